@@ -1,0 +1,1 @@
+//! Sockets, timers and threads; drives core and journal. Decides nothing itself.

@@ -1,0 +1,1 @@
+//! The segmented journal: append, group commit, recovery, readers.

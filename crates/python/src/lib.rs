@@ -1,0 +1,1 @@
+//! The Python module slipring._native: convert, call, translate errors; no logic.

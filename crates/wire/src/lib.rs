@@ -1,0 +1,1 @@
+//! Packets to bytes and back, for every MQTT version we speak. Pure: no I/O, no clock.

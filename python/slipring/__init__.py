@@ -1,0 +1,1 @@
+"""Slipring: telemetry from machines that move to people who stand still."""
