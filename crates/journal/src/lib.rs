@@ -1,1 +1,24 @@
-//! The segmented journal: append, group commit, recovery, readers.
+//! The segmented journal: append, group commit, recovery, readers. `docs/journal.md` has its bytes.
+//! Knows nothing of MQTT's state machine, sockets or Spark.
+
+mod batch;
+mod columns;
+mod commit;
+mod error;
+mod format;
+mod journal;
+mod log;
+mod reader;
+mod scan;
+#[cfg(test)]
+mod sim;
+#[cfg(test)]
+mod sim_tests;
+mod storage;
+
+pub use batch::Batch;
+pub use columns::{Bytes, Columns};
+pub use error::{AppendError, Cut, Damage, Failure, OpenError, ReadError, Receipt};
+pub use format::{BODY_BYTES_MAX, Flags, Flaw, Identity};
+pub use journal::{Journal, Options, Progress, Status};
+pub use reader::Reader;

@@ -1,0 +1,221 @@
+//! The bytes of a segment, as `docs/journal.md` specifies them. Pure: never reads a file or a clock.
+
+use std::fmt;
+use std::ops::Range;
+
+/// Opens every segment file.
+const SEGMENT_MAGIC: [u8; 8] = *b"SLIPRSEG";
+/// Opens every batch, so that a reader can find the next one after damage.
+pub(crate) const BATCH_MAGIC: [u8; 4] = *b"SLPB";
+/// The version of everything in this module.
+pub(crate) const FORMAT_VERSION: u32 = 1;
+/// Size of a segment's header.
+pub(crate) const SEGMENT_HEADER_BYTES: usize = 64;
+/// Size of a batch's header.
+pub(crate) const BATCH_HEADER_BYTES: usize = 36;
+/// The largest body a batch may have: two of MQTT's largest packets.
+pub const BODY_BYTES_MAX: usize = 512 << 20;
+
+/// Which journal this is: 16 random bytes, the same in every segment, shown as hex.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Identity(pub [u8; 16]);
+
+impl fmt::Display for Identity {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+    }
+}
+
+/// How a message was sent: quality of service in bits 0 and 1, retain in bit 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// Panics when `qos` is not 0, 1 or 2: the packet decoder has refused those already.
+    pub fn new(qos: u8, retain: bool) -> Self {
+        assert!(qos <= 2, "QoS {qos} does not exist");
+        Self(qos | u8::from(retain) << 2)
+    }
+
+    /// The quality of service the publisher used.
+    pub fn qos(self) -> u8 {
+        self.0 & 0b11
+    }
+
+    /// Whether the publisher asked for the message to be retained.
+    pub fn retain(self) -> bool {
+        self.0 & 0b100 != 0
+    }
+
+    pub(crate) fn bits(self) -> u8 {
+        self.0
+    }
+
+    pub(crate) fn from_bits(bits: u8) -> Option<Self> {
+        (bits < 8 && bits & 0b11 != 0b11).then_some(Self(bits))
+    }
+}
+
+/// What is wrong with bytes that should have been a segment header or a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// The file ends inside a header.
+    HeaderShort,
+    /// The header's magic or checksum is wrong.
+    HeaderDamaged,
+    /// The header is whole but belongs to another offset.
+    WrongOffset,
+    /// The file ends inside the body.
+    BodyShort,
+    /// The body's checksum is wrong.
+    BodyDamaged,
+    /// The body's checksum holds, but what it says does not add up.
+    BodyMalformed,
+    /// The segment ends before the offset at which the next one begins.
+    Missing,
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::HeaderShort => "the file ends inside a header",
+            Self::HeaderDamaged => "the header's checksum is wrong",
+            Self::WrongOffset => "the header names another offset",
+            Self::BodyShort => "the file ends inside a batch",
+            Self::BodyDamaged => "the batch's checksum is wrong",
+            Self::BodyMalformed => "the batch's content does not add up",
+            Self::Missing => "the segment ends too early",
+        })
+    }
+}
+
+/// The first bytes of a segment file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SegmentHeader {
+    pub identity: Identity,
+    pub epoch: u64,
+    pub base_offset: u64,
+}
+
+impl SegmentHeader {
+    pub fn encode(&self) -> [u8; SEGMENT_HEADER_BYTES] {
+        let mut bytes = [0; SEGMENT_HEADER_BYTES];
+        bytes[0..8].copy_from_slice(&SEGMENT_MAGIC);
+        bytes[8..12].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
+        bytes[16..32].copy_from_slice(&self.identity.0);
+        bytes[32..40].copy_from_slice(&self.epoch.to_le_bytes());
+        bytes[40..48].copy_from_slice(&self.base_offset.to_le_bytes());
+        let checksum = crc32c::crc32c(&bytes[..60]);
+        bytes[60..64].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    /// The version is answered apart from damage, so that a newer journal is not called broken.
+    pub fn decode(bytes: &[u8]) -> Result<(u32, Self), Flaw> {
+        let bytes = bytes.first_chunk::<SEGMENT_HEADER_BYTES>().ok_or(Flaw::HeaderShort)?;
+        if bytes[..8] != SEGMENT_MAGIC || u32_at(bytes, 60) != crc32c::crc32c(&bytes[..60]) {
+            return Err(Flaw::HeaderDamaged);
+        }
+        let identity = Identity(array_at(bytes, 16));
+        let header = Self { identity, epoch: u64_at(bytes, 32), base_offset: u64_at(bytes, 40) };
+        Ok((u32_at(bytes, 8), header))
+    }
+}
+
+/// What stands before a batch's body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BatchHeader {
+    pub body_bytes: u32,
+    pub base_offset: u64,
+    pub count: u32,
+    pub receive_ns: i64,
+    pub body_checksum: u32,
+}
+
+impl BatchHeader {
+    pub fn encode(&self) -> [u8; BATCH_HEADER_BYTES] {
+        let mut bytes = [0; BATCH_HEADER_BYTES];
+        bytes[0..4].copy_from_slice(&BATCH_MAGIC);
+        bytes[4..8].copy_from_slice(&self.body_bytes.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.base_offset.to_le_bytes());
+        bytes[16..20].copy_from_slice(&self.count.to_le_bytes());
+        bytes[20..28].copy_from_slice(&self.receive_ns.to_le_bytes());
+        bytes[28..32].copy_from_slice(&self.body_checksum.to_le_bytes());
+        let checksum = crc32c::crc32c(&bytes[..32]);
+        bytes[32..36].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    pub fn decode(bytes: &[u8]) -> Result<Self, Flaw> {
+        let bytes = bytes.first_chunk::<BATCH_HEADER_BYTES>().ok_or(Flaw::HeaderShort)?;
+        if bytes[..4] != BATCH_MAGIC || u32_at(bytes, 32) != crc32c::crc32c(&bytes[..32]) {
+            return Err(Flaw::HeaderDamaged);
+        }
+        Ok(Self {
+            body_bytes: u32_at(bytes, 4),
+            base_offset: u64_at(bytes, 8),
+            count: u32_at(bytes, 16),
+            receive_ns: i64::from_le_bytes(array_at(bytes, 20)),
+            body_checksum: u32_at(bytes, 28),
+        })
+    }
+
+    pub fn offsets(&self) -> Range<u64> {
+        self.base_offset..self.base_offset.saturating_add(u64::from(self.count))
+    }
+
+    /// Bytes of header and body together.
+    pub fn batch_bytes(&self) -> u64 {
+        BATCH_HEADER_BYTES as u64 + u64::from(self.body_bytes)
+    }
+}
+
+fn array_at<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    bytes[at..at + N].try_into().expect("the slice has N bytes")
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(array_at(bytes, at))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(array_at(bytes, at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BATCH: BatchHeader = BatchHeader {
+        body_bytes: 7,
+        base_offset: u64::MAX - 9,
+        count: 9,
+        receive_ns: -1,
+        body_checksum: 0xdead_beef,
+    };
+
+    #[test]
+    fn headers_come_back_as_they_went() {
+        let segment = SegmentHeader { identity: Identity([7; 16]), epoch: 3, base_offset: 42 };
+        assert_eq!(SegmentHeader::decode(&segment.encode()), Ok((FORMAT_VERSION, segment)));
+        assert_eq!(BatchHeader::decode(&BATCH.encode()), Ok(BATCH));
+    }
+
+    #[test]
+    fn any_single_bit_flip_in_a_batch_header_is_found() {
+        for bit in 0..BATCH_HEADER_BYTES * 8 {
+            let mut bytes = BATCH.encode();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(BatchHeader::decode(&bytes), Err(Flaw::HeaderDamaged), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn flags_hold_qos_and_retain_and_nothing_else() {
+        let flags = Flags::new(2, true);
+        assert_eq!((flags.qos(), flags.retain()), (2, true));
+        assert_eq!(Flags::from_bits(flags.bits()), Some(flags));
+        assert_eq!(Flags::from_bits(0b011), None);
+        assert_eq!(Flags::from_bits(0b1000), None);
+    }
+}

@@ -1,0 +1,201 @@
+//! Walks a segment batch by batch and tells a whole batch, damage and the tail apart.
+//! Never decides what to do about them.
+
+use std::io;
+
+use crate::error::Damage;
+use crate::format::{BATCH_HEADER_BYTES, BATCH_MAGIC, BatchHeader, Flaw, SEGMENT_HEADER_BYTES};
+use crate::storage::ReadSegments;
+
+/// Bytes read at once; small batches then cost no system call each.
+const WINDOW_BYTES: usize = 256 << 10;
+
+/// A place between two batches, and the offset that comes there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cursor {
+    pub segment: u64,
+    pub position: u64,
+    pub offset: u64,
+}
+
+impl Cursor {
+    /// Before the first batch of a segment.
+    pub fn first(segment: u64) -> Self {
+        Self { segment, position: SEGMENT_HEADER_BYTES as u64, offset: segment }
+    }
+
+    pub fn after(self, header: &BatchHeader) -> Self {
+        let position = self.position + header.batch_bytes();
+        Self { position, offset: header.offsets().end, ..self }
+    }
+
+    /// The damage from here up to offset `end`.
+    pub fn damage(self, end: u64, flaw: Flaw) -> Damage {
+        let Self { segment, position, offset } = self;
+        Damage { segment, position, offsets: offset..end, flaw }
+    }
+}
+
+/// How much of each batch to check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Check {
+    Headers,
+    Bodies,
+}
+
+/// What stands at a cursor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Batch(BatchHeader),
+    /// A batch that cannot be read; whole batches follow at the cursor.
+    Damage(Damage, Cursor),
+    /// No whole batch from here on; the flaw says why, when there are bytes at all.
+    Tail(Option<Flaw>),
+}
+
+/// A piece of one segment held in memory.
+#[derive(Debug, Default)]
+pub(crate) struct Window {
+    segment: u64,
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl Window {
+    /// Forgets what it holds, because the file may have changed.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+    }
+
+    /// Up to `length` bytes at a position: fewer where the file ends.
+    pub fn view<S: ReadSegments>(
+        &mut self,
+        source: &S,
+        at: Cursor,
+        length: usize,
+    ) -> io::Result<&[u8]> {
+        if !self.holds(at, length) {
+            self.fill(source, at, length.max(WINDOW_BYTES))?;
+        }
+        let start = (at.position - self.start) as usize;
+        let end = self.bytes.len().min(start + length);
+        Ok(&self.bytes[start..end])
+    }
+
+    fn holds(&self, at: Cursor, length: usize) -> bool {
+        let end = self.start + self.bytes.len() as u64;
+        self.segment == at.segment
+            && at.position >= self.start
+            && at.position + length as u64 <= end
+    }
+
+    fn fill<S: ReadSegments>(&mut self, source: &S, at: Cursor, length: usize) -> io::Result<()> {
+        let left = source.size(at.segment)?.saturating_sub(at.position);
+        self.bytes.resize(length.min(left as usize), 0);
+        (self.segment, self.start) = (at.segment, at.position);
+        let filled = source.read_at(at.segment, at.position, &mut self.bytes);
+        self.bytes.truncate(*filled.as_ref().unwrap_or(&0));
+        filled.map(drop)
+    }
+}
+
+/// Looks at segments through one window.
+pub(crate) struct Scan<'a, S> {
+    pub source: &'a S,
+    pub window: &'a mut Window,
+}
+
+impl<S: ReadSegments> Scan<'_, S> {
+    pub fn step(&mut self, at: Cursor, check: Check) -> io::Result<Step> {
+        match self.look(at, check)? {
+            Ok(header) if header.base_offset == at.offset => Ok(Step::Batch(header)),
+            Ok(_) => self.step_over(at, Flaw::WrongOffset),
+            Err(None) => Ok(Step::Tail(None)),
+            Err(Some(flaw @ (Flaw::HeaderShort | Flaw::BodyShort))) => Ok(Step::Tail(Some(flaw))),
+            Err(Some(flaw)) => self.step_over(at, flaw),
+        }
+    }
+
+    /// The body of the batch at a cursor whose header was read already.
+    pub fn body(&mut self, at: Cursor, header: &BatchHeader) -> io::Result<Result<&[u8], Flaw>> {
+        let whole = header.batch_bytes() as usize;
+        let bytes = self.window.view(self.source, at, whole)?;
+        if bytes.len() < whole {
+            return Ok(Err(Flaw::BodyShort));
+        }
+        let body = &bytes[BATCH_HEADER_BYTES..];
+        let intact = crc32c::crc32c(body) == header.body_checksum;
+        Ok(if intact { Ok(body) } else { Err(Flaw::BodyDamaged) })
+    }
+
+    /// The header at a cursor, whatever its offset; `Err(None)` where the file ends.
+    fn look(&mut self, at: Cursor, check: Check) -> io::Result<Result<BatchHeader, Option<Flaw>>> {
+        let bytes = self.window.view(self.source, at, BATCH_HEADER_BYTES)?;
+        if bytes.is_empty() {
+            return Ok(Err(None));
+        }
+        let header = match BatchHeader::decode(bytes) {
+            Ok(header) => header,
+            Err(flaw) => return Ok(Err(Some(flaw))),
+        };
+        if !self.is_whole(at, &header)? {
+            return Ok(Err(Some(Flaw::BodyShort)));
+        }
+        if check == Check::Bodies
+            && let Err(flaw) = self.body(at, &header)?
+        {
+            return Ok(Err(Some(flaw)));
+        }
+        Ok(Ok(header))
+    }
+
+    /// Asks the file only when the window does not show it.
+    fn is_whole(&self, at: Cursor, header: &BatchHeader) -> io::Result<bool> {
+        let bytes = header.batch_bytes();
+        let shown = self.window.holds(at, bytes as usize);
+        Ok(shown || at.position + bytes <= self.source.size(at.segment)?)
+    }
+
+    /// Finds the next whole batch after damage; without one the damage is the tail.
+    fn step_over(&mut self, at: Cursor, flaw: Flaw) -> io::Result<Step> {
+        let mut from = self.beyond(at, flaw)?;
+        while let Some(found) = self.find_magic(from)? {
+            if let Ok(header) = self.look(found, Check::Bodies)?
+                && header.base_offset > at.offset
+            {
+                let resume = Cursor { offset: header.base_offset, ..found };
+                return Ok(Step::Damage(at.damage(resume.offset, flaw), resume));
+            }
+            from = Cursor { position: found.position + 1, ..found };
+        }
+        Ok(Step::Tail(Some(flaw)))
+    }
+
+    /// A header that is whole tells where its damaged body ends: what the body holds is a
+    /// publisher's, and must not be taken for a batch.
+    fn beyond(&mut self, at: Cursor, flaw: Flaw) -> io::Result<Cursor> {
+        let skipped = match flaw {
+            Flaw::BodyDamaged => match self.look(at, Check::Headers)? {
+                Ok(header) => header.batch_bytes(),
+                Err(_) => 1,
+            },
+            _ => 1,
+        };
+        Ok(Cursor { position: at.position + skipped, ..at })
+    }
+
+    fn find_magic(&mut self, mut at: Cursor) -> io::Result<Option<Cursor>> {
+        loop {
+            let bytes = self.window.view(self.source, at, WINDOW_BYTES)?;
+            if bytes.len() < BATCH_MAGIC.len() {
+                return Ok(None);
+            }
+            match bytes.windows(BATCH_MAGIC.len()).position(|four| four == BATCH_MAGIC) {
+                Some(skipped) => {
+                    return Ok(Some(Cursor { position: at.position + skipped as u64, ..at }));
+                }
+                None => at.position += (bytes.len() - BATCH_MAGIC.len() + 1) as u64,
+            }
+        }
+    }
+}
