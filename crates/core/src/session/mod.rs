@@ -104,6 +104,14 @@ impl Session {
         }
     }
 
+    /// Takes back an [`Action::Open`] that the engine has no room for.
+    pub fn reject(&mut self, reason: Reason, reply: &mut Vec<u8>) {
+        self.open = false;
+        self.will = None;
+        reply.clear();
+        self.farewell(reason, reply);
+    }
+
     /// The last words to a peer that broke a rule, or that has to go: none where the standard has none.
     pub fn farewell(&self, reason: Reason, reply: &mut Vec<u8>) {
         match self.version {
