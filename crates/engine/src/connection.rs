@@ -1,6 +1,5 @@
 //! One client's socket: reads, timers and writes, in one task. The rules are the session's.
 
-use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -25,8 +24,8 @@ use crate::peer::Peer;
 const CONTROL_BYTES_MAX: usize = 64 << 10;
 /// How long the last words to a client may take.
 const FAREWELL_MAX: Duration = Duration::from_secs(1);
-/// How much a stopping broker still reads from each client: what had arrived by then.
-const LAST_READS_MAX: usize = 100;
+/// How long a stopping broker waits for a client to close its side.
+const LAST_READS_MAX: Duration = Duration::from_millis(500);
 
 /// Why a connection ended.
 #[derive(Debug)]
@@ -230,15 +229,27 @@ impl Connection {
         Ok(())
     }
 
-    /// The end: last reads, last words, and everything that others must learn.
-    async fn finish(&mut self, mut end: End) {
-        if matches!(end, End::Closed(Reason::ServerShuttingDown)) {
-            end = self.read_what_has_arrived().await.err().unwrap_or(end);
+    /// The end: last words, last reads, and everything that others must learn.
+    async fn finish(&mut self, end: End) {
+        let stopping = matches!(end, End::Closed(Reason::ServerShuttingDown));
+        if !matches!(end, End::Lost(_)) {
+            let _ = timeout(FAREWELL_MAX, self.say_farewell(&end)).await;
+        }
+        if stopping {
+            let _ = timeout(LAST_READS_MAX, self.read_to_the_end()).await;
         }
         self.leave();
-        self.publish_will().await;
+        if !stopping {
+            self.publish_will().await;
+        }
+        let known = self.peer.identity.get().is_some();
+        let kind = if known { EventKind::Disconnected } else { EventKind::Refused };
+        self.broker.report(kind, &self.peer, end.to_string());
+    }
+
+    async fn say_farewell(&mut self, end: &End) -> std::io::Result<()> {
         let mut farewell = Vec::new();
-        match &end {
+        match end {
             End::Violation(violation) => {
                 self.peer.session().farewell(violation.reason, &mut farewell);
             }
@@ -248,21 +259,16 @@ impl Connection {
             _ => {}
         }
         self.peer.outbox().push_control(&farewell);
-        if !matches!(end, End::Lost(_)) {
-            let _ = timeout(FAREWELL_MAX, self.outlet.write_all(&self.peer, &self.broker)).await;
-        }
-        self.report(&end);
+        self.outlet.write_all(&self.peer, &self.broker).await?;
+        self.outlet.shut().await
     }
 
-    async fn read_what_has_arrived(&mut self) -> Result<(), End> {
-        for _ in 0..LAST_READS_MAX {
-            match self.reader.try_read(self.inlet.space()) {
-                Ok(count) => self.take(count).await?,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                Err(error) => return Err(error.into()),
-            }
+    /// A stopping broker takes what its clients sent before they knew.
+    async fn read_to_the_end(&mut self) -> Result<(), End> {
+        loop {
+            let count = self.reader.read(self.inlet.space()).await?;
+            self.take(count).await?;
         }
-        Ok(())
     }
 
     /// Takes the client out of every table.
@@ -279,11 +285,5 @@ impl Connection {
         self.feed.publish(&self.broker, &self.peer, &will.publish());
         self.feed.finish(&self.broker, &self.peer, 0);
         self.feed.journal(&self.broker).await;
-    }
-
-    fn report(&self, end: &End) {
-        let known = self.peer.identity.get().is_some();
-        let kind = if known { EventKind::Disconnected } else { EventKind::Refused };
-        self.broker.report(kind, &self.peer, end.to_string());
     }
 }

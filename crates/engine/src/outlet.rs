@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 
+use tokio::io::AsyncWriteExt;
 use tokio::net::tcp::OwnedWriteHalf;
 
 use crate::broker::Broker;
@@ -56,6 +57,11 @@ impl Outlet {
             self.write(peer, broker)?;
         }
         Ok(())
+    }
+
+    /// Tells the client that nothing more comes.
+    pub async fn shut(&mut self) -> std::io::Result<()> {
+        self.writer.shutdown().await
     }
 
     /// Takes over what waits in the outbox; false when nothing does.

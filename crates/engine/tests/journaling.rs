@@ -64,9 +64,9 @@ fn everything_sent_before_the_stop_is_in_the_journal_in_order() {
         client.publish("t", number.to_string().as_bytes());
     }
     engine.stop().unwrap();
-    let expected: Vec<_> =
-        (0..10_000).map(|number| ("t".to_string(), number.to_string())).collect();
-    assert_eq!(journaled(&folder.0), expected);
+    let found = journaled(&folder.0);
+    assert_eq!(found.len(), 10_000);
+    assert!(found.iter().enumerate().all(|(number, (_, payload))| *payload == number.to_string()));
 }
 
 #[test]
