@@ -1,1 +1,11 @@
-//! The Python module slipring._native: convert, call, translate errors; no logic.
+//! The Python module `slipring._native`: convert, call, translate errors; no logic.
+
+mod engine;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    engine::register(module)
+}
