@@ -24,6 +24,8 @@ pub(crate) struct Shared {
     pending: Mutex<Pending>,
     /// Told of new bytes and of closing.
     pub work: Condvar,
+    /// Told of progress.
+    pub progress: Condvar,
 }
 
 /// Batches that have their offsets and are not yet written.
@@ -39,11 +41,19 @@ impl Shared {
         let mut pending = Pending { buffer: Vec::new(), closing: false, status: Status::default() };
         pending.status.next_offset = log.written();
         pending.note(log);
-        Self { pending: Mutex::new(pending), work: Condvar::new() }
+        let (work, progress) = (Condvar::new(), Condvar::new());
+        Self { pending: Mutex::new(pending), work, progress }
     }
 
     pub fn lock(&self) -> MutexGuard<'_, Pending> {
         self.pending.lock().expect("nothing panics while it holds the lock")
+    }
+
+    /// Returns when there was progress or failure while `waiting` holds.
+    pub fn wait_while(&self, waiting: impl Fn(&Status) -> bool) -> MutexGuard<'_, Pending> {
+        let waits =
+            |pending: &mut Pending| pending.status.failure.is_none() && waiting(&pending.status);
+        self.progress.wait_while(self.lock(), waits).expect("see lock")
     }
 }
 
@@ -161,6 +171,7 @@ impl<S: WriteSegments> Committer<S> {
         pending.status.failure = done.as_ref().err().map(Failure::from);
         let progress = pending.progress();
         drop(pending);
+        self.shared.progress.notify_all();
         self.buffer.clear();
         self.buffer.shrink_to(BUFFER_BYTES_KEPT);
         progress

@@ -131,6 +131,26 @@ impl Journal {
         Ok(offsets)
     }
 
+    /// Appends as soon as there is room. Not for a thread that serves a connection.
+    pub fn append_waiting(&self, batch: &mut Batch) -> Result<Range<u64>, AppendError> {
+        loop {
+            match self.append(batch) {
+                Err(AppendError::Full { .. }) => {
+                    let room = |status: &Status| status.pending_bytes > self.pending_bytes_max / 2;
+                    drop(self.shared.wait_while(room));
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// Returns when all that was appended before is written, so that readers see it.
+    pub fn flush(&self) -> Result<(), Failure> {
+        let end = self.status().next_offset;
+        let pending = self.shared.wait_while(|status| status.written < end);
+        pending.status.failure.clone().map_or(Ok(()), Err)
+    }
+
     /// A batch larger than the limit is taken when nothing else waits, else it would wait for ever.
     fn admit(&self, pending: &MutexGuard<'_, Pending>, batch: &Batch) -> Result<(), AppendError> {
         let waiting = pending.status.pending_bytes;

@@ -1,11 +1,14 @@
 //! The Python module `slipring._native`: convert, call, translate errors; no logic.
 
+mod buffer;
 mod engine;
+mod journal;
 
 use pyo3::prelude::*;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    engine::register(module)
+    engine::register(module)?;
+    journal::register(module)
 }

@@ -1,0 +1,72 @@
+//! Memory of Rust shown to Python without a copy. The only unsafe code of the project.
+
+#![allow(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
+
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+
+use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use slipring_journal::{Bytes, Columns};
+
+/// Which column of the journal's `Columns` a buffer shows.
+#[derive(Clone, Copy)]
+pub enum Column {
+    Numbers(fn(&Columns) -> &Vec<i64>),
+    Octets(fn(&Columns) -> &Vec<u8>),
+    Ends(fn(&Columns) -> &Bytes),
+    Data(fn(&Columns) -> &Bytes),
+}
+
+/// One column, readable through Python's buffer protocol. Keeps the columns alive.
+#[pyclass(frozen, module = "slipring._native")]
+pub struct Buffer {
+    columns: Arc<Columns>,
+    column: Column,
+}
+
+impl Buffer {
+    pub fn new(columns: Arc<Columns>, column: Column) -> Self {
+        Self { columns, column }
+    }
+
+    fn place(&self) -> (*const c_void, usize) {
+        match self.column {
+            Column::Numbers(of) => place(of(&self.columns)),
+            Column::Octets(of) => place(of(&self.columns)),
+            Column::Ends(of) => place(&of(&self.columns).ends),
+            Column::Data(of) => place(&of(&self.columns).data),
+        }
+    }
+}
+
+fn place<T>(values: &[T]) -> (*const c_void, usize) {
+    (values.as_ptr().cast(), size_of_val(values))
+}
+
+#[pymethods]
+impl Buffer {
+    fn __len__(&self) -> usize {
+        self.place().1
+    }
+
+    #[allow(unsafe_code, reason = "the buffer protocol is a C interface")]
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
+        if view.is_null() {
+            return Err(PyBufferError::new_err("there is no view to fill"));
+        }
+        let (start, length) = slf.get().place();
+        let length = ffi::Py_ssize_t::try_from(length)?;
+        // SAFETY: `view` is Python's to fill. The memory belongs to an `Arc` that `slf` holds, is
+        // never written or moved (the class is frozen), and the view holds a reference to `slf`.
+        let filled = unsafe {
+            ffi::PyBuffer_FillInfo(view, slf.as_ptr(), start.cast_mut(), length, 1, flags)
+        };
+        if filled == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
+    }
+}

@@ -1,0 +1,201 @@
+//! The journal for Python: a reader whose columns reach Arrow without a copy, and a writer for
+//! imports and tests. Decides nothing.
+
+#![allow(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use slipring_journal::{
+    Batch, Bytes, Columns, Failure, Flags, Journal, OpenError, Options, ReadError, Reader,
+};
+
+use crate::buffer::{Buffer, Column};
+
+pyo3::import_exception!(slipring.errors, JournalError);
+pyo3::import_exception!(slipring.errors, JournalGap);
+
+/// Adds this file's classes to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<JournalReader>()?;
+    module.add_class::<JournalWriter>()?;
+    module.add_class::<JournalColumns>()?;
+    module.add_class::<Buffer>()
+}
+
+/// Reads the journal in a directory, also while a broker writes it.
+#[pyclass(frozen, module = "slipring._native")]
+struct JournalReader {
+    /// Python may call from several threads; the reader remembers places between calls.
+    reader: Mutex<Reader>,
+    #[pyo3(get)]
+    identity: String,
+}
+
+#[pymethods]
+impl JournalReader {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let reader = py.detach(|| Reader::open(&path)).map_err(read_error)?;
+        let identity = reader.identity().to_string();
+        Ok(Self { reader: Mutex::new(reader), identity })
+    }
+
+    #[getter]
+    fn first_offset(&self) -> u64 {
+        self.reader.lock().expect("reading never panics").first_offset()
+    }
+
+    fn end_offset(&self, py: Python<'_>) -> PyResult<u64> {
+        let read = || self.reader.lock().expect("reading never panics").end_offset();
+        py.detach(read).map_err(read_error)
+    }
+
+    fn read(
+        &self,
+        py: Python<'_>,
+        start: u64,
+        end: u64,
+        max_bytes: usize,
+    ) -> PyResult<JournalColumns> {
+        let read = || self.reader.lock().expect("reading never panics").read(start..end, max_bytes);
+        let columns = py.detach(read).map_err(read_error)?;
+        Ok(JournalColumns { columns: Arc::new(columns) })
+    }
+}
+
+fn read_error(error: ReadError) -> PyErr {
+    match error {
+        ReadError::Gap { .. } | ReadError::Beyond { .. } => JournalGap::new_err(error.to_string()),
+        _ => JournalError::new_err(error.to_string()),
+    }
+}
+
+/// Messages as columns; each attribute is a buffer in Arrow's layout, or two (ends, data).
+#[pyclass(frozen, module = "slipring._native")]
+struct JournalColumns {
+    columns: Arc<Columns>,
+}
+
+impl JournalColumns {
+    fn buffer(&self, column: Column) -> Buffer {
+        Buffer::new(Arc::clone(&self.columns), column)
+    }
+
+    fn buffers(&self, column: fn(&Columns) -> &Bytes) -> (Buffer, Buffer) {
+        (self.buffer(Column::Ends(column)), self.buffer(Column::Data(column)))
+    }
+}
+
+#[pymethods]
+impl JournalColumns {
+    fn __len__(&self) -> usize {
+        self.columns.len()
+    }
+
+    #[getter]
+    fn end(&self) -> u64 {
+        self.columns.end
+    }
+
+    #[getter]
+    fn offset(&self) -> Buffer {
+        self.buffer(Column::Numbers(|columns| &columns.offset))
+    }
+
+    #[getter]
+    fn receive_ns(&self) -> Buffer {
+        self.buffer(Column::Numbers(|columns| &columns.receive_ns))
+    }
+
+    #[getter]
+    fn receive_us(&self) -> Buffer {
+        self.buffer(Column::Numbers(|columns| &columns.receive_us))
+    }
+
+    #[getter]
+    fn qos(&self) -> Buffer {
+        self.buffer(Column::Octets(|columns| &columns.qos))
+    }
+
+    #[getter]
+    fn retain(&self) -> Buffer {
+        self.buffer(Column::Octets(|columns| &columns.retain))
+    }
+
+    #[getter]
+    fn publisher(&self) -> (Buffer, Buffer) {
+        self.buffers(|columns| &columns.publisher)
+    }
+
+    #[getter]
+    fn topic(&self) -> (Buffer, Buffer) {
+        self.buffers(|columns| &columns.topic)
+    }
+
+    #[getter]
+    fn payload(&self) -> (Buffer, Buffer) {
+        self.buffers(|columns| &columns.payload)
+    }
+}
+
+/// Writes a journal without a broker; the directory must not belong to a running one.
+#[pyclass(frozen, module = "slipring._native")]
+struct JournalWriter {
+    journal: Journal,
+}
+
+#[pymethods]
+impl JournalWriter {
+    #[new]
+    #[pyo3(signature = (path, segment_bytes = None))]
+    fn new(py: Python<'_>, path: PathBuf, segment_bytes: Option<u64>) -> PyResult<Self> {
+        let mut options = Options::default();
+        options.segment_bytes = segment_bytes.unwrap_or(options.segment_bytes);
+        let opened = py.detach(|| Journal::open(&path, options, |_| ()));
+        let (journal, _) = opened.map_err(|error: OpenError| raise(&error))?;
+        Ok(Self { journal })
+    }
+
+    /// Appends one batch, with quality of service 0; returns the offset of its first message.
+    #[pyo3(signature = (publisher, receive_ns, messages, retain = false))]
+    fn append(
+        &self,
+        py: Python<'_>,
+        publisher: &str,
+        receive_ns: i64,
+        messages: Vec<(PyBackedStr, PyBackedBytes)>,
+        retain: bool,
+    ) -> PyResult<u64> {
+        let mut batch = Batch::new();
+        batch.begin(mqtt_string(publisher)?, receive_ns);
+        for (topic, payload) in &messages {
+            batch.push(Flags::new(0, retain), mqtt_string(topic)?, &[], payload);
+        }
+        let appended = py.detach(|| self.journal.append_waiting(&mut batch));
+        Ok(appended.map_err(|error| raise(&error))?.start)
+    }
+
+    /// Returns when readers see everything appended.
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.journal.flush()).map_err(|error: Failure| raise(&error))
+    }
+
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.journal.close()).map_err(|error: Failure| raise(&error))
+    }
+}
+
+fn raise(error: &impl std::error::Error) -> PyErr {
+    JournalError::new_err(error.to_string())
+}
+
+fn mqtt_string(text: &str) -> PyResult<&str> {
+    if u16::try_from(text.len()).is_ok() {
+        return Ok(text);
+    }
+    Err(PyValueError::new_err(format!("{} bytes are too long; MQTT allows 65,535", text.len())))
+}

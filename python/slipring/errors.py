@@ -1,0 +1,29 @@
+"""Every exception Slipring raises on purpose. Holds no logic."""
+
+
+class SlipringError(Exception):
+    """The root of the tree: catch it to catch them all."""
+
+
+class ConfigError(SlipringError):
+    """A configuration cannot be used; the message names the file, the key and what to write."""
+
+
+class PlanError(SlipringError):
+    """The control plane made a plan that the engine cannot follow."""
+
+
+class StartError(SlipringError):
+    """The broker cannot start: a port in use, a folder it cannot write."""
+
+
+class JournalError(SlipringError):
+    """The journal cannot be opened, read or written; the message says what and where."""
+
+
+class JournalGap(JournalError):
+    """Offsets were asked for that the journal does not hold, or not any more."""
+
+
+class PipelineError(SlipringError):
+    """The pipeline cannot run; the message says what to do about it."""
