@@ -27,3 +27,7 @@ class JournalGap(JournalError):
 
 class PipelineError(SlipringError):
     """The pipeline cannot run; the message says what to do about it."""
+
+
+class DemoError(SlipringError):
+    """A part of the demo did not come up, or went too early."""
