@@ -17,6 +17,10 @@ class StartError(SlipringError):
     """The broker cannot start: a port in use, a folder it cannot write."""
 
 
+class ListenError(StartError):
+    """The address is taken, is not ours, or is none."""
+
+
 class JournalError(SlipringError):
     """The journal cannot be opened, read or written; the message says what and where."""
 

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use slipring_core::{JournalRule, Limits, Newest};
 use slipring_engine::{ClientStatus, Settings, Totals};
 
+pyo3::import_exception!(slipring.errors, ListenError);
 pyo3::import_exception!(slipring.errors, StartError);
 pyo3::import_exception!(slipring.errors, PlanError);
 pyo3::import_exception!(slipring.errors, JournalError);
@@ -135,9 +136,14 @@ impl Engine {
         threads: usize,
     ) -> PyResult<Self> {
         let settings = Settings { listen, journal, segment_bytes, threads };
-        py.detach(|| slipring_engine::Engine::start(&settings, plan.0.clone()))
-            .map(Self)
-            .map_err(|error| StartError::new_err(error.to_string()))
+        py.detach(|| slipring_engine::Engine::start(&settings, plan.0.clone())).map(Self).map_err(
+            |error| match error {
+                slipring_engine::StartError::Listen { .. } => {
+                    ListenError::new_err(error.to_string())
+                }
+                _ => StartError::new_err(error.to_string()),
+            },
+        )
     }
 
     /// HOST:PORT where MQTT clients connect.

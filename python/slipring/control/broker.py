@@ -8,7 +8,7 @@ from pathlib import Path
 from slipring.control.config import Config
 from slipring.control.overview import Overview
 from slipring.control.plan import make_plan
-from slipring.errors import StartError
+from slipring.errors import ConfigError, ListenError, PlanError, StartError
 from slipring.native import Engine
 
 BEAT_S = 0.25
@@ -25,13 +25,7 @@ class Broker:
         self.config = config
         self.overview = Overview()
         self.beaten = asyncio.Condition()
-        self.engine = Engine(
-            make_plan(config),
-            listen=config.mqtt.listen,
-            journal=_journal_folder(config),
-            segment_bytes=config.journal.segment_bytes,
-            threads=config.threads,
-        )
+        self.engine = _start(config)
         if self.engine.receipt:
             log.info("journal: %s", self.engine.receipt)
         if config.allow_anonymous:
@@ -55,6 +49,21 @@ class Broker:
         for told in self.overview.tell(events, lost, time.time_ns()):
             log.log(logging.getLevelNamesMapping()[told.level.upper()], "%s", told.text)
         self.overview.sample(time.monotonic(), self.engine.status())
+
+
+def _start(config: Config) -> Engine:
+    try:
+        return Engine(
+            make_plan(config),
+            listen=config.mqtt.listen,
+            journal=_journal_folder(config),
+            segment_bytes=config.journal.segment_bytes,
+            threads=config.threads,
+        )
+    except ListenError as error:
+        raise StartError(f"{error}; choose another address with --mqtt HOST:PORT") from None
+    except PlanError as error:
+        raise ConfigError(f"journal.topics: {error}") from None
 
 
 def _journal_folder(config: Config) -> Path | None:
