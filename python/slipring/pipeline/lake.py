@@ -1,0 +1,48 @@
+"""Looks into the lake without Spark: how much is there, and the rows themselves. Never writes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+from deltalake import DeltaTable
+
+from slipring.errors import PipelineError
+
+
+@dataclass(frozen=True)
+class Status:
+    """The table `messages` in figures."""
+
+    rows: int
+    files: int
+    bytes: int
+    version: int
+
+
+def open_table(lake: Path) -> DeltaTable:
+    """The Delta table of all messages."""
+    path = lake / "messages"
+    if not DeltaTable.is_deltatable(str(path)):
+        raise PipelineError(f"there is no table in {path}; slipring pipeline run makes it")
+    return DeltaTable(path)
+
+
+def status(lake: Path) -> Status:
+    """Rows and files by the table's own log; no data is read."""
+    table = open_table(lake)
+    files = pa.table(table.get_add_actions(flatten=True))
+    return Status(
+        rows=sum(files.column("num_records").to_pylist()),
+        files=files.num_rows,
+        bytes=sum(files.column("size_bytes").to_pylist()),
+        version=table.version(),
+    )
+
+
+def read(lake: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """All rows, by journal and offset: for tests and small lakes."""
+    rows = open_table(lake).to_pyarrow_table()
+    order = [(name, "ascending") for name in ("journal", "offset")]
+    ordered = rows.sort_by(order)
+    return ordered if columns is None else ordered.select(columns)

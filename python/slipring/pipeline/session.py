@@ -1,0 +1,72 @@
+"""The pipeline's Spark session, quiet and local by default. Must never know what runs in it."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from slipring.errors import PipelineError
+
+_LOG_CONFIG = Path(__file__).with_name("log4j2.properties")
+
+
+@contextmanager
+def own_session(master: str) -> Iterator[SparkSession]:
+    """A session that ends with the block."""
+    session = _start(master)
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def session_settings(master: str) -> dict[str, str]:
+    """What we ask of Spark; a cluster keeps its own addresses."""
+    cores = str(_cores(master))
+    settings = {
+        "spark.app.name": "slipring",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOG_CONFIG.as_uri()}",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": cores,
+        "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    if master.startswith("local"):
+        settings |= {
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.host": "127.0.0.1",
+        }
+    return settings
+
+
+def require_java() -> None:
+    """Raise PipelineError, with the remedy, when Spark would not find Java."""
+    home = os.environ.get("JAVA_HOME")
+    if (home and (Path(home) / "bin" / "java").exists()) or (not home and shutil.which("java")):
+        return
+    where = f"JAVA_HOME is {home}, where there is none" if home else "there is none on the path"
+    raise PipelineError(
+        f"Spark needs Java 17 or newer, and {where}; install it, on Debian or Ubuntu with: "
+        "apt-get install openjdk-17-jre-headless"
+    )
+
+
+def _start(master: str) -> SparkSession:
+    # Spark's workers must run in this environment, not in the first python3 on the path.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if master.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    builder = SparkSession.builder.master(master)
+    for name, value in session_settings(master).items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def _cores(master: str) -> int:
+    number = master.removeprefix("local[").removesuffix("]")
+    return int(number) if number.isdecimal() else os.cpu_count() or 1

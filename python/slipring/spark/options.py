@@ -1,0 +1,102 @@
+"""The options of `format("slipring")`, parsed once. Never opens a journal or imports pyspark."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from slipring.spark.columns import COLUMNS
+
+Deliver = Literal["messages", "ranges"]
+Bound = int | Literal["earliest", "latest"]
+
+NAMES = (
+    "path",
+    "startingOffset",
+    "endingOffset",
+    "partitions",
+    "maxMessagesPerTrigger",
+    "columns",
+    "deliver",
+)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user asked for."""
+
+    path: str
+    starting_offset: Bound = "earliest"
+    ending_offset: Bound = "latest"
+    partitions: int | None = None
+    messages_per_trigger_max: int | None = None
+    columns: tuple[str, ...] = COLUMNS
+    deliver: Deliver = "messages"
+
+
+def parse_options(raw: Mapping[str, str]) -> Options:
+    """Read Spark's options, whose names have no case; raise ValueError on what is not allowed."""
+    given = {name.lower(): value for name, value in raw.items()}
+    _refuse_unknown(given)
+    deliver = _deliver(given.get("deliver", "messages"))
+    if deliver == "ranges" and "columns" in given:
+        raise ValueError("option columns goes with deliver=messages only")
+    return Options(
+        path=_path(given.get("path")),
+        starting_offset=_bound("startingOffset", given.get("startingoffset", "earliest")),
+        ending_offset=_bound("endingOffset", given.get("endingoffset", "latest")),
+        partitions=_count("partitions", given.get("partitions")),
+        messages_per_trigger_max=_count(
+            "maxMessagesPerTrigger", given.get("maxmessagespertrigger")
+        ),
+        columns=_columns(given.get("columns")),
+        deliver=deliver,
+    )
+
+
+def _refuse_unknown(given: Mapping[str, str]) -> None:
+    unknown = sorted(set(given) - {name.lower() for name in NAMES})
+    if unknown:
+        raise ValueError(f"unknown option {', '.join(unknown)}; allowed: {', '.join(NAMES)}")
+
+
+def _path(text: str | None) -> str:
+    if not text:
+        raise ValueError(
+            'option path is missing: the journal\'s directory, as in load("data/journal")'
+        )
+    return text.removeprefix("file://")
+
+
+def _bound(name: str, text: str) -> Bound:
+    word = text.strip().lower()
+    if word in ("earliest", "latest"):
+        return cast(Bound, word)
+    if word.isdecimal():
+        return int(word)
+    raise ValueError(f"option {name} is {text!r}; allowed: earliest, latest or an offset like 1000")
+
+
+def _count(name: str, text: str | None) -> int | None:
+    if text is None:
+        return None
+    if text.strip().isdecimal() and int(text) > 0:
+        return int(text)
+    raise ValueError(f"option {name} is {text!r}; allowed: a whole number from 1")
+
+
+def _columns(text: str | None) -> tuple[str, ...]:
+    if text is None:
+        return COLUMNS
+    names = tuple(name.strip() for name in text.split(","))
+    unknown = [name for name in names if name not in COLUMNS]
+    if unknown or len(set(names)) < len(names):
+        raise ValueError(
+            f"option columns is {text!r}; allowed: some of {', '.join(COLUMNS)}, each once"
+        )
+    return names
+
+
+def _deliver(text: str) -> Deliver:
+    if text in ("messages", "ranges"):
+        return cast(Deliver, text)
+    raise ValueError(f"option deliver is {text!r}; allowed: messages, ranges")

@@ -1,0 +1,149 @@
+"""The classes Spark calls. Reads the journal; must never write, and holds no rule of its own."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    InputPartition,
+)
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxRows,
+    SupportsTriggerAvailableNow,
+)
+from pyspark.sql.types import StructType
+
+from slipring.native import JournalReader
+from slipring.spark.columns import SCHEMA, check_journal, read_batches
+from slipring.spark.offsets import Position, advance, check_within, resolve, split
+from slipring.spark.options import Options, parse_options
+
+RANGES_SCHEMA = pa.schema(
+    [pa.field("start", pa.int64(), nullable=False), pa.field("end", pa.int64(), nullable=False)]
+)
+
+
+@dataclass
+class Range(InputPartition):
+    """Offsets [start, end) of one journal: the work of one task."""
+
+    journal: str
+    start: int
+    end: int
+
+
+class SlipringDataSource(DataSource):
+    """`spark.read.format("slipring")` and `spark.readStream.format("slipring")`."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "slipring"
+
+    def schema(self) -> StructType:
+        options = parse_options(self.options)
+        fields = [SCHEMA.field(name) for name in options.columns]
+        chosen = RANGES_SCHEMA if options.deliver == "ranges" else pa.schema(fields)
+        return from_arrow_schema(chosen)
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        return BatchReader(parse_options(self.options))
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        return StreamReader(parse_options(self.options))
+
+
+class BatchReader(DataSourceReader):
+    """Reads what is in the journal now, between two offsets."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+
+    def partitions(self) -> Sequence[InputPartition]:
+        journal = JournalReader(self.options.path)
+        first, end = journal.first_offset, journal.end_offset()
+        start = resolve(self.options.starting_offset, first, end)
+        stop = resolve(self.options.ending_offset, first, end)
+        return _ranges(self.options, journal.identity, start, stop)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        return _read(self.options, partition)
+
+
+class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Follows the journal. Its position is the journal's identity and an offset."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self._target: int | None = None
+        self._opened: JournalReader | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Workers get a copy without the open reader: each opens its own."""
+        return {**self.__dict__, "_opened": None}
+
+    def initialOffset(self) -> dict[str, Any]:
+        journal = self._journal()
+        first, end = journal.first_offset, journal.end_offset()
+        return self._position(resolve(self.options.starting_offset, first, end))
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        messages_max = self.options.messages_per_trigger_max
+        return ReadAllAvailable() if messages_max is None else ReadMaxRows(messages_max)
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        self._target = self._journal().end_offset()
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
+        position = self._check(start)
+        end = self._journal().end_offset() if self._target is None else self._target
+        messages_max = limit.max_rows if isinstance(limit, ReadMaxRows) else None
+        return self._position(max(position, advance(position, end, messages_max)))
+
+    def reportLatestOffset(self) -> dict[str, Any]:
+        return self._position(self._journal().end_offset())
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        return _ranges(self.options, self._journal().identity, self._check(start), self._check(end))
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        return _read(self.options, partition)
+
+    def _journal(self) -> JournalReader:
+        if self._opened is None:
+            self._opened = JournalReader(self.options.path)
+        return self._opened
+
+    def _position(self, offset: int) -> dict[str, Any]:
+        return Position(self._journal().identity, offset).to_json()
+
+    def _check(self, value: dict[str, Any]) -> int:
+        """The offset of a checkpoint's position, when it stands in this journal."""
+        position, journal = Position.from_json(value), self._journal()
+        check_journal(self.options.path, expected=position.journal, found=journal.identity)
+        check_within(position.offset, journal.first_offset, journal.end_offset())
+        return position.offset
+
+
+def _ranges(options: Options, journal: str, start: int, end: int) -> list[Range]:
+    parts = split(start, end, options.partitions, os.cpu_count() or 1)
+    return [Range(journal=journal, start=first, end=last) for first, last in parts]
+
+
+def _read(options: Options, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+    # Spark makes a partition of its own where we returned none.
+    if not isinstance(partition, Range):
+        return iter(())
+    if options.deliver == "ranges":
+        row = [pa.array([partition.start]), pa.array([partition.end])]
+        return iter([pa.record_batch(row, schema=RANGES_SCHEMA)])
+    return read_batches(
+        options.path, partition.journal, partition.start, partition.end, options.columns
+    )

@@ -1,0 +1,30 @@
+"""Journals for tests: messages that say themselves who they are."""
+
+from pathlib import Path
+
+from slipring.native import JournalWriter
+
+# 2026-01-02T03:04:05.678901234Z
+RECEIVE_NS = 1_767_323_045_678_901_234
+
+
+def write_messages(
+    path: Path,
+    count: int,
+    *,
+    start: int = 0,
+    segment_bytes: int | None = None,
+    receive_ns: int = RECEIVE_NS,
+) -> None:
+    """Append messages whose payloads are the numbers from `start`, five to a batch."""
+    writer = JournalWriter(path, segment_bytes)
+    numbers = list(range(start, start + count))
+    for first in range(0, count, 5):
+        messages = [(f"demo/{number % 3}", str(number).encode()) for number in numbers[first:][:5]]
+        writer.append(f"publisher-{first % 2}", receive_ns + first, messages)
+    writer.close()
+
+
+def payloads(start: int, end: int) -> list[bytes]:
+    """What `write_messages` put there."""
+    return [str(number).encode() for number in range(start, end)]

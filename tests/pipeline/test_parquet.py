@@ -1,0 +1,77 @@
+"""What workers write, and what the table's commit makes of it; without Spark."""
+
+from datetime import date
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from deltalake.exceptions import CommitFailedError
+
+from journals import RECEIVE_NS, payloads, write_messages
+from slipring.errors import PipelineError
+from slipring.native import JournalReader
+from slipring.pipeline import lake
+from slipring.pipeline.parquet import Target, write_range
+from slipring.pipeline.table import MessageTable
+
+DAY_NS = 86_400 * 10**9
+
+
+def target_of(journal: Path, table: MessageTable, committed: int = 0) -> Target:
+    identity = JournalReader(journal).identity
+    return Target(str(journal), identity, str(table.path), committed)
+
+
+def test_a_range_becomes_one_file_for_each_day(tmp_path: Path) -> None:
+    write_messages(tmp_path / "j", 10)
+    write_messages(tmp_path / "j", 10, start=10, receive_ns=RECEIVE_NS + DAY_NS)
+    table = MessageTable(tmp_path)
+    target = target_of(tmp_path / "j", table)
+    files = write_range(0, 20, target)
+    assert [(file.receive_date, file.rows) for file in files] == [
+        ("2026-01-02", 10),
+        ("2026-01-03", 10),
+    ]
+    table.commit(target.journal, 20, files)
+    rows = lake.read(tmp_path)
+    assert rows.column("payload").to_pylist() == payloads(0, 20)
+    assert rows.column("receive_date").unique().to_pylist() == [date(2026, 1, 2), date(2026, 1, 3)]
+    assert lake.status(tmp_path).rows == 20
+
+
+def test_what_the_table_has_is_not_written_again(tmp_path: Path) -> None:
+    write_messages(tmp_path / "j", 20)
+    target = target_of(tmp_path / "j", MessageTable(tmp_path), committed=15)
+    (file,) = write_range(10, 20, target)
+    assert (file.rows, file.start, file.end) == (5, 10, 20)
+    assert pq.read_table(Path(target.table_path) / file.path).column("offset").to_pylist() == [
+        *range(15, 20)
+    ]
+    assert write_range(0, 15, target) == []
+
+
+def test_files_of_an_attempt_that_died_are_not_seen(tmp_path: Path) -> None:
+    write_messages(tmp_path / "j", 20)
+    table = MessageTable(tmp_path)
+    target = target_of(tmp_path / "j", table)
+    write_range(0, 20, target)
+    table.commit(target.journal, 20, write_range(0, 20, target))
+    assert len(list(table.path.rglob("*-*.parquet"))) == 2
+    assert lake.read(tmp_path, ["payload"]).column(0).to_pylist() == payloads(0, 20)
+
+
+def test_of_two_writers_of_the_same_range_one_is_refused(tmp_path: Path) -> None:
+    write_messages(tmp_path / "j", 20)
+    first, second = MessageTable(tmp_path), MessageTable(tmp_path)
+    target = target_of(tmp_path / "j", first)
+    assert first.committed(target.journal) is second.committed(target.journal) is None
+    first.commit(target.journal, 20, write_range(0, 20, target))
+    with pytest.raises(CommitFailedError):
+        second.commit(target.journal, 20, write_range(0, 20, target))
+    assert second.committed(target.journal) == 20
+    assert lake.status(tmp_path).rows == 20
+
+
+def test_a_lake_without_a_table_says_who_makes_it(tmp_path: Path) -> None:
+    with pytest.raises(PipelineError, match="slipring pipeline run makes it"):
+        lake.status(tmp_path)

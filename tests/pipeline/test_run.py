@@ -1,0 +1,139 @@
+"""Journal to lake through Spark, and all the ways it may be interrupted (D1)."""
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from journals import payloads, write_messages
+from slipring.errors import JournalError, PipelineError
+from slipring.pipeline import lake, run
+from slipring.pipeline.session import require_java
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from slipring.pipeline.ingest import Committed
+
+KILLED_RUN = Path(__file__).with_name("killed_run.py")
+
+pytestmark = pytest.mark.timeout(300)
+
+
+def assert_one_row_per_offset(where: Path, count: int) -> None:
+    rows = lake.read(where, ["offset", "payload"])
+    assert rows.column("offset").to_pylist() == [*range(count)]
+    assert rows.column("payload").to_pylist() == payloads(0, count)
+
+
+def test_a_second_run_continues_where_the_first_ended(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    journal, where, batches = tmp_path / "j", tmp_path / "lake", list["Committed"]()
+    write_messages(journal, 100)
+    run(journal, where, once=True, spark=spark, on_batch=batches.append)
+    write_messages(journal, 50, start=100)
+    run(journal, where, once=True, spark=spark, on_batch=batches.append)
+    run(journal, where, once=True, spark=spark, on_batch=batches.append)
+    assert [(batch.start, batch.end) for batch in batches] == [(0, 100), (100, 150)]
+    assert_one_row_per_offset(where, 150)
+
+
+def test_spark_reads_the_table_back_without_a_jar(spark: "SparkSession", tmp_path: Path) -> None:
+    write_messages(tmp_path / "j", 100)
+    run(tmp_path / "j", tmp_path / "lake", once=True, spark=spark)
+    frame = spark.read.parquet(*lake.open_table(tmp_path / "lake").file_uris())
+    assert {row.topic: row["count"] for row in frame.groupBy("topic").count().collect()} == {
+        "demo/0": 34,
+        "demo/1": 33,
+        "demo/2": 33,
+    }
+
+
+def test_messages_arrive_while_it_runs_and_stop_ends_it(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    journal, where = tmp_path / "j", tmp_path / "lake"
+    write_messages(journal, 10)
+    stop, arrived = threading.Event(), threading.Semaphore(0)
+    job = threading.Thread(
+        target=run,
+        args=(journal, where),
+        kwargs={
+            "spark": spark,
+            "trigger_ms": 50,
+            "stop": stop,
+            "on_batch": lambda _: arrived.release(),
+        },
+    )
+    job.start()
+    try:
+        assert arrived.acquire(timeout=60)
+        write_messages(journal, 10, start=10)
+        assert arrived.acquire(timeout=60)
+    finally:
+        stop.set()
+        job.join(60)
+    assert not job.is_alive()
+    assert_one_row_per_offset(where, 20)
+
+
+def test_a_kill_at_any_step_loses_and_doubles_nothing(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    """Fault "Spark driver killed at any step": also between the lake's commit and Spark's."""
+    journal, where = tmp_path / "j", tmp_path / "lake"
+    write_messages(journal, 100)
+    for step, rows in ("before", 0), ("after", 70):
+        command = [sys.executable, str(KILLED_RUN), step, str(journal), str(where)]
+        killed = subprocess.run(command, timeout=200, capture_output=True, check=False)
+        assert killed.returncode == -9, killed.stderr.decode()
+        assert lake.status(where).rows == rows
+    run(journal, where, once=True, spark=spark)
+    assert len(list((where / "messages").rglob("*-*.parquet"))) > lake.status(where).files
+    assert_one_row_per_offset(where, 100)
+
+
+def test_a_lost_checkpoint_doubles_nothing(spark: "SparkSession", tmp_path: Path) -> None:
+    journal, where = tmp_path / "j", tmp_path / "lake"
+    write_messages(journal, 100)
+    run(journal, where, once=True, spark=spark, checkpoint=tmp_path / "one")
+    write_messages(journal, 20, start=100)
+    run(journal, where, once=True, spark=spark, checkpoint=tmp_path / "two")
+    assert_one_row_per_offset(where, 120)
+
+
+def test_a_lost_lake_is_noticed(spark: "SparkSession", tmp_path: Path) -> None:
+    write_messages(tmp_path / "j", 100)
+    run(
+        tmp_path / "j", tmp_path / "one", once=True, spark=spark, checkpoint=tmp_path / "checkpoint"
+    )
+    write_messages(tmp_path / "j", 20, start=100)
+    with pytest.raises(PipelineError, match=r"the lake ends at offset 0 .* goes on at 100"):
+        run(
+            tmp_path / "j",
+            tmp_path / "two",
+            once=True,
+            spark=spark,
+            checkpoint=tmp_path / "checkpoint",
+        )
+
+
+def test_another_journal_with_the_same_checkpoint_is_refused(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    write_messages(tmp_path / "one", 10)
+    write_messages(tmp_path / "two", 10)
+    run(tmp_path / "one", tmp_path / "lake", once=True, spark=spark)
+    with pytest.raises(JournalError, match="but the stream was reading journal"):
+        run(tmp_path / "two", tmp_path / "lake", once=True, spark=spark)
+
+
+def test_without_java_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(PipelineError, match="apt-get install openjdk-17-jre-headless"):
+        require_java()

@@ -1,0 +1,85 @@
+"""The classes Spark calls, as plain Python."""
+
+import pickle
+from pathlib import Path
+
+import pytest
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
+
+from journals import write_messages
+from slipring.errors import JournalError, JournalGap
+from slipring.spark.options import parse_options
+from slipring.spark.source import BatchReader, Range, StreamReader
+
+
+def stream(path: Path, **options: str) -> StreamReader:
+    return StreamReader(parse_options({"path": str(path), **options}))
+
+
+def test_a_stream_advances_by_its_limit(tmp_path: Path) -> None:
+    write_messages(tmp_path, 20)
+    reader = stream(tmp_path, maxMessagesPerTrigger="15")
+    start, limit = reader.initialOffset(), reader.getDefaultReadLimit()
+    assert (start["offset"], limit) == (0, ReadMaxRows(15))
+    middle = reader.latestOffset(start, limit)
+    assert middle["offset"] == 15
+    assert reader.latestOffset(middle, limit)["offset"] == 20
+    assert reader.latestOffset(start, ReadAllAvailable())["offset"] == 20
+    assert reader.reportLatestOffset()["offset"] == 20
+
+
+def test_available_now_ends_where_the_journal_ended_at_the_start(tmp_path: Path) -> None:
+    write_messages(tmp_path, 5)
+    reader = stream(tmp_path)
+    reader.prepareForTriggerAvailableNow()
+    write_messages(tmp_path, 5, start=5)
+    assert reader.latestOffset(reader.initialOffset(), ReadAllAvailable())["offset"] == 5
+
+
+def test_workers_get_a_copy_that_reads(tmp_path: Path) -> None:
+    write_messages(tmp_path, 10)
+    reader = stream(tmp_path, partitions="3", columns="offset")
+    start = reader.initialOffset()
+    parts = reader.partitions(start, reader.latestOffset(start, ReadAllAvailable()))
+    assert len(parts) == 3
+    copy, parts = pickle.loads(pickle.dumps((reader, parts)))
+    batches = [batch for part in parts for batch in copy.read(part)]
+    assert [row for batch in batches for row in batch.column(0).to_pylist()] == [*range(10)]
+
+
+def test_ranges_are_delivered_without_reading_messages(tmp_path: Path) -> None:
+    write_messages(tmp_path, 10)
+    reader = BatchReader(parse_options({"path": str(tmp_path), "deliver": "ranges"}))
+    (part,) = reader.partitions()
+    assert isinstance(part, Range)
+    (batch,) = reader.read(part)
+    assert batch.to_pylist() == [{"start": 0, "end": 10}]
+
+
+def test_a_checkpoint_of_another_journal_is_refused(tmp_path: Path) -> None:
+    write_messages(tmp_path / "mine", 5)
+    write_messages(tmp_path / "other", 5)
+    mine, other = stream(tmp_path / "mine"), stream(tmp_path / "other")
+    position = other.initialOffset()
+    with pytest.raises(
+        JournalError, match=f"but the stream was reading journal {position['journal']}"
+    ):
+        mine.latestOffset(position, ReadAllAvailable())
+    with pytest.raises(JournalError, match="holds journal"):
+        mine.partitions(position, position)
+
+
+def test_a_checkpoint_older_than_the_journal_is_a_gap(tmp_path: Path) -> None:
+    write_messages(tmp_path, 20, segment_bytes=300)
+    start = stream(tmp_path).initialOffset()
+    min(tmp_path.glob("*.seg")).unlink()
+    with pytest.raises(JournalGap, match="offset 0 was asked for, but the journal begins at 5"):
+        stream(tmp_path).latestOffset(start, ReadAllAvailable())
+
+
+def test_a_checkpoint_ahead_of_the_journal_is_a_gap(tmp_path: Path) -> None:
+    write_messages(tmp_path, 5)
+    reader = stream(tmp_path)
+    ahead = {**reader.initialOffset(), "offset": 9}
+    with pytest.raises(JournalGap, match="offset 9 was asked for, but the journal ends at 5"):
+        reader.latestOffset(ahead, ReadAllAvailable())
