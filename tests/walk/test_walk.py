@@ -9,7 +9,7 @@ import pytest
 from paho.mqtt import publish
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from slipring.pipeline.lake import read_table
+from slipring.pipeline import lake
 from tests.running_broker import RunningBroker
 
 CHROMIUM = "/usr/bin/chromium"
@@ -40,7 +40,7 @@ def run_pipeline(data: Path) -> None:
 
 
 def lake_rows(data: Path) -> list[tuple[int, str, bytes, str]]:
-    rows = read_table(data / "lake").sort_by("offset").to_pylist()
+    rows = lake.read(data / "lake").to_pylist()
     return [(row["offset"], row["topic"], row["payload"], row["publisher"]) for row in rows]
 
 

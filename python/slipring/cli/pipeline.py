@@ -3,8 +3,12 @@
 import signal
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from slipring.pipeline import Batch, run
+from slipring.pipeline import run
+
+if TYPE_CHECKING:
+    from slipring.pipeline.ingest import Committed
 
 
 def run_pipeline(data: Path, lake: Path | None, *, trigger_ms: int, once: bool, master: str) -> None:
@@ -25,5 +29,5 @@ def run_pipeline(data: Path, lake: Path | None, *, trigger_ms: int, once: bool, 
     )
 
 
-def _tell(batch: Batch) -> None:
+def _tell(batch: "Committed") -> None:
     print(f"{batch.rows:>9,} messages into the lake, up to offset {batch.end:,}", flush=True)

@@ -10,9 +10,9 @@ from pathlib import Path
 from slipring.control.address import Address
 from slipring.demo.child import Child
 from slipring.demo.flight import Flight
-from slipring.errors import DemoError
+from slipring.errors import DemoError, PipelineError
 from slipring.native import JournalReader
-from slipring.pipeline.lake import row_count
+from slipring.pipeline import lake
 
 TELL_S = 5.0
 CATCH_UP_S = 30.0
@@ -107,7 +107,10 @@ class Show:
         return JournalReader(self.data / "journal").end_offset()
 
     def _in_lake(self) -> int:
-        return row_count(self.data / "lake")
+        try:
+            return lake.status(self.data / "lake").rows
+        except PipelineError:  # the first batch has not arrived yet
+            return 0
 
     def _listen_to_signals(self) -> None:
         """The first Ctrl-C lands the aircraft; a second one ends everything at once."""
