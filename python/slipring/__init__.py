@@ -1,1 +1,23 @@
 """Slipring: telemetry from machines that move to people who stand still."""
+
+from slipring.client import Bus, Subscription, connect
+from slipring.errors import (
+    ConnectError,
+    ConnectionLost,
+    InvalidTopic,
+    Refused,
+    SlipringError,
+)
+from slipring.model import Message
+
+__all__ = [
+    "Bus",
+    "ConnectError",
+    "ConnectionLost",
+    "InvalidTopic",
+    "Message",
+    "Refused",
+    "SlipringError",
+    "Subscription",
+    "connect",
+]

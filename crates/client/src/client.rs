@@ -20,10 +20,8 @@ pub struct Options {
     pub client_id: String,
     /// Seconds of silence before a ping; 0 is never.
     pub keep_alive_s: u16,
-    /// From the call to the broker's yes.
-    pub connect_timeout: Duration,
-    /// From `close` to the end, the rest sent or not.
-    pub close_timeout: Duration,
+    /// From the call to the broker's yes; and from `close` to the end, the rest sent or not.
+    pub timeout: Duration,
     /// Accepted and not sent yet; at the bound, publishing is answered with `Full`.
     pub outbox_bytes_max: usize,
     /// Received and not taken yet; at the bound, the socket is not read.
@@ -35,8 +33,7 @@ impl Default for Options {
         Self {
             client_id: String::new(),
             keep_alive_s: 30,
-            connect_timeout: Duration::from_secs(10),
-            close_timeout: Duration::from_secs(10),
+            timeout: Duration::from_secs(10),
             outbox_bytes_max: 16 << 20,
             inbox_bytes_max: 64 << 20,
         }
@@ -70,7 +67,7 @@ impl Client {
         let greeting = Greeting {
             client_id: options.client_id,
             keep_alive_s: options.keep_alive_s,
-            timeout: options.connect_timeout,
+            timeout: options.timeout,
             // What arrives must fit into the inbox.
             packet_bytes_max: options.inbox_bytes_max,
         };
@@ -80,7 +77,7 @@ impl Client {
             inbox: Inbox::new(options.inbox_bytes_max)?,
         });
         runtime::handle()?.spawn(driver::run(boxes.clone(), address));
-        Ok(Self { boxes, close_timeout: options.close_timeout })
+        Ok(Self { boxes, close_timeout: options.timeout })
     }
 
     /// The descriptor that is readable when there are notices; valid as long as the client.

@@ -90,7 +90,9 @@ impl Loss {
                 "connect again; the broker's log says more"
             }
             Self::Network { .. } | Self::Silent(_) => "check the network, then connect again",
-            Self::CloseTimeout(_) => "check that the broker keeps up, or allow more time",
+            Self::CloseTimeout(_) => {
+                "check that the broker keeps up, or connect with a longer time-out"
+            }
         }
     }
 }
