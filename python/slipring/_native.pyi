@@ -1,7 +1,8 @@
 """What the Rust module offers Python."""
 
+from collections.abc import Iterable, Sequence
 from os import PathLike
-from typing import final
+from typing import Any, final
 
 __version__: str
 
@@ -184,4 +185,39 @@ class JournalWriter:
         retain: bool = False,
     ) -> int: ...
     def flush(self) -> None: ...
+    def close(self) -> None: ...
+
+@final
+class Client:
+    def __new__(
+        cls,
+        url: str,
+        *,
+        client_id: str,
+        keep_alive_s: int,
+        timeout_s: float,
+        outbox_bytes_max: int,
+        inbox_bytes_max: int,
+    ) -> Client: ...
+    @property
+    def url(self) -> str: ...
+    @property
+    def unread_bytes(self) -> int: ...
+    @property
+    def unsent_bytes(self) -> int: ...
+    def fileno(self) -> int: ...
+    def notices(self) -> list[tuple[str, int, Any]]: ...
+    def publish(
+        self,
+        topic: str,
+        payload: bytes,
+        retain: bool,
+        properties: Iterable[tuple[str, str]] | None,
+    ) -> bool: ...
+    def subscribe(self, filters: Sequence[str]) -> int | None: ...
+    def unsubscribe(self, identity: int) -> None: ...
+    def take(
+        self, identity: int, count_max: int, bytes_max: int
+    ) -> list[tuple[str, bytes, bool, tuple[tuple[str, str], ...]]]: ...
+    def ping(self) -> int | None: ...
     def close(self) -> None: ...

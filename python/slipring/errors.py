@@ -21,6 +21,22 @@ class ListenError(StartError):
     """The address is taken, is not ours, or is none."""
 
 
+class ConnectError(SlipringError):
+    """No connection to the broker: a wrong address, nothing there, or refused."""
+
+
+class ConnectionLost(SlipringError):
+    """The connection to the broker is no more."""
+
+
+class InvalidTopic(SlipringError, ValueError):
+    """Not a topic to publish to, or not a filter to subscribe to."""
+
+
+class Refused(SlipringError):
+    """The broker or this client did not take a message or a subscription, or it is over a limit."""
+
+
 class JournalError(SlipringError):
     """The journal cannot be opened, read or written; the message says what and where."""
 

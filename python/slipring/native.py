@@ -2,6 +2,7 @@
 
 from slipring._native import (
     Buffer,
+    Client,
     ConnectedClient,
     Engine,
     Event,
@@ -17,6 +18,7 @@ from slipring._native import __version__ as version
 
 __all__ = [
     "Buffer",
+    "Client",
     "ConnectedClient",
     "Engine",
     "Event",

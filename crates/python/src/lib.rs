@@ -1,6 +1,7 @@
 //! The Python module `slipring._native`: convert, call, translate errors; no logic.
 
 mod buffer;
+mod client;
 mod engine;
 mod journal;
 
@@ -9,6 +10,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    client::register(module)?;
     engine::register(module)?;
     journal::register(module)
 }

@@ -5,6 +5,9 @@ from typing import Annotated
 
 import typer
 
+from slipring.cli.publish import publish
+from slipring.cli.subscribe import subscribe
+
 app = typer.Typer(
     name="slipring",
     help="Telemetry from machines that move to people who stand still, live and on into a lake.",
@@ -55,6 +58,10 @@ def serve(
     from slipring.cli.serve import run_serve
 
     run_serve(config, mqtt=mqtt, console=console, data=data)
+
+
+app.command("pub")(publish)
+app.command("sub")(subscribe)
 
 
 @app.command()
