@@ -1,4 +1,4 @@
-"""A broker for the client's tests, on a port the system chose."""
+"""Brokers for the client's tests: our own, and Mosquitto, because a client meets others too."""
 
 import shutil
 import socket
@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.running_broker import RunningBroker
+
 CONFIG = """\
 listener {port} 127.0.0.1
 allow_anonymous true
@@ -16,22 +18,33 @@ max_queued_messages 0
 """
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
-
-
-@pytest.fixture(scope="session")
-def broker_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+@pytest.fixture(scope="session", params=["slipring", "mosquitto"])
+def broker_url(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
     """The address of a running broker."""
-    port = free_port()
-    config = tmp_path_factory.mktemp("broker") / "mosquitto.conf"
+    folder = tmp_path_factory.mktemp("broker")
+    if request.param == "mosquitto":
+        yield from run_mosquitto(folder)
+        return
+    config = folder / "broker.toml"
+    config.write_text("[limits]\npacket_bytes = 16777216\n")
+    running = RunningBroker.start(folder / "data", "--console", "off", "--config", str(config))
+    yield running.url
+    code, errors = running.stop()
+    assert code == 0, errors
+
+
+def run_mosquitto(folder: Path) -> Iterator[str]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = int(server.getsockname()[1])
+    config = folder / "mosquitto.conf"
     config.write_text(CONFIG.format(port=port))
-    program = shutil.which("mosquitto") or str(Path("/usr/sbin/mosquitto"))
-    with subprocess.Popen([program, "-c", config], stderr=subprocess.PIPE, text=True) as broker:
-        assert broker.stderr is not None
-        for line in broker.stderr:
+    program = shutil.which("mosquitto") or "/usr/sbin/mosquitto"
+    with subprocess.Popen([program, "-c", config], stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
             if "running" in line:
                 break
         yield f"mqtt://127.0.0.1:{port}"
-        broker.terminate()
+        process.terminate()
