@@ -19,7 +19,7 @@ def publish(
     message: Annotated[
         str | None,
         typer.Argument(
-            metavar="[MESSAGE]",
+            metavar="MESSAGE",
             help="The payload. Left out or -: each line of standard input is one.",
         ),
     ] = None,

@@ -28,7 +28,7 @@ def subscribe(
     filters: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILTER...", help="Topic filters, such as 'gripen/#' or '+/+/engine/rpm'."
+            metavar="FILTER", help="Topic filters, such as 'gripen/#' or '+/+/engine/rpm'."
         ),
     ],
     url: Annotated[str, typer.Option(help="The broker's address.")] = URL,
