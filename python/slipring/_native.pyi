@@ -1,5 +1,7 @@
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, final
+
+__all__ = ["Client"]
 
 @final
 class Client:
@@ -26,7 +28,7 @@ class Client:
         topic: str,
         payload: bytes,
         retain: bool,
-        properties: Iterable[tuple[str, str]] | None,
+        properties: Sequence[tuple[str, str]] | None,
     ) -> bool: ...
     def subscribe(self, filters: Sequence[str]) -> int | None: ...
     def unsubscribe(self, identity: int) -> None: ...

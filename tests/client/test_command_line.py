@@ -67,6 +67,12 @@ async def test_each_line_of_the_input_is_a_message(broker_url: str) -> None:
             assert payloads == [b"one", b"", b"two"]
 
 
+async def test_a_line_without_end_is_refused(broker_url: str) -> None:
+    code, _, err = await run("pub", "cli/log", "--url", broker_url, stdin=bytes(17 << 20))
+    assert code == 1
+    assert b"over 16 MiB" in err
+
+
 async def test_a_file_is_one_message(broker_url: str, tmp_path: Path) -> None:
     (tmp_path / "tile").write_bytes(b"\x00\xff\n" * 1000)
     async with slipring.connect(broker_url) as bus, bus.subscribe("cli/#") as messages:

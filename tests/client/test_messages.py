@@ -95,6 +95,12 @@ async def test_a_closed_subscription_ends_its_reader(broker_url: str) -> None:
         assert await waiting is None
 
 
+async def test_a_subscription_that_was_not_entered_says_so(broker_url: str) -> None:
+    async with slipring.connect(broker_url) as bus:
+        with pytest.raises(RuntimeError, match="async with"):
+            await anext(bus.subscribe("a"))
+
+
 async def test_closing_the_bus_ends_its_readers(broker_url: str) -> None:
     bus = await slipring.connect(broker_url)
     async with bus.subscribe("closed") as messages:
