@@ -4,6 +4,22 @@ from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any, final
 
+__all__ = [
+    "__version__",
+    "Buffer",
+    "Client",
+    "ConnectedClient",
+    "Engine",
+    "Event",
+    "JournalColumns",
+    "JournalReader",
+    "JournalStatus",
+    "JournalWriter",
+    "Plan",
+    "Status",
+    "Value",
+]
+
 __version__: str
 
 @final
@@ -212,7 +228,7 @@ class Client:
         topic: str,
         payload: bytes,
         retain: bool,
-        properties: Iterable[tuple[str, str]] | None,
+        properties: Sequence[tuple[str, str]] | None,
     ) -> bool: ...
     def subscribe(self, filters: Sequence[str]) -> int | None: ...
     def unsubscribe(self, identity: int) -> None: ...

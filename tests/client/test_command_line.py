@@ -67,6 +67,12 @@ async def test_each_line_of_the_input_is_a_message(broker_url: str) -> None:
             assert payloads == [b"one", b"", b"two"]
 
 
+async def test_a_line_without_end_is_refused(broker_url: str) -> None:
+    code, _, err = await run("pub", "cli/log", "--url", broker_url, stdin=bytes(17 << 20))
+    assert code == 1
+    assert b"over 16 MiB" in err
+
+
 async def test_a_file_is_one_message(broker_url: str, tmp_path: Path) -> None:
     (tmp_path / "tile").write_bytes(b"\x00\xff\n" * 1000)
     async with slipring.connect(broker_url) as bus, bus.subscribe("cli/#") as messages:
@@ -75,30 +81,30 @@ async def test_a_file_is_one_message(broker_url: str, tmp_path: Path) -> None:
 
 
 async def test_messages_are_printed_as_they_come_and_ctrl_c_ends(broker_url: str) -> None:
-    async with slipring.connect(broker_url) as bus:
-        async with subscriber(bus, "out/#") as (process, out):
-            await bus.publish("out/a", "grün 1")
-            assert await line(out) == "out/a grün 1\n".encode()
-            process.send_signal(signal.SIGINT)
-            assert await process.wait() == 0
+    async with slipring.connect(broker_url) as bus, subscriber(bus, "out/#") as (process, out):
+        await bus.publish("out/a", "grün 1")
+        assert await line(out) == "out/a grün 1\n".encode()
+        process.send_signal(signal.SIGINT)
+        assert await process.wait() == 0
 
 
 async def test_control_characters_and_odd_bytes_are_printed_as_escapes(broker_url: str) -> None:
-    async with slipring.connect(broker_url) as bus:
-        async with subscriber(bus, "out/#") as (_, out):
-            await bus.publish("out/a", b"\x1b[31mred\r\n\xff\xe2\x80\xae")
-            assert await line(out) == rb"out/a \x1b[31mred\r\n\xff\u202e" + b"\n"
+    async with slipring.connect(broker_url) as bus, subscriber(bus, "out/#") as (_, out):
+        await bus.publish("out/a", b"\x1b[31mred\r\n\xff\xe2\x80\xae")
+        assert await line(out) == rb"out/a \x1b[31mred\r\n\xff\u202e" + b"\n"
 
 
 async def test_json_has_one_object_on_each_line(broker_url: str) -> None:
-    async with slipring.connect(broker_url) as bus:
-        async with subscriber(bus, "out/#", "--format", "json") as (_, out):
-            await bus.publish("out/a", "1", properties={"unit": "m"})
-            await bus.publish("out/b", b"\xff")
-            found = json.loads(await _after_ready(out))
-            assert found["properties"] == [["unit", "m"]]
-            assert (found["topic"], found["payload"], found["retain"]) == ("out/a", "1", False)
-            assert json.loads(await out.readline())["payload_base64"] == "/w=="
+    async with (
+        slipring.connect(broker_url) as bus,
+        subscriber(bus, "out/#", "--format", "json") as (_, out),
+    ):
+        await bus.publish("out/a", "1", properties={"unit": "m"})
+        await bus.publish("out/b", b"\xff")
+        found = json.loads(await _after_ready(out))
+        assert found["properties"] == [["unit", "m"]]
+        assert (found["topic"], found["payload"], found["retain"]) == ("out/a", "1", False)
+        assert json.loads(await out.readline())["payload_base64"] == "/w=="
 
 
 async def _after_ready(out: asyncio.StreamReader) -> bytes:
@@ -108,20 +114,24 @@ async def _after_ready(out: asyncio.StreamReader) -> bytes:
 
 
 async def test_payloads_can_be_printed_alone(broker_url: str) -> None:
-    async with slipring.connect(broker_url) as bus:
-        async with subscriber(bus, "out/#", "--format", "payload") as (_, out):
-            await bus.publish("out/a", b"\xff1")
-            assert await line(out) == b"\xff1\n"
+    async with (
+        slipring.connect(broker_url) as bus,
+        subscriber(bus, "out/#", "--format", "payload") as (_, out),
+    ):
+        await bus.publish("out/a", b"\xff1")
+        assert await line(out) == b"\xff1\n"
 
 
 async def test_count_ends_after_so_many(broker_url: str) -> None:
-    async with slipring.connect(broker_url) as bus:
-        async with subscriber(bus, "out/#", "--count", "200") as (process, out):
-            for number in range(300):
-                await bus.publish("out/a", number)
-            rest = (await out.read()).splitlines()
-            assert await process.wait() == 0
-            assert len(rest) == 199
+    async with (
+        slipring.connect(broker_url) as bus,
+        subscriber(bus, "out/#", "--count", "200") as (process, out),
+    ):
+        for number in range(300):
+            await bus.publish("out/a", number)
+        rest = (await out.read()).splitlines()
+        assert await process.wait() == 0
+        assert len(rest) == 199
 
 
 async def test_a_reader_that_goes_away_ends_it_quietly(broker_url: str) -> None:

@@ -22,13 +22,15 @@ async def test_a_slow_reader_holds_the_broker_up_and_loses_nothing() -> None:
             await peer.send(message("a", b"%d:" % number + payload))
         await peer.reader.read()
 
-    async with fake_broker(talk) as url:
-        async with slipring.connect(url, inbox_bytes_max=INBOX_BYTES_MAX) as bus:
-            async with bus.subscribe("a") as messages:
-                for number in range(count):
-                    assert bus.unread_bytes <= INBOX_BYTES_PEAK
-                    received = await anext(messages)
-                    assert received.payload.startswith(b"%d:" % number)
+    async with (
+        fake_broker(talk) as url,
+        slipring.connect(url, inbox_bytes_max=INBOX_BYTES_MAX) as bus,
+        bus.subscribe("a") as messages,
+    ):
+        for number in range(count):
+            assert bus.unread_bytes <= INBOX_BYTES_PEAK
+            received = await anext(messages)
+            assert received.payload.startswith(b"%d:" % number)
 
 
 async def test_a_reader_that_stopped_stops_the_socket_and_can_go_on() -> None:
@@ -47,14 +49,18 @@ async def test_a_reader_that_stopped_stops_the_socket_and_can_go_on() -> None:
         await sending
         await peer.reader.read()
 
-    async with fake_broker(talk) as url:
-        async with slipring.connect(url, inbox_bytes_max=INBOX_BYTES_MAX) as bus:
-            async with bus.subscribe("a") as messages:
-                await bus.publish("still/sending")
-                await sent.wait()
-                assert bus.unread_bytes <= INBOX_BYTES_PEAK
-                for _ in range(count):
-                    await anext(messages)
+    async with (
+        fake_broker(talk) as url,
+        slipring.connect(url, inbox_bytes_max=INBOX_BYTES_MAX) as bus,
+        bus.subscribe("a") as messages,
+    ):
+        while bus.unread_bytes < INBOX_BYTES_MAX:  # noqa: ASYNC110 (another thread fills it)
+            await asyncio.sleep(0)
+        await bus.publish("still/sending")
+        await sent.wait()
+        assert bus.unread_bytes <= INBOX_BYTES_PEAK
+        for _ in range(count):
+            await anext(messages)
 
 
 async def test_a_full_outbox_makes_publishers_wait_and_loses_nothing() -> None:
@@ -69,19 +75,18 @@ async def test_a_full_outbox_makes_publishers_wait_and_loses_nothing() -> None:
         while (await peer.packet())[0] != DISCONNECT:
             seen += 1
 
-    async with fake_broker(talk) as url:
-        async with slipring.connect(url, outbox_bytes_max=100_000) as bus:
+    async with fake_broker(talk) as url, slipring.connect(url, outbox_bytes_max=100_000) as bus:
 
-            async def publish() -> None:
-                for _ in range(count // 2):
-                    await bus.publish("a", bytes(10_000))
+        async def publish() -> None:
+            for _ in range(count // 2):
+                await bus.publish("a", bytes(10_000))
 
-            tasks = [asyncio.create_task(publish()) for _ in range(2)]
-            done, _ = await asyncio.wait(tasks, timeout=0.05)
-            assert not done
-            assert bus.unsent_bytes <= 110_100
-            read.set()
-            await asyncio.gather(*tasks)
+        tasks = [asyncio.create_task(publish()) for _ in range(2)]
+        done, _ = await asyncio.wait(tasks, timeout=0.05)
+        assert not done
+        assert bus.unsent_bytes <= 110_100
+        read.set()
+        await asyncio.gather(*tasks)
     assert seen == count
 
 
@@ -124,19 +129,18 @@ async def test_a_cancelled_publisher_leaves_the_others_waiting_safely() -> None:
         while (await peer.packet())[0] != DISCONNECT:
             pass
 
-    async with fake_broker(talk) as url:
-        async with slipring.connect(url, outbox_bytes_max=100_000) as bus:
+    async with fake_broker(talk) as url, slipring.connect(url, outbox_bytes_max=100_000) as bus:
 
-            async def publish() -> None:
-                for _ in range(1000):
-                    await bus.publish("a", bytes(10_000))
+        async def publish() -> None:
+            for _ in range(1000):
+                await bus.publish("a", bytes(10_000))
 
-            first, second = (asyncio.create_task(publish()) for _ in range(2))
-            await asyncio.wait([first, second], timeout=0.05)
-            first.cancel()
-            read.set()
-            await second
-            assert first.cancelled()
+        first, second = (asyncio.create_task(publish()) for _ in range(2))
+        await asyncio.wait([first, second], timeout=0.05)
+        first.cancel()
+        read.set()
+        await second
+        assert first.cancelled()
 
 
 async def test_publishing_in_a_loop_lets_other_tasks_run(broker_url: str) -> None:
@@ -154,3 +158,25 @@ async def test_publishing_in_a_loop_lets_other_tasks_run(broker_url: str) -> Non
             await bus.publish("fair", number)
         counting.cancel()
     assert turns >= 10
+
+
+async def test_closing_while_messages_pour_in_still_sends_everything() -> None:
+    count = 0
+
+    async def talk(peer: Peer) -> None:
+        nonlocal count
+        await peer.accept()
+        await peer.accept_subscription()
+        flood = asyncio.create_task(peer.send(message("a", bytes(10_000)) * 3000))
+        while (await peer.packet())[0] != DISCONNECT:
+            count += 1
+        await flood
+
+    async with fake_broker(talk) as url:
+        bus = await slipring.connect(url, inbox_bytes_max=INBOX_BYTES_MAX)
+        async with bus.subscribe("a") as messages:
+            await anext(messages)
+            for _ in range(1000):
+                await bus.publish("b", bytes(10_000))
+            await bus.close()
+    assert count == 1000

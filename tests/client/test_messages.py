@@ -30,12 +30,11 @@ async def test_a_large_message_comes_back_whole(broker_url: str) -> None:
 
 
 async def test_wildcards_choose_messages(broker_url: str) -> None:
-    async with slipring.connect(broker_url) as bus:
-        async with bus.subscribe("w/+/rpm", "w/log/#") as messages:
-            for topic in ("w/1/rpm", "w/1/fuel", "w/2/rpm", "w/log", "w/log/a/b", "w/x/y/rpm"):
-                await bus.publish(topic)
-            await bus.publish("w/end/rpm")
-            seen = [(await anext(messages)).topic for _ in range(5)]
+    async with slipring.connect(broker_url) as bus, bus.subscribe("w/+/rpm", "w/log/#") as messages:
+        for topic in ("w/1/rpm", "w/1/fuel", "w/2/rpm", "w/log", "w/log/a/b", "w/x/y/rpm"):
+            await bus.publish(topic)
+        await bus.publish("w/end/rpm")
+        seen = [(await anext(messages)).topic for _ in range(5)]
     assert seen == ["w/1/rpm", "w/2/rpm", "w/log", "w/log/a/b", "w/end/rpm"]
 
 
@@ -44,11 +43,14 @@ async def test_many_messages_arrive_in_order(broker_url: str) -> None:
         for number in range(COUNT):
             await bus.publish("order", number)
 
-    async with slipring.connect(broker_url) as reader, slipring.connect(broker_url) as writer:
-        async with reader.subscribe("order") as messages:
-            task = asyncio.create_task(publish(writer))
-            numbers = [int((await anext(messages)).payload) for _ in range(COUNT)]
-            await task
+    async with (
+        slipring.connect(broker_url) as reader,
+        slipring.connect(broker_url) as writer,
+        reader.subscribe("order") as messages,
+    ):
+        task = asyncio.create_task(publish(writer))
+        numbers = [int((await anext(messages)).payload) for _ in range(COUNT)]
+        await task
     assert numbers == list(range(COUNT))
 
 
@@ -65,12 +67,15 @@ async def test_batches_hold_the_same_messages(broker_url: str) -> None:
 
 
 async def test_each_subscription_gets_its_own_messages(broker_url: str) -> None:
-    async with slipring.connect(broker_url) as bus:
-        async with bus.subscribe("s/a") as first, bus.subscribe("s/b") as second:
-            await bus.publish("s/b", 2)
-            await bus.publish("s/a", 1)
-            assert (await anext(first)).payload == b"1"
-            assert (await anext(second)).payload == b"2"
+    async with (
+        slipring.connect(broker_url) as bus,
+        bus.subscribe("s/a") as first,
+        bus.subscribe("s/b") as second,
+    ):
+        await bus.publish("s/b", 2)
+        await bus.publish("s/a", 1)
+        assert (await anext(first)).payload == b"1"
+        assert (await anext(second)).payload == b"2"
 
 
 async def test_two_subscriptions_to_one_filter_share_and_part_again(broker_url: str) -> None:
@@ -88,6 +93,12 @@ async def test_a_closed_subscription_ends_its_reader(broker_url: str) -> None:
             waiting = asyncio.create_task(anext(messages, None))
             await asyncio.sleep(0)
         assert await waiting is None
+
+
+async def test_a_subscription_that_was_not_entered_says_so(broker_url: str) -> None:
+    async with slipring.connect(broker_url) as bus:
+        with pytest.raises(RuntimeError, match="async with"):
+            await anext(bus.subscribe("a"))
 
 
 async def test_closing_the_bus_ends_its_readers(broker_url: str) -> None:

@@ -6,9 +6,13 @@ import threading
 from collections.abc import AsyncIterator
 from typing import BinaryIO
 
+from slipring.errors import Refused
+
 READ_BYTES = 64 << 10
-LINES_WAITING_MAX = 16
+READS_WAITING_MAX = 16
 """Reads not yet taken; the thread waits when there are as many."""
+LINE_BYTES_MAX = 16 << 20
+"""A longer line is an error, not memory."""
 
 
 async def lines(stream: BinaryIO) -> AsyncIterator[bytes]:
@@ -18,7 +22,7 @@ async def lines(stream: BinaryIO) -> AsyncIterator[bytes]:
     """
     loop = asyncio.get_running_loop()
     reads: asyncio.Queue[bytes] = asyncio.Queue()
-    room = threading.Semaphore(LINES_WAITING_MAX)
+    room = threading.Semaphore(READS_WAITING_MAX)
 
     def read() -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed, nobody reads any more
@@ -36,5 +40,7 @@ async def lines(stream: BinaryIO) -> AsyncIterator[bytes]:
         *whole, rest = (rest + part).split(b"\n")
         for line in whole:
             yield line.removesuffix(b"\r")
+        if len(rest) > LINE_BYTES_MAX:
+            raise Refused("a line of the input is over 16 MiB; publish a file with --file instead")
     if rest:
         yield rest

@@ -13,10 +13,15 @@ from slipring.client.connecting import URL
 
 
 def publish(
-    topic: Annotated[str, typer.Argument(help="The topic, such as gripen/39-7/engine/rpm.")],
+    topic: Annotated[
+        str, typer.Argument(metavar="TOPIC", help="Where to, such as gripen/39-7/engine/rpm.")
+    ],
     message: Annotated[
         str | None,
-        typer.Argument(help="The payload. Left out or -: each line of standard input is one."),
+        typer.Argument(
+            metavar="MESSAGE",
+            help="The payload. Left out or -: each line of standard input is one.",
+        ),
     ] = None,
     url: Annotated[str, typer.Option(help="The broker's address.")] = URL,
     file: Annotated[

@@ -26,7 +26,10 @@ class Format(StrEnum):
 
 def subscribe(
     filters: Annotated[
-        list[str], typer.Argument(help="Topic filters, such as 'gripen/#' or '+/+/engine/rpm'.")
+        list[str],
+        typer.Argument(
+            metavar="FILTER", help="Topic filters, such as 'gripen/#' or '+/+/engine/rpm'."
+        ),
     ],
     url: Annotated[str, typer.Option(help="The broker's address.")] = URL,
     count: Annotated[int | None, typer.Option(min=1, help="End after so many messages.")] = None,

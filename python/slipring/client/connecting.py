@@ -25,8 +25,8 @@ def connect(
 
     Without a client id the broker gives one. `keep_alive_s` is the silence after which the
     broker is asked for a sign of life, and given up after as long again; 0 is never.
-    `timeout_s` is for connecting, and again for closing. `outbox_bytes_max` bounds what waits to be sent, `inbox_bytes_max` what waits to be read.
-    Raises ConnectError.
+    `timeout_s` is for connecting, and again for closing. `outbox_bytes_max` bounds what waits to
+    be sent, `inbox_bytes_max` what waits to be read. Raises ConnectError.
     """
     return Connecting(
         url,

@@ -27,12 +27,16 @@ class Subscription:
     def __init__(self, link: Link, filters: tuple[str, ...]) -> None:
         self.filters = filters
         self._link = link
+        self._entered = False
         self._identity: int | None = None
         self._readable = asyncio.Event()
         self._batch: deque[Message] = deque()
         self._busy = False
 
     async def __aenter__(self) -> "Subscription":
+        if self._entered:
+            raise RuntimeError("a subscription is entered once; call bus.subscribe() again")
+        self._entered = True
         self._identity = await self._link.subscribe(self.filters, self._readable)
         return self
 
@@ -73,6 +77,8 @@ class Subscription:
 
     async def _fetch(self) -> list[Message]:
         """What is there, at least one message; nothing once the subscription is closed."""
+        if not self._entered:
+            raise RuntimeError("write `async with bus.subscribe(...) as messages`, then iterate")
         if self._busy:
             # The loop gets a turn between two batches, before the second is taken: a task that is
             # cancelled here has lost nothing.

@@ -60,10 +60,12 @@ enum Phase {
     Closed(Option<Loss>),
 }
 
+/// A PINGREQ without its answer; those of the keep-alive in a row are counted, not listed.
 #[derive(Debug)]
 struct Ping {
     id: Option<PingId>,
     asked: Instant,
+    times: u32,
 }
 
 /// One connection's protocol state.

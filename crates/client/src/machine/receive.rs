@@ -149,9 +149,14 @@ impl Machine {
 
     /// Pings are answered in the order they were sent; those of the keep-alive concern nobody.
     fn receive_pong(&mut self, now: Instant, events: &mut Vec<Event>) {
-        if let Some(super::Ping { id: Some(id), asked }) = self.pings.pop_front() {
-            let round_trip = now.saturating_duration_since(asked);
+        let Some(first) = self.pings.front_mut() else { return };
+        first.times -= 1;
+        if let Some(id) = first.id {
+            let round_trip = now.saturating_duration_since(first.asked);
             events.push(Event::Notice(Notice::Pong { id, round_trip }));
+        }
+        if first.times == 0 {
+            self.pings.pop_front();
         }
     }
 

@@ -138,7 +138,10 @@ impl Machine {
     }
 
     pub(super) fn write_ping(&mut self, id: Option<PingId>, now: Instant) {
-        self.pings.push_back(Ping { id, asked: now });
+        match self.pings.back_mut() {
+            Some(last) if id.is_none() && last.id.is_none() => last.times += 1,
+            _ => self.pings.push_back(Ping { id, asked: now, times: 1 }),
+        }
         self.keep_alive.asked(now);
         Packet::PingReq.encode(Version::V5, &mut self.output);
     }

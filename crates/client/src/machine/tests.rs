@@ -181,12 +181,15 @@ fn a_subscription_given_up_is_unsubscribed_unless_another_needs_the_filter() {
 fn a_ping_is_answered_with_its_round_trip() {
     let now = Instant::now();
     let mut machine = open(now);
+    machine.set_reading(false, now);
     machine.handle_timeout(now + 10 * S);
-    let id = machine.ping(now + 11 * S).unwrap();
-    assert_eq!(output(&mut machine, now), [0xc0, 0, 0xc0, 0]);
-    assert!(feed(&mut machine, &[0xd0, 0], now + 12 * S).is_empty(), "the keep-alive's own");
+    machine.handle_timeout(now + 20 * S);
+    let id = machine.ping(now + 21 * S).unwrap();
+    assert_eq!(output(&mut machine, now), [0xc0, 0, 0xc0, 0, 0xc0, 0]);
+    let own = feed(&mut machine, &[0xd0, 0, 0xd0, 0], now + 22 * S);
+    assert!(own.is_empty(), "the keep-alive's own");
     let answer = Notice::Pong { id, round_trip: 2 * S };
-    assert_eq!(feed(&mut machine, &[0xd0, 0], now + 13 * S), [Event::Notice(answer)]);
+    assert_eq!(feed(&mut machine, &[0xd0, 0], now + 23 * S), [Event::Notice(answer)]);
 }
 
 #[test]
