@@ -1,13 +1,14 @@
 """`slipring serve`: one broker and its console, from the ready line to the clean end."""
 
 import asyncio
-import contextlib
 import logging
 import signal
 import time
 from pathlib import Path
 
+from slipring.console import ConsoleServer
 from slipring.control import Broker, Config, load_config
+from slipring.errors import SlipringError
 
 
 def run_serve(file: Path | None, *, mqtt: str | None, console: str | None, data: Path | None) -> None:
@@ -22,21 +23,22 @@ async def _serve(config: Config) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     broker = Broker(config)
-    async with contextlib.AsyncExitStack() as stack:
-        running = asyncio.create_task(broker.run(stop))
-        stack.push_async_callback(_ended, running, stop)
-        url = "off"
-        if config.console.listen != "off":
-            from slipring.console import ConsoleServer
+    try:
+        console = _console(broker)
+    except SlipringError:
+        broker.engine.stop()
+        raise
+    url = console.url if console else "off"
+    print(f"slipring ready mqtt={broker.engine.address} console={url}", flush=True)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(broker.run(stop))
+        if console:
+            group.create_task(console.serve(stop))
 
-            url = (await stack.enter_async_context(ConsoleServer(broker, config.console.listen))).url
-        print(f"slipring ready mqtt={broker.engine.address} console={url}", flush=True)
-        await asyncio.wait([running])
 
-
-async def _ended(running: asyncio.Task[None], stop: asyncio.Event) -> None:
-    stop.set()
-    await running
+def _console(broker: Broker) -> ConsoleServer | None:
+    listen = broker.config.console.listen
+    return None if listen == "off" else ConsoleServer(broker, listen)
 
 
 def _log_to_stderr(level: str) -> None:

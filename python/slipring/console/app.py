@@ -1,7 +1,6 @@
 """The routes: the page, a picture of the broker, and the same picture live."""
 
 import json
-from importlib.resources import files
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -17,16 +16,12 @@ from slipring.console.guard import SECURITY_HEADERS, is_ours
 from slipring.console.picture import Seen, picture
 from slipring.control import Broker
 from slipring.control.address import Address
-from slipring.errors import StartError
 
-STATIC = Path(str(files("slipring.console"))) / "static"
 FOREIGN = "this console answers only to its own page; open it by the address that `slipring serve` printed\n"
 
 
-def make_app(broker: Broker, listen: Address) -> Starlette:
+def make_app(broker: Broker, listen: Address, static: Path) -> Starlette:
     """Everything the console answers to."""
-    if not (STATIC / "index.html").is_file():
-        raise StartError(f"the console's page is not built: no index.html in {STATIC}; run `make web`")
 
     async def overview(_: Request) -> Response:
         return JSONResponse(picture(broker, Seen()))
@@ -41,7 +36,7 @@ def make_app(broker: Broker, listen: Address) -> Starlette:
     routes = [
         Route("/api/overview", overview),
         WebSocketRoute("/api/live", live),
-        Mount("/", StaticFiles(directory=STATIC, html=True)),
+        Mount("/", StaticFiles(directory=static, html=True)),
     ]
     return Starlette(routes=routes, middleware=[Middleware(Guard, listen=listen)])
 

@@ -1,38 +1,54 @@
-"""The console's web server, inside the broker's event loop."""
+"""The console's web server, inside the broker's event loop.
+
+Listening is quick and comes first; the web framework is loaded by `serve`, while browsers already wait at the door.
+"""
 
 import asyncio
 import contextlib
 import socket
 from collections.abc import Iterator
-from typing import Self
+from importlib.resources import files
+from pathlib import Path
 
-import uvicorn
-
-from slipring.console.app import make_app
 from slipring.control import Broker
 from slipring.control.address import Address
 from slipring.errors import StartError
 
+STATIC = Path(str(files("slipring.console"))) / "static"
 STOP_S = 2
 """How long open pages may hold up the end."""
 
 
-class _Uvicorn(uvicorn.Server):
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Leave signals to whoever runs the broker."""
-        yield
-
-
 class ConsoleServer:
-    """Listens when made; serves between entering and leaving `async with`."""
+    """Listens when made; answers while `serve` runs."""
 
     def __init__(self, broker: Broker, listen: str) -> None:
         """Bind the socket; StartError says why not."""
+        if not (STATIC / "index.html").is_file():
+            raise StartError(f"the console's page is not built: no index.html in {STATIC}; run `make setup`")
+        self.broker = broker
         self.listen = Address.parse(listen)
         self._socket = _bind(self.listen)
+
+    @property
+    def url(self) -> str:
+        """Where a browser finds the page."""
+        return f"http://{Address(self.listen.host, self._socket.getsockname()[1])}"
+
+    async def serve(self, stop: asyncio.Event) -> None:
+        """Answer until told to stop."""
+        import uvicorn
+
+        from slipring.console.app import make_app
+
+        class Server(uvicorn.Server):
+            @contextlib.contextmanager
+            def capture_signals(self) -> Iterator[None]:
+                """Leave signals to whoever runs the broker."""
+                yield
+
         config = uvicorn.Config(
-            make_app(broker, self.listen),
+            make_app(self.broker, self.listen, STATIC),
             log_config=None,
             access_log=False,
             lifespan="off",
@@ -40,26 +56,11 @@ class ConsoleServer:
             timeout_graceful_shutdown=STOP_S,
             server_header=False,
         )
-        self._server = _Uvicorn(config)
-        self._task: asyncio.Task[None] | None = None
-
-    @property
-    def url(self) -> str:
-        """Where a browser finds the page."""
-        return f"http://{Address(self.listen.host, self._socket.getsockname()[1])}"
-
-    async def __aenter__(self) -> Self:
-        """Start serving; connections are accepted from now on."""
-        self._task = asyncio.create_task(self._server.serve(sockets=[self._socket]))
-        while not self._server.started and not self._task.done():
-            await asyncio.sleep(0.001)
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        """Stop serving."""
-        self._server.should_exit = True
-        if self._task:
-            await self._task
+        server = Server(config)
+        serving = asyncio.create_task(server.serve(sockets=[self._socket]))
+        await stop.wait()
+        server.should_exit = True
+        await serving
 
 
 def _bind(listen: Address) -> socket.socket:
