@@ -153,7 +153,9 @@ def main() -> None:
     subprocess.run(["cargo", "build", "--quiet", "--release", "-p", "slipring-load"], check=True)
     ours = f"<!-- broker -->\n{machine()}\n{table()}<!-- /broker -->"
     text = RESULTS.read_text()
-    RESULTS.write_text(re.sub(r"<!-- broker -->.*<!-- /broker -->", lambda _: ours, text, flags=re.S))
+    RESULTS.write_text(
+        re.sub(r"<!-- broker -->.*<!-- /broker -->", lambda _: ours, text, flags=re.DOTALL)
+    )
 
 
 if __name__ == "__main__":

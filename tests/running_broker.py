@@ -1,4 +1,4 @@
-"""A real broker for tests: `slipring serve` in a process of its own, on ports of the system's choice."""
+"""A real broker for tests: `slipring serve` in a process of its own, on free ports."""
 
 import re
 import signal

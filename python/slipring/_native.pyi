@@ -1,11 +1,10 @@
 """What the Rust module offers Python."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any, final
 
 __all__ = [
-    "__version__",
     "Buffer",
     "Client",
     "ConnectedClient",
@@ -18,6 +17,7 @@ __all__ = [
     "Plan",
     "Status",
     "Value",
+    "__version__",
 ]
 
 __version__: str

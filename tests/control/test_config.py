@@ -60,12 +60,16 @@ def test_other_machines_need_allow_anonymous(listen: str) -> None:
     assert load_config(mqtt__listen=listen, allow_anonymous=True).mqtt.listen == listen
 
 
-@pytest.mark.parametrize("listen", ["127.0.0.1:0", "127.1.2.3:1883", "[::1]:1883", "localhost:1883"])
+@pytest.mark.parametrize(
+    "listen", ["127.0.0.1:0", "127.1.2.3:1883", "[::1]:1883", "localhost:1883"]
+)
 def test_this_machine_needs_nothing(listen: str) -> None:
     assert load_config(mqtt__listen=listen, console__listen=listen).mqtt.listen == listen
 
 
-@pytest.mark.parametrize("text", ["", "1883", ":1883", "host:", "host:70000", "host:-1", "::1:1883"])
+@pytest.mark.parametrize(
+    "text", ["", "1883", ":1883", "host:", "host:70000", "host:-1", "::1:1883"]
+)
 def test_what_is_not_an_address_is_told(text: str) -> None:
     with pytest.raises(ValueError, match=r"HOST:PORT|not a port|brackets"):
         Address.parse(text)

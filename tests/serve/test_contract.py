@@ -1,4 +1,4 @@
-"""The contract for scripts: the ready line, the clean end, the one clear line when it cannot start."""
+"""The contract for scripts: the ready line, the clean end, one clear line when it cannot start."""
 
 import signal
 import socket

@@ -1,4 +1,4 @@
-"""Any MQTT client is a citizen: Paho at both versions and Mosquitto's tools meet each other (T1, V1)."""
+"""Any MQTT client is a citizen: Paho and Mosquitto's tools, at both versions (T1, V1)."""
 
 import queue
 import subprocess
@@ -8,23 +8,27 @@ from typing import Any
 
 import httpx
 import pytest
-from paho.mqtt.client import Client, MQTTMessage, MQTTv5, MQTTv311
-from paho.mqtt.enums import CallbackAPIVersion
+from paho.mqtt.client import Client, MQTTMessage
+from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from tests.running_broker import RunningBroker
 
 WAIT_S = 30
+MQTTv311 = MQTTProtocolVersion.MQTTv311
+MQTTv5 = MQTTProtocolVersion.MQTTv5
 
 
 @contextmanager
-def paho(broker: RunningBroker, version: int, *filters: str) -> Iterator[tuple[Client, Any]]:
+def paho(
+    broker: RunningBroker, version: MQTTProtocolVersion, *filters: str
+) -> Iterator[tuple[Client, Any]]:
     """A connected and subscribed Paho client, with the queue of what it receives."""
     received: queue.Queue[tuple[str, bytes]] = queue.Queue()
     subscribed: queue.Queue[object] = queue.Queue()
     client = Client(CallbackAPIVersion.VERSION2, protocol=version)
 
     def on_message(_client: Client, _userdata: object, message: MQTTMessage) -> None:
-        received.put((message.topic, message.payload))
+        received.put((message.topic, bytes(message.payload)))
 
     def on_subscribe(*_: object) -> None:
         subscribed.put(None)
@@ -50,7 +54,7 @@ def tool(name: str, broker: RunningBroker, *arguments: str) -> list[str]:
 @pytest.mark.parametrize("publisher", [MQTTv311, MQTTv5])
 @pytest.mark.parametrize("subscriber", [MQTTv311, MQTTv5])
 def test_paho_clients_of_any_version_meet(
-    broker: RunningBroker, publisher: int, subscriber: int
+    broker: RunningBroker, publisher: MQTTProtocolVersion, subscriber: MQTTProtocolVersion
 ) -> None:
     with (
         paho(broker, subscriber, "gripen/+/engine/#", "plant/#") as (_, received),

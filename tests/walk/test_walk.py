@@ -1,4 +1,4 @@
-"""The walk: one message from a Paho client to a row in the lake and to the value on the page (D1, G1)."""
+"""The walk: a message from a Paho client to a row in the lake and to the page (D1, G1)."""
 
 import subprocess
 import sys
@@ -34,6 +34,10 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
+def send(broker: RunningBroker, value: str) -> None:
+    publish.single(TOPIC, value, hostname=broker.host, port=broker.port, client_id="paho")
+
+
 def run_pipeline(data: Path) -> None:
     command = [sys.executable, "-m", "slipring", "pipeline", "run", "--once", "--data", str(data)]
     subprocess.run(command, check=True, timeout=110, capture_output=True)
@@ -50,20 +54,19 @@ def test_a_message_walks_from_paho_to_the_lake_and_to_the_page(
     page = browser.new_page()
     page.goto(broker.console)
     expect(page.get_by_test_id("connection")).to_contain_text("live")
-    send = {"hostname": broker.host, "port": broker.port, "client_id": "paho"}
 
-    publish.single(TOPIC, "12034.5", **send)
+    send(broker, "12034.5")
 
     shown = page.locator(f'[data-topic="{TOPIC}"] [data-field="value"]')
     expect(shown).to_have_text("12034.5")
-    publish.single(TOPIC, "12100", **send)
+    send(broker, "12100")
     expect(shown).to_have_text("12100")
 
     run_pipeline(broker.data)
     rows = [(0, TOPIC, b"12034.5", "paho"), (1, TOPIC, b"12100", "paho")]
     assert lake_rows(broker.data) == rows
 
-    publish.single(TOPIC, "12200", **send)
+    send(broker, "12200")
     expect(shown).to_have_text("12200")
     run_pipeline(broker.data)
     assert lake_rows(broker.data) == [*rows, (2, TOPIC, b"12200", "paho")]

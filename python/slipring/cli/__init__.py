@@ -9,7 +9,7 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run a command; the entry point of `slipring`."""
-    from slipring.cli.app import app  # noqa: PLC0415 - so that a broken install still gets a clear line
+    from slipring.cli.app import app
 
     try:
         app()

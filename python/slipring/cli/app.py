@@ -1,4 +1,4 @@
-"""The tree of commands. What a command needs is imported when it runs, so that starting is quick."""
+"""The tree of commands. What a command needs is imported when it runs, so starting is quick."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +15,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-pipeline = typer.Typer(help="From the journal to a lake of tables, through Spark.", no_args_is_help=True)
+pipeline = typer.Typer(
+    help="From the journal to a lake of tables, through Spark.", no_args_is_help=True
+)
 app.add_typer(pipeline, name="pipeline")
 
 
@@ -29,17 +31,23 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def slipring(
-    _: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    _: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """Telemetry from machines that move to people who stand still, live and on into a lake."""
 
 
 @app.command()
 def serve(
-    mqtt: Annotated[str | None, typer.Option(help="HOST:PORT for MQTT; port 0 picks a free one.")] = None,
+    mqtt: Annotated[
+        str | None, typer.Option(help="HOST:PORT for MQTT; port 0 picks a free one.")
+    ] = None,
     console: Annotated[str | None, typer.Option(help="HOST:PORT of the console, or `off`.")] = None,
     data: Annotated[Path | None, typer.Option(help="Folder of the journal.")] = None,
-    config: Annotated[Path | None, typer.Option(help="TOML file; `slipring config` prints one.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="TOML file; `slipring config` prints one.")
+    ] = None,
 ) -> None:
     """Start one broker, until Ctrl-C or SIGTERM.
 
@@ -47,7 +55,7 @@ def serve(
 
         slipring ready mqtt=127.0.0.1:1883 console=http://127.0.0.1:8080
 
-    Examples:
+    For example:
 
         slipring serve
 
@@ -66,11 +74,13 @@ app.command("sub")(subscribe)
 
 @app.command()
 def config(
-    check: Annotated[Path | None, typer.Option(help="Check this file instead, and say what is wrong.")] = None,
+    check: Annotated[
+        Path | None, typer.Option(help="Check this file instead, and say what is wrong.")
+    ] = None,
 ) -> None:
     """Print a config file with every key, its default and what it means; or check one.
 
-    Examples:
+    For example:
 
         slipring config > broker.toml
 
@@ -83,17 +93,22 @@ def config(
 
 @pipeline.command("run")
 def pipeline_run(
-    data: Annotated[Path, typer.Option(help="Folder of the broker, holding its journal.")] = Path("slipring-data"),
-    lake: Annotated[Path | None, typer.Option(help="Folder of the lake; by default `lake` beside the journal.")] = None,
+    data: Annotated[Path, typer.Option(help="Folder of the broker, holding its journal.")] = Path(
+        "slipring-data"
+    ),
+    lake: Annotated[
+        Path | None, typer.Option(help="Folder of the lake; by default `lake` beside the journal.")
+    ] = None,
     trigger_ms: Annotated[int, typer.Option(min=1, help="Milliseconds between two batches.")] = 500,
     once: Annotated[bool, typer.Option(help="Take what is there, then end.")] = False,
     master: Annotated[str, typer.Option(help="The Spark master.")] = "local[2]",
 ) -> None:
-    """Stream the journal into the Delta table `messages` of a lake, exactly once per journal offset.
+    """Stream the journal into the Delta table `messages` of a lake, exactly once.
 
-    It goes on where it stopped, however it was stopped. Ctrl-C and SIGTERM end it after the batch at hand.
+    It goes on where it stopped, however it was stopped. Ctrl-C and SIGTERM end it after the
+    batch at hand.
 
-    Examples:
+    For example:
 
         slipring pipeline run
 
@@ -106,16 +121,20 @@ def pipeline_run(
 
 @app.command()
 def demo(
-    data: Annotated[Path, typer.Option(help="Folder of journal and lake; a second run goes on from it.")] = Path("demo-data"),
+    data: Annotated[
+        Path, typer.Option(help="Folder of journal and lake; a second run goes on from it.")
+    ] = Path("demo-data"),
     mqtt: Annotated[str, typer.Option(help="HOST:PORT for MQTT.")] = "127.0.0.1:1883",
     console: Annotated[str, typer.Option(help="HOST:PORT of the console.")] = "127.0.0.1:8080",
-    seconds: Annotated[float | None, typer.Option(min=1, help="End by itself after this time.")] = None,
+    seconds: Annotated[
+        float | None, typer.Option(min=1, help="End by itself after this time.")
+    ] = None,
 ) -> None:
     """Run everything with a simulated aircraft: broker, console, client, pipeline, lake.
 
     A port that is taken is replaced by a free one.
 
-    Examples:
+    For example:
 
         slipring demo
 

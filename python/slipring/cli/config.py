@@ -28,7 +28,9 @@ def documented_defaults() -> str:
 
 def _section(model: type[BaseModel], path: tuple[str, ...]) -> Iterator[str]:
     fields = model.model_fields
-    tables = {name: field.annotation for name, field in fields.items() if _is_table(field.annotation)}
+    tables = {
+        name: field.annotation for name, field in fields.items() if _is_table(field.annotation)
+    }
     if path:
         yield ""
         yield from _comment((model.__doc__ or "").strip())

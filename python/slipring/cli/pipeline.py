@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from slipring.pipeline.ingest import Committed
 
 
-def run_pipeline(data: Path, lake: Path | None, *, trigger_ms: int, once: bool, master: str) -> None:
+def run_pipeline(
+    data: Path, lake: Path | None, *, trigger_ms: int, once: bool, master: str
+) -> None:
     """Run until Ctrl-C or SIGTERM, or until all is taken with `once`."""
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -11,7 +11,9 @@ from slipring.control import Broker, Config, load_config
 from slipring.errors import SlipringError
 
 
-def run_serve(file: Path | None, *, mqtt: str | None, console: str | None, data: Path | None) -> None:
+def run_serve(
+    file: Path | None, *, mqtt: str | None, console: str | None, data: Path | None
+) -> None:
     """Serve until Ctrl-C or SIGTERM."""
     config = load_config(file, mqtt__listen=mqtt, console__listen=console, data=data)
     _log_to_stderr(config.log.level)
@@ -42,7 +44,9 @@ def _console(broker: Broker) -> ConsoleServer | None:
 
 
 def _log_to_stderr(level: str) -> None:
-    formatter = logging.Formatter("%(asctime)s.%(msecs)03dZ %(levelname)s %(message)s", "%Y-%m-%dT%H:%M:%S")
+    formatter = logging.Formatter(
+        "%(asctime)s.%(msecs)03dZ %(levelname)s %(message)s", "%Y-%m-%dT%H:%M:%S"
+    )
     formatter.converter = time.gmtime
     handler = logging.StreamHandler()
     handler.setFormatter(formatter)

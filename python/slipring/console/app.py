@@ -17,7 +17,10 @@ from slipring.console.picture import Seen, picture
 from slipring.control import Broker
 from slipring.control.address import Address
 
-FOREIGN = "this console answers only to its own page; open it by the address that `slipring serve` printed\n"
+FOREIGN = (
+    "this console answers only to its own page; "
+    "open it by the address that `slipring serve` printed\n"
+)
 
 
 def make_app(broker: Broker, listen: Address, static: Path) -> Starlette:
@@ -60,14 +63,19 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request of ours through."""
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope.get("headers", [])}
+        headers = {
+            name.decode("latin-1"): value.decode("latin-1")
+            for name, value in scope.get("headers", [])
+        }
         if not is_ours(headers, self.listen):
             await self._refuse(scope, receive, send)
             return
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                extra = [(name.encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
+                extra = [
+                    (name.encode(), value.encode()) for name, value in SECURITY_HEADERS.items()
+                ]
                 message["headers"] = [*message.get("headers", []), *extra]
             await send(message)
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from slipring.control.address import Address
 
 SECURITY_HEADERS = {
-    "content-security-policy": "default-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "content-security-policy": "default-src 'self'; img-src 'self' data:; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
@@ -17,8 +17,8 @@ SECURITY_HEADERS = {
 def is_ours(headers: Mapping[str, str], listen: Address) -> bool:
     """Tell whether a request comes by a name of this machine and from no other page.
 
-    A page elsewhere must not read telemetry through the visitor's browser (CVE-2026-67405), neither by its own
-    origin nor by a name of its own that points to this machine.
+    A page elsewhere must not read telemetry through the visitor's browser (CVE-2026-67405),
+    neither by its own origin nor by a name of its own that points to this machine.
     """
     host = headers.get("host", "")
     if listen.is_loopback and not _is_local(host):

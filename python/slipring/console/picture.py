@@ -66,7 +66,15 @@ def _journal(status: Status) -> Json:
 
 
 def _client(client: ConnectedClient) -> Json:
-    fields = ("client_id", "address", "protocol", "messages_in", "messages_out", "dropped", "queued_bytes")
+    fields = (
+        "client_id",
+        "address",
+        "protocol",
+        "messages_in",
+        "messages_out",
+        "dropped",
+        "queued_bytes",
+    )
     connected_s = (time.time_ns() - client.connected_ns) / 1e9
     return {field: getattr(client, field) for field in fields} | {
         "connected_s": max(0.0, connected_s),

@@ -1,6 +1,7 @@
 """The console's web server, inside the broker's event loop.
 
-Listening is quick and comes first; the web framework is loaded by `serve`, while browsers already wait at the door.
+Listening is quick and comes first; `serve` loads the web framework while browsers already wait at
+the door.
 """
 
 import asyncio
@@ -25,7 +26,9 @@ class ConsoleServer:
     def __init__(self, broker: Broker, listen: str) -> None:
         """Bind the socket; StartError says why not."""
         if not (STATIC / "index.html").is_file():
-            raise StartError(f"the console's page is not built: no index.html in {STATIC}; run `make setup`")
+            raise StartError(
+                f"the console's page is not built: no index.html in {STATIC}; run `make setup`"
+            )
         self.broker = broker
         self.listen = Address.parse(listen)
         self._socket = _bind(self.listen)

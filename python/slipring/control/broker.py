@@ -74,7 +74,8 @@ def _journal_folder(config: Config) -> Path | None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StartError(
-            f"cannot make the folder {folder}: {error.strerror}; name one you can write with --data DIR"
+            f"cannot make the folder {folder}: {error.strerror}; "
+            "name one you can write with --data DIR"
         ) from None
     return folder
 

@@ -1,4 +1,4 @@
-"""The configuration: one TOML file, every key typed, bounded and documented. Reads, never guesses."""
+"""The configuration: one TOML file, every key typed, bounded, documented. Never guesses."""
 
 import tomllib
 from pathlib import Path
@@ -34,7 +34,9 @@ class Section(BaseModel):
 class MqttSection(Section):
     """Where MQTT clients connect."""
 
-    listen: Listen = Field("127.0.0.1:1883", description="HOST:PORT for MQTT over TCP; port 0 picks a free one.")
+    listen: Listen = Field(
+        "127.0.0.1:1883", description="HOST:PORT for MQTT over TCP; port 0 picks a free one."
+    )
 
 
 class ConsoleSection(Section):
@@ -58,34 +60,66 @@ class LimitsSection(Section):
     """The bounds on what a client may do, and what happens there."""
 
     connections: int = Field(
-        10_000, ge=1, le=1_000_000, description="Clients at once; a further one is told the server is busy (0x89)."
+        10_000,
+        ge=1,
+        le=1_000_000,
+        description="Clients at once; a further one is told the server is busy (0x89).",
     )
     packet_bytes: int = Field(
-        MIB, ge=KIB, le=256 * MIB, description="Bytes of one packet; a larger one ends its connection (0x95)."
+        MIB,
+        ge=KIB,
+        le=256 * MIB,
+        description="Bytes of one packet; a larger one ends its connection (0x95).",
     )
     connect_bytes: int = Field(
-        16 * KIB, ge=256, le=MIB, description="Bytes of the CONNECT packet, before anyone has proved who they are."
+        16 * KIB,
+        ge=256,
+        le=MIB,
+        description="Bytes of the CONNECT packet, before anyone has proved who they are.",
     )
     connect_ms: int = Field(
-        10_000, ge=10, le=600_000, description="Milliseconds from the connection to its whole CONNECT packet."
+        10_000,
+        ge=10,
+        le=600_000,
+        description="Milliseconds from the connection to its whole CONNECT packet.",
     )
     keep_alive_s: int = Field(
-        3_600, ge=1, le=65_535, description="Longest keep-alive; a client that asks for more, or for none, gets this one."
+        3_600,
+        ge=1,
+        le=65_535,
+        description="Longest keep-alive; a client that asks for more, or for none, gets this one.",
     )
     client_id_bytes: int = Field(
-        256, ge=23, le=65_535, description="Bytes of a client identifier; a longer one is refused (0x85)."
+        256,
+        ge=23,
+        le=65_535,
+        description="Bytes of a client identifier; a longer one is refused (0x85).",
     )
     topic_levels: int = Field(
-        32, ge=1, le=128, description="Levels of a topic or a filter; more are refused (0x90, 0x8f)."
+        32,
+        ge=1,
+        le=128,
+        description="Levels of a topic or a filter; more are refused (0x90, 0x8f).",
     )
     subscriptions: int = Field(
-        1_000, ge=1, le=1_000_000, description="Subscriptions of one client; a further one is refused (0x97)."
+        1_000,
+        ge=1,
+        le=1_000_000,
+        description="Subscriptions of one client; a further one is refused (0x97).",
     )
     outbox_bytes: int = Field(
-        8 * MIB, ge=KIB, le=1024 * MIB, description="Bytes waiting for one subscriber; beyond it the oldest messages are dropped and counted."
+        8 * MIB,
+        ge=KIB,
+        le=1024 * MIB,
+        description="Bytes waiting for one subscriber; beyond it the oldest messages are "
+        "dropped and counted.",
     )
     values: int = Field(
-        100_000, ge=0, le=10_000_000, description="Topics whose newest value is kept for the console; further ones are carried, not shown."
+        100_000,
+        ge=0,
+        le=10_000_000,
+        description="Topics whose newest value is kept for the console; further ones are "
+        "carried, not shown.",
     )
 
 
@@ -100,11 +134,19 @@ class LogSection(Section):
 class Config(Section):
     """A broker's configuration."""
 
-    name: str = Field("slipring", min_length=1, max_length=64, description="The broker's name, shown in the console.")
-    data: Path = Field(Path("slipring-data"), description="Folder of the journal, made if it is not there.")
+    name: str = Field(
+        "slipring",
+        min_length=1,
+        max_length=64,
+        description="The broker's name, shown in the console.",
+    )
+    data: Path = Field(
+        Path("slipring-data"), description="Folder of the journal, made if it is not there."
+    )
     threads: int = Field(2, ge=1, le=256, description="Threads of the engine.")
     allow_anonymous: bool = Field(
-        False, description="Accept clients that have not proved who they are from other machines too."
+        False,
+        description="Accept clients that have not proved who they are from other machines too.",
     )
     mqtt: MqttSection = MqttSection()
     console: ConsoleSection = ConsoleSection()
@@ -115,10 +157,15 @@ class Config(Section):
     @model_validator(mode="after")
     def _is_safe(self) -> "Config":
         for key, listen in (("mqtt", self.mqtt.listen), ("console", self.console.listen)):
-            if listen != "off" and not self.allow_anonymous and not Address.parse(listen).is_loopback:
+            if (
+                listen != "off"
+                and not self.allow_anonymous
+                and not Address.parse(listen).is_loopback
+            ):
                 raise ValueError(
-                    f"{key}.listen = '{listen}' can be reached from other machines without anyone proving who "
-                    "they are; listen on 127.0.0.1, or set allow_anonymous = true in the config file"
+                    f"{key}.listen = '{listen}' can be reached from other machines without anyone "
+                    "proving who they are; listen on 127.0.0.1, or set allow_anonymous = true in "
+                    "the config file"
                 )
         return self
 

@@ -1,4 +1,4 @@
-"""What a person wants to know of a broker now: rates and recent events, from batches of the engine."""
+"""What a person wants to know of a broker now: rates and recent events, from its batches."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -58,7 +58,9 @@ class Overview:
         """Take one batch of events; return them as told."""
         told = [self._told_of(event) for event in events]
         if lost:
-            told.append(self._next(now_ns, "warning", "lost", f"{lost} events were lost: too many at once"))
+            told.append(
+                self._next(now_ns, "warning", "lost", f"{lost} events were lost: too many at once")
+            )
         self._events.extend(told)
         return told
 

@@ -1,4 +1,4 @@
-"""A simulated aircraft: 100 parameters as functions of time. Pure; the same time gives the same flight."""
+"""A simulated aircraft: 100 parameters as functions of time. Pure: same time, same flight."""
 
 import math
 from collections.abc import Iterator
@@ -89,7 +89,12 @@ def _systems() -> Iterator[Wave | Switch]:
 
 def _surfaces() -> Iterator[Wave | Switch]:
     for side in ("left", "right"):
-        for surface, swing in (("canard", 21), ("inner_elevon", 18), ("outer_elevon", 19), ("leading_edge", 9)):
+        for surface, swing in (
+            ("canard", 21),
+            ("inner_elevon", 18),
+            ("outer_elevon", 19),
+            ("leading_edge", 9),
+        ):
             yield Wave(f"surface/{side}/{surface}/position", 0, swing, 6 + swing / 5)
             yield Wave(f"surface/{side}/{surface}/command", 0, swing, 6 + swing / 5)
         yield Switch(f"gear/{side}/down", 240, 0.1)

@@ -1,4 +1,4 @@
-"""A command of ours running beside the demo, in a session of its own so that Ctrl-C reaches us alone."""
+"""A command of ours beside the demo, in a session of its own: Ctrl-C reaches us alone."""
 
 import asyncio
 import signal
@@ -50,7 +50,9 @@ class Child:
         """Wait for it to end, which it should not, and raise what its log says."""
         code = await self.process.wait()
         lines = self.log.read_text(errors="replace").splitlines()[-LOG_LINES_SHOWN:]
-        raise DemoError(f"the {self.name} ended with code {code}; {self.log} says:\n" + "\n".join(lines))
+        raise DemoError(
+            f"the {self.name} ended with code {code}; {self.log} says:\n" + "\n".join(lines)
+        )
 
     async def stop(self) -> None:
         """Ask it to end, and see to it."""

@@ -47,12 +47,14 @@ class Show:
             pipeline = await self._start_pipeline(stack)
             self._introduce(address, url)
             await self._fly(address, broker, pipeline)
-            _say("landing: the broker brings its journal to disk, the lake takes the last messages ...")
+            _say("landing: the journal goes to disk, the lake takes the last messages ...")
             await broker.stop()
             await self._catch_up()
-        _say(f"done: {self._counts()}. All of it is in {self.data}; the next demo goes on from there.")
+        _say(f"done: {self._counts()}; it is all in {self.data}, where the next demo goes on")
 
-    async def _start_broker(self, stack: contextlib.AsyncExitStack, mqtt: str, console: str) -> Child:
+    async def _start_broker(
+        self, stack: contextlib.AsyncExitStack, mqtt: str, console: str
+    ) -> Child:
         arguments = ("serve", "--mqtt", mqtt, "--console", console, "--data", str(self.data))
         log = self.data / "broker.log"
         broker = await Child.start("broker", log, *arguments, stdout=asyncio.subprocess.PIPE)
@@ -66,12 +68,11 @@ class Show:
         return pipeline
 
     def _introduce(self, address: str, url: str) -> None:
-        host, port = address.rsplit(":", 1)
         _say(
             "Slipring demo: a simulated aircraft, 100 parameters at 10 Hz",
             f"  console   {url}",
-            f"  mqtt      {address}   try: slipring sub --url mqtt://{address} 'gripen/39-7/engine/#'",
-            f"                                or: mosquitto_sub -h {host} -p {port} -t 'gripen/#' -v",
+            f"  mqtt      {address}",
+            f"            slipring sub --url mqtt://{address} 'gripen/39-7/engine/#'",
             f"  lake      {self.data / 'lake' / 'messages'} (a Delta table, filled through Spark)",
             "Ctrl-C ends it.",
         )
@@ -92,10 +93,10 @@ class Show:
 
     async def _catch_up(self) -> None:
         """Wait until the lake holds what the journal holds."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(CATCH_UP_S):
-                while self._in_lake() < self._in_journal():
-                    await asyncio.sleep(LOOK_S)
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + CATCH_UP_S
+        while clock() < deadline and self._in_lake() < self._in_journal():
+            await asyncio.sleep(LOOK_S)
 
     def _counts(self) -> str:
         return (
