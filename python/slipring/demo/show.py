@@ -15,9 +15,9 @@ from slipring.native import JournalReader
 from slipring.pipeline import lake
 
 TELL_S = 5.0
-CATCH_UP_S = 30.0
-"""How long the lake may take for the last messages at the end."""
 LOOK_S = 0.25
+CATCH_UP_LOOKS = 120
+"""How often to look at the end whether the lake has the last messages, before leaving it."""
 
 
 def run_demo(data: Path, *, mqtt: str, console: str, seconds: float | None) -> None:
@@ -93,10 +93,13 @@ class Show:
 
     async def _catch_up(self) -> None:
         """Wait until the lake holds what the journal holds."""
-        clock = asyncio.get_running_loop().time
-        deadline = clock() + CATCH_UP_S
-        while clock() < deadline and self._in_lake() < self._in_journal():
+        for _ in range(CATCH_UP_LOOKS):
+            if await asyncio.to_thread(self._is_caught_up):
+                return
             await asyncio.sleep(LOOK_S)
+
+    def _is_caught_up(self) -> bool:
+        return self._in_lake() >= self._in_journal()
 
     def _counts(self) -> str:
         return (
