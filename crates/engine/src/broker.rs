@@ -31,6 +31,8 @@ pub(crate) struct Broker {
     pub started: Instant,
     /// Connections, known clients or not.
     pub connections: AtomicUsize,
+    /// Clients let in since the start.
+    pub let_in: AtomicU64,
     stopping: AtomicBool,
     /// Told when stopping begins.
     pub stopping_told: Notify,
@@ -70,6 +72,7 @@ impl Broker {
             generation: AtomicU64::new(1),
             started: Instant::now(),
             connections: AtomicUsize::new(0),
+            let_in: AtomicU64::new(0),
             stopping: AtomicBool::new(false),
             stopping_told: Notify::new(),
             ended: Notify::new(),
@@ -108,6 +111,7 @@ impl Broker {
         if let Some(earlier) = clients.insert(client_id.into(), Arc::clone(peer)) {
             earlier.close(Reason::SessionTakenOver);
         }
+        self.let_in.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 

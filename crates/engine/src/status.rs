@@ -18,6 +18,8 @@ pub struct Status {
     pub totals: Totals,
     /// Connected clients.
     pub clients: usize,
+    /// Clients let in since the start.
+    pub connections: u64,
     /// Topics with a newest value.
     pub topics: usize,
     /// None when nothing is journaled.
@@ -85,6 +87,7 @@ impl Broker {
             uptime: self.started.elapsed(),
             totals: Totals::from(&self.traffic),
             clients: self.registry().len(),
+            connections: self.let_in.load(Relaxed),
             topics: self.topics(),
             journal: self.journal.as_ref().map(|journal| JournalStatus {
                 status: journal.status(),

@@ -76,6 +76,7 @@ pub struct Status {
     bytes_out: u64,
     dropped: u64,
     clients: usize,
+    connections: u64,
     topics: usize,
     journal: Option<Py<JournalStatus>>,
 }
@@ -182,6 +183,7 @@ impl Engine {
             bytes_out,
             dropped,
             clients: status.clients,
+            connections: status.connections,
             topics: status.topics,
             journal: journal.transpose()?,
         })

@@ -9,8 +9,9 @@ EVENTS_KEPT = 200
 """Events a newly opened console can still show."""
 WINDOW_S = 1.0
 """Rates are taken over this time."""
-QUIET = {"subscribed", "unsubscribed"}
 WORRYING = {"refused", "dropped"}
+JOINED = {"connected", "subscribed", "unsubscribed", "dropped"}
+"""Kinds whose detail goes on with the sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class Overview:
     def _told_of(self, event: Event) -> Told:
         text = f"{event.client} {event.kind}"
         if event.detail:
-            joint = " " if event.kind in {"connected", *QUIET, "dropped"} else ": "
+            joint = " " if event.kind in JOINED else ": "
             text += joint + event.detail
         return self._next(event.at_ns, _level(event.kind), event.kind, text)
 
@@ -85,7 +86,7 @@ def _level(kind: str) -> str:
         return "warning"
     if kind == "journal-failed":
         return "error"
-    return "debug" if kind in QUIET else "info"
+    return "info"
 
 
 def _rates(first: Status, last: Status, seconds: float) -> Rates:

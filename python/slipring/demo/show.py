@@ -102,9 +102,10 @@ class Show:
         return self._in_lake() >= self._in_journal()
 
     def _counts(self) -> str:
+        rows = self._in_lake()
         return (
             f"{self.flight.published:,} messages published, {self._in_journal():,} in the journal, "
-            f"{self._in_lake():,} rows in the lake"
+            + (f"{rows:,} rows in the lake" if rows else "Spark is starting")
         )
 
     def _in_journal(self) -> int:

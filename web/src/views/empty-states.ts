@@ -8,8 +8,9 @@ export function explainNoValues(node: HTMLElement, latest: LiveMessage | null): 
   if (latest === null) return explain(node, "Waiting for the broker.");
   const port = portOf(latest.broker.mqtt);
   const other = `mosquitto_pub -h ${location.hostname} -p ${port} -t demo/hello -m 42`;
-  const own = port === MQTT_PORT_USUAL ? ["slipring pub demo/hello 42"] : [];
-  explain(node, "No messages yet. Publish one and it appears here:", [...own, other]);
+  const url = port === MQTT_PORT_USUAL ? "" : ` --url mqtt://${location.hostname}:${port}`;
+  const own = `slipring pub${url} demo/hello 42`;
+  explain(node, "No messages yet. Publish one and it appears here:", [own, other]);
 }
 
 export function explainNoMatch(node: HTMLElement): void {
