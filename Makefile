@@ -27,6 +27,9 @@ rust_inputs := Cargo.toml Cargo.lock pyproject.toml \
 python_inputs := $(shell find python -name '*.py')
 web_inputs := $(shell find web -mindepth 1 -name node_modules -prune -o -print 2>/dev/null)
 
+# What was made and has been removed is made again.
+absent = $(if $(wildcard $(1)),,absent)
+
 # A stamp carries the time its step began, so that an edit made meanwhile is not missed.
 begin = @mkdir -p .build && touch $@.begun
 finish = @mv $@.begun $@
@@ -52,7 +55,7 @@ test-rust: $(bin)/uv ## Run the tests of the crates
 
 .PHONY: test-web
 test-web: .build/node-modules ## Run the tests of the console's front end
-	@$(step) "console tests" scripts/with-node.sh npm --prefix web run --silent test
+	@$(step) "console tests" scripts/npm.sh run --silent test
 
 .PHONY: test-python
 test-python: setup ## Run pytest; ARGS="-k words" narrows it
@@ -69,11 +72,11 @@ lint-python: .build/packages ## Check the style of the Python code
 
 .PHONY: lint-types
 lint-types: .build/packages ## Check the types of the Python code
-	@$(step) "mypy" $(bin)/mypy
+	@$(step) "mypy" $(bin)/mypy --no-error-summary
 
 .PHONY: lint-imports
 lint-imports: .build/packages ## Check that imports go down only
-	@$(step) "import-linter" $(bin)/lint-imports
+	@$(step) --quiet "import-linter" $(bin)/lint-imports --no-logo
 
 .PHONY: lint-rust
 lint-rust: $(bin)/uv ## Check the format of the crates, and clippy
@@ -82,15 +85,15 @@ lint-rust: $(bin)/uv ## Check the format of the crates, and clippy
 
 .PHONY: lint-web
 lint-web: .build/node-modules ## Check the types of the console's front end
-	@$(step) "tsc" scripts/with-node.sh npm --prefix web run --silent check
+	@$(step) "tsc" scripts/npm.sh run --silent check
 
 .PHONY: lint-stub
 lint-stub: .build/native ## Check the type stub against the built module
-	@$(step) "stubtest" $(bin)/python -m mypy.stubtest slipring._native --mypy-config-file pyproject.toml
+	@$(step) --quiet "stubtest" $(bin)/python -m mypy.stubtest slipring._native --mypy-config-file pyproject.toml
 
 .PHONY: lint-tidy
 lint-tidy: .build/packages ## Check sizes, names, links and the direction of the crates
-	@$(step) "tidy" $(bin)/pytest --quiet tests/tidy
+	@$(step) --quiet "tidy" $(bin)/pytest --quiet tests/tidy
 
 .PHONY: format
 format: .build/packages ## Format the code, and repair what can be repaired by itself
@@ -100,7 +103,7 @@ format: .build/packages ## Format the code, and repair what can be repaired by i
 
 .PHONY: bench
 bench: setup ## Run the benchmarks
-	@for program in benches/*.py; do $(step) "$$program" $(bin)/python "$$program" $(ARGS); done
+	@for program in $(sort $(wildcard benches/*.py)); do $(step) "$$program" $(bin)/python "$$program" $(ARGS); done
 
 .PHONY: lock
 lock: .build/packages ## Regenerate the lock files; UPGRADE=1 takes the newest versions
@@ -116,18 +119,21 @@ clean: ## Remove everything that was installed or built here
 needs:
 	@scripts/system-needs.sh $(needs)
 
+.PHONY: absent
+absent:
+
 $(bin)/uv: requirements-uv.lock | needs
-	@$(step) "virtual environment" scripts/create-venv.sh
+	@$(step) --quiet "virtual environment" scripts/create-venv.sh
 
 .build/packages: requirements.lock $(bin)/uv
 	$(begin)
-	@$(step) "Python packages" $(bin)/uv pip sync --quiet --require-hashes --compile-bytecode requirements.lock
+	@$(step) --quiet "Python packages" $(bin)/uv pip sync --require-hashes --compile-bytecode requirements.lock
 	$(finish)
 
 # Offline: all that the package depends on is in the lock file, or this fails.
-.build/native: $(rust_inputs) .build/packages
+.build/native: $(rust_inputs) .build/packages $(call absent,python/slipring/_native*.so)
 	$(begin)
-	@$(step) "native module" env UV_OFFLINE=1 $(bin)/maturin develop --quiet --release --locked --uv
+	@$(step) --quiet "native module (a minute when it is new)" env UV_OFFLINE=1 $(bin)/maturin develop --release --locked --uv
 	$(finish)
 
 .build/bytecode: $(python_inputs) .build/packages
@@ -135,12 +141,12 @@ $(bin)/uv: requirements-uv.lock | needs
 	@$(bin)/python -m compileall -q python
 	$(finish)
 
-.build/node-modules: web/package.json web/package-lock.json .build/packages
+.build/node-modules: web/package.json web/package-lock.json .build/packages $(call absent,web/node_modules)
 	$(begin)
-	@$(step) "npm packages" scripts/with-node.sh npm --prefix web ci --silent --no-audit --no-fund
+	@$(step) --quiet "npm packages" scripts/npm.sh ci --no-audit --no-fund
 	$(finish)
 
-.build/web: $(web_inputs) .build/node-modules
+.build/web: $(web_inputs) .build/node-modules $(call absent,python/slipring/console/static/index.html)
 	$(begin)
-	@$(step) "console front end" scripts/with-node.sh npm --prefix web run --silent build
+	@$(step) --quiet "console front end" scripts/npm.sh run build
 	$(finish)

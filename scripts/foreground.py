@@ -2,8 +2,8 @@
 
 On Ctrl-C the terminal interrupts its whole foreground process group, and make then reports an error
 although the program ended well. So the program becomes the foreground group by itself. Without a
-terminal it takes this process's place, and a signal for the group reaches it directly; one sent to
-make alone is passed on by a watcher, since make would only wait.
+terminal it takes this process's place, and a signal for the group reaches it directly. An interrupt
+sent to make alone is passed on by a watcher, since make would only wait.
 """
 
 import contextlib
@@ -28,22 +28,8 @@ def is_foreground() -> bool:
         return os.tcgetpgrp(terminal) == os.getpgrp()
 
 
-def run_in_own_group(command: list[str]) -> int:
-    """Run the program as the terminal's foreground group; the terminal comes back when it ends."""
-    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-    with TERMINAL.open("rb", buffering=0) as terminal:
-        program = subprocess.Popen(command, process_group=0)
-        os.tcsetpgrp(terminal.fileno(), program.pid)
-        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-            signal.signal(number, lambda number, _: program.send_signal(number))
-        try:
-            return program.wait()
-        finally:
-            os.tcsetpgrp(terminal.fileno(), os.getpgrp())
-
-
 def is_interrupted(make: int) -> bool:
-    """Whether make has had its SIGINT: it catches the signal once, then sets it back."""
+    """Whether this make, if it is one, has had its SIGINT: it catches one, and no second."""
     try:
         status = Path(f"/proc/{make}/status").read_text(encoding="ascii")
     except OSError:
@@ -63,7 +49,9 @@ def watch(make: int, program: int) -> None:
 
 
 def start_watcher(make: int, program: int) -> None:
-    """Fork twice, so that the program does not find a child it never started."""
+    """Watch if make is there. Fork twice, so that the program finds no child it never started."""
+    if is_interrupted(make):
+        return
     between = os.fork()
     if between == 0:
         if os.fork() == 0:
@@ -72,11 +60,24 @@ def start_watcher(make: int, program: int) -> None:
     os.waitpid(between, 0)
 
 
+def run_in_own_group(command: list[str]) -> int:
+    """Run the program as the terminal's foreground group; the terminal comes back when it ends."""
+    with TERMINAL.open("rb", buffering=0) as terminal:
+        program = subprocess.Popen(command, process_group=0)
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+        os.tcsetpgrp(terminal.fileno(), program.pid)
+        start_watcher(os.getppid(), program.pid)
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            signal.signal(number, lambda number, _: program.send_signal(number))
+        try:
+            return program.wait()
+        finally:
+            os.tcsetpgrp(terminal.fileno(), os.getpgrp())
+
+
 def take_over(command: list[str]) -> None:
-    """Become the program, watched over if make is our parent."""
-    make = os.getppid()
-    if not is_interrupted(make):
-        start_watcher(make, os.getpid())
+    """Become the program."""
+    start_watcher(os.getppid(), os.getpid())
     os.execvp(command[0], command)
 
 

@@ -5,16 +5,29 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 upgrade=()
-if [[ -n ${UPGRADE:-} ]]; then upgrade=(--upgrade); fi
-compile=(.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header)
+uv_wanted=$(grep -o '^uv==[0-9.]*' requirements-uv.lock)
+if [[ -n ${UPGRADE:-} ]]; then
+  upgrade=(--upgrade)
+  uv_wanted=uv
+fi
 
-"${compile[@]}" "${upgrade[@]}" pyproject.toml --extra spark --group dev --output-file requirements.lock
-uv_line=$(grep -o '^uv==[0-9.]*' requirements-uv.lock)
-if [[ -n ${UPGRADE:-} ]]; then uv_line=uv; fi
-"${compile[@]}" "${upgrade[@]}" - --no-annotate --output-file requirements-uv.lock <<<"$uv_line"
+# compile FILE SOURCE...: a file that stays the same keeps its time, so that nothing is installed again.
+compile() {
+  local file=$1 before
+  shift
+  before=$(mktemp)
+  cp --preserve=timestamps "$file" "$before"
+  .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+    "${upgrade[@]}" --output-file "$file" "$@"
+  if cmp --quiet "$file" "$before"; then touch --reference="$before" "$file"; fi
+  rm "$before"
+}
+
+compile requirements.lock pyproject.toml --extra spark --group dev
+compile requirements-uv.lock --no-annotate - <<<"$uv_wanted"
 
 if [[ -n ${UPGRADE:-} ]]; then cargo update; else cargo update --workspace; fi
 
-npm=(scripts/with-node.sh npm --prefix web --no-audit --no-fund --omit-lockfile-registry-resolved)
-if [[ -n ${UPGRADE:-} ]]; then "${npm[@]}" update --package-lock-only; fi
-"${npm[@]}" install --package-lock-only
+npm=(scripts/npm.sh --no-audit --no-fund --omit-lockfile-registry-resolved --package-lock-only)
+if [[ -n ${UPGRADE:-} ]]; then "${npm[@]}" update; fi
+"${npm[@]}" install

@@ -173,12 +173,12 @@ tell() {
   } >&2
 }
 
-read -ra missing < <(missing_of "$@" | xargs) || true
+mapfile -t missing < <(missing_of "$@")
 if ((${#missing[@]} == 0)); then exit 0; fi
 if ((EUID == 0)) && on_path apt-get; then
   install_with_apt "${missing[@]}"
   hash -r
-  read -ra missing < <(missing_of "$@" | xargs) || true
+  mapfile -t missing < <(missing_of "$@")
 fi
 if ((${#missing[@]} > 0)); then
   tell "${missing[@]}"
