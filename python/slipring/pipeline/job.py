@@ -15,12 +15,16 @@ from slipring.errors import PipelineError, SlipringError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from slipring.pipeline.ingest import Committed, Ingest
 
 # Bounds the work of one micro-batch, and so the memory and the time of a catch-up.
 BATCH_MESSAGES_MAX = 4_000_000
 STOP_POLL_S = 0.1
+# Spark gives its Python process ten seconds to start, which a busy machine may not keep.
+START_ATTEMPTS = 3
+SLOW_START = "Python worker failed to connect back"
 
 
 def run(
@@ -50,21 +54,32 @@ def run(
     where = checkpoint or lake / "_checkpoints" / "messages"
     trigger = {"availableNow": True} if once else {"processingTime": f"{trigger_ms} milliseconds"}
     with nullcontext(spark) if spark else own_session(master) as session:
-        ranges = ingest.ranges(session, batch_messages_max)
-        query = (
-            ranges.writeStream.foreachBatch(ingest.write)
+        stream = (
+            ingest.ranges(session, batch_messages_max)
+            .writeStream.foreachBatch(ingest.write)
             .option("checkpointLocation", str(where.absolute()))
             .trigger(**trigger)
-            .start()
         )
-        _wait(query, stop or threading.Event(), ingest)
+        _follow(stream, stop or threading.Event(), ingest)
+
+
+def _follow(stream: DataStreamWriter, stop: threading.Event, ingest: Ingest) -> None:
+    """Run the query; a slow start is tried again, which is safe where nothing happens twice."""
+    from pyspark.errors import StreamingQueryException
+
+    for attempts_left in reversed(range(START_ATTEMPTS)):
+        try:
+            return _wait(stream.start(), stop, ingest)
+        except StreamingQueryException as failure:
+            if SLOW_START not in str(failure) or attempts_left == 0:
+                raise explained(failure) from failure
 
 
 def _wait(query: StreamingQuery, stop: threading.Event, ingest: Ingest) -> None:
     while query.isActive and not stop.wait(STOP_POLL_S):
         pass
     if (failure := query.exception()) is not None:
-        raise ingest.failure or explained(failure)
+        raise ingest.failure or failure
     ingest.finish()
     query.stop()
     if ingest.failure is not None:
