@@ -5,6 +5,38 @@ class SlipringError(Exception):
     """The root of the tree: catch it to catch them all."""
 
 
+class ConfigError(SlipringError):
+    """A configuration cannot be used; the message names the file, the key and what to write."""
+
+
+class PlanError(SlipringError):
+    """The control plane made a plan that the engine cannot follow."""
+
+
+class StartError(SlipringError):
+    """The broker cannot start: a port in use, a folder it cannot write."""
+
+
+class ListenError(StartError):
+    """The address is taken, is not ours, or is none."""
+
+
+class ConnectError(SlipringError):
+    """No connection to the broker: a wrong address, nothing there, or refused."""
+
+
+class ConnectionLost(SlipringError):
+    """The connection to the broker is no more."""
+
+
+class InvalidTopic(SlipringError, ValueError):
+    """Not a topic to publish to, or not a filter to subscribe to."""
+
+
+class Refused(SlipringError):
+    """The broker or this client did not take a message or a subscription, or it is over a limit."""
+
+
 class JournalError(SlipringError):
     """The journal cannot be opened, read or written; the message says what and where."""
 
@@ -15,3 +47,7 @@ class JournalGap(JournalError):
 
 class PipelineError(SlipringError):
     """The pipeline cannot run; the message says what to do about it."""
+
+
+class DemoError(SlipringError):
+    """A part of the demo did not come up, or went too early."""

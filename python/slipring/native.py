@@ -1,5 +1,33 @@
 """The only importer of slipring._native: everything Rust gives Python passes here."""
 
-from slipring._native import Buffer, JournalColumns, JournalReader, JournalWriter
+from slipring._native import (
+    Buffer,
+    Client,
+    ConnectedClient,
+    Engine,
+    Event,
+    JournalColumns,
+    JournalReader,
+    JournalStatus,
+    JournalWriter,
+    Plan,
+    Status,
+    Value,
+)
+from slipring._native import __version__ as version
 
-__all__ = ["Buffer", "JournalColumns", "JournalReader", "JournalWriter"]
+__all__ = [
+    "Buffer",
+    "Client",
+    "ConnectedClient",
+    "Engine",
+    "Event",
+    "JournalColumns",
+    "JournalReader",
+    "JournalStatus",
+    "JournalWriter",
+    "Plan",
+    "Status",
+    "Value",
+    "version",
+]

@@ -1,1 +1,23 @@
 //! The client: a pure protocol machine, and the driver that gives it a socket.
+//!
+//! [`Machine`] turns bytes into events and calls into bytes; [`Client`] runs one on a background
+//! thread. Neither knows about Python.
+
+mod address;
+mod client;
+mod dial;
+mod driver;
+mod inbox;
+mod loss;
+mod machine;
+mod outbox;
+mod runtime;
+mod wake;
+
+pub use address::{Address, AddressError};
+pub use client::{Client, Options, StartError};
+pub use loss::Loss;
+pub use machine::{
+    Event, Greeting, Machine, Message, Notice, PingId, Refusal, SendError, Session, SubscriptionId,
+    user_properties,
+};

@@ -1,11 +1,16 @@
-//! The Python module slipring._native: convert, call, translate errors; no logic.
+//! The Python module `slipring._native`: convert, call, translate errors; no logic.
+
+mod buffer;
+mod client;
+mod engine;
+mod journal;
 
 use pyo3::prelude::*;
 
-mod buffer;
-mod journal;
-
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    client::register(module)?;
+    engine::register(module)?;
     journal::register(module)
 }

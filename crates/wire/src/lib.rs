@@ -1,1 +1,42 @@
-//! Packets to bytes and back, for every MQTT version we speak. Pure: no I/O, no clock.
+//! Packets to bytes and back, for every MQTT version we speak.
+//!
+//! Pure: no I/O, no clock. Decoded packets borrow from the bytes they came in; "incomplete" is a
+//! value, a peer that breaks the rules is a [`Violation`] with its reason code.
+
+mod cursor;
+mod filter;
+mod header;
+mod packet;
+mod property;
+mod reason;
+mod sink;
+
+pub use filter::{FilterError, TopicError, check_filter, check_topic, matches};
+pub use header::{Frame, Framed, frame};
+pub use packet::{
+    Ack, Auth, ConnAck, Connect, Disconnect, Packet, PacketId, Publish, QoS, RetainHandling,
+    SubAck, Subscribe, Subscription, UnsubAck, Unsubscribe, Will,
+};
+pub use property::{Properties, PropertiesBuf, PropertyId, Value};
+pub use reason::{Reason, Violation};
+
+/// The protocol versions a connection can speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Version {
+    /// MQTT 3.1.1, protocol level 4.
+    V311,
+    /// MQTT 5, protocol level 5.
+    V5,
+}
+
+impl std::fmt::Display for Version {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::V311 => "MQTT 3.1.1",
+            Self::V5 => "MQTT 5",
+        })
+    }
+}
+
+/// The largest value a variable byte integer holds (MQTT-1.5.5), and so the largest packet body.
+pub const VARINT_MAX: u32 = 268_435_455;

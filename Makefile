@@ -1,0 +1,146 @@
+# What a developer does, and what CI calls. A step is redone only when what it was made from has changed.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+bin := .venv/bin
+step := scripts/step.sh
+
+# rustup's programs and the mosquitto broker are often outside a person's path.
+export PATH := $(PATH):$(HOME)/.cargo/bin:/usr/local/sbin:/usr/sbin
+export PYO3_PYTHON := $(CURDIR)/$(bin)/python
+export VIRTUAL_ENV := $(CURDIR)/.venv
+unexport CONDA_PREFIX
+
+# What this run asks of the machine: see scripts/system-needs.sh.
+asked = $(filter $(1),$(MAKECMDGOALS))
+needs := python cc cargo \
+  $(if $(call asked,setup lint lint-rust format),rust-lint) \
+  $(if $(call asked,setup demo test test-python bench),java) \
+  $(if $(call asked,setup test test-python bench),chromium mosquitto)
+
+# Folders are inputs too: their time changes when a file is removed.
+rust_inputs := Cargo.toml Cargo.lock pyproject.toml \
+  $(shell find crates -type d -o -name '*.rs' -o -name Cargo.toml)
+python_inputs := $(shell find python -name '*.py')
+web_inputs := $(shell find web -mindepth 1 -name node_modules -prune -o -print 2>/dev/null)
+
+# A stamp carries the time its step began, so that an edit made meanwhile is not missed.
+begin = @mkdir -p .build && touch $@.begun
+finish = @mv $@.begun $@
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: setup
+setup: .build/native .build/web .build/bytecode ## Install and build everything a developer needs
+
+.PHONY: demo
+demo: .build/native .build/web .build/bytecode ## Run a broker with a simulated aircraft, the lake and the console
+	@exec $(bin)/python scripts/foreground.py $(bin)/slipring demo $(ARGS)
+
+.PHONY: test
+test: setup ## Run every test: Rust, console, then pytest
+	@status=0; for part in test-rust test-web test-python; do $(MAKE) needs= $$part || status=1; done; exit $$status
+
+.PHONY: test-rust
+test-rust: $(bin)/uv ## Run the tests of the crates
+	@$(step) "cargo test" cargo test --quiet --workspace --locked
+
+.PHONY: test-web
+test-web: .build/node-modules ## Run the tests of the console's front end
+	@$(step) "console tests" scripts/with-node.sh npm --prefix web run --silent test
+
+.PHONY: test-python
+test-python: setup ## Run pytest; ARGS="-k words" narrows it
+	@echo "==> pytest"
+	@$(bin)/pytest --ignore=tests/tidy $(ARGS)
+
+.PHONY: lint
+lint: lint-python lint-types lint-imports lint-rust lint-web lint-stub lint-tidy ## Run every check that is not a test
+
+.PHONY: lint-python
+lint-python: .build/packages ## Check the style of the Python code
+	@$(step) "ruff format" $(bin)/ruff format --check --quiet --diff
+	@$(step) "ruff check" $(bin)/ruff check --quiet
+
+.PHONY: lint-types
+lint-types: .build/packages ## Check the types of the Python code
+	@$(step) "mypy" $(bin)/mypy
+
+.PHONY: lint-imports
+lint-imports: .build/packages ## Check that imports go down only
+	@$(step) "import-linter" $(bin)/lint-imports
+
+.PHONY: lint-rust
+lint-rust: $(bin)/uv ## Check the format of the crates, and clippy
+	@$(step) "cargo fmt" cargo fmt --all --check
+	@$(step) "clippy" cargo clippy --quiet --workspace --all-targets --locked -- -D warnings
+
+.PHONY: lint-web
+lint-web: .build/node-modules ## Check the types of the console's front end
+	@$(step) "tsc" scripts/with-node.sh npm --prefix web run --silent check
+
+.PHONY: lint-stub
+lint-stub: .build/native ## Check the type stub against the built module
+	@$(step) "stubtest" $(bin)/python -m mypy.stubtest slipring._native --mypy-config-file pyproject.toml
+
+.PHONY: lint-tidy
+lint-tidy: .build/packages ## Check sizes, names, links and the direction of the crates
+	@$(step) "tidy" $(bin)/pytest --quiet tests/tidy
+
+.PHONY: format
+format: .build/packages ## Format the code, and repair what can be repaired by itself
+	@$(step) "ruff format" $(bin)/ruff format
+	@$(step) "ruff check" $(bin)/ruff check --fix
+	@$(step) "cargo fmt" cargo fmt --all
+
+.PHONY: bench
+bench: setup ## Run the benchmarks
+	@for program in benches/*.py; do $(step) "$$program" $(bin)/python "$$program" $(ARGS); done
+
+.PHONY: lock
+lock: .build/packages ## Regenerate the lock files; UPGRADE=1 takes the newest versions
+	@$(step) "lock files" scripts/lock.sh
+
+.PHONY: clean
+clean: ## Remove everything that was installed or built here
+	@rm -rf .build .venv target web/node_modules python/slipring/console/static python/slipring/_native*.so
+	@rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@find python tests scripts -name __pycache__ -prune -exec rm -rf {} +
+
+.PHONY: needs
+needs:
+	@scripts/system-needs.sh $(needs)
+
+$(bin)/uv: requirements-uv.lock | needs
+	@$(step) "virtual environment" scripts/create-venv.sh
+
+.build/packages: requirements.lock $(bin)/uv
+	$(begin)
+	@$(step) "Python packages" $(bin)/uv pip sync --quiet --require-hashes --compile-bytecode requirements.lock
+	$(finish)
+
+# Offline: all that the package depends on is in the lock file, or this fails.
+.build/native: $(rust_inputs) .build/packages
+	$(begin)
+	@$(step) "native module" env UV_OFFLINE=1 $(bin)/maturin develop --quiet --release --locked --uv
+	$(finish)
+
+.build/bytecode: $(python_inputs) .build/packages
+	$(begin)
+	@$(bin)/python -m compileall -q python
+	$(finish)
+
+.build/node-modules: web/package.json web/package-lock.json .build/packages
+	$(begin)
+	@$(step) "npm packages" scripts/with-node.sh npm --prefix web ci --silent --no-audit --no-fund
+	$(finish)
+
+.build/web: $(web_inputs) .build/node-modules
+	$(begin)
+	@$(step) "console front end" scripts/with-node.sh npm --prefix web run --silent build
+	$(finish)

@@ -1,0 +1,146 @@
+//! A client as its owner sees it: calls that never block, and a descriptor that says "look".
+
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use slipring_wire::Publish;
+
+use crate::driver::{self, Boxes};
+use crate::inbox::Inbox;
+use crate::machine::{Greeting, Machine, Message, Notice, PingId, SendError, SubscriptionId};
+use crate::outbox::Outbox;
+use crate::{Address, runtime};
+
+/// How a client connects, and its bounds.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Empty asks the broker for one.
+    pub client_id: String,
+    /// Seconds of silence before a ping; 0 is never.
+    pub keep_alive_s: u16,
+    /// From the call to the broker's yes; and from `close` to the end, the rest sent or not.
+    pub timeout: Duration,
+    /// Accepted and not sent yet; at the bound, publishing is answered with `Full`.
+    pub outbox_bytes_max: usize,
+    /// Received and not taken yet; at the bound, the socket is not read.
+    pub inbox_bytes_max: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            client_id: String::new(),
+            keep_alive_s: 30,
+            timeout: Duration::from_secs(10),
+            outbox_bytes_max: 16 << 20,
+            inbox_bytes_max: 64 << 20,
+        }
+    }
+}
+
+/// Why a client was not even started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// A client id that the protocol cannot carry.
+    #[error("a client id has at most 65,535 bytes and no null character; choose another one")]
+    ClientId,
+    /// The operating system gave no thread or no descriptor.
+    #[error("the client could not be started: {0}; see the system's limits (ulimit -a)")]
+    System(#[from] io::Error),
+}
+
+/// A connection to one broker. Every call returns at once, from any thread.
+pub struct Client {
+    boxes: Arc<Boxes>,
+    close_timeout: Duration,
+}
+
+impl Client {
+    /// Starts connecting; a `Connected`, `Lost` or `Closed` notice tells how it went.
+    pub fn connect(address: Address, options: Options) -> Result<Self, StartError> {
+        let id = &options.client_id;
+        if u16::try_from(id.len()).is_err() || id.contains('\0') {
+            return Err(StartError::ClientId);
+        }
+        let greeting = Greeting {
+            client_id: options.client_id,
+            keep_alive_s: options.keep_alive_s,
+            timeout: options.timeout,
+            // What arrives must fit into the inbox.
+            packet_bytes_max: options.inbox_bytes_max,
+        };
+        let machine = Machine::new(greeting, Instant::now());
+        let boxes = Arc::new(Boxes {
+            outbox: Outbox::new(machine, options.outbox_bytes_max),
+            inbox: Inbox::new(options.inbox_bytes_max)?,
+        });
+        runtime::handle()?.spawn(driver::run(boxes.clone(), address));
+        Ok(Self { boxes, close_timeout: options.timeout })
+    }
+
+    /// The descriptor that is readable when there are notices; valid as long as the client.
+    pub fn fd(&self) -> RawFd {
+        self.boxes.inbox.fd()
+    }
+
+    /// The notices since the last call, in order.
+    pub fn notices(&self) -> Vec<Notice> {
+        self.boxes.inbox.notices()
+    }
+
+    /// Accepts a message to be sent.
+    pub fn publish(&self, publish: &Publish<'_>) -> Result<(), SendError> {
+        self.boxes.outbox.send(|machine| machine.publish(publish))
+    }
+
+    /// Subscribes to some filters at once; a `Subscribed` notice has the broker's answer.
+    pub fn subscribe(&self, filters: &[&str]) -> Result<SubscriptionId, SendError> {
+        self.boxes.outbox.send(|machine| {
+            let id = machine.subscribe(filters)?;
+            // Before any message can arrive for it.
+            self.boxes.inbox.open(id);
+            Ok(id)
+        })
+    }
+
+    /// Gives a subscription up, with what was not taken from it.
+    pub fn unsubscribe(&self, id: SubscriptionId) {
+        self.boxes.outbox.change(|machine| machine.unsubscribe(id));
+        self.boxes.inbox.close(id);
+    }
+
+    /// Takes the oldest messages of a subscription: at most so many, and about so many bytes.
+    ///
+    /// When there are none, a `Readable` notice tells of the next.
+    pub fn take(&self, id: SubscriptionId, count_max: usize, bytes_max: usize) -> Vec<Message> {
+        self.boxes.inbox.take(id, count_max, bytes_max)
+    }
+
+    /// Measures the round trip to the broker; a `Pong` notice has the answer.
+    pub fn ping(&self) -> Result<PingId, SendError> {
+        self.boxes.outbox.send(|machine| machine.ping(Instant::now()))
+    }
+
+    /// Sends what was accepted, says goodbye and ends; a last notice tells how it went.
+    pub fn close(&self) {
+        self.boxes.outbox.disconnect(self.close_timeout, Instant::now());
+    }
+
+    /// Received and not taken yet.
+    pub fn unread_bytes(&self) -> usize {
+        self.boxes.inbox.bytes()
+    }
+
+    /// Accepted and not sent yet.
+    pub fn unsent_bytes(&self) -> usize {
+        self.boxes.outbox.unsent_bytes()
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

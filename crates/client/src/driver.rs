@@ -1,0 +1,189 @@
+//! Moves bytes between a socket and the machine, and time to it. A loop without decisions.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{ReadHalf, WriteHalf};
+use tokio::select;
+use tokio::time::{sleep_until, timeout_at};
+
+use crate::dial::dial;
+use crate::inbox::Inbox;
+use crate::machine::{Event, Notice};
+use crate::outbox::{Outbox, Plan};
+use crate::{Address, Loss};
+
+/// Read from the socket at once; the inbox can pass its bound by what this holds.
+const READ_BYTES: usize = 64 << 10;
+
+/// The two boxes between the driver and the client's owner.
+pub(crate) struct Boxes {
+    pub outbox: Outbox,
+    pub inbox: Inbox,
+}
+
+/// Connects, talks until the end, and reports it.
+pub(crate) async fn run(boxes: Arc<Boxes>, address: Address) {
+    if let Some(mut stream) = reach(&boxes.outbox, &address).await {
+        let (reader, writer) = stream.split();
+        let mut talk = Talk {
+            boxes: &boxes,
+            reader,
+            writer,
+            input: Vec::with_capacity(READ_BYTES),
+            events: Vec::new(),
+            output: Vec::new(),
+            sent: 0,
+            reading: true,
+        };
+        talk.run().await;
+    }
+    boxes.inbox.notify(boxes.outbox.last_notice());
+}
+
+/// A socket, unless the address, the time or the owner says no.
+async fn reach(outbox: &Outbox, address: &Address) -> Option<TcpStream> {
+    let dialling = dial(address);
+    tokio::pin!(dialling);
+    while let Plan::Go(deadline) = outbox.plan() {
+        select! {
+            dialled = &mut dialling => match dialled {
+                Ok(stream) => return Some(stream),
+                Err(loss) => outbox.change(|machine| machine.end(Some(loss))),
+            },
+            () = until(deadline) => outbox.change(|machine| machine.handle_timeout(Instant::now())),
+            () = outbox.work() => {}
+        }
+    }
+    None
+}
+
+async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+struct Talk<'a> {
+    boxes: &'a Boxes,
+    reader: ReadHalf<'a>,
+    writer: WriteHalf<'a>,
+    input: Vec<u8>,
+    events: Vec<Event>,
+    output: Vec<u8>,
+    sent: usize,
+    reading: bool,
+}
+
+impl Talk<'_> {
+    async fn run(&mut self) {
+        loop {
+            self.refill();
+            match self.boxes.outbox.plan() {
+                Plan::Go(deadline) => self.step(deadline).await,
+                Plan::Sent(deadline) => self.linger(deadline).await,
+                Plan::Stop => return,
+            }
+        }
+    }
+
+    async fn step(&mut self, deadline: Option<Instant>) {
+        let Boxes { outbox, inbox } = self.boxes;
+        let waiting = &self.output[self.sent..];
+        select! {
+            read = self.reader.read_buf(&mut self.input), if self.reading => self.on_read(read),
+            written = self.writer.write(waiting), if !waiting.is_empty() => self.on_written(written),
+            () = outbox.work() => {}
+            () = inbox.room(), if !self.reading => self.listen(),
+            () = until(deadline) => outbox.change(|machine| machine.handle_timeout(Instant::now())),
+        }
+    }
+
+    fn refill(&mut self) {
+        if self.sent == self.output.len() {
+            let sent = std::mem::take(&mut self.output);
+            self.output = self.boxes.outbox.take(sent, Instant::now());
+            self.sent = 0;
+        }
+    }
+
+    fn on_written(&mut self, written: io::Result<usize>) {
+        match written {
+            Ok(bytes) => {
+                self.sent += bytes;
+                if self.boxes.outbox.written(bytes) {
+                    self.boxes.inbox.notify(Notice::Room);
+                }
+            }
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    fn on_read(&mut self, read: io::Result<usize>) {
+        match read {
+            Ok(0) => self.boxes.outbox.change(crate::Machine::receive_eof),
+            Ok(_) => self.receive(),
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    fn receive(&mut self) {
+        let Boxes { outbox, inbox } = self.boxes;
+        let (now, mut start) = (Instant::now(), 0);
+        loop {
+            let used = outbox.receive(&self.input[start..], now, &mut self.events);
+            inbox.push(&mut self.events);
+            start += used;
+            if used == 0 || start == self.input.len() {
+                break;
+            }
+        }
+        self.forget(start);
+        if inbox.is_full() {
+            self.reading = false;
+            outbox.change(|machine| machine.set_reading(false, now));
+        }
+    }
+
+    /// Keeps the head of an incomplete packet, and room for one more read.
+    fn forget(&mut self, bytes: usize) {
+        self.input.drain(..bytes);
+        if self.input.is_empty() && self.input.capacity() > READ_BYTES {
+            self.input = Vec::new();
+        }
+        self.input.reserve(READ_BYTES);
+    }
+
+    fn listen(&mut self) {
+        self.reading = true;
+        self.boxes.outbox.change(|machine| machine.set_reading(true, Instant::now()));
+    }
+
+    fn fail(&self, error: &io::Error) {
+        let loss = Loss::Network { what: error.to_string() };
+        self.boxes.outbox.change(|machine| machine.end(Some(loss)));
+    }
+
+    /// Reads until the broker closes too. Closing first, with bytes unread, would reset the
+    /// connection and could destroy what the broker has not read yet.
+    async fn linger(&mut self, deadline: Option<Instant>) {
+        let closing = async {
+            self.writer.shutdown().await?;
+            while self.reader.read_buf(&mut self.input).await? > 0 {
+                self.input.clear();
+            }
+            io::Result::Ok(())
+        };
+        let deadline = deadline.unwrap_or_else(Instant::now);
+        // However the broker takes the goodbye, everything was sent.
+        let _ = timeout_at(deadline.into(), closing).await;
+        self.boxes.outbox.change(|machine| {
+            let loss = machine.loss().cloned();
+            machine.end(loss);
+        });
+    }
+}

@@ -1,0 +1,221 @@
+//! The protocol, pure: bytes in, events out; calls in, bytes out.
+//!
+//! Never reads a clock, never touches a socket: the driver brings the bytes and the time.
+
+mod answers;
+mod event;
+mod keep_alive;
+mod receive;
+mod routes;
+mod send;
+mod session;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use slipring_wire::{
+    Connect, Disconnect, Packet, Properties, PropertiesBuf, PropertyId, Reason, VARINT_MAX, Value,
+    Version,
+};
+
+pub use event::{Event, Message, Notice, PingId, Refusal, SubscriptionId};
+pub use send::{SendError, user_properties};
+pub use session::Session;
+
+use crate::Loss;
+use answers::Answers;
+use keep_alive::{Due, KeepAlive};
+use routes::Routes;
+
+/// How long the last word to a broker that broke the rules may take.
+const LAST_WORD: Duration = Duration::from_secs(1);
+
+/// What the client says in CONNECT.
+#[derive(Clone, Debug)]
+pub struct Greeting {
+    /// Empty asks the broker for one.
+    pub client_id: String,
+    /// Seconds of silence before a ping; 0 is never.
+    pub keep_alive_s: u16,
+    /// The broker must answer within this time.
+    pub timeout: Duration,
+    /// The largest packet this client takes.
+    pub packet_bytes_max: usize,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Connecting {
+        until: Instant,
+    },
+    Open,
+    /// The last word is written; nothing more is read.
+    Closing {
+        until: Instant,
+        timeout: Duration,
+        loss: Option<Loss>,
+    },
+    Closed(Option<Loss>),
+}
+
+#[derive(Debug)]
+struct Ping {
+    id: Option<PingId>,
+    asked: Instant,
+}
+
+/// One connection's protocol state.
+#[derive(Debug)]
+pub struct Machine {
+    phase: Phase,
+    greeting: Greeting,
+    session: Session,
+    keep_alive: KeepAlive,
+    answers: Answers,
+    routes: Routes,
+    pings: VecDeque<Ping>,
+    newest_id: u64,
+    output: Vec<u8>,
+    own_bytes: usize,
+}
+
+impl Machine {
+    /// Starts with CONNECT as the first output.
+    pub fn new(greeting: Greeting, now: Instant) -> Self {
+        let mut output = Vec::new();
+        write_connect(&greeting, &mut output);
+        Self {
+            phase: Phase::Connecting { until: now + greeting.timeout },
+            session: Session::asked(&greeting),
+            keep_alive: KeepAlive::new(0, now),
+            answers: Answers::default(),
+            routes: Routes::default(),
+            pings: VecDeque::new(),
+            newest_id: 0,
+            own_bytes: output.len(),
+            output,
+            greeting,
+        }
+    }
+
+    /// Bytes that wait to be sent.
+    pub fn output(&self) -> &[u8] {
+        &self.output
+    }
+
+    /// How much of the newest output is our own hello or goodbye, which no caller waits for.
+    pub fn own_bytes(&self) -> usize {
+        self.own_bytes
+    }
+
+    /// Takes what waits to be sent and leaves an empty buffer in its place.
+    pub fn take_output(&mut self, empty: Vec<u8>, now: Instant) -> Vec<u8> {
+        debug_assert!(empty.is_empty());
+        self.keep_alive.sent(now);
+        std::mem::replace(&mut self.output, empty)
+    }
+
+    /// When [`Self::handle_timeout`] must be called next.
+    pub fn deadline(&self) -> Option<Instant> {
+        match &self.phase {
+            Phase::Connecting { until } | Phase::Closing { until, .. } => Some(*until),
+            Phase::Open => self.keep_alive.deadline(),
+            Phase::Closed(_) => None,
+        }
+    }
+
+    /// Does what is due: a ping, or giving up.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        match &self.phase {
+            Phase::Connecting { until } if now >= *until => {
+                self.end(Some(Loss::ConnectTimeout(self.greeting.timeout)));
+            }
+            Phase::Closing { until, timeout, loss } if now >= *until => {
+                let loss = loss.clone().unwrap_or(Loss::CloseTimeout(*timeout));
+                self.end(Some(loss));
+            }
+            Phase::Open => match self.keep_alive.due(now) {
+                Due::Nothing => {}
+                Due::Ping => self.write_ping(None, now),
+                Due::Dead => self.end(Some(Loss::Silent(self.keep_alive.silence(now)))),
+            },
+            _ => {}
+        }
+    }
+
+    /// Whether the driver reads from now on; a peer is not given up while nobody listens.
+    pub fn set_reading(&mut self, reading: bool, now: Instant) {
+        self.keep_alive.set_reading(reading, now);
+    }
+
+    /// Says goodbye after everything accepted before; gives up after the time-out.
+    pub fn disconnect(&mut self, timeout: Duration, now: Instant) {
+        match self.phase {
+            Phase::Connecting { .. } => self.end(None),
+            Phase::Open => self.say_goodbye(Reason::Success, None, timeout, now),
+            Phase::Closing { .. } | Phase::Closed(_) => {}
+        }
+    }
+
+    /// The connection is gone.
+    pub fn end(&mut self, loss: Option<Loss>) {
+        if !matches!(self.phase, Phase::Closed(_)) {
+            self.phase = Phase::Closed(loss);
+        }
+    }
+
+    /// The peer closed the stream.
+    pub fn receive_eof(&mut self) {
+        let loss = match &self.phase {
+            Phase::Connecting { .. } => Loss::ClosedEarly,
+            Phase::Closing { loss: Some(loss), .. } => loss.clone(),
+            _ => Loss::Closed,
+        };
+        self.end(Some(loss));
+    }
+
+    /// Whether the last word is written and only has to be sent.
+    pub fn is_closing(&self) -> bool {
+        matches!(self.phase, Phase::Closing { .. })
+    }
+
+    /// Whether nothing more will come or go.
+    pub fn is_closed(&self) -> bool {
+        matches!(self.phase, Phase::Closed(_))
+    }
+
+    /// Why the connection ended or is ending; none if as asked.
+    pub fn loss(&self) -> Option<&Loss> {
+        match &self.phase {
+            Phase::Closing { loss, .. } | Phase::Closed(loss) => loss.as_ref(),
+            _ => None,
+        }
+    }
+
+    fn say_goodbye(&mut self, reason: Reason, loss: Option<Loss>, timeout: Duration, now: Instant) {
+        let goodbye = Packet::Disconnect(Disconnect { reason, properties: Properties::NONE });
+        let start = self.output.len();
+        goodbye.encode(Version::V5, &mut self.output);
+        self.own_bytes = self.output.len() - start;
+        self.phase = Phase::Closing { until: now + timeout, timeout, loss };
+    }
+}
+
+fn write_connect(greeting: &Greeting, output: &mut Vec<u8>) {
+    let packet_bytes_max = u32::try_from(greeting.packet_bytes_max).unwrap_or(VARINT_MAX);
+    let mut properties = PropertiesBuf::new();
+    properties.push(PropertyId::MaximumPacketSize, Value::Four(packet_bytes_max));
+    let connect = Connect {
+        version: Version::V5,
+        clean_start: true,
+        keep_alive_s: greeting.keep_alive_s,
+        client_id: &greeting.client_id,
+        properties: properties.borrow(),
+        will: None,
+        user_name: None,
+        password: None,
+    };
+    Packet::Connect(Box::new(connect)).encode(Version::V5, output);
+}

@@ -1,0 +1,145 @@
+//! Which subscriptions of this client a message belongs to. Never talks to the broker.
+//!
+//! The client matches because a broker may not offer subscription identifiers. A bounded memory
+//! of topics already seen makes the usual match one look-up, however many filters there are.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use slipring_wire::matches;
+
+use super::SubscriptionId;
+
+/// Topics remembered; at the limit all are forgotten, and learnt again as they come.
+const TOPICS_MAX: usize = 16_384;
+
+/// A topic and who wants it, shared by all its messages.
+#[derive(Clone, Debug)]
+pub(super) struct Route {
+    pub topic: Arc<str>,
+    pub subscriptions: Arc<[SubscriptionId]>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Routes {
+    subscriptions: Vec<(SubscriptionId, Vec<String>)>,
+    seen: HashMap<Arc<str>, Route>,
+}
+
+impl Routes {
+    pub fn len(&self) -> usize {
+        self.subscriptions.len()
+    }
+
+    pub fn add(&mut self, id: SubscriptionId, filters: Vec<String>) {
+        self.seen.clear();
+        self.subscriptions.push((id, filters));
+    }
+
+    /// Forgets a subscription and returns the filters that no other one uses.
+    pub fn remove(&mut self, id: SubscriptionId) -> Vec<String> {
+        self.seen.clear();
+        let position = self.subscriptions.iter().position(|(known, _)| *known == id);
+        let Some(position) = position else { return Vec::new() };
+        let (_, mut filters) = self.subscriptions.remove(position);
+        filters.retain(|filter| !self.uses(filter));
+        filters
+    }
+
+    /// Forgets one filter of a subscription, because the broker refused it.
+    pub fn refuse(&mut self, id: SubscriptionId, refused: &str) {
+        self.seen.clear();
+        for (_, filters) in self.subscriptions.iter_mut().filter(|(known, _)| *known == id) {
+            filters.retain(|filter| filter != refused);
+        }
+    }
+
+    pub fn find(&mut self, topic: &str) -> Route {
+        match self.seen.get(topic) {
+            Some(route) => route.clone(),
+            None => self.learn(topic),
+        }
+    }
+
+    fn learn(&mut self, topic: &str) -> Route {
+        if self.seen.len() >= TOPICS_MAX {
+            self.seen.clear();
+        }
+        let wants = |filters: &[String]| filters.iter().any(|filter| matches(bare(filter), topic));
+        let subscriptions = self.subscriptions.iter();
+        let subscriptions =
+            subscriptions.filter(|(_, filters)| wants(filters)).map(|(id, _)| *id).collect();
+        let route = Route { topic: topic.into(), subscriptions };
+        self.seen.insert(route.topic.clone(), route.clone());
+        route
+    }
+
+    fn uses(&self, wanted: &str) -> bool {
+        self.subscriptions.iter().any(|(_, filters)| filters.iter().any(|filter| filter == wanted))
+    }
+}
+
+/// The filter inside a shared subscription, `$share/group/filter` (MQTT 5, 4.8.2).
+fn bare(filter: &str) -> &str {
+    let shared = filter.strip_prefix("$share/").and_then(|rest| rest.split_once('/'));
+    shared.map_or(filter, |(_, inner)| inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(routes: &mut Routes, topic: &str) -> Vec<u64> {
+        routes.find(topic).subscriptions.iter().map(|id| id.0).collect()
+    }
+
+    fn add(routes: &mut Routes, id: u64, filters: &[&str]) {
+        routes.add(SubscriptionId(id), filters.iter().map(ToString::to_string).collect());
+    }
+
+    #[test]
+    fn a_message_goes_once_to_each_subscription_it_matches() {
+        let mut routes = Routes::default();
+        add(&mut routes, 1, &["a/#", "a/b"]);
+        add(&mut routes, 2, &["+/b"]);
+        assert_eq!(ids(&mut routes, "a/b"), [1, 2]);
+        assert_eq!(ids(&mut routes, "a/c"), [1]);
+        assert!(ids(&mut routes, "x").is_empty());
+    }
+
+    #[test]
+    fn a_change_is_seen_by_topics_already_known() {
+        let mut routes = Routes::default();
+        assert!(ids(&mut routes, "a").is_empty());
+        add(&mut routes, 1, &["a"]);
+        assert_eq!(ids(&mut routes, "a"), [1]);
+        routes.refuse(SubscriptionId(1), "a");
+        assert!(ids(&mut routes, "a").is_empty());
+    }
+
+    #[test]
+    fn a_filter_two_subscriptions_use_is_given_back_with_the_last() {
+        let mut routes = Routes::default();
+        add(&mut routes, 1, &["a", "b"]);
+        add(&mut routes, 2, &["b"]);
+        assert_eq!(routes.remove(SubscriptionId(1)), ["a"]);
+        assert_eq!(routes.remove(SubscriptionId(2)), ["b"]);
+        assert!(routes.remove(SubscriptionId(2)).is_empty());
+    }
+
+    #[test]
+    fn a_shared_subscription_matches_by_the_filter_inside_it() {
+        let mut routes = Routes::default();
+        add(&mut routes, 1, &["$share/workers/a/+"]);
+        assert_eq!(ids(&mut routes, "a/b"), [1]);
+    }
+
+    #[test]
+    fn the_memory_of_topics_is_bounded() {
+        let mut routes = Routes::default();
+        for number in 0..=TOPICS_MAX {
+            routes.find(&number.to_string());
+        }
+        assert_eq!(routes.seen.len(), 1);
+    }
+}

@@ -1,0 +1,192 @@
+//! The machine's outgoing half: calls to bytes, within the terms the broker set.
+
+use std::time::Instant;
+
+use slipring_wire::{
+    FilterError, Packet, PacketId, Properties, PropertiesBuf, PropertyId, Publish, QoS, Subscribe,
+    Subscription, TopicError, Unsubscribe, VARINT_MAX, Value, Version, check_filter, check_topic,
+};
+
+use super::answers::{Request, WAITING_MAX};
+use super::{Machine, Phase, Ping, PingId, SubscriptionId};
+use crate::Loss;
+
+/// Why nothing was sent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SendError {
+    /// Room comes with a notice; then try again.
+    #[error("the outbox is full")]
+    Full,
+    /// There is no connection (any more).
+    #[error("not connected")]
+    NotConnected(Option<Loss>),
+    /// Not a topic to publish to.
+    #[error("cannot publish to {0:?}: {1}")]
+    Topic(String, TopicError),
+    /// Not a filter to subscribe to.
+    #[error("cannot subscribe to {0:?}: {1}")]
+    Filter(String, FilterError),
+    /// Larger than the broker takes.
+    #[error("a packet of {0} bytes is over the broker's limit of {1}; send less at once")]
+    TooLarge(usize, usize),
+    /// A property that the protocol cannot carry.
+    #[error("property {0:?} does not fit: name and value have at most 65,535 bytes each, no null")]
+    Property(String),
+    /// A quality the connection does not have.
+    #[error("this client publishes at QoS 0 only, for now")]
+    QoS,
+    /// The broker keeps no messages.
+    #[error("this broker does not keep retained messages; publish with retain off")]
+    Retain,
+    /// Subscribing faster than the broker answers.
+    #[error("{WAITING_MAX} requests wait for the broker's answer; await some of them first")]
+    Unanswered,
+    /// More subscriptions than a connection holds.
+    #[error("this connection has {SUBSCRIPTIONS_MAX} subscriptions; give several filters to one")]
+    TooMany,
+    /// A subscription to nothing.
+    #[error("a subscription has at least one topic filter")]
+    NoFilter,
+}
+
+/// Subscriptions at once; with the requests that may wait, fewer than there are packet identifiers.
+const SUBSCRIPTIONS_MAX: usize = 32_768;
+
+/// What a packet adds to its topic, properties and payload, at most.
+const HEADERS_BYTES_MAX: usize = 16;
+
+/// User properties for a message, checked to fit.
+pub fn user_properties<'a>(
+    pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Result<PropertiesBuf, SendError> {
+    let fits = |text: &str| u16::try_from(text.len()).is_ok() && !text.contains('\0');
+    let mut properties = PropertiesBuf::new();
+    for (name, text) in pairs {
+        if !fits(name) || !fits(text) {
+            return Err(SendError::Property(name.to_owned()));
+        }
+        properties.push(PropertyId::UserProperty, Value::Pair(name, text));
+    }
+    Ok(properties)
+}
+
+impl Machine {
+    /// Sends one message.
+    pub fn publish(&mut self, publish: &Publish<'_>) -> Result<(), SendError> {
+        self.check_open()?;
+        check_topic(publish.topic)
+            .map_err(|error| SendError::Topic(publish.topic.to_owned(), error))?;
+        if publish.qos != QoS::AtMostOnce {
+            return Err(SendError::QoS);
+        }
+        if publish.retain && !self.session.retain_available {
+            return Err(SendError::Retain);
+        }
+        let bytes = publish.topic.len() + publish.payload.len();
+        self.check_size(bytes + publish.properties.encoded().len())?;
+        self.append(&Packet::Publish(*publish))
+    }
+
+    /// Asks for the messages that match any of these filters.
+    pub fn subscribe(&mut self, filters: &[&str]) -> Result<SubscriptionId, SendError> {
+        self.check_open()?;
+        check_filters(filters)?;
+        self.check_size(filters.iter().map(|filter| filter.len() + 3).sum())?;
+        if self.answers.is_full() {
+            return Err(SendError::Unanswered);
+        }
+        if self.routes.len() >= SUBSCRIPTIONS_MAX {
+            return Err(SendError::TooMany);
+        }
+        self.newest_id += 1;
+        let id = SubscriptionId(self.newest_id);
+        let owned: Vec<String> = filters.iter().map(ToString::to_string).collect();
+        let request = Request::Subscribe { id, filters: owned.clone() };
+        let packet_id = self.answers.expect(request);
+        if let Err(error) = self.append(&subscribe(packet_id, filters)) {
+            self.answers.take(packet_id);
+            return Err(error);
+        }
+        // Retained messages may come before the answer (MQTT 5, 3.8.4), so the route comes first.
+        self.routes.add(id, owned);
+        Ok(id)
+    }
+
+    /// Gives a subscription up; its messages stop here at once.
+    pub fn unsubscribe(&mut self, id: SubscriptionId) {
+        let filters = self.routes.remove(id);
+        if filters.is_empty() || self.check_open().is_err() {
+            return;
+        }
+        let packet_id = self.answers.expect(Request::Unsubscribe);
+        let filters = filters.iter().map(String::as_str).collect();
+        let properties = Properties::NONE;
+        let packet = Packet::Unsubscribe(Unsubscribe { packet_id, properties, filters });
+        self.append(&packet).expect("not larger than the SUBSCRIBE it undoes");
+    }
+
+    /// Asks for a sign of life; the answer says how long it took.
+    pub fn ping(&mut self, now: Instant) -> Result<PingId, SendError> {
+        self.check_open()?;
+        if self.pings.len() >= WAITING_MAX {
+            return Err(SendError::Unanswered);
+        }
+        self.newest_id += 1;
+        let id = PingId(self.newest_id);
+        self.write_ping(Some(id), now);
+        Ok(id)
+    }
+
+    pub(super) fn write_ping(&mut self, id: Option<PingId>, now: Instant) {
+        self.pings.push_back(Ping { id, asked: now });
+        self.keep_alive.asked(now);
+        Packet::PingReq.encode(Version::V5, &mut self.output);
+    }
+
+    fn check_open(&self) -> Result<(), SendError> {
+        match &self.phase {
+            Phase::Open => Ok(()),
+            Phase::Connecting { .. } => Err(SendError::NotConnected(None)),
+            Phase::Closing { loss, .. } | Phase::Closed(loss) => {
+                Err(SendError::NotConnected(loss.clone()))
+            }
+        }
+    }
+
+    /// Refuses what has no length in the format, before anything is encoded.
+    fn check_size(&self, bytes: usize) -> Result<(), SendError> {
+        let bytes_max = VARINT_MAX as usize - HEADERS_BYTES_MAX;
+        if bytes > bytes_max {
+            return Err(SendError::TooLarge(bytes, self.session.packet_bytes_max.min(bytes_max)));
+        }
+        Ok(())
+    }
+
+    /// Encodes a packet, and takes it back if the broker would not take it.
+    fn append(&mut self, packet: &Packet<'_>) -> Result<(), SendError> {
+        let start = self.output.len();
+        packet.encode(Version::V5, &mut self.output);
+        let bytes = self.output.len() - start;
+        let bytes_max = self.session.packet_bytes_max;
+        if bytes > bytes_max {
+            self.output.truncate(start);
+            return Err(SendError::TooLarge(bytes, bytes_max));
+        }
+        Ok(())
+    }
+}
+
+fn check_filters(filters: &[&str]) -> Result<(), SendError> {
+    if filters.is_empty() {
+        return Err(SendError::NoFilter);
+    }
+    for filter in filters {
+        check_filter(filter).map_err(|error| SendError::Filter((*filter).to_owned(), error))?;
+    }
+    Ok(())
+}
+
+fn subscribe<'a>(packet_id: PacketId, filters: &[&'a str]) -> Packet<'a> {
+    let subscriptions = filters.iter().map(|filter| Subscription::new(filter)).collect();
+    Packet::Subscribe(Subscribe { packet_id, properties: Properties::NONE, subscriptions })
+}

@@ -1,0 +1,49 @@
+//! What the broker granted in CONNACK, with the standard's defaults where it said nothing.
+
+use slipring_wire::{ConnAck, PropertyId, QoS, VARINT_MAX};
+
+use super::Greeting;
+
+/// The terms of this connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    /// Ours, or the one the broker assigned.
+    pub client_id: String,
+    /// Ours, or the broker's where it set one (MQTT-3.2.2-21).
+    pub keep_alive_s: u16,
+    /// No larger packet may be sent (MQTT-3.2.2-15).
+    pub packet_bytes_max: usize,
+    /// No better quality may be used (MQTT-3.2.2-11).
+    pub qos_max: QoS,
+    /// Whether a message may be retained (MQTT-3.2.2-14).
+    pub retain_available: bool,
+}
+
+impl Session {
+    pub(super) fn asked(greeting: &Greeting) -> Self {
+        Self {
+            client_id: greeting.client_id.clone(),
+            keep_alive_s: greeting.keep_alive_s,
+            packet_bytes_max: VARINT_MAX as usize,
+            qos_max: QoS::ExactlyOnce,
+            retain_available: true,
+        }
+    }
+
+    pub(super) fn grant(&mut self, connack: &ConnAck<'_>) {
+        let given = connack.properties;
+        if let Some(assigned) = given.text(PropertyId::AssignedClientIdentifier) {
+            assigned.clone_into(&mut self.client_id);
+        }
+        if let Some(seconds) = given.number(PropertyId::ServerKeepAlive) {
+            self.keep_alive_s = seconds as u16;
+        }
+        if let Some(bytes) = given.number(PropertyId::MaximumPacketSize) {
+            self.packet_bytes_max = self.packet_bytes_max.min(bytes as usize);
+        }
+        if let Some(level) = given.number(PropertyId::MaximumQoS) {
+            self.qos_max = if level == 0 { QoS::AtMostOnce } else { QoS::AtLeastOnce };
+        }
+        self.retain_available = given.number(PropertyId::RetainAvailable) != Some(0);
+    }
+}

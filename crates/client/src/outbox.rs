@@ -1,0 +1,142 @@
+//! What was accepted and is not sent yet: the machine's output, bounded, shared with the driver.
+
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+
+use crate::machine::{Event, Machine, Notice, SendError};
+
+/// A buffer that grew beyond this in a burst is given back afterwards.
+const BUFFER_BYTES_KEPT: usize = 1 << 20;
+
+struct State {
+    machine: Machine,
+    in_flight: usize,
+    wants_room: bool,
+}
+
+pub(crate) struct Outbox {
+    /// Any thread publishes while the driver sends and receives; held for one packet to encode or
+    /// a few to decode, never to wait.
+    state: Mutex<State>,
+    work: Notify,
+    bytes_max: usize,
+}
+
+/// What the driver has to do next.
+pub(crate) enum Plan {
+    /// Send, receive, and call `handle_timeout` at the deadline.
+    Go(Option<Instant>),
+    /// Everything is sent, the last word too.
+    Sent(Option<Instant>),
+    /// Nothing.
+    Stop,
+}
+
+impl Outbox {
+    pub fn new(machine: Machine, bytes_max: usize) -> Self {
+        let state = Mutex::new(State { machine, in_flight: 0, wants_room: false });
+        Self { state, work: Notify::new(), bytes_max }
+    }
+
+    /// Appends a packet, unless so much waits already that the caller has to wait too.
+    pub fn send<T>(
+        &self,
+        write: impl FnOnce(&mut Machine) -> Result<T, SendError>,
+    ) -> Result<T, SendError> {
+        let mut state = self.lock();
+        if state.bytes() >= self.bytes_max && !state.machine.is_closed() {
+            state.wants_room = true;
+            return Err(SendError::Full);
+        }
+        let idle = state.machine.output().is_empty();
+        let written = write(&mut state.machine)?;
+        drop(state);
+        // Output that was there before has woken the driver already.
+        if idle {
+            self.work.notify_one();
+        }
+        Ok(written)
+    }
+
+    /// Changes the machine whatever waits.
+    pub fn change(&self, change: impl FnOnce(&mut Machine)) {
+        change(&mut self.lock().machine);
+        self.work.notify_one();
+    }
+
+    /// Resolves when there may be something new to do.
+    pub async fn work(&self) {
+        self.work.notified().await;
+    }
+
+    pub fn plan(&self) -> Plan {
+        let state = self.lock();
+        let deadline = state.machine.deadline();
+        if state.machine.is_closed() {
+            Plan::Stop
+        } else if state.machine.is_closing() && state.bytes() == 0 {
+            Plan::Sent(deadline)
+        } else {
+            Plan::Go(deadline)
+        }
+    }
+
+    /// Takes what waits, to be written; `sent` is the buffer written before.
+    pub fn take(&self, mut sent: Vec<u8>, now: Instant) -> Vec<u8> {
+        sent.clear();
+        if sent.capacity() > BUFFER_BYTES_KEPT {
+            sent = Vec::new();
+        }
+        let mut state = self.lock();
+        if state.machine.output().is_empty() {
+            return sent;
+        }
+        let output = state.machine.take_output(sent, now);
+        state.in_flight = output.len();
+        output
+    }
+
+    /// Counts written bytes; true when a caller who found it full may try again.
+    #[must_use]
+    pub fn written(&self, bytes: usize) -> bool {
+        let mut state = self.lock();
+        state.in_flight -= bytes;
+        state.bytes() <= self.bytes_max / 2 && std::mem::take(&mut state.wants_room)
+    }
+
+    pub fn receive(&self, bytes: &[u8], now: Instant, events: &mut Vec<Event>) -> usize {
+        self.lock().machine.receive(bytes, now, events)
+    }
+
+    /// Accepted bytes that are not sent yet.
+    pub fn unsent_bytes(&self) -> usize {
+        let state = self.lock();
+        state.bytes().saturating_sub(state.machine.own_bytes())
+    }
+
+    /// The last notice, once the machine is closed.
+    pub fn last_notice(&self) -> Notice {
+        let unsent_bytes = self.unsent_bytes();
+        match self.lock().machine.loss() {
+            Some(loss) => Notice::Lost { loss: loss.clone(), unsent_bytes },
+            None => Notice::Closed,
+        }
+    }
+
+    /// Ends an orderly close, bounded by the time-out.
+    pub fn disconnect(&self, timeout: Duration, now: Instant) {
+        self.change(|machine| machine.disconnect(timeout, now));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("nothing panics while the outbox is locked")
+    }
+}
+
+impl State {
+    fn bytes(&self) -> usize {
+        self.machine.output().len() + self.in_flight
+    }
+}

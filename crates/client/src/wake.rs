@@ -1,0 +1,70 @@
+//! A wake-up through a file descriptor, for an event loop that is not ours.
+//!
+//! One byte for any number of events: the descriptor is readable from the first `raise` after a
+//! `clear` on. Never blocks.
+
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub(crate) struct Wake {
+    reader: UnixStream,
+    writer: UnixStream,
+    raised: AtomicBool,
+}
+
+impl Wake {
+    pub fn new() -> io::Result<Self> {
+        let (reader, writer) = UnixStream::pair()?;
+        reader.set_nonblocking(true)?;
+        writer.set_nonblocking(true)?;
+        Ok(Self { reader, writer, raised: AtomicBool::new(false) })
+    }
+
+    /// The descriptor to watch for reading; valid as long as this value lives.
+    pub fn fd(&self) -> RawFd {
+        self.reader.as_raw_fd()
+    }
+
+    /// Call after the event is in its place.
+    pub fn raise(&self) {
+        if !self.raised.swap(true, Ordering::AcqRel) {
+            // A full pipe cannot be: at most one byte for each clear. A closed one has no reader.
+            let _ = (&self.writer).write(&[1]);
+        }
+    }
+
+    /// Call before the events are taken from their place.
+    pub fn clear(&self) {
+        let mut bytes = [0; 16];
+        // Nothing to read is a call without a wake-up, which is fine.
+        let _ = (&self.reader).read(&mut bytes);
+        self.raised.store(false, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_events_are_one_byte() {
+        let wake = Wake::new().unwrap();
+        for _ in 0..1000 {
+            wake.raise();
+        }
+        let mut bytes = [0; 16];
+        assert_eq!((&wake.reader).read(&mut bytes).unwrap(), 1);
+    }
+
+    #[test]
+    fn after_a_clear_the_next_event_wakes_again() {
+        let wake = Wake::new().unwrap();
+        wake.raise();
+        wake.clear();
+        assert!((&wake.reader).read(&mut [0]).is_err());
+        wake.raise();
+        assert_eq!((&wake.reader).read(&mut [0]).unwrap(), 1);
+    }
+}

@@ -1,0 +1,93 @@
+//! Laws of the machine: however the bytes arrive, the events are the same, and no bytes panic.
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use slipring_client::{Event, Greeting, Machine};
+use slipring_wire::{
+    ConnAck, Disconnect, Packet, PacketId, Properties, Publish, Reason, SubAck, Version,
+};
+
+fn machine(now: Instant) -> Machine {
+    let greeting = Greeting {
+        client_id: String::new(),
+        keep_alive_s: 10,
+        timeout: Duration::from_secs(5),
+        packet_bytes_max: 1 << 16,
+    };
+    Machine::new(greeting, now)
+}
+
+fn connack() -> Vec<u8> {
+    let (session_present, properties) = (false, Properties::NONE);
+    encode(&Packet::ConnAck(ConnAck { session_present, reason: Reason::Success, properties }))
+}
+
+fn encode(packet: &Packet<'_>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    packet.encode(Version::V5, &mut bytes);
+    bytes
+}
+
+/// A packet a broker may send to a machine that subscribed once and pinged.
+fn packet() -> impl Strategy<Value = Vec<u8>> {
+    let properties = Properties::NONE;
+    let publish = ("[ab]/[a-c]{1,2}", prop::collection::vec(any::<u8>(), 0..40))
+        .prop_map(|(topic, payload)| encode(&Packet::Publish(Publish::new(&topic, &payload))));
+    let packet_id = PacketId::new(1).unwrap();
+    let reasons = vec![Reason::Success, Reason::NotAuthorized];
+    let suback = encode(&Packet::SubAck(SubAck { packet_id, properties, reasons }));
+    let reason = Reason::ServerBusy;
+    let goodbye = encode(&Packet::Disconnect(Disconnect { reason, properties }));
+    prop_oneof![
+        200 => publish,
+        5 => Just(suback),
+        5 => Just(encode(&Packet::PingResp)),
+        1 => Just(goodbye),
+        1 => Just(vec![0x00, 0x00]),
+    ]
+}
+
+/// Everything the machine says and does about a stream that arrives in these pieces.
+fn told(pieces: &[&[u8]]) -> (Vec<Event>, String, Vec<u8>) {
+    let now = Instant::now();
+    let (mut machine, mut events, mut rest) = (machine(now), Vec::new(), Vec::new());
+    machine.receive(&connack(), now, &mut events);
+    machine.subscribe(&["a/#", "b/a"]).unwrap();
+    machine.ping(now).unwrap();
+    for piece in pieces {
+        rest.extend_from_slice(piece);
+        loop {
+            let used = machine.receive(&rest, now, &mut events);
+            rest.drain(..used);
+            if used == 0 {
+                break;
+            }
+        }
+    }
+    (events, format!("{:?}", machine.loss()), machine.output().to_vec())
+}
+
+proptest! {
+    #[test]
+    fn any_split_of_the_input_gives_the_same_events(
+        packets in prop::collection::vec(packet(), 0..200),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
+    ) {
+        let bytes = packets.concat();
+        let mut ends: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+        ends.push(bytes.len());
+        ends.sort_unstable();
+        let mut start = 0;
+        let pieces: Vec<&[u8]> =
+            ends.iter().map(|&end| &bytes[std::mem::replace(&mut start, end)..end]).collect();
+        prop_assert_eq!(told(&pieces), told(&[&bytes]));
+    }
+
+    #[test]
+    fn no_bytes_make_the_machine_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        told(&[&bytes]);
+        let now = Instant::now();
+        machine(now).receive(&bytes, now, &mut Vec::new());
+    }
+}

@@ -1,0 +1,203 @@
+//! The topic tree: which subscribers a topic reaches. Equal to a naive matcher, only faster.
+
+use std::collections::HashMap;
+
+/// Subscribers by topic filter. `S` is cheap to clone: a key, or a pointer.
+#[derive(Debug)]
+pub struct Tree<S> {
+    root: Node<S>,
+    subscriptions: usize,
+}
+
+#[derive(Debug)]
+struct Node<S> {
+    levels: HashMap<Box<str>, Node<S>>,
+    /// The subtree of `+`.
+    any: Option<Box<Node<S>>>,
+    /// Subscribers whose filter ends here.
+    here: Vec<S>,
+    /// Subscribers whose filter ends with `#` below here.
+    below: Vec<S>,
+}
+
+impl<S> Default for Node<S> {
+    fn default() -> Self {
+        Self { levels: HashMap::new(), any: None, here: Vec::new(), below: Vec::new() }
+    }
+}
+
+impl<S> Default for Tree<S> {
+    fn default() -> Self {
+        Self { root: Node::default(), subscriptions: 0 }
+    }
+}
+
+impl<S: Clone + Ord> Tree<S> {
+    /// Adds a subscription; false if it was there already.
+    pub fn insert(&mut self, filter: &str, subscriber: S) -> bool {
+        let leaf = self.root.leaf(filter);
+        let new = !leaf.contains(&subscriber);
+        if new {
+            leaf.push(subscriber);
+            self.subscriptions += 1;
+        }
+        new
+    }
+
+    /// Removes a subscription; false if it was not there.
+    pub fn remove(&mut self, filter: &str, subscriber: &S) -> bool {
+        let removed = self.root.remove(filter.split('/'), subscriber);
+        self.subscriptions -= usize::from(removed);
+        removed
+    }
+
+    /// How many subscriptions there are.
+    pub fn len(&self) -> usize {
+        self.subscriptions
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.subscriptions == 0
+    }
+
+    /// The subscribers of a topic in order, each once however many of its filters match.
+    pub fn subscribers(&self, topic: &str) -> Vec<S> {
+        let mut found = Vec::new();
+        // MQTT-4.7.2-1: a leading wildcard does not match topics of the broker's own.
+        if topic.starts_with('$') {
+            let (first, rest) = topic.split_once('/').map_or((topic, None), |(a, b)| (a, Some(b)));
+            if let Some(node) = self.root.levels.get(first) {
+                node.collect(rest, &mut found);
+            }
+        } else {
+            self.root.collect(Some(topic), &mut found);
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
+impl<S: Clone + Ord> Node<S> {
+    fn leaf(&mut self, filter: &str) -> &mut Vec<S> {
+        let mut node = self;
+        for level in filter.split('/') {
+            node = match level {
+                "#" => return &mut node.below,
+                "+" => node.any.get_or_insert_default(),
+                _ => node.levels.entry(level.into()).or_default(),
+            };
+        }
+        &mut node.here
+    }
+
+    fn remove(&mut self, mut levels: std::str::Split<'_, char>, subscriber: &S) -> bool {
+        match levels.next() {
+            None => take(&mut self.here, subscriber),
+            Some("#") => take(&mut self.below, subscriber),
+            Some("+") => {
+                let Some(node) = &mut self.any else { return false };
+                let removed = node.remove(levels, subscriber);
+                self.any.take_if(|node| node.is_bare());
+                removed
+            }
+            Some(level) => {
+                let Some(node) = self.levels.get_mut(level) else { return false };
+                let removed = node.remove(levels, subscriber);
+                if node.is_bare() {
+                    self.levels.remove(level);
+                }
+                removed
+            }
+        }
+    }
+
+    fn is_bare(&self) -> bool {
+        self.levels.is_empty()
+            && self.any.is_none()
+            && self.here.is_empty()
+            && self.below.is_empty()
+    }
+
+    /// `rest` is what of the topic lies below this node; `None` is nothing.
+    fn collect(&self, rest: Option<&str>, found: &mut Vec<S>) {
+        found.extend_from_slice(&self.below);
+        let Some(rest) = rest else {
+            return found.extend_from_slice(&self.here);
+        };
+        let (level, rest) = rest.split_once('/').map_or((rest, None), |(a, b)| (a, Some(b)));
+        if let Some(node) = self.levels.get(level) {
+            node.collect(rest, found);
+        }
+        if let Some(node) = &self.any {
+            node.collect(rest, found);
+        }
+    }
+}
+
+fn take<S: Ord>(subscribers: &mut Vec<S>, subscriber: &S) -> bool {
+    let position = subscribers.iter().position(|other| other == subscriber);
+    position.map(|position| subscribers.swap_remove(position)).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use slipring_wire::matches;
+    use std::collections::BTreeSet;
+
+    fn filter() -> impl Strategy<Value = String> {
+        let level = prop_oneof![Just("a"), Just("b"), Just(""), Just("+"), Just("$x")];
+        (prop::collection::vec(level, 1..5), any::<bool>()).prop_map(|(mut levels, all)| {
+            if all {
+                levels.push("#");
+            }
+            levels.join("/")
+        })
+    }
+
+    fn topic() -> impl Strategy<Value = String> {
+        let level = prop_oneof![Just("a"), Just("b"), Just(""), Just("$x")];
+        prop::collection::vec(level, 1..5).prop_map(|levels| levels.join("/"))
+    }
+
+    proptest! {
+        #[test]
+        fn the_tree_equals_a_naive_matcher_after_any_history(
+            history in prop::collection::vec((filter(), 0u8..4, any::<bool>()), 0..40),
+            topics in prop::collection::vec(topic(), 1..8),
+        ) {
+            let mut tree = Tree::default();
+            let mut naive = BTreeSet::new();
+            for (filter, subscriber, insert) in history {
+                if insert {
+                    prop_assert_eq!(tree.insert(&filter, subscriber), naive.insert((filter, subscriber)));
+                } else {
+                    prop_assert_eq!(tree.remove(&filter, &subscriber), naive.remove(&(filter, subscriber)));
+                }
+            }
+            prop_assert_eq!(tree.len(), naive.len());
+            for topic in topics {
+                let found: BTreeSet<u8> = tree.subscribers(&topic).into_iter().collect();
+                let expected: BTreeSet<u8> = naive.iter()
+                    .filter(|(filter, _)| matches(filter, &topic))
+                    .map(|(_, subscriber)| *subscriber).collect();
+                prop_assert_eq!(found, expected);
+            }
+        }
+
+        #[test]
+        fn a_tree_without_subscriptions_holds_no_nodes(filters in prop::collection::vec(filter(), 0..20)) {
+            let mut tree = Tree::default();
+            for filter in &filters {
+                tree.insert(filter, 1u8);
+            }
+            for filter in &filters {
+                tree.remove(filter, &1u8);
+            }
+            prop_assert!(tree.root.is_bare() && tree.is_empty());
+        }
+    }
+}

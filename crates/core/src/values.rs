@@ -1,0 +1,148 @@
+//! The newest value of every topic: the untyped beginning of the current value table (G3).
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How much of a payload is kept to be shown.
+const PAYLOAD_BYTES_KEPT: usize = 1024;
+
+/// The newest values, at most so many topics.
+#[derive(Debug, Default)]
+pub struct Values {
+    slots: HashMap<Box<str>, Arc<Slot>>,
+    /// Counts every change of any value, so that a reader can ask for what is new.
+    changes: Arc<AtomicU64>,
+}
+
+/// One topic's place in the table; publishers keep it at hand.
+#[derive(Debug)]
+pub struct Slot {
+    // A lock of its own: publishers of other topics never meet here, readers are rare.
+    newest: Mutex<Newest>,
+    changes: Arc<AtomicU64>,
+}
+
+/// A topic's newest message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Newest {
+    /// The beginning of the payload.
+    pub payload: Vec<u8>,
+    /// The length of the whole payload.
+    pub payload_bytes: usize,
+    /// When the broker received it, in nanoseconds since 1970.
+    pub receive_ns: i64,
+    /// Messages on this topic so far.
+    pub count: u64,
+    /// The number of this change among all changes.
+    pub change: u64,
+}
+
+impl Slot {
+    /// Replaces the newest value.
+    pub fn set(&self, payload: &[u8], receive_ns: i64) {
+        let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        newest.payload.clear();
+        newest.payload.extend_from_slice(&payload[..payload.len().min(PAYLOAD_BYTES_KEPT)]);
+        newest.payload_bytes = payload.len();
+        newest.receive_ns = receive_ns;
+        newest.count += 1;
+        newest.change = self.changes.fetch_add(1, Ordering::Relaxed) + 1;
+    }
+
+    fn get(&self) -> Newest {
+        self.newest.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn changed_after(&self, change: u64) -> bool {
+        self.newest.lock().unwrap_or_else(PoisonError::into_inner).change > change
+    }
+}
+
+impl Values {
+    /// The place of a topic, made if there is room; `None` when the table is full.
+    pub fn slot(&mut self, topic: &str, topics_max: usize) -> Option<Arc<Slot>> {
+        if let Some(slot) = self.slots.get(topic) {
+            return Some(Arc::clone(slot));
+        }
+        if self.slots.len() >= topics_max {
+            return None;
+        }
+        let slot = Arc::new(Slot { newest: Mutex::default(), changes: Arc::clone(&self.changes) });
+        self.slots.insert(topic.into(), Arc::clone(&slot));
+        Some(slot)
+    }
+
+    /// Up to `most` values that changed after this change, oldest change first.
+    ///
+    /// The last one's `change` is what to ask with next: nothing is passed over.
+    pub fn changed_after(&self, change: u64, most: usize) -> Vec<(Box<str>, Newest)> {
+        let mut changed: Vec<_> = self
+            .slots
+            .iter()
+            .filter(|(_, slot)| slot.changed_after(change))
+            .map(|(topic, slot)| (topic.clone(), slot.get()))
+            .collect();
+        changed.sort_unstable_by_key(|(_, newest)| newest.change);
+        changed.truncate(most);
+        changed
+    }
+
+    /// How many topics have a value.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether no topic has.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_gets_each_change_once_and_only_the_newest_value() {
+        let mut values = Values::default();
+        let rpm = values.slot("rpm", 10).unwrap();
+        let fuel = values.slot("fuel", 10).unwrap();
+        rpm.set(b"1", 1);
+        fuel.set(b"2", 2);
+        rpm.set(b"3", 3);
+        let changed = values.changed_after(0, 10);
+        let shown: Vec<_> =
+            changed.iter().map(|(topic, newest)| (&**topic, &newest.payload[..])).collect();
+        assert_eq!(shown, [("fuel", &b"2"[..]), ("rpm", &b"3"[..])]);
+        assert!(values.changed_after(changed[1].1.change, 10).is_empty());
+        assert_eq!(changed[1].1.count, 2);
+    }
+
+    #[test]
+    fn a_cut_answer_goes_on_where_it_stopped() {
+        let mut values = Values::default();
+        for topic in ["a", "b", "c"] {
+            values.slot(topic, 10).unwrap().set(b"x", 0);
+        }
+        let first = values.changed_after(0, 2);
+        let rest = values.changed_after(first[1].1.change, 2);
+        assert_eq!((first.len(), rest.len(), &*rest[0].0), (2, 1, "c"));
+    }
+
+    #[test]
+    fn a_full_table_takes_no_further_topic_but_serves_those_it_has() {
+        let mut values = Values::default();
+        assert!(values.slot("a", 1).is_some());
+        assert!(values.slot("b", 1).is_none());
+        assert!(values.slot("a", 1).is_some());
+    }
+
+    #[test]
+    fn a_long_payload_is_kept_in_part_with_its_true_length() {
+        let mut values = Values::default();
+        values.slot("a", 1).unwrap().set(&[7; 5000], 0);
+        let newest = &values.changed_after(0, 1)[0].1;
+        assert_eq!((newest.payload.len(), newest.payload_bytes), (PAYLOAD_BYTES_KEPT, 5000));
+    }
+}

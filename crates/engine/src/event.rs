@@ -1,0 +1,101 @@
+//! What happened, kept for the control plane until it fetches it; bounded.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Events kept; when nobody fetches them the oldest go, and are counted.
+const EVENTS_MAX: usize = 10_000;
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Nanoseconds since 1970.
+    pub at_ns: i64,
+    /// What.
+    pub kind: EventKind,
+    /// Who: a client identifier, or the address of one that has not told it.
+    pub client: String,
+    /// More about it: an address, a filter, a reason.
+    pub detail: String,
+}
+
+/// The kinds of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// A client was let in.
+    Connected,
+    /// A client is gone, with the reason.
+    Disconnected,
+    /// A connection ended before its client was let in.
+    Refused,
+    /// A filter was subscribed to.
+    Subscribed,
+    /// A filter was given up.
+    Unsubscribed,
+    /// Messages for a slow subscriber were dropped.
+    Dropped,
+    /// The journal takes no more.
+    JournalFailed,
+}
+
+impl EventKind {
+    /// The kind in one word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Connected => "connected",
+            Self::Disconnected => "disconnected",
+            Self::Refused => "refused",
+            Self::Subscribed => "subscribed",
+            Self::Unsubscribed => "unsubscribed",
+            Self::Dropped => "dropped",
+            Self::JournalFailed => "journal-failed",
+        }
+    }
+}
+
+/// The events not fetched yet.
+#[derive(Debug, Default)]
+pub(crate) struct Events {
+    // A lock: connections report rarely, the control plane fetches a few times a second.
+    waiting: Mutex<(VecDeque<Event>, u64)>,
+}
+
+impl Events {
+    pub fn report(&self, kind: EventKind, client: &str, detail: String) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.0.len() >= EVENTS_MAX {
+            waiting.0.pop_front();
+            waiting.1 += 1;
+        }
+        waiting.0.push_back(Event { at_ns: now_ns(), kind, client: client.into(), detail });
+    }
+
+    pub fn take(&self) -> (Vec<Event>, u64) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let (events, lost) = std::mem::take(&mut *waiting);
+        (events.into(), lost)
+    }
+}
+
+/// Nanoseconds since 1970 by the system's clock.
+pub(crate) fn now_ns() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_nobody_fetches_are_bounded_and_the_lost_ones_counted() {
+        let events = Events::default();
+        for number in 0..EVENTS_MAX + 3 {
+            events.report(EventKind::Connected, "client", number.to_string());
+        }
+        let (kept, lost) = events.take();
+        assert_eq!((kept.len(), lost, kept[0].detail.as_str()), (EVENTS_MAX, 3, "3"));
+        assert_eq!(events.take(), (vec![], 0));
+    }
+}

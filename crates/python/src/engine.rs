@@ -1,0 +1,273 @@
+//! The engine's face in Python: start, plan, events, what is shown, stop.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use slipring_core::{JournalRule, Limits, Newest};
+use slipring_engine::{ClientStatus, Settings, Totals};
+
+pyo3::import_exception!(slipring.errors, ListenError);
+pyo3::import_exception!(slipring.errors, StartError);
+pyo3::import_exception!(slipring.errors, PlanError);
+pyo3::import_exception!(slipring.errors, JournalError);
+
+/// Everything the control plane decides, immutable.
+#[pyclass(frozen, module = "slipring._native")]
+
+pub struct Plan(slipring_core::Plan);
+
+#[pymethods]
+impl Plan {
+    #[new]
+    #[pyo3(signature = (*, connections, packet_bytes, connect_bytes, connect_ms, keep_alive_s,
+        client_id_bytes, topic_levels, subscriptions, outbox_bytes, values, journal))]
+    #[allow(clippy::too_many_arguments, reason = "keywords in Python, one for each limit")]
+    fn new(
+        connections: usize,
+        packet_bytes: usize,
+        connect_bytes: usize,
+        connect_ms: u64,
+        keep_alive_s: u16,
+        client_id_bytes: usize,
+        topic_levels: usize,
+        subscriptions: usize,
+        outbox_bytes: usize,
+        values: usize,
+        journal: Vec<String>,
+    ) -> PyResult<Self> {
+        let limits = Limits {
+            connections,
+            packet_bytes,
+            connect_bytes,
+            connect_ms,
+            keep_alive_s,
+            client_id_bytes,
+            topic_levels,
+            subscriptions,
+            outbox_bytes,
+            values,
+        };
+        let journal =
+            JournalRule::new(journal).map_err(|error| PlanError::new_err(error.to_string()))?;
+        Ok(Self(slipring_core::Plan { limits, journal }))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}
+
+/// One thing that happened.
+#[pyclass(frozen, get_all, module = "slipring._native")]
+pub struct Event {
+    at_ns: i64,
+    kind: &'static str,
+    client: String,
+    detail: String,
+}
+
+/// Counters of the broker, and the state of its journal (None where there is none).
+#[pyclass(frozen, get_all, module = "slipring._native")]
+pub struct Status {
+    uptime_s: f64,
+    messages_in: u64,
+    bytes_in: u64,
+    messages_out: u64,
+    bytes_out: u64,
+    dropped: u64,
+    clients: usize,
+    topics: usize,
+    journal: Option<Py<JournalStatus>>,
+}
+
+/// The journal as the broker sees it.
+#[pyclass(frozen, get_all, module = "slipring._native")]
+pub struct JournalStatus {
+    first_offset: u64,
+    next_offset: u64,
+    synced_offset: u64,
+    bytes: u64,
+    segments: usize,
+    failure: Option<String>,
+    not_journaled: u64,
+}
+
+/// One connected client.
+#[pyclass(frozen, get_all, module = "slipring._native")]
+pub struct ConnectedClient {
+    client_id: String,
+    address: String,
+    protocol: String,
+    connected_ns: i64,
+    messages_in: u64,
+    bytes_in: u64,
+    messages_out: u64,
+    bytes_out: u64,
+    dropped: u64,
+    queued_bytes: usize,
+    subscriptions: Vec<String>,
+}
+
+/// A topic's newest message.
+#[pyclass(frozen, get_all, module = "slipring._native")]
+pub struct Value {
+    topic: String,
+    payload: Vec<u8>,
+    payload_bytes: usize,
+    receive_ns: i64,
+    count: u64,
+    change: u64,
+}
+
+/// A running broker.
+#[pyclass(frozen, module = "slipring._native")]
+pub struct Engine(slipring_engine::Engine);
+
+#[pymethods]
+impl Engine {
+    #[new]
+    #[pyo3(signature = (plan, *, listen, journal, segment_bytes, threads))]
+    fn new(
+        py: Python<'_>,
+        plan: &Plan,
+        listen: String,
+        journal: Option<PathBuf>,
+        segment_bytes: u64,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let settings = Settings { listen, journal, segment_bytes, threads };
+        py.detach(|| slipring_engine::Engine::start(&settings, plan.0.clone())).map(Self).map_err(
+            |error| match error {
+                slipring_engine::StartError::Listen { .. } => {
+                    ListenError::new_err(error.to_string())
+                }
+                _ => StartError::new_err(error.to_string()),
+            },
+        )
+    }
+
+    /// HOST:PORT where MQTT clients connect.
+    #[getter]
+    fn address(&self) -> String {
+        self.0.address().to_string()
+    }
+
+    /// What the journal found when it was opened, in one line.
+    #[getter]
+    fn receipt(&self) -> Option<String> {
+        self.0.receipt().map(ToString::to_string)
+    }
+
+    /// Swaps the plan, whole.
+    fn apply(&self, plan: &Plan) {
+        self.0.apply(plan.0.clone());
+    }
+
+    /// The events since the last call, and how many were lost because nobody fetched them.
+    fn take_events(&self) -> (Vec<Event>, u64) {
+        let (events, lost) = self.0.take_events();
+        (events.into_iter().map(Event::from).collect(), lost)
+    }
+
+    /// Totals and the state of the journal.
+    fn status(&self, py: Python<'_>) -> PyResult<Status> {
+        let status = py.detach(|| self.0.status());
+        let journal = status.journal.map(|journal| Py::new(py, JournalStatus::from(journal)));
+        let Totals { messages_in, bytes_in, messages_out, bytes_out, dropped } = status.totals;
+        Ok(Status {
+            uptime_s: status.uptime.as_secs_f64(),
+            messages_in,
+            bytes_in,
+            messages_out,
+            bytes_out,
+            dropped,
+            clients: status.clients,
+            topics: status.topics,
+            journal: journal.transpose()?,
+        })
+    }
+
+    /// Up to `most` connected clients, longest connected first.
+    fn clients(&self, py: Python<'_>, most: usize) -> Vec<ConnectedClient> {
+        py.detach(|| self.0.clients(most)).into_iter().map(ConnectedClient::from).collect()
+    }
+
+    /// Up to `most` values that changed after a change, oldest change first.
+    fn values(&self, py: Python<'_>, after: u64, most: usize) -> Vec<Value> {
+        py.detach(|| self.0.values(after, most)).into_iter().map(Value::from).collect()
+    }
+
+    /// Reads what has arrived, says goodbye to every client, brings the journal to disk.
+    fn stop(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.stop()).map_err(|error| JournalError::new_err(error.to_string()))
+    }
+}
+
+impl From<slipring_engine::Event> for Event {
+    fn from(event: slipring_engine::Event) -> Self {
+        Self {
+            at_ns: event.at_ns,
+            kind: event.kind.name(),
+            client: event.client,
+            detail: event.detail,
+        }
+    }
+}
+
+impl From<slipring_engine::JournalStatus> for JournalStatus {
+    fn from(journal: slipring_engine::JournalStatus) -> Self {
+        let status = journal.status;
+        Self {
+            first_offset: status.first_offset,
+            next_offset: status.next_offset,
+            synced_offset: status.synced,
+            bytes: status.bytes,
+            segments: status.segments,
+            failure: status.failure.map(|failure| failure.to_string()),
+            not_journaled: journal.not_journaled,
+        }
+    }
+}
+
+impl From<ClientStatus> for ConnectedClient {
+    fn from(client: ClientStatus) -> Self {
+        let Totals { messages_in, bytes_in, messages_out, bytes_out, dropped } = client.totals;
+        Self {
+            client_id: client.client_id,
+            address: client.address,
+            protocol: client.version.to_string(),
+            connected_ns: client.connected_ns,
+            messages_in,
+            bytes_in,
+            messages_out,
+            bytes_out,
+            dropped,
+            queued_bytes: client.queued_bytes,
+            subscriptions: client.subscriptions,
+        }
+    }
+}
+
+impl From<(Box<str>, Newest)> for Value {
+    fn from((topic, newest): (Box<str>, Newest)) -> Self {
+        Self {
+            topic: topic.into(),
+            payload: newest.payload,
+            payload_bytes: newest.payload_bytes,
+            receive_ns: newest.receive_ns,
+            count: newest.count,
+            change: newest.change,
+        }
+    }
+}
+
+/// Adds the engine's classes to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Plan>()?;
+    module.add_class::<Event>()?;
+    module.add_class::<Status>()?;
+    module.add_class::<JournalStatus>()?;
+    module.add_class::<ConnectedClient>()?;
+    module.add_class::<Value>()?;
+    module.add_class::<Engine>()
+}

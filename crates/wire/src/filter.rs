@@ -1,0 +1,148 @@
+//! Topic names and topic filters: what is well-formed, and which name a filter matches.
+
+/// Why a string is not a topic name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TopicError {
+    /// MQTT-4.7.3-1.
+    #[error("a topic has at least one character")]
+    Empty,
+    /// MQTT-3.3.2-2.
+    #[error("a topic to publish to holds no wildcard (+ or #)")]
+    Wildcard,
+    /// MQTT-4.7.3-2.
+    #[error("a topic holds no null character")]
+    Null,
+    /// MQTT-4.7.3-3.
+    #[error("a topic has at most 65,535 bytes")]
+    TooLong,
+}
+
+/// Why a string is not a topic filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FilterError {
+    /// MQTT-4.7.3-1.
+    #[error("a topic filter has at least one character")]
+    Empty,
+    /// MQTT-4.7.1-1.
+    #[error("# stands alone in the last level of a filter")]
+    MultiLevel,
+    /// MQTT-4.7.1-2.
+    #[error("+ stands alone in its level of a filter")]
+    SingleLevel,
+    /// MQTT-4.7.3-2.
+    #[error("a topic filter holds no null character")]
+    Null,
+    /// MQTT-4.7.3-3.
+    #[error("a topic filter has at most 65,535 bytes")]
+    TooLong,
+}
+
+/// Whether a message can be published to this topic.
+pub fn check_topic(topic: &str) -> Result<(), TopicError> {
+    if topic.is_empty() {
+        return Err(TopicError::Empty);
+    }
+    if topic.len() > usize::from(u16::MAX) {
+        return Err(TopicError::TooLong);
+    }
+    for byte in topic.bytes() {
+        match byte {
+            b'+' | b'#' => return Err(TopicError::Wildcard),
+            0 => return Err(TopicError::Null),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether this filter can be subscribed to.
+pub fn check_filter(filter: &str) -> Result<(), FilterError> {
+    if filter.is_empty() {
+        return Err(FilterError::Empty);
+    }
+    if filter.len() > usize::from(u16::MAX) {
+        return Err(FilterError::TooLong);
+    }
+    if filter.contains('\0') {
+        return Err(FilterError::Null);
+    }
+    let mut levels = filter.split('/').peekable();
+    while let Some(level) = levels.next() {
+        check_level(level, levels.peek().is_none())?;
+    }
+    Ok(())
+}
+
+fn check_level(level: &str, last: bool) -> Result<(), FilterError> {
+    if level.contains('#') && (level != "#" || !last) {
+        return Err(FilterError::MultiLevel);
+    }
+    if level.contains('+') && level != "+" {
+        return Err(FilterError::SingleLevel);
+    }
+    Ok(())
+}
+
+/// Whether a filter matches a topic, level by level: the rule the topic tree must equal.
+///
+/// A leading wildcard does not match a topic that begins with `$` (MQTT-4.7.2-1).
+pub fn matches(filter: &str, topic: &str) -> bool {
+    if topic.starts_with('$') && filter.starts_with(['+', '#']) {
+        return false;
+    }
+    let mut levels = topic.split('/');
+    for wanted in filter.split('/') {
+        if wanted == "#" {
+            return true;
+        }
+        match levels.next() {
+            Some(level) if wanted == "+" || wanted == level => {}
+            _ => return false,
+        }
+    }
+    levels.next().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_match_as_the_standard_says() {
+        for (filter, topic, expected) in [
+            ("a/b", "a/b", true),
+            ("a/b", "a/b/c", false),
+            ("a/+", "a/b", true),
+            ("a/+", "a/", true),
+            ("a/+", "a", false),
+            ("a/#", "a", true),
+            ("a/#", "a/b/c", true),
+            ("+/+", "/finance", true),
+            ("/+", "/finance", true),
+            ("+", "/finance", false),
+            ("#", "$SYS/up", false),
+            ("+/up", "$SYS/up", false),
+            ("$SYS/#", "$SYS/up", true),
+        ] {
+            assert_eq!(matches(filter, topic), expected, "{filter} on {topic}");
+        }
+    }
+
+    #[test]
+    fn wildcards_stand_only_where_they_may() {
+        for good in ["#", "+", "a/+/b", "a/#", "/", "+/#", "$share"] {
+            assert_eq!(check_filter(good), Ok(()), "{good}");
+        }
+        for bad in ["", "a#", "#/a", "a/b#", "a+", "+a/b", "a\0"] {
+            assert!(check_filter(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_topic_has_no_wildcard_and_is_not_empty_cve_2021_34432() {
+        assert_eq!(check_topic(""), Err(TopicError::Empty));
+        assert_eq!(check_topic("a/+"), Err(TopicError::Wildcard));
+        assert_eq!(check_topic("a/#"), Err(TopicError::Wildcard));
+        assert_eq!(check_topic("a b/c"), Ok(()));
+    }
+}

@@ -1,0 +1,42 @@
+//! PUBACK, PUBREC, PUBREL, PUBCOMP: four packets of one shape.
+
+use super::{Kind, PacketId, reason};
+use crate::cursor::Cursor;
+use crate::sink::Sink;
+use crate::{Properties, Reason, Version, Violation};
+
+/// An answer about one message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ack<'a> {
+    /// Which message.
+    pub packet_id: PacketId,
+    /// Success, or why not (MQTT 5).
+    pub reason: Reason,
+    /// MQTT 5 properties.
+    pub properties: Properties<'a>,
+}
+
+impl<'a> Ack<'a> {
+    pub(super) fn read(
+        cursor: &mut Cursor<'a>,
+        version: Version,
+        kind: Kind,
+    ) -> Result<Self, Violation> {
+        let packet_id = PacketId::read(cursor)?;
+        // MQTT 5, 3.4.2.1: the reason may be left out for success, the properties when there are none.
+        let short = version == Version::V311 || cursor.is_empty();
+        let reason = if short { Reason::Success } else { reason(cursor.u8()?)? };
+        let none = short || cursor.is_empty();
+        let properties = if none { Properties::NONE } else { Properties::read(cursor, kind)? };
+        Ok(Self { packet_id, reason, properties })
+    }
+
+    pub(super) fn write(&self, version: Version, out: &mut Vec<u8>) {
+        out.put_u16(self.packet_id.get());
+        let plain = self.reason == Reason::Success && self.properties.is_empty();
+        if version == Version::V5 && !plain {
+            out.put_u8(self.reason.code());
+            self.properties.write(out);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! CONNACK: the broker's answer to CONNECT.
+
+use super::{Kind, reason};
+use crate::cursor::Cursor;
+use crate::sink::Sink;
+use crate::{Properties, Reason, Version, Violation};
+
+/// Whether the client is let in, and what the broker offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConnAck<'a> {
+    /// Whether an earlier session goes on.
+    pub session_present: bool,
+    /// Success, or why not.
+    pub reason: Reason,
+    /// MQTT 5 properties: what the broker can do.
+    pub properties: Properties<'a>,
+}
+
+impl<'a> ConnAck<'a> {
+    pub(super) fn read(cursor: &mut Cursor<'a>, version: Version) -> Result<Self, Violation> {
+        let flags = cursor.u8()?;
+        if flags > 1 {
+            return Err(Violation::malformed("reserved CONNACK flags")); // MQTT-3.2.2-1
+        }
+        let code = cursor.u8()?;
+        Ok(Self {
+            session_present: flags == 1,
+            reason: match version {
+                Version::V5 => reason(code)?,
+                Version::V311 => Reason::from_connack_v311(code)
+                    .ok_or(Violation::malformed("unknown CONNACK return code"))?,
+            },
+            properties: match version {
+                Version::V5 => Properties::read(cursor, Kind::ConnAck)?,
+                Version::V311 => Properties::NONE,
+            },
+        })
+    }
+
+    pub(super) fn write(&self, version: Version, out: &mut Vec<u8>) {
+        out.put_u8(u8::from(self.session_present));
+        match version {
+            Version::V311 => out.put_u8(self.reason.connack_v311()),
+            Version::V5 => {
+                out.put_u8(self.reason.code());
+                self.properties.write(out);
+            }
+        }
+    }
+}

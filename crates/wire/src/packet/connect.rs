@@ -1,0 +1,155 @@
+//! CONNECT: who the client is and how it wants to be served.
+
+use super::{Kind, QoS};
+use crate::cursor::Cursor;
+use crate::sink::Sink;
+use crate::{Properties, Reason, Version, Violation, check_topic};
+
+/// A client's first packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connect<'a> {
+    /// The version this connection speaks.
+    pub version: Version,
+    /// Whether to forget an earlier session (3.1.1 calls it clean session).
+    pub clean_start: bool,
+    /// Seconds between two packets of the client; 0 is no limit.
+    pub keep_alive_s: u16,
+    /// Empty asks the broker for one.
+    pub client_id: &'a str,
+    /// MQTT 5 properties.
+    pub properties: Properties<'a>,
+    /// Published when the client goes without saying so.
+    pub will: Option<Will<'a>>,
+    /// Who the client says it is.
+    pub user_name: Option<&'a str>,
+    /// The proof.
+    pub password: Option<&'a [u8]>,
+}
+
+/// A message to publish for a client that is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Will<'a> {
+    /// Where to.
+    pub topic: &'a str,
+    /// What.
+    pub payload: &'a [u8],
+    /// At which quality.
+    pub qos: QoS,
+    /// Whether to retain it.
+    pub retain: bool,
+    /// MQTT 5 properties.
+    pub properties: Properties<'a>,
+}
+
+const CLEAN_START: u8 = 0x02;
+const WILL: u8 = 0x04;
+const WILL_RETAIN: u8 = 0x20;
+const PASSWORD: u8 = 0x40;
+const USER_NAME: u8 = 0x80;
+
+impl<'a> Connect<'a> {
+    pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Self, Violation> {
+        let version = read_version(cursor)?;
+        let flags = cursor.u8()?;
+        check_flags(flags, version)?;
+        let keep_alive_s = cursor.u16()?;
+        let properties = match version {
+            Version::V311 => Properties::NONE,
+            Version::V5 => Properties::read(cursor, Kind::Connect)?,
+        };
+        Ok(Self {
+            version,
+            clean_start: flags & CLEAN_START != 0,
+            keep_alive_s,
+            properties,
+            client_id: cursor.text()?,
+            will: if flags & WILL == 0 { None } else { Some(Will::read(cursor, flags, version)?) },
+            user_name: if flags & USER_NAME == 0 { None } else { Some(cursor.text()?) },
+            password: if flags & PASSWORD == 0 { None } else { Some(cursor.binary()?) },
+        })
+    }
+
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        out.put_text("MQTT");
+        out.put_u8(if self.version == Version::V5 { 5 } else { 4 });
+        out.put_u8(self.flags());
+        out.put_u16(self.keep_alive_s);
+        if self.version == Version::V5 {
+            self.properties.write(out);
+        }
+        out.put_text(self.client_id);
+        if let Some(will) = &self.will {
+            will.write(self.version, out);
+        }
+        if let Some(user_name) = self.user_name {
+            out.put_text(user_name);
+        }
+        if let Some(password) = self.password {
+            out.put_binary(password);
+        }
+    }
+
+    fn flags(&self) -> u8 {
+        let mut flags = if self.clean_start { CLEAN_START } else { 0 };
+        if let Some(will) = &self.will {
+            flags |= WILL | (will.qos as u8) << 3 | if will.retain { WILL_RETAIN } else { 0 };
+        }
+        flags |= if self.user_name.is_some() { USER_NAME } else { 0 };
+        flags | if self.password.is_some() { PASSWORD } else { 0 }
+    }
+}
+
+fn read_version(cursor: &mut Cursor<'_>) -> Result<Version, Violation> {
+    let unsupported = Violation {
+        reason: Reason::UnsupportedProtocolVersion,
+        what: "this broker speaks MQTT 3.1.1 and MQTT 5",
+    };
+    match (cursor.text()?, cursor.u8()?) {
+        ("MQTT", 4) => Ok(Version::V311),
+        ("MQTT", 5) => Ok(Version::V5),
+        ("MQTT" | "MQIsdp", _) => Err(unsupported),
+        _ => Err(Violation::malformed("the protocol name is not MQTT")),
+    }
+}
+
+fn check_flags(flags: u8, version: Version) -> Result<(), Violation> {
+    if flags & 1 != 0 {
+        return Err(Violation::malformed("reserved connect flag")); // MQTT-3.1.2-3
+    }
+    if flags & WILL == 0 && flags & (0x18 | WILL_RETAIN) != 0 {
+        return Err(Violation::malformed("will QoS or retain without a will")); // MQTT-3.1.2-11, -13
+    }
+    if version == Version::V311 && flags & PASSWORD != 0 && flags & USER_NAME == 0 {
+        return Err(Violation::malformed("a password without a user name")); // MQTT-3.1.2-22
+    }
+    Ok(())
+}
+
+impl<'a> Will<'a> {
+    fn read(cursor: &mut Cursor<'a>, flags: u8, version: Version) -> Result<Self, Violation> {
+        let properties = match version {
+            Version::V311 => Properties::NONE,
+            Version::V5 => Properties::read(cursor, Kind::Will)?,
+        };
+        let topic = cursor.text()?;
+        check_topic(topic).map_err(|_| Violation {
+            reason: Reason::TopicNameInvalid,
+            what: "the will's topic is not a topic to publish to",
+        })?;
+        Ok(Self {
+            properties,
+            topic,
+            payload: cursor.binary()?,
+            qos: QoS::from_bits(flags >> 3 & 3)?,
+            retain: flags & WILL_RETAIN != 0,
+        })
+    }
+
+    fn write(&self, version: Version, out: &mut Vec<u8>) {
+        if version == Version::V5 {
+            self.properties.write(out);
+        }
+        out.put_text(self.topic);
+        out.put_binary(self.payload);
+    }
+}

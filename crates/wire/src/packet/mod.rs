@@ -1,0 +1,184 @@
+//! One type for each packet, serving every protocol version.
+
+mod ack;
+mod connack;
+mod connect;
+mod disconnect;
+mod publish;
+mod suback;
+mod subscribe;
+mod unsubscribe;
+
+pub use ack::Ack;
+pub use connack::ConnAck;
+pub use connect::{Connect, Will};
+pub use disconnect::{Auth, Disconnect};
+pub use publish::Publish;
+pub use suback::{SubAck, UnsubAck};
+pub use subscribe::{RetainHandling, Subscribe, Subscription};
+pub use unsubscribe::Unsubscribe;
+
+use crate::cursor::Cursor;
+use crate::sink::Sink;
+use crate::{Frame, Reason, Version, Violation};
+
+/// Which packet a list of properties belongs to; a will has a list of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Connect,
+    ConnAck,
+    Publish,
+    PubAck,
+    PubRec,
+    PubRel,
+    PubComp,
+    Subscribe,
+    SubAck,
+    Unsubscribe,
+    UnsubAck,
+    Disconnect,
+    Auth,
+    Will,
+}
+
+/// A packet identifier, never zero (MQTT-2.2.1-3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PacketId(std::num::NonZeroU16);
+
+impl PacketId {
+    /// The identifier with this number; zero is none.
+    pub fn new(number: u16) -> Option<Self> {
+        std::num::NonZeroU16::new(number).map(Self)
+    }
+
+    /// The number on the wire.
+    pub fn get(self) -> u16 {
+        self.0.get()
+    }
+
+    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Violation> {
+        Self::new(cursor.u16()?).ok_or(Violation::protocol("packet identifier 0"))
+    }
+}
+
+/// Quality of service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum QoS {
+    /// Sent once, never acknowledged.
+    AtMostOnce = 0,
+    /// Sent again until acknowledged.
+    AtLeastOnce = 1,
+    /// Delivered once.
+    ExactlyOnce = 2,
+}
+
+impl QoS {
+    /// The quality with this number, 0 to 2 (MQTT-3.3.1-4).
+    pub fn from_bits(bits: u8) -> Result<Self, Violation> {
+        match bits {
+            0 => Ok(Self::AtMostOnce),
+            1 => Ok(Self::AtLeastOnce),
+            2 => Ok(Self::ExactlyOnce),
+            _ => Err(Violation::malformed("QoS 3")),
+        }
+    }
+}
+
+/// A packet of any kind, borrowing from the bytes it was decoded from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each variant is documented at its type")]
+pub enum Packet<'a> {
+    Connect(Box<Connect<'a>>),
+    ConnAck(ConnAck<'a>),
+    Publish(Publish<'a>),
+    PubAck(Ack<'a>),
+    PubRec(Ack<'a>),
+    PubRel(Ack<'a>),
+    PubComp(Ack<'a>),
+    Subscribe(Subscribe<'a>),
+    SubAck(SubAck<'a>),
+    Unsubscribe(Unsubscribe<'a>),
+    UnsubAck(UnsubAck<'a>),
+    PingReq,
+    PingResp,
+    Disconnect(Disconnect<'a>),
+    Auth(Auth<'a>),
+}
+
+impl<'a> Packet<'a> {
+    /// Decodes one framed packet. CONNECT brings its own version; `version` rules the others.
+    #[inline]
+    pub fn decode(frame: &Frame<'a>, version: Version) -> Result<Self, Violation> {
+        if frame.first >> 4 == 3 {
+            return Publish::read(frame.first & 0x0f, frame.body, version).map(Self::Publish);
+        }
+        Self::decode_control(frame, version)
+    }
+
+    fn decode_control(frame: &Frame<'a>, version: Version) -> Result<Self, Violation> {
+        let kind = frame.first >> 4;
+        let flags = frame.first & 0x0f;
+        // MQTT-2.1.3-1, MQTT-3.6.1-1, MQTT-3.8.1-1, MQTT-3.10.1-1
+        if flags != (if matches!(kind, 6 | 8 | 10) { 2 } else { 0 }) {
+            return Err(Violation::malformed("reserved flags of the fixed header"));
+        }
+        let mut cursor = Cursor::new(frame.body);
+        let body = &mut cursor;
+        let packet = match kind {
+            1 => Self::Connect(Box::new(Connect::read(body)?)),
+            2 => Self::ConnAck(ConnAck::read(body, version)?),
+            4 => Self::PubAck(Ack::read(body, version, Kind::PubAck)?),
+            5 => Self::PubRec(Ack::read(body, version, Kind::PubRec)?),
+            6 => Self::PubRel(Ack::read(body, version, Kind::PubRel)?),
+            7 => Self::PubComp(Ack::read(body, version, Kind::PubComp)?),
+            8 => Self::Subscribe(Subscribe::read(body, version)?),
+            9 => Self::SubAck(SubAck::read(body, version)?),
+            10 => Self::Unsubscribe(Unsubscribe::read(body, version)?),
+            11 => Self::UnsubAck(UnsubAck::read(body, version)?),
+            12 => Self::PingReq,
+            13 => Self::PingResp,
+            14 => Self::Disconnect(Disconnect::read(body, version)?),
+            15 if version == Version::V5 => Self::Auth(Auth::read(body)?),
+            _ => return Err(Violation::malformed("unknown packet type")),
+        };
+        if !cursor.is_empty() {
+            return Err(Violation::malformed("bytes after the end of the packet's fields"));
+        }
+        Ok(packet)
+    }
+
+    /// Appends the packet's bytes.
+    pub fn encode(&self, version: Version, out: &mut Vec<u8>) {
+        match self {
+            Self::Connect(connect) => body(out, 0x10, |out| connect.write(out)),
+            Self::ConnAck(connack) => body(out, 0x20, |out| connack.write(version, out)),
+            Self::Publish(publish) => publish.write(version, out),
+            Self::PubAck(ack) => body(out, 0x40, |out| ack.write(version, out)),
+            Self::PubRec(ack) => body(out, 0x50, |out| ack.write(version, out)),
+            Self::PubRel(ack) => body(out, 0x62, |out| ack.write(version, out)),
+            Self::PubComp(ack) => body(out, 0x70, |out| ack.write(version, out)),
+            Self::Subscribe(subscribe) => body(out, 0x82, |out| subscribe.write(version, out)),
+            Self::SubAck(suback) => body(out, 0x90, |out| suback.write(version, out)),
+            Self::Unsubscribe(packet) => body(out, 0xa2, |out| packet.write(version, out)),
+            Self::UnsubAck(unsuback) => body(out, 0xb0, |out| unsuback.write(version, out)),
+            Self::PingReq => out.extend_from_slice(&[0xc0, 0]),
+            Self::PingResp => out.extend_from_slice(&[0xd0, 0]),
+            Self::Disconnect(disconnect) => body(out, 0xe0, |out| disconnect.write(version, out)),
+            Self::Auth(auth) => body(out, 0xf0, |out| auth.write(out)),
+        }
+    }
+}
+
+/// Writes a fixed header in front of whatever `write` appends.
+fn body(out: &mut Vec<u8>, first: u8, write: impl FnOnce(&mut Vec<u8>)) {
+    let mut fields = Vec::new();
+    write(&mut fields);
+    out.put_u8(first);
+    out.put_varint(fields.len() as u32);
+    out.extend_from_slice(&fields);
+}
+
+fn reason(code: u8) -> Result<Reason, Violation> {
+    Reason::from_code(code).ok_or(Violation::protocol("unknown reason code"))
+}

@@ -1,0 +1,20 @@
+"""The command line: parse, call, print. Every error is one line on standard error."""
+
+import sys
+
+from slipring.errors import SlipringError
+
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run a command; the entry point of `slipring`."""
+    from slipring.cli.app import app  # noqa: PLC0415 - so that a broken install still gets a clear line
+
+    try:
+        app()
+    except SlipringError as error:
+        print(f"slipring: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)

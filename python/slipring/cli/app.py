@@ -1,0 +1,126 @@
+"""The tree of commands. What a command needs is imported when it runs, so that starting is quick."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from slipring.cli.publish import publish
+from slipring.cli.subscribe import subscribe
+
+app = typer.Typer(
+    name="slipring",
+    help="Telemetry from machines that move to people who stand still, live and on into a lake.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+pipeline = typer.Typer(help="From the journal to a lake of tables, through Spark.", no_args_is_help=True)
+app.add_typer(pipeline, name="pipeline")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from slipring import __version__
+
+        typer.echo(f"slipring {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def slipring(
+    _: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    """Telemetry from machines that move to people who stand still, live and on into a lake."""
+
+
+@app.command()
+def serve(
+    mqtt: Annotated[str | None, typer.Option(help="HOST:PORT for MQTT; port 0 picks a free one.")] = None,
+    console: Annotated[str | None, typer.Option(help="HOST:PORT of the console, or `off`.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Folder of the journal.")] = None,
+    config: Annotated[Path | None, typer.Option(help="TOML file; `slipring config` prints one.")] = None,
+) -> None:
+    """Start one broker, until Ctrl-C or SIGTERM.
+
+    Once it accepts connections it prints one line on standard output:
+
+        slipring ready mqtt=127.0.0.1:1883 console=http://127.0.0.1:8080
+
+    Examples:
+
+        slipring serve
+
+        slipring serve --mqtt 127.0.0.1:0 --console off --data /tmp/try
+
+        slipring serve --config broker.toml
+    """
+    from slipring.cli.serve import run_serve
+
+    run_serve(config, mqtt=mqtt, console=console, data=data)
+
+
+app.command("pub")(publish)
+app.command("sub")(subscribe)
+
+
+@app.command()
+def config(
+    check: Annotated[Path | None, typer.Option(help="Check this file instead, and say what is wrong.")] = None,
+) -> None:
+    """Print a config file with every key, its default and what it means; or check one.
+
+    Examples:
+
+        slipring config > broker.toml
+
+        slipring config --check broker.toml
+    """
+    from slipring.cli.config import run_config
+
+    run_config(check)
+
+
+@pipeline.command("run")
+def pipeline_run(
+    data: Annotated[Path, typer.Option(help="Folder of the broker, holding its journal.")] = Path("slipring-data"),
+    lake: Annotated[Path | None, typer.Option(help="Folder of the lake; by default `lake` beside the journal.")] = None,
+    trigger_ms: Annotated[int, typer.Option(min=1, help="Milliseconds between two batches.")] = 500,
+    once: Annotated[bool, typer.Option(help="Take what is there, then end.")] = False,
+    master: Annotated[str, typer.Option(help="The Spark master.")] = "local[2]",
+) -> None:
+    """Stream the journal into the Delta table `messages` of a lake, exactly once per journal offset.
+
+    It goes on where it stopped, however it was stopped. Ctrl-C and SIGTERM end it after the batch at hand.
+
+    Examples:
+
+        slipring pipeline run
+
+        slipring pipeline run --data /var/lib/slipring --lake /srv/lake --once
+    """
+    from slipring.cli.pipeline import run_pipeline
+
+    run_pipeline(data, lake, trigger_ms=trigger_ms, once=once, master=master)
+
+
+@app.command()
+def demo(
+    data: Annotated[Path, typer.Option(help="Folder of journal and lake; a second run goes on from it.")] = Path("demo-data"),
+    mqtt: Annotated[str, typer.Option(help="HOST:PORT for MQTT.")] = "127.0.0.1:1883",
+    console: Annotated[str, typer.Option(help="HOST:PORT of the console.")] = "127.0.0.1:8080",
+    seconds: Annotated[float | None, typer.Option(min=1, help="End by itself after this time.")] = None,
+) -> None:
+    """Run everything with a simulated aircraft: broker, console, client, pipeline, lake.
+
+    A port that is taken is replaced by a free one.
+
+    Examples:
+
+        slipring demo
+
+        slipring demo --seconds 60 --data /tmp/demo
+    """
+    from slipring.demo import run_demo
+
+    run_demo(data, mqtt=mqtt, console=console, seconds=seconds)

@@ -1,0 +1,7 @@
+"""Publish and subscribe from Python: asyncio in front, the Rust client behind."""
+
+from slipring.client.bus import Bus
+from slipring.client.connecting import connect
+from slipring.client.subscription import Subscription
+
+__all__ = ["Bus", "Subscription", "connect"]

@@ -1,0 +1,109 @@
+"""A connection to a broker: publish, subscribe, ping, close. Belongs to one event loop."""
+
+import asyncio
+import contextlib
+import warnings
+from collections.abc import Mapping
+from types import TracebackType
+
+from slipring.client.link import Link
+from slipring.client.payload import Value, encode
+from slipring.client.subscription import Subscription
+from slipring.errors import ConnectionLost
+
+PUBLISHED_PER_TURN = 256
+"""Messages published before other tasks of the loop get a turn."""
+
+
+class Bus:
+    """An open connection. `slipring.connect` makes one."""
+
+    def __init__(self, link: Link, client_id: str) -> None:
+        self._link = link
+        self._native = link.native
+        self._client_id = client_id
+        self._published = 0
+
+    @property
+    def url(self) -> str:
+        """The broker's address."""
+        return self._native.url
+
+    @property
+    def client_id(self) -> str:
+        """The name the broker knows this connection by."""
+        return self._client_id
+
+    @property
+    def unsent_bytes(self) -> int:
+        """Accepted by `publish` and not sent yet."""
+        return self._native.unsent_bytes
+
+    @property
+    def unread_bytes(self) -> int:
+        """Received and not yet fetched by a subscription."""
+        return self._native.unread_bytes
+
+    async def publish(
+        self,
+        topic: str,
+        value: Value = b"",
+        *,
+        retain: bool = False,
+        properties: Mapping[str, str] | None = None,
+    ) -> None:
+        """Accepts a message to be sent; waits only while the outbox is full.
+
+        Text travels as UTF-8, numbers and truth values as text (`12034.5`, `true`), bytes as they
+        are. Raises InvalidTopic, Refused, or ConnectionLost.
+        """
+        payload = value if type(value) is bytes else encode(value)
+        pairs = list(properties.items()) if properties else None
+        if not self._native.publish(topic, payload, retain, pairs):
+            await self._link.send(
+                lambda: self._native.publish(topic, payload, retain, pairs) or None
+            )
+        self._published += 1
+        if self._published % PUBLISHED_PER_TURN == 0:
+            await asyncio.sleep(0)
+
+    def subscribe(self, *filters: str) -> Subscription:
+        """The messages of these topic filters: `async with bus.subscribe("a/#") as messages`."""
+        return Subscription(self._link, filters)
+
+    async def ping(self) -> float:
+        """The round trip to the broker in seconds, behind what was published before."""
+        return await self._link.ping()
+
+    async def close(self) -> None:
+        """Sends what was accepted, says goodbye and ends the connection; twice is fine.
+
+        Raises ConnectionLost if something that was accepted could not be sent.
+        """
+        self._native.close()
+        end = await self._link.over()
+        unsent, end.unsent_bytes = end.unsent_bytes, 0
+        if end.cause and unsent:
+            raise self._link.lost(f"{end.cause} ({unsent} accepted bytes were not sent)")
+
+    async def __aenter__(self) -> "Bus":
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None:
+            await self.close()
+        else:
+            # What went wrong in the block matters more than what could not be sent after it.
+            with contextlib.suppress(ConnectionLost):
+                await self.close()
+
+    def __del__(self) -> None:
+        if self._link.end is None:
+            text = f"the bus to {self.url} was not closed"
+            warnings.warn(text, ResourceWarning, stacklevel=2, source=self)
+            self._native.close()

@@ -1,0 +1,67 @@
+"""Opening a connection, with `await` or `async with`."""
+
+from collections.abc import Generator
+from types import TracebackType
+from typing import Any
+
+from slipring.client.bus import Bus
+from slipring.client.link import Link
+from slipring.native import Client
+
+URL = "mqtt://127.0.0.1:1883"
+"""Where a broker on this machine listens."""
+
+
+def connect(
+    url: str = URL,
+    *,
+    client_id: str | None = None,
+    keep_alive_s: int = 30,
+    timeout_s: float = 10.0,
+    outbox_bytes_max: int = 16 << 20,
+    inbox_bytes_max: int = 64 << 20,
+) -> "Connecting":
+    """Opens a connection to a broker, for `async with` or `await`.
+
+    Without a client id the broker gives one. `keep_alive_s` is the silence after which the
+    broker is asked for a sign of life, and given up after as long again; 0 is never.
+    `timeout_s` is for connecting, and again for closing. `outbox_bytes_max` bounds what waits to be sent, `inbox_bytes_max` what waits to be read.
+    Raises ConnectError.
+    """
+    return Connecting(
+        url,
+        client_id=client_id or "",
+        keep_alive_s=keep_alive_s,
+        timeout_s=timeout_s,
+        outbox_bytes_max=outbox_bytes_max,
+        inbox_bytes_max=inbox_bytes_max,
+    )
+
+
+class Connecting:
+    """A connection still to be opened; await it or enter it."""
+
+    def __init__(self, url: str, **options: Any) -> None:
+        self._url = url
+        self._options = options
+        self._bus: Bus | None = None
+
+    def __await__(self) -> Generator[Any, None, Bus]:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> Bus:
+        self._bus = await self._open()
+        return self._bus
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bus is not None:
+            await self._bus.__aexit__(kind, error, trace)
+
+    async def _open(self) -> Bus:
+        link = Link(Client(self._url, **self._options))
+        return Bus(link, await link.connected())

@@ -1,0 +1,99 @@
+"""Messages of some topic filters, to iterate over. Fetches only what its reader asks for."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from itertools import repeat
+from types import TracebackType
+from typing import cast
+
+from slipring.client.link import Link
+from slipring.model import Message
+
+BATCH_COUNT_MAX = 1024
+"""Messages in one batch."""
+BATCH_BYTES_MAX = 1 << 20
+"""Bytes in one batch, or one larger message."""
+
+
+class Subscription:
+    """What `Bus.subscribe` returns: enter it, then iterate over it.
+
+    Messages wait in a bounded inbox that all subscriptions of a connection share. While it is
+    full, nothing more is read from the broker: a reader that stops holds up the connection, and
+    nothing is dropped on this side.
+    """
+
+    def __init__(self, link: Link, filters: tuple[str, ...]) -> None:
+        self.filters = filters
+        self._link = link
+        self._identity: int | None = None
+        self._readable = asyncio.Event()
+        self._batch: deque[Message] = deque()
+        self._busy = False
+
+    async def __aenter__(self) -> "Subscription":
+        self._identity = await self._link.subscribe(self.filters, self._readable)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the subscription and whoever iterates over it; closing twice is fine."""
+        if self._identity is not None:
+            self._link.unsubscribe(self._identity)
+        self._identity = None
+        self._batch.clear()
+        self._readable.set()
+
+    def __aiter__(self) -> "Subscription":
+        return self
+
+    async def __anext__(self) -> Message:
+        if not self._batch:
+            self._batch.extend(await self._fetch())
+            if not self._batch:
+                raise StopAsyncIteration
+        return self._batch.popleft()
+
+    async def batches(self) -> AsyncIterator[list[Message]]:
+        """The same messages in lists of what is there, for less work on each message."""
+        if self._batch:
+            rest = list(self._batch)
+            self._batch.clear()
+            yield rest
+        while batch := await self._fetch():
+            yield batch
+
+    async def _fetch(self) -> list[Message]:
+        """What is there, at least one message; nothing once the subscription is closed."""
+        if self._busy:
+            # The loop gets a turn between two batches, before the second is taken: a task that is
+            # cancelled here has lost nothing.
+            await asyncio.sleep(0)
+        self._busy = True
+        while not (batch := self._take()):
+            if self._is_over():
+                return []
+            self._busy = False
+            await self._readable.wait()
+        return batch
+
+    def _take(self) -> list[Message]:
+        if self._identity is None:
+            return []
+        self._readable.clear()
+        rows = self._link.native.take(self._identity, BATCH_COUNT_MAX, BATCH_BYTES_MAX)
+        return cast("list[Message]", list(map(tuple.__new__, repeat(Message), rows)))
+
+    def _is_over(self) -> bool:
+        end = self._link.end
+        if self._identity is not None and end is not None and end.cause is not None:
+            raise self._link.lost(end.cause)
+        return self._identity is None or end is not None

@@ -1,0 +1,114 @@
+"""A broker as the page shows it: plain dictionaries, ready for JSON."""
+
+import codecs
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from slipring import __version__
+from slipring.control import Broker
+from slipring.native import ConnectedClient, Status, Value
+
+CLIENTS_SHOWN = 500
+VALUES_SHOWN = 5_000
+TEXT_SHOWN = 256
+"""Characters of a payload that are shown."""
+
+Json = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Seen:
+    """How much of the broker one reader has seen."""
+
+    change: int = 0
+    event: int = 0
+
+
+def picture(broker: Broker, seen: Seen) -> Json:
+    """Everything that is shown, and of values and events those that `seen` does not cover yet."""
+    status = broker.engine.status()
+    clients = broker.engine.clients(CLIENTS_SHOWN)
+    return {
+        "at_ms": _ms(time.time_ns()),
+        "broker": _broker(broker, status),
+        "rates": {key: getattr(broker.overview.rates, key) for key in COUNTERS},
+        "totals": {key: getattr(status, key) for key in COUNTERS} | {"connections": status.clients},
+        "clients": [_client(client) for client in clients],
+        "clients_total": status.clients,
+        "topics_total": status.topics,
+        "values": _values(broker, seen),
+        "events": _events(broker, seen),
+    }
+
+
+COUNTERS = ("messages_in", "messages_out", "bytes_in", "bytes_out", "dropped")
+
+
+def _broker(broker: Broker, status: Status) -> Json:
+    return {
+        "name": broker.config.name,
+        "version": __version__,
+        "uptime_s": status.uptime_s,
+        "mqtt": broker.engine.address,
+        "journal": _journal(status),
+    }
+
+
+def _journal(status: Status) -> Json:
+    journal = status.journal
+    fields = ("first_offset", "next_offset", "synced_offset", "bytes", "segments")
+    if journal is None:
+        return {"state": "off", "reason": None} | dict.fromkeys(fields)
+    shown = {field: getattr(journal, field) for field in fields}
+    state = "failed" if journal.failure else "ok"
+    return {"state": state, "reason": journal.failure} | shown
+
+
+def _client(client: ConnectedClient) -> Json:
+    fields = ("client_id", "address", "protocol", "messages_in", "messages_out", "dropped", "queued_bytes")
+    connected_s = (time.time_ns() - client.connected_ns) / 1e9
+    return {field: getattr(client, field) for field in fields} | {
+        "connected_s": max(0.0, connected_s),
+        "subscriptions": client.subscriptions,
+    }
+
+
+def _values(broker: Broker, seen: Seen) -> list[Json]:
+    values = broker.engine.values(seen.change, VALUES_SHOWN)
+    if values:
+        seen.change = values[-1].change
+    return [_value(value) for value in values]
+
+
+def _value(value: Value) -> Json:
+    return {
+        "topic": value.topic,
+        "text": as_text(value.payload, whole=len(value.payload) == value.payload_bytes),
+        "bytes": value.payload_bytes,
+        "at_ms": _ms(value.receive_ns),
+        "count": value.count,
+    }
+
+
+def _events(broker: Broker, seen: Seen) -> list[Json]:
+    events = broker.overview.events_after(seen.event)
+    if events:
+        seen.event = events[-1].number
+    return [
+        {"at_ms": _ms(event.at_ns), "level": event.level, "kind": event.kind, "text": event.text}
+        for event in events
+    ]
+
+
+def as_text(payload: bytes, *, whole: bool) -> str | None:
+    """Give the payload as text, or None if it is not; a cut one may end within a character."""
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(payload, final=whole)
+    except UnicodeDecodeError:
+        return None
+    return text[:TEXT_SHOWN]
+
+
+def _ms(ns: int) -> float:
+    return ns / 1e6

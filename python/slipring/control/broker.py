@@ -1,0 +1,86 @@
+"""A broker: the engine with its plan, its events fetched in batches, and its overview."""
+
+import asyncio
+import logging
+import time
+from pathlib import Path
+
+from slipring.control.config import Config
+from slipring.control.overview import Overview
+from slipring.control.plan import make_plan
+from slipring.errors import ConfigError, ListenError, PlanError, StartError
+from slipring.native import Engine
+
+BEAT_S = 0.25
+"""How often the control plane fetches what the engine has to tell."""
+
+log = logging.getLogger("slipring.broker")
+
+
+class Broker:
+    """Starts the engine when made; `run` it until it is told to stop."""
+
+    def __init__(self, config: Config) -> None:
+        """Open the journal and listen; StartError says why not."""
+        self.config = config
+        self.overview = Overview()
+        self.beaten = asyncio.Condition()
+        self.engine = _start(config)
+        if self.engine.receipt:
+            log.info("journal: %s", self.engine.receipt)
+        if config.allow_anonymous:
+            log.warning("allow_anonymous: clients are let in without proving who they are")
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Fetch events and counters at every beat until told to stop; then stop the engine."""
+        try:
+            while not stop.is_set():
+                self.beat()
+                async with self.beaten:
+                    self.beaten.notify_all()
+                await _wait(stop, BEAT_S)
+        finally:
+            await asyncio.to_thread(self.engine.stop)
+            self.beat()
+
+    def beat(self) -> None:
+        """Fetch once."""
+        events, lost = self.engine.take_events()
+        for told in self.overview.tell(events, lost, time.time_ns()):
+            log.log(logging.getLevelNamesMapping()[told.level.upper()], "%s", told.text)
+        self.overview.sample(time.monotonic(), self.engine.status())
+
+
+def _start(config: Config) -> Engine:
+    try:
+        return Engine(
+            make_plan(config),
+            listen=config.mqtt.listen,
+            journal=_journal_folder(config),
+            segment_bytes=config.journal.segment_bytes,
+            threads=config.threads,
+        )
+    except ListenError as error:
+        raise StartError(f"{error}; choose another address with --mqtt HOST:PORT") from None
+    except PlanError as error:
+        raise ConfigError(f"journal.topics: {error}") from None
+
+
+def _journal_folder(config: Config) -> Path | None:
+    if not config.journal.topics:
+        return None
+    folder = config.data / "journal"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StartError(
+            f"cannot make the folder {folder}: {error.strerror}; name one you can write with --data DIR"
+        ) from None
+    return folder
+
+
+async def _wait(stop: asyncio.Event, seconds: float) -> None:
+    try:
+        await asyncio.wait_for(stop.wait(), seconds)
+    except TimeoutError:
+        return

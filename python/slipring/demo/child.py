@@ -1,0 +1,65 @@
+"""A command of ours running beside the demo, in a session of its own so that Ctrl-C reaches us alone."""
+
+import asyncio
+import signal
+import sys
+from pathlib import Path
+from typing import Self
+
+from slipring.errors import DemoError
+
+STOP_S = 20
+LOG_LINES_SHOWN = 5
+
+
+class Child:
+    """`slipring ARGUMENTS`, its output in a log file."""
+
+    def __init__(self, name: str, process: asyncio.subprocess.Process, log: Path) -> None:
+        """Take over a started process; use `start`."""
+        self.name = name
+        self.process = process
+        self.log = log
+
+    @classmethod
+    async def start(cls, name: str, log: Path, *arguments: str, stdout: int | None = None) -> Self:
+        """Start the command; its standard output goes to the log too unless asked for."""
+        with log.open("wb") as stream:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "slipring",
+                *arguments,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=stream if stdout is None else stdout,
+                stderr=stream,
+                start_new_session=True,
+            )
+        return cls(name, process, log)
+
+    async def first_line(self) -> str:
+        """Wait for the first line on its standard output."""
+        if self.process.stdout is None:
+            raise AssertionError("started without a pipe")
+        line = await self.process.stdout.readline()
+        if not line:
+            await self.failed()
+        return line.decode()
+
+    async def failed(self) -> None:
+        """Wait for it to end, which it should not, and raise what its log says."""
+        code = await self.process.wait()
+        lines = self.log.read_text(errors="replace").splitlines()[-LOG_LINES_SHOWN:]
+        raise DemoError(f"the {self.name} ended with code {code}; {self.log} says:\n" + "\n".join(lines))
+
+    async def stop(self) -> None:
+        """Ask it to end, and see to it."""
+        if self.process.returncode is not None:
+            return
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            await asyncio.wait_for(self.process.wait(), STOP_S)
+        except (TimeoutError, asyncio.CancelledError):
+            self.process.kill()
+            await self.process.wait()
+            raise

@@ -1,0 +1,148 @@
+"""The show: starts every part, tells what is happening, ends everything cleanly."""
+
+import asyncio
+import contextlib
+import re
+import signal
+import socket
+from pathlib import Path
+
+from slipring.control.address import Address
+from slipring.demo.child import Child
+from slipring.demo.flight import Flight
+from slipring.errors import DemoError, PipelineError
+from slipring.native import JournalReader
+from slipring.pipeline import lake
+
+TELL_S = 5.0
+CATCH_UP_S = 30.0
+"""How long the lake may take for the last messages at the end."""
+LOOK_S = 0.25
+
+
+def run_demo(data: Path, *, mqtt: str, console: str, seconds: float | None) -> None:
+    """Run until Ctrl-C, SIGTERM, or for so many seconds."""
+    show = Show(data)
+    asyncio.run(show.run(_free(mqtt), _free(console), seconds))
+
+
+class Show:
+    """Broker, aircraft and pipeline together."""
+
+    def __init__(self, data: Path) -> None:
+        """Keep everything in one folder."""
+        self.data = data
+        self.flight = Flight()
+        self.stop = asyncio.Event()
+
+    async def run(self, mqtt: str, console: str, seconds: float | None) -> None:
+        """Start, fly, land."""
+        self.data.mkdir(parents=True, exist_ok=True)
+        self._listen_to_signals()
+        if seconds is not None:
+            asyncio.get_running_loop().call_later(seconds, self.stop.set)
+        async with contextlib.AsyncExitStack() as stack:
+            broker = await self._start_broker(stack, mqtt, console)
+            address, url = _ready(await broker.first_line())
+            pipeline = await self._start_pipeline(stack)
+            self._introduce(address, url)
+            await self._fly(address, broker, pipeline)
+            _say("landing: the broker brings its journal to disk, the lake takes the last messages ...")
+            await broker.stop()
+            await self._catch_up()
+        _say(f"done: {self._counts()}. All of it is in {self.data}; the next demo goes on from there.")
+
+    async def _start_broker(self, stack: contextlib.AsyncExitStack, mqtt: str, console: str) -> Child:
+        arguments = ("serve", "--mqtt", mqtt, "--console", console, "--data", str(self.data))
+        log = self.data / "broker.log"
+        broker = await Child.start("broker", log, *arguments, stdout=asyncio.subprocess.PIPE)
+        stack.push_async_callback(broker.stop)
+        return broker
+
+    async def _start_pipeline(self, stack: contextlib.AsyncExitStack) -> Child:
+        arguments = ("pipeline", "run", "--data", str(self.data))
+        pipeline = await Child.start("pipeline", self.data / "pipeline.log", *arguments)
+        stack.push_async_callback(pipeline.stop)
+        return pipeline
+
+    def _introduce(self, address: str, url: str) -> None:
+        host, port = address.rsplit(":", 1)
+        _say(
+            "Slipring demo: a simulated aircraft, 100 parameters at 10 Hz",
+            f"  console   {url}",
+            f"  mqtt      {address}   try: slipring sub --url mqtt://{address} 'gripen/39-7/engine/#'",
+            f"                                or: mosquitto_sub -h {host} -p {port} -t 'gripen/#' -v",
+            f"  lake      {self.data / 'lake' / 'messages'} (a Delta table, filled through Spark)",
+            "Ctrl-C ends it.",
+        )
+
+    async def _fly(self, address: str, *children: Child) -> None:
+        """Fly and tell until it is time to stop; a part that ends early ends the show."""
+        async with asyncio.TaskGroup() as group:
+            watchers = [group.create_task(child.failed()) for child in children]
+            teller = group.create_task(self._tell())
+            await self.flight.fly(f"mqtt://{address}", self.stop)
+            for task in (*watchers, teller):
+                task.cancel()
+
+    async def _tell(self) -> None:
+        while True:
+            await asyncio.sleep(TELL_S)
+            _say(await asyncio.to_thread(self._counts))
+
+    async def _catch_up(self) -> None:
+        """Wait until the lake holds what the journal holds."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CATCH_UP_S):
+                while self._in_lake() < self._in_journal():
+                    await asyncio.sleep(LOOK_S)
+
+    def _counts(self) -> str:
+        return (
+            f"{self.flight.published:,} messages published, {self._in_journal():,} in the journal, "
+            f"{self._in_lake():,} rows in the lake"
+        )
+
+    def _in_journal(self) -> int:
+        return JournalReader(self.data / "journal").end_offset()
+
+    def _in_lake(self) -> int:
+        try:
+            return lake.status(self.data / "lake").rows
+        except PipelineError:  # the first batch has not arrived yet
+            return 0
+
+    def _listen_to_signals(self) -> None:
+        """The first Ctrl-C lands the aircraft; a second one ends everything at once."""
+        loop = asyncio.get_running_loop()
+
+        def land() -> None:
+            self.stop.set()
+            loop.remove_signal_handler(signal.SIGINT)
+
+        loop.add_signal_handler(signal.SIGINT, land)
+        loop.add_signal_handler(signal.SIGTERM, self.stop.set)
+
+
+def _ready(line: str) -> tuple[str, str]:
+    found = re.fullmatch(r"slipring ready mqtt=(\S+) console=(\S+)\n", line)
+    if not found:
+        raise DemoError(f"the broker is not ready, it says: {line!r}")
+    return found[1], found[2]
+
+
+def _free(listen: str) -> str:
+    """Give the address, or one with a free port if this one is taken."""
+    address = Address.parse(listen)
+    with socket.socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address.host, address.port))
+        except OSError:
+            _say(f"{listen} is taken, a free port is used instead")
+            return str(Address(address.host, 0))
+    return listen
+
+
+def _say(*lines: str) -> None:
+    print("\n".join(lines), flush=True)

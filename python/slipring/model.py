@@ -1,0 +1,23 @@
+"""Value types: what travels on the bus. Standard library only; never does I/O."""
+
+from typing import NamedTuple
+
+
+class Message(NamedTuple):
+    """A message as it arrived.
+
+    A tuple rather than a dataclass: one is made for every message received, and a frozen
+    dataclass takes several times as long to make.
+    """
+
+    topic: str
+    payload: bytes
+    retain: bool = False
+    """Whether the broker had kept it from before the subscription."""
+    properties: tuple[tuple[str, str], ...] = ()
+    """User properties in the publisher's order; a name may come twice."""
+
+    @property
+    def text(self) -> str:
+        """The payload as UTF-8 text; raises UnicodeDecodeError where it is not."""
+        return self.payload.decode()

@@ -1,0 +1,151 @@
+"""`slipring pub` and `slipring sub`, as a person runs them."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import slipring
+
+SLIPRING = str(Path(sys.executable).with_name("slipring"))
+
+
+async def run(*arguments: str, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
+    process = await asyncio.create_subprocess_exec(
+        SLIPRING,
+        *arguments,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    out, err = await process.communicate(stdin)
+    assert process.returncode is not None
+    return process.returncode, out, err
+
+
+@asynccontextmanager
+async def subscriber(
+    bus: slipring.Bus, *arguments: str
+) -> AsyncIterator[tuple[asyncio.subprocess.Process, asyncio.StreamReader]]:
+    """`slipring sub`, with the topic `ready` beside its own, once it has printed a message."""
+    process = await asyncio.create_subprocess_exec(
+        SLIPRING, "sub", "ready", *arguments, "--url", bus.url, stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    first = asyncio.create_task(process.stdout.readline())
+    while not first.done():
+        await bus.publish("ready", "?")
+        await asyncio.wait([first], timeout=0.05)
+    yield process, process.stdout
+    if process.returncode is None:
+        process.kill()
+    await process.wait()
+
+
+async def line(out: asyncio.StreamReader) -> bytes:
+    """The next line that is not about being ready."""
+    while (found := await out.readline()).endswith(b"?\n"):
+        pass
+    return found
+
+
+async def test_an_argument_is_published(broker_url: str) -> None:
+    async with slipring.connect(broker_url) as bus, bus.subscribe("cli/#") as messages:
+        assert await run("pub", "cli/rpm", "12034.5", "--url", broker_url) == (0, b"", b"")
+        assert await anext(messages) == slipring.Message("cli/rpm", b"12034.5")
+
+
+async def test_each_line_of_the_input_is_a_message(broker_url: str) -> None:
+    async with slipring.connect(broker_url) as bus, bus.subscribe("cli/#") as messages:
+        for extra in ((), ("-",)):
+            await run("pub", "cli/log", *extra, "--url", broker_url, stdin=b"one\r\n\ntwo")
+            payloads = [(await anext(messages)).payload for _ in range(3)]
+            assert payloads == [b"one", b"", b"two"]
+
+
+async def test_a_file_is_one_message(broker_url: str, tmp_path: Path) -> None:
+    (tmp_path / "tile").write_bytes(b"\x00\xff\n" * 1000)
+    async with slipring.connect(broker_url) as bus, bus.subscribe("cli/#") as messages:
+        await run("pub", "cli/tile", "--file", str(tmp_path / "tile"), "--url", broker_url)
+        assert (await anext(messages)).payload == b"\x00\xff\n" * 1000
+
+
+async def test_messages_are_printed_as_they_come_and_ctrl_c_ends(broker_url: str) -> None:
+    async with slipring.connect(broker_url) as bus:
+        async with subscriber(bus, "out/#") as (process, out):
+            await bus.publish("out/a", "grün 1")
+            assert await line(out) == "out/a grün 1\n".encode()
+            process.send_signal(signal.SIGINT)
+            assert await process.wait() == 0
+
+
+async def test_control_characters_and_odd_bytes_are_printed_as_escapes(broker_url: str) -> None:
+    async with slipring.connect(broker_url) as bus:
+        async with subscriber(bus, "out/#") as (_, out):
+            await bus.publish("out/a", b"\x1b[31mred\r\n\xff\xe2\x80\xae")
+            assert await line(out) == rb"out/a \x1b[31mred\r\n\xff\u202e" + b"\n"
+
+
+async def test_json_has_one_object_on_each_line(broker_url: str) -> None:
+    async with slipring.connect(broker_url) as bus:
+        async with subscriber(bus, "out/#", "--format", "json") as (_, out):
+            await bus.publish("out/a", "1", properties={"unit": "m"})
+            await bus.publish("out/b", b"\xff")
+            found = json.loads(await _after_ready(out))
+            assert found["properties"] == [["unit", "m"]]
+            assert (found["topic"], found["payload"], found["retain"]) == ("out/a", "1", False)
+            assert json.loads(await out.readline())["payload_base64"] == "/w=="
+
+
+async def _after_ready(out: asyncio.StreamReader) -> bytes:
+    while b'"ready"' in (found := await out.readline()):
+        pass
+    return found
+
+
+async def test_payloads_can_be_printed_alone(broker_url: str) -> None:
+    async with slipring.connect(broker_url) as bus:
+        async with subscriber(bus, "out/#", "--format", "payload") as (_, out):
+            await bus.publish("out/a", b"\xff1")
+            assert await line(out) == b"\xff1\n"
+
+
+async def test_count_ends_after_so_many(broker_url: str) -> None:
+    async with slipring.connect(broker_url) as bus:
+        async with subscriber(bus, "out/#", "--count", "200") as (process, out):
+            for number in range(300):
+                await bus.publish("out/a", number)
+            rest = (await out.read()).splitlines()
+            assert await process.wait() == 0
+            assert len(rest) == 199
+
+
+async def test_a_reader_that_goes_away_ends_it_quietly(broker_url: str) -> None:
+    command = f"{SLIPRING} sub ready --url {broker_url} | head -n 1"
+    process = await asyncio.create_subprocess_shell(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    ending = asyncio.create_task(process.communicate())
+    async with slipring.connect(broker_url) as bus:
+        while not ending.done():
+            await bus.publish("ready", "?")
+            await asyncio.wait([ending], timeout=0.05)
+    assert await ending == (b"ready ?\n", b"")
+
+
+async def test_an_error_is_one_clear_line() -> None:
+    code, out, err = await run("pub", "a", "b", "--url", "mqtt://127.0.0.1:1")
+    assert (code, out) == (1, b"")
+    assert b"cannot connect to mqtt://127.0.0.1:1" in err
+    assert err.count(b"\n") == 1
+
+
+async def test_help_shows_an_example() -> None:
+    for command in ("pub", "sub"):
+        code, out, _ = await run(command, "--help")
+        assert code == 0
+        assert f"slipring {command} ".encode() in out

@@ -1,0 +1,76 @@
+"""The live picture over WebSocket, from a real broker."""
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+from paho.mqtt import publish
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import InvalidStatus
+
+from tests.running_broker import RunningBroker
+
+
+def live(broker: RunningBroker, origin: str | None = None) -> connect:
+    url = broker.console.replace("http", "ws") + "/api/live"
+    return connect(url, additional_headers={"Origin": origin or broker.console})
+
+
+async def until(socket: ClientConnection, wanted: str) -> dict[str, Any]:
+    """Read pictures until one holds a value of this topic."""
+    async for message in socket:
+        for value in json.loads(message)["values"]:
+            if value["topic"] == wanted:
+                return dict(value)
+    raise AssertionError("the console closed the connection")
+
+
+async def test_a_new_value_arrives_without_asking(broker: RunningBroker) -> None:
+    async with live(broker) as socket:
+        first = json.loads(await socket.recv())
+        assert first["values"] == []
+        publish.single("demo/hello", "42", hostname=broker.host, port=broker.port)
+        value = await until(socket, "demo/hello")
+        assert (value["text"], value["bytes"], value["count"]) == ("42", 2, 1)
+
+
+async def test_only_what_changed_is_sent_again(broker: RunningBroker) -> None:
+    for topic in ("a", "b"):
+        publish.single(topic, "1", hostname=broker.host, port=broker.port)
+    async with live(broker) as socket:
+        shown: set[str] = set()
+        while shown != {"a", "b"}:
+            shown |= {value["topic"] for value in json.loads(await socket.recv())["values"]}
+        publish.single("b", "2", hostname=broker.host, port=broker.port)
+        changed: list[dict[str, Any]] = []
+        while not changed:
+            changed = json.loads(await socket.recv())["values"]
+        assert [(value["topic"], value["text"]) for value in changed] == [("b", "2")]
+
+
+async def test_a_foreign_page_is_turned_away_cve_2026_67405(broker: RunningBroker) -> None:
+    with pytest.raises(InvalidStatus):
+        async with live(broker, origin="http://evil.example"):
+            pass
+
+
+async def test_the_overview_shows_clients_totals_and_the_journal(broker: RunningBroker) -> None:
+    publish.single("t", "payload", hostname=broker.host, port=broker.port)
+    async with httpx.AsyncClient(base_url=broker.console) as http:
+        overview: dict[str, Any] = {"totals": {"messages_in": 0}}
+        while overview["totals"]["messages_in"] < 1:
+            overview = (await http.get("/api/overview")).json()
+    assert overview["broker"]["mqtt"] == f"{broker.host}:{broker.port}"
+    assert overview["broker"]["journal"]["state"] == "ok"
+    assert overview["topics_total"] == 1
+
+
+async def test_every_answer_carries_the_security_headers(broker: RunningBroker) -> None:
+    async with httpx.AsyncClient(base_url=broker.console) as http:
+        for path in ("/", "/api/overview", "/no-such-page"):
+            headers = (await http.get(path)).headers
+            assert "default-src 'self'" in headers["content-security-policy"]
+            assert headers["x-content-type-options"] == "nosniff"
+        foreign = await http.get("/", headers={"host": "evil.example"})
+        assert foreign.status_code == 403

@@ -1,0 +1,77 @@
+"""The configuration: every key documented, every mistake told with its place."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from slipring.cli.config import documented_defaults
+from slipring.control.address import Address
+from slipring.control.config import Config, load_config
+from slipring.errors import ConfigError
+
+
+def keys(model: type[BaseModel], prefix: str = "") -> list[tuple[str, str | None]]:
+    """Every key with its description."""
+    found: list[tuple[str, str | None]] = []
+    for name, field in model.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            found += keys(field.annotation, f"{prefix}{name}.")
+        else:
+            found.append((prefix + name, field.description))
+    return found
+
+
+def test_every_key_says_what_it_means() -> None:
+    assert [key for key, description in keys(Config) if not description] == []
+
+
+def test_the_printed_defaults_are_the_defaults() -> None:
+    values = tomllib.loads(documented_defaults())
+    assert Config.model_validate(values) == Config()
+
+
+def test_the_printed_defaults_name_every_key() -> None:
+    text = documented_defaults()
+    assert [key for key, _ in keys(Config) if f"\n{key.split('.')[-1]} = " not in "\n" + text] == []
+
+
+def test_the_documentation_holds_the_printed_defaults() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text()
+    assert documented_defaults() in page
+
+
+def test_what_the_command_line_does_not_say_is_left_to_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "broker.toml"
+    file.write_text("[mqtt]\nlisten = '127.0.0.1:7'\n[limits]\nvalues = 5\n")
+    config = load_config(file, mqtt__listen=None, data=tmp_path)
+    assert config.mqtt.listen == "127.0.0.1:7"
+    assert config.limits.values == 5
+    assert config.data == tmp_path
+
+
+@pytest.mark.parametrize("listen", ["0.0.0.0:1883", "[::]:1883", "broker.example:1883"])
+def test_other_machines_need_allow_anonymous(listen: str) -> None:
+    with pytest.raises(ConfigError, match="allow_anonymous"):
+        load_config(mqtt__listen=listen)
+    assert load_config(mqtt__listen=listen, allow_anonymous=True).mqtt.listen == listen
+
+
+@pytest.mark.parametrize("listen", ["127.0.0.1:0", "127.1.2.3:1883", "[::1]:1883", "localhost:1883"])
+def test_this_machine_needs_nothing(listen: str) -> None:
+    assert load_config(mqtt__listen=listen, console__listen=listen).mqtt.listen == listen
+
+
+@pytest.mark.parametrize("text", ["", "1883", ":1883", "host:", "host:70000", "host:-1", "::1:1883"])
+def test_what_is_not_an_address_is_told(text: str) -> None:
+    with pytest.raises(ValueError, match=r"HOST:PORT|not a port|brackets"):
+        Address.parse(text)
+
+
+@given(st.ip_addresses(), st.integers(0, 65535))
+def test_an_address_reads_as_it_is_written(ip: object, port: int) -> None:
+    address = Address(str(ip), port)
+    assert Address.parse(str(address)) == address

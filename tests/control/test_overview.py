@@ -1,0 +1,87 @@
+"""The overview: rates over the last second, events in words, both bounded."""
+
+from dataclasses import dataclass
+from typing import cast
+
+from slipring.control.overview import EVENTS_KEPT, Overview
+from slipring.native import Event, Status
+
+
+@dataclass
+class Counters:
+    """Counters as the engine gives them."""
+
+    messages_in: int = 0
+    messages_out: int = 0
+    bytes_in: int = 0
+    bytes_out: int = 0
+    dropped: int = 0
+
+
+@dataclass
+class Happened:
+    """An event as the engine gives it."""
+
+    kind: str
+    client: str = "gripen"
+    detail: str = ""
+    at_ns: int = 0
+
+
+def status(messages_in: int) -> Status:
+    return cast("Status", Counters(messages_in=messages_in))
+
+
+def events(*happened: Happened) -> list[Event]:
+    return cast("list[Event]", list(happened))
+
+
+def test_a_rate_is_taken_over_the_last_second() -> None:
+    overview = Overview()
+    for beat in range(9):
+        overview.sample(beat * 0.25, status(beat * 250))
+    assert overview.rates.messages_in == 1000
+
+
+def test_a_burst_is_forgotten_after_a_second() -> None:
+    overview = Overview()
+    overview.sample(0.0, status(0))
+    for beat in range(1, 6):
+        overview.sample(beat * 0.25, status(5000))
+    assert overview.rates.messages_in == 0
+
+
+def test_one_reading_gives_no_rate() -> None:
+    overview = Overview()
+    overview.sample(10.0, status(5000))
+    assert overview.rates.messages_in == 0
+
+
+def test_events_are_told_in_words_and_levels() -> None:
+    told = Overview().tell(
+        events(
+            Happened("connected", detail="from 127.0.0.1:5 with MQTT 5"),
+            Happened("disconnected", detail="keep alive timeout (0x8d)"),
+            Happened("journal-failed", client="journal", detail="no space"),
+        ),
+        lost=0,
+        now_ns=0,
+    )
+    assert [(event.level, event.text) for event in told] == [
+        ("info", "gripen connected from 127.0.0.1:5 with MQTT 5"),
+        ("info", "gripen disconnected: keep alive timeout (0x8d)"),
+        ("error", "journal journal-failed: no space"),
+    ]
+
+
+def test_a_reader_gets_each_event_once_and_the_oldest_go_first() -> None:
+    overview = Overview()
+    overview.tell(events(*[Happened("connected")] * (EVENTS_KEPT + 5)), lost=0, now_ns=0)
+    first = overview.events_after(0)
+    assert len(first) == EVENTS_KEPT
+    assert overview.events_after(first[-1].number) == []
+
+
+def test_lost_events_are_told() -> None:
+    told = Overview().tell([], lost=7, now_ns=1)
+    assert "7 events were lost" in told[0].text

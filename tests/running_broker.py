@@ -1,0 +1,66 @@
+"""A real broker for tests: `slipring serve` in a process of its own, on ports of the system's choice."""
+
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import pytest
+
+READY = re.compile(r"slipring ready mqtt=(?P<host>\S+):(?P<port>\d+) console=(?P<console>\S+)\n")
+STOP_S = 30
+
+
+@dataclass
+class RunningBroker:
+    """A started broker, ready for clients."""
+
+    process: subprocess.Popen[str]
+    host: str
+    port: int
+    console: str
+    data: Path
+
+    @classmethod
+    def start(cls, data: Path, *arguments: str) -> Self:
+        """Start one and wait for its ready line."""
+        command = [sys.executable, "-m", "slipring", "serve", "--data", str(data)]
+        if "--mqtt" not in arguments:
+            command += ["--mqtt", "127.0.0.1:0"]
+        if "--console" not in arguments:
+            command += ["--console", "127.0.0.1:0"]
+        process = subprocess.Popen(
+            [*command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        ready = READY.fullmatch(line)
+        if not ready:
+            _, errors = process.communicate(timeout=STOP_S)
+            raise AssertionError(f"not ready: {line!r} {errors}")
+        return cls(process, ready["host"], int(ready["port"]), ready["console"], data)
+
+    @property
+    def url(self) -> str:
+        """Where Slipring's own client connects."""
+        return f"mqtt://{self.host}:{self.port}"
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
+        """End it; its exit code and what it said on standard error."""
+        self.process.send_signal(number)
+        _, errors = self.process.communicate(timeout=STOP_S)
+        return self.process.returncode, errors
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[RunningBroker]:
+    """A broker with a console and a journal of its own."""
+    running = RunningBroker.start(tmp_path / "data")
+    yield running
+    if running.process.poll() is None:
+        code, errors = running.stop()
+        assert code == 0, errors

@@ -1,0 +1,81 @@
+"""The walk: one message from a Paho client to a row in the lake and to the value on the page (D1, G1)."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from paho.mqtt import publish
+from playwright.sync_api import Browser, expect, sync_playwright
+
+from slipring.pipeline import lake
+from tests.running_broker import RunningBroker
+
+CHROMIUM = "/usr/bin/chromium"
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+TOPIC = "gripen/39-7/engine/rpm"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A headless Chromium."""
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield chromium
+        chromium.close()
+
+
+def run_pipeline(data: Path) -> None:
+    command = [sys.executable, "-m", "slipring", "pipeline", "run", "--once", "--data", str(data)]
+    subprocess.run(command, check=True, timeout=110, capture_output=True)
+
+
+def lake_rows(data: Path) -> list[tuple[int, str, bytes, str]]:
+    rows = lake.read(data / "lake").to_pylist()
+    return [(row["offset"], row["topic"], row["payload"], row["publisher"]) for row in rows]
+
+
+def test_a_message_walks_from_paho_to_the_lake_and_to_the_page(
+    broker: RunningBroker, browser: Browser
+) -> None:
+    page = browser.new_page()
+    page.goto(broker.console)
+    expect(page.get_by_test_id("connection")).to_contain_text("live")
+    send = {"hostname": broker.host, "port": broker.port, "client_id": "paho"}
+
+    publish.single(TOPIC, "12034.5", **send)
+
+    shown = page.locator(f'[data-topic="{TOPIC}"] [data-field="value"]')
+    expect(shown).to_have_text("12034.5")
+    publish.single(TOPIC, "12100", **send)
+    expect(shown).to_have_text("12100")
+
+    run_pipeline(broker.data)
+    rows = [(0, TOPIC, b"12034.5", "paho"), (1, TOPIC, b"12100", "paho")]
+    assert lake_rows(broker.data) == rows
+
+    publish.single(TOPIC, "12200", **send)
+    expect(shown).to_have_text("12200")
+    run_pipeline(broker.data)
+    assert lake_rows(broker.data) == [*rows, (2, TOPIC, b"12200", "paho")]
+
+
+def test_a_hostile_client_id_does_no_harm_on_the_page_cve_2020_13821(
+    broker: RunningBroker, browser: Browser
+) -> None:
+    hostile = "<img src=x onerror=document.title='hacked'>"
+    page = browser.new_page()
+    page.goto(broker.console)
+    publish.single("t", hostile, hostname=broker.host, port=broker.port, client_id=hostile)
+    expect(page.locator('[data-topic="t"] [data-field="value"]')).to_have_text(hostile)
+    expect(page.get_by_text(f"{hostile} connected").first).to_be_visible()
+    assert "hacked" not in page.title()

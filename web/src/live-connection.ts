@@ -1,0 +1,97 @@
+// Keeps one WebSocket to the broker and opens it again by itself. It delivers messages and decides nothing about them.
+import type { LiveMessage } from "./model/contract.ts";
+import { type Link, retryDelayMs } from "./model/link.ts";
+import { NotUnderstood, parseLiveMessage } from "./model/parse.ts";
+
+/** A link that says nothing for so long is dead, whatever TCP believes. */
+const SILENCE_MS_MAX = 10_000;
+
+export type Receive = (message: LiveMessage, first: boolean) => void;
+
+export class LiveConnection {
+  readonly #receive: Receive;
+  #link: Link = { kind: "connecting" };
+  #socket: WebSocket | null = null;
+  #attempt = 0;
+  #retry = 0;
+  #watchdog = 0;
+  #problem: string | null = null;
+
+  constructor(receive: Receive) {
+    this.#receive = receive;
+  }
+
+  get link(): Link {
+    return this.#link;
+  }
+
+  /** What was wrong with the newest message; null when it was understood. */
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  open(): void {
+    window.clearTimeout(this.#retry);
+    this.#link = { kind: "connecting" };
+    const socket = new WebSocket(liveAddress());
+    this.#socket = socket;
+    let first = true;
+    socket.onopen = () => {
+      this.#link = { kind: "open" };
+    };
+    socket.onmessage = ({ data }) => {
+      this.#watch();
+      if (this.#deliver(String(data), first)) first = false;
+    };
+    socket.onclose = () => this.#abandon();
+    this.#watch();
+  }
+
+  /** Skips the rest of a wait: the network is back, or a person asked. */
+  retryNow(): void {
+    if (this.#link.kind === "waiting") this.open();
+  }
+
+  #deliver(text: string, first: boolean): boolean {
+    try {
+      this.#receive(parseLiveMessage(text), first);
+    } catch (error) {
+      if (!(error instanceof NotUnderstood)) throw error;
+      this.#problem = error.message;
+      return false;
+    }
+    this.#problem = null;
+    this.#attempt = 0;
+    return true;
+  }
+
+  #watch(): void {
+    window.clearTimeout(this.#watchdog);
+    this.#watchdog = window.setTimeout(() => this.#abandon(), SILENCE_MS_MAX);
+  }
+
+  /** Closing a dead link can take minutes, so it is let go and its late events are not heard. */
+  #abandon(): void {
+    const socket = this.#socket;
+    if (socket) {
+      socket.onopen = socket.onmessage = socket.onclose = null;
+      socket.close();
+    }
+    this.#socket = null;
+    window.clearTimeout(this.#watchdog);
+    this.#scheduleRetry();
+  }
+
+  #scheduleRetry(): void {
+    const delay_ms = retryDelayMs(this.#attempt, Math.random());
+    this.#attempt += 1;
+    this.#link = { kind: "waiting", retry_at_ms: performance.now() + delay_ms };
+    this.#retry = window.setTimeout(() => this.open(), delay_ms);
+  }
+}
+
+function liveAddress(): URL {
+  const address = new URL("api/live", document.baseURI);
+  address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
+  return address;
+}

@@ -1,0 +1,77 @@
+// Starts the console: live messages go into the state, and frames draw the state. Nothing is drawn per message.
+import "./style/theme.css";
+import "./style/bar.css";
+import "./style/layout.css";
+import "./style/values.css";
+import "./style/tables.css";
+import "./style/charts.css";
+import "./style/narrow.css";
+import { LiveConnection } from "./live-connection.ts";
+import { ConsoleState } from "./model/console-state.ts";
+import { HISTORY_MS } from "./model/history.ts";
+import { freshness } from "./model/link.ts";
+import { ClientsTable } from "./views/clients-table.ts";
+import { EventsList } from "./views/events-list.ts";
+import { Header } from "./views/header.ts";
+import { PinnedCharts } from "./views/pinned-charts.ts";
+import { renderTiles } from "./views/tiles.ts";
+import { TrafficChart } from "./views/traffic-chart.ts";
+import { ValuesTable } from "./views/values-table.ts";
+
+/** Ages tick and charts move at least this often, also without messages. */
+const TICK_MS = 300;
+
+const state = new ConsoleState();
+let frame = 0;
+
+const connection = new LiveConnection((message, first) => {
+  state.receive(message, first, performance.now());
+  requestRender();
+});
+
+const header = new Header();
+const traffic = new TrafficChart();
+const pins = new PinnedCharts();
+const clients = new ClientsTable();
+const events = new EventsList();
+const values = new ValuesTable({
+  isPinned: (topic) => pins.has(topic),
+  toggle: (record) => pins.toggle(record),
+  moved: () => requestRender(),
+});
+
+function requestRender(): void {
+  if (frame === 0) frame = requestAnimationFrame(render);
+}
+
+let tick = 0;
+
+function render(local_ms: number): void {
+  frame = 0;
+  window.clearTimeout(tick);
+  tick = window.setTimeout(requestRender, TICK_MS);
+  renderBroker(local_ms);
+  renderPanels(state.clock.now(local_ms) ?? 0);
+  header.renderFreshness(freshness(connection.link, state.clock.heard_at_ms, local_ms), connection.problem);
+}
+
+function renderBroker(local_ms: number): void {
+  const latest = state.latest;
+  if (latest === null) return;
+  const since_heard_ms = local_ms - (state.clock.heard_at_ms ?? local_ms);
+  header.renderBroker(latest.broker, Math.max(0, since_heard_ms) / 1_000);
+  renderTiles(latest);
+}
+
+function renderPanels(now_ms: number): void {
+  const window = { from_ms: now_ms - HISTORY_MS, to_ms: now_ms };
+  if (state.latest) traffic.render(state.traffic, state.latest.rates, window);
+  pins.render(state.values, window);
+  values.render(state, now_ms);
+  clients.render(state.latest);
+  events.render(state.events);
+}
+
+window.addEventListener("online", () => connection.retryNow());
+connection.open();
+requestRender();

@@ -1,0 +1,42 @@
+// All that the page knows. Live messages change it, views read it; it knows neither sockets nor the page.
+import { BrokerClock } from "./broker-clock.ts";
+import type { LiveMessage } from "./contract.ts";
+import { EventLog } from "./event-log.ts";
+import { Traffic } from "./traffic.ts";
+import { ValueStore } from "./value-store.ts";
+
+/** A longer silence between two messages is a gap in every chart. */
+const PAUSE_MS_MAX = 2_000;
+
+export class ConsoleState {
+  readonly clock = new BrokerClock();
+  readonly values = new ValueStore();
+  readonly traffic = new Traffic();
+  readonly events = new EventLog();
+  #latest: LiveMessage | null = null;
+
+  /** The newest message; null before the first. */
+  get latest(): LiveMessage | null {
+    return this.#latest;
+  }
+
+  /** `first` says that this message opens a connection, so it tells everything and not only what changed. */
+  receive(message: LiveMessage, first: boolean, local_ms: number): void {
+    this.clock.observe(message.at_ms, local_ms, first);
+    this.#breakOffAfterPause(message.at_ms);
+    this.traffic.append(message.at_ms, message.rates);
+    const complete = first && message.values.length >= message.topics_total;
+    if (complete) this.values.replace(message.values);
+    else this.values.update(message.values);
+    if (first) this.events.replace(message.events);
+    else this.events.append(message.events);
+    this.#latest = message;
+  }
+
+  #breakOffAfterPause(now_ms: number): void {
+    const heard_ms = this.#latest?.at_ms;
+    if (heard_ms === undefined || now_ms - heard_ms <= PAUSE_MS_MAX) return;
+    this.traffic.breakOff(heard_ms + 1);
+    this.values.breakOff(heard_ms + 1);
+  }
+}

@@ -1,0 +1,18 @@
+// Messages in and out per second over the last two minutes.
+import type { Rates } from "./contract.ts";
+import { History } from "./history.ts";
+
+export class Traffic {
+  readonly messages_in = new History();
+  readonly messages_out = new History();
+
+  append(at_ms: number, rates: Rates): void {
+    this.messages_in.append(at_ms, rates.messages_in);
+    this.messages_out.append(at_ms, rates.messages_out);
+  }
+
+  breakOff(at_ms: number): void {
+    this.messages_in.breakOff(at_ms);
+    this.messages_out.breakOff(at_ms);
+  }
+}

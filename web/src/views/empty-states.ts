@@ -1,0 +1,32 @@
+// What panels say while they have nothing to show: always the next thing to do.
+import type { LiveMessage } from "../model/contract.ts";
+import { explain } from "./page.ts";
+
+const MQTT_PORT_USUAL = "1883";
+
+export function explainNoValues(node: HTMLElement, latest: LiveMessage | null): void {
+  if (latest === null) return explain(node, "Waiting for the broker.");
+  const port = portOf(latest.broker.mqtt);
+  const other = `mosquitto_pub -h ${location.hostname} -p ${port} -t demo/hello -m 42`;
+  const own = port === MQTT_PORT_USUAL ? ["slipring pub demo/hello 42"] : [];
+  explain(node, "No messages yet. Publish one and it appears here:", [...own, other]);
+}
+
+export function explainNoMatch(node: HTMLElement): void {
+  explain(node, "No topic matches. Type a part of a name, or an MQTT filter with + for one level and # for the rest.");
+}
+
+export function explainNoClients(node: HTMLElement, latest: LiveMessage | null): void {
+  if (latest === null) return explain(node, "Waiting for the broker.");
+  const port = portOf(latest.broker.mqtt);
+  const watch = `mosquitto_sub -h ${location.hostname} -p ${port} -v -t '#'`;
+  explain(node, `No client is connected. Point any MQTT client at ${latest.broker.mqtt}, for example:`, [watch]);
+}
+
+export function explainNoEvents(node: HTMLElement): void {
+  explain(node, "Nothing to tell yet. Clients that come and go, refusals and faults appear here.");
+}
+
+function portOf(address: string): string {
+  return address.slice(address.lastIndexOf(":") + 1);
+}

@@ -1,0 +1,71 @@
+// Who the broker is, how to reach it, and whether what the page shows is still so.
+import type { Broker } from "../model/contract.ts";
+import type { Condition, Freshness } from "../model/link.ts";
+import { duration, legible } from "../model/wording.ts";
+import { copyText } from "./clipboard.ts";
+import { part, setData, setText } from "./page.ts";
+
+const COPIED_FOR_MS = 1_200;
+
+const ANNOUNCED: Record<Condition, string> = {
+  connecting: "Connecting to the broker.",
+  live: "Live.",
+  silent: "The broker is silent. The page shows old data.",
+  reconnecting: "Connection interrupted, reconnecting.",
+  lost: "Connection lost.",
+};
+
+export class Header {
+  readonly #name = part("broker-name");
+  readonly #version = part("broker-version");
+  readonly #mqtt = part<HTMLButtonElement>("mqtt-address");
+  readonly #uptime = part("uptime");
+  readonly #connection = part("connection");
+  readonly #announcement = part("announcement");
+  readonly #notice = part("notice");
+  #address = "";
+
+  constructor() {
+    this.#mqtt.addEventListener("click", () => void this.#copyAddress());
+  }
+
+  renderBroker(broker: Broker, since_heard_s: number): void {
+    setText(this.#name, legible(broker.name));
+    setText(this.#version, broker.version);
+    setText(this.#uptime, duration(broker.uptime_s + since_heard_s));
+    if (this.#address === broker.mqtt) return;
+    this.#address = broker.mqtt;
+    this.#mqtt.textContent = legible(broker.mqtt);
+  }
+
+  renderFreshness(freshness: Freshness, problem: string | null): void {
+    setText(this.#connection, freshness.text);
+    setData(this.#connection, "condition", freshness.condition);
+    setData(document.body, "fresh", freshness.stale ? "stale" : "yes");
+    setText(this.#announcement, ANNOUNCED[freshness.condition]);
+    this.#renderNotice(freshness, problem);
+    const name = this.#name.textContent;
+    const title = freshness.shown_age === null ? "Slipring" : `${name} · Slipring`;
+    const marked = freshness.stale ? `(stale) ${title}` : title;
+    if (document.title !== marked) document.title = marked;
+  }
+
+  #renderNotice(freshness: Freshness, problem: string | null): void {
+    const sentence = noticeOf(freshness, problem);
+    this.#notice.hidden = sentence === null;
+    setText(this.#notice, sentence ?? "");
+  }
+
+  async #copyAddress(): Promise<void> {
+    const copied = await copyText(this.#address);
+    this.#mqtt.dataset["copied"] = copied ? "yes" : "no";
+    window.setTimeout(() => delete this.#mqtt.dataset["copied"], COPIED_FOR_MS);
+  }
+}
+
+function noticeOf(freshness: Freshness, problem: string | null): string | null {
+  if (problem !== null) return `The page did not understand the broker (${problem}). Reload the page.`;
+  if (freshness.stale) return `Not current: everything below is as it was ${freshness.shown_age} ago.`;
+  const unheard = freshness.shown_age === null && freshness.condition === "reconnecting";
+  return unheard ? "The broker does not answer. Is it running? The page keeps trying." : null;
+}

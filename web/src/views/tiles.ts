@@ -1,0 +1,73 @@
+// The figures at a glance. A tile turns to a warning by its own rule and says in words what is wrong.
+import type { Journal, LiveMessage } from "../model/contract.ts";
+import { bytes, count, rate } from "../model/wording.ts";
+import { setData, setText } from "./page.ts";
+
+type Mood = "calm" | "good" | "warning" | "fault";
+
+interface Figure {
+  value: string;
+  note: string;
+  mood?: Mood;
+  unit?: string;
+  state?: string;
+}
+
+export function renderTiles(message: LiveMessage): void {
+  for (const [name, figure] of figures(message)) renderTile(name, figure);
+}
+
+function figures(message: LiveMessage): [string, Figure][] {
+  const { rates, totals, broker } = message;
+  return [
+    ["messages_in", { value: rate(rates.messages_in), note: `${count(totals.messages_in)} in all` }],
+    ["messages_out", { value: rate(rates.messages_out), note: `${count(totals.messages_out)} in all` }],
+    ["bytes_in", { value: bytes(rates.bytes_in), note: `${bytes(rates.bytes_out)}/s out` }],
+    ["dropped", droppedFigure(totals.dropped, rates.dropped)],
+    ["clients", { value: count(message.clients_total), note: `${count(totals.connections)} since the start` }],
+    ["topics", { value: count(message.topics_total), note: "with a value" }],
+    ["journal", journalFigure(broker.journal)],
+  ];
+}
+
+function droppedFigure(total: number, per_second: number): Figure {
+  if (per_second > 0) return { value: count(total), note: `now ${rate(per_second)} /s`, mood: "warning" };
+  return { value: count(total), note: total > 0 ? "none right now" : "nothing lost" };
+}
+
+function journalFigure(journal: Journal): Figure {
+  if (journal.state === "off") return { value: "off", note: "messages are not kept", state: "not recording" };
+  const figure = { value: count(journal.next_offset), unit: "next offset" };
+  if (journal.state === "failed") {
+    return { ...figure, state: "failed", mood: "fault", note: journal.reason ?? "the broker gave no reason" };
+  }
+  const size = `${bytes(journal.bytes)} in ${segments(journal.segments)}`;
+  return { ...figure, state: "recording", mood: "good", note: `${size}, ${unsynced(journal)}` };
+}
+
+function segments(amount: number | null): string {
+  return amount === 1 ? "1 segment" : `${count(amount)} segments`;
+}
+
+function unsynced(journal: Journal): string {
+  if (journal.next_offset === null || journal.synced_offset === null) return "disk state unknown";
+  const waiting = journal.next_offset - journal.synced_offset;
+  return waiting > 0 ? `${count(waiting)} not yet on disk` : "all on disk";
+}
+
+function renderTile(name: string, figure: Figure): void {
+  const tile = document.querySelector<HTMLElement>(`[data-tile="${name}"]`);
+  if (!tile) return;
+  setData(tile, "mood", figure.mood ?? "calm");
+  renderField(tile, "value", figure.value);
+  renderField(tile, "note", figure.note);
+  renderField(tile, "unit", figure.unit ?? "");
+  renderField(tile, "state", figure.state ?? "");
+}
+
+function renderField(tile: HTMLElement, field: string, text: string): void {
+  const node = tile.querySelector<HTMLElement>(`[data-field="${field}"]`);
+  if (!node) return;
+  setText(node, text);
+  if (field === "note") node.title = text;
+}
