@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from slipring.native import JournalReader, JournalWriter
 from slipring.pipeline import lake, run
 from slipring.pipeline.session import own_session
-from slipring.spark.columns import read_batches
+from slipring.spark.columns import Journal, read_batches
 
 BATCH_MESSAGES = 100
 PAYLOAD = bytes(64)
@@ -30,8 +30,8 @@ def journal_messages(path: Path, count: int) -> None:
 
 
 def read_arrow(path: Path, count: int) -> None:
-    journal = JournalReader(path).identity
-    assert sum(batch.num_rows for batch in read_batches(str(path), journal, 0, count)) == count
+    journal = Journal(str(path), JournalReader(path).identity)
+    assert sum(batch.num_rows for batch in read_batches(journal, 0, count)) == count
 
 
 def read_spark(spark: SparkSession, path: Path) -> None:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from journals import payloads, write_messages
 from slipring.errors import JournalError, PipelineError
 from slipring.pipeline import lake, run
-from slipring.pipeline.session import require_java
+from tests.journals import payloads, write_messages
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -130,10 +129,3 @@ def test_another_journal_with_the_same_checkpoint_is_refused(
     run(tmp_path / "one", tmp_path / "lake", once=True, spark=spark)
     with pytest.raises(JournalError, match="but the stream was reading journal"):
         run(tmp_path / "two", tmp_path / "lake", once=True, spark=spark)
-
-
-def test_without_java_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("JAVA_HOME", raising=False)
-    monkeypatch.setenv("PATH", "")
-    with pytest.raises(PipelineError, match="apt-get install openjdk-17-jre-headless"):
-        require_java()

@@ -15,11 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from slipring.spark.columns import SCHEMA, read_batches
+from slipring.spark.columns import SCHEMA, Journal, read_batches
 
-# One row group each: large enough to compress well, small enough for a worker's memory.
+# Rows of a row group: enough to compress well. The reader's byte limit keeps a worker's memory.
 GROUP_ROWS_MAX = 1 << 20
-GROUP_BYTES_MAX = 256 << 20
 
 _COUNTING = ("offset", "receive_time", "receive_ns")
 
@@ -43,8 +42,7 @@ FILE_SCHEMA = pa.schema(
 class Target:
     """Which journal goes where, and the offset up to which it is there already."""
 
-    journal_path: str
-    journal: str
+    journal: Journal
     table_path: str
     committed: int
 
@@ -74,18 +72,11 @@ def write_range(start: int, end: int, target: Target) -> list[NewFile]:
     """Write what the table does not have of a range, one file for each day of receive time."""
     first = max(start, target.committed)
     parts: dict[date, Part] = {}
-    for batch in read_batches(
-        target.journal_path,
-        target.journal,
-        first,
-        end,
-        rows_max=GROUP_ROWS_MAX,
-        bytes_max=GROUP_BYTES_MAX,
-    ):
+    for batch in read_batches(target.journal, first, end, rows_max=GROUP_ROWS_MAX):
         for day, rows in split_by_day(batch):
             if day not in parts:
                 parts[day] = Part(day, first, end, Path(target.table_path))
-            parts[day].add(with_journal(rows, target.journal))
+            parts[day].add(with_journal(rows, target.journal.identity))
     return [part.finish(start, end) for part in parts.values()]
 
 
