@@ -105,6 +105,19 @@ def test_a_lost_checkpoint_doubles_nothing(spark: "SparkSession", tmp_path: Path
     assert_one_row_per_offset(where, 120)
 
 
+def test_a_session_that_was_there_before_is_left_running(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    write_messages(tmp_path / "j", 10)
+    thread = threading.Thread(
+        target=run, args=(tmp_path / "j", tmp_path / "lake"), kwargs={"once": True}
+    )
+    thread.start()
+    thread.join(60)
+    assert_one_row_per_offset(tmp_path / "lake", 10)
+    assert spark.range(3).count() == 3
+
+
 def test_a_lost_lake_is_noticed(spark: "SparkSession", tmp_path: Path) -> None:
     write_messages(tmp_path / "j", 100)
     run(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 _LOG_CONFIG = Path(__file__).with_name("log4j2.properties")
@@ -13,12 +14,14 @@ _LOG_CONFIG = Path(__file__).with_name("log4j2.properties")
 
 @contextmanager
 def own_session(master: str) -> Iterator[SparkSession]:
-    """A session that ends with the block."""
+    """A session that ends with the block, unless it was there before us."""
+    found = SparkContext._active_spark_context  # noqa: SLF001 (Spark has no public way to ask)
     session = _start(master)
     try:
         yield session
     finally:
-        session.stop()
+        if found is None:
+            session.stop()
 
 
 def session_settings(master: str) -> dict[str, str]:
