@@ -1,5 +1,6 @@
 """What the Rust module offers Python."""
 
+import sys
 from collections.abc import Sequence
 from os import PathLike
 from typing import Any, final
@@ -156,7 +157,8 @@ class Engine:
 @final
 class Buffer:
     def __len__(self) -> int: ...
-    def __buffer__(self, flags: int, /) -> memoryview: ...
+    if sys.version_info >= (3, 12):
+        def __buffer__(self, flags: int, /) -> memoryview: ...
 
 @final
 class JournalColumns:

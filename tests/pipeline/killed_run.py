@@ -19,5 +19,5 @@ def die(*_: object) -> None:
 if __name__ == "__main__":
     step, journal, lake = sys.argv[1:]
     if step == "before":
-        MessageTable.commit = die  # type: ignore[method-assign]
+        MessageTable.commit = die  # type: ignore[method-assign, assignment]
     run(Path(journal), Path(lake), once=True, on_batch=die, batch_messages_max=70)

@@ -7,19 +7,20 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake.exceptions import CommitFailedError
 
-from journals import RECEIVE_NS, payloads, write_messages
 from slipring.errors import PipelineError
 from slipring.native import JournalReader
 from slipring.pipeline import lake
 from slipring.pipeline.parquet import Target, write_range
 from slipring.pipeline.table import MessageTable
+from slipring.spark.columns import Journal
+from tests.journals import RECEIVE_NS, payloads, write_messages
 
 DAY_NS = 86_400 * 10**9
 
 
 def target_of(journal: Path, table: MessageTable, committed: int = 0) -> Target:
-    identity = JournalReader(journal).identity
-    return Target(str(journal), identity, str(table.path), committed)
+    located = Journal(str(journal), JournalReader(journal).identity)
+    return Target(located, str(table.path), committed)
 
 
 def test_a_range_becomes_one_file_for_each_day(tmp_path: Path) -> None:
@@ -32,7 +33,7 @@ def test_a_range_becomes_one_file_for_each_day(tmp_path: Path) -> None:
         ("2026-01-02", 10),
         ("2026-01-03", 10),
     ]
-    table.commit(target.journal, 20, files)
+    table.commit(target.journal.identity, 20, files)
     rows = lake.read(tmp_path)
     assert rows.column("payload").to_pylist() == payloads(0, 20)
     assert rows.column("receive_date").unique().to_pylist() == [date(2026, 1, 2), date(2026, 1, 3)]
@@ -55,7 +56,7 @@ def test_files_of_an_attempt_that_died_are_not_seen(tmp_path: Path) -> None:
     table = MessageTable(tmp_path)
     target = target_of(tmp_path / "j", table)
     write_range(0, 20, target)
-    table.commit(target.journal, 20, write_range(0, 20, target))
+    table.commit(target.journal.identity, 20, write_range(0, 20, target))
     assert len(list(table.path.rglob("*-*.parquet"))) == 2
     assert lake.read(tmp_path, ["payload"]).column(0).to_pylist() == payloads(0, 20)
 
@@ -64,11 +65,12 @@ def test_of_two_writers_of_the_same_range_one_is_refused(tmp_path: Path) -> None
     write_messages(tmp_path / "j", 20)
     first, second = MessageTable(tmp_path), MessageTable(tmp_path)
     target = target_of(tmp_path / "j", first)
-    assert first.committed(target.journal) is second.committed(target.journal) is None
-    first.commit(target.journal, 20, write_range(0, 20, target))
+    journal = target.journal.identity
+    assert first.committed(journal) is second.committed(journal) is None
+    first.commit(journal, 20, write_range(0, 20, target))
     with pytest.raises(CommitFailedError):
-        second.commit(target.journal, 20, write_range(0, 20, target))
-    assert second.committed(target.journal) == 20
+        second.commit(journal, 20, write_range(0, 20, target))
+    assert second.committed(journal) == 20
     assert lake.status(tmp_path).rows == 20
 
 

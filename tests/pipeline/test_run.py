@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from journals import payloads, write_messages
 from slipring.errors import JournalError, PipelineError
 from slipring.pipeline import lake, run
-from slipring.pipeline.session import require_java
+from tests.journals import payloads, write_messages
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -106,6 +105,19 @@ def test_a_lost_checkpoint_doubles_nothing(spark: "SparkSession", tmp_path: Path
     assert_one_row_per_offset(where, 120)
 
 
+def test_a_session_that_was_there_before_is_left_running(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    write_messages(tmp_path / "j", 10)
+    thread = threading.Thread(
+        target=run, args=(tmp_path / "j", tmp_path / "lake"), kwargs={"once": True}
+    )
+    thread.start()
+    thread.join(60)
+    assert_one_row_per_offset(tmp_path / "lake", 10)
+    assert spark.range(3).count() == 3
+
+
 def test_a_lost_lake_is_noticed(spark: "SparkSession", tmp_path: Path) -> None:
     write_messages(tmp_path / "j", 100)
     run(
@@ -130,10 +142,3 @@ def test_another_journal_with_the_same_checkpoint_is_refused(
     run(tmp_path / "one", tmp_path / "lake", once=True, spark=spark)
     with pytest.raises(JournalError, match="but the stream was reading journal"):
         run(tmp_path / "two", tmp_path / "lake", once=True, spark=spark)
-
-
-def test_without_java_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("JAVA_HOME", raising=False)
-    monkeypatch.setenv("PATH", "")
-    with pytest.raises(PipelineError, match="apt-get install openjdk-17-jre-headless"):
-        require_java()

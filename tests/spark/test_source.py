@@ -6,8 +6,8 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from journals import payloads, write_messages
 from slipring.native import JournalReader
+from tests.journals import payloads, write_messages
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
-from journals import write_messages
 from slipring.errors import JournalError, JournalGap
 from slipring.spark.options import parse_options
 from slipring.spark.source import BatchReader, Range, StreamReader
+from tests.journals import write_messages
 
 
 def stream(path: Path, **options: str) -> StreamReader:

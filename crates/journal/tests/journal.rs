@@ -153,6 +153,18 @@ fn a_full_queue_refuses_and_leaves_the_batch_for_another_try() {
 }
 
 #[test]
+fn a_writer_that_waits_for_room_loses_nothing_and_flush_shows_it_all() {
+    let dir = Scratch::new("waiting");
+    let options = Options { pending_bytes_max: 200, ..Options::default() };
+    let (journal, _) = Journal::open(&dir.0, options, |_| ()).unwrap();
+    for _ in 0..500 {
+        journal.append_waiting(&mut batch_of("p", &[&[1; 80]])).unwrap();
+    }
+    journal.flush().unwrap();
+    assert_eq!(Reader::open(&dir.0).unwrap().end_offset().unwrap(), 500);
+}
+
+#[test]
 fn a_failed_write_is_told_and_never_forgotten() {
     let dir = Scratch::new("failed");
     let options = Options { segment_bytes: 200, ..Options::default() };

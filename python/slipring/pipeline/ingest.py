@@ -16,6 +16,7 @@ from slipring.errors import PipelineError
 from slipring.native import JournalReader
 from slipring.pipeline.parquet import FILE_SCHEMA, NewFile, Target, write_ranges
 from slipring.pipeline.table import MessageTable
+from slipring.spark.columns import Journal
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,7 @@ class Ingest:
         self, journal: Path, lake: Path, on_batch: Callable[[Committed], None] | None
     ) -> None:
         reader = JournalReader(journal)
-        self.journal_path = str(journal.absolute())
-        self.journal = reader.identity
+        self.journal = Journal(str(journal.absolute()), reader.identity)
         self.first_offset = reader.first_offset
         self.table = MessageTable(lake)
         self.on_batch = on_batch
@@ -54,7 +54,7 @@ class Ingest:
             .option("deliver", "ranges")
             .option("startingOffset", str(self._committed()))
             .option("maxMessagesPerTrigger", str(messages_max))
-            .load(self.journal_path)
+            .load(self.journal.path)
         )
 
     def write(self, ranges: DataFrame, batch: int) -> None:
@@ -75,26 +75,26 @@ class Ingest:
 
     def _write(self, ranges: DataFrame, batch: int) -> None:
         committed = self._committed()
-        target = Target(self.journal_path, self.journal, str(self.table.path), committed)
+        target = Target(self.journal, str(self.table.path), committed)
         files = [NewFile(**row.asDict()) for row in written_files(ranges, target).collect()]
         if not files:
             return
         start, end = min(file.start for file in files), max(file.end for file in files)
         self._refuse_gap(start, committed)
-        self.table.commit(self.journal, end, files)
+        self.table.commit(self.journal.identity, end, files)
         rows = sum(file.rows for file in files)
         done = Committed(batch, max(start, committed), end, rows, len(files), self.table.version)
         if self.on_batch is not None:
             self.on_batch(done)
 
     def _committed(self) -> int:
-        committed = self.table.committed(self.journal)
+        committed = self.table.committed(self.journal.identity)
         return self.first_offset if committed is None else committed
 
     def _refuse_gap(self, start: int, committed: int) -> None:
         if start > committed:
             raise PipelineError(
-                f"the lake ends at offset {committed} of journal {self.journal}, but the "
+                f"the lake ends at offset {committed} of journal {self.journal.identity}, but the "
                 f"checkpoint goes on at {start}; remove the checkpoint, and the pipeline "
                 "continues where the lake ends"
             )

@@ -1,29 +1,27 @@
-"""`slipring pipeline run`: starts the query, waits, stops it. Loads pyspark only when it runs."""
+"""`slipring pipeline run`, up to where Spark is needed. Must never import pyspark itself."""
 
 from __future__ import annotations
 
-import re
+import importlib.util
+import os
+import shutil
 import threading
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipring import errors
-from slipring.errors import PipelineError, SlipringError
+from slipring.errors import PipelineError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-    from pyspark.sql.streaming.query import StreamingQuery
 
-    from slipring.pipeline.ingest import Committed, Ingest
+    from slipring.pipeline.ingest import Committed
 
 # Bounds the work of one micro-batch, and so the memory and the time of a catch-up.
 BATCH_MESSAGES_MAX = 4_000_000
-STOP_POLL_S = 0.1
 
 
-def run(
+def run(  # noqa: PLR0913 (every option has its name at the call)
     journal: Path,
     lake: Path,
     *,
@@ -42,53 +40,32 @@ def run(
     is called after each commit to the lake, from a thread of its own. A `spark` session given is
     used and left running; without one the pipeline starts its own on `master`.
     """
-    _require_spark()
-    from slipring.pipeline.ingest import Ingest
-    from slipring.pipeline.session import own_session
-
-    ingest = Ingest(journal, lake, on_batch)
-    where = checkpoint or lake / "_checkpoints" / "messages"
-    trigger = {"availableNow": True} if once else {"processingTime": f"{trigger_ms} milliseconds"}
-    with nullcontext(spark) if spark else own_session(master) as session:
-        ranges = ingest.ranges(session, batch_messages_max)
-        query = (
-            ranges.writeStream.foreachBatch(ingest.write)
-            .option("checkpointLocation", str(where.absolute()))
-            .trigger(**trigger)
-            .start()
-        )
-        _wait(query, stop or threading.Event(), ingest)
-
-
-def _wait(query: StreamingQuery, stop: threading.Event, ingest: Ingest) -> None:
-    while query.isActive and not stop.wait(STOP_POLL_S):
-        pass
-    if (failure := query.exception()) is not None:
-        raise ingest.failure or explained(failure)
-    ingest.finish()
-    query.stop()
-    if ingest.failure is not None:
-        raise ingest.failure
-
-
-def explained(failure: Exception) -> SlipringError:
-    """Our own error out of Spark's account of what happened in its Python processes."""
-    ours = re.findall(r"^slipring\.errors\.(\w+): (.+)$", str(failure), re.MULTILINE)
-    if not ours:
-        return PipelineError(f"the stream into the lake ended: {failure}")
-    name, message = ours[-1]
-    kind: type[SlipringError] = getattr(errors, name)
-    return kind(message)
-
-
-def _require_spark() -> None:
-    try:
-        import deltalake  # noqa: F401
-        import pyspark  # noqa: F401
-    except ImportError as error:
-        raise PipelineError(
-            f"the pipeline needs {error.name}: install it with pip install 'slipring[spark]'"
-        ) from error
-    from slipring.pipeline.session import require_java
-
+    require_packages()
     require_java()
+    from slipring.pipeline.query import Schedule, carry  # noqa: PLC0415 (Spark takes a second)
+
+    where = checkpoint or lake / "_checkpoints" / "messages"
+    schedule = Schedule(where, batch_messages_max, None if once else trigger_ms)
+    stop = stop or threading.Event()
+    carry(journal, lake, schedule, spark=spark or master, stop=stop, on_batch=on_batch)
+
+
+def require_packages() -> None:
+    """Raise PipelineError, with the remedy, when Slipring was installed without its Spark half."""
+    for name in "pyspark", "deltalake":
+        if importlib.util.find_spec(name) is None:
+            raise PipelineError(
+                f"the pipeline needs {name}: install it with pip install 'slipring[spark]'"
+            )
+
+
+def require_java() -> None:
+    """Raise PipelineError, with the remedy, when Spark would not find Java."""
+    home = os.environ.get("JAVA_HOME")
+    if (home and (Path(home) / "bin" / "java").exists()) or (not home and shutil.which("java")):
+        return
+    where = f"JAVA_HOME is {home}, where there is none" if home else "there is none on the path"
+    raise PipelineError(
+        f"Spark needs Java 17 or newer, and {where}; install it, on Debian or Ubuntu with: "
+        "apt-get install openjdk-17-jre-headless"
+    )

@@ -3,23 +3,21 @@
 Never makes a file visible: only the table's commit does.
 """
 
-import json
 import uuid
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from slipring.spark.columns import SCHEMA, read_batches
+from slipring.pipeline.statistics import Statistics
+from slipring.spark.columns import SCHEMA, Journal, read_batches
 
-# One row group each: large enough to compress well, small enough for a worker's memory.
+# Rows of a row group: enough to compress well. The reader's byte limit keeps a worker's memory.
 GROUP_ROWS_MAX = 1 << 20
-GROUP_BYTES_MAX = 256 << 20
 
 _COUNTING = ("offset", "receive_time", "receive_ns")
 
@@ -43,8 +41,7 @@ FILE_SCHEMA = pa.schema(
 class Target:
     """Which journal goes where, and the offset up to which it is there already."""
 
-    journal_path: str
-    journal: str
+    journal: Journal
     table_path: str
     committed: int
 
@@ -74,18 +71,11 @@ def write_range(start: int, end: int, target: Target) -> list[NewFile]:
     """Write what the table does not have of a range, one file for each day of receive time."""
     first = max(start, target.committed)
     parts: dict[date, Part] = {}
-    for batch in read_batches(
-        target.journal_path,
-        target.journal,
-        first,
-        end,
-        rows_max=GROUP_ROWS_MAX,
-        bytes_max=GROUP_BYTES_MAX,
-    ):
+    for batch in read_batches(target.journal, first, end, rows_max=GROUP_ROWS_MAX):
         for day, rows in split_by_day(batch):
             if day not in parts:
                 parts[day] = Part(day, first, end, Path(target.table_path))
-            parts[day].add(with_journal(rows, target.journal))
+            parts[day].add(with_journal(rows, target.journal.identity))
     return [part.finish(start, end) for part in parts.values()]
 
 
@@ -113,36 +103,24 @@ class Part:
         self.path = f"receive_date={day}/{start:020}-{end:020}-{uuid.uuid4().hex}.parquet"
         self.file = table / self.path
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        self.rows = 0
-        self.bounds: dict[str, list[Any]] = {name: [] for name in _COUNTING}
+        self.stats = Statistics()
         self.writer = _parquet_writer(self.file)
 
     def add(self, rows: pa.RecordBatch) -> None:
         self.writer.write_batch(rows, row_group_size=GROUP_ROWS_MAX)
-        self.rows += rows.num_rows
-        for name, bounds in self.bounds.items():
-            least_most = pc.min_max(rows.column(name))
-            bounds += [least_most["min"].as_py(), least_most["max"].as_py()]
+        self.stats.add(rows)
 
     def finish(self, start: int, end: int) -> NewFile:
         self.writer.close()
         return NewFile(
             path=self.path,
             bytes=self.file.stat().st_size,
-            rows=self.rows,
+            rows=self.stats.rows,
             receive_date=str(self.day),
-            stats=self._stats(),
+            stats=self.stats.to_json(),
             start=start,
             end=end,
         )
-
-    def _stats(self) -> str:
-        """Delta's statistics, by which readers count rows and skip files."""
-        least = {name: _plain(min(bounds)) for name, bounds in self.bounds.items()}
-        most = {name: _plain(max(bounds)) for name, bounds in self.bounds.items()}
-        nulls = dict.fromkeys(self.bounds, 0)
-        stats = {"numRecords": self.rows, "minValues": least, "maxValues": most, "nullCount": nulls}
-        return json.dumps(stats)
 
 
 def _parquet_writer(path: Path) -> pq.ParquetWriter:
@@ -154,9 +132,3 @@ def _parquet_writer(path: Path) -> pq.ParquetWriter:
         use_dictionary=["journal", "publisher", "topic", "qos"],
         column_encoding=dict.fromkeys(_COUNTING, "DELTA_BINARY_PACKED"),
     )
-
-
-def _plain(value: int | datetime) -> int | str:
-    if isinstance(value, datetime):
-        return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    return value

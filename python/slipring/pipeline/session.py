@@ -1,27 +1,27 @@
 """The pipeline's Spark session, quiet and local by default. Must never know what runs in it."""
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
-
-from slipring.errors import PipelineError
 
 _LOG_CONFIG = Path(__file__).with_name("log4j2.properties")
 
 
 @contextmanager
 def own_session(master: str) -> Iterator[SparkSession]:
-    """A session that ends with the block."""
+    """A session that ends with the block, unless it was there before us."""
+    found = SparkContext._active_spark_context  # noqa: SLF001 (Spark has no public way to ask)
     session = _start(master)
     try:
         yield session
     finally:
-        session.stop()
+        if found is None:
+            session.stop()
 
 
 def session_settings(master: str) -> dict[str, str]:
@@ -42,18 +42,6 @@ def session_settings(master: str) -> dict[str, str]:
             "spark.driver.host": "127.0.0.1",
         }
     return settings
-
-
-def require_java() -> None:
-    """Raise PipelineError, with the remedy, when Spark would not find Java."""
-    home = os.environ.get("JAVA_HOME")
-    if (home and (Path(home) / "bin" / "java").exists()) or (not home and shutil.which("java")):
-        return
-    where = f"JAVA_HOME is {home}, where there is none" if home else "there is none on the path"
-    raise PipelineError(
-        f"Spark needs Java 17 or newer, and {where}; install it, on Debian or Ubuntu with: "
-        "apt-get install openjdk-17-jre-headless"
-    )
 
 
 def _start(master: str) -> SparkSession:

@@ -1,6 +1,7 @@
 """The journal's messages as Arrow record batches. Knows Arrow; must never import pyspark."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -21,6 +22,7 @@ SCHEMA = pa.schema(
 )
 COLUMNS: tuple[str, ...] = tuple(SCHEMA.names)
 
+# What Spark's reader takes at once.
 BATCH_ROWS_MAX = 65_536
 BATCH_BYTES_MAX = 64 << 20
 
@@ -42,31 +44,38 @@ def record_batch(columns: JournalColumns, names: Sequence[str] = COLUMNS) -> pa.
     return pa.record_batch(arrays, schema=pa.schema([SCHEMA.field(name) for name in names]))
 
 
+@dataclass(frozen=True)
+class Journal:
+    """A journal by its place and its identity: another one in the same place is not it."""
+
+    path: str
+    identity: str
+
+    def open(self) -> JournalReader:
+        """A reader of this journal and no other, whose offsets would mean other messages."""
+        reader = JournalReader(self.path)
+        if reader.identity != self.identity:
+            raise JournalError(
+                f"{self.path} holds journal {reader.identity}, but the stream was reading journal "
+                f"{self.identity}; give it back its journal, or begin with a new checkpoint"
+            )
+        return reader
+
+
 def read_batches(
-    path: str,
-    journal: str,
+    journal: Journal,
     start: int,
     end: int,
     names: Sequence[str] = COLUMNS,
+    *,
     rows_max: int = BATCH_ROWS_MAX,
-    bytes_max: int = BATCH_BYTES_MAX,
 ) -> Iterator[pa.RecordBatch]:
-    """The messages of a range, from the journal with identity `journal` and no other."""
-    reader = JournalReader(path)
-    check_journal(path, expected=journal, found=reader.identity)
+    """The messages of a range, in batches of at most `rows_max` and BATCH_BYTES_MAX."""
+    reader = journal.open()
     while start < end:
-        columns = reader.read(start, min(end, start + rows_max), bytes_max)
+        columns = reader.read(start, min(end, start + rows_max), BATCH_BYTES_MAX)
         yield record_batch(columns, names)
         start = columns.end
-
-
-def check_journal(path: str, *, expected: str, found: str) -> None:
-    """Refuse another journal: its offsets mean other messages."""
-    if expected != found:
-        raise JournalError(
-            f"{path} holds journal {found}, but the stream was reading journal {expected}; "
-            "give it back its journal, or begin with a new checkpoint"
-        )
 
 
 def _array(columns: JournalColumns, name: str) -> pa.Array:

@@ -70,7 +70,7 @@ def _path(text: str | None) -> str:
 def _bound(name: str, text: str) -> Bound:
     word = text.strip().lower()
     if word in ("earliest", "latest"):
-        return cast(Bound, word)
+        return cast("Bound", word)
     if word.isdecimal():
         return int(word)
     raise ValueError(f"option {name} is {text!r}; allowed: earliest, latest or an offset like 1000")
@@ -98,5 +98,5 @@ def _columns(text: str | None) -> tuple[str, ...]:
 
 def _deliver(text: str) -> Deliver:
     if text in ("messages", "ranges"):
-        return cast(Deliver, text)
+        return cast("Deliver", text)
     raise ValueError(f"option deliver is {text!r}; allowed: messages, ranges")

@@ -1,0 +1,67 @@
+"""Messages per second from the journal to the lake: written, read, through Spark, into Delta.
+
+Run: python benches/journal_spark.py [MESSAGES]. Prints one table; asserts nothing about time.
+"""
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from slipring.native import JournalReader, JournalWriter
+from slipring.pipeline import lake, run
+from slipring.pipeline.session import own_session
+from slipring.spark.columns import Journal, read_batches
+
+BATCH_MESSAGES = 100
+PAYLOAD = bytes(64)
+MASTER = "local[2]"
+
+
+def journal_messages(path: Path, count: int) -> None:
+    messages = [(f"plane/1/engine/{number}", PAYLOAD) for number in range(BATCH_MESSAGES)]
+    writer = JournalWriter(path)
+    for _ in range(count // BATCH_MESSAGES):
+        writer.append("bench", time.time_ns(), messages)
+    writer.close()
+
+
+def read_arrow(path: Path, count: int) -> None:
+    journal = Journal(str(path), JournalReader(path).identity)
+    assert sum(batch.num_rows for batch in read_batches(journal, 0, count)) == count
+
+
+def read_spark(spark: SparkSession, path: Path) -> None:
+    spark.read.format("slipring").load(str(path)).write.format("noop").mode("overwrite").save()
+
+
+def into_delta(spark: SparkSession, path: Path, where: Path, count: int) -> None:
+    run(path, where, once=True, spark=spark)
+    assert lake.status(where).rows == count
+
+
+def measure(name: str, count: int, work: Callable[[], None]) -> None:
+    start = time.perf_counter()
+    work()
+    seconds = time.perf_counter() - start
+    print(f"| {name} | {count:,} | {seconds:.2f} | {count / seconds:,.0f} |", flush=True)
+
+
+def main(count: int) -> None:
+    print("| step | messages | seconds | messages/s |\n|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as scratch, own_session(MASTER) as spark:
+        warm, path = Path(scratch, "warm"), Path(scratch, "journal")
+        journal_messages(warm, 100_000)
+        measure("journaled and synced", count, lambda: journal_messages(path, count))
+        measure("read as Arrow, one process", count, lambda: read_arrow(path, count))
+        read_spark(spark, warm)
+        measure("Spark batch read", count, lambda: read_spark(spark, path))
+        into_delta(spark, warm, Path(scratch, "warm-lake"), 100_000)
+        measure("into Delta", count, lambda: into_delta(spark, path, Path(scratch, "lake"), count))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 4_000_000)

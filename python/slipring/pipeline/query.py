@@ -1,0 +1,89 @@
+"""The streaming query of the pipeline: started, watched, stopped. Must never look at a message."""
+
+import re
+import threading
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from slipring import errors
+from slipring.errors import PipelineError, SlipringError
+from slipring.pipeline.ingest import Committed, Ingest
+from slipring.pipeline.session import own_session
+
+STOP_POLL_S = 0.1
+# Spark gives its Python process ten seconds to start, which a busy machine may not keep.
+START_ATTEMPTS = 3
+SLOW_START = "Python worker failed to connect back"
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How much a micro-batch takes and when; without an interval, once all that is there."""
+
+    checkpoint: Path
+    batch_messages_max: int
+    interval_ms: int | None
+
+    def of(self, ingest: Ingest, spark: SparkSession) -> DataStreamWriter:
+        ranges = ingest.ranges(spark, self.batch_messages_max)
+        stream = ranges.writeStream.foreachBatch(ingest.write).option(
+            "checkpointLocation", str(self.checkpoint.absolute())
+        )
+        if self.interval_ms is None:
+            return stream.trigger(availableNow=True)
+        return stream.trigger(processingTime=f"{self.interval_ms} milliseconds")
+
+
+def carry(
+    journal: Path,
+    lake: Path,
+    schedule: Schedule,
+    *,
+    spark: SparkSession | str,
+    stop: threading.Event,
+    on_batch: Callable[[Committed], None] | None,
+) -> None:
+    """Carry the journal into the lake, in the session given or one of our own on that master."""
+    ingest = Ingest(journal, lake, on_batch)
+    with own_session(spark) if isinstance(spark, str) else nullcontext(spark) as session:
+        follow(schedule.of(ingest, session), stop, ingest)
+
+
+def follow(stream: DataStreamWriter, stop: threading.Event, ingest: Ingest) -> None:
+    """Run the query; a slow start is tried again, which is safe where nothing happens twice."""
+    for attempts_left in reversed(range(START_ATTEMPTS)):
+        try:
+            _wait(stream.start(), stop, ingest)
+        except StreamingQueryException as failure:
+            if SLOW_START not in str(failure) or attempts_left == 0:
+                raise explained(failure) from failure
+        else:
+            return
+
+
+def explained(failure: Exception) -> SlipringError:
+    """Our own error out of Spark's account of what happened in its Python processes."""
+    ours = re.findall(r"^slipring\.errors\.(\w+): (.+)$", str(failure), re.MULTILINE)
+    if not ours:
+        return PipelineError(f"the stream into the lake ended: {failure}")
+    name, message = ours[-1]
+    kind: type[SlipringError] = getattr(errors, name)
+    return kind(message)
+
+
+def _wait(query: StreamingQuery, stop: threading.Event, ingest: Ingest) -> None:
+    while query.isActive and not stop.wait(STOP_POLL_S):
+        pass
+    if (failure := query.exception()) is not None:
+        raise ingest.failure or failure
+    ingest.finish()
+    query.stop()
+    if ingest.failure is not None:
+        raise ingest.failure

@@ -1,0 +1,84 @@
+"""The pipeline's start and end, with fakes in Spark's place."""
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import cast
+
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from slipring.errors import JournalGap, PipelineError
+from slipring.pipeline.ingest import Ingest
+from slipring.pipeline.job import require_java
+from slipring.pipeline.query import SLOW_START, START_ATTEMPTS, explained, follow
+from tests.journals import write_messages
+
+
+class Stream:
+    """A query that has ended when it is asked, with these failures one after the other."""
+
+    isActive = False  # noqa: N815 (Spark's name)
+
+    def __init__(self, *failures: str | None) -> None:
+        self.failures = list(failures)
+        self.starts = 0
+
+    def start(self) -> "Stream":
+        self.starts += 1
+        return self
+
+    def exception(self) -> StreamingQueryException | None:
+        failure = self.failures.pop(0)
+        return None if failure is None else StreamingQueryException(failure)
+
+    def stop(self) -> None:
+        pass
+
+    def follow(self, tmp_path: Path) -> None:
+        write_messages(tmp_path / "journal", 1)
+        ingest = Ingest(tmp_path / "journal", tmp_path / "lake", None)
+        follow(cast("DataStreamWriter", self), threading.Event(), ingest)
+
+
+def test_a_slow_start_is_tried_again(tmp_path: Path) -> None:
+    stream = Stream(SLOW_START, None)
+    stream.follow(tmp_path)
+    assert stream.starts == 2
+
+
+def test_a_start_that_is_always_slow_is_told(tmp_path: Path) -> None:
+    stream = Stream(*[SLOW_START] * START_ATTEMPTS)
+    with pytest.raises(PipelineError, match=SLOW_START):
+        stream.follow(tmp_path)
+    assert stream.starts == START_ATTEMPTS
+
+
+def test_any_other_failure_is_not_tried_again(tmp_path: Path) -> None:
+    stream = Stream("the disk is full", None)
+    with pytest.raises(PipelineError, match="the disk is full"):
+        stream.follow(tmp_path)
+    assert stream.starts == 1
+
+
+def test_our_own_error_is_found_in_spark_s_account() -> None:
+    account = "[PYTHON_ERROR] Traceback ...\nslipring.errors.JournalGap: offset 1 ...\n\tat java"
+    found = explained(RuntimeError(account))
+    assert (type(found), str(found)) == (JournalGap, "offset 1 ...")
+
+
+def test_without_java_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(PipelineError, match="apt-get install openjdk-17-jre-headless"):
+        require_java()
+
+
+def test_importing_the_pipeline_does_not_load_spark() -> None:
+    program = "import sys, slipring.pipeline; print({'pyspark', 'pyarrow'} & set(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == "set()"
