@@ -17,9 +17,9 @@ _QUICK_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 @pytest.fixture(scope="session")
 def spark() -> "Iterator[SparkSession]":
     """`local[2]`, without a UI, on 127.0.0.1, in UTC, as the pipeline sets it up."""
-    from pyspark.sql import SparkSession  # noqa: PLC0415 (most runs need no Spark)
+    from pyspark.sql import SparkSession
 
-    from slipring.pipeline.session import session_settings  # noqa: PLC0415 (the same)
+    from slipring.pipeline.session import session_settings
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")

@@ -15,6 +15,7 @@ CRATES: dict[str, frozenset[str]] = {
     "engine": frozenset({"core", "journal", "wire"}),
     "client": frozenset({"wire"}),
     "python": frozenset({"wire", "core", "journal", "engine", "client"}),
+    "load": frozenset({"wire"}),
 }
 """Each crate and those it may depend on. Tests of a crate may use any other."""
 

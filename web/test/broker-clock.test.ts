@@ -1,3 +1,4 @@
+// The broker's clock as the page knows it: ages by it, never by the visitor's own.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BrokerClock } from "../src/model/broker-clock.ts";

@@ -1,3 +1,4 @@
+// How often a topic comes, from its counts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Cadence } from "../src/model/cadence.ts";

@@ -1,3 +1,4 @@
+// Live messages taken in: what the page then knows.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ConsoleState } from "../src/model/console-state.ts";

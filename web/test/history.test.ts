@@ -1,3 +1,4 @@
+// The last two minutes of a value, decimated to what a pixel can show.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { envelope } from "../src/model/envelope.ts";

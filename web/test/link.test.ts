@@ -1,3 +1,4 @@
+// When what is shown counts as live, stale or lost, and when to try again.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { freshness, type Link, retryDelayMs } from "../src/model/link.ts";

@@ -1,3 +1,4 @@
+// The filter box: a part of a name, or an MQTT filter.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { topicTest } from "../src/model/topic-filter.ts";

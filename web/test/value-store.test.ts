@@ -1,3 +1,4 @@
+// The newest values by topic, whatever the names.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TopicValue } from "../src/model/contract.ts";

@@ -1,3 +1,4 @@
+// Numbers and times as a person reads them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { age, bytes, count, duration, legible, payload, rate, reading, timeOfDay } from "../src/model/wording.ts";

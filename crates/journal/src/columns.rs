@@ -30,7 +30,7 @@ impl Bytes {
 
     /// Value `index`, for tests and small reads.
     pub fn get(&self, index: usize) -> &[u8] {
-        let place = |at: usize| self.ends[at].cast_unsigned() as usize;
+        let place = |at: usize| usize::try_from(self.ends[at]).expect("ends are not negative");
         &self.data[place(index)..place(index + 1)]
     }
 }
@@ -115,7 +115,7 @@ impl Columns {
 
     fn push(&mut self, offset: u64, receive_ns: i64, publisher: &[u8], message: &Message<'_>) {
         self.push_retain(message.flags.retain());
-        self.offset.push(offset.cast_signed());
+        self.offset.push(i64::try_from(offset).expect("fewer than 2^63 messages"));
         self.receive_ns.push(receive_ns);
         self.receive_us.push(receive_ns.div_euclid(1000));
         self.qos.push(message.flags.qos());

@@ -1,13 +1,16 @@
 //! The journal a broker appends to from many threads, and the one thread that writes it.
 //! Never writes or syncs on the thread of a connection.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 
 use crate::batch::Batch;
 use crate::commit::{Committer, Pending, Shared};
@@ -213,10 +216,10 @@ fn lock(dir: &Path) -> Result<File, OpenError> {
     let path = dir.join("lock");
     let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
     let file = name_error(file, "open", &path)?;
-    match file.try_lock() {
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(OpenError::Locked(dir.to_owned())),
-        Err(TryLockError::Error(error)) => Err(name_error(Err(error), "lock", &path)?),
+        Err(Errno::WOULDBLOCK) => Err(OpenError::Locked(dir.to_owned())),
+        Err(error) => Err(name_error(Err(error.into()), "lock", &path)?),
     }
 }
 

@@ -141,12 +141,10 @@ impl<S: ReadSegments> Scan<'_, S> {
         if !self.is_whole(at, &header)? {
             return Ok(Err(Some(Flaw::BodyShort)));
         }
-        if check == Check::Bodies
-            && let Err(flaw) = self.body(at, &header)?
-        {
-            return Ok(Err(Some(flaw)));
+        if check == Check::Headers {
+            return Ok(Ok(header));
         }
-        Ok(Ok(header))
+        Ok(self.body(at, &header)?.map(|_| header).map_err(Some))
     }
 
     /// Asks the file only when the window does not show it.

@@ -33,7 +33,8 @@ def picture(broker: Broker, seen: Seen) -> Json:
         "at_ms": _ms(time.time_ns()),
         "broker": _broker(broker, status),
         "rates": {key: getattr(broker.overview.rates, key) for key in COUNTERS},
-        "totals": {key: getattr(status, key) for key in COUNTERS} | {"connections": status.connections},
+        "totals": {key: getattr(status, key) for key in COUNTERS}
+        | {"connections": status.connections},
         "clients": [_client(client) for client in clients],
         "clients_total": status.clients,
         "topics_total": status.topics,

@@ -42,7 +42,7 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
     """
     require_packages()
     require_java()
-    from slipring.pipeline.query import Schedule, carry  # noqa: PLC0415 (Spark takes a second)
+    from slipring.pipeline.query import Schedule, carry
 
     where = checkpoint or lake / "_checkpoints" / "messages"
     schedule = Schedule(where, batch_messages_max, None if once else trigger_ms)
