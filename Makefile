@@ -76,7 +76,7 @@ lint-types: .build/packages ## Check the types of the Python code
 
 .PHONY: lint-imports
 lint-imports: .build/packages ## Check that imports go down only
-	@$(step) --quiet "import-linter" $(bin)/lint-imports --no-logo
+	@$(step) --quiet "import-linter" env PYTHONPATH=python $(bin)/lint-imports --no-logo
 
 .PHONY: lint-rust
 lint-rust: $(bin)/uv ## Check the format of the crates, and clippy
@@ -89,7 +89,8 @@ lint-web: .build/node-modules ## Check the types of the console's front end
 
 .PHONY: lint-stub
 lint-stub: .build/native ## Check the type stub against the built module
-	@$(step) --quiet "stubtest" $(bin)/python -m mypy.stubtest slipring._native --mypy-config-file pyproject.toml
+	@$(step) --quiet "stubtest" $(bin)/python -m mypy.stubtest slipring._native --mypy-config-file pyproject.toml \
+	  --allowlist scripts/stubtest-allowlist.txt --ignore-unused-allowlist
 
 .PHONY: lint-tidy
 lint-tidy: .build/packages ## Check sizes, names, links and the direction of the crates
@@ -113,7 +114,7 @@ lock: .build/packages ## Regenerate the lock files; UPGRADE=1 takes the newest v
 clean: ## Remove everything that was installed or built here
 	@rm -rf .build .venv target web/node_modules python/slipring/console/static python/slipring/_native*.so
 	@rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	@find python tests scripts -name __pycache__ -prune -exec rm -rf {} +
+	@find python tests scripts benches -name __pycache__ -prune -exec rm -rf {} +
 
 .PHONY: needs
 needs:

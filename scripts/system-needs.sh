@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-rust_min=1.85
+rust_min=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 java_min=17
 rustup_command="curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y"
 
@@ -58,7 +58,7 @@ missing_of() {
 
 candidate() { LC_ALL=C apt-cache policy "$1" 2>/dev/null | sed -n 's/^  Candidate: \([0-9].*\)/\1/p'; }
 
-# The Rust that apt offers: Debian 13 has a new enough one, Debian 12 has it as cargo-web, some have rustup.
+# The Rust that apt offers: Debian has the newest as cargo-web, other systems have rustup.
 rust_flavour() {
   local package
   for package in cargo cargo-web; do

@@ -14,6 +14,7 @@ CRATES: dict[str, frozenset[str]] = {
     "journal": frozenset(),
     "engine": frozenset({"core", "journal", "wire"}),
     "client": frozenset({"wire"}),
+    "load": frozenset({"wire", "client"}),
     "python": frozenset({"wire", "core", "journal", "engine", "client"}),
     "load": frozenset({"wire"}),
 }
@@ -22,7 +23,7 @@ CRATES: dict[str, frozenset[str]] = {
 
 def wrong_crate_dependencies(tree: Tree) -> list[str]:
     return [
-        f"crates/{crate}: may not depend on {dependency}"
+        f"slipring-{crate}: may not depend on {dependency}"
         for crate, dependency in _dependencies(tree)
         if dependency not in CRATES.get(crate, frozenset())
     ]
@@ -30,7 +31,10 @@ def wrong_crate_dependencies(tree: Tree) -> list[str]:
 
 def unknown_crates(tree: Tree) -> list[str]:
     found = {package["name"].removeprefix(OURS) for package in _packages(tree)}
-    return [f"{crate}: say in CRATES what it may use" for crate in sorted(found - CRATES.keys())]
+    return [
+        f"slipring-{crate}: say in CRATES what it may use"
+        for crate in sorted(found - CRATES.keys())
+    ]
 
 
 def _packages(tree: Tree) -> list[dict[str, Any]]:

@@ -33,7 +33,7 @@ def test_every_crate_has_its_place(repository: Tree) -> None:
 def test_a_crate_that_depends_upwards_is_found(plant: Plant, crate: str, uses: str) -> None:
     plant_crate(plant, uses)
     tree = plant_crate(plant, crate, uses=uses)
-    assert wrong_crate_dependencies(tree) == [f"crates/{crate}: may not depend on {uses}"]
+    assert wrong_crate_dependencies(tree) == [f"slipring-{crate}: may not depend on {uses}"]
 
 
 def test_the_tests_of_a_crate_may_use_any_other(plant: Plant) -> None:
@@ -44,4 +44,4 @@ def test_the_tests_of_a_crate_may_use_any_other(plant: Plant) -> None:
 
 def test_a_crate_without_a_place_is_found(plant: Plant) -> None:
     tree = plant_crate(plant, "attic")
-    assert unknown_crates(tree) == ["attic: say in CRATES what it may use"]
+    assert unknown_crates(tree) == ["slipring-attic: say in CRATES what it may use"]
