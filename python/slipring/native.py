@@ -12,6 +12,7 @@ from slipring._native import (
     JournalWriter,
     Plan,
     Status,
+    Totals,
     Value,
 )
 from slipring._native import __version__ as version
@@ -28,6 +29,7 @@ __all__ = [
     "JournalWriter",
     "Plan",
     "Status",
+    "Totals",
     "Value",
     "version",
 ]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from slipring.control.overview import EVENTS_KEPT, Overview
-from slipring.native import Event, Status
+from slipring.native import Event, Totals
 
 
 @dataclass
@@ -28,8 +28,8 @@ class Happened:
     at_ns: int = 0
 
 
-def status(messages_in: int) -> Status:
-    return cast("Status", Counters(messages_in=messages_in))
+def totals(messages_in: int) -> Totals:
+    return cast("Totals", Counters(messages_in=messages_in))
 
 
 def events(*happened: Happened) -> list[Event]:
@@ -39,21 +39,21 @@ def events(*happened: Happened) -> list[Event]:
 def test_a_rate_is_taken_over_the_last_second() -> None:
     overview = Overview()
     for beat in range(9):
-        overview.sample(beat * 0.25, status(beat * 250))
+        overview.sample(beat * 0.25, totals(beat * 250))
     assert overview.rates.messages_in == 1000
 
 
 def test_a_burst_is_forgotten_after_a_second() -> None:
     overview = Overview()
-    overview.sample(0.0, status(0))
+    overview.sample(0.0, totals(0))
     for beat in range(1, 6):
-        overview.sample(beat * 0.25, status(5000))
+        overview.sample(beat * 0.25, totals(5000))
     assert overview.rates.messages_in == 0
 
 
 def test_one_reading_gives_no_rate() -> None:
     overview = Overview()
-    overview.sample(10.0, status(5000))
+    overview.sample(10.0, totals(5000))
     assert overview.rates.messages_in == 0
 
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use slipring_core::{JournalRule, Limits, Newest};
-use slipring_engine::{ClientStatus, Settings, Totals};
+use slipring_engine::{ClientStatus, Settings};
 
 pyo3::import_exception!(slipring.errors, ListenError);
 pyo3::import_exception!(slipring.errors, StartError);
@@ -66,15 +66,21 @@ pub struct Event {
     detail: String,
 }
 
-/// Counters of the broker, and the state of its journal (None where there is none).
+/// Counters since the start, of the broker or of one client.
 #[pyclass(frozen, get_all, module = "slipring._native")]
-pub struct Status {
-    uptime_s: f64,
+pub struct Totals {
     messages_in: u64,
     bytes_in: u64,
     messages_out: u64,
     bytes_out: u64,
     dropped: u64,
+}
+
+/// The broker as a whole, and the state of its journal (None where there is none).
+#[pyclass(frozen, get_all, module = "slipring._native")]
+pub struct Status {
+    uptime_s: f64,
+    totals: Py<Totals>,
     clients: usize,
     connections: u64,
     topics: usize,
@@ -100,11 +106,7 @@ pub struct ConnectedClient {
     address: String,
     protocol: String,
     connected_ns: i64,
-    messages_in: u64,
-    bytes_in: u64,
-    messages_out: u64,
-    bytes_out: u64,
-    dropped: u64,
+    totals: Py<Totals>,
     queued_bytes: usize,
     subscriptions: Vec<String>,
 }
@@ -174,14 +176,9 @@ impl Engine {
     fn status(&self, py: Python<'_>) -> PyResult<Status> {
         let status = py.detach(|| self.0.status());
         let journal = status.journal.map(|journal| Py::new(py, JournalStatus::from(journal)));
-        let Totals { messages_in, bytes_in, messages_out, bytes_out, dropped } = status.totals;
         Ok(Status {
             uptime_s: status.uptime.as_secs_f64(),
-            messages_in,
-            bytes_in,
-            messages_out,
-            bytes_out,
-            dropped,
+            totals: Py::new(py, Totals::from(status.totals))?,
             clients: status.clients,
             connections: status.connections,
             topics: status.topics,
@@ -190,8 +187,9 @@ impl Engine {
     }
 
     /// Up to `most` connected clients, longest connected first.
-    fn clients(&self, py: Python<'_>, most: usize) -> Vec<ConnectedClient> {
-        py.detach(|| self.0.clients(most)).into_iter().map(ConnectedClient::from).collect()
+    fn clients(&self, py: Python<'_>, most: usize) -> PyResult<Vec<ConnectedClient>> {
+        let clients = py.detach(|| self.0.clients(most));
+        clients.into_iter().map(|client| ConnectedClient::new(py, client)).collect()
     }
 
     /// Up to `most` values that changed after a change, oldest change first.
@@ -231,22 +229,25 @@ impl From<slipring_engine::JournalStatus> for JournalStatus {
     }
 }
 
-impl From<ClientStatus> for ConnectedClient {
-    fn from(client: ClientStatus) -> Self {
-        let Totals { messages_in, bytes_in, messages_out, bytes_out, dropped } = client.totals;
-        Self {
+impl From<slipring_engine::Totals> for Totals {
+    fn from(totals: slipring_engine::Totals) -> Self {
+        let slipring_engine::Totals { messages_in, bytes_in, messages_out, bytes_out, dropped } =
+            totals;
+        Self { messages_in, bytes_in, messages_out, bytes_out, dropped }
+    }
+}
+
+impl ConnectedClient {
+    fn new(py: Python<'_>, client: ClientStatus) -> PyResult<Self> {
+        Ok(Self {
             client_id: client.client_id,
             address: client.address,
             protocol: client.version.to_string(),
             connected_ns: client.connected_ns,
-            messages_in,
-            bytes_in,
-            messages_out,
-            bytes_out,
-            dropped,
+            totals: Py::new(py, Totals::from(client.totals))?,
             queued_bytes: client.queued_bytes,
             subscriptions: client.subscriptions,
-        }
+        })
     }
 }
 
@@ -267,6 +268,7 @@ impl From<(Box<str>, Newest)> for Value {
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Plan>()?;
     module.add_class::<Event>()?;
+    module.add_class::<Totals>()?;
     module.add_class::<Status>()?;
     module.add_class::<JournalStatus>()?;
     module.add_class::<ConnectedClient>()?;

@@ -2,9 +2,9 @@
 
 import asyncio
 import contextlib
+import os
 import threading
 from collections.abc import AsyncIterator
-from typing import BinaryIO
 
 from slipring.errors import Refused
 
@@ -15,10 +15,11 @@ LINE_BYTES_MAX = 16 << 20
 """A longer line is an error, not memory."""
 
 
-async def lines(stream: BinaryIO) -> AsyncIterator[bytes]:
+async def lines(descriptor: int) -> AsyncIterator[bytes]:
     """Each line without its end, the last one also where it has none.
 
-    The thread is a daemon: a program that is told to stop does not wait for a next line.
+    The thread is a daemon: a program that is told to stop does not wait for a next line. It reads
+    the descriptor itself, because a buffered stream that is being read when Python ends aborts it.
     """
     loop = asyncio.get_running_loop()
     reads: asyncio.Queue[bytes] = asyncio.Queue()
@@ -28,19 +29,21 @@ async def lines(stream: BinaryIO) -> AsyncIterator[bytes]:
         with contextlib.suppress(RuntimeError):  # the loop is closed, nobody reads any more
             while True:
                 room.acquire()
-                part = stream.read1(READ_BYTES)  # type: ignore[attr-defined]
+                part = os.read(descriptor, READ_BYTES)
                 loop.call_soon_threadsafe(reads.put_nowait, part)
                 if not part:
                     return
 
     threading.Thread(target=read, daemon=True, name="slipring-lines").start()
-    rest = b""
+    rest = bytearray()
     while part := await reads.get():
         room.release()
-        *whole, rest = (rest + part).split(b"\n")
-        for line in whole:
-            yield line.removesuffix(b"\r")
+        rest += part
+        if b"\n" in part:
+            *whole, rest = rest.split(b"\n")
+            for line in whole:
+                yield bytes(line.removesuffix(b"\r"))
         if len(rest) > LINE_BYTES_MAX:
             raise Refused("a line of the input is over 16 MiB; publish a file with --file instead")
     if rest:
-        yield rest
+        yield bytes(rest)

@@ -60,5 +60,5 @@ async def _publish(url: str, topic: str, payload: bytes | None, retain: bool) ->
         if payload is not None:
             await bus.publish(topic, payload, retain=retain)
             return
-        async for line in lines(sys.stdin.buffer):
+        async for line in lines(sys.stdin.fileno()):
             await bus.publish(topic, line, retain=retain)

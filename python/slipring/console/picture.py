@@ -33,7 +33,7 @@ def picture(broker: Broker, seen: Seen) -> Json:
         "at_ms": _ms(time.time_ns()),
         "broker": _broker(broker, status),
         "rates": {key: getattr(broker.overview.rates, key) for key in COUNTERS},
-        "totals": {key: getattr(status, key) for key in COUNTERS}
+        "totals": {key: getattr(status.totals, key) for key in COUNTERS}
         | {"connections": status.connections},
         "clients": [_client(client) for client in clients],
         "clients_total": status.clients,
@@ -67,18 +67,16 @@ def _journal(status: Status) -> Json:
 
 
 def _client(client: ConnectedClient) -> Json:
-    fields = (
-        "client_id",
-        "address",
-        "protocol",
-        "messages_in",
-        "messages_out",
-        "dropped",
-        "queued_bytes",
-    )
     connected_s = (time.time_ns() - client.connected_ns) / 1e9
-    return {field: getattr(client, field) for field in fields} | {
+    return {
+        "client_id": client.client_id,
+        "address": client.address,
+        "protocol": client.protocol,
         "connected_s": max(0.0, connected_s),
+        "messages_in": client.totals.messages_in,
+        "messages_out": client.totals.messages_out,
+        "dropped": client.totals.dropped,
+        "queued_bytes": client.queued_bytes,
         "subscriptions": client.subscriptions,
     }
 

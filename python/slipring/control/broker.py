@@ -48,7 +48,7 @@ class Broker:
         events, lost = self.engine.take_events()
         for told in self.overview.tell(events, lost, time.time_ns()):
             log.log(logging.getLevelNamesMapping()[told.level.upper()], "%s", told.text)
-        self.overview.sample(time.monotonic(), self.engine.status())
+        self.overview.sample(time.monotonic(), self.engine.status().totals)
 
 
 def _start(config: Config) -> Engine:

@@ -3,7 +3,7 @@
 from collections import deque
 from dataclasses import dataclass
 
-from slipring.native import Event, Status
+from slipring.native import Event, Totals
 
 EVENTS_KEPT = 200
 """Events a newly opened console can still show."""
@@ -42,18 +42,18 @@ class Overview:
     def __init__(self) -> None:
         """Start with nothing known."""
         self.rates = Rates()
-        self._samples: deque[tuple[float, Status]] = deque()
+        self._samples: deque[tuple[float, Totals]] = deque()
         self._events: deque[Told] = deque(maxlen=EVENTS_KEPT)
         self._told = 0
 
-    def sample(self, now_s: float, status: Status) -> None:
+    def sample(self, now_s: float, totals: Totals) -> None:
         """Take one reading of the counters; `now_s` is monotonic."""
-        self._samples.append((now_s, status))
+        self._samples.append((now_s, totals))
         while len(self._samples) > 2 and self._samples[1][0] <= now_s - WINDOW_S:
             self._samples.popleft()
         since, first = self._samples[0]
         if now_s > since:
-            self.rates = _rates(first, status, now_s - since)
+            self.rates = _rates(first, totals, now_s - since)
 
     def tell(self, events: list[Event], lost: int, now_ns: int) -> list[Told]:
         """Take one batch of events; return them as told."""
@@ -89,7 +89,7 @@ def _level(kind: str) -> str:
     return "info"
 
 
-def _rates(first: Status, last: Status, seconds: float) -> Rates:
+def _rates(first: Totals, last: Totals, seconds: float) -> Rates:
     return Rates(
         messages_in=(last.messages_in - first.messages_in) / seconds,
         messages_out=(last.messages_out - first.messages_out) / seconds,

@@ -1,0 +1,36 @@
+"""The demo as a newcomer runs it: everything comes up, Ctrl-C ends everything, nothing is lost."""
+
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from slipring.pipeline import lake
+
+ANY = ("--mqtt", "127.0.0.1:0", "--console", "127.0.0.1:0")
+
+
+@pytest.mark.timeout(180)
+def test_ctrl_c_lands_the_aircraft_and_the_lake_has_every_message(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "slipring", "demo", "--data", str(tmp_path / "demo"), *ANY]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as demo:
+        assert demo.stdout is not None
+        said = ""
+        while "rows in the lake" not in said:
+            line = demo.stdout.readline()
+            assert line, f"the demo ended early: {said}"
+            said += line
+        console = re.search(r"console +(http://\S+)", said)
+        assert console
+        with urllib.request.urlopen(f"{console[1]}/api/overview", timeout=10) as overview:
+            assert b'"topics_total":100' in overview.read()
+        demo.send_signal(signal.SIGINT)
+        said, _ = demo.communicate(timeout=90)
+    assert demo.returncode == 0
+    done = re.search(r"done: ([\d,]+) messages published, \1 in the journal, \1 rows", said)
+    assert done, said
+    assert lake.status(tmp_path / "demo" / "lake").rows == int(done[1].replace(",", ""))
