@@ -89,8 +89,7 @@ lint-web: .build/node-modules ## Check the types of the console's front end
 
 .PHONY: lint-stub
 lint-stub: .build/native ## Check the type stub against the built module
-	@$(step) --quiet "stubtest" $(bin)/python -m mypy.stubtest slipring._native --mypy-config-file pyproject.toml \
-	  --allowlist scripts/stubtest-allowlist.txt --ignore-unused-allowlist
+	@$(step) --quiet "stubtest" $(bin)/python -m mypy.stubtest slipring._native --mypy-config-file pyproject.toml
 
 .PHONY: lint-tidy
 lint-tidy: .build/packages ## Check sizes, names, links and the direction of the crates

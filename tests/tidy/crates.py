@@ -14,7 +14,6 @@ CRATES: dict[str, frozenset[str]] = {
     "journal": frozenset(),
     "engine": frozenset({"core", "journal", "wire"}),
     "client": frozenset({"wire"}),
-    "load": frozenset({"wire", "client"}),
     "python": frozenset({"wire", "core", "journal", "engine", "client"}),
     "load": frozenset({"wire"}),
 }
