@@ -3,8 +3,10 @@
 import asyncio
 import contextlib
 import re
+import shutil
 import signal
 import socket
+import sys
 from pathlib import Path
 
 from slipring.control.address import Address
@@ -72,7 +74,7 @@ class Show:
             "Slipring demo: a simulated aircraft, 100 parameters at 10 Hz",
             f"  console   {url}",
             f"  mqtt      {address}",
-            f"            slipring sub --url mqtt://{address} 'gripen/39-7/engine/#'",
+            f"            {_program()} sub --url mqtt://{address} 'gripen/39-7/engine/#'",
             f"  lake      {self.data / 'lake' / 'messages'} (a Delta table, filled through Spark)",
             "Ctrl-C ends it.",
         )
@@ -134,6 +136,15 @@ def _ready(line: str) -> tuple[str, str]:
     if not found:
         raise DemoError(f"the broker is not ready, it says: {line!r}")
     return found[1], found[2]
+
+
+def _program() -> str:
+    """How to call `slipring` in this shell."""
+    here = Path(sys.executable).with_name("slipring")
+    found = shutil.which("slipring")
+    if found and Path(found).samefile(here):
+        return "slipring"
+    return str(here.relative_to(Path.cwd())) if here.is_relative_to(Path.cwd()) else str(here)
 
 
 def _free(listen: str) -> str:
