@@ -102,8 +102,8 @@ format: .build/packages ## Format the code, and repair what can be repaired by i
 	@$(step) "cargo fmt" cargo fmt --all
 
 .PHONY: bench
-bench: setup ## Run the benchmarks
-	@for program in $(sort $(wildcard benches/*.py)); do $(step) "$$program" $(bin)/python "$$program" $(ARGS); done
+bench: setup ## Run the benchmarks, and record them in benches/RESULTS.md
+	@for program in broker journal_spark; do $(step) "benches/$$program.py" $(bin)/python -m benches.$$program; done
 
 .PHONY: lock
 lock: .build/packages ## Regenerate the lock files; UPGRADE=1 takes the newest versions

@@ -4,8 +4,6 @@ Run it with `make bench`. It writes the table of benches/RESULTS.md between its 
 """
 
 import os
-import platform
-import re
 import socket
 import statistics
 import subprocess
@@ -16,8 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from benches.results import machine, record
+
 ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "benches" / "RESULTS.md"
 LOAD = ROOT / "target" / "release" / "slipring-load"
 ROUNDS = 3
 PAYLOAD_BYTES = 64
@@ -137,25 +136,17 @@ def _row(case: Case, *brokers: tuple[int, str]) -> str:
     return f"| {case.name} | {show(peer)} | {show(ours)} | {ratio} | {show(journaled)} |\n"
 
 
-def machine() -> str:
-    """Where it was measured."""
-    version = subprocess.run(["mosquitto", "-h"], capture_output=True, text=True, check=False)
-    model = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    return (
-        f"Measured on {os.cpu_count()} cores ({model[1] if model else platform.machine()}), "
-        f"Linux {platform.release()}, {version.stdout.splitlines()[0]}, median of {ROUNDS} rounds, "
-        "with `make bench`.\n"
-    )
+def versions() -> str:
+    """What was measured."""
+    peer = subprocess.run(["mosquitto", "-h"], capture_output=True, text=True, check=False)
+    return f"{peer.stdout.splitlines()[0]}, median of {ROUNDS} rounds, `benches/broker.py`"
 
 
 def main() -> None:
-    """Measure, and replace our part of the results."""
+    """Measure and record."""
     subprocess.run(["cargo", "build", "--quiet", "--release", "-p", "slipring-load"], check=True)
-    ours = f"<!-- broker -->\n{machine()}\n{table()}<!-- /broker -->"
-    text = RESULTS.read_text()
-    RESULTS.write_text(
-        re.sub(r"<!-- broker -->.*<!-- /broker -->", lambda _: ours, text, flags=re.DOTALL)
-    )
+    where = machine()
+    record("broker", f"{where}; {versions()}.\n\n{table()}")
 
 
 if __name__ == "__main__":

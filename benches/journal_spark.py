@@ -1,16 +1,16 @@
 """Messages per second from the journal to the lake: written, read, through Spark, into Delta.
 
-Run: python benches/journal_spark.py [MESSAGES]. Prints one table; asserts nothing about time.
+`make bench` runs it. It replaces its part of benches/RESULTS.md; asserts nothing about time.
 """
 
-import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from benches.results import machine, record
 from slipring.native import JournalReader, JournalWriter
 from slipring.pipeline import lake, run
 from slipring.pipeline.session import own_session
@@ -19,6 +19,8 @@ from slipring.spark.columns import Journal, read_batches
 BATCH_MESSAGES = 100
 PAYLOAD = bytes(64)
 MASTER = "local[2]"
+MESSAGES = 4_000_000
+WARM = 100_000
 
 
 def journal_messages(path: Path, count: int) -> None:
@@ -43,25 +45,33 @@ def into_delta(spark: SparkSession, path: Path, where: Path, count: int) -> None
     assert lake.status(where).rows == count
 
 
-def measure(name: str, count: int, work: Callable[[], None]) -> None:
+def measure(name: str, count: int, work: Callable[[], None]) -> str:
     start = time.perf_counter()
     work()
     seconds = time.perf_counter() - start
-    print(f"| {name} | {count:,} | {seconds:.2f} | {count / seconds:,.0f} |", flush=True)
+    row = f"| {name} | {count:,} | {seconds:.2f} | {count / seconds:,.0f} |\n"
+    print(row, end="", flush=True)
+    return row
 
 
-def main(count: int) -> None:
-    print("| step | messages | seconds | messages/s |\n|---|---|---|---|")
+def rows(count: int) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as scratch, own_session(MASTER) as spark:
         warm, path = Path(scratch, "warm"), Path(scratch, "journal")
-        journal_messages(warm, 100_000)
-        measure("journaled and synced", count, lambda: journal_messages(path, count))
-        measure("read as Arrow, one process", count, lambda: read_arrow(path, count))
+        journal_messages(warm, WARM)
+        yield measure("journaled and synced", count, lambda: journal_messages(path, count))
+        yield measure("read as Arrow, one process", count, lambda: read_arrow(path, count))
         read_spark(spark, warm)
-        measure("Spark batch read", count, lambda: read_spark(spark, path))
-        into_delta(spark, warm, Path(scratch, "warm-lake"), 100_000)
-        measure("into Delta", count, lambda: into_delta(spark, path, Path(scratch, "lake"), count))
+        yield measure("Spark batch read", count, lambda: read_spark(spark, path))
+        into_delta(spark, warm, Path(scratch, "warm-lake"), WARM)
+        where = Path(scratch, "lake")
+        yield measure("into Delta", count, lambda: into_delta(spark, path, where, count))
+
+
+def main() -> None:
+    head = "| step, 64-byte payloads | messages | seconds | messages/s |\n|---|---|---|---|\n"
+    where = f"{machine()}; Spark {MASTER}, `benches/journal_spark.py`.\n\n"
+    record("pipeline", where + head + "".join(rows(MESSAGES)))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 4_000_000)
+    main()
