@@ -6,6 +6,7 @@ import signal
 import time
 from pathlib import Path
 
+from slipring.cli.display import printable
 from slipring.console import ConsoleServer
 from slipring.control import Broker, Config, load_config
 from slipring.errors import SlipringError
@@ -43,11 +44,18 @@ def _console(broker: Broker) -> ConsoleServer | None:
     return None if listen == "off" else ConsoleServer(broker, listen)
 
 
+class _LineFormatter(logging.Formatter):
+    """One line for each record; a client's name reaches a terminal without control codes."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (logging's name)
+        record.message = printable(record.message)
+        return super().formatMessage(record)
+
+
 def _log_to_stderr(level: str) -> None:
-    formatter = logging.Formatter(
-        "%(asctime)s.%(msecs)03dZ %(levelname)s %(message)s", "%Y-%m-%dT%H:%M:%S"
-    )
-    formatter.converter = time.gmtime
     handler = logging.StreamHandler()
+    layout = "%(asctime)s.%(msecs)03dZ %(levelname)s %(message)s"
+    formatter = _LineFormatter(layout, "%Y-%m-%dT%H:%M:%S")
+    formatter.converter = time.gmtime
     handler.setFormatter(formatter)
     logging.basicConfig(level=level.upper(), handlers=[handler])
