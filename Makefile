@@ -103,7 +103,7 @@ format: .build/packages ## Format the code, and repair what can be repaired by i
 
 .PHONY: bench
 bench: setup ## Run the benchmarks, and record them in benches/RESULTS.md
-	@for program in broker journal_spark; do $(step) "benches/$$program.py" $(bin)/python -m benches.$$program; done
+	@for program in start broker journal_spark; do $(step) "benches/$$program.py" $(bin)/python -m benches.$$program; done
 
 .PHONY: lock
 lock: .build/packages ## Regenerate the lock files; UPGRADE=1 takes the newest versions
