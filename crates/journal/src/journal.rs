@@ -180,9 +180,7 @@ impl Journal {
         self.shared.lock().closing = true;
         self.shared.work.notify_one();
         let mut running = self.running.lock().expect("closing never panics");
-        if let Some(running) = running.take()
-            && running.committer.join().is_err()
-        {
+        if running.take().is_some_and(|running| running.committer.join().is_err()) {
             let message = "its thread panicked".to_owned();
             self.shared.lock().status.failure =
                 Some(Failure { kind: io::ErrorKind::Other, message });

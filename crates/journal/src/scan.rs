@@ -158,9 +158,8 @@ impl<S: ReadSegments> Scan<'_, S> {
     fn step_over(&mut self, at: Cursor, flaw: Flaw) -> io::Result<Step> {
         let mut from = self.beyond(at, flaw)?;
         while let Some(found) = self.find_magic(from)? {
-            if let Ok(header) = self.look(found, Check::Bodies)?
-                && header.base_offset > at.offset
-            {
+            let looked = self.look(found, Check::Bodies)?;
+            if let Some(header) = looked.ok().filter(|header| header.base_offset > at.offset) {
                 let resume = Cursor { offset: header.base_offset, ..found };
                 return Ok(Step::Damage(at.damage(resume.offset, flaw), resume));
             }

@@ -128,7 +128,7 @@ fn after_power_cut(file: &SimFile, random: &mut u64) -> Vec<u8> {
     let kept = file.durable.len() + next(random) as usize % (unsynced + 1);
     let mut bytes = file.current[..kept].to_vec();
     for page in bytes[file.durable.len()..].chunks_mut(PAGE_BYTES) {
-        if next(random).is_multiple_of(8) {
+        if next(random) % 8 == 0 {
             page.fill(0);
         }
     }

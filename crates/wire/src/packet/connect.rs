@@ -92,7 +92,7 @@ impl<'a> Connect<'a> {
     fn flags(&self) -> u8 {
         let mut flags = if self.clean_start { CLEAN_START } else { 0 };
         if let Some(will) = &self.will {
-            flags |= WILL | (will.qos as u8) << 3 | if will.retain { WILL_RETAIN } else { 0 };
+            flags |= WILL | ((will.qos as u8) << 3) | if will.retain { WILL_RETAIN } else { 0 };
         }
         flags |= if self.user_name.is_some() { USER_NAME } else { 0 };
         flags | if self.password.is_some() { PASSWORD } else { 0 }
@@ -140,7 +140,7 @@ impl<'a> Will<'a> {
             properties,
             topic,
             payload: cursor.binary()?,
-            qos: QoS::from_bits(flags >> 3 & 3)?,
+            qos: QoS::from_bits((flags >> 3) & 3)?,
             retain: flags & WILL_RETAIN != 0,
         })
     }

@@ -41,7 +41,7 @@ impl<'a> Publish<'a> {
     #[inline]
     pub(super) fn read(flags: u8, body: &'a [u8], version: Version) -> Result<Self, Violation> {
         let mut cursor = Cursor::new(body);
-        let qos = QoS::from_bits(flags >> 1 & 3)?;
+        let qos = QoS::from_bits((flags >> 1) & 3)?;
         let dup = flags & 8 != 0;
         if dup && qos == QoS::AtMostOnce {
             return Err(Violation::malformed("DUP set at QoS 0")); // MQTT-3.3.1-2
@@ -70,7 +70,8 @@ impl<'a> Publish<'a> {
             length += varint_length(properties as u32) + properties;
         }
         out.reserve(length + 5);
-        out.put_u8(0x30 | u8::from(self.dup) << 3 | (self.qos as u8) << 1 | u8::from(self.retain));
+        let flags = (u8::from(self.dup) << 3) | ((self.qos as u8) << 1) | u8::from(self.retain);
+        out.put_u8(0x30 | flags);
         out.put_varint(length as u32);
         out.put_text(self.topic);
         if let Some(packet_id) = self.packet_id {

@@ -67,7 +67,7 @@ impl<'a> Subscription<'a> {
             qos: QoS::from_bits(options & 3)?,
             no_local: options & 4 != 0,
             retain_as_published: options & 8 != 0,
-            retain_handling: match options >> 4 & 3 {
+            retain_handling: match (options >> 4) & 3 {
                 0 => RetainHandling::Send,
                 1 => RetainHandling::SendIfNew,
                 2 => RetainHandling::DoNotSend,
@@ -80,7 +80,7 @@ impl<'a> Subscription<'a> {
         out.put_text(self.filter);
         let mut options = self.qos as u8;
         if version == Version::V5 {
-            options |= u8::from(self.no_local) << 2 | u8::from(self.retain_as_published) << 3;
+            options |= (u8::from(self.no_local) << 2) | (u8::from(self.retain_as_published) << 3);
             options |= (self.retain_handling as u8) << 4;
         }
         out.put_u8(options);
