@@ -73,12 +73,21 @@ struct Connection {
 
 /// Serves one client until the connection ends.
 pub(crate) async fn serve(stream: TcpStream, address: SocketAddr, broker: Arc<Broker>) {
+    let _counted = Counted(Arc::clone(&broker));
     let _ = stream.set_nodelay(true);
-    let mut connection = Connection::new(stream, address, Arc::clone(&broker));
+    let mut connection = Connection::new(stream, address, broker);
     let end = connection.run().await;
     connection.finish(end).await;
-    broker.connections.fetch_sub(1, Ordering::AcqRel);
-    broker.ended.notify_waiters();
+}
+
+/// A place among the connections, free again however the task ends.
+struct Counted(Arc<Broker>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Ordering::AcqRel);
+        self.0.ended.notify_waiters();
+    }
 }
 
 impl Connection {
