@@ -155,7 +155,7 @@ impl Talk<'_> {
         if self.input.is_empty() && self.input.capacity() > READ_BYTES {
             self.input = Vec::new();
         }
-        self.input.reserve(READ_BYTES);
+        self.input.reserve_exact(READ_BYTES);
     }
 
     fn listen(&mut self) {
