@@ -6,7 +6,7 @@ import contextlib
 import pytest
 
 import slipring
-from tests.client.fake_broker import PUBLISH, Peer, fake_broker, message
+from tests.client.fake_broker import PINGREQ, PUBLISH, Peer, fake_broker, message
 
 
 async def test_a_reader_gets_what_arrived_and_then_the_loss() -> None:
@@ -27,17 +27,14 @@ async def test_a_reader_gets_what_arrived_and_then_the_loss() -> None:
 
 
 async def test_a_lost_connection_ends_every_call_with_the_reason() -> None:
-    gone = asyncio.Event()
-
     async def talk(peer: Peer) -> None:
         await peer.accept()
-        await gone.wait()
+        for _ in range(2):
+            assert await peer.packet() == (PINGREQ, b"")
         await peer.send(b"\xe0\x02\x8b\x00")
 
     async with fake_broker(talk) as url, slipring.connect(url) as bus:
         calls = [asyncio.create_task(call) for call in (bus.ping(), bus.ping())]
-        await asyncio.sleep(0)
-        gone.set()
         for call in calls:
             with pytest.raises(slipring.ConnectionLost, match="server shutting down"):
                 await call
