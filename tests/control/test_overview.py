@@ -62,7 +62,7 @@ def test_events_are_told_in_words_and_levels() -> None:
         events(
             Happened("connected", detail="from 127.0.0.1:5 with MQTT 5"),
             Happened("disconnected", detail="keep alive timeout (0x8d)"),
-            Happened("journal-failed", client="journal", detail="no space"),
+            Happened("failed", client="journal", detail="no space"),
         ),
         lost=0,
         now_ns=0,
@@ -70,7 +70,7 @@ def test_events_are_told_in_words_and_levels() -> None:
     assert [(event.level, event.text) for event in told] == [
         ("info", "gripen connected from 127.0.0.1:5 with MQTT 5"),
         ("info", "gripen disconnected: keep alive timeout (0x8d)"),
-        ("error", "journal journal-failed: no space"),
+        ("error", "journal failed: no space"),
     ]
 
 

@@ -13,4 +13,4 @@ pub use outbox::{Outbox, Taken};
 pub use plan::{JournalRule, Limits, Plan, PlanError};
 pub use session::{Action, Change, Identity, Session, WillMessage};
 pub use tree::Tree;
-pub use values::{Newest, Slot, Values};
+pub use values::{Changed, Newest, Slot, Values};

@@ -35,7 +35,7 @@ pub struct Newest {
     /// Messages on this topic so far.
     pub count: u64,
     /// The number of this change among all changes.
-    pub change: u64,
+    change: u64,
 }
 
 impl Slot {
@@ -54,9 +54,18 @@ impl Slot {
         self.newest.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn changed_after(&self, change: u64) -> bool {
-        self.newest.lock().unwrap_or_else(PoisonError::into_inner).change > change
+    fn change(&self) -> u64 {
+        self.newest.lock().unwrap_or_else(PoisonError::into_inner).change
     }
+}
+
+/// Values that changed, and how far a reader has then come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changed {
+    /// Topics with their newest message, oldest change first.
+    pub values: Vec<(Box<str>, Newest)>,
+    /// What to ask with next: every later change is still to come.
+    pub through: u64,
 }
 
 impl Values {
@@ -73,19 +82,27 @@ impl Values {
         Some(slot)
     }
 
-    /// Up to `most` values that changed after this change, oldest change first.
+    /// Up to `most` values that changed after this change.
     ///
-    /// The last one's `change` is what to ask with next: nothing is passed over.
-    pub fn changed_after(&self, change: u64, most: usize) -> Vec<(Box<str>, Newest)> {
+    /// What changes meanwhile may come now and once more with the next call; nothing is passed over.
+    pub fn changed_after(&self, change: u64, most: usize) -> Changed {
+        let now = self.changes.load(Ordering::Relaxed);
         let mut changed: Vec<_> = self
             .slots
             .iter()
-            .filter(|(_, slot)| slot.changed_after(change))
-            .map(|(topic, slot)| (topic.clone(), slot.get()))
+            .map(|(topic, slot)| (slot.change(), topic, slot))
+            .filter(|(at, ..)| *at > change)
             .collect();
-        changed.sort_unstable_by_key(|(_, newest)| newest.change);
-        changed.truncate(most);
-        changed
+        changed.sort_unstable_by_key(|(at, ..)| *at);
+        let through = match changed.get(..most) {
+            Some(taken) if changed.len() > most => {
+                taken.last().map_or(change, |(at, ..)| now.min(*at))
+            }
+            _ => now,
+        };
+        let newest =
+            changed.into_iter().take(most).map(|(_, topic, slot)| (topic.clone(), slot.get()));
+        Changed { values: newest.collect(), through }
     }
 
     /// How many topics have a value.
@@ -111,11 +128,11 @@ mod tests {
         rpm.set(b"1", 1);
         fuel.set(b"2", 2);
         rpm.set(b"3", 3);
-        let changed = values.changed_after(0, 10);
+        let Changed { values: changed, through } = values.changed_after(0, 10);
         let shown: Vec<_> =
             changed.iter().map(|(topic, newest)| (&**topic, &newest.payload[..])).collect();
         assert_eq!(shown, [("fuel", &b"2"[..]), ("rpm", &b"3"[..])]);
-        assert!(values.changed_after(changed[1].1.change, 10).is_empty());
+        assert!(values.changed_after(through, 10).values.is_empty());
         assert_eq!(changed[1].1.count, 2);
     }
 
@@ -126,8 +143,8 @@ mod tests {
             values.slot(topic, 10).unwrap().set(b"x", 0);
         }
         let first = values.changed_after(0, 2);
-        let rest = values.changed_after(first[1].1.change, 2);
-        assert_eq!((first.len(), rest.len(), &*rest[0].0), (2, 1, "c"));
+        let rest = values.changed_after(first.through, 2).values;
+        assert_eq!((first.values.len(), rest.len(), &*rest[0].0), (2, 1, "c"));
     }
 
     #[test]
@@ -142,7 +159,36 @@ mod tests {
     fn a_long_payload_is_kept_in_part_with_its_true_length() {
         let mut values = Values::default();
         values.slot("a", 1).unwrap().set(&[7; 5000], 0);
-        let newest = &values.changed_after(0, 1)[0].1;
+        let newest = &values.changed_after(0, 1).values[0].1;
         assert_eq!((newest.payload.len(), newest.payload_bytes), (PAYLOAD_BYTES_KEPT, 5000));
+    }
+
+    #[test]
+    fn a_reader_ends_with_the_newest_values_however_writers_interleave() {
+        let mut values = Values::default();
+        let slots: Vec<_> =
+            (0..40).map(|number| values.slot(&number.to_string(), 40).unwrap()).collect();
+        let mut shown: HashMap<Box<str>, Vec<u8>> = HashMap::new();
+        let mut seen = 0;
+        for round in 0u8..=255 {
+            std::thread::scope(|scope| {
+                let writer = scope.spawn(|| slots.iter().for_each(|slot| slot.set(&[round], 0)));
+                loop {
+                    let last = writer.is_finished();
+                    let changed = values.changed_after(seen, 25);
+                    let none = changed.values.is_empty();
+                    seen = changed.through;
+                    let new = changed.values.into_iter();
+                    shown.extend(new.map(|(topic, newest)| (topic, newest.payload)));
+                    if last && none {
+                        break;
+                    }
+                }
+            });
+            assert!(
+                shown.len() == 40 && shown.values().all(|payload| *payload == [round]),
+                "{round}"
+            );
+        }
     }
 }

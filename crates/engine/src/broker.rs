@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
-use slipring_core::{Change, Newest, Plan, Slot, Tree, Values};
+use slipring_core::{Change, Changed, Plan, Slot, Tree, Values};
 use slipring_journal::{Journal, OpenError, Options, Receipt};
 use slipring_wire::Reason;
 use tokio::sync::Notify;
@@ -161,7 +161,7 @@ impl Broker {
     }
 
     /// Values that changed after a change.
-    pub fn values_changed_after(&self, change: u64, most: usize) -> Vec<(Box<str>, Newest)> {
+    pub fn values_changed_after(&self, change: u64, most: usize) -> Changed {
         self.value_table().changed_after(change, most)
     }
 

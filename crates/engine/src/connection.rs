@@ -251,6 +251,7 @@ impl Connection {
         if !stopping {
             self.publish_will().await;
         }
+        self.outlet.tell_dropped(&self.peer, &self.broker);
         let known = self.peer.identity.get().is_some();
         let kind = if known { EventKind::Disconnected } else { EventKind::Refused };
         self.broker.report(kind, &self.peer, end.to_string());

@@ -49,7 +49,7 @@ impl EventKind {
             Self::Subscribed => "subscribed",
             Self::Unsubscribed => "unsubscribed",
             Self::Dropped => "dropped",
-            Self::JournalFailed => "journal-failed",
+            Self::JournalFailed => "failed",
         }
     }
 }

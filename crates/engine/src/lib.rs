@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use slipring_core::{Newest, Plan};
+use slipring_core::{Changed, Plan};
 use slipring_journal::{Failure, Options, Receipt};
 use tokio::runtime::Runtime;
 
@@ -117,7 +117,7 @@ impl Engine {
     }
 
     /// Up to `most` values that changed after a change; see [`slipring_core::Values::changed_after`].
-    pub fn values(&self, after: u64, most: usize) -> Vec<(Box<str>, Newest)> {
+    pub fn values(&self, after: u64, most: usize) -> Changed {
         self.broker.values_changed_after(after, most)
     }
 

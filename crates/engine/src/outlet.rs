@@ -1,6 +1,7 @@
 //! Writing one client's outbox to its socket: as many packets as wait with one system call.
 
 use std::io::ErrorKind;
+use std::time::{Duration, Instant};
 
 use tokio::io::AsyncWriteExt;
 use tokio::net::tcp::OwnedWriteHalf;
@@ -9,6 +10,8 @@ use crate::broker::Broker;
 use crate::event::EventKind;
 use crate::peer::Peer;
 
+/// Drops are told at most this often, and once more at the end.
+const TELL_DROPPED: Duration = Duration::from_secs(1);
 /// Write buffers above this are given back when they are empty.
 const BYTES_KEPT: usize = 64 << 10;
 
@@ -18,11 +21,14 @@ pub(crate) struct Outlet {
     unsent: Vec<u8>,
     /// How much of `unsent` is sent.
     sent: usize,
+    /// Messages dropped and not told yet.
+    dropped: u64,
+    told: Option<Instant>,
 }
 
 impl Outlet {
     pub fn new(writer: OwnedWriteHalf) -> Self {
-        Self { writer, unsent: Vec::new(), sent: 0 }
+        Self { writer, unsent: Vec::new(), sent: 0, dropped: 0, told: None }
     }
 
     /// Whether the socket took less than there was.
@@ -75,10 +81,20 @@ impl Outlet {
         let bytes = self.unsent.len() as u64;
         peer.traffic.sent(taken, bytes);
         broker.traffic.sent(taken, bytes);
-        if taken.dropped > 0 {
-            let detail = format!("{} messages: it reads too slowly", taken.dropped);
-            broker.report(EventKind::Dropped, peer, detail);
+        self.dropped += taken.dropped;
+        if self.told.is_none_or(|told| told.elapsed() >= TELL_DROPPED) {
+            self.tell_dropped(peer, broker);
         }
         bytes > 0
+    }
+
+    /// Tells how many messages were dropped since the last time, if any.
+    pub fn tell_dropped(&mut self, peer: &Peer, broker: &Broker) {
+        if self.dropped > 0 {
+            let detail = format!("{} messages: it reads too slowly", self.dropped);
+            broker.report(EventKind::Dropped, peer, detail);
+            self.dropped = 0;
+            self.told = Some(Instant::now());
+        }
     }
 }

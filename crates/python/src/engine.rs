@@ -119,7 +119,6 @@ pub struct Value {
     payload_bytes: usize,
     receive_ns: i64,
     count: u64,
-    change: u64,
 }
 
 /// A running broker.
@@ -192,9 +191,10 @@ impl Engine {
         clients.into_iter().map(|client| ConnectedClient::new(py, client)).collect()
     }
 
-    /// Up to `most` values that changed after a change, oldest change first.
-    fn values(&self, py: Python<'_>, after: u64, most: usize) -> Vec<Value> {
-        py.detach(|| self.0.values(after, most)).into_iter().map(Value::from).collect()
+    /// Up to `most` values that changed after a change, and what to ask with next.
+    fn values(&self, py: Python<'_>, after: u64, most: usize) -> (Vec<Value>, u64) {
+        let changed = py.detach(|| self.0.values(after, most));
+        (changed.values.into_iter().map(Value::from).collect(), changed.through)
     }
 
     /// Reads what has arrived, says goodbye to every client, brings the journal to disk.
@@ -259,7 +259,6 @@ impl From<(Box<str>, Newest)> for Value {
             payload_bytes: newest.payload_bytes,
             receive_ns: newest.receive_ns,
             count: newest.count,
-            change: newest.change,
         }
     }
 }

@@ -44,18 +44,24 @@ def _console(broker: Broker) -> ConsoleServer | None:
     return None if listen == "off" else ConsoleServer(broker, listen)
 
 
-class _LineFormatter(logging.Formatter):
+TIME = "%Y-%m-%dT%H:%M:%S"
+
+
+class LineFormatter(logging.Formatter):
     """One line for each record; a client's name reaches a terminal without control codes."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (logging's name)
         record.message = printable(record.message)
         return super().formatMessage(record)
 
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802
+        """Give the time it happened, where the record knows it, else when it was told."""
+        at_ns: int = getattr(record, "at_ns", int(record.created * 1e9))
+        seconds = time.strftime(datefmt or TIME, time.gmtime(at_ns // 1_000_000_000))
+        return f"{seconds}.{at_ns // 1_000_000 % 1000:03d}Z"
+
 
 def _log_to_stderr(level: str) -> None:
     handler = logging.StreamHandler()
-    layout = "%(asctime)s.%(msecs)03dZ %(levelname)s %(message)s"
-    formatter = _LineFormatter(layout, "%Y-%m-%dT%H:%M:%S")
-    formatter.converter = time.gmtime
-    handler.setFormatter(formatter)
+    handler.setFormatter(LineFormatter("%(asctime)s %(levelname)s %(message)s", TIME))
     logging.basicConfig(level=level.upper(), handlers=[handler])

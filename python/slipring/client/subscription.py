@@ -4,7 +4,6 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 from itertools import repeat
-from types import TracebackType
 from typing import cast
 
 from slipring.client.link import Link
@@ -40,12 +39,7 @@ class Subscription:
         self._identity = await self._link.subscribe(self.filters, self._readable)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -82,9 +82,7 @@ def _client(client: ConnectedClient) -> Json:
 
 
 def _values(broker: Broker, seen: Seen) -> list[Json]:
-    values = broker.engine.values(seen.change, VALUES_SHOWN)
-    if values:
-        seen.change = values[-1].change
+    values, seen.change = broker.engine.values(seen.change, VALUES_SHOWN)
     return [_value(value) for value in values]
 
 

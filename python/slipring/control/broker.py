@@ -47,7 +47,8 @@ class Broker:
         """Fetch once."""
         events, lost = self.engine.take_events()
         for told in self.overview.tell(events, lost, time.time_ns()):
-            log.log(logging.getLevelNamesMapping()[told.level.upper()], "%s", told.text)
+            level = logging.getLevelNamesMapping()[told.level.upper()]
+            log.log(level, "%s", told.text, extra={"at_ns": told.at_ns})
         self.overview.sample(time.monotonic(), self.engine.status().totals)
 
 

@@ -84,7 +84,7 @@ class Overview:
 def _level(kind: str) -> str:
     if kind in WORRYING:
         return "warning"
-    if kind == "journal-failed":
+    if kind == "failed":
         return "error"
     return "info"
 
