@@ -18,6 +18,7 @@ unexport CONDA_PREFIX
 asked = $(filter $(1),$(MAKECMDGOALS))
 needs := python cc cargo \
   $(if $(call asked,setup lint lint-rust format),rust-lint) \
+  $(if $(call asked,fuzz),cxx) \
   $(if $(call asked,setup demo test test-python bench),java) \
   $(if $(call asked,setup test test-python bench),chromium mosquitto)
 
@@ -104,6 +105,12 @@ format: .build/packages ## Format the code, and repair what can be repaired by i
 .PHONY: bench
 bench: setup ## Run the benchmarks, and record them in benches/RESULTS.md
 	@for program in start broker journal_spark; do $(step) "benches/$$program.py" $(bin)/python -m benches.$$program; done
+
+# bash counts its own SECONDS, so the number goes in as an argument and not through the environment.
+unexport SECONDS
+.PHONY: fuzz
+fuzz: $(bin)/uv ## Fuzz every decoder, 20 s each; SECONDS=600 for longer, ARGS="wire topics" for some
+	@$(step) "fuzz" scripts/fuzz.sh $(if $(filter command line environment,$(origin SECONDS)),$(SECONDS),20) $(ARGS)
 
 .PHONY: lock
 lock: .build/packages ## Regenerate the lock files; UPGRADE=1 takes the newest versions
