@@ -40,7 +40,7 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: setup
-setup: .build/native .build/web .build/bytecode ## Install and build everything a developer needs
+setup: .build/native .build/web .build/bytecode .build/outside/stamp ## Install and build everything a developer needs
 
 .PHONY: demo
 demo: .build/native .build/web .build/bytecode ## Run a broker with a simulated aircraft, the lake and the console
@@ -152,6 +152,11 @@ $(bin)/uv: requirements-uv.lock | needs
 	$(begin)
 	@$(step) --quiet "npm packages" scripts/npm.sh ci --no-audit --no-fund
 	$(finish)
+
+# Suites that others wrote: tests/outside/README.md.
+.build/outside/stamp: scripts/outside-suites.sh | needs
+	@$(step) --quiet "outside test suites" scripts/outside-suites.sh .build/outside
+	@touch $@
 
 .build/web: $(web_inputs) .build/node-modules $(call absent,python/slipring/console/static/index.html)
 	$(begin)
