@@ -1,6 +1,5 @@
 //! One client's socket: reads, timers and writes, in one task. The rules are the session's.
 
-use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -8,15 +7,14 @@ use std::time::Duration;
 
 use slipring_core::{Action, Identity};
 use slipring_wire::{Packet, Reason, Violation};
-use tokio::io::AsyncReadExt;
-use tokio::net::TcpStream;
-use tokio::net::tcp::OwnedReadHalf;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadHalf};
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
 
 use crate::broker::Broker;
 use crate::event::{EventKind, now_ns};
 use crate::feed::Feed;
 use crate::inlet::Inlet;
+use crate::origin::Origin;
 use crate::outlet::Outlet;
 use crate::peer::Peer;
 
@@ -57,9 +55,9 @@ impl std::fmt::Display for End {
     }
 }
 
-struct Connection {
-    reader: OwnedReadHalf,
-    outlet: Outlet,
+struct Connection<S> {
+    reader: ReadHalf<S>,
+    outlet: Outlet<S>,
     broker: Arc<Broker>,
     peer: Arc<Peer>,
     inlet: Inlet,
@@ -72,10 +70,12 @@ struct Connection {
 }
 
 /// Serves one client until the connection ends.
-pub(crate) async fn serve(stream: TcpStream, address: SocketAddr, broker: Arc<Broker>) {
+pub(crate) async fn serve<S>(stream: S, origin: Origin, broker: Arc<Broker>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     let _counted = Counted(Arc::clone(&broker));
-    let _ = stream.set_nodelay(true);
-    let mut connection = Connection::new(stream, address, broker);
+    let mut connection = Connection::new(stream, origin, broker);
     let end = connection.run().await;
     connection.finish(end).await;
 }
@@ -90,17 +90,17 @@ impl Drop for Counted {
     }
 }
 
-impl Connection {
-    fn new(stream: TcpStream, address: SocketAddr, broker: Arc<Broker>) -> Self {
+impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+    fn new(stream: S, origin: Origin, broker: Arc<Broker>) -> Self {
         let limits = broker.plan.load().limits;
         let key = broker.next_key();
         let assigned_id = broker.client_id_for(key);
         let patience = Duration::from_millis(limits.connect_ms);
-        let (reader, writer) = stream.into_split();
+        let (reader, writer) = tokio::io::split(stream);
         Self {
             reader,
             outlet: Outlet::new(writer),
-            peer: Arc::new(Peer::new(key, address, now_ns(), limits, assigned_id)),
+            peer: Arc::new(Peer::new(key, origin, now_ns(), limits, assigned_id)),
             broker,
             inlet: Inlet::new(),
             feed: Feed::new(),
@@ -121,7 +121,7 @@ impl Connection {
 
     /// Writes what waits, then sleeps until there is something to do.
     async fn step(&mut self) -> Result<(), End> {
-        self.outlet.write(&self.peer, &self.broker)?;
+        self.outlet.write(&self.peer, &self.broker).await?;
         if let Some(reason) = self.peer.closing() {
             return Err(End::Closed(reason));
         }
@@ -139,7 +139,7 @@ impl Connection {
                 self.take(count).await?;
             }
             () = self.peer.wake.notified(), if !writing => {}
-            ready = self.outlet.writable(), if writing => ready?,
+            ready = self.outlet.write_all(&self.peer, &self.broker), if writing => ready?,
             () = &mut self.timer => self.check_patience()?,
             () = stopping, if !known => {}
         }
@@ -232,7 +232,7 @@ impl Connection {
         }
         self.patience = Duration::from_secs(u64::from(identity.keep_alive_s)) * 3 / 2;
         self.timer.as_mut().reset(self.heard + self.patience);
-        let detail = format!("from {} with {}", self.peer.address, identity.version);
+        let detail = format!("from {} with {}", self.peer.origin.address, identity.version);
         let _ = self.peer.identity.set(identity);
         self.broker.report(EventKind::Connected, &self.peer, detail);
         Ok(())

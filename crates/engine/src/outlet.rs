@@ -1,10 +1,11 @@
 //! Writing one client's outbox to its socket: as many packets as wait with one system call.
 
-use std::io::ErrorKind;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
-use tokio::io::AsyncWriteExt;
-use tokio::net::tcp::OwnedWriteHalf;
+use tokio::io::{AsyncWrite, AsyncWriteExt, WriteHalf};
 
 use crate::broker::Broker;
 use crate::event::EventKind;
@@ -16,53 +17,55 @@ const TELL_DROPPED: Duration = Duration::from_secs(1);
 const BYTES_KEPT: usize = 64 << 10;
 
 /// The writing half of a socket, and what it has not taken yet.
-pub(crate) struct Outlet {
-    writer: OwnedWriteHalf,
+pub(crate) struct Outlet<S> {
+    writer: WriteHalf<S>,
     unsent: Vec<u8>,
     /// How much of `unsent` is sent.
     sent: usize,
+    blocked: bool,
     /// Messages dropped and not told yet.
     dropped: u64,
     told: Option<Instant>,
 }
 
-impl Outlet {
-    pub fn new(writer: OwnedWriteHalf) -> Self {
-        Self { writer, unsent: Vec::new(), sent: 0, dropped: 0, told: None }
+impl<S: AsyncWrite + Unpin> Outlet<S> {
+    pub fn new(writer: WriteHalf<S>) -> Self {
+        Self { writer, unsent: Vec::new(), sent: 0, blocked: false, dropped: 0, told: None }
     }
 
     /// Whether the socket took less than there was.
     pub fn is_blocked(&self) -> bool {
-        self.sent < self.unsent.len()
-    }
-
-    /// Waits until the socket takes more.
-    pub async fn writable(&self) -> std::io::Result<()> {
-        self.writer.writable().await
+        self.blocked
     }
 
     /// Writes what waits in the outbox until all is written or the socket takes no more.
-    pub fn write(&mut self, peer: &Peer, broker: &Broker) -> std::io::Result<()> {
-        loop {
-            if !self.is_blocked() && !self.refill(peer, broker) {
-                return Ok(());
-            }
-            match self.writer.try_write(&self.unsent[self.sent..]) {
-                Ok(count) => self.sent += count,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) => return Err(error),
-            }
-        }
+    pub async fn write(&mut self, peer: &Peer, broker: &Broker) -> std::io::Result<()> {
+        poll_fn(|cx| match self.poll_drain(cx, peer, broker) {
+            Poll::Ready(result) => Poll::Ready(result),
+            Poll::Pending => Poll::Ready(Ok(())),
+        })
+        .await
     }
 
     /// Writes everything, however long the socket takes.
     pub async fn write_all(&mut self, peer: &Peer, broker: &Broker) -> std::io::Result<()> {
-        self.write(peer, broker)?;
-        while self.is_blocked() {
-            self.writable().await?;
-            self.write(peer, broker)?;
+        poll_fn(|cx| self.poll_drain(cx, peer, broker)).await
+    }
+
+    fn poll_drain(
+        &mut self,
+        cx: &mut Context<'_>,
+        peer: &Peer,
+        broker: &Broker,
+    ) -> Poll<std::io::Result<()>> {
+        self.blocked = true;
+        while self.sent < self.unsent.len() || self.refill(peer, broker) {
+            let unsent = &self.unsent[self.sent..];
+            self.sent += ready!(Pin::new(&mut self.writer).poll_write(cx, unsent))?;
         }
-        Ok(())
+        ready!(Pin::new(&mut self.writer).poll_flush(cx))?;
+        self.blocked = false;
+        Poll::Ready(Ok(()))
     }
 
     /// Tells the client that nothing more comes.

@@ -1,7 +1,6 @@
 //! One connected client as the others see it: where its messages go, and its counters.
 
 use std::cmp::Ordering;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -9,11 +8,13 @@ use slipring_core::{Identity, Limits, Outbox, Session, Taken};
 use slipring_wire::Reason;
 use tokio::sync::Notify;
 
+use crate::origin::Origin;
+
 /// A connection, shared between its own task and those who publish to it.
 #[derive(Debug)]
 pub(crate) struct Peer {
     pub key: u64,
-    pub address: SocketAddr,
+    pub origin: Origin,
     pub connected_ns: i64,
     pub traffic: Traffic,
     /// Set once CONNECT was accepted.
@@ -51,10 +52,10 @@ impl Traffic {
 }
 
 impl Peer {
-    pub fn new(key: u64, address: SocketAddr, now_ns: i64, limits: Limits, id: String) -> Self {
+    pub fn new(key: u64, origin: Origin, now_ns: i64, limits: Limits, id: String) -> Self {
         Self {
             key,
-            address,
+            origin,
             connected_ns: now_ns,
             traffic: Traffic::default(),
             identity: OnceLock::new(),
@@ -75,7 +76,7 @@ impl Peer {
 
     /// The client identifier, or the address while there is none.
     pub fn name(&self) -> String {
-        self.identity.get().map_or_else(|| self.address.to_string(), |id| id.client_id.clone())
+        self.identity.get().map_or_else(|| self.origin.address.clone(), |id| id.client_id.clone())
     }
 
     /// Asks the connection to end. The first reason counts.

@@ -111,7 +111,7 @@ fn client_status(peer: &Peer) -> Option<ClientStatus> {
     subscriptions.sort_unstable();
     Some(ClientStatus {
         client_id: identity.client_id.clone(),
-        address: peer.address.to_string(),
+        address: peer.origin.address.clone(),
         version: identity.version,
         connected_ns: peer.connected_ns,
         totals: Totals::from(&peer.traffic),
