@@ -58,7 +58,10 @@ fn take_answer(packet: &Frame<'_>, answers: &mut Vec<u8>) -> Result<bool> {
     match kind {
         PUBREC => answer(0x62, first_two(packet.body)?, answers),
         PUBREL => answer(0x70, first_two(packet.body)?, answers),
-        DISCONNECT => return Err("the broker said goodbye".into()),
+        DISCONNECT => {
+            let reason = packet.body.first().copied().unwrap_or(0);
+            return Err(format!("the broker said goodbye: {reason:#04x}").into());
+        }
         _ => {}
     }
     Ok(matches!(kind, PUBACK | PUBCOMP))

@@ -48,6 +48,7 @@ pub fn run(arguments: &Forward) -> Result<()> {
 
 fn listen(address: SocketAddr) -> Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_reuse_address(true)?;
     socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
