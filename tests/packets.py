@@ -1,7 +1,7 @@
 """Every MQTT packet in both versions: built as bytes, and read back as what the broker said.
 
-`V5.publish("a/b", b"1", qos=1, packet_id=7)` and `V311.publish(...)` are bytes; `V5.read(data)` is a
-`Packet`, whose text is the notation of the conformance rows.
+`V5.publish("a/b", b"1", qos=1, packet_id=7)` and `V311.publish(...)` are bytes; `V5.read(data)`
+is a `Packet`, whose text is the notation of the conformance rows.
 """
 
 from dataclasses import dataclass, field
