@@ -13,6 +13,7 @@ It never repairs, repeats or answers anything by itself.
 
 import socket
 import struct
+from collections import deque
 from typing import Any, Self
 
 from tests.mqtt_bytes import VARIABLE_LENGTH_BYTES_MAX, Malformed, properties
@@ -45,12 +46,13 @@ class RawPeer:
         self.socket = socket.create_connection((host, port), timeout=deadline_s)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._unread = b""
+        self._set_aside: deque[Packet] = deque()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.socket.close()
+        self.close()
 
     def send(self, *packets: bytes) -> None:
         """Write these bytes at once. That the broker has closed meanwhile is seen by reading."""
@@ -69,6 +71,8 @@ class RawPeer:
 
         What does not come before the deadline is a TimeoutError.
         """
+        if self._set_aside:
+            return self._set_aside.popleft()
         raw = self._raw_packet()
         return None if raw is None else self.version.read(raw)
 
@@ -84,6 +88,14 @@ class RawPeer:
             return self.receive() is None
         except TimeoutError:
             return False
+
+    def drain(self) -> bytes:
+        """Read until the broker closes the connection; whatever came, packets or not."""
+        found = self._unread
+        while data := self._more():
+            found += data
+        self._unread = b""
+        return found
 
     def until(self, kind: Kind) -> list[Packet]:
         """All packets up to and with the first of this kind."""
@@ -101,8 +113,16 @@ class RawPeer:
         """Whether nothing arrives before the answer to a PINGREQ that is sent now."""
         return not self.waiting()
 
+    def settle(self) -> None:
+        """Until the broker has handled all that was sent; what comes first can still be read."""
+        self._set_aside.extend(self.waiting())
+
+    def close(self) -> None:
+        """End the connection without a DISCONNECT, as a lost network does."""
+        self.socket.close()
+
     def hang_up(self) -> None:
-        """End the connection as a crashed client does: a reset, no DISCONNECT."""
+        """End the connection as a crashed client does: with a reset, without a DISCONNECT."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.socket.close()
 
