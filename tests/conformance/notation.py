@@ -28,7 +28,8 @@ REPEAT = re.compile(r"\{(.)\*(\d+)\}")
 WILL = "will."
 NAMES = frozenset(
     {"id", "topic", "payload", "qos", "retain", "dup", "reason", "reasons", "session_present"}
-    | {"filter", "client_id", "clean", "keep_alive", "username", "password", "flags", "first", "size"}
+    | {"filter", "client_id", "clean", "keep_alive", "username", "password", "flags", "first"}
+    | {"size"}
     | {"will.topic", "will.payload", "will.qos", "will.retain", "will.delay"}
 )
 OPTIONS = {"nl": 0x04, "rap": 0x08, "rh1": 0x10, "rh2": 0x20}

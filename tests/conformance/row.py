@@ -1,7 +1,14 @@
-"""A row of a table: the statements it tests, a sentence, and who sends and receives what.
+"""A row of a table: a sentence, the statements it tests, and who sends and receives what.
 
-The steps of a row, one a line; a name stands for a connection, and `a'` is a later connection
-with the client identifier of `a`:
+    A PINGREQ is answered
+        3.1.1: 3.12.4-1
+        5.0: 3.12.4-1
+        a connects
+        a > PINGREQ
+        a < PINGRESP
+
+A row is played in each version whose statements it names. Its steps, one a line; a name stands
+for a connection, and `a'` is a later connection with the client identifier of `a`:
 
     a > PUBLISH qos=1 id=7     a sends this packet (or `bytes ...`, `raw ...`: see notation.py)
     a > CONNECT + PINGREQ      both in one write
@@ -27,25 +34,42 @@ from dataclasses import dataclass
 
 from tests.packets import V5, V311, Version
 
-PREFIX = "MQTT-"
+NAMED = re.compile(r"(3\.1\.1|5\.0):((?: +\d+\.\d+\.\d+-\d+)+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What must be so, in the versions whose statements it names (`v5="3.3.1-2 4.3.1-1"`)."""
+    """What must be so, by version the statements that say it, and how it is seen."""
 
     says: str
-    steps: str
-    v311: str = ""
-    v5: str = ""
+    statements: dict[str, list[str]]
+    lines: list[str]
 
-    def statements(self, version: Version) -> list[str]:
-        return (self.v5 if version is V5 else self.v311).split()
+    @classmethod
+    def parse(cls, says: str, lines: list[str]) -> "Row":
+        statements = {}
+        while lines and (named := NAMED.fullmatch(lines[0])):
+            statements[named[1]] = named[2].split()
+            lines = lines[1:]
+        if not statements or not lines:
+            raise ValueError(f"a row names statements, and has steps: {says}")
+        return cls(says, statements, lines)
 
     def cases(self, table: str) -> "Iterator[Case]":
         for version in (V311, V5):
-            if self.statements(version):
+            if version.name in self.statements:
                 yield Case(self, version, table)
+
+
+def rows(table: str) -> tuple[Row, ...]:
+    """The rows of a table: each begins with its sentence, and what is indented belongs to it."""
+    found: list[tuple[str, list[str]]] = []
+    for line in filter(str.strip, table.splitlines()):
+        if line.startswith(" "):
+            found[-1][1].append(line.strip())
+        else:
+            found.append((line, []))
+    return tuple(Row.parse(says, lines) for says, lines in found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +82,14 @@ class Case:
 
     def __str__(self) -> str:
         sentence = re.sub(r"\W+", "-", self.row.says).strip("-")
-        return f"{self.version.name}-{self.row.statements(self.version)[0]}-{sentence}"
+        return f"{self.version.name}-{self.statements[0]}-{sentence}"
+
+    @property
+    def statements(self) -> list[str]:
+        return self.row.statements[self.version.name]
 
     def steps(self) -> list[str]:
         """The lines of this version, without comments."""
-        mine, others = ("5", "4") if self.version is V5 else ("4", "5")
-        lines = [line.partition(" # ")[0].strip() for line in self.row.steps.splitlines()]
-        return [
-            line.removeprefix(f"{mine} ").strip()
-            for line in lines
-            if line and not line.startswith((f"{others} ", "# "))
-        ]
+        mine, others = ("5 ", "4 ") if self.version is V5 else ("4 ", "5 ")
+        lines = [line.partition(" # ")[0].strip() for line in self.row.lines]
+        return [line.removeprefix(mine) for line in lines if not line.startswith(others)]
