@@ -91,5 +91,5 @@ class Case:
     def steps(self) -> list[str]:
         """The lines of this version, without comments."""
         mine, others = ("5 ", "4 ") if self.version is V5 else ("4 ", "5 ")
-        lines = [line.partition(" # ")[0].strip() for line in self.row.lines]
+        lines = [line for line in self.row.lines if not line.startswith("# ")]
         return [line.removeprefix(mine) for line in lines if not line.startswith(others)]
