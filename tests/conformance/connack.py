@@ -95,6 +95,11 @@ A keep alive that is used as it is asked for is not told
     a > CONNECT keep_alive=30
     a < CONNACK server_keep_alive=!
 
+A client that asks for no keep alive is told the one that is used
+    5.0: 3.2.2-22
+    a > CONNECT keep_alive=0
+    a < CONNACK server_keep_alive=*
+
 Response information is not sent to a client that does not ask
     5.0: 3.1.2-28
     a > CONNECT

@@ -1,13 +1,40 @@
 """Plays the steps of a row against a broker, with a socket for each name."""
 
+import re
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 
 from tests.conformance.expected import Known, differences
 from tests.conformance.notation import Line, as_filter, as_packet
 from tests.conformance.row import Case
-from tests.packets import V5, Packet
+from tests.mqtt_bytes import Value
+from tests.packets import V5, Kind, Packet
 from tests.raw_mqtt import RawPeer
+
+
+KNOWN = re.compile(r"\$\w+")
+FILTER = re.compile(r"(?:b?'(?:[^'\\]|\\.)*'|[^\s'])+")
+
+
+class Aliases:
+    """The topic aliases the broker gave one connection; it may use any, or none."""
+
+    def __init__(self, maximum: int) -> None:
+        self.maximum = maximum
+        self.topics: dict[Value, str] = {}
+
+    def resolved(self, got: Packet) -> Packet:
+        """The same packet with its topic, and without its alias."""
+        if got.kind is not Kind.PUBLISH or "topic_alias" not in got.properties:
+            return got
+        (alias,) = got.properties["topic_alias"]
+        assert isinstance(alias, int)
+        assert 1 <= alias <= self.maximum, f"the alias {alias} of at most {self.maximum}: {got}"
+        if got.topic:
+            self.topics[alias] = got.topic
+        others = {name: got.properties[name] for name in got.properties if name != "topic_alias"}
+        return replace(got, topic=self.topics[alias], properties=others)
 
 
 class Play:
@@ -23,6 +50,7 @@ class Play:
         self.peers: dict[str, RawPeer] = {}
         self.gone: set[str] = set()
         self.known: Known = {}
+        self.aliases: dict[str, Aliases] = {}
         self.unordered: list[tuple[str, Line]] = []
 
     def run(self) -> None:
@@ -64,11 +92,12 @@ class Play:
         return self._peer(name)
 
     def _send(self, name: str, rest: str) -> None:
-        for word, value in self.known.items():
-            rest = rest.replace(word, str(value))
+        rest = KNOWN.sub(lambda found: str(self.known.get(found[0], found[0])), rest)
         lines = [Line.parse(part) for part in rest.split(" + ")]
         client_id = self.client_id + name.rstrip("'")
         packets = [as_packet(self.version, line, client_id, self.topic) for line in lines]
+        if lines[0].kind == "CONNECT":
+            self.aliases[name] = Aliases(lines[0].number("topic_alias_maximum"))
         self._peer(name).send(*packets)
         if lines[-1].kind == "DISCONNECT":
             self.gone.add(name)
@@ -92,9 +121,13 @@ class Play:
                 self._expect(name, Line.parse(rest))
 
     def _expect(self, name: str, line: Line) -> None:
-        got = self._peer(name).packet()
+        got = self._packet(name)
         found = self._differences(line, got)
         assert not found, f"{name} received {got}: {'; '.join(found)}"
+
+    def _packet(self, name: str) -> Packet:
+        got = self._peer(name).packet()
+        return self.aliases[name].resolved(got) if name in self.aliases else got
 
     def _differences(self, line: Line, got: Packet) -> list[str]:
         return differences(self.version, line, got, self.topic, self.known)
@@ -122,7 +155,7 @@ class Play:
         """Read as many packets as there are `~` lines; each line is met by one of them."""
         while self.unordered:
             name = self.unordered[0][0]
-            got = self._peer(name).packet()
+            got = self._packet(name)
             lines = [line for whose, line in self.unordered if whose == name]
             met = [line for line in lines if not self._differences(line, got)]
             assert met, f"{name} received {got}, which is none of: {lines}"
@@ -133,7 +166,7 @@ class Play:
         self._expect(name, Line.parse("CONNACK session_present=0|1"))
 
     def _subscribe(self, name: str, rest: str) -> None:
-        words = rest.split()
+        words = FILTER.findall(rest)
         self._send(name, "SUBSCRIBE id=1 " + " ".join(f"filter={word}" for word in words))
         granted = ",".join(str(as_filter(word)[1] & 3) for word in words)
         self._expect(name, Line.parse(f"SUBACK id=1 reasons={granted}"))

@@ -206,14 +206,6 @@ No local keeps a client's own messages from it
     b > PUBLISH payload=yours
     a < PUBLISH payload=yours
 
-No local alone leaves nobody who subscribed
-    5.0: 3.8.3-3
-    a connects
-    a subscribes {t}:1,nl
-    a > PUBLISH payload=mine qos=1 id=9
-    a < PUBACK id=9 reason=0x10
-    a < quiet
-
 No local of one subscription does not hide the message from another
     5.0: 3.8.3-3
     a connects
