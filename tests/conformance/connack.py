@@ -83,7 +83,8 @@ All qualities of service are there
 Nothing that is there is said to be missing
     5.0: 3.2.2-9
     a > CONNECT
-    a < CONNACK retain_available=! wildcard_available=! shared_available=! subscription_id_available=!
+    a < CONNACK retain_available=! wildcard_available=! shared_available=!
+        ... subscription_id_available=!
 
 The limits of the broker are told
     5.0: 3.2.2-12 3.2.2-15

@@ -9,7 +9,8 @@ The broker does not send more than the receive maximum
     sub connects receive_maximum=2
     sub subscribes {t}:2
     pub connects
-    pub > PUBLISH payload=1 qos=1 id=1 + PUBLISH payload=2 qos=2 id=2 + PUBREL id=2 + PUBLISH payload=3 qos=1 id=3
+    pub > PUBLISH payload=1 qos=1 id=1 + PUBLISH payload=2 qos=2 id=2 + PUBREL id=2 + PUBLISH
+        ... payload=3 qos=1 id=3
     sub < PUBLISH payload=1 qos=1 id=$a
     sub < PUBLISH payload=2 qos=2 id=$b
     sub < quiet
@@ -105,7 +106,8 @@ Every topic alias up to the maximum is accepted
     pub < CONNACK topic_alias_maximum=$max
     sub connects
     sub subscribes {t}/#:0
-    pub > PUBLISH topic={t}/a topic_alias=1 payload=1 + PUBLISH topic={t}/b topic_alias=$max payload=2
+    pub > PUBLISH topic={t}/a topic_alias=1 payload=1 + PUBLISH topic={t}/b topic_alias=$max
+        ... payload=2
     pub > PUBLISH topic='' topic_alias=1 payload=3 + PUBLISH topic='' topic_alias=$max payload=4
     sub < PUBLISH topic={t}/a payload=1
     sub < PUBLISH topic={t}/b payload=2
@@ -117,7 +119,8 @@ A topic alias is used with QoS 2
     sub connects
     sub subscribes {t}/#:2
     pub connects
-    pub > PUBLISH topic={t}/a topic_alias=1 payload=1 qos=1 id=1 + PUBLISH topic='' topic_alias=1 payload=2 qos=2 id=2
+    pub > PUBLISH topic={t}/a topic_alias=1 payload=1 qos=1 id=1 + PUBLISH topic='' topic_alias=1
+        ... payload=2 qos=2 id=2
     pub < PUBACK id=1
     pub < PUBREC id=2
     pub > PUBREL id=2
@@ -183,7 +186,8 @@ The broker's aliases keep to the client's maximum and are always given a topic f
     sub connects topic_alias_maximum=1
     sub subscribes {t}/#:0
     pub connects
-    pub > PUBLISH topic={t}/a payload=1 + PUBLISH topic={t}/b payload=2 + PUBLISH topic={t}/a payload=3
+    pub > PUBLISH topic={t}/a payload=1 + PUBLISH topic={t}/b payload=2 + PUBLISH topic={t}/a
+        ... payload=3
     sub < PUBLISH topic={t}/a payload=1
     sub < PUBLISH topic={t}/b payload=2
     sub < PUBLISH topic={t}/a payload=3
@@ -212,7 +216,8 @@ A message too large does not use up the quota
     small connects maximum_packet_size=100 receive_maximum=1
     small subscribes {t}:2
     pub connects
-    pub > PUBLISH payload={x*200} qos=1 id=1 + PUBLISH payload={x*200} qos=2 id=2 + PUBLISH payload=2 qos=1 id=3
+    pub > PUBLISH payload={x*200} qos=1 id=1 + PUBLISH payload={x*200} qos=2 id=2 + PUBLISH
+        ... payload=2 qos=1 id=3
     small < PUBLISH payload=2 qos=1
     small < quiet
 
@@ -236,12 +241,14 @@ A message that is just small enough is sent
     small connects maximum_packet_size=100
     small subscribes a/{t}:0
     pub connects
-    pub > PUBLISH topic=a/{t} payload={x*70} + PUBLISH topic=a/{t} payload={x*99} + PUBLISH topic=a/{t} payload=2
+    pub > PUBLISH topic=a/{t} payload={x*70} + PUBLISH topic=a/{t} payload={x*99} + PUBLISH
+        ... topic=a/{t} payload=2
     small < PUBLISH topic=a/{t} payload={x*70} size=1..100
     small < PUBLISH topic=a/{t} payload=2
 
 Answers fit into the client's maximum
-    5.0: 3.4.2-2 3.4.2-3 3.5.2-2 3.5.2-3 3.6.2-2 3.6.2-3 3.7.2-2 3.7.2-3 3.9.2-1 3.9.2-2 3.11.2-1 3.11.2-2 3.1.2-24
+    5.0: 3.4.2-2 3.4.2-3 3.5.2-2 3.5.2-3 3.6.2-2 3.6.2-3 3.7.2-2 3.7.2-3 3.9.2-1 3.9.2-2 3.11.2-1
+        ... 3.11.2-2 3.1.2-24
     a connects maximum_packet_size=60
     a > SUBSCRIBE id=1 filter={t}/#/a:0
     a < SUBACK id=1 reasons=0x8f size=1..60
@@ -282,7 +289,8 @@ A message that has expired is not delivered and one that has not is told its res
     a > DISCONNECT
     a < closed
     pub connects
-    pub > PUBLISH payload=1 qos=1 id=1 message_expiry=1 + PUBLISH payload=2 qos=1 id=2 message_expiry=100
+    pub > PUBLISH payload=1 qos=1 id=1 message_expiry=1 + PUBLISH payload=2 qos=1 id=2
+        ... message_expiry=100
     pub > PUBLISH payload=3 qos=1 id=3 + PUBLISH payload=4 qos=2 id=4 message_expiry=1 + PUBREL id=4
     pub < PUBACK id=1
     pub < PUBACK id=2
@@ -302,7 +310,8 @@ A message that waits for quota expires
     a connects receive_maximum=1
     a subscribes {t}:1
     pub connects
-    pub > PUBLISH payload=1 qos=1 id=1 + PUBLISH payload=2 qos=1 id=2 message_expiry=1 + PUBLISH payload=3 qos=1 id=3
+    pub > PUBLISH payload=1 qos=1 id=1 + PUBLISH payload=2 qos=1 id=2 message_expiry=1 + PUBLISH
+        ... payload=3 qos=1 id=3
     a < PUBLISH payload=1 qos=1 id=$a
     clock connects keep_alive=1
     clock < ended 0x8d

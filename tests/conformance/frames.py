@@ -71,7 +71,8 @@ Many packets may come in one piece
     3.1.1: 7.1.1-1
     5.0: 4.2.0-1
     a connects
-    a > PINGREQ + SUBSCRIBE id=1 filter={t}:0 + PUBLISH payload=1 + UNSUBSCRIBE id=2 filter={t} + PINGREQ
+    a > PINGREQ + SUBSCRIBE id=1 filter={t}:0 + PUBLISH payload=1 + UNSUBSCRIBE id=2 filter={t} +
+        ... PINGREQ
     a < PINGRESP
     a ~ SUBACK id=1
     a ~ PUBLISH payload=1
@@ -210,8 +211,10 @@ The properties of a message are passed on unchanged
     sub connects
     sub subscribes {t}:0
     pub connects
-    pub > PUBLISH payload_format=1 content_type=text/plain response_topic={t}/r correlation_data=b'\x00\xff\x01'
-    sub < PUBLISH payload_format=1 content_type=text/plain response_topic={t}/r correlation_data=b'\x00\xff\x01'
+    pub > PUBLISH payload_format=1 content_type=text/plain response_topic={t}/r
+        ... correlation_data=b'\x00\xff\x01'
+    sub < PUBLISH payload_format=1 content_type=text/plain response_topic={t}/r
+        ... correlation_data=b'\x00\xff\x01'
 
 A payload format of 0 is passed on as it is
     5.0: 3.3.2-4

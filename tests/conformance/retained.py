@@ -229,13 +229,15 @@ Without retain as published the mark is taken off
 A retained message keeps its properties
     5.0: 3.3.2-4 3.3.2-15 3.3.2-16 3.3.2-17 3.3.2-20
     pub connects
-    pub > PUBLISH payload=kept retain=1 payload_format=1 content_type=text response_topic={t}/r correlation_data=c user=k:v user=a:b
+    pub > PUBLISH payload=kept retain=1 payload_format=1 content_type=text response_topic={t}/r
+        ... correlation_data=c user=k:v user=a:b
     pub > PINGREQ
     pub < PINGRESP
     sub connects
     sub > SUBSCRIBE id=3 filter={t}:0 subscription_id=7
     sub < SUBACK id=3
-    sub < PUBLISH payload=kept retain=1 payload_format=1 content_type=text response_topic={t}/r correlation_data=c user=k:v user=a:b subscription_id=7
+    sub < PUBLISH payload=kept retain=1 payload_format=1 content_type=text response_topic={t}/r
+        ... correlation_data=c user=k:v user=a:b subscription_id=7
 
 A retained message that has expired is not sent
     5.0: 3.3.2-5

@@ -22,7 +22,8 @@ for a connection, and `a'` is a later connection with the client identifier of `
     a connects clean=0         CONNECT with these fields, and a CONNACK that accepts
     a subscribes {t}/#:1       SUBSCRIBE with these filters, and a SUBACK that grants each
     a closes                   a's socket is closed without a DISCONNECT
-    5 a < ...                  this step only in MQTT 5; `4` only in MQTT 3.1.1
+    5 a < quiet                this step only in MQTT 5; `4` only in MQTT 3.1.1
+    ... qos=1 id=3             the line before goes on
 
 `{t}` is a topic, and `{id}` the start of the client identifiers, that no other row has; `{x*9}` is
 nine times x; `$m` is what a field said before.
@@ -65,7 +66,9 @@ def rows(table: str) -> tuple[Row, ...]:
     """The rows of a table: each begins with its sentence, and what is indented belongs to it."""
     found: list[tuple[str, list[str]]] = []
     for line in filter(str.strip, table.splitlines()):
-        if line.startswith(" "):
+        if line.lstrip().startswith("... "):
+            found[-1][1][-1] += line.strip().removeprefix("...")
+        elif line.startswith(" "):
             found[-1][1].append(line.strip())
         else:
             found.append((line, []))

@@ -130,7 +130,8 @@ The wildcard for many levels matches its parent and all below
     sub connects
     sub subscribes {t}/a/#:0
     pub connects
-    pub > PUBLISH topic={t}/a payload=1 + PUBLISH topic={t}/a/ payload=2 + PUBLISH topic={t}/a/b/c payload=3
+    pub > PUBLISH topic={t}/a payload=1 + PUBLISH topic={t}/a/ payload=2 + PUBLISH topic={t}/a/b/c
+        ... payload=3
     pub > PUBLISH topic={t} + PUBLISH topic={t}/ab + PUBLISH topic={t}/b
     sub < PUBLISH topic={t}/a payload=1
     sub < PUBLISH topic={t}/a/ payload=2
@@ -144,7 +145,8 @@ The wildcard for one level matches one level
     sub subscribes {t}/+/c:0
     pub connects
     pub > PUBLISH topic={t}/a/c payload=1 + PUBLISH topic={t}//c payload=2
-    pub > PUBLISH topic={t}/c + PUBLISH topic={t}/a/b/c + PUBLISH topic={t}/a + PUBLISH topic={t}/a/c/
+    pub > PUBLISH topic={t}/c + PUBLISH topic={t}/a/b/c + PUBLISH topic={t}/a + PUBLISH
+        ... topic={t}/a/c/
     sub < PUBLISH topic={t}/a/c payload=1
     sub < PUBLISH topic={t}//c payload=2
     sub < quiet
@@ -167,7 +169,8 @@ The wildcard for one level at the start matches one level
     sub connects
     sub subscribes +/{t}:0 +/+/{t}/+:0
     pub connects
-    pub > PUBLISH topic=a/{t} payload=1 + PUBLISH topic=/{t} payload=2 + PUBLISH topic=a//{t}/b payload=3
+    pub > PUBLISH topic=a/{t} payload=1 + PUBLISH topic=/{t} payload=2 + PUBLISH topic=a//{t}/b
+        ... payload=3
     pub > PUBLISH topic={t} + PUBLISH topic=/a/{t}
     sub < PUBLISH topic=a/{t} payload=1
     sub < PUBLISH topic=/{t} payload=2
@@ -235,7 +238,8 @@ Topics are matched by case and with their spaces
     sub connects
     sub subscribes '{t}/a':0 '{t}/b c':0
     pub connects
-    pub > PUBLISH topic={t}/A + PUBLISH topic='{t}/a ' + PUBLISH topic='{t}/ a' + PUBLISH topic='{t}/b c'
+    pub > PUBLISH topic={t}/A + PUBLISH topic='{t}/a ' + PUBLISH topic='{t}/ a' + PUBLISH
+        ... topic='{t}/b c'
     sub < PUBLISH topic='{t}/b c'
     sub < quiet
 

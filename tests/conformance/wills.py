@@ -216,10 +216,13 @@ The properties of a will are passed on
     5.0: 3.1.3-10 3.3.2-4 3.3.2-15 3.3.2-16 3.3.2-17 3.3.2-18 3.3.2-20
     sub connects
     sub subscribes {t}:0
-    a > CONNECT will.topic={t} will.payload=gone will.payload_format=1 will.content_type=text/plain will.response_topic={t}/r will.correlation_data=b'\x00\x01' will.user=b:1 will.user=a:2 will.user=b:1
+    a > CONNECT will.topic={t} will.payload=gone will.payload_format=1
+        ... will.content_type=text/plain will.response_topic={t}/r
+        ... will.correlation_data=b'\x00\x01' will.user=b:1 will.user=a:2 will.user=b:1
     a < CONNACK
     a closes
-    sub < PUBLISH payload=gone payload_format=1 content_type=text/plain response_topic={t}/r correlation_data=b'\x00\x01' user=b:1 user=a:2 user=b:1
+    sub < PUBLISH payload=gone payload_format=1 content_type=text/plain response_topic={t}/r
+        ... correlation_data=b'\x00\x01' user=b:1 user=a:2 user=b:1
 
 The message expiry of a will is passed on
     5.0: 3.3.2-6
