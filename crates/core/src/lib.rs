@@ -1,16 +1,35 @@
-//! What the broker knows and decides: topic tree, sessions, queues, newest values, the plan.
+//! What the broker knows and decides: topic tree, sessions, queues, retained and newest values, the plan.
 //!
 //! Pure: no sockets, no threads, no clock. Time comes in as an argument; what to do comes out as
 //! a value.
 
-mod outbox;
+mod conversation;
+mod delivery;
+mod limits;
+mod message;
+mod outgoing;
 mod plan;
+mod retained;
 mod session;
+mod stop;
 mod tree;
 mod values;
+mod will;
 
-pub use outbox::{Outbox, Taken};
-pub use plan::{JournalRule, Limits, Plan, PlanError};
-pub use session::{Action, Change, Identity, Session, WillMessage};
-pub use tree::Tree;
+pub use conversation::{Action, Conversation, Goodbye, Incoming, Opening};
+pub use delivery::{DROPPED_PROPERTY, Delivery, Extras, Identifiers, encode};
+pub use limits::{Limit, Limits};
+pub use message::{Message, Millis, expiry};
+pub use outgoing::{Outgoing, Overflow, Pushed, Replay, Settled, Taken, Terms};
+pub use plan::{JournalRule, Plan, PlanError};
+pub use retained::Retained;
+pub use session::{Change, Options, Refused, Session, Subscribed};
+pub use stop::Stop;
+pub use tree::{Leaf, Tree};
 pub use values::{Changed, Newest, Slot, Values};
+pub use will::WillMessage;
+
+/// How many levels a topic or a filter has.
+fn levels(topic: &str) -> usize {
+    1 + topic.bytes().filter(|byte| *byte == b'/').count()
+}

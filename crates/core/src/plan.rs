@@ -2,54 +2,27 @@
 
 use slipring_wire::{FilterError, check_filter, matches};
 
+use crate::Limits;
+
 /// What the control plane hands down.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     /// Bounds on what clients may do.
     pub limits: Limits,
+    /// The bounds of each listener, in the order of the listeners; where there are none, `limits`.
+    pub listeners: Vec<Limits>,
+    /// Another broker, told to clients there is no room for (T11).
+    pub server_reference: Option<String>,
+    /// Seconds between two tellings of the `$SYS` topics; 0 is never.
+    pub sys_interval_s: u32,
     /// What goes into the journal.
     pub journal: JournalRule,
 }
 
-/// The bounds on what a client may do. Each says what happens when it is reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Connections at once; a further one is told the server is busy.
-    pub connections: usize,
-    /// Bytes of one packet; a larger one ends the connection (0x95).
-    pub packet_bytes: usize,
-    /// Bytes of the CONNECT packet, before anyone has proved who they are.
-    pub connect_bytes: usize,
-    /// Milliseconds from accepting a connection to its whole CONNECT.
-    pub connect_ms: u64,
-    /// Seconds; a client that asks for more, or for none, is given this keep-alive.
-    pub keep_alive_s: u16,
-    /// Bytes of a client identifier (0x85).
-    pub client_id_bytes: usize,
-    /// Levels of a topic or a filter (0x90, 0x8f).
-    pub topic_levels: usize,
-    /// Subscriptions of one client; a further one is refused (0x97).
-    pub subscriptions: usize,
-    /// Bytes waiting for one subscriber; the oldest messages go first.
-    pub outbox_bytes: usize,
-    /// Topics whose newest value is kept; further topics are carried, but not shown.
-    pub values: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            connections: 10_000,
-            packet_bytes: 1 << 20,
-            connect_bytes: 16 << 10,
-            connect_ms: 10_000,
-            keep_alive_s: 3_600,
-            client_id_bytes: 256,
-            topic_levels: 32,
-            subscriptions: 1_000,
-            outbox_bytes: 8 << 20,
-            values: 100_000,
-        }
+impl Plan {
+    /// The bounds of a listener.
+    pub fn limits_of(&self, listener: usize) -> &Limits {
+        self.listeners.get(listener).unwrap_or(&self.limits)
     }
 }
 

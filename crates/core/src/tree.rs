@@ -2,7 +2,16 @@
 
 use std::collections::HashMap;
 
-/// Subscribers by topic filter. `S` is cheap to clone: a key, or a pointer.
+/// What a filter leads to: cheap to clone, and one of a kind at its filter.
+pub trait Leaf: Clone {
+    /// What tells two at one filter apart.
+    type Key: Ord;
+
+    /// The key of this one.
+    fn key(&self) -> Self::Key;
+}
+
+/// Subscribers by topic filter.
 #[derive(Debug)]
 pub struct Tree<S> {
     root: Node<S>,
@@ -14,9 +23,9 @@ struct Node<S> {
     levels: HashMap<Box<str>, Node<S>>,
     /// The subtree of `+`.
     any: Option<Box<Node<S>>>,
-    /// Subscribers whose filter ends here.
+    /// Subscribers whose filter ends here, by key.
     here: Vec<S>,
-    /// Subscribers whose filter ends with `#` below here.
+    /// Subscribers whose filter ends with `#` below here, by key.
     below: Vec<S>,
 }
 
@@ -32,21 +41,26 @@ impl<S> Default for Tree<S> {
     }
 }
 
-impl<S: Clone + Ord> Tree<S> {
-    /// Adds a subscription; false if it was there already.
+impl<S: Leaf> Tree<S> {
+    /// Adds a subscription, in place of one with the same key; false if there was one.
     pub fn insert(&mut self, filter: &str, subscriber: S) -> bool {
         let leaf = self.root.leaf(filter);
-        let new = !leaf.contains(&subscriber);
-        if new {
-            leaf.push(subscriber);
-            self.subscriptions += 1;
+        match leaf.binary_search_by_key(&subscriber.key(), S::key) {
+            Ok(at) => {
+                leaf[at] = subscriber;
+                false
+            }
+            Err(at) => {
+                leaf.insert(at, subscriber);
+                self.subscriptions += 1;
+                true
+            }
         }
-        new
     }
 
     /// Removes a subscription; false if it was not there.
-    pub fn remove(&mut self, filter: &str, subscriber: &S) -> bool {
-        let removed = self.root.remove(filter.split('/'), subscriber);
+    pub fn remove(&mut self, filter: &str, key: &S::Key) -> bool {
+        let removed = self.root.remove(filter.split('/'), key);
         self.subscriptions -= usize::from(removed);
         removed
     }
@@ -61,7 +75,7 @@ impl<S: Clone + Ord> Tree<S> {
         self.subscriptions == 0
     }
 
-    /// The subscribers of a topic in order, each once however many of its filters match.
+    /// The subscribers of a topic, once for each filter that matches.
     pub fn subscribers(&self, topic: &str) -> Vec<S> {
         let mut found = Vec::new();
         // MQTT-4.7.2-1: a leading wildcard does not match topics of the broker's own.
@@ -73,13 +87,11 @@ impl<S: Clone + Ord> Tree<S> {
         } else {
             self.root.collect(Some(topic), &mut found);
         }
-        found.sort_unstable();
-        found.dedup();
         found
     }
 }
 
-impl<S: Clone + Ord> Node<S> {
+impl<S: Leaf> Node<S> {
     fn leaf(&mut self, filter: &str) -> &mut Vec<S> {
         let mut node = self;
         for level in filter.split('/') {
@@ -92,19 +104,19 @@ impl<S: Clone + Ord> Node<S> {
         &mut node.here
     }
 
-    fn remove(&mut self, mut levels: std::str::Split<'_, char>, subscriber: &S) -> bool {
+    fn remove(&mut self, mut levels: std::str::Split<'_, char>, key: &S::Key) -> bool {
         match levels.next() {
-            None => take(&mut self.here, subscriber),
-            Some("#") => take(&mut self.below, subscriber),
+            None => take(&mut self.here, key),
+            Some("#") => take(&mut self.below, key),
             Some("+") => {
                 let Some(node) = &mut self.any else { return false };
-                let removed = node.remove(levels, subscriber);
+                let removed = node.remove(levels, key);
                 self.any.take_if(|node| node.is_bare());
                 removed
             }
             Some(level) => {
                 let Some(node) = self.levels.get_mut(level) else { return false };
-                let removed = node.remove(levels, subscriber);
+                let removed = node.remove(levels, key);
                 if node.is_bare() {
                     self.levels.remove(level);
                 }
@@ -136,9 +148,9 @@ impl<S: Clone + Ord> Node<S> {
     }
 }
 
-fn take<S: Ord>(subscribers: &mut Vec<S>, subscriber: &S) -> bool {
-    let position = subscribers.iter().position(|other| other == subscriber);
-    position.map(|position| subscribers.swap_remove(position)).is_some()
+fn take<S: Leaf>(subscribers: &mut Vec<S>, key: &S::Key) -> bool {
+    let found = subscribers.binary_search_by_key(key, S::key);
+    found.map(|at| subscribers.remove(at)).is_ok()
 }
 
 #[cfg(test)]
@@ -147,6 +159,14 @@ mod tests {
     use proptest::prelude::*;
     use slipring_wire::matches;
     use std::collections::BTreeSet;
+
+    impl Leaf for u8 {
+        type Key = Self;
+
+        fn key(&self) -> Self {
+            *self
+        }
+    }
 
     fn filter() -> impl Strategy<Value = String> {
         let level = prop_oneof![Just("a"), Just("b"), Just(""), Just("+"), Just("$x")];
@@ -180,10 +200,12 @@ mod tests {
             }
             prop_assert_eq!(tree.len(), naive.len());
             for topic in topics {
-                let found: BTreeSet<u8> = tree.subscribers(&topic).into_iter().collect();
-                let expected: BTreeSet<u8> = naive.iter()
+                let mut found = tree.subscribers(&topic);
+                let mut expected: Vec<u8> = naive.iter()
                     .filter(|(filter, _)| matches(filter, &topic))
                     .map(|(_, subscriber)| *subscriber).collect();
+                found.sort_unstable();
+                expected.sort_unstable();
                 prop_assert_eq!(found, expected);
             }
         }

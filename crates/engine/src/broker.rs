@@ -3,46 +3,58 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
-use slipring_core::{Change, Changed, Plan, Slot, Tree, Values};
+use slipring_core::{
+    Changed, Limit, Limits, Message, Millis, Plan, Retained, Slot, Subscribed, Values,
+};
 use slipring_journal::{Journal, OpenError, Options, Receipt};
-use slipring_wire::Reason;
+use slipring_wire::{Publish, Reason};
 use tokio::sync::Notify;
 
+use crate::client::{Client, Link};
 use crate::event::{EventKind, Events};
-use crate::peer::{Peer, Subscriber, Traffic};
+use crate::keeper::Keeper;
+use crate::registry::Registry;
+use crate::routes::{Audience, Routes};
+use crate::traffic::{Prefixes, Reached, Traffic};
 
 /// What the connections have in common.
 pub(crate) struct Broker {
     pub plan: ArcSwap<Plan>,
     pub events: Events,
     pub traffic: Traffic,
+    pub prefixes: Prefixes,
+    pub reached: Reached,
     pub journal: Option<Journal>,
     /// Told whenever the journal has written, so that there is room again.
     pub journal_room: Arc<Notify>,
     /// Messages that a failed journal did not take.
     pub not_journaled: AtomicU64,
-    /// Counts changes of the topic tree and of the plan; kept routes of an older one are void.
+    /// Counts changes of the subscriptions and of the plan; kept routes of an older one are void.
     pub generation: AtomicU64,
     pub started: Instant,
-    /// Connections, known clients or not.
-    pub connections: AtomicUsize,
     /// Clients let in since the start.
     pub let_in: AtomicU64,
+    pub keeper: Keeper,
     stopping: AtomicBool,
     /// Told when stopping begins.
     pub stopping_told: Notify,
     /// Told when a connection ends.
-    pub ended: Notify,
+    ended: Notify,
     keys: AtomicU64,
     random: RandomState,
+    // Every connection, known client or not: taken when one begins or ends.
+    links: Mutex<HashMap<u64, Arc<Link>>>,
+    // The sessions by client identifier. Taken before any client's own locks.
+    pub(crate) sessions: Mutex<Registry>,
     // Read by every publisher when it meets a topic, written when somebody subscribes.
-    tree: RwLock<Tree<Subscriber>>,
-    clients: Mutex<HashMap<String, Arc<Peer>>>,
+    routes: RwLock<Routes>,
+    // Taken for each retained message, and for each new subscription.
+    retained: Mutex<Retained>,
     values: Mutex<Values>,
 }
 
@@ -66,20 +78,24 @@ impl Broker {
             plan: ArcSwap::from_pointee(plan),
             events: Events::default(),
             traffic: Traffic::default(),
+            prefixes: Prefixes::default(),
+            reached: Reached::default(),
             journal,
             journal_room: room,
             not_journaled: AtomicU64::new(0),
             generation: AtomicU64::new(1),
             started: Instant::now(),
-            connections: AtomicUsize::new(0),
             let_in: AtomicU64::new(0),
+            keeper: Keeper::default(),
             stopping: AtomicBool::new(false),
             stopping_told: Notify::new(),
             ended: Notify::new(),
-            keys: AtomicU64::new(0),
+            keys: AtomicU64::new(1),
             random: RandomState::new(),
-            tree: RwLock::default(),
-            clients: Mutex::default(),
+            links: Mutex::default(),
+            sessions: Mutex::default(),
+            routes: RwLock::default(),
+            retained: Mutex::default(),
             values: Mutex::default(),
         };
         Ok((broker, receipt))
@@ -91,7 +107,12 @@ impl Broker {
         self.generation.fetch_add(1, Ordering::Release);
     }
 
-    /// A number no other connection has had.
+    /// Milliseconds since the start, by a clock that never goes back.
+    pub fn now_ms(&self) -> Millis {
+        self.started.elapsed().as_millis() as Millis
+    }
+
+    /// A number no other connection or session has had.
     pub fn next_key(&self) -> u64 {
         self.keys.fetch_add(1, Ordering::Relaxed)
     }
@@ -101,63 +122,96 @@ impl Broker {
         format!("auto-{:016x}", self.random.hash_one(key))
     }
 
-    /// Lets a client in; one with the same identifier has to go (MQTT-3.1.4-3).
-    pub fn register(&self, client_id: &str, peer: &Arc<Peer>) -> Result<(), Reason> {
-        let mut clients = self.registry();
-        let full = clients.len() >= self.plan.load().limits.connections;
-        if full && !clients.contains_key(client_id) {
-            return Err(Reason::ServerBusy);
+    /// Enters a connection; false when there are too many.
+    pub fn enter(&self, link: &Arc<Link>, most: usize) -> bool {
+        let mut links = self.links();
+        let room = links.len() < most;
+        if room {
+            links.insert(link.key, Arc::clone(link));
         }
-        if let Some(earlier) = clients.insert(client_id.into(), Arc::clone(peer)) {
-            earlier.close(Reason::SessionTakenOver);
-        }
-        self.let_in.fetch_add(1, Ordering::Relaxed);
-        Ok(())
+        room
     }
 
-    /// Forgets a client, unless another connection has taken its place.
-    pub fn unregister(&self, client_id: &str, peer: &Peer) {
-        let mut clients = self.registry();
-        if clients.get(client_id).is_some_and(|current| current.key == peer.key) {
-            clients.remove(client_id);
-        }
+    /// A connection has ended.
+    pub fn exit(&self, link: &Link) {
+        self.links().remove(&link.key);
+        self.ended.notify_waiters();
     }
 
-    /// Enters subscriptions, replacing those of the same filter.
-    pub fn subscribe(&self, peer: &Arc<Peer>, changes: &[Change]) {
-        let subscriber = |no_local| Subscriber { peer: Arc::clone(peer), no_local };
-        let mut tree = self.tree.write().unwrap_or_else(PoisonError::into_inner);
-        for change in changes {
-            if let Some(no_local) = change.replaces {
-                tree.remove(&change.filter, &subscriber(no_local));
-            }
-            tree.insert(&change.filter, subscriber(change.no_local));
+    fn links(&self) -> MutexGuard<'_, HashMap<u64, Arc<Link>>> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The sessions, locked.
+    pub fn registry(&self) -> MutexGuard<'_, Registry> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Enters subscriptions into the tree.
+    pub fn subscribe(&self, client: &Arc<Client>, subscribed: &Subscribed) {
+        if subscribed.changes.is_empty() {
+            return;
+        }
+        let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);
+        for change in &subscribed.changes {
+            routes.insert(client, &change.filter, change.options);
         }
         self.generation.fetch_add(1, Ordering::Release);
     }
 
-    /// Removes subscriptions.
-    pub fn unsubscribe<'a>(
-        &self,
-        peer: &Arc<Peer>,
-        filters: impl Iterator<Item = (&'a str, bool)>,
-    ) {
-        let mut tree = self.tree.write().unwrap_or_else(PoisonError::into_inner);
-        for (filter, no_local) in filters {
-            tree.remove(filter, &Subscriber { peer: Arc::clone(peer), no_local });
+    /// Removes subscriptions from the tree.
+    pub fn unsubscribe<'a>(&self, client: &Client, filters: impl Iterator<Item = &'a str>) {
+        let mut filters = filters.peekable();
+        if filters.peek().is_none() {
+            return;
         }
+        let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);
+        filters.for_each(|filter| routes.remove(client, filter));
         self.generation.fetch_add(1, Ordering::Release);
     }
 
-    /// Who receives a topic; in order of their keys.
-    pub fn subscribers(&self, topic: &str) -> Vec<Subscriber> {
-        self.tree.read().unwrap_or_else(PoisonError::into_inner).subscribers(topic)
+    /// How many subscriptions there are.
+    pub fn subscriptions(&self) -> usize {
+        self.routes.read().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Who gets what a session publishes to a topic.
+    pub fn audience(&self, topic: &str, publisher: u64) -> Audience {
+        self.routes.read().unwrap_or_else(PoisonError::into_inner).audience(topic, publisher)
+    }
+
+    /// Keeps a retained message, or forgets the topic's with an empty one (MQTT-3.3.1-6).
+    pub fn retain(&self, message: &Publish<'_>) -> Result<(), Limit> {
+        let mut retained = self.retained();
+        if message.payload.is_empty() {
+            retained.remove(message.topic);
+            return Ok(());
+        }
+        let kept = Arc::new(Message::new(message, message.topic.into(), self.now_ms()));
+        if message.topic.starts_with('$') {
+            let unbounded = Limits {
+                retained_messages: usize::MAX,
+                retained_bytes: usize::MAX,
+                ..Limits::default()
+            };
+            return retained.set(kept, &unbounded);
+        }
+        retained.set(kept, &self.plan.load().limits)
+    }
+
+    /// The retained messages, locked.
+    pub fn retained(&self) -> MutexGuard<'_, Retained> {
+        self.retained.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The place of a topic's newest value, if there is room.
     pub fn slot(&self, topic: &str) -> Option<Arc<Slot>> {
         let topics_max = self.plan.load().limits.values;
-        self.value_table().slot(topic, topics_max)
+        let slot = self.value_table().slot(topic, topics_max);
+        if slot.is_none() {
+            self.reached.count(Limit::Values);
+        }
+        slot
     }
 
     /// Values that changed after a change.
@@ -167,11 +221,6 @@ impl Broker {
 
     pub fn topics(&self) -> usize {
         self.value_table().len()
-    }
-
-    /// The clients by identifier, locked.
-    pub fn registry(&self) -> MutexGuard<'_, HashMap<String, Arc<Peer>>> {
-        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn value_table(&self) -> MutexGuard<'_, Values> {
@@ -186,20 +235,21 @@ impl Broker {
     pub async fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
         self.stopping_told.notify_waiters();
-        for peer in self.registry().values() {
-            peer.close(Reason::ServerShuttingDown);
-        }
         loop {
             let ended = self.ended.notified();
-            if self.connections.load(Ordering::Acquire) == 0 {
+            let links: Vec<Arc<Link>> = self.links().values().cloned().collect();
+            if links.is_empty() {
                 return;
+            }
+            for link in &links {
+                link.close(Reason::ServerShuttingDown);
             }
             ended.await;
         }
     }
 
     /// Reports what happened to a client.
-    pub fn report(&self, kind: EventKind, peer: &Peer, detail: impl Into<String>) {
-        self.events.report(kind, &peer.name(), detail.into());
+    pub fn report(&self, kind: EventKind, client: &str, detail: impl Into<String>) {
+        self.events.report(kind, client, detail.into());
     }
 }

@@ -1,24 +1,23 @@
-//! One client's socket: reads, timers and writes, in one task. The rules are the session's.
+//! One client's socket: reads, timers and writes, in one task. What packets do is the party's.
 
-use std::net::SocketAddr;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use slipring_core::{Action, Identity};
-use slipring_wire::{Packet, Reason, Violation};
-use tokio::io::AsyncReadExt;
-use tokio::net::TcpStream;
-use tokio::net::tcp::OwnedReadHalf;
+use slipring_core::{Limit, Stop};
+use slipring_wire::Reason;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
 
 use crate::broker::Broker;
+use crate::client::Link;
 use crate::event::{EventKind, now_ns};
-use crate::feed::Feed;
 use crate::inlet::Inlet;
+use crate::origin::Origin;
 use crate::outlet::Outlet;
-use crate::peer::Peer;
+use crate::party::{End, Party};
 
 /// Answers a client may leave unread before we stop reading from it.
 const CONTROL_BYTES_MAX: usize = 64 << 10;
@@ -26,44 +25,14 @@ const CONTROL_BYTES_MAX: usize = 64 << 10;
 const FAREWELL_MAX: Duration = Duration::from_secs(1);
 /// How long a stopping broker waits for a client to close its side.
 const LAST_READS_MAX: Duration = Duration::from_millis(500);
+/// Connections above the limit on clients that may be on their way in or out.
+const CONNECTING_MAX: usize = 1_000;
 
-/// Why a connection ended.
-#[derive(Debug)]
-enum End {
-    /// The client said goodbye.
-    Goodbye,
-    /// The client closed the socket, or the network did.
-    Lost(String),
-    /// The client broke a rule.
-    Violation(Violation),
-    /// The broker ends it.
-    Closed(Reason),
-}
-
-impl From<std::io::Error> for End {
-    fn from(error: std::io::Error) -> Self {
-        Self::Lost(error.to_string())
-    }
-}
-
-impl std::fmt::Display for End {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Goodbye => f.write_str("said goodbye"),
-            Self::Lost(why) => f.write_str(why),
-            Self::Violation(violation) => violation.fmt(f),
-            Self::Closed(reason) => reason.fmt(f),
-        }
-    }
-}
-
-struct Connection {
-    reader: OwnedReadHalf,
-    outlet: Outlet,
-    broker: Arc<Broker>,
-    peer: Arc<Peer>,
+struct Connection<S> {
+    stream: S,
     inlet: Inlet,
-    feed: Feed,
+    outlet: Outlet,
+    party: Party,
     /// Silence allowed before the client counts as gone.
     patience: Duration,
     heard: Instant,
@@ -71,39 +40,50 @@ struct Connection {
     timer: Pin<Box<Sleep>>,
 }
 
+/// What a connection was woken by.
+enum Woken {
+    /// So many bytes are in the inlet.
+    Read(usize),
+    /// The timer.
+    Timer,
+}
+
 /// Serves one client until the connection ends.
-pub(crate) async fn serve(stream: TcpStream, address: SocketAddr, broker: Arc<Broker>) {
-    let _counted = Counted(Arc::clone(&broker));
-    let _ = stream.set_nodelay(true);
-    let mut connection = Connection::new(stream, address, broker);
+pub(crate) async fn serve<S>(stream: S, origin: Origin, broker: Arc<Broker>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let link = Arc::new(Link::new(broker.next_key(), origin, now_ns()));
+    let most = broker.plan.load().limits.connections + CONNECTING_MAX;
+    if !broker.enter(&link, most) {
+        broker.reached.count(Limit::Connections);
+        let detail = format!("more than {most} connections");
+        return broker.report(EventKind::Refused, &link.origin.address, detail);
+    }
+    let _entered = Entered(Arc::clone(&broker), Arc::clone(&link));
+    let mut connection = Connection::new(stream, broker, link);
     let end = connection.run().await;
     connection.finish(end).await;
 }
 
 /// A place among the connections, free again however the task ends.
-struct Counted(Arc<Broker>);
+struct Entered(Arc<Broker>, Arc<Link>);
 
-impl Drop for Counted {
+impl Drop for Entered {
     fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::AcqRel);
-        self.0.ended.notify_waiters();
+        self.0.exit(&self.1);
     }
 }
 
-impl Connection {
-    fn new(stream: TcpStream, address: SocketAddr, broker: Arc<Broker>) -> Self {
-        let limits = broker.plan.load().limits;
-        let key = broker.next_key();
-        let assigned_id = broker.client_id_for(key);
-        let patience = Duration::from_millis(limits.connect_ms);
-        let (reader, writer) = stream.into_split();
+impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+    fn new(stream: S, broker: Arc<Broker>, link: Arc<Link>) -> Self {
+        let party = Party::new(broker, link);
+        let patience = Duration::from_millis(party.conversation.limits().connect_ms);
         Self {
-            reader,
-            outlet: Outlet::new(writer),
-            peer: Arc::new(Peer::new(key, address, now_ns(), limits, assigned_id)),
-            broker,
+            stream,
             inlet: Inlet::new(),
-            feed: Feed::new(),
+            outlet: Outlet::default(),
+            party,
             patience,
             heard: Instant::now(),
             timer: Box::pin(sleep_until(Instant::now() + patience)),
@@ -111,49 +91,56 @@ impl Connection {
     }
 
     async fn run(&mut self) -> End {
+        if self.party.broker.is_stopping() {
+            return End::Closed(Reason::ServerShuttingDown);
+        }
         loop {
-            match self.step().await {
-                Ok(()) => {}
-                Err(end) => return end,
+            let step = match poll_fn(|cx| self.poll_step(cx)).await {
+                Ok(Woken::Read(count)) => self.take(count).await,
+                Ok(Woken::Timer) => self.check_patience(),
+                Err(end) => Err(end),
+            };
+            if let Err(end) = step {
+                return end;
             }
         }
     }
 
-    /// Writes what waits, then sleeps until there is something to do.
-    async fn step(&mut self) -> Result<(), End> {
-        self.outlet.write(&self.peer, &self.broker)?;
-        if let Some(reason) = self.peer.closing() {
-            return Err(End::Closed(reason));
+    /// Writes what waits, then reads what is there.
+    fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<Woken, End>> {
+        self.party.link.waker.register(cx.waker());
+        if let Poll::Ready(Err(error)) = self.poll_write(cx) {
+            return Poll::Ready(Err(error.into()));
         }
-        let known = self.peer.identity.get().is_some();
-        let stopping = self.broker.stopping_told.notified();
-        if !known && self.broker.is_stopping() {
-            return Err(End::Closed(Reason::ServerShuttingDown));
+        if let Some(reason) = self.party.link.closing() {
+            return Poll::Ready(Err(End::Closed(reason)));
         }
-        let writing = self.outlet.is_blocked();
-        let reading = self.peer.outbox().control_bytes() < CONTROL_BYTES_MAX;
-        tokio::select! {
-            biased;
-            read = self.reader.read(self.inlet.space()), if reading => {
-                let count = read?;
-                self.take(count).await?;
+        if self.outlet.control.len() < CONTROL_BYTES_MAX {
+            if let Poll::Ready(read) = poll_read(&mut self.stream, &mut self.inlet, cx) {
+                return Poll::Ready(read.map(Woken::Read).map_err(End::from));
             }
-            () = self.peer.wake.notified(), if !writing => {}
-            ready = self.outlet.writable(), if writing => ready?,
-            () = &mut self.timer => self.check_patience()?,
-            () = stopping, if !known => {}
         }
-        Ok(())
+        self.timer.as_mut().poll(cx).map(|()| Ok(Woken::Timer))
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        let Party { broker, client, link, .. } = &self.party;
+        let client = client.as_deref().map(|client| (client, &**link));
+        self.outlet.poll_write(cx, &mut self.stream, broker, client)
     }
 
     /// A silent client is gone after one and a half keep-alives (MQTT-3.1.2-22).
     fn check_patience(&mut self) -> Result<(), End> {
         let until = self.heard + self.patience;
-        if until <= Instant::now() {
+        if until > Instant::now() {
+            self.timer.as_mut().reset(until);
+            return Ok(());
+        }
+        if self.party.client.is_some() {
             return Err(End::Closed(Reason::KeepAliveTimeout));
         }
-        self.timer.as_mut().reset(until);
-        Ok(())
+        self.party.broker.reached.count(Limit::ConnectMs);
+        Err(End::Silent)
     }
 
     /// Everything that one read brought.
@@ -161,139 +148,129 @@ impl Connection {
         if count == 0 {
             return Err(End::Lost("the client closed the connection".into()));
         }
-        self.heard = Instant::now();
-        self.inlet.filled(count);
+        let known = self.party.client.is_some();
+        if known {
+            self.heard = Instant::now();
+        }
         let result = self.take_packets(count as u64);
         self.inlet.rest_after(count);
-        self.feed.journal(&self.broker).await;
+        self.party.feed.journal(&self.party.broker).await;
+        // Only now: what is acknowledged is in the journal.
+        self.outlet.control.append(&mut self.party.reply);
+        if !known && self.party.client.is_some() {
+            self.welcome().await;
+        }
         result
     }
 
+    async fn welcome(&mut self) {
+        self.patience = Duration::from_secs(u64::from(self.party.keep_alive_s)) * 3 / 2;
+        self.heard = Instant::now();
+        self.timer.as_mut().reset(self.heard + self.patience);
+        self.party.publish_inherited().await;
+    }
+
     fn take_packets(&mut self, bytes: u64) -> Result<(), End> {
-        let mut reply = Vec::new();
-        self.feed.begin(&self.broker, now_ns());
+        self.party.feed.begin(&self.party.broker, now_ns());
         let mut result = Ok(());
         while result.is_ok() {
-            match self.take_packet(&mut reply) {
+            match self.take_packet() {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(end) => result = Err(end),
             }
         }
-        self.feed.finish(&self.broker, &self.peer, bytes);
-        if !reply.is_empty() {
-            self.peer.outbox().push_control(&reply);
+        let messages = self.party.feed.finish();
+        if let Some(client) = &self.party.client {
+            client.traffic.received(messages, bytes);
         }
+        self.party.broker.traffic.received(messages, bytes);
         result
     }
 
     /// Takes the next packet, if it is there as a whole.
-    fn take_packet(&mut self, reply: &mut Vec<u8>) -> Result<bool, End> {
-        let mut session = self.peer.session();
-        let found = self.inlet.next(session.packet_bytes_max()).map_err(End::Violation)?;
+    #[inline]
+    fn take_packet(&mut self) -> Result<bool, End> {
+        let (bytes_max, limit) = self.party.conversation.packet_bytes_max();
+        let found = self.inlet.next(bytes_max).map_err(|violation| {
+            let too_large = violation.reason == Reason::PacketTooLarge;
+            Stop { violation, limit: too_large.then_some(limit) }
+        })?;
         let Some(frame) = found else { return Ok(false) };
-        let action = Packet::decode(&frame, session.version())
-            .and_then(|packet| session.receive(packet, reply))
-            .map_err(End::Violation)?;
         let length = frame.length;
-        match action {
-            Action::Publish(message) => self.feed.publish(&self.broker, &self.peer, &message),
-            Action::Nothing => {}
-            Action::Close => return Err(End::Goodbye),
-            Action::Open(identity) => {
-                drop(session);
-                self.open(identity, reply)?;
-            }
-            Action::Subscribe(changes) => {
-                self.broker.subscribe(&self.peer, &changes);
-                for change in changes {
-                    self.broker.report(EventKind::Subscribed, &self.peer, change.filter);
-                }
-            }
-            Action::Unsubscribe(changes) => {
-                let gone = changes.iter().map(|change| (&*change.filter, change.no_local));
-                self.broker.unsubscribe(&self.peer, gone);
-                for change in changes {
-                    self.broker.report(EventKind::Unsubscribed, &self.peer, change.filter);
-                }
-            }
-        }
+        self.party.take(&frame)?;
         self.inlet.consume(length);
         Ok(true)
-    }
-
-    fn open(&mut self, identity: Identity, reply: &mut Vec<u8>) -> Result<(), End> {
-        if let Err(reason) = self.broker.register(&identity.client_id, &self.peer) {
-            self.peer.session().reject(reason, reply);
-            return Err(End::Closed(reason));
-        }
-        if self.broker.is_stopping() {
-            self.peer.close(Reason::ServerShuttingDown);
-        }
-        self.patience = Duration::from_secs(u64::from(identity.keep_alive_s)) * 3 / 2;
-        self.timer.as_mut().reset(self.heard + self.patience);
-        let detail = format!("from {} with {}", self.peer.address, identity.version);
-        let _ = self.peer.identity.set(identity);
-        self.broker.report(EventKind::Connected, &self.peer, detail);
-        Ok(())
     }
 
     /// The end: last words, last reads, and everything that others must learn.
     async fn finish(&mut self, end: End) {
         let stopping = matches!(end, End::Closed(Reason::ServerShuttingDown));
+        self.count_limit(&end);
         if !matches!(end, End::Lost(_)) {
             let _ = timeout(FAREWELL_MAX, self.say_farewell(&end)).await;
         }
         if stopping {
             let _ = timeout(LAST_READS_MAX, self.read_to_the_end()).await;
         }
-        self.leave();
-        if !stopping {
-            self.publish_will().await;
+        self.party.leave(&end).await;
+        let broker = &self.party.broker;
+        if let Some(client) = &self.party.client {
+            self.outlet.tell_dropped(broker, client);
         }
-        self.outlet.tell_dropped(&self.peer, &self.broker);
-        let known = self.peer.identity.get().is_some();
+        let known = self.party.client.is_some();
         let kind = if known { EventKind::Disconnected } else { EventKind::Refused };
-        self.broker.report(kind, &self.peer, end.to_string());
+        broker.report(kind, self.party.name(), end.to_string());
+    }
+
+    fn count_limit(&self, end: &End) {
+        let limit = match end {
+            End::Stopped(stop) => stop.limit,
+            End::Refused(refusal) => refusal.limit,
+            _ => None,
+        };
+        if let Some(limit) = limit {
+            self.party.broker.reached.count(limit);
+        }
     }
 
     async fn say_farewell(&mut self, end: &End) -> std::io::Result<()> {
-        let mut farewell = Vec::new();
+        self.outlet.control.append(&mut self.party.reply);
+        let conversation = &self.party.conversation;
         match end {
-            End::Violation(violation) => {
-                self.peer.session().farewell(violation.reason, &mut farewell);
+            End::Stopped(stop) => {
+                let violation = stop.violation;
+                conversation.farewell(violation.reason, violation.what, &mut self.outlet.control);
             }
-            End::Closed(reason) if self.peer.identity.get().is_some() => {
-                self.peer.session().farewell(*reason, &mut farewell);
+            End::Closed(reason) if self.party.client.is_some() => {
+                conversation.farewell(*reason, "", &mut self.outlet.control);
             }
             _ => {}
         }
-        self.peer.outbox().push_control(&farewell);
-        self.outlet.write_all(&self.peer, &self.broker).await?;
-        self.outlet.shut().await
+        poll_fn(|cx| self.poll_write(cx)).await?;
+        self.stream.shutdown().await
     }
 
     /// A stopping broker takes what its clients sent before they knew.
     async fn read_to_the_end(&mut self) -> Result<(), End> {
         loop {
-            let count = self.reader.read(self.inlet.space()).await?;
+            let count = poll_fn(|cx| poll_read(&mut self.stream, &mut self.inlet, cx)).await?;
             self.take(count).await?;
         }
     }
+}
 
-    /// Takes the client out of every table.
-    fn leave(&self) {
-        if let Some(identity) = self.peer.identity.get() {
-            self.broker.unregister(&identity.client_id, &self.peer);
-            self.broker.unsubscribe(&self.peer, self.peer.session().subscriptions());
-        }
-    }
-
-    async fn publish_will(&mut self) {
-        let Some(will) = self.peer.session().take_will() else { return };
-        self.feed.begin(&self.broker, now_ns());
-        self.feed.publish(&self.broker, &self.peer, &will.publish());
-        self.feed.finish(&self.broker, &self.peer, 0);
-        self.feed.journal(&self.broker).await;
-    }
+/// Reads once into the inlet.
+fn poll_read<S: AsyncRead + Unpin>(
+    stream: &mut S,
+    inlet: &mut Inlet,
+    cx: &mut Context<'_>,
+) -> Poll<std::io::Result<usize>> {
+    let mut space = ReadBuf::new(inlet.space());
+    let read = Pin::new(stream).poll_read(cx, &mut space);
+    let count = space.filled().len();
+    read.map_ok(|()| {
+        inlet.filled(count);
+        count
+    })
 }

@@ -33,8 +33,12 @@ pub enum EventKind {
     Subscribed,
     /// A filter was given up.
     Unsubscribed,
+    /// A filter was not granted, with the reason.
+    SubscriptionRefused,
     /// Messages for a slow subscriber were dropped.
     Dropped,
+    /// The session of a client that did not come back is over.
+    Expired,
     /// The journal takes no more.
     JournalFailed,
 }
@@ -48,7 +52,9 @@ impl EventKind {
             Self::Refused => "refused",
             Self::Subscribed => "subscribed",
             Self::Unsubscribed => "unsubscribed",
+            Self::SubscriptionRefused => "subscription refused",
             Self::Dropped => "dropped",
+            Self::Expired => "expired",
             Self::JournalFailed => "failed",
         }
     }

@@ -1,14 +1,21 @@
 //! Sockets, timers and threads; drives `core` and `journal`. Decides nothing itself.
 
 mod broker;
+mod client;
 mod connection;
 mod event;
 mod feed;
 mod inlet;
+mod keeper;
 mod listener;
+mod origin;
 mod outlet;
-mod peer;
+mod party;
+mod registry;
+mod routes;
 mod status;
+mod sys;
+mod traffic;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -21,7 +28,7 @@ use tokio::runtime::Runtime;
 
 use broker::Broker;
 pub use event::{Event, EventKind};
-pub use status::{ClientStatus, JournalStatus, Status, Totals};
+pub use status::{ClientStatus, JournalStatus, PrefixTraffic, Status, Totals};
 
 /// How long a stopping engine waits for its connections to end.
 const STOP_MAX: Duration = Duration::from_secs(5);
@@ -83,6 +90,7 @@ impl Engine {
             .build()
             .map_err(StartError::Threads)?;
         runtime.spawn(listener::accept(listener, Arc::clone(&broker)));
+        runtime.spawn(keeper::keep(Arc::clone(&broker)));
         Ok(Self { broker, address, receipt, runtime: Mutex::new(Some(runtime)) })
     }
 
@@ -114,6 +122,11 @@ impl Engine {
     /// Up to `most` connected clients, longest connected first.
     pub fn clients(&self, most: usize) -> Vec<ClientStatus> {
         self.broker.clients(most)
+    }
+
+    /// Traffic by topic prefix since the start, the busiest first.
+    pub fn prefixes(&self, most: usize) -> Vec<PrefixTraffic> {
+        self.broker.prefix_traffic(most)
     }
 
     /// Up to `most` values that changed after a change; see [`slipring_core::Values::changed_after`].

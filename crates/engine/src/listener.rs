@@ -2,7 +2,6 @@
 
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use socket2::{Domain, Protocol, Socket, Type};
@@ -11,11 +10,10 @@ use tokio::net::TcpStream;
 use crate::broker::Broker;
 use crate::connection;
 use crate::event::EventKind;
+use crate::origin::Origin;
 
 /// Connections the system may queue for us in a burst.
 const BACKLOG: i32 = 4096;
-/// Connections above the limit on clients that may be on their way in or out.
-const CONNECTING_MAX: usize = 1_000;
 /// How long to leave the door shut when the system has no descriptors left.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -67,14 +65,7 @@ pub(crate) async fn accept(listener: TcpListener, broker: Arc<Broker>) {
 }
 
 fn admit(stream: TcpStream, address: SocketAddr, broker: &Arc<Broker>) {
-    let connections_max = broker.plan.load().limits.connections + CONNECTING_MAX;
-    if broker.connections.load(Ordering::Acquire) >= connections_max {
-        return broker.events.report(
-            EventKind::Refused,
-            &address.to_string(),
-            format!("more than {connections_max} connections"),
-        );
-    }
-    broker.connections.fetch_add(1, Ordering::AcqRel);
-    tokio::spawn(connection::serve(stream, address, Arc::clone(broker)));
+    let _ = stream.set_nodelay(true);
+    let origin = Origin { address: address.to_string(), listener: 0, user: None };
+    tokio::spawn(connection::serve(stream, origin, Arc::clone(broker)));
 }

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use slipring_core::Limit;
 use slipring_wire::Version;
 
 use crate::broker::Broker;
-use crate::peer::{Peer, Traffic};
+use crate::client::{Client, Link};
+use crate::traffic::{Prefix, Traffic};
 
 /// The broker as a whole.
 #[derive(Clone, Debug)]
@@ -20,6 +22,16 @@ pub struct Status {
     pub clients: usize,
     /// Clients let in since the start.
     pub connections: u64,
+    /// Sessions, connected or waiting for their client.
+    pub sessions: usize,
+    /// Subscriptions of all clients.
+    pub subscriptions: usize,
+    /// Retained messages.
+    pub retained_messages: usize,
+    /// Their bytes, about.
+    pub retained_bytes: usize,
+    /// Limits that were reached since the start, and how often.
+    pub reached: Vec<(Limit, u64)>,
     /// Topics with a newest value.
     pub topics: usize,
     /// None when nothing is journaled.
@@ -39,6 +51,21 @@ pub struct Totals {
     pub bytes_out: u64,
     /// Messages dropped because a subscriber was too slow.
     pub dropped: u64,
+    /// Messages that expired before they could be delivered.
+    pub expired: u64,
+}
+
+/// What was published below one topic prefix since the start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrefixTraffic {
+    /// The first levels of the topics.
+    pub prefix: Box<str>,
+    /// Messages published.
+    pub messages: u64,
+    /// Bytes of their payloads.
+    pub bytes: u64,
+    /// Deliveries to subscribers.
+    pub deliveries: u64,
 }
 
 /// The journal's state.
@@ -63,8 +90,16 @@ pub struct ClientStatus {
     pub connected_ns: i64,
     /// Its counters.
     pub totals: Totals,
+    /// Which of the listeners it came by.
+    pub listener: usize,
+    /// Who it says it is, or its certificate proves.
+    pub user: Option<String>,
+    /// QoS 1 and 2 messages that wait or are in flight.
+    pub queued_messages: usize,
     /// Bytes waiting for it.
     pub queued_bytes: usize,
+    /// QoS 1 and 2 messages sent and not settled.
+    pub inflight: usize,
     /// Its filters, in order.
     pub subscriptions: Vec<String>,
 }
@@ -77,17 +112,31 @@ impl From<&Traffic> for Totals {
             messages_out: traffic.messages_out.load(Relaxed),
             bytes_out: traffic.bytes_out.load(Relaxed),
             dropped: traffic.dropped.load(Relaxed),
+            expired: traffic.expired.load(Relaxed),
         }
     }
 }
 
 impl Broker {
     pub fn status(&self) -> Status {
+        let (clients, sessions) = {
+            let registry = self.registry();
+            (registry.connected, registry.sessions.len())
+        };
+        let (retained_messages, retained_bytes) = {
+            let retained = self.retained();
+            (retained.len(), retained.bytes())
+        };
         Status {
             uptime: self.started.elapsed(),
             totals: Totals::from(&self.traffic),
-            clients: self.registry().len(),
+            clients,
             connections: self.let_in.load(Relaxed),
+            sessions,
+            subscriptions: self.subscriptions(),
+            retained_messages,
+            retained_bytes,
+            reached: self.reached.all(),
             topics: self.topics(),
             journal: self.journal.as_ref().map(|journal| JournalStatus {
                 status: journal.status(),
@@ -97,25 +146,49 @@ impl Broker {
     }
 
     pub fn clients(&self, most: usize) -> Vec<ClientStatus> {
-        let mut peers: Vec<Arc<Peer>> = self.registry().values().cloned().collect();
-        peers.sort_unstable_by_key(|peer| peer.key);
-        peers.truncate(most);
-        peers.iter().filter_map(|peer| client_status(peer)).collect()
+        let clients: Vec<Arc<Client>> = self.registry().sessions.values().cloned().collect();
+        let mut shown: Vec<_> =
+            clients.iter().filter_map(|client| Some((client.link()?, client))).collect();
+        shown.sort_unstable_by_key(|(link, _)| link.key);
+        shown.truncate(most);
+        shown.iter().filter_map(|(link, client)| client_status(link, client)).collect()
+    }
+
+    pub fn prefix_traffic(&self, most: usize) -> Vec<PrefixTraffic> {
+        let mut shown: Vec<_> = self.prefixes.all().into_iter().map(PrefixTraffic::from).collect();
+        shown.sort_unstable_by_key(|prefix| std::cmp::Reverse(prefix.messages));
+        shown.truncate(most);
+        shown
     }
 }
 
-fn client_status(peer: &Peer) -> Option<ClientStatus> {
-    let identity = peer.identity.get()?;
-    let mut subscriptions: Vec<String> =
-        peer.session().subscriptions().map(|(filter, _)| filter.into()).collect();
-    subscriptions.sort_unstable();
+impl From<(Box<str>, Arc<Prefix>)> for PrefixTraffic {
+    fn from((name, prefix): (Box<str>, Arc<Prefix>)) -> Self {
+        Self {
+            prefix: name,
+            messages: prefix.messages.load(Relaxed),
+            bytes: prefix.bytes.load(Relaxed),
+            deliveries: prefix.deliveries.load(Relaxed),
+        }
+    }
+}
+
+fn client_status(link: &Link, client: &Client) -> Option<ClientStatus> {
+    let version = *link.version.get()?;
+    let subscriptions = client.state().session.filters().map(Into::into).collect();
+    let outgoing = client.outgoing();
+    let (queued_messages, queued_bytes) = outgoing.waiting();
     Some(ClientStatus {
-        client_id: identity.client_id.clone(),
-        address: peer.address.to_string(),
-        version: identity.version,
-        connected_ns: peer.connected_ns,
-        totals: Totals::from(&peer.traffic),
-        queued_bytes: peer.outbox().queued_bytes(),
+        client_id: client.name.to_string(),
+        address: link.origin.address.clone(),
+        listener: link.origin.listener,
+        user: client.user.as_deref().map(Into::into),
+        version,
+        connected_ns: link.connected_ns,
+        totals: Totals::from(&client.traffic),
+        queued_messages,
+        queued_bytes,
+        inflight: outgoing.inflight(),
         subscriptions,
     })
 }

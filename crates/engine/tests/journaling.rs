@@ -2,7 +2,7 @@
 
 mod talk;
 
-use slipring_core::{JournalRule, Limits, Plan};
+use slipring_core::{JournalRule, Plan};
 use slipring_engine::{Engine, Settings};
 use slipring_journal::Reader;
 use slipring_wire::Version;
@@ -34,7 +34,7 @@ fn engine(folder: &Path, filters: &[&str]) -> Engine {
         threads: 2,
     };
     let journal = JournalRule::new(filters.iter().map(ToString::to_string).collect()).unwrap();
-    Engine::start(&settings, Plan { limits: Limits::default(), journal }).unwrap()
+    Engine::start(&settings, Plan { journal, ..Plan::default() }).unwrap()
 }
 
 fn journaled(folder: &Path) -> Vec<(String, String)> {
@@ -82,7 +82,7 @@ fn only_what_the_plan_names_is_journaled_and_a_new_plan_rules_what_comes_after()
     publish("kept/a");
     publish("other/a");
     let journal = JournalRule::new(vec!["other/#".into()]).unwrap();
-    engine.apply(Plan { limits: Limits::default(), journal });
+    engine.apply(Plan { journal, ..Plan::default() });
     publish("kept/b");
     publish("other/b");
     engine.stop().unwrap();

@@ -15,7 +15,7 @@ fn engine(limits: Limits) -> Engine {
         threads: 2,
     };
     let journal = JournalRule::default();
-    Engine::start(&settings, Plan { limits, journal }).unwrap()
+    Engine::start(&settings, Plan { limits, journal, ..Plan::default() }).unwrap()
 }
 
 #[test]

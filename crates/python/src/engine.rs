@@ -1,61 +1,17 @@
 //! The engine's face in Python: start, plan, events, what is shown, stop.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use slipring_core::{JournalRule, Limits, Newest};
+use slipring_core::Newest;
 use slipring_engine::{ClientStatus, Settings};
+
+use crate::plan::Plan;
 
 pyo3::import_exception!(slipring.errors, ListenError);
 pyo3::import_exception!(slipring.errors, StartError);
-pyo3::import_exception!(slipring.errors, PlanError);
 pyo3::import_exception!(slipring.errors, JournalError);
-
-/// Everything the control plane decides, immutable.
-#[pyclass(frozen, module = "slipring._native")]
-
-pub struct Plan(slipring_core::Plan);
-
-#[pymethods]
-impl Plan {
-    #[new]
-    #[pyo3(signature = (*, connections, packet_bytes, connect_bytes, connect_ms, keep_alive_s,
-        client_id_bytes, topic_levels, subscriptions, outbox_bytes, values, journal))]
-    #[allow(clippy::too_many_arguments, reason = "keywords in Python, one for each limit")]
-    fn new(
-        connections: usize,
-        packet_bytes: usize,
-        connect_bytes: usize,
-        connect_ms: u64,
-        keep_alive_s: u16,
-        client_id_bytes: usize,
-        topic_levels: usize,
-        subscriptions: usize,
-        outbox_bytes: usize,
-        values: usize,
-        journal: Vec<String>,
-    ) -> PyResult<Self> {
-        let limits = Limits {
-            connections,
-            packet_bytes,
-            connect_bytes,
-            connect_ms,
-            keep_alive_s,
-            client_id_bytes,
-            topic_levels,
-            subscriptions,
-            outbox_bytes,
-            values,
-        };
-        let journal =
-            JournalRule::new(journal).map_err(|error| PlanError::new_err(error.to_string()))?;
-        Ok(Self(slipring_core::Plan { limits, journal }))
-    }
-
-    fn __repr__(&self) -> String {
-        format!("{:?}", self.0)
-    }
-}
 
 /// One thing that happened.
 #[pyclass(frozen, get_all, module = "slipring._native")]
@@ -74,6 +30,7 @@ pub struct Totals {
     messages_out: u64,
     bytes_out: u64,
     dropped: u64,
+    expired: u64,
 }
 
 /// The broker as a whole, and the state of its journal (None where there is none).
@@ -83,6 +40,11 @@ pub struct Status {
     totals: Py<Totals>,
     clients: usize,
     connections: u64,
+    sessions: usize,
+    subscriptions: usize,
+    retained_messages: usize,
+    retained_bytes: usize,
+    reached: BTreeMap<&'static str, u64>,
     topics: usize,
     journal: Option<Py<JournalStatus>>,
 }
@@ -107,7 +69,11 @@ pub struct ConnectedClient {
     protocol: String,
     connected_ns: i64,
     totals: Py<Totals>,
+    listener: usize,
+    user: Option<String>,
+    queued_messages: usize,
     queued_bytes: usize,
+    inflight: usize,
     subscriptions: Vec<String>,
 }
 
@@ -119,6 +85,15 @@ pub struct Value {
     payload_bytes: usize,
     receive_ns: i64,
     count: u64,
+}
+
+/// What was published below one topic prefix since the start.
+#[pyclass(frozen, get_all, module = "slipring._native")]
+pub struct PrefixTraffic {
+    prefix: String,
+    messages: u64,
+    bytes: u64,
+    deliveries: u64,
 }
 
 /// A running broker.
@@ -180,6 +155,11 @@ impl Engine {
             totals: Py::new(py, Totals::from(status.totals))?,
             clients: status.clients,
             connections: status.connections,
+            sessions: status.sessions,
+            subscriptions: status.subscriptions,
+            retained_messages: status.retained_messages,
+            retained_bytes: status.retained_bytes,
+            reached: status.reached.iter().map(|(limit, times)| (limit.name(), *times)).collect(),
             topics: status.topics,
             journal: journal.transpose()?,
         })
@@ -189,6 +169,11 @@ impl Engine {
     fn clients(&self, py: Python<'_>, most: usize) -> PyResult<Vec<ConnectedClient>> {
         let clients = py.detach(|| self.0.clients(most));
         clients.into_iter().map(|client| ConnectedClient::new(py, client)).collect()
+    }
+
+    /// Traffic by topic prefix since the start, the busiest first.
+    fn prefixes(&self, py: Python<'_>, most: usize) -> Vec<PrefixTraffic> {
+        py.detach(|| self.0.prefixes(most)).into_iter().map(PrefixTraffic::from).collect()
     }
 
     /// Up to `most` values that changed after a change, and what to ask with next.
@@ -231,9 +216,25 @@ impl From<slipring_engine::JournalStatus> for JournalStatus {
 
 impl From<slipring_engine::Totals> for Totals {
     fn from(totals: slipring_engine::Totals) -> Self {
-        let slipring_engine::Totals { messages_in, bytes_in, messages_out, bytes_out, dropped } =
-            totals;
-        Self { messages_in, bytes_in, messages_out, bytes_out, dropped }
+        Self {
+            messages_in: totals.messages_in,
+            bytes_in: totals.bytes_in,
+            messages_out: totals.messages_out,
+            bytes_out: totals.bytes_out,
+            dropped: totals.dropped,
+            expired: totals.expired,
+        }
+    }
+}
+
+impl From<slipring_engine::PrefixTraffic> for PrefixTraffic {
+    fn from(traffic: slipring_engine::PrefixTraffic) -> Self {
+        Self {
+            prefix: traffic.prefix.into(),
+            messages: traffic.messages,
+            bytes: traffic.bytes,
+            deliveries: traffic.deliveries,
+        }
     }
 }
 
@@ -245,7 +246,11 @@ impl ConnectedClient {
             protocol: client.version.to_string(),
             connected_ns: client.connected_ns,
             totals: Py::new(py, Totals::from(client.totals))?,
+            listener: client.listener,
+            user: client.user,
+            queued_messages: client.queued_messages,
             queued_bytes: client.queued_bytes,
+            inflight: client.inflight,
             subscriptions: client.subscriptions,
         })
     }
@@ -265,12 +270,12 @@ impl From<(Box<str>, Newest)> for Value {
 
 /// Adds the engine's classes to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Plan>()?;
     module.add_class::<Event>()?;
     module.add_class::<Totals>()?;
     module.add_class::<Status>()?;
     module.add_class::<JournalStatus>()?;
     module.add_class::<ConnectedClient>()?;
     module.add_class::<Value>()?;
+    module.add_class::<PrefixTraffic>()?;
     module.add_class::<Engine>()
 }

@@ -4,6 +4,7 @@ mod buffer;
 mod client;
 mod engine;
 mod journal;
+mod plan;
 
 use pyo3::prelude::*;
 
@@ -11,6 +12,7 @@ use pyo3::prelude::*;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     client::register(module)?;
+    module.add_class::<plan::Plan>()?;
     engine::register(module)?;
     journal::register(module)
 }

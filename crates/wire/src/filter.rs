@@ -35,6 +35,9 @@ pub enum FilterError {
     /// MQTT-4.7.3-3.
     #[error("a topic filter has at most 65,535 bytes")]
     TooLong,
+    /// MQTT-4.8.2-1 and -2.
+    #[error("a shared subscription is $share/NAME/FILTER, with a name without wildcards")]
+    Share,
 }
 
 /// Whether a message can be published to this topic.
@@ -81,6 +84,22 @@ fn check_level(level: &str, last: bool) -> Result<(), FilterError> {
         return Err(FilterError::SingleLevel);
     }
     Ok(())
+}
+
+/// The share name and the filter of a shared subscription; None for any other filter.
+pub fn shared(filter: &str) -> Option<Result<(&str, &str), FilterError>> {
+    let rest = match filter.strip_prefix("$share")? {
+        "" => return Some(Err(FilterError::Share)),
+        rest => rest.strip_prefix('/')?,
+    };
+    Some(match rest.split_once('/') {
+        Some((name, topics))
+            if !name.is_empty() && !name.contains(['+', '#']) && !topics.is_empty() =>
+        {
+            Ok((name, topics))
+        }
+        _ => Err(FilterError::Share),
+    })
 }
 
 /// Whether a filter matches a topic, level by level: the rule the topic tree must equal.
@@ -135,6 +154,20 @@ mod tests {
         }
         for bad in ["", "a#", "#/a", "a/b#", "a+", "+a/b", "a\0"] {
             assert!(check_filter(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_shared_subscription_has_a_name_and_a_filter_cve_2026_95843() {
+        assert_eq!(shared("$share/g/a/+/b"), Some(Ok(("g", "a/+/b"))));
+        assert_eq!(shared("$share/g//"), Some(Ok(("g", "/"))));
+        for other in ["a/$share/b", "$shared/g/a", "share/g/a"] {
+            assert_eq!(shared(other), None, "{other}");
+        }
+        for bad in
+            ["$share", "$share/", "$share/g", "$share/g/", "$share//a", "$share/+/a", "$share/#"]
+        {
+            assert_eq!(shared(bad), Some(Err(FilterError::Share)), "{bad}");
         }
     }
 

@@ -11,7 +11,7 @@ mod property;
 mod reason;
 mod sink;
 
-pub use filter::{FilterError, TopicError, check_filter, check_topic, matches};
+pub use filter::{FilterError, TopicError, check_filter, check_topic, matches, shared};
 pub use header::{Frame, Framed, frame};
 pub use packet::{
     Ack, Auth, ConnAck, Connect, Disconnect, Packet, PacketId, Publish, QoS, RetainHandling,

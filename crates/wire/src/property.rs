@@ -236,8 +236,19 @@ impl PropertiesBuf {
         self
     }
 
+    /// Starts again with none, keeping the memory.
+    pub fn clear(&mut self) {
+        self.encoded.clear();
+    }
+
     /// The properties, to put into a packet.
     pub fn borrow(&self) -> Properties<'_> {
         Properties { encoded: &self.encoded }
+    }
+}
+
+impl From<Properties<'_>> for PropertiesBuf {
+    fn from(properties: Properties<'_>) -> Self {
+        Self { encoded: properties.encoded.into() }
     }
 }

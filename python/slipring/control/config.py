@@ -4,9 +4,11 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from slipring.control.address import Address
+from slipring.control.limits import KIB, MIB, LimitsSection
+from slipring.control.section import Section
 from slipring.errors import ConfigError
 
 
@@ -21,14 +23,6 @@ def _is_address_or_off(text: str) -> str:
 
 Listen = Annotated[str, AfterValidator(_is_address)]
 ListenOrOff = Annotated[str, AfterValidator(_is_address_or_off)]
-KIB = 1024
-MIB = 1024 * KIB
-
-
-class Section(BaseModel):
-    """A table of the file. A key that is not known is an error, not a wish."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
 
 
 class MqttSection(Section):
@@ -36,6 +30,17 @@ class MqttSection(Section):
 
     listen: Listen = Field(
         "127.0.0.1:1883", description="HOST:PORT for MQTT over TCP; port 0 picks a free one."
+    )
+    server_reference: str = Field(
+        "",
+        max_length=1024,
+        description="Another broker, as HOST:PORT, told to MQTT 5 clients there is no room for.",
+    )
+    sys_interval_s: int = Field(
+        10,
+        ge=0,
+        le=3_600,
+        description="Seconds between two tellings of the $SYS topics; 0 is never.",
     )
 
 
@@ -53,73 +58,6 @@ class JournalSection(Section):
     )
     segment_bytes: int = Field(
         64 * MIB, ge=64 * KIB, le=4096 * MIB, description="Size at which a new segment file begins."
-    )
-
-
-class LimitsSection(Section):
-    """The bounds on what a client may do, and what happens there."""
-
-    connections: int = Field(
-        10_000,
-        ge=1,
-        le=1_000_000,
-        description="Clients at once; a further one is told the server is busy (0x89).",
-    )
-    packet_bytes: int = Field(
-        MIB,
-        ge=KIB,
-        le=256 * MIB,
-        description="Bytes of one packet; a larger one ends its connection (0x95).",
-    )
-    connect_bytes: int = Field(
-        16 * KIB,
-        ge=256,
-        le=MIB,
-        description="Bytes of the CONNECT packet, before anyone has proved who they are.",
-    )
-    connect_ms: int = Field(
-        10_000,
-        ge=10,
-        le=600_000,
-        description="Milliseconds from the connection to its whole CONNECT packet.",
-    )
-    keep_alive_s: int = Field(
-        3_600,
-        ge=1,
-        le=65_535,
-        description="Longest keep-alive; a client that asks for more, or for none, gets this one.",
-    )
-    client_id_bytes: int = Field(
-        256,
-        ge=23,
-        le=65_535,
-        description="Bytes of a client identifier; a longer one is refused (0x85).",
-    )
-    topic_levels: int = Field(
-        32,
-        ge=1,
-        le=128,
-        description="Levels of a topic or a filter; more are refused (0x90, 0x8f).",
-    )
-    subscriptions: int = Field(
-        1_000,
-        ge=1,
-        le=1_000_000,
-        description="Subscriptions of one client; a further one is refused (0x97).",
-    )
-    outbox_bytes: int = Field(
-        8 * MIB,
-        ge=KIB,
-        le=1024 * MIB,
-        description="Bytes waiting for one subscriber; beyond it the oldest messages are "
-        "dropped and counted.",
-    )
-    values: int = Field(
-        100_000,
-        ge=0,
-        le=10_000_000,
-        description="Topics whose newest value is kept for the console; further ones are "
-        "carried, not shown.",
     )
 
 

@@ -6,4 +6,10 @@ from slipring.native import Plan
 
 def make_plan(config: Config) -> Plan:
     """Everything the engine has to know to decide without asking."""
-    return Plan(**config.limits.model_dump(), journal=list(config.journal.topics))
+    return Plan(
+        config.limits.model_dump(),
+        listeners=[],
+        journal=list(config.journal.topics),
+        sys_interval_s=config.mqtt.sys_interval_s,
+        server_reference=config.mqtt.server_reference or None,
+    )

@@ -1,0 +1,60 @@
+//! The end of a conversation: the client's goodbye, and the broker's last words.
+
+use slipring_wire::{
+    ConnAck, Disconnect, Packet, PropertiesBuf, PropertyId, Reason, Value, Version,
+};
+
+use super::{Action, Conversation, Goodbye, protocol};
+use crate::Stop;
+
+impl Conversation {
+    pub(super) fn disconnect<'s>(&self, disconnect: Disconnect<'_>) -> Result<Action<'s>, Stop> {
+        let expiry_s = disconnect.properties.number(PropertyId::SessionExpiryInterval);
+        if self.expiry_s == 0 && expiry_s.is_some_and(|seconds| seconds > 0) {
+            return Err(protocol("a session that ends with its connection cannot be kept")); // MQTT-3.14.2-2
+        }
+        Ok(Action::Close(Goodbye {
+            with_will: disconnect.reason == Reason::DisconnectWithWill, // MQTT-3.14.4-3
+            expiry_s: expiry_s.map(|seconds| seconds.min(self.limits.session_expiry_s)),
+        }))
+    }
+
+    /// The last words to a peer that broke a rule, or that has to go: none where the standard has none.
+    pub fn farewell(&self, reason: Reason, why: &str, reply: &mut Vec<u8>) {
+        match self.version {
+            Some(Version::V5) if self.open => {
+                let properties = self.explained(why);
+                let farewell = Disconnect { reason, properties: properties.borrow() };
+                Packet::Disconnect(farewell).encode(Version::V5, reply);
+            }
+            Some(_) if !self.open => self.refuse(reason, why, None, reply),
+            None if reason == Reason::UnsupportedProtocolVersion => {
+                refusal(reason, &PropertiesBuf::new(), Version::V311, reply); // MQTT-3.1.2-2 of 3.1.1
+            }
+            _ => {}
+        }
+    }
+
+    /// CONNACK for a client that is not let in; `server` is another one to try.
+    pub fn refuse(&self, reason: Reason, why: &str, server: Option<&str>, reply: &mut Vec<u8>) {
+        let mut properties = self.explained(why);
+        if let Some(server) = server {
+            properties.push(PropertyId::ServerReference, Value::Text(server));
+        }
+        refusal(reason, &properties, self.version(), reply);
+    }
+
+    /// The reason in words, for a client that wants to know.
+    fn explained(&self, why: &str) -> PropertiesBuf {
+        let mut properties = PropertiesBuf::new();
+        if self.explain && !why.is_empty() {
+            properties.push(PropertyId::ReasonString, Value::Text(why));
+        }
+        properties
+    }
+}
+
+fn refusal(reason: Reason, properties: &PropertiesBuf, version: Version, reply: &mut Vec<u8>) {
+    let properties = properties.borrow();
+    Packet::ConnAck(ConnAck { session_present: false, reason, properties }).encode(version, reply);
+}

@@ -1,0 +1,154 @@
+//! CONNECT: who asks to be let in, and what it is offered.
+
+use slipring_wire::{
+    ConnAck, Connect, Packet, PropertiesBuf, PropertyId, Reason, Value, Version, Will,
+};
+
+use super::{Action, Conversation, check_user_properties};
+use crate::{Limit, Stop, Terms, WillMessage, levels};
+
+/// Who asks to be let in, and how it wants to be served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// Empty asks for an identifier.
+    pub client_id: String,
+    /// Forget an earlier session.
+    pub clean_start: bool,
+    /// Silence of one and a half of this means that the client is gone.
+    pub keep_alive_s: u16,
+    /// Seconds to keep the session when the client is away.
+    pub expiry_s: u32,
+    /// What the client allows.
+    pub terms: Terms,
+    /// Published when the client goes without a goodbye.
+    pub will: Option<WillMessage>,
+    /// Who the client says it is.
+    pub user_name: Option<String>,
+    /// As the client asked for it, to be told when it differs.
+    asked: Asked,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Asked {
+    keep_alive_s: u16,
+    expiry_s: u32,
+}
+
+impl Opening {
+    /// The limits that cut what the client asked for.
+    pub fn cut(&self) -> impl Iterator<Item = Limit> {
+        let keep_alive = self.keep_alive_s != self.asked.keep_alive_s;
+        let expiry = self.expiry_s != self.asked.expiry_s;
+        let keep_alive = keep_alive.then_some(Limit::KeepAlive);
+        keep_alive.into_iter().chain(expiry.then_some(Limit::SessionExpiry))
+    }
+}
+
+impl Conversation {
+    pub(super) fn connect<'s>(&mut self, connect: &Connect<'_>) -> Result<Action<'s>, Stop> {
+        self.version = Some(connect.version);
+        let number = |id| connect.properties.number(id);
+        self.explain = number(PropertyId::RequestProblemInformation) != Some(0);
+        self.check_connect(connect)?;
+        let asked = Asked {
+            keep_alive_s: connect.keep_alive_s,
+            expiry_s: match connect.version {
+                Version::V5 => number(PropertyId::SessionExpiryInterval).unwrap_or(0),
+                Version::V311 if connect.clean_start => 0,
+                Version::V311 => self.limits.session_expiry_s,
+            },
+        };
+        let keep_alive_s = match connect.keep_alive_s {
+            0 => self.limits.keep_alive_s,
+            asked => asked.min(self.limits.keep_alive_s),
+        };
+        self.expiry_s = asked.expiry_s.min(self.limits.session_expiry_s);
+        let terms = Terms {
+            version: connect.version,
+            receive_max: number(PropertyId::ReceiveMaximum).map_or(u16::MAX, |most| most as u16),
+            packet_bytes: number(PropertyId::MaximumPacketSize).unwrap_or(u32::MAX),
+            topic_aliases: number(PropertyId::TopicAliasMaximum).map_or(0, |most| most as u16),
+        };
+        Ok(Action::Open(Box::new(Opening {
+            client_id: connect.client_id.into(),
+            clean_start: connect.clean_start,
+            keep_alive_s,
+            expiry_s: self.expiry_s,
+            terms,
+            will: connect.will.map(WillMessage::from),
+            user_name: connect.user_name.map(Into::into),
+            asked,
+        })))
+    }
+
+    fn check_connect(&self, connect: &Connect<'_>) -> Result<(), Stop> {
+        let stop = |reason, what| Err(Stop::new(reason, what));
+        if connect.properties.get(PropertyId::AuthenticationMethod).is_some() {
+            return stop(Reason::BadAuthenticationMethod, "no such authentication method"); // MQTT-4.12.0-1
+        }
+        if connect.client_id.len() > self.limits.client_id_bytes {
+            let what = "the client identifier is too long";
+            return Err(Stop::at(Limit::ClientIdBytes, Reason::ClientIdentifierNotValid, what));
+        }
+        // MQTT-3.1.3-8 of 3.1.1: a session to keep needs a name.
+        if connect.client_id.is_empty() && !connect.clean_start && connect.version == Version::V311
+        {
+            return stop(Reason::ClientIdentifierNotValid, "a kept session without a client id");
+        }
+        check_user_properties(connect.properties, &self.limits)?;
+        connect.will.as_ref().map_or(Ok(()), |will| self.check_will(will))
+    }
+
+    fn check_will(&self, will: &Will<'_>) -> Result<(), Stop> {
+        let invalid = Reason::TopicNameInvalid;
+        if levels(will.topic) > self.limits.topic_levels {
+            let what = "the will's topic has too many levels";
+            return Err(Stop::at(Limit::TopicLevels, invalid, what));
+        }
+        if will.topic.len() > self.limits.topic_bytes {
+            let what = "the will's topic is too long";
+            return Err(Stop::at(Limit::TopicBytes, invalid, what));
+        }
+        if will.topic.starts_with('$') {
+            return Err(Stop::new(Reason::NotAuthorized, "a will to a topic of the broker's own"));
+        }
+        check_user_properties(will.properties, &self.limits)
+    }
+
+    /// The client is let in under this identifier: CONNACK.
+    pub fn accept(
+        &mut self,
+        opening: &Opening,
+        client_id: &str,
+        session_present: bool,
+        reply: &mut Vec<u8>,
+    ) {
+        self.open = true;
+        let offer = self.offer(opening, client_id);
+        let reason = Reason::Success;
+        Packet::ConnAck(ConnAck { session_present, reason, properties: offer.borrow() })
+            .encode(self.version(), reply);
+    }
+
+    /// What an MQTT 5 client is told about this broker.
+    fn offer(&self, opening: &Opening, client_id: &str) -> PropertiesBuf {
+        let mut offer = PropertiesBuf::new();
+        if self.version() == Version::V311 {
+            return offer;
+        }
+        offer
+            .push(PropertyId::ReceiveMaximum, Value::Two(self.limits.receive_max))
+            .push(PropertyId::MaximumPacketSize, Value::Four(self.limits.packet_bytes as u32))
+            .push(PropertyId::TopicAliasMaximum, Value::Two(self.limits.topic_aliases));
+        if opening.client_id.is_empty() {
+            offer.push(PropertyId::AssignedClientIdentifier, Value::Text(client_id)); // MQTT-3.2.2-16
+        }
+        if opening.keep_alive_s != opening.asked.keep_alive_s {
+            offer.push(PropertyId::ServerKeepAlive, Value::Two(opening.keep_alive_s));
+        }
+        if opening.expiry_s != opening.asked.expiry_s {
+            offer.push(PropertyId::SessionExpiryInterval, Value::Four(opening.expiry_s));
+        }
+        offer
+    }
+}

@@ -1,0 +1,41 @@
+//! Topic aliases the broker uses towards one client: the first topics of a connection get them.
+
+use std::collections::HashMap;
+
+use crate::delivery::TopicAlias;
+
+/// Aliases of one connection; they end with it (MQTT-3.3.2-7).
+#[derive(Debug, Default)]
+pub(super) struct Aliases {
+    most: u16,
+    known: HashMap<Box<str>, u16>,
+}
+
+impl Aliases {
+    pub fn new(most: u16) -> Self {
+        Self { most, known: HashMap::new() }
+    }
+
+    /// Whether the client allows any (MQTT-3.1.2-27).
+    pub fn is_allowed(&self) -> bool {
+        self.most > 0
+    }
+
+    /// The alias to send a topic with.
+    pub fn alias(&mut self, topic: &str) -> TopicAlias {
+        if let Some(alias) = self.known.get(topic) {
+            return TopicAlias::Known(*alias);
+        }
+        if self.known.len() >= usize::from(self.most) {
+            return TopicAlias::None;
+        }
+        let alias = self.known.len() as u16 + 1;
+        self.known.insert(topic.into(), alias);
+        TopicAlias::New(alias)
+    }
+
+    /// Takes back an alias whose packet was not sent after all.
+    pub fn forget(&mut self, topic: &str) {
+        self.known.remove(topic);
+    }
+}

@@ -1,0 +1,276 @@
+//! The messages on their way to one client: QoS 0, retained, queued and in flight.
+//!
+//! It outlives a connection. Publishers push, the connection's task takes; every part is bounded.
+
+mod aliases;
+mod lane;
+mod replay;
+mod take;
+mod window;
+
+pub use replay::Replay;
+pub use take::Taken;
+pub use window::Settled;
+
+use std::collections::VecDeque;
+
+use slipring_wire::{PacketId, QoS, Version};
+
+use crate::{Delivery, Limits, Millis};
+use aliases::Aliases;
+use lane::{Lane, Room};
+use replay::Replays;
+use window::Window;
+
+/// What happens to a subscriber whose queue is full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overflow {
+    /// The oldest messages go.
+    #[default]
+    DropOldest,
+    /// The message that found no room goes.
+    DropNewest,
+    /// The client is disconnected.
+    Disconnect,
+}
+
+/// What the engine has to do after a push.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pushed {
+    /// Nothing: the client is away, or its task knows already.
+    Quiet,
+    /// Wake the client's task.
+    Wake,
+    /// The queue is full and the policy is to end the connection.
+    Overflow,
+}
+
+/// What a connected client allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// The version it speaks.
+    pub version: Version,
+    /// Unsettled QoS 1 and 2 messages it takes at once (MQTT-3.1.2-24).
+    pub receive_max: u16,
+    /// The largest packet it takes.
+    pub packet_bytes: u32,
+    /// Topic aliases it takes.
+    pub topic_aliases: u16,
+}
+
+#[derive(Debug)]
+struct Link {
+    /// Which connection this is; an older one must not touch the session any more.
+    key: u64,
+    terms: Terms,
+    aliases: Aliases,
+}
+
+/// The bounds, and what happens there.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    outbox_bytes: usize,
+    queue_messages: usize,
+    queue_bytes: usize,
+    inflight: usize,
+    qos0: Overflow,
+    qos12: Overflow,
+}
+
+/// The messages on their way to one client.
+#[derive(Debug)]
+pub struct Outgoing {
+    bounds: Bounds,
+    /// None while the client is away.
+    link: Option<Link>,
+    lane: Lane,
+    replays: Replays,
+    queue: VecDeque<Delivery>,
+    queue_bytes: usize,
+    window: Window,
+    /// The client's task was told that there is something to do.
+    woken: bool,
+    /// Since the last take.
+    dropped: u64,
+    expired: u64,
+    /// Dropped and not told to the client yet.
+    untold: u64,
+}
+
+impl Outgoing {
+    /// A queue for a client that is not connected yet.
+    pub fn new(limits: &Limits) -> Self {
+        Self {
+            bounds: Bounds::from(limits),
+            link: None,
+            lane: Lane::default(),
+            replays: Replays::default(),
+            queue: VecDeque::new(),
+            queue_bytes: 0,
+            window: Window::new(),
+            woken: false,
+            dropped: 0,
+            expired: 0,
+            untold: 0,
+        }
+    }
+
+    /// A connection begins, and any earlier one has lost the session.
+    pub fn attach(&mut self, key: u64, terms: Terms, limits: &Limits) {
+        self.bounds = Bounds::from(limits);
+        let aliases = Aliases::new(terms.topic_aliases.min(limits.topic_aliases));
+        self.link = Some(Link { key, terms, aliases });
+        self.forget_connection();
+        self.window.restart();
+    }
+
+    /// The connection with this key has ended; messages wait for the next one.
+    pub fn detach(&mut self, key: u64) {
+        if self.is_linked(key) {
+            self.link = None;
+            self.forget_connection();
+        }
+    }
+
+    fn forget_connection(&mut self) {
+        self.lane = Lane::default();
+        self.woken = false;
+    }
+
+    /// Whether the connection with this key still has the session.
+    pub fn is_linked(&self, key: u64) -> bool {
+        self.link.as_ref().is_some_and(|link| link.key == key)
+    }
+
+    /// The version the client speaks; None while it is away.
+    pub fn version(&self) -> Option<Version> {
+        self.link.as_ref().map(|link| link.terms.version)
+    }
+
+    /// Messages and bytes that wait or are in flight.
+    pub fn waiting(&self) -> (usize, usize) {
+        let messages = self.queue.len() + self.window.len();
+        (messages, self.queue_bytes + self.window.bytes() + self.lane.queued_bytes())
+    }
+
+    /// Messages sent and not settled.
+    pub fn inflight(&self) -> usize {
+        self.window.len()
+    }
+
+    /// Whether a shared subscription had better choose another member.
+    pub fn is_busy(&self) -> bool {
+        !self.queue.is_empty() || self.lane.queued_bytes() > self.bounds.outbox_bytes / 2
+    }
+
+    /// Adds an encoded QoS 0 message. A client that is away does not get it.
+    pub fn push_encoded(&mut self, message: &[u8], expires_ms: Option<Millis>) -> Pushed {
+        let Some(link) = &self.link else { return Pushed::Quiet };
+        if message.len() > link.terms.packet_bytes as usize {
+            self.drop_messages(1); // MQTT-3.1.2-25
+            return Pushed::Quiet;
+        }
+        let Bounds { outbox_bytes, qos0, .. } = self.bounds;
+        match self.lane.push(message, expires_ms, outbox_bytes, qos0) {
+            Room::Overflow => return Pushed::Overflow,
+            Room::Dropped(count) => self.drop_messages(count),
+            Room::Kept => {}
+        }
+        self.nudge()
+    }
+
+    /// Adds a QoS 1 or 2 message, for a client that is here or away.
+    pub fn push(&mut self, delivery: Delivery) -> Pushed {
+        debug_assert!(delivery.qos > QoS::AtMostOnce);
+        let bytes = delivery.message.bytes();
+        while self.queue.len() >= self.bounds.queue_messages
+            || self.queue_bytes + bytes > self.bounds.queue_bytes
+        {
+            match (self.bounds.qos12, self.link.is_some()) {
+                (Overflow::Disconnect, true) => return Pushed::Overflow,
+                (Overflow::DropOldest, _) if self.drop_oldest() => {}
+                _ => {
+                    self.drop_messages(1);
+                    return Pushed::Quiet;
+                }
+            }
+        }
+        self.queue_bytes += bytes;
+        self.queue.push_back(delivery);
+        if self.has_window() { self.nudge() } else { Pushed::Quiet }
+    }
+
+    /// Asks for the retained messages of a new subscription.
+    pub fn push_replay(&mut self, replay: Replay) {
+        self.replays.push(replay);
+    }
+
+    /// Gives up the retained messages of a filter that is no longer subscribed to.
+    pub fn cancel_replay(&mut self, filter: &str) {
+        self.replays.cancel(filter);
+    }
+
+    /// PUBACK.
+    pub fn acked(&mut self, id: PacketId) -> Settled {
+        self.window.settle(id)
+    }
+
+    /// PUBREC; `refused` is a reason of 0x80 or above.
+    pub fn received(&mut self, id: PacketId, refused: bool) -> Settled {
+        if refused { self.window.settle(id) } else { self.window.received(id) }
+    }
+
+    /// PUBCOMP.
+    pub fn completed(&mut self, id: PacketId) -> Settled {
+        self.window.completed(id)
+    }
+
+    /// Whether a take could give anything.
+    pub fn has_work(&self) -> bool {
+        self.woken
+            || !self.replays.is_empty()
+            || self.window.is_resending()
+            || (!self.queue.is_empty() && self.has_window())
+    }
+
+    fn has_window(&self) -> bool {
+        self.link.as_ref().is_some_and(|link| self.window.has_room(self.window_max(&link.terms)))
+    }
+
+    fn window_max(&self, terms: &Terms) -> usize {
+        self.bounds.inflight.min(usize::from(terms.receive_max))
+    }
+
+    fn drop_oldest(&mut self) -> bool {
+        let Some(oldest) = self.queue.pop_front() else { return false };
+        self.queue_bytes -= oldest.message.bytes();
+        self.drop_messages(1);
+        true
+    }
+
+    fn drop_messages(&mut self, count: u64) {
+        self.dropped += count;
+        self.untold += count;
+    }
+
+    fn nudge(&mut self) -> Pushed {
+        if self.link.is_none() || std::mem::replace(&mut self.woken, true) {
+            Pushed::Quiet
+        } else {
+            Pushed::Wake
+        }
+    }
+}
+
+impl From<&Limits> for Bounds {
+    fn from(limits: &Limits) -> Self {
+        Self {
+            outbox_bytes: limits.outbox_bytes,
+            queue_messages: limits.queue_messages,
+            queue_bytes: limits.queue_bytes,
+            inflight: limits.inflight,
+            qos0: limits.qos0_full,
+            qos12: limits.qos12_full,
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Taking what waits for a client as bytes: within its window, its packet size and its aliases.
+
+use std::sync::Arc;
+
+use slipring_wire::{Ack, Framed, Packet, PacketId, Properties, Publish, QoS, Reason, frame};
+
+use super::window::Again;
+use super::{Link, Outgoing};
+use crate::delivery::{self, TopicAlias};
+use crate::{Delivery, Extras, Message, Millis};
+
+/// Bytes of queued messages encoded at one time; the rest follows when these are written.
+const SLICE_BYTES: usize = 256 << 10;
+
+/// What a take gave, and what was lost since the last one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// How many messages are among the bytes.
+    pub messages: u64,
+    /// How many were dropped.
+    pub dropped: u64,
+    /// How many expired before they could be sent.
+    pub expired: u64,
+}
+
+impl Outgoing {
+    /// Appends what can be sent now to `out`; `find` looks up the retained messages of a filter.
+    ///
+    /// What is sent again goes first, then retained messages, the queue, and QoS 0.
+    pub fn take(
+        &mut self,
+        now_ms: Millis,
+        find: &mut dyn FnMut(&str) -> Vec<Arc<Message>>,
+        out: &mut Vec<u8>,
+    ) -> Taken {
+        self.woken = false;
+        let mut taken = Taken::default();
+        if let Some(mut link) = self.link.take() {
+            self.take_again(&mut link, now_ms, &mut taken, out);
+            self.take_replays(&mut link, now_ms, find, &mut taken, out);
+            self.take_queue(&mut link, now_ms, &mut taken, out);
+            self.take_lane(&mut link, now_ms, &mut taken, out);
+            self.link = Some(link);
+        }
+        taken.dropped = std::mem::take(&mut self.dropped);
+        taken.expired = std::mem::take(&mut self.expired);
+        taken
+    }
+
+    fn take_again(&mut self, link: &mut Link, now: Millis, taken: &mut Taken, out: &mut Vec<u8>) {
+        let most = self.window_max(&link.terms);
+        while out.len() < SLICE_BYTES {
+            match self.window.resend(most) {
+                None => return,
+                Some(Again::Publish(id, delivery)) => {
+                    if self.encode(link, &delivery, Some((id, true)), now, out) {
+                        taken.messages += 1;
+                    } else {
+                        self.window.settle(id);
+                    }
+                }
+                Some(Again::Release(packet_id)) => {
+                    let (reason, properties) = (Reason::Success, Properties::NONE);
+                    Packet::PubRel(Ack { packet_id, reason, properties })
+                        .encode(link.terms.version, out);
+                }
+            }
+        }
+    }
+
+    fn take_replays(
+        &mut self,
+        link: &mut Link,
+        now: Millis,
+        find: &mut dyn FnMut(&str) -> Vec<Arc<Message>>,
+        taken: &mut Taken,
+        out: &mut Vec<u8>,
+    ) {
+        while out.len() < SLICE_BYTES && !self.replays.is_empty() {
+            let Some(delivery) = self.replays.peek(find) else { return };
+            if delivery.qos > QoS::AtMostOnce && !self.window.has_room(self.window_max(&link.terms))
+            {
+                return;
+            }
+            self.replays.advance();
+            self.deliver(link, &delivery, now, taken, out);
+        }
+    }
+
+    fn take_queue(&mut self, link: &mut Link, now: Millis, taken: &mut Taken, out: &mut Vec<u8>) {
+        let most = self.window_max(&link.terms);
+        while out.len() < SLICE_BYTES && self.replays.is_empty() && self.window.has_room(most) {
+            let Some(delivery) = self.queue.pop_front() else { return };
+            self.queue_bytes -= delivery.message.bytes();
+            self.deliver(link, &delivery, now, taken, out);
+        }
+    }
+
+    fn deliver(
+        &mut self,
+        link: &mut Link,
+        delivery: &Delivery,
+        now: Millis,
+        taken: &mut Taken,
+        out: &mut Vec<u8>,
+    ) {
+        if delivery.message.is_expired(now) {
+            self.expired += 1;
+            return;
+        }
+        let id = (delivery.qos > QoS::AtMostOnce).then(|| self.window.send(delivery.clone()));
+        if self.encode(link, delivery, id.map(|id| (id, false)), now, out) {
+            taken.messages += 1;
+        } else if let Some(id) = id {
+            self.window.settle(id);
+        }
+    }
+
+    /// Appends one message; false if the client takes no packet of that size (MQTT-3.1.2-25).
+    fn encode(
+        &mut self,
+        link: &mut Link,
+        delivery: &Delivery,
+        packet: Option<(PacketId, bool)>,
+        now: Millis,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let extras = Extras {
+            left_s: delivery.message.left_s(now),
+            identifiers: delivery.identifiers.as_deref().unwrap_or_default(),
+            ..Extras::default()
+        };
+        let publish = Publish {
+            dup: packet.is_some_and(|(_, again)| again),
+            qos: delivery.qos,
+            retain: delivery.retain,
+            packet_id: packet.map(|(id, _)| id),
+            ..delivery.message.publish()
+        };
+        self.encode_within(link, publish, extras, out)
+    }
+
+    /// Encodes with alias and notice; takes it back if the packet is too large.
+    fn encode_within(
+        &mut self,
+        link: &mut Link,
+        publish: Publish<'_>,
+        mut extras: Extras<'_>,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let start = out.len();
+        extras.dropped = self.untold;
+        if link.aliases.is_allowed() {
+            extras.alias = link.aliases.alias(publish.topic);
+        }
+        delivery::encode(publish, &extras, link.terms.version, out);
+        if out.len() - start > link.terms.packet_bytes as usize {
+            out.truncate(start);
+            if matches!(extras.alias, TopicAlias::New(_)) {
+                link.aliases.forget(publish.topic);
+            }
+            self.drop_messages(1);
+            return false;
+        }
+        self.untold = 0;
+        true
+    }
+
+    fn take_lane(&mut self, link: &mut Link, now: Millis, taken: &mut Taken, out: &mut Vec<u8>) {
+        if !self.replays.is_empty() {
+            return; // what is retained is older than what came since
+        }
+        while !self.lane.is_empty()
+            && (self.lane.is_expiring() || self.untold > 0 || link.aliases.is_allowed())
+        {
+            self.take_one(link, now, taken, out);
+        }
+        if !self.lane.is_empty() {
+            taken.messages += self.lane.take_all(out);
+        }
+    }
+
+    /// One QoS 0 message that cannot go as it was encoded.
+    fn take_one(&mut self, link: &mut Link, now: Millis, taken: &mut Taken, out: &mut Vec<u8>) {
+        let mut lane = std::mem::take(&mut self.lane);
+        lane.take_one(|encoded, expires_ms| {
+            if expires_ms.is_some_and(|at| at <= now) {
+                self.expired += 1;
+                return;
+            }
+            let Ok(Framed::Whole(found)) = frame(encoded, encoded.len()) else { return };
+            let Ok(Packet::Publish(publish)) = Packet::decode(&found, link.terms.version) else {
+                return;
+            };
+            let left_s = expires_ms.map(|at| crate::message::seconds_left(at, now));
+            let extras = Extras { left_s, ..Extras::default() };
+            taken.messages += u64::from(self.encode_within(link, publish, extras, out));
+        });
+        self.lane = lane;
+    }
+}

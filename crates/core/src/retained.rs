@@ -1,0 +1,198 @@
+//! Retained messages: the newest one of each topic that was published to be kept.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::{Limit, Limits, Message, Millis};
+
+/// What one more retained message costs beyond its bytes, about.
+const ENTRY_BYTES: usize = 64;
+
+/// The retained messages, by level, so that a filter visits only what it can match.
+#[derive(Debug, Default)]
+pub struct Retained {
+    root: Node,
+    messages: usize,
+    bytes: usize,
+}
+
+#[derive(Debug, Default)]
+struct Node {
+    levels: HashMap<Box<str>, Node>,
+    message: Option<Arc<Message>>,
+}
+
+impl Retained {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.messages
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.messages == 0
+    }
+
+    /// Their bytes, about.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Keeps a message instead of the earlier one of its topic; says which limit is in the way.
+    pub fn set(&mut self, message: Arc<Message>, limits: &Limits) -> Result<(), Limit> {
+        let earlier = self.get(message.topic()).map(cost);
+        if earlier.is_none() && self.messages >= limits.retained_messages {
+            return Err(Limit::RetainedMessages);
+        }
+        let bytes = self.bytes - earlier.unwrap_or(0) + cost(&message);
+        if bytes > limits.retained_bytes {
+            return Err(Limit::RetainedBytes);
+        }
+        let mut node = &mut self.root;
+        let topic = Arc::clone(message.topic());
+        for level in topic.split('/') {
+            if !node.levels.contains_key(level) {
+                node.levels.insert(level.into(), Node::default());
+            }
+            node = node.levels.get_mut(level).expect("entered above");
+        }
+        node.message = Some(message);
+        self.bytes = bytes;
+        self.messages += usize::from(earlier.is_none());
+        Ok(())
+    }
+
+    /// Forgets the message of a topic (MQTT-3.3.1-6).
+    pub fn remove(&mut self, topic: &str) {
+        if let Some(gone) = self.root.remove(topic.split('/')) {
+            self.bytes -= cost(&gone);
+            self.messages -= 1;
+        }
+    }
+
+    /// The message of a topic.
+    pub fn get(&self, topic: &str) -> Option<&Arc<Message>> {
+        let mut node = &self.root;
+        for level in topic.split('/') {
+            node = node.levels.get(level)?;
+        }
+        node.message.as_ref()
+    }
+
+    /// The messages a filter matches, by topic.
+    pub fn matching(&self, filter: &str) -> Vec<Arc<Message>> {
+        let mut found = Vec::new();
+        self.root.collect(Some(filter), true, &mut found);
+        found.sort_unstable_by(|a, b| a.topic().cmp(b.topic()));
+        found
+    }
+
+    /// Forgets what has expired; how many that were.
+    pub fn expire(&mut self, now_ms: Millis) -> usize {
+        let mut found = Vec::new();
+        self.root.expired(now_ms, &mut found);
+        for topic in &found {
+            self.remove(topic);
+        }
+        found.len()
+    }
+}
+
+impl Node {
+    /// `rest` is what of the filter lies below this node; `None` is nothing.
+    fn collect(&self, rest: Option<&str>, root: bool, found: &mut Vec<Arc<Message>>) {
+        let Some(rest) = rest else {
+            return found.extend(self.message.clone());
+        };
+        let (level, below) = rest.split_once('/').map_or((rest, None), |(a, b)| (a, Some(b)));
+        // MQTT-4.7.2-1: a leading wildcard does not match topics of the broker's own.
+        let children = self.levels.iter().filter(|(name, _)| !(root && name.starts_with('$')));
+        match level {
+            "#" => {
+                found.extend(self.message.clone());
+                children.for_each(|(_, node)| node.collect(Some("#"), false, found));
+            }
+            "+" => children.for_each(|(_, node)| node.collect(below, false, found)),
+            _ => {
+                if let Some(node) = self.levels.get(level) {
+                    node.collect(below, false, found);
+                }
+            }
+        }
+    }
+
+    fn remove(&mut self, mut levels: std::str::Split<'_, char>) -> Option<Arc<Message>> {
+        let Some(level) = levels.next() else { return self.message.take() };
+        let node = self.levels.get_mut(level)?;
+        let gone = node.remove(levels);
+        if node.levels.is_empty() && node.message.is_none() {
+            self.levels.remove(level);
+        }
+        gone
+    }
+
+    fn expired(&self, now_ms: Millis, found: &mut Vec<Arc<str>>) {
+        let gone = self.message.iter().filter(|message| message.is_expired(now_ms));
+        found.extend(gone.map(|message| Arc::clone(message.topic())));
+        self.levels.values().for_each(|node| node.expired(now_ms, found));
+    }
+}
+
+fn cost(message: &Arc<Message>) -> usize {
+    message.bytes() + ENTRY_BYTES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use slipring_wire::{Publish, matches};
+    use std::collections::BTreeSet;
+
+    fn message(topic: &str) -> Arc<Message> {
+        Arc::new(Message::new(&Publish::new(topic, b"payload"), topic.into(), 0))
+    }
+
+    fn levels(with: &'static [&'static str]) -> impl Strategy<Value = String> {
+        prop::collection::vec(prop::sample::select(with), 1..5).prop_map(|levels| levels.join("/"))
+    }
+
+    proptest! {
+        #[test]
+        fn a_filter_finds_what_it_matches_after_any_history(
+            history in prop::collection::vec((levels(&["a", "b", "", "$x"]), any::<bool>()), 0..30),
+            filter in levels(&["a", "b", "", "$x", "+"]),
+            all in any::<bool>(),
+        ) {
+            let filter = if all { format!("{filter}/#") } else { filter };
+            let (mut retained, mut naive) = (Retained::default(), BTreeSet::new());
+            for (topic, set) in history {
+                if set {
+                    retained.set(message(&topic), &Limits::default()).unwrap();
+                    naive.insert(topic);
+                } else {
+                    retained.remove(&topic);
+                    naive.remove(&topic);
+                }
+            }
+            prop_assert_eq!(retained.len(), naive.len());
+            let found: Vec<String> =
+                retained.matching(&filter).iter().map(|found| found.topic().to_string()).collect();
+            naive.retain(|topic| matches(&filter, topic));
+            prop_assert_eq!(found, naive.into_iter().collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_full_store_takes_no_further_topic_but_replaces_those_it_has() {
+        let mut retained = Retained::default();
+        let limits = Limits { retained_messages: 1, ..Limits::default() };
+        retained.set(message("a"), &limits).unwrap();
+        assert_eq!(retained.set(message("b"), &limits), Err(Limit::RetainedMessages));
+        retained.set(message("a"), &limits).unwrap();
+        retained.remove("a");
+        assert_eq!((retained.len(), retained.bytes()), (0, 0));
+        let limits = Limits { retained_bytes: 10, ..Limits::default() };
+        assert_eq!(retained.set(message("b"), &limits), Err(Limit::RetainedBytes));
+    }
+}

@@ -1,0 +1,204 @@
+//! What the broker remembers of a client between its connections, besides the messages for it.
+
+use std::collections::{BTreeMap, HashSet};
+
+use slipring_wire::{
+    Packet, PacketId, Properties, PropertyId, QoS, Reason, RetainHandling, SubAck, Subscribe,
+    Subscription, UnsubAck, Unsubscribe, Version, check_filter, shared,
+};
+
+use crate::{Limit, Limits, Stop, levels};
+
+/// A session. It lives until it expires or its client asks for a clean start.
+#[derive(Debug, Default)]
+pub struct Session {
+    /// By the filter as the client wrote it.
+    subscriptions: BTreeMap<Box<str>, Options>,
+    /// QoS 2 messages received and not released (MQTT-4.3.3-10).
+    incoming: HashSet<PacketId>,
+}
+
+/// What a subscription asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The best quality to deliver at.
+    pub qos: QoS,
+    /// Leave out what the client published itself.
+    pub no_local: bool,
+    /// Keep the retain flag as the publisher set it.
+    pub retain_as_published: bool,
+    /// Told with every message; 0 is none.
+    pub identifier: u32,
+}
+
+/// A subscription that was entered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The filter as the client wrote it.
+    pub filter: Box<str>,
+    /// What it asks for.
+    pub options: Options,
+    /// Whether retained messages are to be sent.
+    pub replay: bool,
+}
+
+/// A subscription that was not entered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The filter as the client wrote it.
+    pub filter: Box<str>,
+    /// What the client is told.
+    pub reason: Reason,
+    /// The limit that was reached.
+    pub limit: Option<Limit>,
+}
+
+/// What a SUBSCRIBE changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Subscribed {
+    /// Entered, new or replaced.
+    pub changes: Vec<Change>,
+    /// Refused, each for its own reason.
+    pub refused: Vec<Refused>,
+}
+
+impl Session {
+    /// The filters subscribed to, in order.
+    pub fn filters(&self) -> impl Iterator<Item = &str> {
+        self.subscriptions.keys().map(|filter| &**filter)
+    }
+
+    /// Enters the filters of a SUBSCRIBE; each gets its own answer (MQTT-3.8.4-6).
+    pub fn subscribe(
+        &mut self,
+        packet: &Subscribe<'_>,
+        limits: &Limits,
+        version: Version,
+        reply: &mut Vec<u8>,
+    ) -> Result<Subscribed, Stop> {
+        let identifier = packet.properties.number(PropertyId::SubscriptionIdentifier).unwrap_or(0);
+        let mut subscribed = Subscribed::default();
+        let mut reasons = Vec::with_capacity(packet.subscriptions.len());
+        for wanted in &packet.subscriptions {
+            if wanted.no_local && shared(wanted.filter).is_some() {
+                let what = "no-local on a shared subscription"; // MQTT-3.8.3-4
+                return Err(Stop::new(Reason::ProtocolError, what));
+            }
+            match self.subscribe_one(wanted, identifier, limits) {
+                Ok(change) => {
+                    reasons.push(granted(change.options.qos));
+                    subscribed.changes.push(change);
+                }
+                Err(refused) => {
+                    reasons.push(refused.reason);
+                    subscribed.refused.push(refused);
+                }
+            }
+        }
+        let properties = Properties::NONE;
+        Packet::SubAck(SubAck { packet_id: packet.packet_id, properties, reasons })
+            .encode(version, reply);
+        Ok(subscribed)
+    }
+
+    fn subscribe_one(
+        &mut self,
+        wanted: &Subscription<'_>,
+        identifier: u32,
+        limits: &Limits,
+    ) -> Result<Change, Refused> {
+        let filter: Box<str> = wanted.filter.into();
+        let known = self.subscriptions.contains_key(&filter);
+        if let Err((reason, limit)) = check(wanted.filter, limits) {
+            return Err(Refused { filter, reason, limit });
+        }
+        if !known && self.subscriptions.len() >= limits.subscriptions {
+            let limit = Some(Limit::Subscriptions);
+            return Err(Refused { filter, reason: Reason::QuotaExceeded, limit });
+        }
+        let options = Options {
+            qos: wanted.qos,
+            no_local: wanted.no_local,
+            retain_as_published: wanted.retain_as_published,
+            identifier,
+        };
+        self.subscriptions.insert(filter.clone(), options);
+        let replay = match wanted.retain_handling {
+            RetainHandling::Send => true,        // MQTT-3.3.1-9
+            RetainHandling::SendIfNew => !known, // MQTT-3.3.1-10
+            RetainHandling::DoNotSend => false,  // MQTT-3.3.1-11
+        };
+        let replay = replay && shared(wanted.filter).is_none();
+        Ok(Change { filter, options, replay })
+    }
+
+    /// Removes the filters of an UNSUBSCRIBE; gives those that were there.
+    pub fn unsubscribe(
+        &mut self,
+        packet: &Unsubscribe<'_>,
+        version: Version,
+        reply: &mut Vec<u8>,
+    ) -> Vec<Box<str>> {
+        let mut gone = Vec::new();
+        let answer = |filter: &&str| match self.subscriptions.remove_entry(*filter) {
+            Some((filter, _)) => {
+                gone.push(filter);
+                Reason::Success
+            }
+            None => Reason::NoSubscriptionExisted,
+        };
+        let reasons = packet.filters.iter().map(answer).collect();
+        let properties = Properties::NONE;
+        Packet::UnsubAck(UnsubAck { packet_id: packet.packet_id, properties, reasons })
+            .encode(version, reply);
+        gone
+    }
+
+    /// A QoS 2 message arrives; false if it came before and is only answered again (MQTT-4.3.3-10).
+    pub fn receive(&mut self, id: PacketId, limits: &Limits) -> Result<bool, Stop> {
+        if self.incoming.contains(&id) {
+            return Ok(false);
+        }
+        if self.incoming.len() >= usize::from(limits.receive_max) {
+            let what = "more unfinished QoS 2 messages than the broker allows";
+            return Err(Stop::at(Limit::ReceiveMax, Reason::ReceiveMaximumExceeded, what));
+        }
+        Ok(self.incoming.insert(id))
+    }
+
+    /// PUBREL, or a refusal of ours: the identifier is free again; false if it was already.
+    pub fn release(&mut self, id: PacketId) -> bool {
+        self.incoming.remove(&id)
+    }
+
+    /// QoS 2 messages received and not released.
+    pub fn unreleased(&self) -> usize {
+        self.incoming.len()
+    }
+}
+
+fn check(filter: &str, limits: &Limits) -> Result<(), (Reason, Option<Limit>)> {
+    let topics = match shared(filter) {
+        Some(Err(_)) => return Err((Reason::TopicFilterInvalid, None)), // MQTT-4.8.2-1, -2
+        Some(Ok((_, topics))) => topics,
+        None => filter,
+    };
+    if check_filter(topics).is_err() {
+        return Err((Reason::TopicFilterInvalid, None));
+    }
+    if levels(topics) > limits.topic_levels {
+        return Err((Reason::TopicFilterInvalid, Some(Limit::TopicLevels)));
+    }
+    if topics.len() > limits.topic_bytes {
+        return Err((Reason::TopicFilterInvalid, Some(Limit::TopicBytes)));
+    }
+    Ok(())
+}
+
+fn granted(qos: QoS) -> Reason {
+    match qos {
+        QoS::AtMostOnce => Reason::Success,
+        QoS::AtLeastOnce => Reason::GrantedQoS1,
+        QoS::ExactlyOnce => Reason::GrantedQoS2,
+    }
+}

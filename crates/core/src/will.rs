@@ -1,0 +1,47 @@
+//! The will: a message to publish when the client goes without a goodbye.
+
+use slipring_wire::{PropertiesBuf, PropertyId, Publish, QoS, Will};
+
+/// The will, kept until the connection ends, and its delay after that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WillMessage {
+    topic: Box<str>,
+    payload: Box<[u8]>,
+    qos: QoS,
+    retain: bool,
+    /// Properties as encoded, without the delay (MQTT-3.1.3-9).
+    properties: PropertiesBuf,
+    /// Seconds to wait for the client to come back; the end of the session ends the wait.
+    pub delay_s: u32,
+}
+
+impl From<Will<'_>> for WillMessage {
+    fn from(will: Will<'_>) -> Self {
+        let mut properties = PropertiesBuf::new();
+        for (id, value) in will.properties.iter() {
+            if id != PropertyId::WillDelayInterval {
+                properties.push(id, value);
+            }
+        }
+        Self {
+            topic: will.topic.into(),
+            payload: will.payload.into(),
+            qos: will.qos,
+            retain: will.retain,
+            properties,
+            delay_s: will.properties.number(PropertyId::WillDelayInterval).unwrap_or(0),
+        }
+    }
+}
+
+impl WillMessage {
+    /// The message to publish.
+    pub fn publish(&self) -> Publish<'_> {
+        Publish {
+            qos: self.qos,
+            retain: self.retain,
+            properties: self.properties.borrow(),
+            ..Publish::new(&self.topic, &self.payload)
+        }
+    }
+}

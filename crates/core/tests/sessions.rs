@@ -1,0 +1,260 @@
+//! A session equals a small model of the standard under random histories of losses and answers.
+//!
+//! The model is a client that does what the standard asks of a receiver, and may vanish with bytes
+//! on the way in both directions. Whatever happens, QoS 1 arrives at least once, QoS 2 exactly once.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use slipring_core::{Delivery, Limits, Message, Outgoing, Pushed, Session, Terms};
+use slipring_wire::{Framed, Packet, PacketId, Publish, QoS, Version, frame};
+
+/// What the receiver has to say, in the order it says it.
+#[derive(Clone, Copy, Debug)]
+enum Answer {
+    Ack(PacketId),
+    Received(PacketId),
+    Completed(PacketId),
+}
+
+/// A receiver as the standard describes it (MQTT-4.3.2, MQTT-4.3.3).
+#[derive(Default)]
+struct Receiver {
+    /// Given to the application, in order.
+    delivered: Vec<(QoS, u32)>,
+    /// QoS 2 identifiers between PUBLISH and PUBREL; they outlive connections.
+    unreleased: HashSet<PacketId>,
+    /// Answers that have not reached the broker; lost with the connection.
+    answers: VecDeque<Answer>,
+    /// Unanswered PUBLISH packets of this connection.
+    outstanding: HashSet<PacketId>,
+    /// Identifiers seen on an earlier connection without being settled.
+    earlier: HashSet<PacketId>,
+}
+
+impl Receiver {
+    fn receive(&mut self, bytes: &[u8], receive_max: u16) -> Result<(), TestCaseError> {
+        let mut rest = bytes;
+        while let Ok(Framed::Whole(whole)) = frame(rest, usize::MAX) {
+            match Packet::decode(&whole, Version::V5) {
+                Ok(Packet::Publish(publish)) => self.publish(&publish)?,
+                Ok(Packet::PubRel(ack)) => {
+                    self.unreleased.remove(&ack.packet_id);
+                    self.answers.push_back(Answer::Completed(ack.packet_id));
+                }
+                other => prop_assert!(false, "not for a receiver: {other:?}"),
+            }
+            rest = &rest[whole.length..];
+        }
+        prop_assert!(rest.is_empty(), "half a packet");
+        prop_assert!(self.outstanding.len() <= usize::from(receive_max), "MQTT-3.3.4-9");
+        Ok(())
+    }
+
+    fn publish(&mut self, publish: &Publish<'_>) -> Result<(), TestCaseError> {
+        let id = publish.packet_id.expect("QoS 1 or 2");
+        let number = u32::from_be_bytes(publish.payload.try_into().expect("four bytes"));
+        prop_assert!(self.outstanding.insert(id), "MQTT-2.2.1-4: {id:?} is in use");
+        prop_assert_eq!(publish.dup, self.earlier.contains(&id), "MQTT-3.3.1-1");
+        if publish.qos == QoS::AtLeastOnce {
+            self.delivered.push((QoS::AtLeastOnce, number));
+            self.answers.push_back(Answer::Ack(id));
+        } else {
+            if self.unreleased.insert(id) {
+                self.delivered.push((QoS::ExactlyOnce, number));
+            }
+            self.answers.push_back(Answer::Received(id));
+        }
+        Ok(())
+    }
+
+    fn lose(&mut self) {
+        self.answers.clear();
+        self.earlier.extend(self.outstanding.drain());
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Publish(bool),
+    /// The broker writes; the bytes arrive, or are lost with the connection.
+    Write(bool),
+    /// So many answers reach the broker.
+    Answer(usize),
+    /// The connection is lost, and comes back with this receive maximum.
+    Lose(u16),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => any::<bool>().prop_map(Step::Publish),
+        3 => prop::bool::weighted(0.9).prop_map(Step::Write),
+        4 => (1usize..5).prop_map(Step::Answer),
+        1 => (1u16..6).prop_map(Step::Lose),
+    ]
+}
+
+struct World {
+    outgoing: Outgoing,
+    receiver: Receiver,
+    receive_max: u16,
+    connections: u64,
+    published: Vec<(QoS, u32)>,
+}
+
+fn terms(receive_max: u16) -> Terms {
+    Terms { version: Version::V5, receive_max, packet_bytes: u32::MAX, topic_aliases: 3 }
+}
+
+impl World {
+    fn new() -> Self {
+        let mut world = Self {
+            outgoing: Outgoing::new(&Limits::default()),
+            receiver: Receiver::default(),
+            receive_max: 3,
+            connections: 0,
+            published: Vec::new(),
+        };
+        world.connect(3);
+        world
+    }
+
+    fn connect(&mut self, receive_max: u16) {
+        self.receive_max = receive_max;
+        self.connections += 1;
+        self.outgoing.attach(self.connections, terms(receive_max), &Limits::default());
+    }
+
+    fn lose(&mut self, receive_max: u16) {
+        self.outgoing.detach(self.connections);
+        self.receiver.lose();
+        self.connect(receive_max);
+    }
+
+    fn publish(&mut self, exactly: bool) {
+        let qos = if exactly { QoS::ExactlyOnce } else { QoS::AtLeastOnce };
+        let number = self.published.len() as u32;
+        let payload = number.to_be_bytes();
+        let publish = Publish { qos, ..Publish::new("t", &payload) };
+        let message = Arc::new(Message::new(&publish, "t".into(), 0));
+        let delivery = Delivery { message, qos, retain: false, identifiers: None };
+        assert_ne!(self.outgoing.push(delivery), Pushed::Overflow);
+        self.published.push((qos, number));
+    }
+
+    fn write(&mut self, arrives: bool) -> Result<(), TestCaseError> {
+        let mut bytes = Vec::new();
+        self.outgoing.take(0, &mut |_| Vec::new(), &mut bytes);
+        if arrives {
+            return self.receiver.receive(&bytes, self.receive_max);
+        }
+        let sent = publishes(&bytes);
+        self.receiver.earlier.extend(sent);
+        self.lose(self.receive_max);
+        Ok(())
+    }
+
+    fn answer(&mut self) -> bool {
+        let Some(answer) = self.receiver.answers.pop_front() else { return false };
+        match answer {
+            Answer::Ack(id) => {
+                self.outgoing.acked(id);
+                self.settle(id);
+            }
+            Answer::Received(id) => {
+                self.outgoing.received(id, false);
+                // The broker answers PUBREL at once.
+                self.receiver.unreleased.remove(&id);
+                self.receiver.answers.push_back(Answer::Completed(id));
+            }
+            Answer::Completed(id) => {
+                self.outgoing.completed(id);
+                self.settle(id);
+            }
+        }
+        true
+    }
+
+    fn settle(&mut self, id: PacketId) {
+        self.receiver.outstanding.remove(&id);
+        self.receiver.earlier.remove(&id);
+    }
+
+    fn run(&mut self, step: &Step) -> Result<(), TestCaseError> {
+        match step {
+            Step::Publish(exactly) => self.publish(*exactly),
+            Step::Write(arrives) => self.write(*arrives)?,
+            Step::Answer(count) => {
+                for _ in 0..*count {
+                    self.answer();
+                }
+            }
+            Step::Lose(receive_max) => self.lose(*receive_max),
+        }
+        Ok(())
+    }
+
+    /// Everything that is on its way arrives.
+    fn drain(&mut self) -> Result<(), TestCaseError> {
+        loop {
+            self.write(true)?;
+            if !self.answer() && !self.outgoing.has_work() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn publishes(bytes: &[u8]) -> Vec<PacketId> {
+    let (mut rest, mut ids) = (bytes, Vec::new());
+    while let Ok(Framed::Whole(whole)) = frame(rest, usize::MAX) {
+        if let Ok(Packet::Publish(publish)) = Packet::decode(&whole, Version::V5) {
+            ids.extend(publish.packet_id);
+        }
+        rest = &rest[whole.length..];
+    }
+    ids
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_lost_and_qos_2_arrives_once_whatever_is_lost_on_the_way(
+        history in prop::collection::vec(step(), 0..120),
+    ) {
+        let mut world = World::new();
+        for step in &history {
+            world.run(step)?;
+        }
+        world.drain()?;
+        prop_assert_eq!(world.outgoing.waiting(), (0, 0), "all is settled");
+        let of = |list: &[(QoS, u32)], wanted| -> Vec<u32> {
+            list.iter().filter(|(qos, _)| *qos == wanted).map(|(_, number)| *number).collect()
+        };
+        let delivered = &world.receiver.delivered;
+        let exactly = QoS::ExactlyOnce;
+        prop_assert_eq!(of(delivered, exactly), of(&world.published, exactly), "MQTT-4.3.3, MQTT-4.6.0-6");
+        let mut seen = HashSet::new();
+        let at_least = of(delivered, QoS::AtLeastOnce);
+        let first: Vec<u32> = at_least.into_iter().filter(|number| seen.insert(*number)).collect();
+        prop_assert_eq!(first, of(&world.published, QoS::AtLeastOnce), "MQTT-4.3.2, MQTT-4.6.0-6");
+    }
+
+    #[test]
+    fn a_qos_2_message_from_a_client_is_taken_once_however_often_it_is_sent(
+        history in prop::collection::vec((1u16..6, any::<bool>()), 0..80),
+    ) {
+        let mut session = Session::default();
+        let mut model: HashSet<u16> = HashSet::new();
+        for (number, publish) in history {
+            let id = PacketId::new(number).unwrap();
+            if publish {
+                let new = session.receive(id, &Limits::default()).unwrap();
+                prop_assert_eq!(new, model.insert(number), "MQTT-4.3.3-10");
+            } else {
+                prop_assert_eq!(session.release(id), model.remove(&number), "MQTT-4.3.3-11");
+            }
+            prop_assert_eq!(session.unreleased(), model.len());
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! One client as the others see it: its session, what is on its way to it, and its connection.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use arc_swap::ArcSwapOption;
+use atomic_waker::AtomicWaker;
+use slipring_core::{Limits, Millis, Outgoing, Session, WillMessage};
+use slipring_wire::{Reason, Version};
+
+use crate::keeper::Due;
+use crate::origin::Origin;
+use crate::traffic::Traffic;
+
+/// A client with a session, connected or away.
+#[derive(Debug)]
+pub(crate) struct Client {
+    /// A number no other session has had.
+    pub key: u64,
+    /// Its client identifier.
+    pub name: Box<str>,
+    /// Only this user may have the session.
+    pub user: Option<Box<str>>,
+    pub traffic: Traffic,
+    // A lock: held by the connection for one SUBSCRIBE or QoS 2 step, by who lists the clients, and
+    // by a connection that takes over. Taken after the registry's and before the others.
+    state: Mutex<State>,
+    // A lock: publishers on any thread push, the connection's task takes. Taken last.
+    outgoing: Mutex<Outgoing>,
+    /// The connection, to wake it without a lock; changed under the lock of `state`.
+    link: ArcSwapOption<Link>,
+}
+
+/// What changes with connections.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    pub session: Session,
+    /// Which connection has the session.
+    pub link: Option<u64>,
+    /// Whether the session is over; it is in no table any more.
+    pub ended: bool,
+    /// Seconds to keep the session when the client is away.
+    pub expiry_s: u32,
+    /// The will of a client that is away, and when to publish it.
+    pub will: Option<(WillMessage, Millis)>,
+    /// When the session of a client that is away ends.
+    pub expires_ms: Option<Millis>,
+    /// The timer that is set for this client.
+    pub due: Option<Due>,
+}
+
+/// One connection.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub key: u64,
+    pub origin: Origin,
+    pub connected_ns: i64,
+    /// Set once CONNECT was accepted.
+    pub version: OnceLock<Version>,
+    closing: OnceLock<Reason>,
+    /// Wakes the connection's task.
+    pub waker: AtomicWaker,
+}
+
+impl Link {
+    pub fn new(key: u64, origin: Origin, now_ns: i64) -> Self {
+        Self {
+            key,
+            origin,
+            connected_ns: now_ns,
+            version: OnceLock::new(),
+            closing: OnceLock::new(),
+            waker: AtomicWaker::new(),
+        }
+    }
+
+    /// Asks the connection to end. The first reason counts.
+    pub fn close(&self, reason: Reason) {
+        let _ = self.closing.set(reason);
+        self.waker.wake();
+    }
+
+    pub fn closing(&self) -> Option<Reason> {
+        self.closing.get().copied()
+    }
+}
+
+impl Client {
+    pub fn new(key: u64, name: &str, user: Option<&str>, limits: &Limits) -> Self {
+        Self {
+            key,
+            name: name.into(),
+            user: user.map(Into::into),
+            traffic: Traffic::default(),
+            state: Mutex::default(),
+            outgoing: Mutex::new(Outgoing::new(limits)),
+            link: ArcSwapOption::empty(),
+        }
+    }
+
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The state, if this connection still has the session.
+    pub fn state_of(&self, link: &Link) -> Option<MutexGuard<'_, State>> {
+        let state = self.state();
+        (state.link == Some(link.key)).then_some(state)
+    }
+
+    pub fn outgoing(&self) -> MutexGuard<'_, Outgoing> {
+        self.outgoing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn link(&self) -> Option<Arc<Link>> {
+        self.link.load_full()
+    }
+
+    /// Gives the session to a connection, or to none; the earlier one is returned.
+    pub fn set_link(&self, state: &mut State, link: Option<Arc<Link>>) -> Option<Arc<Link>> {
+        state.link = link.as_ref().map(|link| link.key);
+        self.link.swap(link)
+    }
+
+    /// Tells the connection's task that there is something to send.
+    pub fn wake(&self) {
+        if let Some(link) = &*self.link.load() {
+            link.waker.wake();
+        }
+    }
+
+    /// Ends the connection, if there is one.
+    pub fn close(&self, reason: Reason) {
+        if let Some(link) = &*self.link.load() {
+            link.close(reason);
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! One client's side of the broker: what each of its packets does to the shared tables.
+
+use std::sync::Arc;
+
+use slipring_core::{Action, Conversation, Goodbye, Incoming, Opening, Replay, Stop, WillMessage};
+use slipring_wire::{Frame, Packet, PacketId, Publish, QoS, Reason, Subscribe, Unsubscribe};
+
+use crate::broker::Broker;
+use crate::client::{Client, Link};
+use crate::event::EventKind;
+use crate::feed::{Feed, Publisher};
+use crate::keeper;
+use crate::registry::{Opened, Refusal};
+
+/// Why a connection ended.
+#[derive(Debug)]
+pub(crate) enum End {
+    /// The client said goodbye.
+    Goodbye(Goodbye),
+    /// The client closed the socket, or the network did.
+    Lost(String),
+    /// The client broke a rule or reached a limit.
+    Stopped(Stop),
+    /// There is no room for the client, or it is not let in.
+    Refused(Refusal),
+    /// No CONNECT came in time.
+    Silent,
+    /// The broker ends it.
+    Closed(Reason),
+}
+
+/// Another connection has the session.
+const TAKEN_OVER: End = End::Closed(Reason::SessionTakenOver);
+
+impl From<std::io::Error> for End {
+    fn from(error: std::io::Error) -> Self {
+        Self::Lost(error.to_string())
+    }
+}
+
+impl From<Stop> for End {
+    fn from(stop: Stop) -> Self {
+        Self::Stopped(stop)
+    }
+}
+
+impl std::fmt::Display for End {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Goodbye(goodbye) if goodbye.with_will => {
+                f.write_str("said goodbye with its will")
+            }
+            Self::Goodbye(_) => f.write_str("said goodbye"),
+            Self::Lost(why) => f.write_str(why),
+            Self::Stopped(stop) => stop.fmt(f),
+            Self::Refused(refusal) => write!(f, "{}: {}", refusal.reason, refusal.why),
+            Self::Silent => f.write_str("no whole CONNECT in time (limits.connect_ms)"),
+            Self::Closed(reason) => reason.fmt(f),
+        }
+    }
+}
+
+/// A connection's conversation, and the client it turned out to be.
+pub(crate) struct Party {
+    pub broker: Arc<Broker>,
+    pub link: Arc<Link>,
+    pub conversation: Conversation,
+    /// None until CONNECT was accepted.
+    pub client: Option<Arc<Client>>,
+    pub keep_alive_s: u16,
+    pub reply: Vec<u8>,
+    pub feed: Feed,
+    incoming: Incoming,
+    will: Option<WillMessage>,
+    /// Wills of sessions that this client's clean start ended.
+    inherited: Vec<(Arc<Client>, WillMessage)>,
+}
+
+impl Party {
+    pub fn new(broker: Arc<Broker>, link: Arc<Link>) -> Self {
+        let limits = *broker.plan.load().limits_of(link.origin.listener);
+        Self {
+            broker,
+            link,
+            conversation: Conversation::new(limits),
+            client: None,
+            keep_alive_s: 0,
+            reply: Vec::new(),
+            feed: Feed::new(),
+            incoming: Incoming::default(),
+            will: None,
+            inherited: Vec::new(),
+        }
+    }
+
+    /// The client identifier, or the address while there is none.
+    pub fn name(&self) -> &str {
+        self.client.as_ref().map_or(&self.link.origin.address, |client| &client.name)
+    }
+
+    /// Takes one packet.
+    #[inline]
+    pub fn take(&mut self, frame: &Frame<'_>) -> Result<(), End> {
+        let packet = Packet::decode(frame, self.conversation.version()).map_err(Stop::from)?;
+        match (self.conversation.receive(packet, &mut self.reply)?, &self.client) {
+            (Action::Publish(message), Some(_)) => self.publish(message),
+            (Action::Acked(id), Some(client)) => {
+                client.outgoing().acked(id);
+                Ok(())
+            }
+            (Action::Open(opening), _) => self.open(*opening),
+            (action, Some(client)) => {
+                let client = Arc::clone(client);
+                self.take_control(&client, action)
+            }
+            (_, None) => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn publish(&mut self, publish: Publish<'_>) -> Result<(), End> {
+        let Some(client) = &self.client else { return Ok(()) };
+        let message = self.incoming.admit(publish, self.conversation.limits())?;
+        let (qos, id) = (message.qos, message.packet_id);
+        let reason = if message.topic.starts_with('$') {
+            Reason::NotAuthorized // MQTT-4.7.2-1: these are the broker's own
+        } else if qos == QoS::ExactlyOnce && !is_new(client, &self.link, &self.conversation, id)? {
+            Reason::Success
+        } else {
+            let from = Publisher { key: client.key, name: &client.name };
+            self.feed.publish(&self.broker, from, &message, self.conversation.version())
+        };
+        if let (true, Some(id)) = (reason.is_error() && qos == QoS::ExactlyOnce, id) {
+            client.state().session.release(id);
+        }
+        self.conversation.acknowledge(qos, id, reason, &mut self.reply);
+        Ok(())
+    }
+
+    fn take_control(&mut self, client: &Arc<Client>, action: Action<'_>) -> Result<(), End> {
+        match action {
+            Action::Subscribe(packet) => self.subscribe(client, &packet)?,
+            Action::Unsubscribe(packet) => self.unsubscribe(client, &packet)?,
+            Action::Release(id) => {
+                let mut state = client.state_of(&self.link).ok_or(TAKEN_OVER)?;
+                let known = state.session.release(id);
+                self.conversation.complete(id, known, &mut self.reply);
+            }
+            Action::Received(id, refused) => {
+                let settled = client.outgoing().received(id, refused);
+                if !refused {
+                    self.conversation.release(id, settled, &mut self.reply);
+                }
+            }
+            Action::Completed(id) => {
+                client.outgoing().completed(id);
+            }
+            Action::Close(goodbye) => return Err(End::Goodbye(goodbye)),
+            Action::Nothing | Action::Open(_) | Action::Publish(_) | Action::Acked(_) => {}
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, opening: Opening) -> Result<(), End> {
+        let refused = |refusal: Refusal| {
+            let plan = self.broker.plan.load();
+            let server = plan.server_reference.as_deref();
+            let server = server.filter(|_| refusal.reason == Reason::UseAnotherServer); // T11
+            self.conversation.refuse(refusal.reason, refusal.why, server, &mut self.reply);
+            End::Refused(refusal)
+        };
+        let opened = self.broker.open_session(&opening, &self.link).map_err(refused)?;
+        let Opened { client, session_present, will } = opened;
+        let _ = self.link.version.set(opening.terms.version);
+        opening.cut().for_each(|limit| self.broker.reached.count(limit));
+        self.conversation.accept(&opening, &client.name, session_present, &mut self.reply);
+        self.keep_alive_s = opening.keep_alive_s;
+        let kept = if session_present { ", its session goes on" } else { "" };
+        let detail =
+            format!("from {} with {}{kept}", self.link.origin.address, opening.terms.version);
+        self.broker.report(EventKind::Connected, &client.name, detail);
+        self.will = opening.will;
+        self.inherited.extend(will);
+        self.client = Some(client);
+        if self.broker.is_stopping() {
+            self.link.close(Reason::ServerShuttingDown);
+        }
+        Ok(())
+    }
+
+    fn subscribe(&mut self, client: &Arc<Client>, packet: &Subscribe<'_>) -> Result<(), End> {
+        let (limits, version) = (self.conversation.limits(), self.conversation.version());
+        let mut state = client.state_of(&self.link).ok_or(TAKEN_OVER)?;
+        let subscribed = state.session.subscribe(packet, limits, version, &mut self.reply)?;
+        // Under the lock of the session, so that a take-over finds both in step (CVE-2024-8376).
+        self.broker.subscribe(client, &subscribed);
+        drop(state);
+        for change in &subscribed.changes {
+            if change.replay {
+                let identifier = change.options.identifier;
+                client.outgoing().push_replay(Replay {
+                    filter: change.filter.clone(),
+                    qos: change.options.qos,
+                    identifiers: (identifier > 0).then(|| Arc::from([identifier])),
+                });
+            }
+            self.broker.report(EventKind::Subscribed, &client.name, &*change.filter);
+        }
+        for refused in &subscribed.refused {
+            if let Some(limit) = refused.limit {
+                self.broker.reached.count(limit);
+            }
+            let detail = format!("{}: {}", refused.filter, refused.reason);
+            self.broker.report(EventKind::SubscriptionRefused, &client.name, detail);
+        }
+        Ok(())
+    }
+
+    fn unsubscribe(&mut self, client: &Arc<Client>, packet: &Unsubscribe<'_>) -> Result<(), End> {
+        let mut state = client.state_of(&self.link).ok_or(TAKEN_OVER)?;
+        let version = self.conversation.version();
+        let gone = state.session.unsubscribe(packet, version, &mut self.reply);
+        self.broker.unsubscribe(client, gone.iter().map(|filter| &**filter));
+        drop(state);
+        for filter in gone {
+            client.outgoing().cancel_replay(&filter);
+            self.broker.report(EventKind::Unsubscribed, &client.name, filter);
+        }
+        Ok(())
+    }
+
+    /// The connection is over: its session waits or ends, its will is published or waits.
+    pub async fn leave(&mut self, end: &End) {
+        let Some(client) = self.client.clone() else { return };
+        let (with_will, expiry_s) = match end {
+            End::Goodbye(goodbye) => (goodbye.with_will, goodbye.expiry_s),
+            End::Closed(Reason::ServerShuttingDown) => (false, None),
+            _ => (true, None),
+        };
+        let will = self.will.take().filter(|_| with_will);
+        if let Some(will) = self.broker.leave(&client, &self.link, will, expiry_s) {
+            keeper::publish(&self.broker, &mut self.feed, &client, &will).await;
+        }
+    }
+
+    /// Publishes the wills of sessions that this client's clean start ended.
+    pub async fn publish_inherited(&mut self) {
+        while let Some((client, will)) = self.inherited.pop() {
+            keeper::publish(&self.broker, &mut self.feed, &client, &will).await;
+        }
+    }
+}
+
+/// Whether a QoS 2 message has not come before (MQTT-4.3.3-10).
+fn is_new(
+    client: &Client,
+    link: &Link,
+    conversation: &Conversation,
+    id: Option<PacketId>,
+) -> Result<bool, End> {
+    let mut state = client.state_of(link).ok_or(TAKEN_OVER)?;
+    Ok(id.map_or(Ok(true), |id| state.session.receive(id, conversation.limits()))?)
+}

@@ -1,0 +1,210 @@
+//! The sessions by client identifier: opening, taking over, leaving, ending.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use slipring_core::{Limit, Millis, Opening, WillMessage};
+use slipring_wire::Reason;
+
+use crate::broker::Broker;
+use crate::client::{Client, Link, State};
+
+/// Every session, and how many are connected.
+#[derive(Debug, Default)]
+pub(crate) struct Registry {
+    pub sessions: HashMap<Box<str>, Arc<Client>>,
+    pub connected: usize,
+    /// By listener.
+    listeners: HashMap<usize, usize>,
+}
+
+/// A client that was let in.
+pub(crate) struct Opened {
+    pub client: Arc<Client>,
+    pub session_present: bool,
+    /// The will of the session that this one ends, and whose it is.
+    pub will: Option<(Arc<Client>, WillMessage)>,
+}
+
+/// Why a client was not let in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub reason: Reason,
+    pub why: &'static str,
+    pub limit: Option<Limit>,
+}
+
+impl Registry {
+    fn count(&mut self, link: &Link) {
+        self.connected += 1;
+        *self.listeners.entry(link.origin.listener).or_default() += 1;
+    }
+
+    fn discount(&mut self, link: &Link) {
+        self.connected -= 1;
+        if let Some(count) = self.listeners.get_mut(&link.origin.listener) {
+            *count -= 1;
+        }
+    }
+}
+
+impl Broker {
+    /// Lets a client in: finds or makes its session, and takes it from an earlier connection.
+    pub fn open_session(&self, opening: &Opening, link: &Arc<Link>) -> Result<Opened, Refusal> {
+        let user = link.origin.user.as_deref().or(opening.user_name.as_deref());
+        let assigned = self.client_id_for(link.key);
+        let client_id = if opening.client_id.is_empty() { &assigned } else { &opening.client_id };
+        let mut registry = self.registry();
+        let earlier = registry.sessions.get(client_id.as_str()).cloned();
+        if earlier.as_ref().is_some_and(|earlier| earlier.user.as_deref() != user) {
+            let why = "the client identifier belongs to another user";
+            return Err(Refusal { reason: Reason::NotAuthorized, why, limit: None });
+        }
+        self.check_room(&registry, earlier.as_deref(), link)?;
+        let mut will = None;
+        let kept = match earlier {
+            Some(earlier) if opening.clean_start => {
+                let pending = self.end_session(&mut registry, &earlier); // MQTT-3.1.2-4
+                will = pending.map(|will| (earlier, will));
+                None
+            }
+            kept => kept,
+        };
+        let session_present = kept.is_some();
+        let client = kept.unwrap_or_else(|| {
+            let limits = *self.plan.load().limits_of(link.origin.listener);
+            let client = Arc::new(Client::new(self.next_key(), client_id, user, &limits));
+            registry.sessions.insert(client_id.as_str().into(), Arc::clone(&client));
+            client
+        });
+        self.attach(&mut registry, &client, opening, link);
+        self.let_in.fetch_add(1, Ordering::Relaxed);
+        Ok(Opened { client, session_present, will })
+    }
+
+    fn check_room(
+        &self,
+        registry: &Registry,
+        earlier: Option<&Client>,
+        link: &Link,
+    ) -> Result<(), Refusal> {
+        let plan = self.plan.load();
+        let listener = link.origin.listener;
+        let here = registry.listeners.get(&listener).copied().unwrap_or(0);
+        let connected = earlier.is_some_and(|earlier| earlier.state().link.is_some());
+        let full = registry.connected >= plan.limits.connections
+            || here >= plan.limits_of(listener).connections;
+        if full && !connected {
+            let (reason, why) = match plan.server_reference {
+                Some(_) => (Reason::UseAnotherServer, "no more connections here"),
+                None => (Reason::ServerBusy, "no more connections"),
+            };
+            return Err(Refusal { reason, why, limit: Some(Limit::Connections) });
+        }
+        if earlier.is_none() && registry.sessions.len() >= plan.limits.sessions {
+            let (reason, why) = (Reason::QuotaExceeded, "no more sessions");
+            return Err(Refusal { reason, why, limit: Some(Limit::Sessions) });
+        }
+        Ok(())
+    }
+
+    /// Gives a session to a connection; an earlier connection has to go (MQTT-3.1.4-3).
+    fn attach(
+        &self,
+        registry: &mut Registry,
+        client: &Arc<Client>,
+        opening: &Opening,
+        link: &Arc<Link>,
+    ) {
+        let mut state = client.state();
+        self.keeper.cancel(state.due.take());
+        state.will = None; // MQTT-3.1.3-9: it came back before the delay had passed
+        state.expires_ms = None;
+        state.expiry_s = opening.expiry_s;
+        let limits = *self.plan.load().limits_of(link.origin.listener);
+        client.outgoing().attach(link.key, opening.terms, &limits);
+        if let Some(earlier) = client.set_link(&mut state, Some(Arc::clone(link))) {
+            registry.discount(&earlier);
+            earlier.close(Reason::SessionTakenOver);
+        }
+        registry.count(link);
+    }
+
+    /// A connection is over. The will to publish now, if any.
+    ///
+    /// `expiry_s` is what a goodbye said of the session; `will` is None after a plain goodbye.
+    pub fn leave(
+        &self,
+        client: &Arc<Client>,
+        link: &Link,
+        will: Option<WillMessage>,
+        expiry_s: Option<u32>,
+    ) -> Option<WillMessage> {
+        let mut registry = self.registry();
+        let mut state = client.state();
+        if state.link != Some(link.key) {
+            // Taken over: a delayed will is not sent, unless the session ended with it.
+            return will.filter(|will| will.delay_s == 0 || state.ended);
+        }
+        client.set_link(&mut state, None);
+        client.outgoing().detach(link.key);
+        registry.discount(link);
+        let now_ms = self.now_ms();
+        state.expiry_s = expiry_s.unwrap_or(state.expiry_s);
+        if state.expiry_s == 0 {
+            drop(state);
+            self.end_session(&mut registry, client);
+            return will;
+        }
+        state.expires_ms = after(now_ms, state.expiry_s);
+        let now = match will {
+            Some(will) if will.delay_s > 0 => {
+                let at = after(now_ms, will.delay_s).unwrap_or(Millis::MAX);
+                state.will = Some((will, at));
+                None
+            }
+            will => will,
+        };
+        self.set_timer(client, &mut state);
+        now
+    }
+
+    /// Sets the timer for whatever comes first of a client that is away.
+    pub fn set_timer(&self, client: &Arc<Client>, state: &mut State) {
+        self.keeper.cancel(state.due.take());
+        let will_at = state.will.as_ref().map(|(_, at)| *at);
+        let first = will_at.into_iter().chain(state.expires_ms).min();
+        state.due = first.map(|at| self.keeper.set(at, client));
+    }
+
+    /// Takes a session out of every table; the will it still had to publish.
+    pub fn end_session(
+        &self,
+        registry: &mut Registry,
+        client: &Arc<Client>,
+    ) -> Option<WillMessage> {
+        let mut state = client.state();
+        if state.ended {
+            return None;
+        }
+        state.ended = true;
+        self.keeper.cancel(state.due.take());
+        if let Some(link) = client.set_link(&mut state, None) {
+            registry.discount(&link);
+            link.close(Reason::SessionTakenOver);
+        }
+        if let Some(current) = registry.sessions.get(&client.name) {
+            if current.key == client.key {
+                registry.sessions.remove(&client.name);
+            }
+        }
+        self.unsubscribe(client, state.session.filters());
+        state.will.take().map(|(will, _)| will)
+    }
+}
+
+/// So many seconds later; None is never.
+fn after(now_ms: Millis, seconds: u32) -> Option<Millis> {
+    (seconds < u32::MAX).then(|| now_ms + u64::from(seconds) * 1000)
+}

@@ -1,0 +1,166 @@
+//! Who gets the messages of a topic: subscriptions in the tree, merged to one delivery a client.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use slipring_core::{Identifiers, Leaf, Options, Tree};
+use slipring_wire::{QoS, shared};
+
+use crate::client::Client;
+
+/// A subscription's place in the tree.
+#[derive(Clone, Debug)]
+struct Subscriber {
+    client: Arc<Client>,
+    options: Options,
+    share: Option<Arc<Share>>,
+}
+
+/// The members of a shared subscription take turns.
+#[derive(Debug)]
+struct Share {
+    number: u64,
+    turn: AtomicUsize,
+}
+
+impl Leaf for Subscriber {
+    /// The session, and the share it is subscribed by; 0 is none.
+    type Key = (u64, u64);
+
+    fn key(&self) -> Self::Key {
+        (self.client.key, self.share.as_ref().map_or(0, |share| share.number))
+    }
+}
+
+/// All subscriptions.
+#[derive(Debug, Default)]
+pub(crate) struct Routes {
+    tree: Tree<Subscriber>,
+    /// By the whole filter, with how many members there are.
+    shares: HashMap<Box<str>, (Arc<Share>, usize)>,
+    shares_made: u64,
+}
+
+/// One delivery: a client, and the terms of all its subscriptions that match together.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    pub client: Arc<Client>,
+    pub qos: QoS,
+    pub retain_as_published: bool,
+    pub identifiers: Identifiers,
+}
+
+/// A shared subscription: one of its members gets each message.
+#[derive(Debug)]
+pub(crate) struct Group {
+    share: Arc<Share>,
+    members: Box<[Target]>,
+}
+
+/// Everyone who gets the messages of one topic.
+#[derive(Debug, Default)]
+pub(crate) struct Audience {
+    pub targets: Box<[Target]>,
+    pub groups: Box<[Group]>,
+}
+
+impl Routes {
+    pub fn len(&self) -> usize {
+        self.tree.len()
+    }
+
+    /// Enters a subscription, in place of the client's earlier one with the same filter.
+    pub fn insert(&mut self, client: &Arc<Client>, filter: &str, options: Options) {
+        let (share, topics) = match shared(filter) {
+            Some(Ok((_, topics))) => (Some(self.share(filter)), topics),
+            _ => (None, filter),
+        };
+        let is_shared = share.is_some();
+        let subscriber = Subscriber { client: Arc::clone(client), options, share };
+        if self.tree.insert(topics, subscriber) && is_shared {
+            self.shares.entry(filter.into()).and_modify(|(_, members)| *members += 1);
+        }
+    }
+
+    /// Removes a client's subscription.
+    pub fn remove(&mut self, client: &Client, filter: &str) {
+        let Some(Ok((_, topics))) = shared(filter) else {
+            self.tree.remove(filter, &(client.key, 0));
+            return;
+        };
+        let Some((share, members)) = self.shares.get_mut(filter) else { return };
+        *members -= usize::from(self.tree.remove(topics, &(client.key, share.number)));
+        if *members == 0 {
+            self.shares.remove(filter);
+        }
+    }
+
+    fn share(&mut self, filter: &str) -> Arc<Share> {
+        if let Some((share, _)) = self.shares.get(filter) {
+            return Arc::clone(share);
+        }
+        self.shares_made += 1;
+        let share = Arc::new(Share { number: self.shares_made, turn: AtomicUsize::new(0) });
+        self.shares.insert(filter.into(), (Arc::clone(&share), 0));
+        share
+    }
+
+    /// Who gets what the session with this key publishes to a topic.
+    pub fn audience(&self, topic: &str, publisher: u64) -> Audience {
+        let mut found = self.tree.subscribers(topic);
+        // MQTT-3.8.3-3
+        found.retain(|found| !(found.options.no_local && found.client.key == publisher));
+        found.sort_unstable_by_key(|found| {
+            let (client, share) = found.key();
+            (share, client)
+        });
+        let split = found.partition_point(|found| found.share.is_none());
+        let groups = found[split..].chunk_by(|a, b| a.key().1 == b.key().1).filter_map(|members| {
+            let share = members.first()?.share.clone()?;
+            let members = members.iter().map(|member| merge(std::slice::from_ref(member)));
+            Some(Group { share, members: members.collect() })
+        });
+        let targets = found[..split].chunk_by(|a, b| a.client.key == b.client.key).map(merge);
+        Audience { targets: targets.collect(), groups: groups.collect() }
+    }
+}
+
+/// One delivery for all subscriptions of a client that match (MQTT-3.3.4-2, MQTT-3.3.4-4).
+fn merge(subscriptions: &[Subscriber]) -> Target {
+    let identifiers = subscriptions.iter().map(|found| found.options.identifier);
+    let identifiers: Arc<[u32]> = identifiers.filter(|identifier| *identifier > 0).collect();
+    Target {
+        client: Arc::clone(&subscriptions[0].client),
+        qos: subscriptions.iter().map(|found| found.options.qos).max().unwrap_or(QoS::AtMostOnce),
+        retain_as_published: subscriptions.iter().any(|found| found.options.retain_as_published),
+        identifiers: (!identifiers.is_empty()).then_some(identifiers),
+    }
+}
+
+impl Audience {
+    /// How many deliveries a message makes.
+    pub fn len(&self) -> usize {
+        self.targets.len() + self.groups.len()
+    }
+}
+
+impl Group {
+    /// The member for the next message: connected and not busy if possible, else connected, else
+    /// one whose session waits.
+    pub fn choose(&self) -> &Target {
+        let turn = self.share.turn.fetch_add(1, Ordering::Relaxed);
+        let from = |offset| &self.members[(turn + offset) % self.members.len()];
+        let mut connected = None;
+        for member in (0..self.members.len()).map(from) {
+            let outgoing = member.client.outgoing();
+            if outgoing.version().is_some() {
+                if !outgoing.is_busy() {
+                    return member;
+                }
+                connected = connected.or(Some(member));
+            }
+        }
+        connected.unwrap_or_else(|| from(0))
+    }
+}

@@ -1,0 +1,107 @@
+//! The plan's face in Python: dictionaries with the keys of the configuration become limits.
+
+use pyo3::prelude::*;
+use slipring_core::{JournalRule, Limits, Overflow};
+
+pyo3::import_exception!(slipring.errors, PlanError);
+
+/// The bounds as a dictionary, with the keys of the configuration.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct LimitsDict {
+    connections: usize,
+    sessions: usize,
+    packet_bytes: usize,
+    connect_bytes: usize,
+    connect_ms: u64,
+    keep_alive_s: u16,
+    session_expiry_s: u32,
+    client_id_bytes: usize,
+    topic_levels: usize,
+    topic_bytes: usize,
+    user_properties: usize,
+    topic_aliases: u16,
+    subscriptions: usize,
+    receive_max: u16,
+    inflight: usize,
+    queue_messages: usize,
+    queue_bytes: usize,
+    outbox_bytes: usize,
+    qos0_full: String,
+    qos12_full: String,
+    retained_messages: usize,
+    retained_bytes: usize,
+    values: usize,
+}
+
+impl TryFrom<LimitsDict> for Limits {
+    type Error = PyErr;
+
+    fn try_from(limits: LimitsDict) -> PyResult<Self> {
+        Ok(Self {
+            connections: limits.connections,
+            sessions: limits.sessions,
+            packet_bytes: limits.packet_bytes,
+            connect_bytes: limits.connect_bytes,
+            connect_ms: limits.connect_ms,
+            keep_alive_s: limits.keep_alive_s,
+            session_expiry_s: limits.session_expiry_s,
+            client_id_bytes: limits.client_id_bytes,
+            topic_levels: limits.topic_levels,
+            topic_bytes: limits.topic_bytes,
+            user_properties: limits.user_properties,
+            topic_aliases: limits.topic_aliases,
+            subscriptions: limits.subscriptions,
+            receive_max: limits.receive_max,
+            inflight: limits.inflight,
+            queue_messages: limits.queue_messages,
+            queue_bytes: limits.queue_bytes,
+            outbox_bytes: limits.outbox_bytes,
+            qos0_full: overflow(&limits.qos0_full)?,
+            qos12_full: overflow(&limits.qos12_full)?,
+            retained_messages: limits.retained_messages,
+            retained_bytes: limits.retained_bytes,
+            values: limits.values,
+        })
+    }
+}
+
+fn overflow(name: &str) -> PyResult<Overflow> {
+    match name {
+        "drop_oldest" => Ok(Overflow::DropOldest),
+        "drop_newest" => Ok(Overflow::DropNewest),
+        "disconnect" => Ok(Overflow::Disconnect),
+        _ => Err(PlanError::new_err(format!("'{name}' is not a policy for a full queue"))),
+    }
+}
+
+/// Everything the control plane decides, immutable.
+#[pyclass(frozen, module = "slipring._native")]
+pub struct Plan(pub(crate) slipring_core::Plan);
+
+#[pymethods]
+impl Plan {
+    #[new]
+    #[pyo3(signature = (limits, *, listeners, journal, sys_interval_s, server_reference))]
+    fn new(
+        limits: LimitsDict,
+        listeners: Vec<LimitsDict>,
+        journal: Vec<String>,
+        sys_interval_s: u32,
+        server_reference: Option<String>,
+    ) -> PyResult<Self> {
+        let journal =
+            JournalRule::new(journal).map_err(|error| PlanError::new_err(error.to_string()))?;
+        Ok(Self(slipring_core::Plan {
+            limits: limits.try_into()?,
+            listeners: listeners.into_iter().map(Limits::try_from).collect::<PyResult<_>>()?,
+            server_reference,
+            sys_interval_s,
+            journal,
+        }))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}
