@@ -12,7 +12,6 @@ from tests.mqtt_bytes import Value
 from tests.packets import V5, Kind, Packet
 from tests.raw_mqtt import RawPeer
 
-
 KNOWN = re.compile(r"\$\w+")
 FILTER = re.compile(r"(?:b?'(?:[^'\\]|\\.)*'|[^\s'])+")
 
