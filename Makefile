@@ -14,6 +14,9 @@ export PYO3_PYTHON := $(CURDIR)/$(bin)/python
 export VIRTUAL_ENV := $(CURDIR)/.venv
 unexport CONDA_PREFIX
 
+# What `make bench` runs when nothing is chosen.
+benches := start broker latency connections growth journal_spark
+
 # What this run asks of the machine: see scripts/system-needs.sh.
 asked = $(filter $(1),$(MAKECMDGOALS))
 needs := python cc cargo \
@@ -102,8 +105,8 @@ format: .build/packages ## Format the code, and repair what can be repaired by i
 	@$(step) "cargo fmt" cargo fmt --all
 
 .PHONY: bench
-bench: setup ## Run the benchmarks, and record them in benches/RESULTS.md
-	@for program in start broker journal_spark; do $(step) "benches/$$program.py" $(bin)/python -m benches.$$program; done
+bench: setup ## Run the benchmarks, and record them in benches/RESULTS.md; ARGS="broker latency" chooses
+	@for program in $(or $(ARGS),$(benches)); do $(step) "benches/$$program.py" $(bin)/python -m benches.$$program; done
 
 .PHONY: lock
 lock: .build/packages ## Regenerate the lock files; UPGRADE=1 takes the newest versions

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use slipring_core::Newest;
-use slipring_engine::{ClientStatus, Settings};
+use slipring_engine::{ClientStatus, ListenerSettings, Settings};
 
 use crate::plan::Plan;
 
@@ -107,12 +107,13 @@ impl Engine {
     fn new(
         py: Python<'_>,
         plan: &Plan,
-        listen: String,
+        listen: &str,
         journal: Option<PathBuf>,
         segment_bytes: u64,
         threads: usize,
     ) -> PyResult<Self> {
-        let settings = Settings { listen, journal, segment_bytes, threads };
+        let listeners = vec![ListenerSettings::tcp("mqtt", listen)];
+        let settings = Settings { listeners, journal, segment_bytes, threads };
         py.detach(|| slipring_engine::Engine::start(&settings, plan.0.clone())).map(Self).map_err(
             |error| match error {
                 slipring_engine::StartError::Listen { .. } => {
