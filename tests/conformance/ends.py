@@ -121,12 +121,6 @@ A session can be prolonged by DISCONNECT
     a' > CONNECT clean=0
     a' < CONNACK session_present=1
 
-A server reference from a client is a protocol error
-    5.0: 4.13.1-1
-    a connects
-    a > DISCONNECT server_reference=other
-    a < ended 0x81|0x82
-
 The broker's DISCONNECT says one of the reasons and no session expiry and is the last
     5.0: 3.14.2-1 3.14.2-2 3.14.4-1 3.14.4-2 4.13.2-1
     a connects clean=0 session_expiry=600
@@ -173,7 +167,7 @@ An AUTH of a client that named no method ends the connection
     a < ended 0x82
 
 An AUTH without a method ends the connection
-    5.0: 4.12.0-7 4.12.0-5
+    5.0: 4.12.0-7
     a connects
     a > AUTH reason=0x18
     a < ended 0x82

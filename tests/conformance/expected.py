@@ -8,11 +8,14 @@ the number of bytes of the whole packet.
 from typing import TypeAlias
 
 from tests.conformance.notation import Line, Word, as_bytes, as_giving, as_text
-from tests.mqtt_bytes import BY_NAME, Value
+from tests.mqtt_bytes import BY_NAME, PropertyValues, Value
 from tests.packets import Kind, Packet, Version
 
 Known: TypeAlias = dict[str, int | str]
 """The values that `$name` stands for."""
+
+NOTES = frozenset({"slipring-dropped"})
+"""User properties by which the broker tells of its own work, on any message."""
 
 SUBACK_FAILURE = 0x80
 """The one return code for a failure in MQTT 3.1.1."""
@@ -67,18 +70,28 @@ def _fields(version: Version, got: Packet, topic: str) -> dict[str, Word]:
 def _property_differences(version: Version, line: Line, got: Packet, known: Known) -> list[str]:
     if not version.has_properties:
         return []
+    got_properties = _without_notes(got.properties)
     wanted = {name: words for name, words in line.fields.items() if name in BY_NAME}
     found = [
         f"{name} is not {' and '.join(words)}"
         for name, words in wanted.items()
-        if not _same_values(name, words, got.properties.get(name, ()), known)
+        if not _same_values(name, words, got_properties.get(name, ()), known)
     ]
     if got.kind is Kind.PUBLISH:
-        found += [f"{name} is there" for name in got.properties if name not in wanted]
+        found += [f"{name} is there" for name in got_properties if name not in wanted]
     elif got.kind is not Kind.CONNACK:
         free = FREE_PROPERTIES | wanted.keys()
-        found += [f"{name} is there" for name in got.properties if name not in free]
+        found += [f"{name} is there" for name in got_properties if name not in free]
     return found
+
+
+def _without_notes(found: PropertyValues) -> PropertyValues:
+    """The properties without what the broker tells about its own work."""
+    user = tuple(
+        pair for pair in found.get("user", ()) if isinstance(pair, tuple) and pair[0] not in NOTES
+    )
+    others = {name: values for name, values in found.items() if name != "user"}
+    return others | {"user": user} if user else others
 
 
 def _same_values(name: str, words: list[Word], values: tuple[Value, ...], known: Known) -> bool:

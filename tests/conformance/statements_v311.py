@@ -49,7 +49,7 @@ STATEMENTS = """
 3.1.3-4  both    The client identifier is a UTF-8 string
 3.1.3-5  server  Identifiers of 1 to 23 letters and digits are allowed
 3.1.3-6  server  An empty identifier is replaced by a unique one
-3.1.3-7  client  An empty identifier comes with clean session
+3.1.3-7  both    An empty identifier comes with clean session
 3.1.3-8  server  An empty identifier without clean session is refused with return code 2
 3.1.3-9  server  A refused identifier is answered with return code 2, and the end
 3.1.3-10 both    The will topic is a UTF-8 string

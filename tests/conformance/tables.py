@@ -7,6 +7,7 @@ from tests.conformance import (
     ends,
     flow,
     frames,
+    limited,
     publish,
     retained,
     sessions,
@@ -48,3 +49,5 @@ TABLES: dict[str, tuple[Row, ...]] = {
 CASES: list[Case] = [
     case for table, rows in TABLES.items() for row in rows for case in row.cases(table)
 ]
+LIMITED_CASES: list[Case] = [case for row in limited.ROWS for case in row.cases("limited")]
+ALL_CASES = CASES + LIMITED_CASES

@@ -5,12 +5,14 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.conformance import limited
 from tests.conformance.play import play
 from tests.conformance.row import Case
-from tests.conformance.tables import CASES
+from tests.conformance.tables import CASES, LIMITED_CASES
 from tests.running_broker import RunningBroker
 
 
@@ -20,8 +22,21 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int
     if other := os.environ.get("CONFORMANCE_BROKER"):
         host, _, port = other.rpartition(":")
         yield host, int(port)
-        return
-    running = RunningBroker.start(tmp_path_factory.mktemp("conformance") / "data")
+    else:
+        yield from serving(tmp_path_factory.mktemp("conformance"))
+
+
+@pytest.fixture(scope="module")
+def limited_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
+    """A broker whose limits are low."""
+    folder = tmp_path_factory.mktemp("limited")
+    config = folder / "broker.toml"
+    config.write_text(limited.CONFIG)
+    yield from serving(folder, "--config", str(config))
+
+
+def serving(folder: Path, *arguments: str) -> Iterator[tuple[str, int]]:
+    running = RunningBroker.start(folder / "data", *arguments)
     yield running.host, running.port
     code, errors = running.stop()
     assert code == 0, errors
@@ -30,3 +45,10 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int
 @pytest.mark.parametrize(("number", "case"), list(enumerate(CASES)), ids=map(str, CASES))
 def test_row(address: tuple[str, int], number: int, case: Case) -> None:
     play(*address, case, number)
+
+
+@pytest.mark.parametrize(
+    ("number", "case"), list(enumerate(LIMITED_CASES)), ids=map(str, LIMITED_CASES)
+)
+def test_limited_row(limited_address: tuple[str, int], number: int, case: Case) -> None:
+    play(*limited_address, case, number)

@@ -42,7 +42,7 @@ Filters are compared character by character
     pub > PUBLISH topic={t}/a
     a < quiet
 
-Many filters have one answer in their order
+Many filters to remove have one answer in their order
     3.1.1: 3.10.4-6
     5.0: 3.10.4-6 3.11.3-1 3.11.3-2
     a connects
