@@ -108,6 +108,10 @@ format: .build/packages ## Format the code, and repair what can be repaired by i
 bench: setup ## Run the benchmarks, and record them in benches/RESULTS.md; ARGS="broker latency" chooses
 	@for program in $(or $(ARGS),$(benches)); do $(step) "benches/$$program.py" $(bin)/python -m benches.$$program; done
 
+.PHONY: conformance
+conformance: .build/packages ## Write docs/conformance.md from the tables of the conformance tests
+	@$(step) "docs/conformance.md" $(bin)/python -m scripts.conformance
+
 .PHONY: lock
 lock: .build/packages ## Regenerate the lock files; UPGRADE=1 takes the newest versions
 	@$(step) "lock files" scripts/lock.sh
