@@ -36,6 +36,8 @@ pub(crate) struct Broker {
     pub not_journaled: AtomicU64,
     /// Counts changes of the subscriptions and of the plan; kept routes of an older one are void.
     pub generation: AtomicU64,
+    /// Memory of the routes that publishers keep at hand.
+    pub routes_bytes: AtomicUsize,
     pub started: Instant,
     /// Connections, on their way in or served.
     pub connections: AtomicUsize,
@@ -86,6 +88,7 @@ impl Broker {
             journal_room: room,
             not_journaled: AtomicU64::new(0),
             generation: AtomicU64::new(1),
+            routes_bytes: AtomicUsize::new(0),
             started: Instant::now(),
             connections: AtomicUsize::new(0),
             let_in: AtomicU64::new(0),

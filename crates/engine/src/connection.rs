@@ -207,6 +207,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             let _ = timeout(LAST_READS_MAX, self.read_to_the_end()).await;
         }
         self.party.leave(&end).await;
+        self.party.feed.forget_routes(&self.party.broker);
         let broker = &self.party.broker;
         if let Some(client) = &self.party.client {
             self.outlet.tell_dropped(broker, client);
