@@ -4,6 +4,7 @@ mod buffer;
 mod client;
 mod engine;
 mod journal;
+mod listener;
 
 use pyo3::prelude::*;
 
