@@ -21,6 +21,7 @@ benches := start broker latency connections growth journal_spark
 asked = $(filter $(1),$(MAKECMDGOALS))
 needs := python cc cargo \
   $(if $(call asked,setup lint lint-rust format),rust-lint) \
+  $(if $(call asked,fuzz),cxx) \
   $(if $(call asked,setup demo test test-python bench),java) \
   $(if $(call asked,setup test test-python bench),chromium mosquitto)
 
@@ -42,7 +43,7 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: setup
-setup: .build/native .build/web .build/bytecode ## Install and build everything a developer needs
+setup: .build/native .build/web .build/bytecode .build/outside/stamp ## Install and build everything a developer needs
 
 .PHONY: demo
 demo: .build/native .build/web .build/bytecode ## Run a broker with a simulated aircraft, the lake and the console
@@ -112,6 +113,12 @@ bench: setup ## Run the benchmarks, and record them in benches/RESULTS.md; ARGS=
 conformance: .build/packages ## Write docs/conformance.md from the tables of the conformance tests
 	@$(step) "docs/conformance.md" $(bin)/python -m scripts.conformance
 
+# bash counts its own SECONDS, so the number goes in as an argument and not through the environment.
+unexport SECONDS
+.PHONY: fuzz
+fuzz: $(bin)/uv ## Fuzz every decoder, 20 s each; SECONDS=600 for longer, ARGS="wire topics" for some
+	@$(step) "fuzz" scripts/fuzz.sh $(if $(filter command line environment,$(origin SECONDS)),$(SECONDS),20) $(ARGS)
+
 .PHONY: lock
 lock: .build/packages ## Regenerate the lock files; UPGRADE=1 takes the newest versions
 	@$(step) "lock files" scripts/lock.sh
@@ -152,6 +159,11 @@ $(bin)/uv: requirements-uv.lock | needs
 	$(begin)
 	@$(step) --quiet "npm packages" scripts/npm.sh ci --no-audit --no-fund
 	$(finish)
+
+# Suites that others wrote: tests/outside/README.md.
+.build/outside/stamp: scripts/outside-suites.sh | needs
+	@$(step) --quiet "outside test suites" scripts/outside-suites.sh .build/outside
+	@touch $@
 
 .build/web: $(web_inputs) .build/node-modules $(call absent,python/slipring/console/static/index.html)
 	$(begin)
