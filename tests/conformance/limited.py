@@ -53,7 +53,7 @@ Messages at QoS 1 that were acknowledged do not count
 A client that was given no aliases may use none
     5.0: 3.2.2-18
     a > CONNECT
-    a < CONNACK topic_alias_maximum=0
+    a < CONNACK topic_alias_maximum=!
     a > PUBLISH topic_alias=1
     a < ended 0x94
 
