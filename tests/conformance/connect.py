@@ -243,10 +243,11 @@ Two clients without an identifier are two clients
     5.0: 3.1.3-6 3.2.2-16
     a > CONNECT client_id=''
     4 a < CONNACK
-    5 a < CONNACK assigned_client_id=*
+    5 a < CONNACK assigned_client_id=$one
     b > CONNECT client_id=''
     4 b < CONNACK
-    5 b < CONNACK assigned_client_id=*
+    5 b < CONNACK assigned_client_id=$two
+    5 these differ $one $two
     a < quiet
     b < quiet
 

@@ -76,6 +76,7 @@ class Play:
             "~": lambda name, rest: self.unordered.append((name, Line.parse(rest))),
             "connects": self._connect,
             "subscribes": self._subscribe,
+            "differ": lambda _, rest: self._differ(rest.split()),
             "closes": lambda name, _: self._end(name).close(),
             "resets": lambda name, _: self._end(name).hang_up(),
         }
@@ -159,6 +160,10 @@ class Play:
             met = [line for line in lines if not self._differences(line, got)]
             assert met, f"{name} received {got}, which is none of: {lines}"
             self.unordered.remove((name, met[0]))
+
+    def _differ(self, words: list[str]) -> None:
+        values = [self.known[word] for word in words]
+        assert len(set(values)) == len(values), f"{words} are {values}"
 
     def _connect(self, name: str, rest: str) -> None:
         self._send(name, f"CONNECT {rest}")

@@ -57,7 +57,7 @@ The broker's messages that wait for an acknowledgement have different identifier
     sub < PUBLISH payload=1 qos=1 id=$a
     sub < PUBLISH payload=2 qos=1 id=$b
     sub < PUBLISH payload=3 qos=2 id=$c
-    # each is settled by itself: were two the same, the third PUBREL would not come
+    these differ $a $b $c
     sub > PUBACK id=$a + PUBACK id=$b + PUBREC id=$c
     sub < PUBREL id=$c
     sub < quiet

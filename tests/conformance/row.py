@@ -21,6 +21,7 @@ for a connection, and `a'` is a later connection with the client identifier of `
     a < quiet                  nothing comes, although the broker has handled all that was sent
     a connects clean=0         CONNECT with these fields, and a CONNACK that accepts
     a subscribes {t}/#:1       SUBSCRIBE with these filters, and a SUBACK that grants each
+    these differ $m $n         what these two stand for is not the same
     a closes                   a's socket is closed without a DISCONNECT
     5 a < quiet                this step only in MQTT 5; `4` only in MQTT 3.1.1
     ... qos=1 id=3             the line before goes on

@@ -124,6 +124,7 @@ MISSED = [
     ("a > PINGREQ\n    a < PUBACK", b"\xd0\x00", "it is a PINGRESP"),
     ("a > PINGREQ\n    a ~ PUBACK", b"\xd0\x00", "none of"),
     ("a > CONNECT\n    a < CONNACK", b"\x20\x02\x00\x02", "reason is not 0"),
+    ("a > PUBREL\n    a < PUBCOMP id=$m\n    these differ $m $m", b"\x70\x02\x00\x01", "are .1, 1"),
     ("a > CONNECT\n    a < refused", b"\x20\x02\x00\x02", "instead of the end"),
 ]
 
