@@ -14,13 +14,16 @@ export PYO3_PYTHON := $(CURDIR)/$(bin)/python
 export VIRTUAL_ENV := $(CURDIR)/.venv
 unexport CONDA_PREFIX
 
+# What `make bench` runs when nothing is chosen.
+benches := start broker latency connections growth journal_spark
+
 # What this run asks of the machine: see scripts/system-needs.sh.
 asked = $(filter $(1),$(MAKECMDGOALS))
 needs := python cc cargo \
   $(if $(call asked,setup lint lint-rust format),rust-lint) \
   $(if $(call asked,fuzz),cxx) \
   $(if $(call asked,setup demo test test-python bench),java) \
-  $(if $(call asked,setup test test-python bench),chromium mosquitto)
+  $(if $(call asked,setup test test-python bench),chromium mosquitto openssl)
 
 # Folders are inputs too: their time changes when a file is removed.
 rust_inputs := Cargo.toml Cargo.lock pyproject.toml \
@@ -103,8 +106,12 @@ format: .build/packages ## Format the code, and repair what can be repaired by i
 	@$(step) "cargo fmt" cargo fmt --all
 
 .PHONY: bench
-bench: setup ## Run the benchmarks, and record them in benches/RESULTS.md
-	@for program in start broker journal_spark; do $(step) "benches/$$program.py" $(bin)/python -m benches.$$program; done
+bench: setup ## Run the benchmarks, and record them in benches/RESULTS.md; ARGS="broker latency" chooses
+	@for program in $(or $(ARGS),$(benches)); do $(step) "benches/$$program.py" $(bin)/python -m benches.$$program; done
+
+.PHONY: conformance
+conformance: .build/packages ## Write docs/conformance.md from the tables of the conformance tests
+	@$(step) "docs/conformance.md" $(bin)/python -m scripts.conformance
 
 # bash counts its own SECONDS, so the number goes in as an argument and not through the environment.
 unexport SECONDS

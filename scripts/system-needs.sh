@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # system-needs.sh NEED...: makes sure that the machine has what is named, out of
-#   python cc cxx cargo rust-lint java chromium mosquitto
+#   python cc cxx cargo rust-lint java chromium mosquitto openssl
 # Root gets what is missing from apt. Anyone else is told the command to run, and the status is 1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -35,6 +35,7 @@ has_java() {
 }
 has_chromium() { on_path chromium chromium-browser google-chrome; }
 has_mosquitto() { on_path mosquitto && on_path mosquitto_pub && on_path mosquitto_sub; }
+has_openssl() { on_path openssl; }
 
 described() {
   case $1 in
@@ -46,6 +47,7 @@ described() {
     java) echo "Java $java_min or newer" ;;
     chromium) echo "Chromium" ;;
     mosquitto) echo "mosquitto and its clients" ;;
+    openssl) echo "the openssl program" ;;
   esac
 }
 
@@ -90,6 +92,7 @@ apt_packages() {
     java) echo default-jre-headless ;;
     chromium) echo chromium ;;
     mosquitto) echo mosquitto mosquitto-clients ;;
+    openssl) echo openssl ;;
   esac
 }
 

@@ -49,6 +49,7 @@ impl Conversation {
         self.version = Some(connect.version);
         let number = |id| connect.properties.number(id);
         self.explain = number(PropertyId::RequestProblemInformation) != Some(0);
+        self.packet_bytes = number(PropertyId::MaximumPacketSize).unwrap_or(u32::MAX);
         self.check_connect(connect)?;
         let asked = Asked {
             keep_alive_s: connect.keep_alive_s,
@@ -66,7 +67,7 @@ impl Conversation {
         let terms = Terms {
             version: connect.version,
             receive_max: number(PropertyId::ReceiveMaximum).map_or(u16::MAX, |most| most as u16),
-            packet_bytes: number(PropertyId::MaximumPacketSize).unwrap_or(u32::MAX),
+            packet_bytes: self.packet_bytes,
             topic_aliases: number(PropertyId::TopicAliasMaximum).map_or(0, |most| most as u16),
         };
         Ok(Action::Open(Box::new(Opening {
@@ -85,6 +86,9 @@ impl Conversation {
         let stop = |reason, what| Err(Stop::new(reason, what));
         if connect.properties.get(PropertyId::AuthenticationMethod).is_some() {
             return stop(Reason::BadAuthenticationMethod, "no such authentication method"); // MQTT-4.12.0-1
+        }
+        if connect.properties.get(PropertyId::AuthenticationData).is_some() {
+            return stop(Reason::ProtocolError, "authentication data without a method");
         }
         if connect.client_id.len() > self.limits.client_id_bytes {
             let what = "the client identifier is too long";
@@ -138,8 +142,10 @@ impl Conversation {
         }
         offer
             .push(PropertyId::ReceiveMaximum, Value::Two(self.limits.receive_max))
-            .push(PropertyId::MaximumPacketSize, Value::Four(self.limits.packet_bytes as u32))
-            .push(PropertyId::TopicAliasMaximum, Value::Two(self.limits.topic_aliases));
+            .push(PropertyId::MaximumPacketSize, Value::Four(self.limits.packet_bytes as u32));
+        if self.limits.topic_aliases > 0 {
+            offer.push(PropertyId::TopicAliasMaximum, Value::Two(self.limits.topic_aliases));
+        }
         if opening.client_id.is_empty() {
             offer.push(PropertyId::AssignedClientIdentifier, Value::Text(client_id)); // MQTT-3.2.2-16
         }

@@ -27,6 +27,8 @@ pub struct Conversation {
     expiry_s: u32,
     /// Whether the client wants reason strings (MQTT-3.1.2-28).
     explain: bool,
+    /// The largest packet the client takes.
+    packet_bytes: u32,
 }
 
 /// What the engine has to do for a packet.
@@ -67,7 +69,14 @@ pub struct Goodbye {
 impl Conversation {
     /// A connection that has not sent anything yet.
     pub fn new(limits: Limits) -> Self {
-        Self { limits, version: None, open: false, expiry_s: 0, explain: true }
+        Self {
+            limits,
+            version: None,
+            open: false,
+            expiry_s: 0,
+            explain: true,
+            packet_bytes: u32::MAX,
+        }
     }
 
     /// The version to decode the next packet with; CONNECT brings its own.

@@ -71,7 +71,7 @@ fn packet<'a>(
 ) -> Packet<'a> {
     let packet_id = PacketId::new(fields.numbers.0).unwrap();
     let v5 = fields.version == Version::V5;
-    let reason = if v5 { fields.reason } else { Reason::Success };
+    let reason = if v5 { reason_for(fields.kind, fields.reason) } else { Reason::Success };
     let properties = properties.borrow();
     let ack = Ack { packet_id, reason, properties };
     match fields.kind {
@@ -101,6 +101,19 @@ fn packet<'a>(
         13 => Packet::PingResp,
         14 => Packet::Disconnect(Disconnect { reason, properties }),
         _ => Packet::Auth(Auth { reason, properties }),
+    }
+}
+
+/// The reason itself, or one that a packet of this kind has.
+fn reason_for(kind: u8, reason: Reason) -> Reason {
+    let quota = reason.is_error();
+    match kind {
+        4 | 5 if quota => Reason::QuotaExceeded,
+        6 | 7 if quota => Reason::PacketIdentifierNotFound,
+        14 if quota => Reason::KeepAliveTimeout,
+        15 if quota => Reason::ContinueAuthentication,
+        4..=7 | 14 | 15 => Reason::Success,
+        _ => reason,
     }
 }
 
