@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.hostile.siege import Siege, laid_to
-from tests.hostile.transports import TRANSPORTS, Transport
+from tests.hostile.transports import LISTENERS, TRANSPORTS, Transport, make_certificate
 from tests.raw_mqtt import V5, V311, Version
 from tests.running_broker import RunningBroker
 
@@ -29,8 +29,10 @@ def fortress(
 ) -> Iterator[RunningBroker]:
     """One broker for all tests of a file, with the file's `CONFIG` if it has one."""
     folder: Path = tmp_path_factory.mktemp("fortress")
+    make_certificate(folder)
     config = folder / "broker.toml"
-    config.write_text(getattr(request.module, "CONFIG", ""), encoding="utf-8")
+    listeners = LISTENERS.format(folder=folder)
+    config.write_text(getattr(request.module, "CONFIG", "") + listeners, encoding="utf-8")
     broker = RunningBroker.start(folder / "data", "--config", str(config), "--console", "off")
     yield broker
     if broker.process.poll() is None:

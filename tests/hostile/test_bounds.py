@@ -215,3 +215,37 @@ def test_cve_2019_11778_a_will_waiting_for_its_delay_goes_when_its_client_is_bac
         client.hang_up()
     siege.client("flapping", clean=False).send(V5.disconnect())
     assert watcher.quiet()
+
+
+def test_a_half_open_peer_goes_after_its_keep_alive_and_its_will_is_sent_once(
+    siege: Siege, version: Version
+) -> None:
+    watcher = siege.client("watcher")
+    watcher.send(V5.subscribe(1, ("half/#", 1)))
+    assert watcher.packet().reasons == (1,)
+    silent = siege.client("silent", version, keep_alive_s=1, will=Will("half/open", b"gone", 1))
+    heard = watcher.packet()
+    assert heard.payload == b"gone"
+    watcher.send(V5.puback(heard.id))
+    if version is V5:
+        assert silent.packet().reason == 0x8D
+    assert silent.closed()
+    assert watcher.quiet()
+
+
+@pytest.mark.parametrize("qos", [0, 1])
+def test_a_slow_consumer_changes_nothing_for_the_others(siege: Siege, qos: int) -> None:
+    slow, keen, publisher = siege.client("slow"), siege.client("keen"), siege.client("speaks")
+    for subscriber in (slow, keen):
+        subscriber.send(V5.subscribe(1, ("slow/#", qos)))
+        assert subscriber.packet().reasons == (qos,)
+    payload = bytes(16 * 1024)
+    siege.growth_bytes_max = 96 * MIB
+    for number in range(3000):
+        message = V5.publish("slow/load", payload, qos=qos, packet_id=1 if qos else None)
+        publisher.send(message)
+        heard = keen.packet()
+        assert heard.kind is Kind.PUBLISH, number
+        if qos:
+            keen.send(V5.puback(heard.id))
+            assert publisher.packet().kind is Kind.PUBACK

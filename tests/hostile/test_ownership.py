@@ -8,8 +8,6 @@ import pytest
 from tests.hostile.siege import LASTING, Siege
 from tests.raw_mqtt import V5, V311, Kind, RawPeer, Version, Will, properties
 
-RACES = 200
-
 
 def lasting(siege: Siege, version: Version, client_id: str, username: str | None) -> RawPeer:
     """A client with a session that outlives it, subscribed to its own topic at QoS 1."""
@@ -31,7 +29,7 @@ def publish(siege: Siege, topic: str, payload: bytes) -> None:
 def test_cve_2026_95847_a_stored_session_is_only_for_the_name_that_made_it(
     siege: Siege, version: Version, thief: str | None
 ) -> None:
-    client_id = f"stored-{version.level}-{thief}"
+    client_id = f"stored-{siege.transport.name}-{version.level}-{thief}"
     owner = lasting(siege, version, client_id, "alice")
     owner.send(version.disconnect())
     assert owner.closed()
@@ -76,6 +74,18 @@ def test_cve_2026_33215_its_own_name_takes_over_and_the_older_is_told(
     assert older.closed()
 
 
+def test_cve_2026_22040_a_session_that_ends_with_its_connection_is_not_handed_on(
+    siege: Siege, version: Version
+) -> None:
+    older = siege.client("ending", version, clean=True)
+    older.send(version.subscribe(1, "of/the/older"))
+    assert older.packet().kind is Kind.SUBACK
+    newer = siege.peer(version)
+    assert not newer.connect("ending", clean=False).session_present
+    publish(siege, "of/the/older", b"ghost")
+    assert newer.quiet()
+
+
 def attack_with_subscribe(older: RawPeer, start: threading.Barrier) -> None:
     """Subscribes again and again while it is being taken over."""
     start.wait()
@@ -90,7 +100,7 @@ def test_cve_2024_8376_a_take_over_leaves_exactly_the_subscriptions_of_the_survi
 ) -> None:
     publisher = siege.client()
     keeping = {"properties": LASTING} if version is V5 else {}
-    for race in range(RACES):
+    for race in range(siege.transport.crowd // 10):
         older = siege.client("raced", version, clean=not lives_on, **keeping)
         start = threading.Barrier(2)
         attack = threading.Thread(target=attack_with_subscribe, args=(older, start))

@@ -205,7 +205,7 @@ def test_cve_2026_67418_a_property_not_allowed_in_publish_ends_the_connection(
 ) -> None:
     peer = siege.client("property")
     peer.send(V5.publish("a", b"x", properties=NOT_IN_PUBLISH[name]))
-    assert ended(peer, 0x82)
+    assert ended(peer, 0x82 if name == "subscription_id" else 0x81)
 
 
 def test_cve_2026_67418_an_unknown_or_repeated_property_ends_the_connection(siege: Siege) -> None:
@@ -258,10 +258,27 @@ def test_cve_2021_41039_thousands_of_user_properties_are_refused_in_connect_and_
     assert refused(siege.peer(), V5.connect("many", will=will), 0x97)
 
 
+def test_a_client_that_goes_on_sending_is_still_told_why_it_has_to_go(siege: Siege) -> None:
+    peer = siege.client("babbling")
+    peer.send(V5.publish(b"\xff"), V5.publish("more", bytes(1000)) * 1000)
+    assert ended(peer, 0x81)
+
+
 def test_a_packet_larger_than_the_limit_ends_the_connection(siege: Siege, version: Version) -> None:
     peer = siege.client("large", version)
     peer.send(bytes([Kind.PUBLISH]) + b"\xff\xff\xff\x7f")
     assert ended(peer, 0x95)
+
+
+@pytest.mark.parametrize(("bytes_max", "reason"), [(12, 0x95), (4, None), (1, None)])
+def test_a_client_that_takes_no_packet_as_large_as_connack_is_not_let_in(
+    siege: Siege, bytes_max: int, reason: int | None
+) -> None:
+    peer = siege.peer()
+    peer.send(V5.connect("tiny", properties=properties(maximum_packet_size=bytes_max)))
+    answer = peer.receive()
+    assert (answer and answer.reason) == reason
+    assert answer is None or (len(answer.raw) <= bytes_max and peer.closed())
 
 
 def test_mqtt_3_1_is_told_so_and_refused(siege: Siege) -> None:

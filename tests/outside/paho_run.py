@@ -1,26 +1,22 @@
-"""The MQTT 5 tests of Eclipse Paho's Python client, run against Slipring.
+"""One of the MQTT 5 tests of Eclipse Paho's Python client, run against Slipring.
 
-    python -m tests.outside.paho_run FOLDER
+    python -m tests.outside.paho_run FOLDER TEST
 
 They come from Paho's interoperability tests and expect its test broker as a module `mqtt.brokers`;
-one of that name here starts Slipring. Writes one line of JSON: each test and how it failed, if it
-did.
+one of that name here starts Slipring.
 """
 
-import contextlib
-import io
-import json
+import ast
 import os
 import socket
 import sys
 import unittest
-from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import Any
 
 from tests.outside.brokers import Process, start_slipring
+
+MODULE = "test_mqttv5"
 
 
 class Server:
@@ -52,32 +48,19 @@ def modules() -> dict[str, ModuleType]:
     return {"mqtt": package, "mqtt.brokers": brokers}
 
 
-def outcomes(module: Any) -> dict[str, str]:
-    """Each test's name with what went wrong, or nothing."""
-    suite = unittest.defaultTestLoader.loadTestsFromModule(module)
-    names = [test.id().rpartition(".")[2] for test in _tests(suite)]
-    result = unittest.TestResult()
-    with contextlib.redirect_stdout(io.StringIO()):
-        suite.run(result)
-    wrong = {test.id().rpartition(".")[2]: text for test, text in result.failures + result.errors}
-    unknown = {name: text for name, text in wrong.items() if name not in names}
-    return {name: wrong.get(name, "") for name in names} | unknown
+def names(folder: Path) -> list[str]:
+    """The tests that are there."""
+    tree = ast.parse((folder / "tests" / f"{MODULE}.py").read_text(encoding="utf-8"))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return [function.name for function in functions if function.name.startswith("test_")]
 
 
-def _tests(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
-    for one in suite:
-        if isinstance(one, unittest.TestSuite):
-            yield from _tests(one)
-        else:
-            yield one
-
-
-def main(folder: Path) -> None:
+def main(folder: Path, test: str) -> None:
     os.chdir(folder)
     sys.path.insert(0, str(folder / "tests"))
     sys.modules.update(modules())
-    sys.stdout.write(json.dumps(outcomes(import_module("test_mqttv5"))))
+    unittest.main(module=MODULE, argv=["paho", f"Test.{test}"])
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).resolve())
+    main(Path(sys.argv[1]).resolve(), sys.argv[2])

@@ -15,7 +15,6 @@ from tests.packets import PINGREQ, PINGRESP, V5, V311, Version
 
 VERSIONS = {4: V311, 5: V5}
 ANSWER_S = 5
-DISCONNECT = b"\xe0"
 
 
 @dataclass(frozen=True)
@@ -59,12 +58,17 @@ class Sequence:
     def _ended(self, client: PacketSocket) -> str:
         if self.ends:
             more = client.packet()
-            if client.is_v5 and more[:1] == DISCONNECT:
+            if client.is_v5 and _is_last(more):
                 more = client.packet()
             return f"still connected: {more.hex(' ')}" if more else ""
         client.sendall(PINGREQ)
         instead = client.hears(PINGRESP)
         return "" if instead is None else f"disconnected: {instead.hex(' ')}"
+
+
+def _is_last(packet: bytes) -> bool:
+    """Whether a broker closes after this: DISCONNECT, or a CONNACK that refuses."""
+    return packet[:1] == b"\xe0" or (packet[:1] == b"\x20" and packet[3] >= 0x80)
 
 
 def greet(client: PacketSocket, name: str, version: Version) -> None:

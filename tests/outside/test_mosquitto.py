@@ -1,68 +1,58 @@
 """Mosquitto's own tests of a broker, each against Slipring. `mosquitto.toml` lists them."""
 
-import os
 import re
-import subprocess
-import sys
+import socket
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
-from tests.outside.suite_lists import ROOT, SUITES, SuiteList
+from tests.outside.brokers import start_slipring
+from tests.outside.conftest import Runs
+from tests.outside.sequences import Sequence, sequences
+from tests.outside.suite_lists import SUITES, SuiteList
 
-FOLDER = SUITES / "mosquitto" / "test"
+FOLDER = SUITES / "mosquitto" / "test" / "broker"
 LISTED = SuiteList.read("mosquitto")
-SEQUENCES = SuiteList.read("mosquitto_sequences")
-SEQUENCE_TEST = "msg_sequence_test.py"
-FAILED_SEQUENCE = re.compile(r"^\x1b\[31m(?P<name>.*) failed: (?P<how>.*)\x1b\[0m$", re.MULTILINE)
-TIMEOUT_S = 90
-AT_ONCE = 6
-"""Most of a test is waiting for what must not come."""
-
-Ended = subprocess.CompletedProcess[str]
+OTHERWISE = SuiteList.read("mosquitto_sequences").left_out
+"""Patterns of the sequences that Slipring answers otherwise."""
 
 
-def run(test: str, scratch: Path) -> Ended:
-    scratch.mkdir()
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OUTSIDE_SCRATCH": str(scratch)}
-    command = [sys.executable, "-m", "tests.outside.mosquitto_run", str(FOLDER), test]
-    return subprocess.run(
-        command,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
-
-
-@pytest.fixture(scope="module")
-def endings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Future[Ended]]]:
-    """Every test of the list, begun at once and run a few at a time."""
-    scratch = tmp_path_factory.mktemp("outside")
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        yield {test: pool.submit(run, test, scratch / test) for test in LISTED.run}
-        pool.shutdown(cancel_futures=True)
-
-
-@pytest.mark.parametrize("test", [test for test in LISTED.run if test != SEQUENCE_TEST])
-def test_slipring_passes(test: str, endings: dict[str, Future[Ended]]) -> None:
-    ended = endings[test].result()
-    assert ended.returncode == 0, ended.stdout
-
-
-def test_slipring_answers_every_sequence_of_packets_but_those_left_out(
-    endings: dict[str, Future[Ended]],
-) -> None:
-    said = endings[SEQUENCE_TEST].result().stdout
-    assert "tests succeeded" in said, said
-    failed = {match["name"]: match["how"] for match in FAILED_SEQUENCE.finditer(said)}
-    assert set(failed) == set(SEQUENCES.left_out), failed
+@pytest.mark.parametrize("test", LISTED.run)
+def test_slipring_passes(test: str, runs: Runs) -> None:
+    assert runs.outcome(test) == ""
 
 
 def test_every_test_of_the_suite_is_listed() -> None:
-    there = {path.name for path in (FOLDER / "broker").glob("[01]*.py")} | {SEQUENCE_TEST}
-    assert LISTED.problems({name for name in there if "helper" not in name}) == []
+    there = {path.name for path in FOLDER.glob("[01]*.py") if "helper" not in path.name}
+    assert LISTED.problems(there) == []
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        free: int = probe.getsockname()[1]
+    broker = start_slipring({}, free)
+    yield free
+    broker.kill()
+    broker.communicate()
+
+
+def asked() -> Iterator[Sequence]:
+    for sequence in sequences(FOLDER / "data"):
+        if not any(re.search(pattern, sequence.name) for pattern in OTHERWISE):
+            yield sequence
+
+
+def test_slipring_answers_every_sequence_of_packets_but_those_left_out(port: int) -> None:
+    wrong = {sequence.name: sequence.play(port) for sequence in asked()}
+    assert {name: how for name, how in wrong.items() if how} == {}
+    assert len(wrong) > 1000
+
+
+def test_every_sequence_left_out_is_there() -> None:
+    names = [sequence.name for sequence in sequences(FOLDER / "data")]
+    unknown = [
+        pattern for pattern in OTHERWISE if not any(re.search(pattern, name) for name in names)
+    ]
+    assert unknown == []

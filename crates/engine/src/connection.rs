@@ -23,6 +23,8 @@ use crate::party::{End, Party};
 const CONTROL_BYTES_MAX: usize = 64 << 10;
 /// How long the last words to a client may take.
 const FAREWELL_MAX: Duration = Duration::from_secs(1);
+/// How long a client that was told why may take to read it and close its side.
+const LINGER_MAX: Duration = Duration::from_millis(500);
 /// How long a stopping broker waits for a client to close its side.
 const LAST_READS_MAX: Duration = Duration::from_millis(500);
 
@@ -215,6 +217,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let known = self.party.client.is_some();
         let kind = if known { EventKind::Disconnected } else { EventKind::Refused };
         broker.report(kind, self.party.name(), end.to_string());
+        if !stopping && (known || matches!(end, End::Refused(_))) && !matches!(end, End::Lost(_)) {
+            let _ = timeout(LINGER_MAX, self.discard_the_rest()).await;
+        }
+    }
+
+    /// Closing a socket with bytes unread resets it, and the client might never read the reason.
+    async fn discard_the_rest(&mut self) -> std::io::Result<()> {
+        while poll_fn(|cx| poll_read(&mut self.stream, &mut self.inlet, cx)).await? > 0 {
+            self.inlet.clear();
+        }
+        Ok(())
     }
 
     fn count_limit(&self, end: &End) {

@@ -58,6 +58,11 @@ impl Inlet {
         debug_assert!(self.start <= self.end);
     }
 
+    /// Forgets what was not understood.
+    pub fn clear(&mut self) {
+        (self.start, self.end) = (0, 0);
+    }
+
     /// Gives memory back after a small read, once everything was understood.
     pub fn rest_after(&mut self, count: usize) {
         if count < BYTES_MIN && self.start == self.end && self.bytes.len() > BYTES_MIN {

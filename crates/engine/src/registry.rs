@@ -64,7 +64,7 @@ impl Broker {
         self.check_room(&registry, earlier.as_deref(), link)?;
         let mut will = None;
         let kept = match earlier {
-            Some(earlier) if opening.clean_start => {
+            Some(earlier) if opening.clean_start || ends_with_its_connection(&earlier) => {
                 let pending = self.end_session(&mut registry, &earlier); // MQTT-3.1.2-4
                 will = pending.map(|will| (earlier, will));
                 None
@@ -202,6 +202,13 @@ impl Broker {
         self.unsubscribe(client, state.session.filters());
         state.will.take().map(|(will, _)| will)
     }
+}
+
+/// Whether a session that is taken over is over with the connection it loses: MQTT-3.1.2-6 of 3.1.1,
+/// and an expiry interval of 0.
+fn ends_with_its_connection(client: &Client) -> bool {
+    let state = client.state();
+    state.link.is_some() && state.expiry_s == 0
 }
 
 /// So many seconds later; None is never.

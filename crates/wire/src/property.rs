@@ -181,7 +181,7 @@ fn one<'a>(cursor: &mut Cursor<'a>) -> Result<(PropertyId, Value<'a>), Violation
 
 fn check(id: PropertyId, value: Value<'_>, kind: Kind, seen: &mut u64) -> Result<(), Violation> {
     if !id.allowed_in(kind) {
-        return Err(Violation::protocol("a property that this packet must not carry"));
+        return Err(Violation::malformed("a property that this packet must not carry")); // 2.2.2.2
     }
     let mask = 1u64 << (id as u8);
     let repeats = matches!(id, PropertyId::UserProperty)

@@ -4,6 +4,7 @@ use slipring_wire::{
     ConnAck, Disconnect, Packet, PropertiesBuf, PropertyId, Reason, Value, Version,
 };
 
+use super::connecting::CONNACK_BYTES;
 use super::{Action, Conversation, Goodbye, protocol};
 use crate::Stop;
 
@@ -40,6 +41,9 @@ impl Conversation {
 
     /// CONNACK for a client that is not let in; `server` is another one to try.
     pub fn refuse(&self, reason: Reason, why: &str, server: Option<&str>, reply: &mut Vec<u8>) {
+        if (self.packet_bytes as usize) < CONNACK_BYTES {
+            return; // MQTT-3.1.2-24
+        }
         let mut properties = self.explained(why);
         if let Some(server) = server {
             properties.push(PropertyId::ServerReference, Value::Text(server));

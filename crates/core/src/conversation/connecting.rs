@@ -44,6 +44,11 @@ impl Opening {
     }
 }
 
+/// What CONNACK has without properties.
+pub(super) const CONNACK_BYTES: usize = 5;
+/// As long as an identifier that a broker gives.
+const LONGEST_ASSIGNED: &str = "0123456789abcdef0123456789abcdef";
+
 impl Conversation {
     pub(super) fn connect<'s>(&mut self, connect: &Connect<'_>) -> Result<Action<'s>, Stop> {
         self.version = Some(connect.version);
@@ -70,7 +75,7 @@ impl Conversation {
             packet_bytes: self.packet_bytes,
             topic_aliases: number(PropertyId::TopicAliasMaximum).map_or(0, |most| most as u16),
         };
-        Ok(Action::Open(Box::new(Opening {
+        let opening = Box::new(Opening {
             client_id: connect.client_id.into(),
             clean_start: connect.clean_start,
             keep_alive_s,
@@ -79,7 +84,19 @@ impl Conversation {
             will: connect.will.map(WillMessage::from),
             user_name: connect.user_name.map(Into::into),
             asked,
-        })))
+        });
+        self.check_welcome(&opening)?;
+        Ok(Action::Open(opening))
+    }
+
+    /// MQTT-3.1.2-24: a client that takes no packet as large as our CONNACK cannot be let in.
+    fn check_welcome(&self, opening: &Opening) -> Result<(), Stop> {
+        let offer = self.offer(opening, LONGEST_ASSIGNED);
+        if offer.borrow().encoded().len() + CONNACK_BYTES > self.packet_bytes as usize {
+            let what = "the client takes no packet as large as CONNACK";
+            return Err(Stop::new(Reason::PacketTooLarge, what));
+        }
+        Ok(())
     }
 
     fn check_connect(&self, connect: &Connect<'_>) -> Result<(), Stop> {
