@@ -35,15 +35,12 @@ class Server:
 def modules() -> dict[str, ModuleType]:
     """The modules `mqtt` and `mqtt.brokers`, as far as the tests use them."""
     package, brokers = ModuleType("mqtt"), ModuleType("mqtt.brokers")
-    listeners = SimpleNamespace(TCPListeners=SimpleNamespace(server=None))
-
-    def run(config: list[str]) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        listeners.TCPListeners.server = Server(port)
-
-    vars(brokers).update(run=run, listeners=listeners)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    # Started already: the tests wait two seconds for it and no longer.
+    listeners = SimpleNamespace(TCPListeners=SimpleNamespace(server=Server(port)))
+    vars(brokers).update(run=lambda config: None, listeners=listeners)
     vars(package).update(brokers=brokers)
     return {"mqtt": package, "mqtt.brokers": brokers}
 
