@@ -15,6 +15,8 @@ from slipring._native import (
     Status,
     Totals,
     Value,
+    check_verifier,
+    make_verifier,
 )
 from slipring._native import __version__ as version
 
@@ -33,5 +35,7 @@ __all__ = [
     "Status",
     "Totals",
     "Value",
+    "check_verifier",
+    "make_verifier",
     "version",
 ]

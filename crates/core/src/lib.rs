@@ -19,6 +19,7 @@ mod will;
 
 pub use auth::{
     Authentication, NONCE_BYTES, Password, Proof, Secret, Users, Verdict, Verifier, VerifierError,
+    WRONG,
 };
 pub use conversation::{Action, Conversation, Goodbye, Incoming, Opening};
 pub use delivery::{DROPPED_PROPERTY, Delivery, Extras, Identifiers, encode};

@@ -4,6 +4,7 @@ import json
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 from pydantic import BaseModel
 
@@ -35,13 +36,34 @@ def _section(model: type[BaseModel], path: tuple[str, ...]) -> Iterator[str]:
         yield ""
         yield from _comment((model.__doc__ or "").strip())
         yield f"[{'.'.join(path)}]"
+    lists = {name: field for name, field in fields.items() if _items(field.annotation)}
     for name, field in fields.items():
-        if name not in tables:
+        if name not in tables | lists:
             yield from _comment(field.description or "")
             yield f"{name} = {_toml(field.default)}"
     for name, table in tables.items():
         if isinstance(table, type):
             yield from _section(table, (*path, name))
+    for name, field in lists.items():
+        yield ""
+        yield from _comment(field.description or "")
+        yield from (f"# {line}" for line in _entry(name, field.annotation))
+
+
+def _items(annotation: object) -> type[BaseModel] | None:
+    """What a list of tables is made of; None for anything else."""
+    first = next(iter(get_args(annotation)), None)
+    return first if isinstance(first, type) and issubclass(first, BaseModel) else None
+
+
+def _entry(name: str, annotation: object) -> Iterator[str]:
+    """One table of a list, by example: there is none by default."""
+    model = _items(annotation)
+    assert model is not None
+    yield f"[[{name}]]"
+    for key, field in model.model_fields.items():
+        yield from _comment(field.description or "")
+        yield f"{key} = {_toml(field.examples[0] if field.examples else field.default)}"
 
 
 def _is_table(annotation: object) -> bool:

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from slipring.control.address import Address
 from slipring.control.limits import KIB, MIB, LimitsSection
 from slipring.control.section import Section
+from slipring.control.users import UserSection, each_once
 from slipring.errors import ConfigError
 
 
@@ -84,28 +85,33 @@ class Config(Section):
     threads: int = Field(2, ge=1, le=256, description="Threads of the engine.")
     allow_anonymous: bool = Field(
         False,
-        description="Accept clients that have not proved who they are from other machines too.",
+        description="Accept clients that have not proved who they are from other machines too, "
+        "and, where there are users, those that bring no credentials.",
     )
     mqtt: MqttSection = MqttSection()
     console: ConsoleSection = ConsoleSection()
     journal: JournalSection = JournalSection()
     limits: LimitsSection = LimitsSection()
     log: LogSection = LogSection()
+    user: Annotated[tuple[UserSection, ...], AfterValidator(each_once)] = Field(
+        (), description="Who may connect; while there is nobody, everyone may."
+    )
 
     @model_validator(mode="after")
     def _is_safe(self) -> "Config":
-        for key, listen in (("mqtt", self.mqtt.listen), ("console", self.console.listen)):
-            if (
-                listen != "off"
-                and not self.allow_anonymous
-                and not Address.parse(listen).is_loopback
-            ):
-                raise ValueError(
-                    f"{key}.listen = '{listen}' can be reached from other machines without anyone "
-                    "proving who they are; listen on 127.0.0.1, or set allow_anonymous = true in "
-                    "the config file"
-                )
+        if not self.user:
+            self._guard("mqtt", self.mqtt.listen, "add a [[user]], ")
+        self._guard("console", self.console.listen, "")
         return self
+
+    def _guard(self, key: str, listen: str, advice: str) -> None:
+        if listen == "off" or self.allow_anonymous or Address.parse(listen).is_loopback:
+            return
+        raise ValueError(
+            f"{key}.listen = '{listen}' can be reached from other machines without anyone proving "
+            f"who they are; listen on 127.0.0.1, {advice}or set allow_anonymous = true in the "
+            "config file"
+        )
 
 
 def load_config(file: Path | None = None, **overrides: Any) -> Config:

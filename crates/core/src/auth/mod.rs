@@ -14,7 +14,7 @@ pub use secret::{Password, Secret};
 pub use users::Users;
 pub use verifier::{Verifier, VerifierError};
 
-use slipring_wire::Reason;
+use slipring_wire::{Reason, Violation};
 
 /// Whom the broker lets in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,33 +38,39 @@ pub enum Proof {
 
 /// What becomes of a client that asks to be let in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Verdict<'a> {
     /// It is let in.
     Accepted,
-    /// Its password decides: [`Users::verify_password`].
-    Check,
+    /// This user's password decides: [`Users::verify_password`].
+    Check(&'a str, &'a Password),
     /// It is not let in.
-    Refused(Reason, &'static str),
+    Refused(Violation),
 }
 
-impl Verdict {
-    /// The end of a client whose user name or password is wrong; nobody is told which.
-    pub const WRONG: Self =
-        Self::Refused(Reason::BadUserNameOrPassword, "the user name or the password is wrong");
-}
+/// The user name or the password is wrong; nobody is told which.
+pub const WRONG: Violation = Violation {
+    reason: Reason::BadUserNameOrPassword,
+    what: "the user name or the password is wrong",
+};
+/// The client brings nothing to prove who it is.
+pub const UNPROVED: Violation =
+    Violation { reason: Reason::NotAuthorized, what: "a user name and a password are needed" };
 
 impl Authentication {
     /// Judges what a client brings; `certified` says that its transport has proved a name already.
-    pub fn judge(&self, user_name: Option<&str>, proof: &Proof, certified: bool) -> Verdict {
+    pub fn judge<'a>(
+        &self,
+        user_name: Option<&'a str>,
+        proof: &'a Proof,
+        certified: bool,
+    ) -> Verdict<'a> {
         match (user_name, proof) {
             (_, Proof::Exchanged(_)) => Verdict::Accepted,
             _ if certified || self.users.is_empty() => Verdict::Accepted,
             (None, Proof::Nothing) if self.anonymous => Verdict::Accepted,
-            (None, Proof::Nothing) => {
-                Verdict::Refused(Reason::NotAuthorized, "a user name and a password are needed")
-            }
-            (Some(_), Proof::Password(_)) => Verdict::Check,
-            _ => Verdict::WRONG, // a password left out is not a match (CVE-2016-9877)
+            (None, Proof::Nothing) => Verdict::Refused(UNPROVED),
+            (Some(name), Proof::Password(password)) => Verdict::Check(name, password),
+            _ => Verdict::Refused(WRONG), // a password left out is not a match (CVE-2016-9877)
         }
     }
 }
@@ -78,22 +84,21 @@ mod tests {
         Authentication { users: Users::new([("user".into(), verifier)]).unwrap(), anonymous }
     }
 
-    const UNPROVED: Verdict =
-        Verdict::Refused(Reason::NotAuthorized, "a user name and a password are needed");
-
     #[test]
     fn each_kind_of_credentials_has_its_verdict() {
-        let password = || Proof::Password(Password::from(&b"pencil"[..]));
-        let exchanged = || Proof::Exchanged("v=".into());
+        let password = Password::from(&b"pencil"[..]);
+        let given = || Proof::Password(password.clone());
+        let (unproved, wrong) = (Verdict::Refused(UNPROVED), Verdict::Refused(WRONG));
+        let check = |name| Verdict::Check(name, &password);
         let rows = [
             // user name, proof, and the verdict without and with anonymous clients
-            (None, Proof::Nothing, UNPROVED, Verdict::Accepted),
-            (Some("user"), Proof::Nothing, Verdict::WRONG, Verdict::WRONG),
-            (Some(""), Proof::Nothing, Verdict::WRONG, Verdict::WRONG),
-            (None, password(), Verdict::WRONG, Verdict::WRONG),
-            (Some("user"), password(), Verdict::Check, Verdict::Check),
-            (Some("nobody"), password(), Verdict::Check, Verdict::Check),
-            (Some("user"), exchanged(), Verdict::Accepted, Verdict::Accepted),
+            (None, Proof::Nothing, unproved, Verdict::Accepted),
+            (Some("user"), Proof::Nothing, wrong, wrong),
+            (Some(""), Proof::Nothing, wrong, wrong),
+            (None, given(), wrong, wrong),
+            (Some("user"), given(), check("user"), check("user")),
+            (Some("nobody"), given(), check("nobody"), check("nobody")),
+            (Some("user"), Proof::Exchanged("v=".into()), Verdict::Accepted, Verdict::Accepted),
         ];
         for (user_name, proof, strict, open) in rows {
             assert_eq!(authentication(false).judge(user_name, &proof, false), strict);

@@ -1,6 +1,6 @@
 //! What is stored for a user instead of the password (RFC 5802, section 3).
 //!
-//! It is written as PostgreSQL writes it: `SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey`.
+//! It is written as Postgres writes it: `SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey`.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -113,7 +113,7 @@ mod tests {
         "WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=:wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU=";
 
     #[test]
-    fn a_verifier_is_written_as_postgresql_writes_it() {
+    fn a_verifier_is_written_as_postgres_writes_it() {
         let salt = STANDARD.decode(SALT).unwrap();
         let verifier = Verifier::new(b"pencil", &salt, 4096).unwrap();
         let text = format!("SCRAM-SHA-256$4096:{SALT}${KEYS}");
