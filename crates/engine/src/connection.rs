@@ -231,7 +231,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if !matches!(end, End::Lost(_)) {
             let _ = timeout(FAREWELL_MAX, self.say_farewell(&end)).await;
         }
-        if stopping {
+        if stopping && self.party.check.is_none() {
             let _ = timeout(LAST_READS_MAX, self.read_to_the_end()).await;
         }
         self.party.leave(&end).await;

@@ -94,7 +94,8 @@ def config(
 @app.command()
 def password(
     iterations: Annotated[
-        int, typer.Option(min=4_096, max=1_000_000, help="More make guessing, and checking, slower.")
+        int,
+        typer.Option(min=4_096, max=1_000_000, help="More make guessing, and checking, slower."),
     ] = 4_096,
 ) -> None:
     """Ask for a password, and print the line that stands for it in the config file.
