@@ -2,8 +2,7 @@
 
 use std::sync::LazyLock;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use data_encoding::BASE64;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use slipring_core::{
@@ -114,7 +113,7 @@ impl Talk {
         let said = format!("{bare},{challenge},{unproved}");
         let mut proof = hmac(&Sha256::digest(client_key), said.as_bytes());
         proof.iter_mut().zip(client_key).for_each(|(byte, key)| *byte ^= key);
-        format!("{unproved},p={}", STANDARD.encode(proof)).into_bytes()
+        format!("{unproved},p={}", BASE64.encode(&proof)).into_bytes()
     }
 }
 
@@ -195,6 +194,15 @@ fn a_method_that_is_not_known_is_told() {
     let stop = talk.send(&connect(properties.borrow())).unwrap_err();
     assert_eq!(stop.violation.reason, Reason::BadAuthenticationMethod);
     assert_eq!(talk.farewell(stop), ("CONNACK", Reason::BadAuthenticationMethod));
+}
+
+#[test]
+fn a_client_that_takes_only_small_packets_gets_no_large_one() {
+    let mut properties = properties(Some(METHOD), Some(b"n,,n=user,r=abc"));
+    properties.push(PropertyId::MaximumPacketSize, Value::Four(50));
+    let mut talk = Talk::new();
+    let stop = talk.send(&connect(properties.borrow())).unwrap_err();
+    assert_eq!((stop.violation.reason, talk.reply.len()), (Reason::PacketTooLarge, 0)); // MQTT-3.1.2-24
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
@@ -37,7 +37,11 @@ pub(crate) struct Broker {
     pub not_journaled: AtomicU64,
     /// Counts changes of the subscriptions and of the plan; kept routes of an older one are void.
     pub generation: AtomicU64,
+    /// Memory of the routes that publishers keep at hand.
+    pub routes_bytes: AtomicUsize,
     pub started: Instant,
+    /// Connections, on their way in or served.
+    pub connections: AtomicUsize,
     /// Clients let in since the start.
     pub let_in: AtomicU64,
     pub keeper: Keeper,
@@ -46,7 +50,7 @@ pub(crate) struct Broker {
     /// Told when stopping begins.
     pub stopping_told: Notify,
     /// Told when a connection ends.
-    ended: Notify,
+    pub ended: Notify,
     keys: AtomicU64,
     random: RandomState,
     // Every connection, known client or not: taken when one begins or ends.
@@ -86,7 +90,9 @@ impl Broker {
             journal_room: room,
             not_journaled: AtomicU64::new(0),
             generation: AtomicU64::new(1),
+            routes_bytes: AtomicUsize::new(0),
             started: Instant::now(),
+            connections: AtomicUsize::new(0),
             let_in: AtomicU64::new(0),
             keeper: Keeper::default(),
             passwords: Arc::new(Passwords::new()),
@@ -125,20 +131,14 @@ impl Broker {
         format!("auto-{:016x}", self.random.hash_one(key))
     }
 
-    /// Enters a connection; false when there are too many.
-    pub fn enter(&self, link: &Arc<Link>, most: usize) -> bool {
-        let mut links = self.links();
-        let room = links.len() < most;
-        if room {
-            links.insert(link.key, Arc::clone(link));
-        }
-        room
+    /// Enters a connection.
+    pub fn enter(&self, link: &Arc<Link>) {
+        self.links().insert(link.key, Arc::clone(link));
     }
 
     /// A connection has ended.
     pub fn exit(&self, link: &Link) {
         self.links().remove(&link.key);
-        self.ended.notify_waiters();
     }
 
     fn links(&self) -> MutexGuard<'_, HashMap<u64, Arc<Link>>> {
@@ -241,7 +241,7 @@ impl Broker {
         loop {
             let ended = self.ended.notified();
             let links: Vec<Arc<Link>> = self.links().values().cloned().collect();
-            if links.is_empty() {
+            if self.connections.load(Ordering::Acquire) == 0 {
                 return;
             }
             for link in &links {

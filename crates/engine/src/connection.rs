@@ -25,8 +25,6 @@ const CONTROL_BYTES_MAX: usize = 64 << 10;
 const FAREWELL_MAX: Duration = Duration::from_secs(1);
 /// How long a stopping broker waits for a client to close its side.
 const LAST_READS_MAX: Duration = Duration::from_millis(500);
-/// Connections above the limit on clients that may be on their way in or out.
-const CONNECTING_MAX: usize = 1_000;
 
 struct Connection<S> {
     stream: S,
@@ -56,12 +54,7 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let link = Arc::new(Link::new(broker.next_key(), origin, now_ns()));
-    let most = broker.plan.load().limits.connections + CONNECTING_MAX;
-    if !broker.enter(&link, most) {
-        broker.reached.count(Limit::Connections);
-        let detail = format!("more than {most} connections");
-        return broker.report(EventKind::Refused, &link.origin.address, detail);
-    }
+    broker.enter(&link);
     let _entered = Entered(Arc::clone(&broker), Arc::clone(&link));
     let mut connection = Connection::new(stream, broker, link);
     let end = connection.run().await;
@@ -235,6 +228,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             let _ = timeout(LAST_READS_MAX, self.read_to_the_end()).await;
         }
         self.party.leave(&end).await;
+        self.party.feed.forget_routes(&self.party.broker);
         let broker = &self.party.broker;
         if let Some(client) = &self.party.client {
             self.outlet.tell_dropped(broker, client);

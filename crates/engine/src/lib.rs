@@ -30,6 +30,9 @@ use tokio::runtime::Runtime;
 
 use broker::Broker;
 pub use event::{Event, EventKind};
+pub use listener::{
+    Bind, BoundAddress, ClientCertificates, ListenerSettings, TlsError, TlsFault, TlsFiles,
+};
 pub use status::{ClientStatus, JournalStatus, PrefixTraffic, Status, Totals};
 
 /// How long a stopping engine waits for its connections to end.
@@ -38,8 +41,8 @@ const STOP_MAX: Duration = Duration::from_secs(5);
 /// What an engine needs to start, and keeps until it stops.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// HOST:PORT for MQTT over TCP; port 0 picks a free one.
-    pub listen: String,
+    /// Where clients connect: one or more, each with a name of its own.
+    pub listeners: Vec<ListenerSettings>,
     /// The folder of the journal; without one nothing is journaled.
     pub journal: Option<PathBuf>,
     /// Bytes of a journal segment.
@@ -51,9 +54,28 @@ pub struct Settings {
 /// Why an engine did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
+    /// There is no way in.
+    #[error("the broker has nothing to listen on")]
+    NoListener,
+    /// Names tell listeners apart.
+    #[error("two listeners are named '{name}'")]
+    SameName {
+        /// The name.
+        name: String,
+    },
+    /// A file of a listener's certificates cannot be used.
+    #[error("listener '{name}': {source}")]
+    Tls {
+        /// The listener.
+        name: String,
+        /// Which file, and what is wrong with it.
+        source: TlsError,
+    },
     /// The address is not one, is taken, or is not ours.
-    #[error("cannot listen on {listen}: {source}")]
+    #[error("listener '{name}' cannot listen on {listen}: {source}")]
     Listen {
+        /// The listener.
+        name: String,
         /// The address asked for.
         listen: String,
         /// What the system said.
@@ -70,7 +92,7 @@ pub enum StartError {
 /// A running broker.
 pub struct Engine {
     broker: Arc<Broker>,
-    address: SocketAddr,
+    addresses: Vec<BoundAddress>,
     receipt: Option<Receipt>,
     /// Gone once stopped. The lock lets `stop` be called twice and from any thread.
     runtime: Mutex<Option<Runtime>>,
@@ -79,26 +101,38 @@ pub struct Engine {
 impl Engine {
     /// Opens the journal, listens, and serves until [`Engine::stop`].
     pub fn start(settings: &Settings, plan: Plan) -> Result<Self, StartError> {
-        let listener = listener::bind(&settings.listen)
-            .map_err(|source| StartError::Listen { listen: settings.listen.clone(), source })?;
-        let address = listener.local_addr().map_err(StartError::Threads)?;
-        let options = Options { segment_bytes: settings.segment_bytes, ..Options::default() };
-        let (broker, receipt) = Broker::open(plan, settings.journal.as_deref(), options)?;
-        let broker = Arc::new(broker);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(settings.threads.max(1))
             .thread_name("slipring-engine")
             .enable_all()
             .build()
             .map_err(StartError::Threads)?;
-        runtime.spawn(listener::accept(listener, Arc::clone(&broker)));
+        let inside = runtime.enter();
+        let listeners = listener::bind_all(&settings.listeners)?;
+        let addresses = listeners.iter().map(|listener| listener.address.clone()).collect();
+        drop(inside);
+        let options = Options { segment_bytes: settings.segment_bytes, ..Options::default() };
+        let (broker, receipt) = Broker::open(plan, settings.journal.as_deref(), options)?;
+        let broker = Arc::new(broker);
+        for listener in listeners {
+            runtime.spawn(listener::accept(listener, Arc::clone(&broker)));
+        }
         runtime.spawn(keeper::keep(Arc::clone(&broker)));
-        Ok(Self { broker, address, receipt, runtime: Mutex::new(Some(runtime)) })
+        Ok(Self { broker, addresses, receipt, runtime: Mutex::new(Some(runtime)) })
     }
 
-    /// Where MQTT clients connect.
+    /// Where clients connect, in the order of the settings.
+    pub fn addresses(&self) -> &[BoundAddress] {
+        &self.addresses
+    }
+
+    /// Where the first listener on TCP is; panics where there is none.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        let tcp = self.addresses.iter().find_map(|address| match address {
+            BoundAddress::Tcp(address) => Some(*address),
+            BoundAddress::Unix(_) => None,
+        });
+        tcp.expect("a listener on TCP")
     }
 
     /// What the journal found when it was opened.

@@ -275,5 +275,7 @@ fn is_new(
     id: Option<PacketId>,
 ) -> Result<bool, End> {
     let mut state = client.state_of(link).ok_or(TAKEN_OVER)?;
-    Ok(id.map_or(Ok(true), |id| state.session.receive(id, conversation.limits()))?)
+    Ok(id.map_or(Ok(true), |id| {
+        state.session.receive(id, conversation.limits(), conversation.version())
+    })?)
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use ring::rand::{SecureRandom, SystemRandom};
 use slipring_core::{NONCE_BYTES, Password, Plan, Secret};
 use tokio::sync::Semaphore;
 
@@ -70,7 +71,7 @@ pub(crate) fn nonce() -> [u8; NONCE_BYTES] {
 
 fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).expect("the system has random numbers");
+    SystemRandom::new().fill(&mut bytes).expect("the system has random numbers");
     bytes
 }
 

@@ -3,7 +3,7 @@
 mod talk;
 
 use slipring_core::{JournalRule, Plan};
-use slipring_engine::{Engine, Settings};
+use slipring_engine::{Engine, ListenerSettings, Settings};
 use slipring_journal::Reader;
 use slipring_wire::Version;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ impl Drop for Folder {
 
 fn engine(folder: &Path, filters: &[&str]) -> Engine {
     let settings = Settings {
-        listen: "127.0.0.1:0".into(),
+        listeners: vec![ListenerSettings::tcp("mqtt", "127.0.0.1:0")],
         journal: Some(folder.into()),
         segment_bytes: 1 << 16,
         threads: 2,

@@ -3,13 +3,13 @@
 mod talk;
 
 use slipring_core::{JournalRule, Limits, Plan};
-use slipring_engine::{Engine, EventKind, Settings};
+use slipring_engine::{Engine, EventKind, ListenerSettings, Settings};
 use slipring_wire::{Subscription, Version};
 use talk::{Talk, connect};
 
 fn engine(limits: Limits) -> Engine {
     let settings = Settings {
-        listen: "127.0.0.1:0".into(),
+        listeners: vec![ListenerSettings::tcp("mqtt", "127.0.0.1:0")],
         journal: None,
         segment_bytes: 1 << 20,
         threads: 2,
@@ -188,7 +188,7 @@ fn the_newest_values_are_at_hand() {
 fn a_taken_port_is_named() {
     let first = engine(Limits::default());
     let settings = Settings {
-        listen: first.address().to_string(),
+        listeners: vec![ListenerSettings::tcp("mqtt", &first.address().to_string())],
         journal: None,
         segment_bytes: 1 << 20,
         threads: 1,

@@ -4,6 +4,7 @@ mod buffer;
 mod client;
 mod engine;
 mod journal;
+mod listener;
 mod plan;
 
 use pyo3::prelude::*;

@@ -13,6 +13,8 @@ from slipring.native import check_verifier, make_verifier
 
 SALT_BYTES = 16
 PASSWORD_CHARACTERS_MAX = 1_024
+NOBODYS = f"SCRAM-SHA-256$4096:{'A' * 22}==${'A' * 43}=:{'A' * 43}="
+"""A verifier that no password fits, to show what one looks like."""
 
 
 def _is_printable(name: str) -> str:
@@ -30,14 +32,14 @@ def _is_verifier(password: SecretStr) -> SecretStr:
 
 
 class UserSection(Section):
-    """One who may connect."""
+    """One who may connect; while there is nobody, everyone may."""
 
     name: Annotated[str, AfterValidator(_is_printable)] = Field(
         min_length=1, max_length=256, description="The user name.", examples=["gripen"]
     )
     password: Annotated[SecretStr, AfterValidator(_is_verifier)] = Field(
         description="What `slipring password` prints; never the password itself.",
-        examples=["SCRAM-SHA-256$..."],
+        examples=[NOBODYS],
     )
 
 

@@ -3,8 +3,7 @@
 //! Neither side sends the password: the client proves that it knows it, and the broker proves that
 //! it has the verifier.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use data_encoding::BASE64;
 use slipring_wire::Reason;
 use subtle::Choice;
 
@@ -50,7 +49,7 @@ impl Scram {
         secret: &Secret,
         nonce: [u8; NONCE_BYTES],
     ) -> Result<(Self, String), Stop> {
-        Self::begin_with(first, users, secret, &STANDARD.encode(nonce))
+        Self::begin_with(first, users, secret, &BASE64.encode(&nonce))
     }
 
     pub(super) fn begin_with(
@@ -63,10 +62,10 @@ impl Scram {
         let (user, client_nonce) = read_bare(bare)?;
         let candidate = users.candidate(&user, secret);
         let nonce = format!("{client_nonce}{nonce}");
-        let salt = STANDARD.encode(&candidate.verifier.salt);
+        let salt = BASE64.encode(&candidate.verifier.salt);
         let answer = format!("r={nonce},s={salt},i={}", candidate.verifier.iterations);
         let said = format!("{bare},{answer}");
-        let binding = STANDARD.encode(header);
+        let binding = BASE64.encode(header.as_bytes());
         Ok((Self { user, candidate, binding, nonce, said }, answer))
     }
 
@@ -79,13 +78,13 @@ impl Scram {
         if !(rest.is_empty() || rest.starts_with(',')) {
             return Err(failed(WRONG)); // the nonce goes on where ours has ended
         }
-        let proof = STANDARD.decode(proof).ok().and_then(|proof| proof.try_into().ok());
+        let proof = BASE64.decode(proof.as_bytes()).ok().and_then(|proof| proof.try_into().ok());
         let said = format!("{},{unproved}", self.said);
         if !bool::from(self.is_proved(&proof.ok_or(failed(WRONG))?, said.as_bytes())) {
             return Err(failed(WRONG));
         }
         let signature = hmac(&self.candidate.verifier.server_key, said.as_bytes());
-        Ok(Proven { user: self.user, answer: format!("v={}", STANDARD.encode(signature)) })
+        Ok(Proven { user: self.user, answer: format!("v={}", BASE64.encode(&signature)) })
     }
 
     fn is_proved(&self, proof: &Digest, said: &[u8]) -> Choice {

@@ -2,8 +2,7 @@
 
 use std::sync::LazyLock;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use data_encoding::BASE64;
 use proptest::prelude::*;
 use slipring_wire::Reason;
 
@@ -22,7 +21,7 @@ const LAST: &str = "c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,
 const ANSWER: &str = "v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=";
 
 static USERS: LazyLock<Users> = LazyLock::new(|| {
-    let salt = STANDARD.decode("W22ZaJ0SNY7soEsUEjb6gQ==").unwrap();
+    let salt = BASE64.decode(b"W22ZaJ0SNY7soEsUEjb6gQ==").unwrap();
     let verifier = Verifier::new(b"pencil", &salt, 4096).unwrap();
     Users::new([("user".to_owned(), verifier.clone()), ("a,b=c".to_owned(), verifier)]).unwrap()
 });
@@ -44,15 +43,15 @@ fn why(result: Result<impl Sized, Stop>) -> &'static str {
 /// The last message of a client that knows the password.
 fn proved(header: &str, bare: &str, challenge: &str, extension: &str) -> String {
     let nonce = challenge.split(',').next().unwrap();
-    let unproved = format!("c={},{nonce}{extension}", STANDARD.encode(header));
+    let unproved = format!("c={},{nonce}{extension}", BASE64.encode(header.as_bytes()));
     let mut salted = Digest::default();
-    let salt = STANDARD.decode("W22ZaJ0SNY7soEsUEjb6gQ==").unwrap();
+    let salt = BASE64.decode(b"W22ZaJ0SNY7soEsUEjb6gQ==").unwrap();
     pbkdf2::pbkdf2_hmac::<sha2::Sha256>(b"pencil", &salt, 4096, &mut salted);
     let client_key = hmac(&salted, b"Client Key");
     let stored_key: Digest = <sha2::Sha256 as sha2::Digest>::digest(client_key).into();
     let mut proof = hmac(&stored_key, format!("{bare},{challenge},{unproved}").as_bytes());
     proof.iter_mut().zip(client_key).for_each(|(byte, key)| *byte ^= key);
-    format!("{unproved},p={}", STANDARD.encode(proof))
+    format!("{unproved},p={}", BASE64.encode(&proof))
 }
 
 #[test]

@@ -2,8 +2,7 @@
 //!
 //! It is written as Postgres writes it: `SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey`.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use data_encoding::BASE64;
 use pbkdf2::pbkdf2_hmac;
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq};
@@ -58,7 +57,7 @@ impl Verifier {
             return Err(VerifierError::Outline);
         };
         let iterations = iterations.parse().map_err(|_| VerifierError::Iterations)?;
-        let salt = STANDARD.decode(salt).map_err(|_| VerifierError::Salt)?;
+        let salt = BASE64.decode(salt.as_bytes()).map_err(|_| VerifierError::Salt)?;
         check(&salt, iterations)?;
         let (stored_key, server_key) = (key(stored_key)?, key(server_key)?);
         Ok(Self { salt: salt.into(), iterations, stored_key, server_key })
@@ -67,7 +66,7 @@ impl Verifier {
     /// As it stands in a config file. Not `Display`, so that nothing shows it by accident.
     pub fn written(&self) -> String {
         let [salt, stored_key, server_key] =
-            [&*self.salt, &self.stored_key, &self.server_key].map(|bytes| STANDARD.encode(bytes));
+            [&*self.salt, &self.stored_key, &self.server_key].map(|bytes| BASE64.encode(bytes));
         format!("{METHOD}${}:{salt}${stored_key}:{server_key}", self.iterations)
     }
 
@@ -94,7 +93,7 @@ fn check(salt: &[u8], iterations: u32) -> Result<(), VerifierError> {
 }
 
 fn key(text: &str) -> Result<Digest, VerifierError> {
-    let bytes = STANDARD.decode(text).ok().and_then(|bytes| bytes.try_into().ok());
+    let bytes = BASE64.decode(text.as_bytes()).ok().and_then(|bytes| bytes.try_into().ok());
     bytes.ok_or(VerifierError::Keys)
 }
 
@@ -114,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_verifier_is_written_as_postgres_writes_it() {
-        let salt = STANDARD.decode(SALT).unwrap();
+        let salt = BASE64.decode(SALT.as_bytes()).unwrap();
         let verifier = Verifier::new(b"pencil", &salt, 4096).unwrap();
         let text = format!("SCRAM-SHA-256$4096:{SALT}${KEYS}");
         assert_eq!(verifier.written(), text);

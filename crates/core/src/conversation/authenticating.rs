@@ -66,8 +66,7 @@ impl Conversation {
         let (scram, challenge) = Scram::begin(data, users, secret, nonce)?;
         exchange.scram = Some(scram);
         self.exchange = Some(exchange);
-        answer(Reason::ContinueAuthentication, &challenge, reply); // MQTT-4.12.0-2
-        Ok(Action::Nothing)
+        self.answer(Reason::ContinueAuthentication, &challenge, reply) // MQTT-4.12.0-2
     }
 
     fn conclude(
@@ -87,7 +86,23 @@ impl Conversation {
             // The session is its user's.
             return Err(Stop::new(Reason::NotAuthorized, "re-authentication as another user"));
         }
-        answer(Reason::Success, &data, reply);
+        self.answer(Reason::Success, &data, reply)
+    }
+
+    fn answer(
+        &self,
+        reason: Reason,
+        data: &str,
+        reply: &mut Vec<u8>,
+    ) -> Result<Action<'static>, Stop> {
+        let mut properties = PropertiesBuf::new();
+        push_data(&mut properties, data);
+        let before = reply.len();
+        Packet::Auth(Auth { reason, properties: properties.borrow() }).encode(Version::V5, reply);
+        if reply.len() - before > self.packet_bytes as usize {
+            reply.truncate(before); // MQTT-3.1.2-24
+            return Err(Stop::new(Reason::PacketTooLarge, "no packet is large enough for AUTH"));
+        }
         Ok(Action::Nothing)
     }
 }
@@ -113,12 +128,6 @@ fn data(properties: Properties<'_>) -> &[u8] {
         Some(Value::Binary(data)) => data,
         _ => &[],
     }
-}
-
-fn answer(reason: Reason, data: &str, reply: &mut Vec<u8>) {
-    let mut properties = PropertiesBuf::new();
-    push_data(&mut properties, data);
-    Packet::Auth(Auth { reason, properties: properties.borrow() }).encode(Version::V5, reply);
 }
 
 /// The method and its data; the method is in every packet of an exchange (MQTT-4.12.0-5).

@@ -49,8 +49,9 @@ impl Opening {
 impl Conversation {
     pub(super) fn connect<'a>(&mut self, connect: &Connect<'a>) -> Result<Action<'a>, Stop> {
         self.version = Some(connect.version);
-        let explain = connect.properties.number(PropertyId::RequestProblemInformation);
-        self.explain = explain != Some(0);
+        let number = |id| connect.properties.number(id);
+        self.explain = number(PropertyId::RequestProblemInformation) != Some(0);
+        self.packet_bytes = number(PropertyId::MaximumPacketSize).unwrap_or(u32::MAX);
         self.check_connect(connect)?;
         let opening = Box::new(self.opening(connect));
         Ok(match connect.properties.get(PropertyId::AuthenticationMethod) {
@@ -77,7 +78,7 @@ impl Conversation {
         let terms = Terms {
             version: connect.version,
             receive_max: number(PropertyId::ReceiveMaximum).map_or(u16::MAX, |most| most as u16),
-            packet_bytes: number(PropertyId::MaximumPacketSize).unwrap_or(u32::MAX),
+            packet_bytes: self.packet_bytes,
             topic_aliases: number(PropertyId::TopicAliasMaximum).map_or(0, |most| most as u16),
         };
         Opening {
@@ -150,8 +151,10 @@ impl Conversation {
         }
         offer
             .push(PropertyId::ReceiveMaximum, Value::Two(self.limits.receive_max))
-            .push(PropertyId::MaximumPacketSize, Value::Four(self.limits.packet_bytes as u32))
-            .push(PropertyId::TopicAliasMaximum, Value::Two(self.limits.topic_aliases));
+            .push(PropertyId::MaximumPacketSize, Value::Four(self.limits.packet_bytes as u32));
+        if self.limits.topic_aliases > 0 {
+            offer.push(PropertyId::TopicAliasMaximum, Value::Two(self.limits.topic_aliases));
+        }
         if opening.client_id.is_empty() {
             offer.push(PropertyId::AssignedClientIdentifier, Value::Text(client_id)); // MQTT-3.2.2-16
         }

@@ -29,6 +29,8 @@ pub struct Conversation {
     expiry_s: u32,
     /// Whether the client wants reason strings (MQTT-3.1.2-28).
     explain: bool,
+    /// The largest packet the client takes.
+    packet_bytes: u32,
     /// An enhanced authentication that is under way.
     exchange: Option<Box<Exchange>>,
     /// The name that the last one has proved.
@@ -82,6 +84,7 @@ impl Conversation {
             open: false,
             expiry_s: 0,
             explain: true,
+            packet_bytes: u32::MAX,
             exchange: None,
             proven: None,
         }

@@ -9,8 +9,8 @@ use slipring_wire::{
 };
 
 /// A connected client.
-pub struct Talk {
-    pub stream: TcpStream,
+pub struct Talk<S = TcpStream> {
+    pub stream: S,
     pub version: Version,
     bytes: Vec<u8>,
 }
@@ -20,7 +20,7 @@ impl Talk {
     pub fn silent(address: SocketAddr, version: Version) -> Self {
         let stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        Self { stream, version, bytes: Vec::new() }
+        Self::over(stream, version)
     }
 
     /// Connects and waits for CONNACK.
@@ -29,6 +29,13 @@ impl Talk {
         talk.send_bytes(&connect(version, client_id, 60, None));
         assert!(talk.next().unwrap().starts_with("ConnAck"));
         talk
+    }
+}
+
+impl<S: Read + Write> Talk<S> {
+    /// Talks over a stream that is open.
+    pub fn over(stream: S, version: Version) -> Self {
+        Self { stream, version, bytes: Vec::new() }
     }
 
     pub fn send_bytes(&mut self, bytes: &[u8]) {

@@ -1,0 +1,215 @@
+//! TLS: the files of a listener, read once at the start, and the handshake.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::crypto::ring;
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
+use rustls::{RootCertStore, ServerConfig};
+use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+use super::certificate;
+use super::settings::{ClientCertificates, TlsFiles};
+use super::socket::Socket;
+use super::turn::in_turn;
+
+/// A file that TLS cannot be offered with.
+#[derive(Debug, thiserror::Error)]
+#[error("{} {fault}", file.display())]
+pub struct TlsError {
+    /// The file.
+    pub file: PathBuf,
+    /// What is wrong with it.
+    pub fault: TlsFault,
+}
+
+/// What is wrong with a file of certificates or keys.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsFault {
+    /// It is missing, or may not be read.
+    #[error("cannot be read: {0}")]
+    Unreadable(std::io::Error),
+    /// It is damaged.
+    #[error("is not PEM: {0}")]
+    NotPem(String),
+    /// It holds something else.
+    #[error("has no certificate in it (-----BEGIN CERTIFICATE-----)")]
+    NoCertificate,
+    /// It holds something else.
+    #[error("has no private key in it (-----BEGIN PRIVATE KEY-----, without a passphrase)")]
+    NoKey,
+    /// The key is another certificate's.
+    #[error("is not the key of the certificate in {}", .0.display())]
+    OtherKey(PathBuf),
+    /// The certificate or the key is of a kind that cannot be used.
+    #[error("cannot be used: {0}")]
+    Unusable(rustls::Error),
+}
+
+impl TlsFault {
+    fn of(self, file: &Path) -> TlsError {
+        TlsError { file: file.into(), fault: self }
+    }
+}
+
+/// Reads a listener's files.
+pub(super) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {
+    let certificates = certificates(&files.certificate)?;
+    let key = key(&files.key)?;
+    let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| TlsFault::Unusable(error).of(&files.certificate))?;
+    let builder = match &files.client_ca {
+        Some(file) => builder.with_client_cert_verifier(verifier(file, files.client_certificates)?),
+        None => builder.with_no_client_auth(),
+    };
+    let mut config = builder.with_single_cert(certificates, key).map_err(|error| match error {
+        rustls::Error::InconsistentKeys(_) => {
+            TlsFault::OtherKey(files.certificate.clone()).of(&files.key)
+        }
+        rustls::Error::InvalidCertificate(_) => TlsFault::Unusable(error).of(&files.certificate),
+        error => TlsFault::Unusable(error).of(&files.key),
+    })?;
+    if files.client_ca.is_some() {
+        // Every connection proves its certificate anew; none rides on an earlier one.
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        config.send_tls13_tickets = 0;
+    } else {
+        // Clients that all come back at once are spared the costly part, without our memory.
+        config.ticketer = ring::Ticketer::new()
+            .map_err(|error| TlsFault::Unusable(error).of(&files.certificate))?;
+    }
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let pem = read(file)?;
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
+    match found {
+        Ok(found) if found.is_empty() => Err(TlsFault::NoCertificate.of(file)),
+        Ok(found) => Ok(found),
+        Err(error) => Err(not_pem(&error).of(file)),
+    }
+}
+
+fn key(file: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
+    PrivateKeyDer::from_pem_slice(&read(file)?).map_err(|error| match error {
+        pem::Error::NoItemsFound => TlsFault::NoKey.of(file),
+        error => not_pem(&error).of(file),
+    })
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, TlsError> {
+    std::fs::read(file).map_err(|error| TlsFault::Unreadable(error).of(file))
+}
+
+/// The library shows lines as lists of bytes.
+fn not_pem(error: &pem::Error) -> TlsFault {
+    TlsFault::NotPem(match error {
+        pem::Error::MissingSectionEnd { end_marker } => {
+            format!("'{}' has no end", String::from_utf8_lossy(end_marker).trim_end())
+        }
+        pem::Error::IllegalSectionStart { line } => {
+            format!("the line '{}'", String::from_utf8_lossy(line).trim_end())
+        }
+        error => error.to_string(),
+    })
+}
+
+fn verifier(
+    file: &Path,
+    certificates_wanted: ClientCertificates,
+) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates(file)? {
+        roots.add(certificate).map_err(|error| TlsFault::Unusable(error).of(file))?;
+    }
+    let provider = Arc::new(ring::default_provider());
+    let builder = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+    let builder = match certificates_wanted {
+        ClientCertificates::Required => builder,
+        ClientCertificates::Optional => builder.allow_unauthenticated(),
+    };
+    builder
+        .build()
+        .map_err(|error| TlsFault::Unusable(rustls::Error::General(error.to_string())).of(file))
+}
+
+/// Shakes hands, and tells the name that the client's certificate proves.
+///
+/// In a box: it is large, and would otherwise be so in every place it is handed through.
+pub(super) async fn handshake(
+    acceptor: TlsAcceptor,
+    socket: Socket,
+    turns: Arc<Semaphore>,
+) -> std::io::Result<(Box<TlsStream<Socket>>, Option<String>)> {
+    let stream = Box::new(in_turn(&turns, acceptor.accept(socket)).await?);
+    let shown = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
+    let user = shown.and_then(|certificate| certificate::name(certificate));
+    Ok((stream, user))
+}
+
+#[cfg(test)]
+mod tests {
+    use rcgen::{CertificateParams, DnType, KeyPair};
+    use rustls::pki_types::ServerName;
+    use tokio::net::UnixStream;
+    use tokio_rustls::TlsConnector;
+
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_client_certificate_is_handed_on() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let folder = std::env::temp_dir().join(format!("slipring-names-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut params = CertificateParams::new(["localhost".into()]).unwrap();
+        params.distinguished_name.push(DnType::CommonName, "aircraft-7");
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.self_signed(&key).unwrap();
+        let files = TlsFiles {
+            certificate: folder.join("server.pem"),
+            key: folder.join("server.key"),
+            client_ca: Some(folder.join("server.pem")),
+            client_certificates: ClientCertificates::Optional,
+        };
+        std::fs::write(&files.certificate, certificate.pem()).unwrap();
+        std::fs::write(&files.key, key.serialize_pem()).unwrap();
+        let acceptor = acceptor(&files).unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+
+        let mut roots = RootCertStore::empty();
+        roots.add(certificate.der().clone()).unwrap();
+        let client = |shown: bool| {
+            let provider = Arc::new(ring::default_provider());
+            let builder = rustls::ClientConfig::builder_with_provider(provider)
+                .with_safe_default_protocol_versions()
+                .unwrap()
+                .with_root_certificates(roots.clone());
+            if shown {
+                let key = PrivateKeyDer::from_pem_slice(key.serialize_pem().as_bytes()).unwrap();
+                builder.with_client_auth_cert(vec![certificate.der().clone()], key).unwrap()
+            } else {
+                builder.with_no_client_auth()
+            }
+        };
+        for (shown, expected) in [(true, Some("aircraft-7".to_string())), (false, None)] {
+            runtime.block_on(async {
+                let (ours, theirs) = UnixStream::pair().unwrap();
+                let connector = TlsConnector::from(Arc::new(client(shown)));
+                let name = ServerName::try_from("localhost").unwrap();
+                let (served, dialled) = tokio::join!(
+                    handshake(acceptor.clone(), Socket::Unix(ours), Arc::new(Semaphore::new(1))),
+                    connector.connect(name, theirs)
+                );
+                assert!(dialled.is_ok());
+                assert_eq!(served.unwrap().1, expected);
+            });
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! WebSocket frames to the bytes inside and back, on the server's side. Pure.
+//!
+//! The decoder works in the buffer it is given and keeps no data of its own, so that an idle
+//! connection costs nothing. What arrives is the same however it was cut into reads.
+
+use std::fmt;
+
+/// Bytes of a frame that we send; larger ones are split, so that the header stays small.
+pub(super) const SENT_MAX: usize = 0xffff;
+/// Bytes of a control frame's payload (RFC 6455 5.5).
+const CONTROL_MAX: u64 = 125;
+/// The largest header: two bytes, eight of length, four of mask.
+const HEADER_MAX: usize = 14;
+
+const CONTINUATION: u8 = 0x0;
+const TEXT: u8 = 0x1;
+const BINARY: u8 = 0x2;
+const CLOSE: u8 = 0x8;
+const PING: u8 = 0x9;
+const PONG: u8 = 0xa;
+const FINAL: u8 = 0x80;
+const RESERVED: u8 = 0x70;
+const MASKED: u8 = 0x80;
+
+/// How a client broke the rules of WebSocket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Violation {
+    /// A reserved bit is set; we never agree on an extension (RFC 6455 5.2, CVE-2026-67232).
+    ReservedBits,
+    /// A frame of a client is not masked (RFC 6455 5.1).
+    Unmasked,
+    /// MQTT travels in binary frames only (MQTT-6.0.0-1).
+    Text,
+    /// An opcode that nobody has defined.
+    Opcode,
+    /// A control frame that is split or too long (RFC 6455 5.5).
+    Control,
+    /// A continuation of nothing, or a new message inside another (RFC 6455 5.4).
+    Fragments,
+    /// A length written with more bytes than it needs (RFC 6455 5.2).
+    Length,
+    /// A frame or a message larger than a packet may be.
+    TooLarge,
+}
+
+impl Violation {
+    /// The status of the close frame (RFC 6455 7.4.1).
+    pub fn code(self) -> u16 {
+        match self {
+            Self::Text => 1003,
+            Self::TooLarge => 1009,
+            _ => 1002,
+        }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ReservedBits => "WebSocket: a frame with reserved bits",
+            Self::Unmasked => "WebSocket: a frame that is not masked",
+            Self::Text => "WebSocket: a text frame; MQTT needs binary ones",
+            Self::Opcode => "WebSocket: a frame of an unknown kind",
+            Self::Control => "WebSocket: a control frame that is split or too long",
+            Self::Fragments => "WebSocket: fragments out of order",
+            Self::Length => "WebSocket: a length with more bytes than it needs",
+            Self::TooLarge => "WebSocket: a frame larger than a packet may be",
+        })
+    }
+}
+
+/// Why no more data comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// The client said goodbye.
+    Closed,
+    /// The client broke the rules.
+    Violation(Violation),
+}
+
+/// Takes frames apart.
+#[derive(Debug)]
+pub(super) struct Decoder {
+    message_bytes_max: u64,
+    header: [u8; HEADER_MAX],
+    /// How much of a header that came in pieces is there.
+    header_bytes: u8,
+    opcode: u8,
+    mask: [u8; 4],
+    /// Payload of the frame that has not come yet; None between frames.
+    left: Option<u64>,
+    /// Bytes announced of a message that is not complete; None between messages.
+    message_bytes: Option<u64>,
+    /// The payload of the control frame that comes.
+    control: Vec<u8>,
+    /// The payload of the newest ping that was not answered (RFC 6455 5.5.3).
+    ping: Option<Vec<u8>>,
+    end: Option<End>,
+}
+
+impl Decoder {
+    pub fn new(message_bytes_max: u64) -> Self {
+        Self {
+            message_bytes_max,
+            header: [0; HEADER_MAX],
+            header_bytes: 0,
+            opcode: 0,
+            mask: [0; 4],
+            left: None,
+            message_bytes: None,
+            control: Vec::new(),
+            ping: None,
+            end: None,
+        }
+    }
+
+    /// Why no more data comes, once that is so.
+    pub fn end(&self) -> Option<End> {
+        self.end
+    }
+
+    /// What to answer the newest ping with, once.
+    pub fn take_ping(&mut self) -> Option<Vec<u8>> {
+        self.ping.take()
+    }
+
+    /// Takes what has arrived, moves the data in it to the front, and tells how much that is.
+    pub fn decode(&mut self, bytes: &mut [u8]) -> usize {
+        let (mut from, mut to) = (0, 0);
+        while from < bytes.len() && self.end.is_none() {
+            let Some(left) = self.left else {
+                from += self.take_header(&bytes[from..]);
+                continue;
+            };
+            let count = left.min((bytes.len() - from) as u64) as usize;
+            let payload = from..from + count;
+            from += count;
+            unmask(&mut bytes[payload.clone()], self.mask);
+            if is_control(self.opcode) {
+                self.control.extend_from_slice(&bytes[payload]);
+            } else {
+                bytes.copy_within(payload, to);
+                to += count;
+            }
+            self.left = Some(left - count as u64);
+            if count as u64 == left {
+                self.end_frame();
+            } else {
+                self.mask.rotate_left(count % 4);
+            }
+        }
+        to
+    }
+
+    /// Takes bytes of a header, and begins the frame when it is complete.
+    fn take_header(&mut self, bytes: &[u8]) -> usize {
+        let need = header_bytes(bytes);
+        if self.header_bytes == 0 && need <= bytes.len() {
+            self.begin_frame(&bytes[..need]);
+            return need;
+        }
+        let have = usize::from(self.header_bytes);
+        let count = (header_bytes(&self.header[..have]) - have).min(bytes.len());
+        self.header[have..have + count].copy_from_slice(&bytes[..count]);
+        self.header_bytes += count as u8;
+        let header = self.header;
+        let header = &header[..have + count];
+        if header.len() == header_bytes(header) {
+            self.begin_frame(header);
+        } else if let Err(violation) = check_start(header) {
+            self.end = Some(End::Violation(violation));
+        }
+        count
+    }
+
+    fn begin_frame(&mut self, header: &[u8]) {
+        match self.check_frame(header) {
+            Ok(()) => self.end_frame(),
+            Err(violation) => self.end = Some(End::Violation(violation)),
+        }
+    }
+
+    fn check_frame(&mut self, header: &[u8]) -> Result<(), Violation> {
+        check_start(header)?;
+        let length = payload_bytes(header)?;
+        let last = header[0] & FINAL != 0;
+        let opcode = header[0] & 0x0f;
+        self.mask = [0, 1, 2, 3].map(|place| header[header.len() - 4 + place]);
+        if is_control(opcode) {
+            if !last || length > CONTROL_MAX {
+                return Err(Violation::Control);
+            }
+        } else {
+            let before = match (opcode, self.message_bytes) {
+                (BINARY, None) => 0,
+                (CONTINUATION, Some(bytes)) => bytes,
+                _ => return Err(Violation::Fragments),
+            };
+            let message_bytes = before.saturating_add(length);
+            if message_bytes > self.message_bytes_max {
+                return Err(Violation::TooLarge);
+            }
+            self.message_bytes = (!last).then_some(message_bytes);
+        }
+        self.opcode = opcode;
+        self.left = Some(length);
+        Ok(())
+    }
+
+    /// Ends the frame if all of it has come.
+    fn end_frame(&mut self) {
+        if self.left != Some(0) {
+            return;
+        }
+        self.left = None;
+        self.header_bytes = 0;
+        let control = std::mem::take(&mut self.control);
+        match self.opcode {
+            PING => self.ping = Some(control),
+            CLOSE => self.end = Some(End::Closed),
+            _ => {}
+        }
+    }
+}
+
+fn is_control(opcode: u8) -> bool {
+    opcode & 0x8 != 0
+}
+
+/// Bytes of a header that begins like this.
+fn header_bytes(header: &[u8]) -> usize {
+    match header.get(1) {
+        None => 2,
+        Some(length) => {
+            let extended = match length & !MASKED {
+                126 => 2,
+                127 => 8,
+                _ => 0,
+            };
+            2 + extended + if length & MASKED == 0 { 0 } else { 4 }
+        }
+    }
+}
+
+/// What can be told from the first two bytes, so that nobody waits for the rest in vain.
+fn check_start(header: &[u8]) -> Result<(), Violation> {
+    if header[0] & RESERVED != 0 {
+        return Err(Violation::ReservedBits);
+    }
+    match header[0] & 0x0f {
+        TEXT => return Err(Violation::Text),
+        CONTINUATION | BINARY | CLOSE | PING | PONG => {}
+        _ => return Err(Violation::Opcode),
+    }
+    match header.get(1) {
+        Some(length) if length & MASKED == 0 => Err(Violation::Unmasked),
+        _ => Ok(()),
+    }
+}
+
+fn payload_bytes(header: &[u8]) -> Result<u64, Violation> {
+    let (length, least) = match header[1] & !MASKED {
+        126 => (u64::from(u16::from_be_bytes([header[2], header[3]])), 126),
+        127 => (u64::from_be_bytes([2, 3, 4, 5, 6, 7, 8, 9].map(|at| header[at])), 0x1_0000),
+        length => (u64::from(length), 0),
+    };
+    if length < least { Err(Violation::Length) } else { Ok(length) }
+}
+
+/// Applies a mask (RFC 6455 5.3), a machine's wide word at a time.
+fn unmask(bytes: &mut [u8], mask: [u8; 4]) {
+    let [a, b, c, d] = mask;
+    let wide = [a, b, c, d, a, b, c, d, a, b, c, d, a, b, c, d];
+    let mut words = bytes.chunks_exact_mut(wide.len());
+    for word in &mut words {
+        word.iter_mut().zip(wide).for_each(|(byte, mask)| *byte ^= mask);
+    }
+    words.into_remainder().iter_mut().zip(wide).for_each(|(byte, mask)| *byte ^= mask);
+}
+
+/// The header of a binary frame, and how many bytes of it count.
+pub(super) fn data_header(length: usize) -> ([u8; 4], u8) {
+    debug_assert!(length <= SENT_MAX);
+    let start = FINAL | BINARY;
+    if length < 126 {
+        ([start, length as u8, 0, 0], 2)
+    } else {
+        let [high, low] = (length as u16).to_be_bytes();
+        ([start, 126, high, low], 4)
+    }
+}
+
+/// The answer to a ping.
+pub(super) fn pong(payload: &[u8]) -> Vec<u8> {
+    debug_assert!(payload.len() as u64 <= CONTROL_MAX);
+    let mut frame = vec![FINAL | PONG, payload.len() as u8];
+    frame.extend_from_slice(payload);
+    frame
+}
+
+/// The last frame.
+pub(super) fn close(code: u16) -> Vec<u8> {
+    let [high, low] = code.to_be_bytes();
+    vec![FINAL | CLOSE, 2, high, low]
+}

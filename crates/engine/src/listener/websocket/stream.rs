@@ -1,0 +1,193 @@
+//! A WebSocket as a stream of the bytes inside its frames: one read takes as many frames as are
+//! there, one write makes one frame. Keeps no buffer of its own.
+
+use std::io::{Error, ErrorKind, IoSlice, Result};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::frame::{self, Decoder, End, SENT_MAX};
+
+/// A goodbye without a complaint (RFC 6455 7.4.1).
+const NORMAL: u16 = 1000;
+
+/// The server's side of an open WebSocket.
+#[derive(Debug)]
+pub(crate) struct WebSocket<S> {
+    inner: S,
+    decoder: Decoder,
+    /// What came along with the request.
+    early: Vec<u8>,
+    /// The header of the frame being written, and which bytes of it are not out yet.
+    header: [u8; 4],
+    header_from: u8,
+    header_to: u8,
+    /// Payload that the header promised and that is not out yet.
+    owed: usize,
+    /// A control frame, and how much of it is out.
+    reply: Vec<u8>,
+    replied: usize,
+    /// The status to close with.
+    closing: Option<u16>,
+    close_sent: bool,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> WebSocket<S> {
+    /// `early` are bytes that followed the request; a message may have so many bytes.
+    pub fn new(inner: S, early: Vec<u8>, message_bytes_max: u64) -> Self {
+        Self {
+            inner,
+            decoder: Decoder::new(message_bytes_max),
+            early,
+            header: [0; 4],
+            header_from: 0,
+            header_to: 0,
+            owed: 0,
+            reply: Vec::new(),
+            replied: 0,
+            closing: None,
+            close_sent: false,
+        }
+    }
+
+    /// Brings pongs and the goodbye out, between two frames of data.
+    fn poll_replies(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        while self.owed == 0 {
+            if self.replied < self.reply.len() {
+                let rest = &self.reply[self.replied..];
+                self.replied += ready!(Pin::new(&mut self.inner).poll_write(cx, rest))?;
+            } else if let Some(reply) = self.next_reply() {
+                self.reply = reply;
+                self.replied = 0;
+            } else if self.reply.is_empty() {
+                break;
+            } else {
+                ready!(Pin::new(&mut self.inner).poll_flush(cx))?;
+                self.reply = Vec::new();
+                self.replied = 0;
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn next_reply(&mut self) -> Option<Vec<u8>> {
+        if self.close_sent {
+            return None;
+        }
+        if let Some(ping) = self.decoder.take_ping() {
+            return Some(frame::pong(&ping));
+        }
+        let code = self.closing?;
+        self.close_sent = true;
+        Some(frame::close(code))
+    }
+
+    /// Tells the client that it ends, as far as its socket takes it now.
+    fn close(&mut self, code: u16, cx: &mut Context<'_>) {
+        self.closing.get_or_insert(code);
+        let _ = self.poll_replies(cx);
+    }
+
+    fn poll_arrived(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<Result<()>> {
+        if self.early.is_empty() {
+            return Pin::new(&mut self.inner).poll_read(cx, buffer);
+        }
+        let count = self.early.len().min(buffer.remaining());
+        buffer.put_slice(&self.early[..count]);
+        self.early.drain(..count);
+        if self.early.is_empty() {
+            self.early = Vec::new();
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for WebSocket<S> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<Result<()>> {
+        let this = self.get_mut();
+        let before = buffer.filled().len();
+        loop {
+            let _ = this.poll_replies(cx)?;
+            match this.decoder.end() {
+                None => {}
+                Some(End::Closed) => {
+                    this.close(NORMAL, cx);
+                    return Poll::Ready(Ok(()));
+                }
+                Some(End::Violation(violation)) => {
+                    this.close(violation.code(), cx);
+                    let why = violation.to_string();
+                    return Poll::Ready(Err(Error::new(ErrorKind::InvalidData, why)));
+                }
+            }
+            ready!(this.poll_arrived(cx, buffer))?;
+            let arrived = &mut buffer.filled_mut()[before..];
+            if arrived.is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+            let count = this.decoder.decode(arrived);
+            buffer.set_filled(before + count);
+            if count > 0 {
+                let _ = this.poll_replies(cx)?;
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for WebSocket<S> {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
+        let this = self.get_mut();
+        ready!(this.poll_replies(cx))?;
+        if this.close_sent {
+            return Poll::Ready(Err(ErrorKind::BrokenPipe.into()));
+        }
+        if bytes.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
+        if this.owed == 0 {
+            this.owed = bytes.len().min(SENT_MAX);
+            (this.header, this.header_to) = frame::data_header(this.owed);
+            this.header_from = 0;
+        }
+        // Once promised, the next bytes belong to this frame, whoever brings them.
+        let payload = &bytes[..bytes.len().min(this.owed)];
+        loop {
+            let header = &this.header[usize::from(this.header_from)..usize::from(this.header_to)];
+            let unsent = header.len();
+            let inner = Pin::new(&mut this.inner);
+            let written = if unsent == 0 {
+                ready!(inner.poll_write(cx, payload))?
+            } else {
+                let parts = [IoSlice::new(header), IoSlice::new(payload)];
+                ready!(inner.poll_write_vectored(cx, &parts))?
+            };
+            if written == 0 {
+                return Poll::Ready(Err(ErrorKind::WriteZero.into()));
+            }
+            this.header_from += written.min(unsent) as u8;
+            if written > unsent {
+                this.owed -= written - unsent;
+                return Poll::Ready(Ok(written - unsent));
+            }
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        let this = self.get_mut();
+        ready!(this.poll_replies(cx))?;
+        Pin::new(&mut this.inner).poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        let this = self.get_mut();
+        this.closing.get_or_insert(NORMAL);
+        ready!(this.poll_replies(cx))?;
+        Pin::new(&mut this.inner).poll_shutdown(cx)
+    }
+}
