@@ -71,6 +71,8 @@ pub(crate) struct Party {
     pub reply: Vec<u8>,
     pub feed: Feed,
     incoming: Incoming,
+    /// PUBACKs of this batch, settled together: publishers wait for the same lock.
+    acks: Vec<PacketId>,
     will: Option<WillMessage>,
     /// Wills of sessions that this client's clean start ended.
     inherited: Vec<(Arc<Client>, WillMessage)>,
@@ -88,6 +90,7 @@ impl Party {
             reply: Vec::new(),
             feed: Feed::new(),
             incoming: Incoming::default(),
+            acks: Vec::new(),
             will: None,
             inherited: Vec::new(),
         }
@@ -104,8 +107,8 @@ impl Party {
         let packet = Packet::decode(frame, self.conversation.version()).map_err(Stop::from)?;
         match (self.conversation.receive(packet, &mut self.reply)?, &self.client) {
             (Action::Publish(message), Some(_)) => self.publish(message),
-            (Action::Acked(id), Some(client)) => {
-                client.outgoing().acked(id);
+            (Action::Acked(id), Some(_)) => {
+                self.acks.push(id);
                 Ok(())
             }
             (Action::Open(opening), _) => self.open(*opening),
@@ -115,6 +118,17 @@ impl Party {
             }
             (_, None) => Ok(()),
         }
+    }
+
+    /// Ends a batch: settles what was acknowledged. Gives the number of messages.
+    pub fn finish(&mut self) -> u64 {
+        if let (Some(client), false) = (&self.client, self.acks.is_empty()) {
+            let mut outgoing = client.outgoing();
+            for id in self.acks.drain(..) {
+                outgoing.acked(id);
+            }
+        }
+        self.feed.finish()
     }
 
     #[inline]
