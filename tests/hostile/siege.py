@@ -84,6 +84,22 @@ class Siege:
         assert answer.reason == 0, answer
         return peer
 
+    def drained(self, peer: RawPeer) -> bytes:
+        """All that a peer hears until the broker closes it; the bystander goes on meanwhile."""
+        found = b""
+        peer.socket.settimeout(0.5)
+        while True:
+            try:
+                data = peer.socket.recv(65_536)
+            except TimeoutError:
+                self.bystander.round_trip()
+                continue
+            except ConnectionResetError:
+                return found
+            if not data:
+                return found
+            found += data
+
     def memory(self) -> int:
         return resident_bytes(self.broker.process.pid)
 

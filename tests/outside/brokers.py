@@ -5,6 +5,7 @@ of this harness.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,15 +18,39 @@ LIMITS = {
     "max_connections": "connections",
     "max_keepalive": "keep_alive_s",
     "max_packet_size": "packet_bytes",
+    "max_inflight_messages": "inflight",
 }
 """Options of Mosquitto that Slipring has too, under `[limits]`."""
+
+ROOMY = {
+    "connect_bytes": 1 << 20,
+    "session_expiry_s": 0xFFFF_FFFF,
+    "topic_bytes": 65_535,
+    "topic_levels": 128,
+    "user_properties": 10_000,
+}
+"""Limits that are tighter in Slipring than in Mosquitto, opened as far as they go."""
 
 SAME_ANYWAY = frozenset(
     {"port", "listener", "allow_anonymous", "persistence", "persistence_file", "sys_interval"}
 )
 """Options that ask for what Slipring does by itself, or that say where files are."""
 
-Process = subprocess.Popen[bytes]
+
+class Process(subprocess.Popen[bytes]):
+    """A broker as a test knows it. Ended at once: how it ends by itself is tested elsewhere."""
+
+    is_durable = False
+
+    def terminate(self) -> None:
+        if self.is_durable:
+            super().terminate()
+        else:
+            self.kill()
+
+    def wait(self, timeout: float | None = None) -> int:
+        self.returncode = 0 if super().wait(timeout) == -signal.SIGKILL else self.returncode
+        return self.returncode
 
 
 class CannotBeAsked(Exception):
@@ -41,13 +66,13 @@ def options_of(conf: Path) -> dict[str, str]:
 
 def translated(options: dict[str, str]) -> str:
     """The same wishes in Slipring's configuration."""
-    lines = ["[limits]"]
+    limits = dict(ROOMY)
     for name, value in options.items():
         if name in LIMITS:
-            lines.append(f"{LIMITS[name]} = {int(value)}")
+            limits[LIMITS[name]] = int(value)
         elif name not in SAME_ANYWAY:
             raise CannotBeAsked(name)
-    return "\n".join(lines) + "\n"
+    return "[limits]\n" + "".join(f"{name} = {value}\n" for name, value in limits.items())
 
 
 def start_slipring(options: dict[str, str], port: int, kept: Path | None = None) -> Process:
@@ -58,7 +83,8 @@ def start_slipring(options: dict[str, str], port: int, kept: Path | None = None)
     command = [sys.executable, "-m", "slipring", "serve", "--config", str(config)]
     command += ["--mqtt", f"127.0.0.1:{port}", "--data", str(kept or folder / "data")]
     command += ["--console", "off"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = Process(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.is_durable = kept is not None
     assert process.stdout is not None
     line = process.stdout.readline()
     if not line.startswith(READY):

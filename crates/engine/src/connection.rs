@@ -191,7 +191,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Err(end) => result = Err(end),
             }
         }
-        let messages = self.party.feed.finish();
+        let messages = self.party.finish();
         if let Some(client) = &self.party.client {
             client.traffic.received(messages, bytes);
         }

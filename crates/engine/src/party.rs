@@ -76,6 +76,8 @@ pub(crate) struct Party {
     /// A password being checked; until it is, the client's further packets wait.
     pub check: Option<Check>,
     incoming: Incoming,
+    /// PUBACKs of this batch, settled together: publishers wait for the same lock.
+    acks: Vec<PacketId>,
     will: Option<WillMessage>,
     /// Wills of sessions that this client's clean start ended.
     inherited: Vec<(Arc<Client>, WillMessage)>,
@@ -94,6 +96,7 @@ impl Party {
             feed: Feed::new(),
             check: None,
             incoming: Incoming::default(),
+            acks: Vec::new(),
             will: None,
             inherited: Vec::new(),
         }
@@ -110,8 +113,8 @@ impl Party {
         let packet = Packet::decode(frame, self.conversation.version()).map_err(Stop::from)?;
         match (self.conversation.receive(packet, &mut self.reply)?, &self.client) {
             (Action::Publish(message), Some(_)) => self.publish(message),
-            (Action::Acked(id), Some(client)) => {
-                client.outgoing().acked(id);
+            (Action::Acked(id), Some(_)) => {
+                self.acks.push(id);
                 Ok(())
             }
             (Action::Open(opening), _) => self.admit(*opening),
@@ -123,6 +126,17 @@ impl Party {
             }
             (_, None) => Ok(()),
         }
+    }
+
+    /// Ends a batch: settles what was acknowledged. Gives the number of messages.
+    pub fn finish(&mut self) -> u64 {
+        if let (Some(client), false) = (&self.client, self.acks.is_empty()) {
+            let mut outgoing = client.outgoing();
+            for id in self.acks.drain(..) {
+                outgoing.acked(id);
+            }
+        }
+        self.feed.finish()
     }
 
     #[inline]
