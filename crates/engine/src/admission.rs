@@ -4,25 +4,43 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use slipring_core::{Action, Opening, Verdict, WRONG};
 use slipring_wire::{Reason, Violation};
+use tokio::time::timeout;
 
+use crate::client::Link;
 use crate::party::{End, Party};
 use crate::passwords::{Passwords, nonce};
 use crate::registry::Refusal;
 
 /// The client's turn did not come in time.
 const BUSY: Violation =
-    Violation { reason: Reason::ServerBusy, what: "too many passwords to check" };
+    Violation { reason: Reason::ServerBusy, what: "too busy to let the client in" };
 
-/// A password being checked, and what its client is let in with if it is right.
+/// How long an earlier connection may take to let go of its session.
+const HANDOVER_MAX: Duration = Duration::from_secs(1);
+
+/// What must be before a client is let in: its password is right, or the earlier connection of the
+/// same client has let go of the session.
 pub(crate) struct Check {
     opening: Opening,
+    /// Take the session, whoever has it.
+    force: bool,
     right: Pin<Box<dyn Future<Output = bool> + Send>>,
 }
 
 impl Check {
+    /// Waits for an earlier connection, but not for ever.
+    pub fn handover(opening: Opening, held: Arc<Link>) -> Self {
+        let left = async move {
+            let _ = timeout(HANDOVER_MAX, held.left()).await;
+            true
+        };
+        Self { opening, force: true, right: Box::pin(left) }
+    }
+
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         self.right.as_mut().poll(cx)
     }
@@ -35,25 +53,25 @@ impl Party {
         let certified = self.link.origin.user.is_some();
         let user_name = opening.user_name.as_deref();
         match plan.authentication.judge(user_name, &opening.proof, certified) {
-            Verdict::Accepted => self.open(opening),
+            Verdict::Accepted => self.open(opening, false),
             Verdict::Refused(violation) => Err(self.turn_away(violation)),
             Verdict::Check(name, password) => {
                 let passwords = &self.broker.passwords;
                 if passwords.remembers(&plan, name, password) {
-                    return self.open(opening);
+                    return self.open(opening, false);
                 }
                 let check =
                     Passwords::check(Arc::clone(passwords), plan, name.into(), password.clone());
-                self.check = Some(Check { opening, right: Box::pin(check) });
+                self.check = Some(Check { opening, force: false, right: Box::pin(check) });
                 Ok(())
             }
         }
     }
 
-    /// The password was checked.
+    /// What had to be is, or the password is wrong.
     pub fn conclude(&mut self, right: bool) -> Result<(), End> {
         match self.check.take() {
-            Some(check) if right => self.open(check.opening),
+            Some(check) if right => self.open(check.opening, check.force),
             _ => Err(self.turn_away(WRONG)),
         }
     }

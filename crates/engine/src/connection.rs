@@ -23,6 +23,8 @@ use crate::party::{End, Party};
 const CONTROL_BYTES_MAX: usize = 64 << 10;
 /// How long the last words to a client may take.
 const FAREWELL_MAX: Duration = Duration::from_secs(1);
+/// Reads of what a client sent before another connection took its session.
+const LAST_READS: usize = 16;
 /// How long a stopping broker waits for a client to close its side.
 const LAST_READS_MAX: Duration = Duration::from_millis(500);
 
@@ -42,7 +44,7 @@ struct Connection<S> {
 enum Woken {
     /// So many bytes are in the inlet.
     Read(usize),
-    /// The password is right, or it is not.
+    /// What had to be before the client is let in is, or will never be.
     Checked(bool),
     /// The timer.
     Timer,
@@ -96,8 +98,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Ok(Woken::Timer) => self.check_patience(),
                 Err(end) => Err(end),
             };
-            if let Err(end) = step {
-                return end;
+            match step {
+                Ok(()) => {}
+                Err(End::Closed(Reason::SessionTakenOver)) => return self.take_last().await,
+                Err(end) => return end,
             }
         }
     }
@@ -121,6 +125,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             }
         }
         self.timer.as_mut().poll(cx).map(|()| Ok(Woken::Timer))
+    }
+
+    /// What the client sent before it connected anew, its goodbye perhaps, comes before that.
+    async fn take_last(&mut self) -> End {
+        for _ in 0..LAST_READS {
+            let read = poll_fn(|cx| Poll::Ready(poll_read(&mut self.stream, &mut self.inlet, cx)));
+            match read.await {
+                Poll::Ready(Ok(count)) if count > 0 => {
+                    if let Err(end) = self.take(count).await {
+                        return end;
+                    }
+                }
+                _ => break,
+            }
+        }
+        End::Closed(Reason::SessionTakenOver)
     }
 
     fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
@@ -157,7 +177,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// A password was checked: the client is let in, and what it has sent meanwhile is taken.
     async fn take_checked(&mut self, right: bool) -> Result<(), End> {
         self.party.conclude(right)?;
-        self.welcome().await;
+        if self.party.client.is_some() {
+            self.welcome().await;
+        }
         self.take_in(0).await
     }
 
@@ -221,6 +243,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     async fn finish(&mut self, end: End) {
         let stopping = matches!(end, End::Closed(Reason::ServerShuttingDown));
         self.count_limit(&end);
+        if matches!(end, End::Closed(Reason::SessionTakenOver)) {
+            self.party.leave(&end).await; // somebody waits for the session
+        }
         if !matches!(end, End::Lost(_)) {
             let _ = timeout(FAREWELL_MAX, self.say_farewell(&end)).await;
         }

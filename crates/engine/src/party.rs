@@ -11,7 +11,7 @@ use crate::client::{Client, Link};
 use crate::event::EventKind;
 use crate::feed::{Feed, Publisher};
 use crate::keeper;
-use crate::registry::{Opened, Refusal};
+use crate::registry::{NotOpened, Opened, Refusal};
 
 /// Why a connection ended.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ pub(crate) struct Party {
     pub keep_alive_s: u16,
     pub reply: Vec<u8>,
     pub feed: Feed,
-    /// A password being checked; until it is, the client's further packets wait.
+    /// What must be before the client is let in; until it is, its further packets wait.
     pub check: Option<Check>,
     incoming: Incoming,
     /// PUBACKs of this batch, settled together: publishers wait for the same lock.
@@ -197,9 +197,15 @@ impl Party {
     }
 
     /// Lets a client in, if there is room.
-    pub fn open(&mut self, opening: Opening) -> Result<(), End> {
-        let opened = self.broker.open_session(&opening, &self.link);
-        let opened = opened.map_err(|refusal| self.refuse(refusal))?;
+    pub fn open(&mut self, opening: Opening, force: bool) -> Result<(), End> {
+        let opened = match self.broker.open_session(&opening, &self.link, force) {
+            Ok(opened) => opened,
+            Err(NotOpened::Refused(refusal)) => return Err(self.refuse(refusal)),
+            Err(NotOpened::Held(held)) => {
+                self.check = Some(Check::handover(opening, held));
+                return Ok(());
+            }
+        };
         let Opened { client, session_present, will } = opened;
         let _ = self.link.version.set(opening.terms.version);
         opening.cut().for_each(|limit| self.broker.reached.count(limit));
@@ -268,7 +274,9 @@ impl Party {
             _ => (true, None),
         };
         let will = self.will.take().filter(|_| with_will);
-        if let Some(will) = self.broker.leave(&client, &self.link, will, expiry_s) {
+        let will = self.broker.leave(&client, &self.link, will, expiry_s);
+        self.link.leave();
+        if let Some(will) = will {
             keeper::publish(&self.broker, &mut self.feed, &client, &will).await;
         }
     }
