@@ -22,6 +22,8 @@ __all__ = [
     "Totals",
     "Value",
     "__version__",
+    "check_verifier",
+    "make_verifier",
 ]
 
 __version__: str
@@ -36,7 +38,12 @@ class Plan:
         journal: list[str],
         sys_interval_s: int,
         server_reference: str | None,
+        users: dict[str, str],
+        anonymous: bool,
     ) -> Plan: ...
+
+def check_verifier(text: str) -> None: ...
+def make_verifier(password: bytes, salt: bytes, iterations: int) -> str: ...
 
 @final
 class Event:

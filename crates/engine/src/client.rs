@@ -1,11 +1,13 @@
 //! One client as the others see it: its session, what is on its way to it, and its connection.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use arc_swap::ArcSwapOption;
 use atomic_waker::AtomicWaker;
 use slipring_core::{Limits, Millis, Outgoing, Session, WillMessage};
 use slipring_wire::{Reason, Version};
+use tokio::sync::Notify;
 
 use crate::keeper::Due;
 use crate::origin::Origin;
@@ -59,6 +61,9 @@ pub(crate) struct Link {
     closing: OnceLock<Reason>,
     /// Wakes the connection's task.
     pub waker: AtomicWaker,
+    /// Whether the connection has let go of its session, and who waits for that.
+    left: AtomicBool,
+    left_told: Notify,
 }
 
 impl Link {
@@ -70,6 +75,25 @@ impl Link {
             version: OnceLock::new(),
             closing: OnceLock::new(),
             waker: AtomicWaker::new(),
+            left: AtomicBool::new(false),
+            left_told: Notify::new(),
+        }
+    }
+
+    /// The connection has let go of its session.
+    pub fn leave(&self) {
+        self.left.store(true, Ordering::Release);
+        self.left_told.notify_waiters();
+    }
+
+    /// Waits until the connection has let go of its session.
+    pub async fn left(&self) {
+        loop {
+            let told = self.left_told.notified();
+            if self.left.load(Ordering::Acquire) {
+                return;
+            }
+            told.await;
         }
     }
 

@@ -25,6 +25,8 @@ const CONTROL_BYTES_MAX: usize = 64 << 10;
 const FAREWELL_MAX: Duration = Duration::from_secs(1);
 /// How long a client that was told why may take to read it and close its side.
 const LINGER_MAX: Duration = Duration::from_millis(500);
+/// Reads of what a client sent before another connection took its session.
+const LAST_READS: usize = 16;
 /// How long a stopping broker waits for a client to close its side.
 const LAST_READS_MAX: Duration = Duration::from_millis(500);
 
@@ -44,6 +46,8 @@ struct Connection<S> {
 enum Woken {
     /// So many bytes are in the inlet.
     Read(usize),
+    /// What had to be before the client is let in is, or will never be.
+    Checked(bool),
     /// The timer.
     Timer,
 }
@@ -92,11 +96,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         loop {
             let step = match poll_fn(|cx| self.poll_step(cx)).await {
                 Ok(Woken::Read(count)) => self.take(count).await,
+                Ok(Woken::Checked(right)) => self.take_checked(right).await,
                 Ok(Woken::Timer) => self.check_patience(),
                 Err(end) => Err(end),
             };
-            if let Err(end) = step {
-                return end;
+            match step {
+                Ok(()) => {}
+                Err(End::Closed(Reason::SessionTakenOver)) => return self.take_last().await,
+                Err(end) => return end,
             }
         }
     }
@@ -110,12 +117,32 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if let Some(reason) = self.party.link.closing() {
             return Poll::Ready(Err(End::Closed(reason)));
         }
-        if self.outlet.control.len() < CONTROL_BYTES_MAX {
+        if let Some(check) = &mut self.party.check {
+            if let Poll::Ready(right) = check.poll(cx) {
+                return Poll::Ready(Ok(Woken::Checked(right)));
+            }
+        } else if self.outlet.control.len() < CONTROL_BYTES_MAX {
             if let Poll::Ready(read) = poll_read(&mut self.stream, &mut self.inlet, cx) {
                 return Poll::Ready(read.map(Woken::Read).map_err(End::from));
             }
         }
         self.timer.as_mut().poll(cx).map(|()| Ok(Woken::Timer))
+    }
+
+    /// What the client sent before it connected anew, its goodbye perhaps, comes before that.
+    async fn take_last(&mut self) -> End {
+        for _ in 0..LAST_READS {
+            let read = poll_fn(|cx| Poll::Ready(poll_read(&mut self.stream, &mut self.inlet, cx)));
+            match read.await {
+                Poll::Ready(Ok(count)) if count > 0 => {
+                    if let Err(end) = self.take(count).await {
+                        return end;
+                    }
+                }
+                _ => break,
+            }
+        }
+        End::Closed(Reason::SessionTakenOver)
     }
 
     fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
@@ -135,7 +162,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             return Err(End::Closed(Reason::KeepAliveTimeout));
         }
         self.party.broker.reached.count(Limit::ConnectMs);
-        Err(End::Silent)
+        Err(self.party.time_out())
     }
 
     /// Everything that one read brought.
@@ -143,10 +170,23 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if count == 0 {
             return Err(End::Lost("the client closed the connection".into()));
         }
-        let known = self.party.client.is_some();
-        if known {
+        if self.party.client.is_some() {
             self.heard = Instant::now();
         }
+        self.take_in(count).await
+    }
+
+    /// A password was checked: the client is let in, and what it has sent meanwhile is taken.
+    async fn take_checked(&mut self, right: bool) -> Result<(), End> {
+        self.party.conclude(right)?;
+        if self.party.client.is_some() {
+            self.welcome().await;
+        }
+        self.take_in(0).await
+    }
+
+    async fn take_in(&mut self, count: usize) -> Result<(), End> {
+        let known = self.party.client.is_some();
         let result = self.take_packets(count as u64);
         self.inlet.rest_after(count);
         self.party.feed.journal(&self.party.broker).await;
@@ -175,7 +215,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Err(end) => result = Err(end),
             }
         }
-        let messages = self.party.feed.finish();
+        let messages = self.party.finish();
         if let Some(client) = &self.party.client {
             client.traffic.received(messages, bytes);
         }
@@ -186,6 +226,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// Takes the next packet, if it is there as a whole.
     #[inline]
     fn take_packet(&mut self) -> Result<bool, End> {
+        if self.party.check.is_some() {
+            return Ok(false);
+        }
         let (bytes_max, limit) = self.party.conversation.packet_bytes_max();
         let found = self.inlet.next(bytes_max).map_err(|violation| {
             let too_large = violation.reason == Reason::PacketTooLarge;
@@ -202,10 +245,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     async fn finish(&mut self, end: End) {
         let stopping = matches!(end, End::Closed(Reason::ServerShuttingDown));
         self.count_limit(&end);
+        if matches!(end, End::Closed(Reason::SessionTakenOver)) {
+            self.party.leave(&end).await; // somebody waits for the session
+        }
         if !matches!(end, End::Lost(_)) {
             let _ = timeout(FAREWELL_MAX, self.say_farewell(&end)).await;
         }
-        if stopping {
+        if stopping && self.party.check.is_none() {
             let _ = timeout(LAST_READS_MAX, self.read_to_the_end()).await;
         }
         self.party.leave(&end).await;

@@ -1,5 +1,6 @@
 //! Sockets, timers and threads; drives `core` and `journal`. Decides nothing itself.
 
+mod admission;
 mod broker;
 mod client;
 mod connection;
@@ -11,6 +12,7 @@ mod listener;
 mod origin;
 mod outlet;
 mod party;
+mod passwords;
 mod registry;
 mod routes;
 mod status;

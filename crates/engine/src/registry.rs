@@ -27,6 +27,21 @@ pub(crate) struct Opened {
     pub will: Option<(Arc<Client>, WillMessage)>,
 }
 
+/// Why a client is not in.
+#[derive(Debug)]
+pub(crate) enum NotOpened {
+    /// It is refused.
+    Refused(Refusal),
+    /// Another connection has the session; it was told to let go.
+    Held(Arc<Link>),
+}
+
+impl From<Refusal> for NotOpened {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
 /// Why a client was not let in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
@@ -50,8 +65,16 @@ impl Registry {
 }
 
 impl Broker {
-    /// Lets a client in: finds or makes its session, and takes it from an earlier connection.
-    pub fn open_session(&self, opening: &Opening, link: &Arc<Link>) -> Result<Opened, Refusal> {
+    /// Lets a client in: finds or makes its session.
+    ///
+    /// An earlier connection is told to go first, so that what it sent before counts before; with
+    /// `force` the session is taken from it (MQTT-3.1.4-3).
+    pub fn open_session(
+        &self,
+        opening: &Opening,
+        link: &Arc<Link>,
+        force: bool,
+    ) -> Result<Opened, NotOpened> {
         let user = link.origin.user.as_deref().or(opening.user_name.as_deref());
         let assigned = self.client_id_for(link.key);
         let client_id = if opening.client_id.is_empty() { &assigned } else { &opening.client_id };
@@ -59,9 +82,13 @@ impl Broker {
         let earlier = registry.sessions.get(client_id.as_str()).cloned();
         if earlier.as_ref().is_some_and(|earlier| earlier.user.as_deref() != user) {
             let why = "the client identifier belongs to another user";
-            return Err(Refusal { reason: Reason::NotAuthorized, why, limit: None });
+            return Err(Refusal { reason: Reason::NotAuthorized, why, limit: None }.into());
         }
         self.check_room(&registry, earlier.as_deref(), link)?;
+        if let (Some(held), false) = (earlier.as_ref().and_then(|earlier| earlier.link()), force) {
+            held.close(Reason::SessionTakenOver);
+            return Err(NotOpened::Held(held));
+        }
         let mut will = None;
         let kept = match earlier {
             Some(earlier) if opening.clean_start || ends_with_its_connection(&earlier) => {

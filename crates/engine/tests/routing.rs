@@ -68,6 +68,27 @@ fn a_client_with_the_same_identifier_takes_over() {
 }
 
 #[test]
+fn a_goodbye_sent_before_a_new_connection_counts_before_it() {
+    let engine = engine(Limits::default());
+    for round in 0..200 {
+        let mut first = Talk::silent(engine.address(), Version::V5);
+        first.send_bytes(&connect(Version::V5, "same", 60, None));
+        first.next().unwrap();
+        first.subscribe(&format!("t/{round}"));
+        first.send_bytes(b"\xe0\x00");
+        let mut second = Talk::silent(engine.address(), Version::V311);
+        second.send_bytes(b"\x10\x10\x00\x04MQTT\x04\x00\x00\x3c\x00\x04same");
+        let answer = second.next().unwrap();
+        assert!(answer.contains("session_present: false"), "round {round}: {answer}");
+        second.send_bytes(b"\xe0\x00");
+        assert_eq!(second.next(), None);
+        let mut clean = Talk::connect(engine.address(), Version::V311, "same");
+        clean.send_bytes(b"\xe0\x00");
+        assert_eq!(clean.next(), None);
+    }
+}
+
+#[test]
 fn a_will_is_published_when_the_client_vanishes_and_only_then() {
     let engine = engine(Limits::default());
     let mut watcher = Talk::connect(engine.address(), Version::V311, "watcher");

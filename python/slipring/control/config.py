@@ -10,6 +10,7 @@ from slipring.control.address import Address
 from slipring.control.limits import KIB, MIB, LimitsSection
 from slipring.control.listener import MQTT, ListenerSection
 from slipring.control.section import Section
+from slipring.control.users import UserSection, each_once
 from slipring.errors import ConfigError
 
 
@@ -82,7 +83,8 @@ class Config(Section):
     threads: int = Field(2, ge=1, le=256, description="Threads of the engine.")
     allow_anonymous: bool = Field(
         False,
-        description="Accept clients that have not proved who they are from other machines too.",
+        description="Accept clients that have not proved who they are from other machines too, "
+        "and, where there are users, those that bring no credentials.",
     )
     mqtt: MqttSection = MqttSection()
     console: ConsoleSection = ConsoleSection()
@@ -91,6 +93,9 @@ class Config(Section):
     log: LogSection = LogSection()
     listener: tuple[ListenerSection, ...] = Field(
         (), description="Further places where clients connect."
+    )
+    user: Annotated[tuple[UserSection, ...], AfterValidator(each_once)] = Field(
+        (), description="Who may connect; while there is nobody, everyone may."
     )
 
     @property
@@ -117,10 +122,11 @@ class Config(Section):
         if self.allow_anonymous:
             return self
         for listener in self.listeners:
-            if not listener.is_loopback and not listener.proves:
+            if not (listener.is_loopback or listener.proves or self.user):
                 raise ValueError(
-                    f"{_key(listener)} = '{listener.listen}' {_OPEN} ask for client certificates "
-                    "with client_ca, or set allow_anonymous = true in the config file"
+                    f"{_key(listener)} = '{listener.listen}' {_OPEN} add a [[user]], ask for "
+                    "client certificates with client_ca, or set allow_anonymous = true in the "
+                    "config file"
                 )
         console = self.console.listen
         if console != "off" and not Address.parse(console).is_loopback:

@@ -148,9 +148,10 @@ impl Outgoing {
         extras: Extras<'_>,
         out: &mut Vec<u8>,
     ) -> bool {
-        let alias = match link.aliases.is_allowed() {
-            true => link.aliases.alias(publish.topic),
-            false => TopicAlias::None,
+        let alias = if link.aliases.is_allowed() {
+            link.aliases.alias(publish.topic)
+        } else {
+            TopicAlias::None
         };
         let full = Extras { dropped: self.untold, alias, ..extras };
         if fits(publish, &full, &link.terms, out) {

@@ -176,7 +176,7 @@ impl Arrival {
         let opened = tokio::select! {
             biased;
             opened = timeout(self.within, handshakes) => opened,
-            () = stopped(&self.broker) => return,
+            () = stopped(&self.broker) => return self.refused("the broker stops".into()),
         };
         match opened {
             Ok(Ok((stream, user))) => {
