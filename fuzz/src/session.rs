@@ -10,8 +10,8 @@ use slipring_core::{
     Outgoing, Replay, Retained, Secret, Session, Stop, Tree, Users, Verifier,
 };
 use slipring_wire::{
-    Framed, Packet, PacketId, Properties, PropertiesBuf, PropertyId, Publish, QoS, Reason,
-    Subscribe, Value, Version, frame, matches, shared,
+    Framed, Packet, PropertiesBuf, PropertyId, Publish, QoS, Reason, Subscribe, Value, Version,
+    frame, matches, shared,
 };
 
 use crate::spoken::Spoken;
@@ -347,23 +347,4 @@ fn for_each_packet(bytes: &[u8], version: Version, mut look: impl FnMut(&Packet<
         rest = &rest[whole.length..];
     }
     assert!(rest.is_empty(), "half a packet was sent");
-}
-
-/// An identifier for whoever needs one.
-pub(crate) fn identifier(number: u8) -> PacketId {
-    PacketId::new(u16::from(number % 8) + 1).expect("not zero")
-}
-
-/// User properties, for packets that carry nothing else.
-pub(crate) fn users(count: u8) -> PropertiesBuf {
-    let mut properties = PropertiesBuf::new();
-    for _ in 0..count % 8 {
-        properties.push(PropertyId::UserProperty, Value::Pair("k", "v"));
-    }
-    properties
-}
-
-/// No properties in MQTT 3.1.1.
-pub(crate) fn at(properties: &PropertiesBuf, version: Version) -> Properties<'_> {
-    if version == Version::V5 { properties.borrow() } else { Properties::NONE }
 }

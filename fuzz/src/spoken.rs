@@ -2,11 +2,10 @@
 
 use arbitrary::Arbitrary;
 use slipring_wire::{
-    Ack, Auth, Connect, Disconnect, Packet, PropertiesBuf, PropertyId, Publish, QoS, Reason,
-    RetainHandling, Subscribe, Subscription, Unsubscribe, Value, Version, Will,
+    Ack, Auth, Connect, Disconnect, Packet, PacketId, Properties, PropertiesBuf, PropertyId,
+    Publish, QoS, Reason, RetainHandling, Subscribe, Subscription, Unsubscribe, Value, Version,
+    Will,
 };
-
-use crate::session::{at, identifier, users};
 
 #[derive(Arbitrary, Debug)]
 pub(crate) enum Spoken<'a> {
@@ -198,4 +197,23 @@ fn encoded(packet: &Packet<'_>, version: Version) -> Vec<u8> {
     let mut bytes = Vec::new();
     packet.encode(version, &mut bytes);
     bytes
+}
+
+/// An identifier for whoever needs one.
+fn identifier(number: u8) -> PacketId {
+    PacketId::new(u16::from(number % 8) + 1).expect("not zero")
+}
+
+/// User properties, for packets that carry nothing else.
+fn users(count: u8) -> PropertiesBuf {
+    let mut properties = PropertiesBuf::new();
+    for _ in 0..count % 8 {
+        properties.push(PropertyId::UserProperty, Value::Pair("k", "v"));
+    }
+    properties
+}
+
+/// No properties in MQTT 3.1.1.
+fn at(properties: &PropertiesBuf, version: Version) -> Properties<'_> {
+    if version == Version::V5 { properties.borrow() } else { Properties::NONE }
 }
