@@ -18,6 +18,7 @@ use tokio::sync::Notify;
 use crate::client::{Client, Link};
 use crate::event::{EventKind, Events};
 use crate::keeper::Keeper;
+use crate::losses::Losing;
 use crate::registry::Registry;
 use crate::routes::{Audience, Routes};
 use crate::traffic::{Prefixes, Reached, Traffic};
@@ -29,6 +30,7 @@ pub(crate) struct Broker {
     pub traffic: Traffic,
     pub prefixes: Prefixes,
     pub reached: Reached,
+    pub losing: Losing,
     pub journal: Option<Journal>,
     /// Told whenever the journal has written, so that there is room again.
     pub journal_room: Arc<Notify>,
@@ -82,6 +84,7 @@ impl Broker {
             traffic: Traffic::default(),
             prefixes: Prefixes::default(),
             reached: Reached::default(),
+            losing: Losing::default(),
             journal,
             journal_room: room,
             not_journaled: AtomicU64::new(0),

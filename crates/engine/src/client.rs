@@ -8,6 +8,7 @@ use slipring_core::{Limits, Millis, Outgoing, Session, WillMessage};
 use slipring_wire::{Reason, Version};
 
 use crate::keeper::Due;
+use crate::losses::Losses;
 use crate::origin::Origin;
 use crate::traffic::Traffic;
 
@@ -21,6 +22,7 @@ pub(crate) struct Client {
     /// Only this user may have the session.
     pub user: Option<Box<str>>,
     pub traffic: Traffic,
+    pub losses: Losses,
     // A lock: held by the connection for one SUBSCRIBE or QoS 2 step, by who lists the clients, and
     // by a connection that takes over. Taken after the registry's and before the others.
     state: Mutex<State>,
@@ -91,6 +93,7 @@ impl Client {
             name: name.into(),
             user: user.map(Into::into),
             traffic: Traffic::default(),
+            losses: Losses::default(),
             state: Mutex::default(),
             outgoing: Mutex::new(Outgoing::new(limits)),
             link: ArcSwapOption::empty(),

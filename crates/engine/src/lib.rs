@@ -8,6 +8,7 @@ mod feed;
 mod inlet;
 mod keeper;
 mod listener;
+mod losses;
 mod origin;
 mod outlet;
 mod party;
@@ -145,6 +146,7 @@ impl Engine {
 
     /// The events since the last call, and how many were lost because nobody fetched them.
     pub fn take_events(&self) -> (Vec<Event>, u64) {
+        self.broker.tell_losses();
         self.broker.events.take()
     }
 
