@@ -8,9 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
-use slipring_core::{
-    Changed, Limit, Limits, Message, Millis, Plan, Retained, Slot, Subscribed, Values,
-};
+use slipring_core::{Changed, Limit, Message, Millis, Plan, Retained, Slot, Subscribed, Values};
 use slipring_journal::{Journal, OpenError, Options, Receipt};
 use slipring_wire::{Publish, Reason};
 use tokio::sync::Notify;
@@ -188,14 +186,6 @@ impl Broker {
             return Ok(());
         }
         let kept = Arc::new(Message::new(message, message.topic.into(), self.now_ms()));
-        if message.topic.starts_with('$') {
-            let unbounded = Limits {
-                retained_messages: usize::MAX,
-                retained_bytes: usize::MAX,
-                ..Limits::default()
-            };
-            return retained.set(kept, &unbounded);
-        }
         retained.set(kept, &self.plan.load().limits)
     }
 

@@ -69,9 +69,10 @@ impl Broker {
             let bound = usize::from(losses.bound.load(Relaxed));
             let why = match bound.checked_sub(1).and_then(|at| Limit::ALL.get(at)) {
                 Some(limit) => format!("it does not keep up (limits.{})", limit.name()),
-                None => "larger than the packets it takes".into(),
+                None => "it takes no packet of that size".into(),
             };
-            self.report(EventKind::Dropped, &client.name, format!("{count} messages: {why}"));
+            let messages = if count == 1 { "message" } else { "messages" };
+            self.report(EventKind::Dropped, &client.name, format!("{count} {messages}: {why}"));
         }
     }
 }
