@@ -14,12 +14,16 @@ export PYO3_PYTHON := $(CURDIR)/$(bin)/python
 export VIRTUAL_ENV := $(CURDIR)/.venv
 unexport CONDA_PREFIX
 
+# What `make bench` runs when nothing is chosen.
+benches := start broker latency connections growth journal_spark
+
 # What this run asks of the machine: see scripts/system-needs.sh.
 asked = $(filter $(1),$(MAKECMDGOALS))
 needs := python cc cargo \
   $(if $(call asked,setup lint lint-rust format),rust-lint) \
+  $(if $(call asked,fuzz),cxx) \
   $(if $(call asked,setup demo test test-python bench),java) \
-  $(if $(call asked,setup test test-python bench),chromium mosquitto)
+  $(if $(call asked,setup test test-python bench),chromium mosquitto openssl)
 
 # Folders are inputs too: their time changes when a file is removed.
 rust_inputs := Cargo.toml Cargo.lock pyproject.toml \
@@ -39,7 +43,7 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: setup
-setup: .build/native .build/web .build/bytecode ## Install and build everything a developer needs
+setup: .build/native .build/web .build/bytecode .build/outside/stamp ## Install and build everything a developer needs
 
 .PHONY: demo
 demo: .build/native .build/web .build/bytecode ## Run a broker with a simulated aircraft, the lake and the console
@@ -102,8 +106,18 @@ format: .build/packages ## Format the code, and repair what can be repaired by i
 	@$(step) "cargo fmt" cargo fmt --all
 
 .PHONY: bench
-bench: setup ## Run the benchmarks, and record them in benches/RESULTS.md
-	@for program in start broker journal_spark; do $(step) "benches/$$program.py" $(bin)/python -m benches.$$program; done
+bench: setup ## Run the benchmarks, and record them in benches/RESULTS.md; ARGS="broker latency" chooses
+	@for program in $(or $(ARGS),$(benches)); do $(step) "benches/$$program.py" $(bin)/python -m benches.$$program; done
+
+.PHONY: conformance
+conformance: .build/packages ## Write docs/conformance.md from the tables of the conformance tests
+	@$(step) "docs/conformance.md" $(bin)/python -m scripts.conformance
+
+# bash counts its own SECONDS, so the number goes in as an argument and not through the environment.
+unexport SECONDS
+.PHONY: fuzz
+fuzz: $(bin)/uv ## Fuzz every decoder, 20 s each; SECONDS=600 for longer, ARGS="wire topics" for some
+	@$(step) "fuzz" scripts/fuzz.sh $(if $(filter command line environment,$(origin SECONDS)),$(SECONDS),20) $(ARGS)
 
 .PHONY: lock
 lock: .build/packages ## Regenerate the lock files; UPGRADE=1 takes the newest versions
@@ -145,6 +159,11 @@ $(bin)/uv: requirements-uv.lock | needs
 	$(begin)
 	@$(step) --quiet "npm packages" scripts/npm.sh ci --no-audit --no-fund
 	$(finish)
+
+# Suites that others wrote: tests/outside/README.md.
+.build/outside/stamp: scripts/outside-suites.sh | needs
+	@$(step) --quiet "outside test suites" scripts/outside-suites.sh .build/outside
+	@touch $@
 
 .build/web: $(web_inputs) .build/node-modules $(call absent,python/slipring/console/static/index.html)
 	$(begin)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # system-needs.sh NEED...: makes sure that the machine has what is named, out of
-#   python cc cargo rust-lint java chromium mosquitto
+#   python cc cxx cargo rust-lint java chromium mosquitto openssl
 # Root gets what is missing from apt. Anyone else is told the command to run, and the status is 1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -25,6 +25,7 @@ on_path() {
 
 has_python() { scripts/find-python.sh >/dev/null; }
 has_cc() { on_path cc; }
+has_cxx() { on_path c++; }
 has_cargo() { on_path cargo && on_path rustc && at_least "$rust_min" "$(program_version cargo --version)"; }
 has_rust-lint() { cargo clippy --version && cargo fmt --version; } >/dev/null 2>&1
 has_java() {
@@ -34,16 +35,19 @@ has_java() {
 }
 has_chromium() { on_path chromium chromium-browser google-chrome; }
 has_mosquitto() { on_path mosquitto && on_path mosquitto_pub && on_path mosquitto_sub; }
+has_openssl() { on_path openssl; }
 
 described() {
   case $1 in
     python) echo "Python 3.11 or newer, with venv" ;;
     cc) echo "a C compiler" ;;
+    cxx) echo "a C++ compiler" ;;
     cargo) echo "cargo and rustc $rust_min or newer" ;;
     rust-lint) echo "rustfmt and clippy" ;;
     java) echo "Java $java_min or newer" ;;
     chromium) echo "Chromium" ;;
     mosquitto) echo "mosquitto and its clients" ;;
+    openssl) echo "the openssl program" ;;
   esac
 }
 
@@ -83,11 +87,12 @@ rust_packages() { # NEED FLAVOUR
 apt_packages() {
   case $1 in
     python) echo python3 python3-venv ;;
-    cc) echo build-essential ;;
+    cc | cxx) echo build-essential ;;
     cargo | rust-lint) if ! on_path rustup; then rust_packages "$1" "$(rust_flavour)"; fi ;;
     java) echo default-jre-headless ;;
     chromium) echo chromium ;;
     mosquitto) echo mosquitto mosquitto-clients ;;
+    openssl) echo openssl ;;
   esac
 }
 

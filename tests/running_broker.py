@@ -5,13 +5,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
 import pytest
 
-READY = re.compile(r"slipring ready mqtt=(?P<host>\S+):(?P<port>\d+) console=(?P<console>\S+)\n")
+READY = re.compile(
+    r"slipring ready mqtt=(?P<host>\S+):(?P<port>\d+) console=(?P<console>\S+)(?P<further>.*)\n"
+)
 STOP_S = 30
 
 
@@ -24,6 +26,7 @@ class RunningBroker:
     port: int
     console: str
     data: Path
+    further: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def start(cls, data: Path, *arguments: str) -> Self:
@@ -42,7 +45,8 @@ class RunningBroker:
         if not ready:
             _, errors = process.communicate(timeout=STOP_S)
             raise AssertionError(f"not ready: {line!r} {errors}")
-        return cls(process, ready["host"], int(ready["port"]), ready["console"], data)
+        further = dict(one.split("=", 1) for one in ready["further"].split())
+        return cls(process, ready["host"], int(ready["port"]), ready["console"], data, further)
 
     @property
     def url(self) -> str:

@@ -15,12 +15,15 @@ __all__ = [
     "JournalReader",
     "JournalStatus",
     "JournalWriter",
+    "Listener",
     "Plan",
     "PrefixTraffic",
     "Status",
     "Totals",
     "Value",
     "__version__",
+    "check_verifier",
+    "make_verifier",
 ]
 
 __version__: str
@@ -35,7 +38,12 @@ class Plan:
         journal: list[str],
         sys_interval_s: int,
         server_reference: str | None,
+        users: dict[str, str],
+        anonymous: bool,
     ) -> Plan: ...
+
+def check_verifier(text: str) -> None: ...
+def make_verifier(password: bytes, salt: bytes, iterations: int) -> str: ...
 
 @final
 class Event:
@@ -155,18 +163,35 @@ class Value:
     def count(self) -> int: ...
 
 @final
+class Listener:
+    def __new__(
+        cls,
+        name: str,
+        listen: str,
+        *,
+        websocket: bool = False,
+        origins: Sequence[str] = ...,
+        certificate: str | PathLike[str] | None = None,
+        key: str | PathLike[str] | None = None,
+        client_ca: str | PathLike[str] | None = None,
+        client_certificates: str = "required",
+    ) -> Listener: ...
+
+@final
 class Engine:
     def __new__(
         cls,
         plan: Plan,
         *,
-        listen: str,
+        listeners: Sequence[Listener],
         journal: str | PathLike[str] | None,
         segment_bytes: int,
         threads: int,
     ) -> Engine: ...
     @property
     def address(self) -> str: ...
+    @property
+    def addresses(self) -> list[str]: ...
     @property
     def receipt(self) -> str | None: ...
     def apply(self, plan: Plan) -> None: ...

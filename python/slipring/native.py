@@ -10,11 +10,14 @@ from slipring._native import (
     JournalReader,
     JournalStatus,
     JournalWriter,
+    Listener,
     Plan,
     PrefixTraffic,
     Status,
     Totals,
     Value,
+    check_verifier,
+    make_verifier,
 )
 from slipring._native import __version__ as version
 
@@ -28,10 +31,13 @@ __all__ = [
     "JournalReader",
     "JournalStatus",
     "JournalWriter",
+    "Listener",
     "Plan",
     "PrefixTraffic",
     "Status",
     "Totals",
     "Value",
+    "check_verifier",
+    "make_verifier",
     "version",
 ]

@@ -1,5 +1,6 @@
 """The configuration: every key documented, every mistake told with its place."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from slipring.cli.config import documented_defaults
+from slipring.cli.config import documented_defaults, list_of, table_of
 from slipring.control.address import Address
 from slipring.control.config import Config, load_config
 from slipring.errors import ConfigError
@@ -18,8 +19,8 @@ def keys(model: type[BaseModel], prefix: str = "") -> list[tuple[str, str | None
     """Every key with its description."""
     found: list[tuple[str, str | None]] = []
     for name, field in model.model_fields.items():
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            found += keys(field.annotation, f"{prefix}{name}.")
+        if table := table_of(field) or list_of(field):
+            found += keys(table, f"{prefix}{name}.")
         else:
             found.append((prefix + name, field.description))
     return found
@@ -35,8 +36,15 @@ def test_the_printed_defaults_are_the_defaults() -> None:
 
 
 def test_the_printed_defaults_name_every_key() -> None:
-    text = documented_defaults()
-    assert [key for key, _ in keys(Config) if f"\n{key.split('.')[-1]} = " not in "\n" + text] == []
+    lines = {line.removeprefix("#") for line in documented_defaults().splitlines()}
+    named = {line.split(" = ")[0] for line in lines if " = " in line}
+    assert [key for key, _ in keys(Config) if key.split(".")[-1] not in named] == []
+
+
+def test_the_printed_examples_can_be_switched_on(tmp_path: Path) -> None:
+    file = tmp_path / "broker.toml"
+    file.write_text(re.sub(r"(?m)^#(?=\S)", "", documented_defaults()))
+    assert [listener.name for listener in load_config(file).listeners] == ["mqtt", "secure"]
 
 
 def test_the_documentation_holds_the_printed_defaults() -> None:

@@ -16,6 +16,7 @@ CRATES: dict[str, frozenset[str]] = {
     "client": frozenset({"wire"}),
     "python": frozenset({"wire", "core", "journal", "engine", "client"}),
     "load": frozenset({"wire"}),
+    "fuzz": frozenset({"wire", "core", "journal", "client"}),
 }
 """Each crate and those it may depend on. Tests of a crate may use any other."""
 

@@ -3,6 +3,7 @@
 //! Pure: no sockets, no threads, no clock. Time comes in as an argument; what to do comes out as
 //! a value.
 
+mod auth;
 mod conversation;
 mod delivery;
 mod limits;
@@ -16,6 +17,10 @@ mod tree;
 mod values;
 mod will;
 
+pub use auth::{
+    Authentication, NONCE_BYTES, Password, Proof, Secret, Users, Verdict, Verifier, VerifierError,
+    WRONG,
+};
 pub use conversation::{Action, Conversation, Goodbye, Incoming, Opening};
 pub use delivery::{DROPPED_PROPERTY, Delivery, Extras, Identifiers, encode};
 pub use limits::{Limit, Limits};

@@ -13,7 +13,7 @@ pub struct Limits {
     pub packet_bytes: usize,
     /// Bytes of the CONNECT packet, before anyone has proved who they are.
     pub connect_bytes: usize,
-    /// Milliseconds from accepting a connection to its whole CONNECT.
+    /// Milliseconds from accepting a connection to its whole CONNECT and proof.
     pub connect_ms: u64,
     /// Seconds; a client that asks for more, or for none, is given this keep-alive.
     pub keep_alive_s: u16,

@@ -2,7 +2,7 @@
 
 use slipring_wire::{FilterError, check_filter, matches};
 
-use crate::Limits;
+use crate::{Authentication, Limits};
 
 /// What the control plane hands down.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub struct Plan {
     pub sys_interval_s: u32,
     /// What goes into the journal.
     pub journal: JournalRule,
+    /// Who is let in.
+    pub authentication: Authentication,
 }
 
 impl Plan {
@@ -42,6 +44,12 @@ pub enum PlanError {
         filter: String,
         /// What is wrong with it.
         why: FilterError,
+    },
+    /// Two users have the same name.
+    #[error("the user '{name}' is there twice")]
+    UserTwice {
+        /// The name.
+        name: String,
     },
 }
 

@@ -155,11 +155,18 @@ impl Session {
     }
 
     /// A QoS 2 message arrives; false if it came before and is only answered again (MQTT-4.3.3-10).
-    pub fn receive(&mut self, id: PacketId, limits: &Limits) -> Result<bool, Stop> {
+    ///
+    /// MQTT 3.1.1 knows no receive maximum; there the number of identifiers is the bound.
+    pub fn receive(
+        &mut self,
+        id: PacketId,
+        limits: &Limits,
+        version: Version,
+    ) -> Result<bool, Stop> {
         if self.incoming.contains(&id) {
             return Ok(false);
         }
-        if self.incoming.len() >= usize::from(limits.receive_max) {
+        if version == Version::V5 && self.incoming.len() >= usize::from(limits.receive_max) {
             let what = "more unfinished QoS 2 messages than the broker allows";
             return Err(Stop::at(Limit::ReceiveMax, Reason::ReceiveMaximumExceeded, what));
         }

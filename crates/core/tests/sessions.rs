@@ -249,7 +249,7 @@ proptest! {
         for (number, publish) in history {
             let id = PacketId::new(number).unwrap();
             if publish {
-                let new = session.receive(id, &Limits::default()).unwrap();
+                let new = session.receive(id, &Limits::default(), Version::V5).unwrap();
                 prop_assert_eq!(new, model.insert(number), "MQTT-4.3.3-10");
             } else {
                 prop_assert_eq!(session.release(id), model.remove(&number), "MQTT-4.3.3-11");

@@ -17,6 +17,7 @@ use crate::client::{Client, Link};
 use crate::event::{EventKind, Events};
 use crate::keeper::Keeper;
 use crate::losses::Losing;
+use crate::passwords::Passwords;
 use crate::registry::Registry;
 use crate::routes::{Audience, Routes};
 use crate::traffic::{Prefixes, Reached, Traffic};
@@ -36,12 +37,15 @@ pub(crate) struct Broker {
     pub not_journaled: AtomicU64,
     /// Counts changes of the subscriptions and of the plan; kept routes of an older one are void.
     pub generation: AtomicU64,
+    /// Memory of the routes that publishers keep at hand.
+    pub routes_bytes: AtomicUsize,
     pub started: Instant,
     /// Connections, on their way in or served.
     pub connections: AtomicUsize,
     /// Clients let in since the start.
     pub let_in: AtomicU64,
     pub keeper: Keeper,
+    pub passwords: Arc<Passwords>,
     stopping: AtomicBool,
     /// Told when stopping begins.
     pub stopping_told: Notify,
@@ -87,10 +91,12 @@ impl Broker {
             journal_room: room,
             not_journaled: AtomicU64::new(0),
             generation: AtomicU64::new(1),
+            routes_bytes: AtomicUsize::new(0),
             started: Instant::now(),
             connections: AtomicUsize::new(0),
             let_in: AtomicU64::new(0),
             keeper: Keeper::default(),
+            passwords: Arc::new(Passwords::new()),
             stopping: AtomicBool::new(false),
             stopping_told: Notify::new(),
             ended: Notify::new(),

@@ -42,6 +42,8 @@ struct Connection<S> {
 enum Woken {
     /// So many bytes are in the inlet.
     Read(usize),
+    /// The password is right, or it is not.
+    Checked(bool),
     /// The timer.
     Timer,
 }
@@ -90,6 +92,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         loop {
             let step = match poll_fn(|cx| self.poll_step(cx)).await {
                 Ok(Woken::Read(count)) => self.take(count).await,
+                Ok(Woken::Checked(right)) => self.take_checked(right).await,
                 Ok(Woken::Timer) => self.check_patience(),
                 Err(end) => Err(end),
             };
@@ -108,7 +111,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if let Some(reason) = self.party.link.closing() {
             return Poll::Ready(Err(End::Closed(reason)));
         }
-        if self.outlet.control.len() < CONTROL_BYTES_MAX {
+        if let Some(check) = &mut self.party.check {
+            if let Poll::Ready(right) = check.poll(cx) {
+                return Poll::Ready(Ok(Woken::Checked(right)));
+            }
+        } else if self.outlet.control.len() < CONTROL_BYTES_MAX {
             if let Poll::Ready(read) = poll_read(&mut self.stream, &mut self.inlet, cx) {
                 return Poll::Ready(read.map(Woken::Read).map_err(End::from));
             }
@@ -133,7 +140,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             return Err(End::Closed(Reason::KeepAliveTimeout));
         }
         self.party.broker.reached.count(Limit::ConnectMs);
-        Err(End::Silent)
+        Err(self.party.time_out())
     }
 
     /// Everything that one read brought.
@@ -141,10 +148,21 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if count == 0 {
             return Err(End::Lost("the client closed the connection".into()));
         }
-        let known = self.party.client.is_some();
-        if known {
+        if self.party.client.is_some() {
             self.heard = Instant::now();
         }
+        self.take_in(count).await
+    }
+
+    /// A password was checked: the client is let in, and what it has sent meanwhile is taken.
+    async fn take_checked(&mut self, right: bool) -> Result<(), End> {
+        self.party.conclude(right)?;
+        self.welcome().await;
+        self.take_in(0).await
+    }
+
+    async fn take_in(&mut self, count: usize) -> Result<(), End> {
+        let known = self.party.client.is_some();
         let result = self.take_packets(count as u64);
         self.inlet.rest_after(count);
         self.party.feed.journal(&self.party.broker).await;
@@ -173,7 +191,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Err(end) => result = Err(end),
             }
         }
-        let messages = self.party.feed.finish();
+        let messages = self.party.finish();
         if let Some(client) = &self.party.client {
             client.traffic.received(messages, bytes);
         }
@@ -184,6 +202,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// Takes the next packet, if it is there as a whole.
     #[inline]
     fn take_packet(&mut self) -> Result<bool, End> {
+        if self.party.check.is_some() {
+            return Ok(false);
+        }
         let (bytes_max, limit) = self.party.conversation.packet_bytes_max();
         let found = self.inlet.next(bytes_max).map_err(|violation| {
             let too_large = violation.reason == Reason::PacketTooLarge;
@@ -203,10 +224,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if !matches!(end, End::Lost(_)) {
             let _ = timeout(FAREWELL_MAX, self.say_farewell(&end)).await;
         }
-        if stopping {
+        if stopping && self.party.check.is_none() {
             let _ = timeout(LAST_READS_MAX, self.read_to_the_end()).await;
         }
         self.party.leave(&end).await;
+        self.party.feed.forget_routes(&self.party.broker);
         let broker = &self.party.broker;
         if let Some(client) = &self.party.client {
             broker.tell_dropped(client);

@@ -16,8 +16,12 @@ use crate::event::EventKind;
 use crate::routes::{Audience, Target};
 use crate::traffic::{Prefix, Tally};
 
-/// Topics whose route a publisher keeps at hand; when full, all are forgotten and found again.
-const ROUTES_MAX: usize = 20_000;
+/// Memory of the routes one publisher keeps at hand; beyond it all are forgotten and found again.
+const ROUTES_BYTES_MAX: usize = 16 << 20;
+/// Memory of the routes of all publishers; beyond it each keeps only a few.
+const ROUTES_BYTES_ALL_MAX: usize = 256 << 20;
+/// What a publisher may keep even then.
+const ROUTES_BYTES_MIN: usize = 16 << 10;
 
 /// Who publishes.
 #[derive(Clone, Copy)]
@@ -37,12 +41,20 @@ struct Route {
     journaled: bool,
 }
 
+impl Route {
+    /// Memory it takes, about.
+    fn bytes(&self) -> usize {
+        2 * size_of::<Self>() + self.topic.len() + self.audience.bytes()
+    }
+}
+
 /// One publisher's side of the broker. Messages arrive in batches: those of one read.
 pub(crate) struct Feed {
     index: HashMap<Arc<str>, usize>,
     routes: Vec<Route>,
     /// The route of the last message; the next one often goes the same way.
     last: usize,
+    routes_bytes: usize,
     generation: u64,
     receive_ns: i64,
     batch: Batch,
@@ -71,6 +83,7 @@ impl Feed {
             index: HashMap::new(),
             routes: Vec::new(),
             last: 0,
+            routes_bytes: 0,
             generation: 0,
             receive_ns: 0,
             batch: Batch::new(),
@@ -89,11 +102,24 @@ impl Feed {
 
     fn check_generation(&mut self, broker: &Broker) {
         let generation = broker.generation.load(Ordering::Acquire);
-        if generation != self.generation || self.routes.len() > ROUTES_MAX {
-            self.routes.clear();
-            self.index.clear();
+        if generation != self.generation || self.is_overfull(broker) {
+            self.forget_routes(broker);
             self.generation = generation;
         }
+    }
+
+    fn is_overfull(&self, broker: &Broker) -> bool {
+        self.routes_bytes > ROUTES_BYTES_MIN
+            && (self.routes_bytes > ROUTES_BYTES_MAX
+                || broker.routes_bytes.load(Ordering::Relaxed) > ROUTES_BYTES_ALL_MAX)
+    }
+
+    /// Forgets every route, so that the memory is there for others.
+    pub fn forget_routes(&mut self, broker: &Broker) {
+        self.routes.clear();
+        self.index.clear();
+        broker.routes_bytes.fetch_sub(self.routes_bytes, Ordering::Relaxed);
+        self.routes_bytes = 0;
     }
 
     /// Brings one message to everyone who wants it now, and into the batch for the journal. The
@@ -170,6 +196,9 @@ impl Feed {
             journaled: broker.journal.is_some() && broker.plan.load().journal.covers(&topic),
             topic: Arc::clone(&topic),
         });
+        let bytes = self.routes[at].bytes();
+        self.routes_bytes += bytes;
+        broker.routes_bytes.fetch_add(bytes, Ordering::Relaxed);
         self.index.insert(topic, at);
         at
     }

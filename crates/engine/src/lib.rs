@@ -1,5 +1,6 @@
 //! Sockets, timers and threads; drives `core` and `journal`. Decides nothing itself.
 
+mod admission;
 mod broker;
 mod client;
 mod connection;
@@ -12,6 +13,7 @@ mod losses;
 mod origin;
 mod outlet;
 mod party;
+mod passwords;
 mod registry;
 mod routes;
 mod status;

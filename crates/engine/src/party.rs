@@ -5,6 +5,7 @@ use std::sync::Arc;
 use slipring_core::{Action, Conversation, Goodbye, Incoming, Opening, Replay, Stop, WillMessage};
 use slipring_wire::{Frame, Packet, PacketId, Publish, QoS, Reason, Subscribe, Unsubscribe};
 
+use crate::admission::Check;
 use crate::broker::Broker;
 use crate::client::{Client, Link};
 use crate::event::EventKind;
@@ -23,7 +24,7 @@ pub(crate) enum End {
     Stopped(Stop),
     /// There is no room for the client, or it is not let in.
     Refused(Refusal),
-    /// No CONNECT came in time.
+    /// No CONNECT came in time, or its authentication did not go on.
     Silent,
     /// The broker ends it.
     Closed(Reason),
@@ -54,7 +55,9 @@ impl std::fmt::Display for End {
             Self::Lost(why) => f.write_str(why),
             Self::Stopped(stop) => stop.fmt(f),
             Self::Refused(refusal) => write!(f, "{}: {}", refusal.reason, refusal.why),
-            Self::Silent => f.write_str("no whole CONNECT in time (limits.connect_ms)"),
+            Self::Silent => {
+                f.write_str("no whole CONNECT, or no proof, in time (limits.connect_ms)")
+            }
             Self::Closed(reason) => reason.fmt(f),
         }
     }
@@ -70,7 +73,11 @@ pub(crate) struct Party {
     pub keep_alive_s: u16,
     pub reply: Vec<u8>,
     pub feed: Feed,
+    /// A password being checked; until it is, the client's further packets wait.
+    pub check: Option<Check>,
     incoming: Incoming,
+    /// PUBACKs of this batch, settled together: publishers wait for the same lock.
+    acks: Vec<PacketId>,
     will: Option<WillMessage>,
     /// Wills of sessions that this client's clean start ended.
     inherited: Vec<(Arc<Client>, WillMessage)>,
@@ -87,7 +94,9 @@ impl Party {
             keep_alive_s: 0,
             reply: Vec::new(),
             feed: Feed::new(),
+            check: None,
             incoming: Incoming::default(),
+            acks: Vec::new(),
             will: None,
             inherited: Vec::new(),
         }
@@ -104,17 +113,30 @@ impl Party {
         let packet = Packet::decode(frame, self.conversation.version()).map_err(Stop::from)?;
         match (self.conversation.receive(packet, &mut self.reply)?, &self.client) {
             (Action::Publish(message), Some(_)) => self.publish(message),
-            (Action::Acked(id), Some(client)) => {
-                client.outgoing().acked(id);
+            (Action::Acked(id), Some(_)) => {
+                self.acks.push(id);
                 Ok(())
             }
-            (Action::Open(opening), _) => self.open(*opening),
+            (Action::Open(opening), _) => self.admit(*opening),
+            (Action::Authenticate(data), _) => self.authenticate(data),
+            (Action::Close(goodbye), None) => Err(End::Goodbye(goodbye)),
             (action, Some(client)) => {
                 let client = Arc::clone(client);
                 self.take_control(&client, action)
             }
             (_, None) => Ok(()),
         }
+    }
+
+    /// Ends a batch: settles what was acknowledged. Gives the number of messages.
+    pub fn finish(&mut self) -> u64 {
+        if let (Some(client), false) = (&self.client, self.acks.is_empty()) {
+            let mut outgoing = client.outgoing();
+            for id in self.acks.drain(..) {
+                outgoing.acked(id);
+            }
+        }
+        self.feed.finish()
     }
 
     #[inline]
@@ -156,20 +178,28 @@ impl Party {
                 client.outgoing().completed(id);
             }
             Action::Close(goodbye) => return Err(End::Goodbye(goodbye)),
-            Action::Nothing | Action::Open(_) | Action::Publish(_) | Action::Acked(_) => {}
+            Action::Nothing
+            | Action::Open(_)
+            | Action::Authenticate(_)
+            | Action::Publish(_)
+            | Action::Acked(_) => {}
         }
         Ok(())
     }
 
-    fn open(&mut self, opening: Opening) -> Result<(), End> {
-        let refused = |refusal: Refusal| {
-            let plan = self.broker.plan.load();
-            let server = plan.server_reference.as_deref();
-            let server = server.filter(|_| refusal.reason == Reason::UseAnotherServer); // T11
-            self.conversation.refuse(refusal.reason, refusal.why, server, &mut self.reply);
-            End::Refused(refusal)
-        };
-        let opened = self.broker.open_session(&opening, &self.link).map_err(refused)?;
+    /// The end of a client that is not let in.
+    pub fn refuse(&mut self, refusal: Refusal) -> End {
+        let plan = self.broker.plan.load();
+        let server = plan.server_reference.as_deref();
+        let server = server.filter(|_| refusal.reason == Reason::UseAnotherServer); // T11
+        self.conversation.refuse(refusal.reason, refusal.why, server, &mut self.reply);
+        End::Refused(refusal)
+    }
+
+    /// Lets a client in, if there is room.
+    pub fn open(&mut self, opening: Opening) -> Result<(), End> {
+        let opened = self.broker.open_session(&opening, &self.link);
+        let opened = opened.map_err(|refusal| self.refuse(refusal))?;
         let Opened { client, session_present, will } = opened;
         let _ = self.link.version.set(opening.terms.version);
         opening.cut().for_each(|limit| self.broker.reached.count(limit));
@@ -259,5 +289,7 @@ fn is_new(
     id: Option<PacketId>,
 ) -> Result<bool, End> {
     let mut state = client.state_of(link).ok_or(TAKEN_OVER)?;
-    Ok(id.map_or(Ok(true), |id| state.session.receive(id, conversation.limits()))?)
+    Ok(id.map_or(Ok(true), |id| {
+        state.session.receive(id, conversation.limits(), conversation.version())
+    })?)
 }

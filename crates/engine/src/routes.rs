@@ -139,6 +139,12 @@ fn merge(subscriptions: &[Subscriber]) -> Target {
 }
 
 impl Audience {
+    /// Memory it takes, about.
+    pub fn bytes(&self) -> usize {
+        let members: usize = self.groups.iter().map(|group| group.members.len()).sum();
+        (self.targets.len() + members) * size_of::<Target>()
+    }
+
     /// How many deliveries a message makes.
     pub fn len(&self) -> usize {
         self.targets.len() + self.groups.len()

@@ -16,6 +16,10 @@ pub(crate) const BATCH_HEADER_BYTES: usize = 36;
 /// The largest body a batch may have: two of MQTT's largest packets.
 pub const BODY_BYTES_MAX: usize = 512 << 20;
 
+/// No journal gets this far: offsets beyond are damage. There is room above it, so that what was
+/// recovered can be added to without a check for overflow.
+pub(crate) const OFFSET_MAX: u64 = 1 << 62;
+
 /// Which journal this is: 16 random bytes, the same in every segment, shown as hex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Identity(pub [u8; 16]);
@@ -151,17 +155,18 @@ impl BatchHeader {
         if bytes[..4] != BATCH_MAGIC || u32_at(bytes, 32) != crc32c::crc32c(&bytes[..32]) {
             return Err(Flaw::HeaderDamaged);
         }
-        Ok(Self {
+        let header = Self {
             body_bytes: u32_at(bytes, 4),
             base_offset: u64_at(bytes, 8),
             count: u32_at(bytes, 16),
             receive_ns: i64::from_le_bytes(array_at(bytes, 20)),
             body_checksum: u32_at(bytes, 28),
-        })
+        };
+        if header.base_offset > OFFSET_MAX { Err(Flaw::WrongOffset) } else { Ok(header) }
     }
 
     pub fn offsets(&self) -> Range<u64> {
-        self.base_offset..self.base_offset.saturating_add(u64::from(self.count))
+        self.base_offset..self.base_offset + u64::from(self.count)
     }
 
     /// Bytes of header and body together.
@@ -188,7 +193,7 @@ mod tests {
 
     const BATCH: BatchHeader = BatchHeader {
         body_bytes: 7,
-        base_offset: u64::MAX - 9,
+        base_offset: OFFSET_MAX - 9,
         count: 9,
         receive_ns: -1,
         body_checksum: 0xdead_beef,

@@ -49,7 +49,7 @@ impl<S: WriteSegments> Log<S> {
             sealed_bytes: total_bytes(&storage, &found.segments)?,
             storage,
             identity,
-            epoch: epoch + 1,
+            epoch: epoch.saturating_add(1),
             segment_bytes,
             active: found.next_offset,
             active_bytes: 0,

@@ -45,10 +45,8 @@ impl<S: ReadSegments> Reader<S> {
     /// `None` when the storage holds no journal (yet).
     pub(crate) fn over(source: S) -> Result<Option<Self>, ReadError> {
         let segments = source.segments()?;
-        let (Some(&first), Some(&last)) = (segments.first(), segments.last()) else {
-            return Ok(None);
-        };
-        let Some(identity) = segment_identity(&source, first)? else { return Ok(None) };
+        let Some(&last) = segments.last() else { return Ok(None) };
+        let Some((_, identity)) = first_whole(&source, &segments)? else { return Ok(None) };
         let (marks, window) = (BTreeMap::new(), Window::default());
         let tail = Cursor::first(last);
         Ok(Some(Self { source, identity, segments, marks, tail, window }))
@@ -181,12 +179,11 @@ impl<S: ReadSegments> Reader<S> {
     fn next_segment(&mut self) -> Result<Option<u64>, ReadError> {
         self.segments = self.source.segments()?;
         let after = self.segments.partition_point(|base| *base <= self.tail.segment);
-        let Some(&next) = self.segments.get(after) else { return Ok(None) };
-        match segment_identity(&self.source, next)? {
+        match first_whole(&self.source, &self.segments[after..])? {
             None => Ok(None),
-            Some(identity) if identity == self.identity => Ok(Some(next)),
-            Some(found) => {
-                Err(ReadError::Foreign { segment: next, found, expected: self.identity })
+            Some((segment, identity)) if identity == self.identity => Ok(Some(segment)),
+            Some((segment, found)) => {
+                Err(ReadError::Foreign { segment, found, expected: self.identity })
             }
         }
     }
@@ -217,6 +214,20 @@ impl<S: ReadSegments> Reader<S> {
 fn avoid(damage: Damage, range: &Range<u64>, resume: Cursor) -> Result<Cursor, ReadError> {
     let touched = damage.offsets.start < range.end && range.start < damage.offsets.end;
     if touched { Err(damage.into()) } else { Ok(resume) }
+}
+
+/// The first segment whose header is whole. Only the last is ever being written: a short header
+/// before it is damage, which hides nothing behind it.
+fn first_whole<S: ReadSegments>(
+    source: &S,
+    segments: &[u64],
+) -> Result<Option<(u64, Identity)>, ReadError> {
+    for &segment in segments {
+        if let Some(identity) = segment_identity(source, segment)? {
+            return Ok(Some((segment, identity)));
+        }
+    }
+    Ok(None)
 }
 
 /// The identity in a segment's header, or `None` while the header is being written.

@@ -6,6 +6,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use crate::format::OFFSET_MAX;
+
 /// Reading segments, each named by its base offset.
 pub trait ReadSegments {
     /// Base offsets of all segments, ascending.
@@ -123,7 +125,8 @@ pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
 
 fn base_offset(path: &Path) -> Option<u64> {
     let stem = path.file_name()?.to_str()?.strip_suffix(".seg")?;
-    (stem.len() == 20).then(|| stem.parse().ok())?
+    let digits = stem.len() == 20 && stem.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| stem.parse().ok())?.filter(|offset| *offset <= OFFSET_MAX)
 }
 
 fn read_whole(file: &File, mut position: u64, into: &mut [u8]) -> io::Result<usize> {

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use slipring_core::Newest;
-use slipring_engine::{ClientStatus, ListenerSettings, Settings};
+use slipring_engine::{ClientStatus, Settings};
 
+use crate::listener::Listener;
 use crate::plan::Plan;
 
 pyo3::import_exception!(slipring.errors, ListenError);
@@ -103,16 +104,16 @@ pub struct Engine(slipring_engine::Engine);
 #[pymethods]
 impl Engine {
     #[new]
-    #[pyo3(signature = (plan, *, listen, journal, segment_bytes, threads))]
+    #[pyo3(signature = (plan, *, listeners, journal, segment_bytes, threads))]
     fn new(
         py: Python<'_>,
         plan: &Plan,
-        listen: &str,
+        listeners: Vec<PyRef<'_, Listener>>,
         journal: Option<PathBuf>,
         segment_bytes: u64,
         threads: usize,
     ) -> PyResult<Self> {
-        let listeners = vec![ListenerSettings::tcp("mqtt", listen)];
+        let listeners = listeners.into_iter().map(|listener| listener.0.clone()).collect();
         let settings = Settings { listeners, journal, segment_bytes, threads };
         py.detach(|| slipring_engine::Engine::start(&settings, plan.0.clone())).map(Self).map_err(
             |error| match error {
@@ -124,10 +125,16 @@ impl Engine {
         )
     }
 
-    /// HOST:PORT where MQTT clients connect.
+    /// Where the first listener is: HOST:PORT or unix:PATH.
     #[getter]
     fn address(&self) -> String {
-        self.0.address().to_string()
+        self.0.addresses()[0].to_string()
+    }
+
+    /// Where the listeners are, in their order.
+    #[getter]
+    fn addresses(&self) -> Vec<String> {
+        self.0.addresses().iter().map(ToString::to_string).collect()
     }
 
     /// What the journal found when it was opened, in one line.
@@ -271,6 +278,7 @@ impl From<(Box<str>, Newest)> for Value {
 
 /// Adds the engine's classes to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Listener>()?;
     module.add_class::<Event>()?;
     module.add_class::<Totals>()?;
     module.add_class::<Status>()?;

@@ -4,6 +4,7 @@ mod buffer;
 mod client;
 mod engine;
 mod journal;
+mod listener;
 mod plan;
 
 use pyo3::prelude::*;
@@ -13,6 +14,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     client::register(module)?;
     module.add_class::<plan::Plan>()?;
+    module.add_function(wrap_pyfunction!(plan::check_verifier, module)?)?;
+    module.add_function(wrap_pyfunction!(plan::make_verifier, module)?)?;
     engine::register(module)?;
     journal::register(module)
 }

@@ -1,7 +1,9 @@
 //! The plan's face in Python: dictionaries with the keys of the configuration become limits.
 
+use std::collections::BTreeMap;
+
 use pyo3::prelude::*;
-use slipring_core::{JournalRule, Limits, Overflow};
+use slipring_core::{Authentication, JournalRule, Limits, Overflow, Users, Verifier};
 
 pyo3::import_exception!(slipring.errors, PlanError);
 
@@ -82,26 +84,53 @@ pub struct Plan(pub(crate) slipring_core::Plan);
 #[pymethods]
 impl Plan {
     #[new]
-    #[pyo3(signature = (limits, *, listeners, journal, sys_interval_s, server_reference))]
+    #[pyo3(signature = (
+        limits, *, listeners, journal, sys_interval_s, server_reference, users, anonymous
+    ))]
     fn new(
         limits: LimitsDict,
         listeners: Vec<LimitsDict>,
         journal: Vec<String>,
         sys_interval_s: u32,
         server_reference: Option<String>,
+        users: BTreeMap<String, String>,
+        anonymous: bool,
     ) -> PyResult<Self> {
-        let journal =
-            JournalRule::new(journal).map_err(|error| PlanError::new_err(error.to_string()))?;
+        let journal = JournalRule::new(journal).map_err(refused)?;
+        let verifiers = users.into_iter().map(|(name, text)| Ok((name, verifier(&text)?)));
+        let users = Users::new(verifiers.collect::<PyResult<Vec<_>>>()?).map_err(refused)?;
         Ok(Self(slipring_core::Plan {
             limits: limits.try_into()?,
             listeners: listeners.into_iter().map(Limits::try_from).collect::<PyResult<_>>()?,
             server_reference,
             sys_interval_s,
             journal,
+            authentication: Authentication { users, anonymous },
         }))
     }
 
     fn __repr__(&self) -> String {
         format!("{:?}", self.0)
     }
+}
+
+/// The verifier of a password, as it stands in a config file.
+#[pyfunction]
+pub fn make_verifier(password: &[u8], salt: &[u8], iterations: u32) -> PyResult<String> {
+    let verifier = Verifier::new(password, salt, iterations).map_err(refused)?;
+    Ok(verifier.written())
+}
+
+/// Whether this is a verifier; the error says why not.
+#[pyfunction]
+pub fn check_verifier(text: &str) -> PyResult<()> {
+    verifier(text).map(drop)
+}
+
+fn verifier(text: &str) -> PyResult<Verifier> {
+    Verifier::parse(text).map_err(refused)
+}
+
+fn refused(error: impl std::fmt::Display) -> PyErr {
+    PlanError::new_err(error.to_string())
 }

@@ -2,8 +2,9 @@
 
 mod packets;
 
+use packets::properties::{TABLE, WILL};
 use proptest::prelude::*;
-use slipring_wire::{Framed, Packet, Version, frame};
+use slipring_wire::{Frame, Framed, Packet, PropertiesBuf, Version, frame};
 
 const LENGTH_MAX: usize = 1 << 20;
 
@@ -68,6 +69,49 @@ proptest! {
         bytes[position] ^= damage;
         if let Ok(Framed::Whole(whole)) = frame(&bytes, LENGTH_MAX) {
             let _ = Packet::decode(&whole, version);
+        }
+    }
+}
+
+/// For each packet type with properties: what stands before them, and what stands behind.
+const AROUND: &[(u8, u8, &[u8], &[u8])] = &[
+    (1, 0x10, b"\0\x04MQTT\x05\x02\0\x0a", b"\0\x01c"),
+    (WILL, 0x10, b"\0\x04MQTT\x05\x06\0\x0a\0\0\x01c", b"\0\x01t\0\x01p"),
+    (2, 0x20, b"\0\0", b""),
+    (3, 0x30, b"\0\x01t", b""),
+    (4, 0x40, b"\0\x01\0", b""),
+    (5, 0x50, b"\0\x01\0", b""),
+    (6, 0x62, b"\0\x01\0", b""),
+    (7, 0x70, b"\0\x01\0", b""),
+    (8, 0x82, b"\0\x01", b"\0\x01f\0"),
+    (9, 0x90, b"\0\x01", b"\0"),
+    (10, 0xa2, b"\0\x01", b"\0\x01f"),
+    (11, 0xb0, b"\0\x01", b"\0"),
+    (14, 0xe0, b"\0", b""),
+    (15, 0xf0, b"\0", b""),
+];
+
+/// The length of a list as a variable byte integer of at most two bytes.
+fn length(list: &[u8]) -> Vec<u8> {
+    let (low, high) = ((list.len() & 0x7f) as u8, (list.len() >> 7) as u8);
+    if high == 0 { vec![low] } else { vec![low | 0x80, high] }
+}
+
+proptest! {
+    #[test]
+    fn a_property_is_taken_where_it_may_stand_and_nowhere_else_cve_2026_67418(
+        values in packets::properties::values(),
+    ) {
+        for (id, shape, kinds) in TABLE {
+            let mut list = PropertiesBuf::new();
+            list.push(*id, values.value(*shape));
+            for (kind, first, before, behind) in AROUND {
+                let encoded = list.borrow().encoded();
+                let body = [before, &length(encoded)[..], encoded, behind].concat();
+                let whole = Frame { first: *first, body: &body, length: body.len() };
+                let taken = Packet::decode(&whole, Version::V5).is_ok();
+                prop_assert_eq!(taken, kinds.contains(kind), "{:?} in packet type {}", id, kind);
+            }
         }
     }
 }

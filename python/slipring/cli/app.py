@@ -113,6 +113,29 @@ def config(
     run_config(check)
 
 
+@app.command()
+def password(
+    iterations: Annotated[
+        int,
+        typer.Option(min=4_096, max=1_000_000, help="More make guessing, and checking, slower."),
+    ] = 4_096,
+) -> None:
+    """Ask for a password, and print the line that stands for it in the config file.
+
+    What is printed is enough to check the password, but is not the password. A program writes
+    it to standard input instead of being asked.
+
+    For example:
+
+        slipring password
+
+        pass show broker/gripen | slipring password
+    """
+    from slipring.cli.password import run_password
+
+    run_password(iterations)
+
+
 @pipeline.command("run")
 def pipeline_run(
     data: Annotated[Path, typer.Option(help="Folder of the broker, holding its journal.")] = Path(

@@ -4,8 +4,10 @@ import json
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from slipring.control.config import Config, load_config
 
@@ -28,24 +30,47 @@ def documented_defaults() -> str:
 
 def _section(model: type[BaseModel], path: tuple[str, ...]) -> Iterator[str]:
     fields = model.model_fields
-    tables = {
-        name: field.annotation for name, field in fields.items() if _is_table(field.annotation)
-    }
+    tables = {name: table for name, field in fields.items() if (table := table_of(field))}
+    lists = {name: table for name, field in fields.items() if (table := list_of(field))}
     if path:
         yield ""
         yield from _comment((model.__doc__ or "").strip())
         yield f"[{'.'.join(path)}]"
     for name, field in fields.items():
-        if name not in tables:
+        if name not in tables and name not in lists:
             yield from _comment(field.description or "")
             yield f"{name} = {_toml(field.default)}"
     for name, table in tables.items():
-        if isinstance(table, type):
-            yield from _section(table, (*path, name))
+        yield from _section(table, (*path, name))
+    for name, table in lists.items():
+        yield from _example(table, name)
 
 
-def _is_table(annotation: object) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+def _example(model: type[BaseModel], name: str) -> Iterator[str]:
+    """Write a table of which there may be any number: switched off, ready to be switched on."""
+    yield ""
+    yield from _comment((model.__doc__ or "").strip())
+    yield f"#[[{name}]]"
+    for key, field in model.model_fields.items():
+        yield from _comment(field.description or "")
+        yield f"#{key} = {_toml(field.examples[0] if field.examples else field.default)}"
+
+
+def table_of(field: FieldInfo) -> type[BaseModel] | None:
+    """Return the table that a key is."""
+    return _model(field.annotation)
+
+
+def list_of(field: FieldInfo) -> type[BaseModel] | None:
+    """Return the table that a key is any number of."""
+    arguments = get_args(field.annotation)
+    return _model(arguments[0]) if arguments else None
+
+
+def _model(annotation: object) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return None
 
 
 def _comment(text: str) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from slipring.cli.log import log_to_stderr
 from slipring.console import ConsoleServer
 from slipring.control import Broker, Config, load_config
+from slipring.control.listener import MQTT
 from slipring.errors import SlipringError
 
 
@@ -29,12 +30,19 @@ async def _serve(config: Config) -> None:
     except SlipringError:
         broker.engine.stop()
         raise
-    url = console.url if console else "off"
-    print(f"slipring ready mqtt={broker.engine.address} console={url}", flush=True)
+    print(_ready_line(broker, console), flush=True)
     async with asyncio.TaskGroup() as group:
         group.create_task(broker.run(stop))
         if console:
             group.create_task(console.serve(stop))
+
+
+def _ready_line(broker: Broker, console: ConsoleServer | None) -> str:
+    """Tell scripts where to connect; `mqtt` is the first listener, whatever it is named."""
+    named = zip(broker.config.listeners, broker.engine.addresses, strict=True)
+    further = [f"{one.name}={address}" for one, address in named if one.name != MQTT]
+    url = console.url if console else "off"
+    return " ".join([f"slipring ready mqtt={broker.engine.address} console={url}", *further])
 
 
 def _console(broker: Broker) -> ConsoleServer | None:

@@ -6,18 +6,17 @@ import time
 from pathlib import Path
 
 from slipring.control.config import Config
+from slipring.control.listener import ListenerSection
 from slipring.control.overview import WINDOW_S, Overview
 from slipring.control.plan import make_plan
 from slipring.control.prefixes import PREFIXES_MAX
 from slipring.errors import ConfigError, ListenError, PlanError, StartError
-from slipring.native import Engine
+from slipring.native import Engine, Listener
 
 BEAT_S = 0.25
 """How often the control plane fetches what the engine has to tell."""
 
 LEVELS = {name.lower(): level for name, level in logging.getLevelNamesMapping().items()}
-LISTENERS = ("mqtt",)
-"""Names of the listeners, in the engine's order."""
 
 log = logging.getLogger("slipring.broker")
 
@@ -38,7 +37,7 @@ class Broker:
 
     def listener_name(self, index: int) -> str:
         """Give the name of the listener that a client came by."""
-        return LISTENERS[index]
+        return self.config.listeners[index].name
 
     async def run(self, stop: asyncio.Event) -> None:
         """Fetch events and counters at every beat until told to stop; then stop the engine."""
@@ -70,15 +69,30 @@ def _start(config: Config) -> Engine:
     try:
         return Engine(
             make_plan(config),
-            listen=config.mqtt.listen,
+            listeners=[_listener(section) for section in config.listeners],
             journal=_journal_folder(config),
             segment_bytes=config.journal.segment_bytes,
             threads=config.threads,
         )
     except ListenError as error:
-        raise StartError(f"{error}; choose another address with --mqtt HOST:PORT") from None
+        raise StartError(
+            f"{error}; choose another address with --mqtt HOST:PORT or in the config file"
+        ) from None
     except PlanError as error:
         raise ConfigError(f"journal.topics: {error}") from None
+
+
+def _listener(section: ListenerSection) -> Listener:
+    return Listener(
+        section.name,
+        section.listen,
+        websocket=section.websocket,
+        origins=section.origins,
+        certificate=section.certificate,
+        key=section.key,
+        client_ca=section.client_ca,
+        client_certificates=section.client_certificates,
+    )
 
 
 def _journal_folder(config: Config) -> Path | None:

@@ -8,28 +8,27 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from slipring.control.address import Address
 from slipring.control.limits import KIB, MIB, LimitsSection
+from slipring.control.listener import MQTT, ListenerSection
 from slipring.control.section import Section
+from slipring.control.users import UserSection, each_once
 from slipring.errors import ConfigError
 
 
-def _is_address(text: str) -> str:
-    Address.parse(text)
+def _is_address_or_off(text: str) -> str:
+    if text != "off":
+        Address.parse(text)
     return text
 
 
-def _is_address_or_off(text: str) -> str:
-    return text if text == "off" else _is_address(text)
-
-
-Listen = Annotated[str, AfterValidator(_is_address)]
 ListenOrOff = Annotated[str, AfterValidator(_is_address_or_off)]
 
 
 class MqttSection(Section):
     """Where MQTT clients connect."""
 
-    listen: Listen = Field(
-        "127.0.0.1:1883", description="HOST:PORT for MQTT over TCP; port 0 picks a free one."
+    listen: ListenOrOff = Field(
+        "127.0.0.1:1883",
+        description="HOST:PORT for MQTT over TCP, or `off`; port 0 picks a free one.",
     )
     server_reference: str = Field(
         "",
@@ -87,28 +86,67 @@ class Config(Section):
     threads: int = Field(2, ge=1, le=256, description="Threads of the engine.")
     allow_anonymous: bool = Field(
         False,
-        description="Accept clients that have not proved who they are from other machines too.",
+        description="Accept clients that have not proved who they are from other machines too, "
+        "and, where there are users, those that bring no credentials.",
     )
     mqtt: MqttSection = MqttSection()
     console: ConsoleSection = ConsoleSection()
     journal: JournalSection = JournalSection()
     limits: LimitsSection = LimitsSection()
     log: LogSection = LogSection()
+    listener: tuple[ListenerSection, ...] = Field(
+        (), description="Further places where clients connect."
+    )
+    user: Annotated[tuple[UserSection, ...], AfterValidator(each_once)] = Field(
+        (), description="Who may connect; while there is nobody, everyone may."
+    )
+
+    @property
+    def listeners(self) -> tuple[ListenerSection, ...]:
+        """All listeners, that of `[mqtt]` first."""
+        if self.mqtt.listen == "off":
+            return self.listener
+        # Made without the check of its name, which others may not have.
+        mqtt = ListenerSection.model_construct(name=MQTT, listen=self.mqtt.listen)
+        return (mqtt, *self.listener)
+
+    @model_validator(mode="after")
+    def _can_be_reached(self) -> "Config":
+        names = [listener.name for listener in self.listeners]
+        if not names:
+            raise ValueError("mqtt.listen is off and there is no [[listener]]; name one")
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"two listeners are named '{name}'")
+        return self
 
     @model_validator(mode="after")
     def _is_safe(self) -> "Config":
-        for key, listen in (("mqtt", self.mqtt.listen), ("console", self.console.listen)):
-            if (
-                listen != "off"
-                and not self.allow_anonymous
-                and not Address.parse(listen).is_loopback
-            ):
+        if self.allow_anonymous:
+            return self
+        for listener in self.listeners:
+            if not (listener.is_loopback or listener.proves or self.user):
                 raise ValueError(
-                    f"{key}.listen = '{listen}' can be reached from other machines without anyone "
-                    "proving who they are; listen on 127.0.0.1, or set allow_anonymous = true in "
-                    "the config file"
+                    f"{_key(listener)} = '{listener.listen}' {_OPEN} add a [[user]], ask for "
+                    "client certificates with client_ca, or set allow_anonymous = true in the "
+                    "config file"
                 )
+        console = self.console.listen
+        if console != "off" and not Address.parse(console).is_loopback:
+            raise ValueError(
+                f"console.listen = '{console}' {_OPEN} or set allow_anonymous = true in the "
+                "config file"
+            )
         return self
+
+
+_OPEN = (
+    "can be reached from other machines without anyone proving who they are; listen on 127.0.0.1,"
+)
+
+
+def _key(listener: ListenerSection) -> str:
+    return "mqtt.listen" if listener.name == MQTT else f"listener '{listener.name}': listen"
 
 
 def load_config(file: Path | None = None, **overrides: Any) -> Config:

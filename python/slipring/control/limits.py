@@ -38,13 +38,15 @@ class LimitsSection(Section):
         16 * KIB,
         ge=256,
         le=MIB,
-        description="Bytes of the CONNECT packet, before anyone has proved who they are.",
+        description="Bytes of the CONNECT packet, and of all others before the client has proved "
+        "who it is.",
     )
     connect_ms: int = Field(
         10_000,
         ge=10,
         le=600_000,
-        description="Milliseconds from the connection to its whole CONNECT packet.",
+        description="Milliseconds from the connection to its whole CONNECT packet, and to the end "
+        "of its authentication.",
     )
     keep_alive_s: int = Field(
         3_600,

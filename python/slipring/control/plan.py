@@ -8,8 +8,10 @@ def make_plan(config: Config) -> Plan:
     """Everything the engine has to know to decide without asking."""
     return Plan(
         config.limits.model_dump(),
-        listeners=[],
+        listeners=[listener.limits(config.limits) for listener in config.listeners],
         journal=list(config.journal.topics),
         sys_interval_s=config.mqtt.sys_interval_s,
         server_reference=config.mqtt.server_reference or None,
+        users={user.name: user.password.get_secret_value() for user in config.user},
+        anonymous=config.allow_anonymous,
     )

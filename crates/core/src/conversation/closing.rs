@@ -7,6 +7,9 @@ use slipring_wire::{
 use super::{Action, Conversation, Goodbye, protocol};
 use crate::Stop;
 
+/// What a last packet has besides its reason string, at most.
+const BYTES_AROUND: usize = 16;
+
 impl Conversation {
     pub(super) fn disconnect<'s>(&self, disconnect: Disconnect<'_>) -> Result<Action<'s>, Stop> {
         let expiry_s = disconnect.properties.number(PropertyId::SessionExpiryInterval);
@@ -14,7 +17,7 @@ impl Conversation {
             return Err(protocol("a session that ends with its connection cannot be kept")); // MQTT-3.14.2-2
         }
         Ok(Action::Close(Goodbye {
-            with_will: disconnect.reason == Reason::DisconnectWithWill, // MQTT-3.14.4-3
+            with_will: disconnect.reason != Reason::Success, // MQTT-3.1.2-8, MQTT-3.14.4-3
             expiry_s: expiry_s.map(|seconds| seconds.min(self.limits.session_expiry_s)),
         }))
     }
@@ -47,7 +50,9 @@ impl Conversation {
     /// The reason in words, for a client that wants to know.
     fn explained(&self, why: &str) -> PropertiesBuf {
         let mut properties = PropertiesBuf::new();
-        if self.explain && !why.is_empty() {
+        // MQTT-3.2.2-19, MQTT-3.14.2-3: not where the packet would be too large for the client.
+        let fits = why.len() + BYTES_AROUND <= self.packet_bytes as usize;
+        if self.explain && fits && !why.is_empty() {
             properties.push(PropertyId::ReasonString, Value::Text(why));
         }
         properties

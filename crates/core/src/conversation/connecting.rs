@@ -4,8 +4,8 @@ use slipring_wire::{
     ConnAck, Connect, Packet, PropertiesBuf, PropertyId, Reason, Value, Version, Will,
 };
 
-use super::{Action, Conversation, check_user_properties};
-use crate::{Limit, Stop, Terms, WillMessage, levels};
+use super::{Action, Conversation, authenticating, check_user_properties};
+use crate::{Limit, Password, Proof, Stop, Terms, WillMessage, levels};
 
 /// Who asks to be let in, and how it wants to be served.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,8 +22,10 @@ pub struct Opening {
     pub terms: Terms,
     /// Published when the client goes without a goodbye.
     pub will: Option<WillMessage>,
-    /// Who the client says it is.
+    /// Who the client says it is, or has proved to be.
     pub user_name: Option<String>,
+    /// What it brings to prove it.
+    pub proof: Proof,
     /// As the client asked for it, to be told when it differs.
     asked: Asked,
 }
@@ -45,11 +47,21 @@ impl Opening {
 }
 
 impl Conversation {
-    pub(super) fn connect<'s>(&mut self, connect: &Connect<'_>) -> Result<Action<'s>, Stop> {
+    pub(super) fn connect<'a>(&mut self, connect: &Connect<'a>) -> Result<Action<'a>, Stop> {
         self.version = Some(connect.version);
         let number = |id| connect.properties.number(id);
         self.explain = number(PropertyId::RequestProblemInformation) != Some(0);
+        self.packet_bytes = number(PropertyId::MaximumPacketSize).unwrap_or(u32::MAX);
         self.check_connect(connect)?;
+        let opening = Box::new(self.opening(connect));
+        Ok(match connect.properties.get(PropertyId::AuthenticationMethod) {
+            Some(_) => self.begin(Some(opening), connect.properties),
+            None => Action::Open(opening),
+        })
+    }
+
+    fn opening(&mut self, connect: &Connect<'_>) -> Opening {
+        let number = |id| connect.properties.number(id);
         let asked = Asked {
             keep_alive_s: connect.keep_alive_s,
             expiry_s: match connect.version {
@@ -66,10 +78,10 @@ impl Conversation {
         let terms = Terms {
             version: connect.version,
             receive_max: number(PropertyId::ReceiveMaximum).map_or(u16::MAX, |most| most as u16),
-            packet_bytes: number(PropertyId::MaximumPacketSize).unwrap_or(u32::MAX),
+            packet_bytes: self.packet_bytes,
             topic_aliases: number(PropertyId::TopicAliasMaximum).map_or(0, |most| most as u16),
         };
-        Ok(Action::Open(Box::new(Opening {
+        Opening {
             client_id: connect.client_id.into(),
             clean_start: connect.clean_start,
             keep_alive_s,
@@ -77,15 +89,16 @@ impl Conversation {
             terms,
             will: connect.will.map(WillMessage::from),
             user_name: connect.user_name.map(Into::into),
+            proof: connect
+                .password
+                .map_or(Proof::Nothing, |password| Proof::Password(Password::from(password))),
             asked,
-        })))
+        }
     }
 
     fn check_connect(&self, connect: &Connect<'_>) -> Result<(), Stop> {
         let stop = |reason, what| Err(Stop::new(reason, what));
-        if connect.properties.get(PropertyId::AuthenticationMethod).is_some() {
-            return stop(Reason::BadAuthenticationMethod, "no such authentication method"); // MQTT-4.12.0-1
-        }
+        authenticating::check_method(connect.properties)?;
         if connect.client_id.len() > self.limits.client_id_bytes {
             let what = "the client identifier is too long";
             return Err(Stop::at(Limit::ClientIdBytes, Reason::ClientIdentifierNotValid, what));
@@ -138,8 +151,10 @@ impl Conversation {
         }
         offer
             .push(PropertyId::ReceiveMaximum, Value::Two(self.limits.receive_max))
-            .push(PropertyId::MaximumPacketSize, Value::Four(self.limits.packet_bytes as u32))
-            .push(PropertyId::TopicAliasMaximum, Value::Two(self.limits.topic_aliases));
+            .push(PropertyId::MaximumPacketSize, Value::Four(self.limits.packet_bytes as u32));
+        if self.limits.topic_aliases > 0 {
+            offer.push(PropertyId::TopicAliasMaximum, Value::Two(self.limits.topic_aliases));
+        }
         if opening.client_id.is_empty() {
             offer.push(PropertyId::AssignedClientIdentifier, Value::Text(client_id)); // MQTT-3.2.2-16
         }
@@ -148,6 +163,9 @@ impl Conversation {
         }
         if opening.expiry_s != opening.asked.expiry_s {
             offer.push(PropertyId::SessionExpiryInterval, Value::Four(opening.expiry_s));
+        }
+        if let Proof::Exchanged(answer) = &opening.proof {
+            authenticating::push_data(&mut offer, answer);
         }
         offer
     }

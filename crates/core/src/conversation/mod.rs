@@ -2,6 +2,7 @@
 //!
 //! It owns no socket, no table and no session; what it cannot decide alone leaves it as an [`Action`].
 
+mod authenticating;
 mod closing;
 mod connecting;
 mod publishing;
@@ -15,6 +16,7 @@ use slipring_wire::{
 };
 
 use crate::{Limit, Limits, Settled, Stop};
+use authenticating::Exchange;
 
 /// The state of one connection.
 #[derive(Debug)]
@@ -27,6 +29,12 @@ pub struct Conversation {
     expiry_s: u32,
     /// Whether the client wants reason strings (MQTT-3.1.2-28).
     explain: bool,
+    /// The largest packet the client takes.
+    packet_bytes: u32,
+    /// An enhanced authentication that is under way.
+    exchange: Option<Box<Exchange>>,
+    /// The name that the last one has proved.
+    proven: Option<String>,
 }
 
 /// What the engine has to do for a packet.
@@ -34,8 +42,11 @@ pub struct Conversation {
 pub enum Action<'a> {
     /// Nothing beyond sending the answer.
     Nothing,
-    /// Find the client's session, then [`Conversation::accept`] or [`Conversation::refuse`].
+    /// Let [`Authentication`](crate::Authentication) judge, find the client's session, then
+    /// [`Conversation::accept`] or [`Conversation::refuse`].
     Open(Box<Opening>),
+    /// The client's data for [`Conversation::authenticate`].
+    Authenticate(&'a [u8]),
     /// Let [`Incoming`] check this message, bring it to its subscribers, then
     /// [`Conversation::acknowledge`] it.
     Publish(Publish<'a>),
@@ -67,7 +78,16 @@ pub struct Goodbye {
 impl Conversation {
     /// A connection that has not sent anything yet.
     pub fn new(limits: Limits) -> Self {
-        Self { limits, version: None, open: false, expiry_s: 0, explain: true }
+        Self {
+            limits,
+            version: None,
+            open: false,
+            expiry_s: 0,
+            explain: true,
+            packet_bytes: u32::MAX,
+            exchange: None,
+            proven: None,
+        }
     }
 
     /// The version to decode the next packet with; CONNECT brings its own.
@@ -110,6 +130,11 @@ impl Conversation {
     ) -> Result<Action<'a>, Stop> {
         match packet {
             Packet::Connect(connect) if self.version.is_none() => self.connect(&connect),
+            Packet::Auth(auth) if self.authenticates() => self.auth(auth),
+            Packet::Disconnect(disconnect) if self.authenticates() => self.disconnect(disconnect),
+            _ if !self.open && self.authenticates() => {
+                Err(protocol("only AUTH or DISCONNECT until CONNACK")) // MQTT-3.1.2-30
+            }
             _ if !self.open => Err(protocol("the first packet is not CONNECT")), // MQTT-3.1.0-1
             Packet::PubRec(ack) => Ok(Action::Received(ack.packet_id, ack.reason.is_error())),
             Packet::PubRel(ack) => Ok(Action::Release(ack.packet_id)),

@@ -170,7 +170,7 @@ impl Outgoing {
 
     /// PUBACK.
     pub fn acked(&mut self, id: PacketId) -> Settled {
-        self.window.settle(id)
+        self.window.acked(id)
     }
 
     /// PUBREC; `refused` is a reason of 0x80 or above.

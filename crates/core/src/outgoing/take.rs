@@ -5,7 +5,7 @@ use std::sync::Arc;
 use slipring_wire::{Ack, Framed, Packet, PacketId, Properties, Publish, QoS, Reason, frame};
 
 use super::window::Again;
-use super::{Link, Outgoing};
+use super::{Link, Outgoing, Terms};
 use crate::delivery::{self, TopicAlias};
 use crate::{Delivery, Extras, Message, Millis};
 
@@ -144,31 +144,33 @@ impl Outgoing {
         self.encode_within(link, publish, extras, out)
     }
 
-    /// Encodes with alias and notice; takes it back if the packet is too large.
+    /// Encodes with alias and notice where they fit, without them where they do not.
     fn encode_within(
         &mut self,
         link: &mut Link,
         publish: Publish<'_>,
-        mut extras: Extras<'_>,
+        extras: Extras<'_>,
         out: &mut Vec<u8>,
     ) -> bool {
-        let start = out.len();
-        extras.dropped = self.untold;
-        if link.aliases.is_allowed() {
-            extras.alias = link.aliases.alias(publish.topic);
+        let alias = if link.aliases.is_allowed() {
+            link.aliases.alias(publish.topic)
+        } else {
+            TopicAlias::None
+        };
+        let full = Extras { dropped: self.untold, alias, ..extras };
+        if fits(publish, &full, &link.terms, out) {
+            self.untold = 0;
+            return true;
         }
-        delivery::encode(publish, &extras, link.terms.version, out);
-        if out.len() - start > link.terms.packet_bytes as usize {
-            out.truncate(start);
-            if matches!(extras.alias, TopicAlias::New(_)) {
-                link.aliases.forget(publish.topic);
-            }
-            self.dropped += 1;
-            self.untold += 1;
-            return false;
+        if matches!(alias, TopicAlias::New(_)) {
+            link.aliases.forget(publish.topic);
         }
-        self.untold = 0;
-        true
+        if full != extras && fits(publish, &extras, &link.terms, out) {
+            return true;
+        }
+        self.dropped += 1;
+        self.untold += 1;
+        false
     }
 
     fn take_lane(&mut self, link: &mut Link, now: Millis, taken: &mut Taken, out: &mut Vec<u8>) {
@@ -203,4 +205,15 @@ impl Outgoing {
         });
         self.lane = lane;
     }
+}
+
+/// Appends the packet, unless it is larger than the client takes.
+fn fits(publish: Publish<'_>, extras: &Extras<'_>, terms: &Terms, out: &mut Vec<u8>) -> bool {
+    let start = out.len();
+    delivery::encode(publish, extras, terms.version, out);
+    let fits = out.len() - start <= terms.packet_bytes as usize;
+    if !fits {
+        out.truncate(start);
+    }
+    fits
 }

@@ -94,7 +94,15 @@ impl Window {
         id
     }
 
-    /// PUBACK, or PUBREC with an error: the message is settled.
+    /// PUBACK: a message at QoS 1 is settled; one at QoS 2 is not (MQTT-4.3.3-3).
+    pub fn acked(&mut self, id: PacketId) -> Settled {
+        match self.find(id).map(|at| &self.slots[at].state) {
+            Some(State::Sent(delivery)) if delivery.qos == QoS::AtLeastOnce => self.settle(id),
+            _ => Settled::Unknown,
+        }
+    }
+
+    /// The message is settled: it was refused, or was never sent.
     pub fn settle(&mut self, id: PacketId) -> Settled {
         let Some(at) = self.find(id) else { return Settled::Unknown };
         self.finish(at)

@@ -1,6 +1,6 @@
 //! Letting clients in: the limits on how many, and the handshakes, each in its client's own task.
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::io::{ErrorKind, Result};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use slipring_core::Limit;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::socket::Socket;
@@ -31,7 +33,10 @@ const MESSAGE_SLACK: usize = 64 << 10;
 
 /// Accepts until the broker stops.
 pub(crate) async fn accept(listener: Listener, broker: Arc<Broker>) {
-    let door = Door { listener, broker, inside: Arc::default() };
+    // Half of the threads at most shake hands; the other half is there for who is let in.
+    let turns = (Handle::current().metrics().num_workers() / 2).max(1);
+    let turns = Arc::new(Semaphore::new(turns));
+    let door = Door { listener, broker, inside: Arc::default(), turns };
     let mut shut_told: Option<Instant> = None;
     let mut run = 0;
     loop {
@@ -88,6 +93,8 @@ struct Door {
     broker: Arc<Broker>,
     /// Connections that came in here and are not gone.
     inside: Arc<AtomicUsize>,
+    /// Who may do a step of a TLS handshake.
+    turns: Arc<Semaphore>,
 }
 
 impl Door {
@@ -118,27 +125,30 @@ impl Door {
         self.spawn(socket, arrival, (limits.packet_bytes + MESSAGE_SLACK) as u64);
     }
 
-    /// A task of its own kind for each kind of connection: a plain one has no room for TLS.
+    /// A task of its own kind for each kind of connection: a plain one has no room for TLS. The
+    /// handshakes are in a box, which is gone once they are over.
     fn spawn(&self, socket: Socket, arrival: Arrival, message_bytes_max: u64) {
+        let turns = Arc::clone(&self.turns);
         match (self.listener.tls.clone(), self.listener.websocket.clone()) {
             (None, None) => {
-                tokio::spawn(arrival.serve(async { Ok((socket, None)) }));
+                tokio::spawn(arrival.serve(ready(Ok((socket, None)))));
             }
             (Some(acceptor), None) => {
-                tokio::spawn(arrival.serve(tls::handshake(acceptor, socket)));
+                let handshake = tls::handshake(acceptor, socket, turns);
+                tokio::spawn(arrival.serve(Box::pin(handshake)));
             }
             (None, Some(origins)) => {
-                tokio::spawn(arrival.serve(async move {
+                tokio::spawn(arrival.serve(Box::pin(async move {
                     let opened = websocket::accept(socket, &origins, message_bytes_max).await?;
                     Ok((opened, None))
-                }));
+                })));
             }
             (Some(acceptor), Some(origins)) => {
-                tokio::spawn(arrival.serve(async move {
-                    let (stream, user) = tls::handshake(acceptor, socket).await?;
+                tokio::spawn(arrival.serve(Box::pin(async move {
+                    let (stream, user) = tls::handshake(acceptor, socket, turns).await?;
                     let opened = websocket::accept(stream, &origins, message_bytes_max).await?;
                     Ok((opened, user))
-                }));
+                })));
             }
         }
     }
@@ -166,7 +176,7 @@ impl Arrival {
         let opened = tokio::select! {
             biased;
             opened = timeout(self.within, handshakes) => opened,
-            () = stopped(&self.broker) => return,
+            () = stopped(&self.broker) => return self.refused("the broker stops".into()),
         };
         match opened {
             Ok(Ok((stream, user))) => {

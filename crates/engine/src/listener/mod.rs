@@ -6,6 +6,7 @@ mod settings;
 mod socket;
 mod tcp;
 mod tls;
+mod turn;
 mod unix;
 mod websocket;
 

@@ -9,12 +9,14 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::{RootCertStore, ServerConfig};
+use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use super::certificate;
 use super::settings::{ClientCertificates, TlsFiles};
 use super::socket::Socket;
+use super::turn::in_turn;
 
 /// A file that TLS cannot be offered with.
 #[derive(Debug, thiserror::Error)]
@@ -144,8 +146,9 @@ fn verifier(
 pub(super) async fn handshake(
     acceptor: TlsAcceptor,
     socket: Socket,
+    turns: Arc<Semaphore>,
 ) -> std::io::Result<(Box<TlsStream<Socket>>, Option<String>)> {
-    let stream = Box::new(acceptor.accept(socket).await?);
+    let stream = Box::new(in_turn(&turns, acceptor.accept(socket)).await?);
     let shown = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
     let user = shown.and_then(|certificate| certificate::name(certificate));
     Ok((stream, user))
@@ -201,7 +204,7 @@ mod tests {
                 let connector = TlsConnector::from(Arc::new(client(shown)));
                 let name = ServerName::try_from("localhost").unwrap();
                 let (served, dialled) = tokio::join!(
-                    handshake(acceptor.clone(), Socket::Unix(ours)),
+                    handshake(acceptor.clone(), Socket::Unix(ours), Arc::new(Semaphore::new(1))),
                     connector.connect(name, theirs)
                 );
                 assert!(dialled.is_ok());

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use slipring_core::{Authentication, Plan, Users, Verifier};
 use slipring_engine::{ClientCertificates, TlsFiles};
 
 use crate::papers::{self, Authority, Files};
@@ -32,6 +33,21 @@ fn an_optional_client_certificate_may_be_absent_but_not_wrong() {
     assert!(dial::is_let_in(dial(Some(&known))));
     assert!(dial::is_let_in(dial(None)));
     assert!(!dial::is_let_in(dial(Some(&stranger))));
+}
+
+#[test]
+fn a_name_that_a_certificate_proves_needs_no_password() {
+    let files = Files::new("proved");
+    let engine = engine(papers::listener(files.tls_with_clients(ClientCertificates::Optional)));
+    let verifier = Verifier::new(b"pencil", b"a salt, 16 bytes", 4096).unwrap();
+    let users = Users::new([("user".to_owned(), verifier)]).unwrap();
+    let authentication = Authentication { users, anonymous: false };
+    engine.apply(Plan { authentication, ..Plan::default() });
+    let known = files.authority.sign(&[], "aircraft-7");
+    let dial = |paper| dial::tls(engine.address(), &files.authority.client(paper));
+    assert!(dial::is_let_in(dial(Some(&known))));
+    assert!(!dial::is_let_in(dial(None)));
+    event(&engine, "a user name and a password are needed");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! PUBACK, PUBREC, PUBREL, PUBCOMP: four packets of one shape.
 
-use super::{Kind, PacketId, reason};
+use super::{Kind, PacketId, body, reason_of};
 use crate::cursor::Cursor;
 use crate::sink::Sink;
 use crate::{Properties, Reason, Version, Violation};
@@ -25,18 +25,25 @@ impl<'a> Ack<'a> {
         let packet_id = PacketId::read(cursor)?;
         // MQTT 5, 3.4.2.1: the reason may be left out for success, the properties when there are none.
         let short = version == Version::V311 || cursor.is_empty();
-        let reason = if short { Reason::Success } else { reason(cursor.u8()?)? };
+        let reason = if short { Reason::Success } else { reason_of(cursor.u8()?, kind)? };
         let none = short || cursor.is_empty();
         let properties = if none { Properties::NONE } else { Properties::read(cursor, kind)? };
         Ok(Self { packet_id, reason, properties })
     }
 
-    pub(super) fn write(&self, version: Version, out: &mut Vec<u8>) {
-        out.put_u16(self.packet_id.get());
+    pub(super) fn write(&self, first: u8, version: Version, out: &mut Vec<u8>) {
+        let [high, low] = self.packet_id.get().to_be_bytes();
         let plain = self.reason == Reason::Success && self.properties.is_empty();
-        if version == Version::V5 && !plain {
+        if version == Version::V311 || plain {
+            return out.extend_from_slice(&[first, 2, high, low]);
+        }
+        if self.properties.is_empty() {
+            return out.extend_from_slice(&[first, 3, high, low, self.reason.code()]);
+        }
+        body(out, first, |out| {
+            out.put_u16(self.packet_id.get());
             out.put_u8(self.reason.code());
             self.properties.write(out);
-        }
+        });
     }
 }

@@ -1,6 +1,6 @@
 //! DISCONNECT and AUTH: a reason, and properties that may be left out.
 
-use super::{Kind, reason};
+use super::{Kind, reason_of};
 use crate::cursor::Cursor;
 use crate::sink::Sink;
 use crate::{Properties, Reason, Version, Violation};
@@ -58,7 +58,7 @@ fn read_short<'a>(
     if cursor.is_empty() {
         return Ok((Reason::Success, Properties::NONE));
     }
-    let reason = reason(cursor.u8()?)?;
+    let reason = reason_of(cursor.u8()?, kind)?;
     if cursor.is_empty() {
         return Ok((reason, Properties::NONE));
     }

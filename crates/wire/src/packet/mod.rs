@@ -154,10 +154,10 @@ impl<'a> Packet<'a> {
             Self::Connect(connect) => body(out, 0x10, |out| connect.write(out)),
             Self::ConnAck(connack) => body(out, 0x20, |out| connack.write(version, out)),
             Self::Publish(publish) => publish.write(version, out),
-            Self::PubAck(ack) => body(out, 0x40, |out| ack.write(version, out)),
-            Self::PubRec(ack) => body(out, 0x50, |out| ack.write(version, out)),
-            Self::PubRel(ack) => body(out, 0x62, |out| ack.write(version, out)),
-            Self::PubComp(ack) => body(out, 0x70, |out| ack.write(version, out)),
+            Self::PubAck(ack) => ack.write(0x40, version, out),
+            Self::PubRec(ack) => ack.write(0x50, version, out),
+            Self::PubRel(ack) => ack.write(0x62, version, out),
+            Self::PubComp(ack) => ack.write(0x70, version, out),
             Self::Subscribe(subscribe) => body(out, 0x82, |out| subscribe.write(version, out)),
             Self::SubAck(suback) => body(out, 0x90, |out| suback.write(version, out)),
             Self::Unsubscribe(packet) => body(out, 0xa2, |out| packet.write(version, out)),
@@ -181,4 +181,20 @@ fn body(out: &mut Vec<u8>, first: u8, write: impl FnOnce(&mut Vec<u8>)) {
 
 fn reason(code: u8) -> Result<Reason, Violation> {
     Reason::from_code(code).ok_or(Violation::protocol("unknown reason code"))
+}
+
+/// The reason of a packet that knows only some (MQTT-3.4.2-1, MQTT-3.14.2-1 and their like).
+fn reason_of(code: u8, kind: Kind) -> Result<Reason, Violation> {
+    let known = match kind {
+        Kind::PubAck | Kind::PubRec => {
+            matches!(code, 0x00 | 0x10 | 0x80 | 0x83 | 0x87 | 0x90 | 0x91 | 0x97 | 0x99)
+        }
+        Kind::PubRel | Kind::PubComp => matches!(code, 0x00 | 0x92),
+        Kind::Auth => matches!(code, 0x00 | 0x18 | 0x19),
+        _ => !matches!(code, 0x01 | 0x02 | 0x10 | 0x11 | 0x18 | 0x19 | 0x84..=0x86 | 0x88 | 0x8c),
+    };
+    if !known {
+        return Err(Violation::protocol("a reason code that this packet does not have"));
+    }
+    reason(code)
 }

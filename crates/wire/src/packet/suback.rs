@@ -34,7 +34,11 @@ impl<'a> SubAck<'a> {
             Version::V311 => Properties::NONE,
             Version::V5 => Properties::read(cursor, Kind::SubAck)?,
         };
-        Ok(Self { packet_id, properties, reasons: read_reasons(cursor)? })
+        let reasons = read_reasons(cursor)?;
+        if version == Version::V311 && !reasons.iter().copied().all(is_v311) {
+            return Err(Violation::malformed("a return code that MQTT 3.1.1 reserves")); // MQTT-3.9.3-2
+        }
+        Ok(Self { packet_id, properties, reasons })
     }
 
     pub(super) fn write(&self, version: Version, out: &mut Vec<u8>) {
@@ -66,6 +70,11 @@ impl<'a> UnsubAck<'a> {
             out.extend(self.reasons.iter().map(|reason| reason.code()));
         }
     }
+}
+
+/// The granted QoS, or failure.
+fn is_v311(reason: Reason) -> bool {
+    matches!(reason.code(), 0..=2 | 0x80)
 }
 
 fn read_reasons(cursor: &mut Cursor<'_>) -> Result<Vec<Reason>, Violation> {

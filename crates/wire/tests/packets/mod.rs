@@ -1,10 +1,11 @@
 //! Random valid packets, already encoded, with how the decoded one must look.
 
+pub mod properties;
+
 use proptest::prelude::*;
 use slipring_wire::{
-    Ack, Auth, ConnAck, Connect, Disconnect, Packet, PacketId, PropertiesBuf, PropertyId, Publish,
-    QoS, Reason, RetainHandling, SubAck, Subscribe, Subscription, UnsubAck, Unsubscribe, Value,
-    Version, Will,
+    Ack, Auth, ConnAck, Connect, Disconnect, Packet, PacketId, PropertiesBuf, Publish, QoS, Reason,
+    RetainHandling, SubAck, Subscribe, Subscription, UnsubAck, Unsubscribe, Version, Will,
 };
 
 /// Owned fields from which any packet is made.
@@ -19,6 +20,7 @@ struct Fields {
     flags: [bool; 6],
     qos: QoS,
     reason: Reason,
+    values: properties::Values,
 }
 
 fn fields() -> impl Strategy<Value = Fields> {
@@ -31,11 +33,13 @@ fn fields() -> impl Strategy<Value = Fields> {
         (1u16.., 1u32..),
         any::<[bool; 6]>(),
         prop_oneof![Just(QoS::AtMostOnce), Just(QoS::AtLeastOnce), Just(QoS::ExactlyOnce)],
-        prop::sample::select(Reason::ALL),
+        (prop::sample::select(Reason::ALL), properties::values()),
     )
-        .prop_map(|(kind, version, texts, topic, payload, numbers, flags, qos, reason)| {
-            Fields { kind, version, texts, topic, payload, numbers, flags, qos, reason }
-        })
+        .prop_map(
+            |(kind, version, texts, topic, payload, numbers, flags, qos, (reason, values))| {
+                Fields { kind, version, texts, topic, payload, numbers, flags, qos, reason, values }
+            },
+        )
 }
 
 /// A version, a packet's bytes at that version, and the packet as `{:?}` shows it.
@@ -44,8 +48,8 @@ pub fn encoded() -> impl Strategy<Value = (Version, Vec<u8>, String)> {
         if fields.kind == 15 && fields.version == Version::V311 {
             return None;
         }
-        let properties = properties(&fields);
-        let will = will_properties(&fields);
+        let properties = list(&fields, fields.kind);
+        let will = list(&fields, properties::WILL);
         let packet = packet(&fields, &properties, &will);
         let mut bytes = Vec::new();
         packet.encode(fields.version, &mut bytes);
@@ -53,38 +57,11 @@ pub fn encoded() -> impl Strategy<Value = (Version, Vec<u8>, String)> {
     })
 }
 
-fn properties(fields: &Fields) -> PropertiesBuf {
-    let mut properties = PropertiesBuf::new();
-    if fields.version == Version::V311 || matches!(fields.kind, 12 | 13) {
-        return properties;
+fn list(fields: &Fields, kind: u8) -> PropertiesBuf {
+    match fields.version {
+        Version::V311 => PropertiesBuf::new(),
+        Version::V5 => fields.values.list(kind),
     }
-    for text in &fields.texts {
-        properties.push(PropertyId::UserProperty, Value::Pair(text, &fields.topic));
-    }
-    let (two, four) = fields.numbers;
-    match fields.kind {
-        1 => properties
-            .push(PropertyId::SessionExpiryInterval, Value::Four(four))
-            .push(PropertyId::ReceiveMaximum, Value::Two(two))
-            .push(PropertyId::RequestProblemInformation, Value::Byte(1)),
-        2 => properties
-            .push(PropertyId::AssignedClientIdentifier, Value::Text(&fields.topic))
-            .push(PropertyId::MaximumQoS, Value::Byte(0)),
-        3 => properties
-            .push(PropertyId::CorrelationData, Value::Binary(&fields.payload))
-            .push(PropertyId::MessageExpiryInterval, Value::Four(four)),
-        8 => properties.push(PropertyId::SubscriptionIdentifier, Value::Varint(u32::from(two))),
-        _ => &mut properties,
-    };
-    properties
-}
-
-fn will_properties(fields: &Fields) -> PropertiesBuf {
-    let mut properties = PropertiesBuf::new();
-    if fields.version == Version::V5 {
-        properties.push(PropertyId::WillDelayInterval, Value::Four(fields.numbers.1));
-    }
-    properties
 }
 
 fn packet<'a>(
@@ -93,7 +70,8 @@ fn packet<'a>(
     will: &'a PropertiesBuf,
 ) -> Packet<'a> {
     let packet_id = PacketId::new(fields.numbers.0).unwrap();
-    let reason = if fields.version == Version::V5 { fields.reason } else { Reason::Success };
+    let v5 = fields.version == Version::V5;
+    let reason = if v5 { reason_for(fields.kind, fields.reason) } else { Reason::Success };
     let properties = properties.borrow();
     let ack = Ack { packet_id, reason, properties };
     match fields.kind {
@@ -109,14 +87,14 @@ fn packet<'a>(
             properties,
             subscriptions: fields.texts.iter().map(|text| subscription(fields, text)).collect(),
         }),
-        9 => Packet::SubAck(SubAck { packet_id, properties, reasons: vec![reason; 3] }),
+        9 => Packet::SubAck(SubAck { packet_id, properties, reasons: answers(fields) }),
         10 => Packet::Unsubscribe(Unsubscribe {
             packet_id,
             properties,
             filters: fields.texts.iter().map(String::as_str).collect(),
         }),
         11 => {
-            let count = if fields.version == Version::V5 { 2 } else { 0 };
+            let count = if v5 { 2 } else { 0 };
             Packet::UnsubAck(UnsubAck { packet_id, properties, reasons: vec![reason; count] })
         }
         12 => Packet::PingReq,
@@ -124,6 +102,25 @@ fn packet<'a>(
         14 => Packet::Disconnect(Disconnect { reason, properties }),
         _ => Packet::Auth(Auth { reason, properties }),
     }
+}
+
+/// The reason itself, or one that a packet of this kind has.
+fn reason_for(kind: u8, reason: Reason) -> Reason {
+    let quota = reason.is_error();
+    match kind {
+        4 | 5 if quota => Reason::QuotaExceeded,
+        6 | 7 if quota => Reason::PacketIdentifierNotFound,
+        14 if quota => Reason::KeepAliveTimeout,
+        15 if quota => Reason::ContinueAuthentication,
+        4..=7 | 14 | 15 => Reason::Success,
+        _ => reason,
+    }
+}
+
+/// MQTT 3.1.1 knows the granted QoS, and failure.
+fn answers(fields: &Fields) -> Vec<Reason> {
+    let v311 = [Reason::Success, Reason::GrantedQoS2, Reason::UnspecifiedError];
+    if fields.version == Version::V5 { vec![fields.reason; 3] } else { v311.to_vec() }
 }
 
 fn connect<'a>(
@@ -145,7 +142,8 @@ fn connect<'a>(
             properties: will.borrow(),
         }),
         user_name: fields.flags[3].then_some(fields.topic.as_str()),
-        password: (fields.flags[3] && fields.flags[4]).then_some(fields.payload.as_slice()),
+        password: (fields.flags[4] && (fields.flags[3] || fields.version == Version::V5))
+            .then_some(fields.payload.as_slice()),
     }
 }
 
@@ -172,10 +170,10 @@ fn subscription<'a>(fields: &Fields, filter: &'a str) -> Subscription<'a> {
         qos: fields.qos,
         no_local: v5 && fields.flags[0],
         retain_as_published: v5 && fields.flags[1],
-        retain_handling: if v5 && fields.flags[2] {
-            RetainHandling::DoNotSend
-        } else {
-            RetainHandling::Send
+        retain_handling: match (v5, fields.flags[2], fields.flags[3]) {
+            (true, true, _) => RetainHandling::DoNotSend,
+            (true, false, true) => RetainHandling::SendIfNew,
+            _ => RetainHandling::Send,
         },
     }
 }

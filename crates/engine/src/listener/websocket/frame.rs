@@ -83,7 +83,7 @@ pub(super) enum End {
 pub(super) struct Decoder {
     message_bytes_max: u64,
     header: [u8; HEADER_MAX],
-    /// How much of the header is there; all of it while a payload comes.
+    /// How much of a header that came in pieces is there.
     header_bytes: u8,
     opcode: u8,
     mask: [u8; 4],
@@ -136,7 +136,6 @@ impl Decoder {
             let payload = from..from + count;
             from += count;
             unmask(&mut bytes[payload.clone()], self.mask);
-            self.mask.rotate_left(count % 4);
             if is_control(self.opcode) {
                 self.control.extend_from_slice(&bytes[payload]);
             } else {
@@ -144,32 +143,44 @@ impl Decoder {
                 to += count;
             }
             self.left = Some(left - count as u64);
-            self.end_frame();
+            if count as u64 == left {
+                self.end_frame();
+            } else {
+                self.mask.rotate_left(count % 4);
+            }
         }
         to
     }
 
     /// Takes bytes of a header, and begins the frame when it is complete.
     fn take_header(&mut self, bytes: &[u8]) -> usize {
+        let need = header_bytes(bytes);
+        if self.header_bytes == 0 && need <= bytes.len() {
+            self.begin_frame(&bytes[..need]);
+            return need;
+        }
         let have = usize::from(self.header_bytes);
-        let need = header_bytes(&self.header[..have]);
-        let count = (need - have).min(bytes.len());
+        let count = (header_bytes(&self.header[..have]) - have).min(bytes.len());
         self.header[have..have + count].copy_from_slice(&bytes[..count]);
         self.header_bytes += count as u8;
-        let header = &self.header[..have + count];
+        let header = self.header;
+        let header = &header[..have + count];
         if header.len() == header_bytes(header) {
-            match self.begin_frame() {
-                Ok(()) => self.end_frame(),
-                Err(violation) => self.end = Some(End::Violation(violation)),
-            }
+            self.begin_frame(header);
         } else if let Err(violation) = check_start(header) {
             self.end = Some(End::Violation(violation));
         }
         count
     }
 
-    fn begin_frame(&mut self) -> Result<(), Violation> {
-        let header = &self.header[..usize::from(self.header_bytes)];
+    fn begin_frame(&mut self, header: &[u8]) {
+        match self.check_frame(header) {
+            Ok(()) => self.end_frame(),
+            Err(violation) => self.end = Some(End::Violation(violation)),
+        }
+    }
+
+    fn check_frame(&mut self, header: &[u8]) -> Result<(), Violation> {
         check_start(header)?;
         let length = payload_bytes(header)?;
         let last = header[0] & FINAL != 0;
@@ -256,19 +267,15 @@ fn payload_bytes(header: &[u8]) -> Result<u64, Violation> {
     if length < least { Err(Violation::Length) } else { Ok(length) }
 }
 
-/// Applies a mask (RFC 6455 5.3), eight bytes at a time.
+/// Applies a mask (RFC 6455 5.3), a machine's wide word at a time.
 fn unmask(bytes: &mut [u8], mask: [u8; 4]) {
     let [a, b, c, d] = mask;
-    let wide = u64::from_ne_bytes([a, b, c, d, a, b, c, d]);
-    let mut words = bytes.chunks_exact_mut(8);
+    let wide = [a, b, c, d, a, b, c, d, a, b, c, d, a, b, c, d];
+    let mut words = bytes.chunks_exact_mut(wide.len());
     for word in &mut words {
-        for (byte, mask) in word.iter_mut().zip(wide.to_ne_bytes()) {
-            *byte ^= mask;
-        }
+        word.iter_mut().zip(wide).for_each(|(byte, mask)| *byte ^= mask);
     }
-    for (byte, mask) in words.into_remainder().iter_mut().zip(mask.into_iter().cycle()) {
-        *byte ^= mask;
-    }
+    words.into_remainder().iter_mut().zip(wide).for_each(|(byte, mask)| *byte ^= mask);
 }
 
 /// The header of a binary frame, and how many bytes of it count.

@@ -246,4 +246,29 @@ mod tests {
         let request = GOOD.replace("Host: ", &format!("{many}Host: "));
         assert_eq!(status(&request), "400");
     }
+
+    #[test]
+    fn a_request_has_its_limit_however_it_is_cut() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        for (length, cut, expected) in [
+            (REQUEST_MAX, 7_500, true),
+            (REQUEST_MAX + 1, 7_500, false),
+            (REQUEST_MAX + 1, REQUEST_MAX, false),
+        ] {
+            let path = "x".repeat(length - GOOD.len());
+            let request = GOOD.replace("/any", &format!("/any{path}"));
+            assert_eq!(request.len(), length);
+            let answered = runtime.block_on(async {
+                let (mut theirs, ours) = tokio::io::duplex(1 << 20);
+                let origins = Origins::new(&[], false);
+                let opening = tokio::spawn(async move { accept(ours, &origins, 1).await.is_ok() });
+                theirs.write_all(&request.as_bytes()[..cut]).await.unwrap();
+                tokio::task::yield_now().await;
+                theirs.write_all(&request.as_bytes()[cut..]).await.unwrap();
+                theirs.shutdown().await.unwrap();
+                opening.await.unwrap()
+            });
+            assert_eq!(answered, expected, "{length} bytes cut at {cut}");
+        }
+    }
 }

@@ -95,13 +95,3 @@ def test_mosquittos_tools_publish_and_subscribe(broker: RunningBroker, version: 
         subprocess.run(send, check=True, timeout=WAIT_S)
         output, _ = subscriber.communicate(timeout=WAIT_S)
     assert (output, subscriber.returncode) == ("a/b hello\n", 0)
-
-
-def test_an_mqtt_5_client_is_told_what_the_broker_does_not_carry_yet(
-    broker: RunningBroker,
-) -> None:
-    with paho(broker, MQTTv5) as (client, _):
-        ended: queue.Queue[str] = queue.Queue()
-        client.on_disconnect = lambda *arguments: ended.put(str(arguments[3]))
-        client.publish("t", "x", qos=1)
-        assert ended.get(timeout=WAIT_S) == "QoS not supported"

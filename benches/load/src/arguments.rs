@@ -1,0 +1,194 @@
+//! The command line.
+
+use std::net::SocketAddr;
+
+use clap::{Args, Parser, Subcommand};
+use slipring_wire::{QoS, Version};
+
+/// A load generator for any MQTT broker. Each run prints one line of JSON.
+#[derive(Parser)]
+#[command(name = "slipring-load")]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Publish as fast as a window of messages on their way allows; every subscriber gets everything
+    Throughput(Throughput),
+    /// Pairs with a topic each: a publisher sends a few messages, waits for them, sends the next few
+    Pairs(Pairs),
+    /// Publish at a fixed rate whatever the broker does, and time each message to its subscribers
+    Latency(Latency),
+    /// Connect all clients at once
+    Connect(Connect),
+    /// Connect clients a few at a time, and keep them until standard input closes
+    Idle(Idle),
+    /// Subscribe to many filters, and keep them until standard input closes
+    SubscribeMany(SubscribeMany),
+    /// Be the floor: a broker that only parses, copies and forwards, until standard input closes
+    Forward(Forward),
+}
+
+#[derive(Args)]
+pub struct Target {
+    /// Address of the broker, as 127.0.0.1:1883
+    pub address: SocketAddr,
+    /// Speak MQTT 5 instead of 3.1.1
+    #[arg(long = "v5")]
+    is_v5: bool,
+}
+
+impl Target {
+    pub fn version(&self) -> Version {
+        if self.is_v5 { Version::V5 } else { Version::V311 }
+    }
+}
+
+#[derive(Args)]
+pub struct Message {
+    /// Bytes of each payload
+    #[arg(long, default_value_t = 64)]
+    pub bytes: usize,
+    /// Quality of service: 0, 1 or 2
+    #[arg(long, default_value = "0", value_parser = quality)]
+    pub qos: QoS,
+}
+
+#[derive(Args)]
+pub struct Throughput {
+    #[command(flatten)]
+    pub target: Target,
+    #[command(flatten)]
+    pub message: Message,
+    /// Clients that publish, in turn
+    #[arg(long, default_value_t = 1)]
+    pub publishers: usize,
+    /// Clients that subscribe, each to every message
+    #[arg(long, default_value_t = 1)]
+    pub subscribers: usize,
+    /// Messages published in all
+    #[arg(long, default_value_t = 100_000)]
+    pub messages: u64,
+    /// Messages on their way at most: published, and not yet with every subscriber and acknowledged
+    #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub window: u64,
+    /// Messages a publisher sends with one write, at least
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    pub burst: u64,
+    /// Topics, published to in turn; more than one are subscribed to by a wildcard
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub topics: u64,
+}
+
+#[derive(Args)]
+pub struct Pairs {
+    #[command(flatten)]
+    pub target: Target,
+    #[command(flatten)]
+    pub message: Message,
+    /// Pairs of one publisher and one subscriber
+    #[arg(long = "pairs", default_value_t = 200)]
+    pub count: usize,
+    /// Messages of each pair
+    #[arg(long, default_value_t = 1_000)]
+    pub messages: u64,
+    /// Messages a publisher sends before it waits for all of them
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..))]
+    pub window: u64,
+}
+
+#[derive(Args)]
+pub struct Latency {
+    #[command(flatten)]
+    pub target: Target,
+    /// Bytes of each payload; the first eight are the time of sending
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u64).range(8..))]
+    pub bytes: u64,
+    /// Clients that publish, evenly spread over time
+    #[arg(long, default_value_t = 1)]
+    pub publishers: usize,
+    /// Clients that subscribe, each to every message
+    #[arg(long, default_value_t = 1)]
+    pub subscribers: usize,
+    /// Messages per second of each publisher
+    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub rate: u64,
+    /// Messages of each publisher
+    #[arg(long, default_value_t = 3_000)]
+    pub messages: u64,
+    /// Messages of each publisher before the first that is timed
+    #[arg(long, default_value_t = 100)]
+    pub warm_up: u64,
+    /// Say when the warm-up is over, and go on until standard input closes
+    #[arg(long)]
+    pub hold: bool,
+}
+
+#[derive(Args)]
+pub struct Connect {
+    #[command(flatten)]
+    pub target: Target,
+    /// Clients to connect
+    #[arg(long, default_value_t = 5_000)]
+    pub clients: usize,
+    /// Keep the connections until standard input closes
+    #[arg(long)]
+    pub hold: bool,
+}
+
+#[derive(Args)]
+pub struct Idle {
+    #[command(flatten)]
+    pub target: Target,
+    /// Clients to connect
+    #[arg(long, default_value_t = 10_000)]
+    pub clients: usize,
+}
+
+#[derive(Args)]
+pub struct SubscribeMany {
+    #[command(flatten)]
+    pub target: Target,
+    /// Filters in all: exact ones, and with either wildcard
+    #[arg(long, default_value_t = 10_000)]
+    pub filters: usize,
+    /// Filters of one client
+    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub per_client: u64,
+}
+
+#[derive(Args)]
+pub struct Forward {
+    /// Where to listen; port 0 picks a free one
+    #[arg(long, default_value = "127.0.0.1:0")]
+    pub listen: SocketAddr,
+}
+
+fn quality(text: &str) -> Result<QoS, String> {
+    match text {
+        "0" => Ok(QoS::AtMostOnce),
+        "1" => Ok(QoS::AtLeastOnce),
+        "2" => Ok(QoS::ExactlyOnce),
+        _ => Err("0, 1 or 2".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_contradicts_itself_nowhere() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_quality_is_zero_one_or_two() {
+        assert_eq!(quality("2"), Ok(QoS::ExactlyOnce));
+        assert!(quality("3").is_err());
+    }
+}

@@ -1,0 +1,117 @@
+//! What a client says before a run: CONNECT, then SUBSCRIBE, each answered before the next. Pure.
+
+use std::collections::VecDeque;
+
+use slipring_wire::{
+    Connect, Frame, Packet, PacketId, Properties, QoS, Reason, Subscribe, Subscription, Version,
+};
+
+use crate::Result;
+
+/// Filters in one SUBSCRIBE.
+const FILTERS_MAX: usize = 100;
+
+/// The packets still to be said, each as bytes.
+pub struct Dialogue {
+    version: Version,
+    qos: QoS,
+    requests: VecDeque<Vec<u8>>,
+}
+
+impl Dialogue {
+    /// Only CONNECT.
+    pub fn new(version: Version, client_id: &str) -> Self {
+        let hello = Packet::Connect(Box::new(Connect {
+            version,
+            clean_start: true,
+            keep_alive_s: 0,
+            client_id,
+            properties: Properties::NONE,
+            will: None,
+            user_name: None,
+            password: None,
+        }));
+        Self { version, qos: QoS::AtMostOnce, requests: [encoded(&hello, version)].into() }
+    }
+
+    /// Then also SUBSCRIBE, as often as it takes.
+    pub fn subscribe(mut self, filters: &[String], qos: QoS) -> Self {
+        self.qos = qos;
+        for (number, filters) in filters.chunks(FILTERS_MAX).enumerate() {
+            let subscribe = Packet::Subscribe(Subscribe {
+                packet_id: PacketId::new(number as u16 + 1).expect("not zero"),
+                properties: Properties::NONE,
+                subscriptions: filters
+                    .iter()
+                    .map(|filter| Subscription { qos, ..Subscription::new(filter) })
+                    .collect(),
+            });
+            self.requests.push_back(encoded(&subscribe, self.version));
+        }
+        self
+    }
+
+    /// The next packet to say; none when all is said and answered.
+    pub fn next(&mut self) -> Option<Vec<u8>> {
+        self.requests.pop_front()
+    }
+
+    /// Hears the answer to what was said last.
+    pub fn hear(&self, answer: &Frame<'_>) -> Result<()> {
+        match Packet::decode(answer, self.version).map_err(|broken| broken.to_string())? {
+            Packet::ConnAck(connack) if connack.reason == Reason::Success => Ok(()),
+            Packet::ConnAck(connack) => Err(format!("refused: {}", connack.reason).into()),
+            Packet::SubAck(suback) => self.check_granted(&suback.reasons),
+            other => Err(format!("an answer was expected, not {other:?}").into()),
+        }
+    }
+
+    /// A lower QoS than asked for would make another run of it.
+    fn check_granted(&self, reasons: &[Reason]) -> Result<()> {
+        match reasons.iter().find(|reason| reason.code() != self.qos as u8) {
+            Some(reason) => {
+                Err(format!("QoS {} was asked for, granted: {reason}", self.qos as u8).into())
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn encoded(packet: &Packet<'_>, version: Version) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    packet.encode(version, &mut bytes);
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use slipring_wire::{Framed, frame};
+
+    use super::*;
+
+    fn hear(dialogue: &Dialogue, answer: &[u8]) -> Result<()> {
+        match frame(answer, usize::MAX) {
+            Ok(Framed::Whole(whole)) => dialogue.hear(&whole),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn many_filters_are_said_in_several_packets() {
+        let filters: Vec<String> = (0..250).map(|number| format!("f/{number}")).collect();
+        let mut dialogue = Dialogue::new(Version::V311, "a").subscribe(&filters, QoS::AtMostOnce);
+        let kinds: Vec<u8> =
+            std::iter::from_fn(|| dialogue.next()).map(|bytes| bytes[0] >> 4).collect();
+        assert_eq!(kinds, [1, 8, 8, 8]);
+    }
+
+    #[test]
+    fn a_refusal_and_a_lower_qos_are_heard() {
+        let dialogue = Dialogue::new(Version::V311, "a").subscribe(&["f".into()], QoS::AtLeastOnce);
+        assert!(hear(&dialogue, &[0x20, 2, 0, 0]).is_ok());
+        assert!(hear(&dialogue, &[0x20, 2, 0, 5]).is_err());
+        assert!(hear(&dialogue, &[0x90, 3, 0, 1, 1]).is_ok());
+        assert!(hear(&dialogue, &[0x90, 3, 0, 1, 0]).is_err());
+        assert!(hear(&dialogue, &[0x90, 3, 0, 1, 0x80]).is_err());
+    }
+}

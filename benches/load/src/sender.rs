@@ -1,0 +1,117 @@
+//! The sending half of the open loop: a message at its time, whatever the broker does.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mio::net::TcpStream;
+use slipring_wire::{Packet, Publish, Version};
+
+use crate::Result;
+use crate::arguments::Latency;
+use crate::outlet::write_some;
+use crate::report::Report;
+use crate::standard_input;
+use crate::topics::topic;
+
+/// What the receiving half has to know.
+#[derive(Default)]
+pub struct Sent {
+    pub messages: AtomicU64,
+    pub is_finished: AtomicBool,
+}
+
+/// When which message is sent.
+pub struct Schedule {
+    clock: Instant,
+    period: Duration,
+    payload_bytes: usize,
+    warm_up: u64,
+    messages: u64,
+    /// Set when the run is to end; without it, it ends after its messages.
+    closed: Option<Arc<AtomicBool>>,
+    sent: Arc<Sent>,
+}
+
+impl Schedule {
+    pub fn new(arguments: &Latency, clock: Instant) -> Self {
+        let publishers = arguments.publishers as u64;
+        Self {
+            clock,
+            period: Duration::from_secs(1) / (arguments.rate * publishers) as u32,
+            payload_bytes: arguments.bytes as usize,
+            warm_up: arguments.warm_up * publishers,
+            messages: (arguments.warm_up + arguments.messages) * publishers,
+            closed: arguments.hold.then(standard_input::closed),
+            sent: Arc::default(),
+        }
+    }
+
+    pub fn sent(&self) -> Arc<Sent> {
+        Arc::clone(&self.sent)
+    }
+
+    fn goes_on(&self, number: u64) -> bool {
+        match &self.closed {
+            Some(closed) => number <= self.warm_up || !closed.load(Ordering::Relaxed),
+            None => number < self.messages,
+        }
+    }
+}
+
+/// The publishers and the packet they send.
+pub struct Sender {
+    publishers: Vec<TcpStream>,
+    packet: Vec<u8>,
+    schedule: Schedule,
+}
+
+impl Sender {
+    pub fn new(publishers: Vec<TcpStream>, version: Version, schedule: Schedule) -> Self {
+        let mut packet = Vec::new();
+        let payload = vec![b'x'; schedule.payload_bytes];
+        Packet::Publish(Publish::new(&topic(0), &payload)).encode(version, &mut packet);
+        Self { publishers, packet, schedule }
+    }
+
+    /// Sends everything; by how many nanoseconds each message left too late.
+    pub fn run(mut self) -> Result<Vec<u64>> {
+        let result = self.send_all();
+        self.schedule.sent.is_finished.store(true, Ordering::Release);
+        result
+    }
+
+    fn send_all(&mut self) -> Result<Vec<u64>> {
+        rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?;
+        let mut late_ns = Vec::with_capacity(self.schedule.messages as usize);
+        let mut due = Instant::now();
+        let mut number = 0;
+        while self.schedule.goes_on(number) {
+            due += self.schedule.period;
+            thread::sleep(due.saturating_duration_since(Instant::now()));
+            if number == self.schedule.warm_up && self.schedule.closed.is_some() {
+                Report::default().number("warm_up", number).print();
+            }
+            late_ns.push(due.elapsed().as_nanos() as u64);
+            self.send(number)?;
+            number += 1;
+        }
+        Ok(late_ns)
+    }
+
+    fn send(&mut self, number: u64) -> Result<()> {
+        let is_warm = number >= self.schedule.warm_up;
+        let now_ns = if is_warm { self.schedule.clock.elapsed().as_nanos() as u64 } else { 0 };
+        let payload = self.packet.len() - self.schedule.payload_bytes;
+        self.packet[payload..payload + 8].copy_from_slice(&now_ns.to_be_bytes());
+        let publishers = self.publishers.len() as u64;
+        let stream = &mut self.publishers[(number % publishers) as usize];
+        if write_some(&self.packet, stream)? < self.packet.len() {
+            return Err("the broker does not read".into());
+        }
+        self.schedule.sent.messages.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}

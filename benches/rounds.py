@@ -1,0 +1,47 @@
+"""Rounds: every broker in turn, then again, so that a busy moment of the machine meets them all."""
+
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from benches.brokers import Broker
+from benches.generator import RunFailed
+
+Numbers = Mapping[str, float]
+"""What one run found, by name."""
+
+
+def medians(
+    brokers: Sequence[Broker], rounds: int, measure: Callable[[Broker], Numbers]
+) -> dict[str, Numbers]:
+    """The median of each number over all rounds, by broker; a broker that fails is left out."""
+    found: dict[str, list[Numbers]] = {broker.name: [] for broker in brokers}
+    failed: set[str] = set()
+    for _ in range(rounds):
+        for broker in brokers:
+            if broker.name in failed:
+                continue
+            try:
+                found[broker.name].append(measure(broker))
+            except RunFailed as failure:
+                print(f"  {broker.name}: {failure}", flush=True)
+                failed.add(broker.name)
+    return {name: _median(runs) for name, runs in found.items() if name not in failed}
+
+
+def _median(runs: list[Numbers]) -> Numbers:
+    return {name: statistics.median(run[name] for run in runs) for name in runs[0]}
+
+
+def row(cells: Iterable[str]) -> str:
+    """One line of a table."""
+    return f"| {' | '.join(cells)} |\n"
+
+
+def head(cells: Sequence[str]) -> str:
+    """The first two lines of a table."""
+    return row(cells) + row("---" for _ in cells)
+
+
+def verdict(is_reached: bool | None) -> str:
+    """Whether a row's bar was reached in this run; `None` where nothing was measured."""
+    return {True: "reached", False: "missed", None: "not measured"}[is_reached]

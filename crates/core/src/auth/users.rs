@@ -1,0 +1,150 @@
+//! The users a broker knows, by name. Immutable, and part of the plan.
+
+use subtle::Choice;
+
+use super::secret::Digest;
+use super::{Secret, Verifier};
+use crate::PlanError;
+
+/// Who may connect, and what proves it.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Users {
+    /// Sorted by name.
+    verifiers: Vec<(Box<str>, Verifier)>,
+}
+
+/// What a name's proof is compared with.
+pub(super) struct Candidate {
+    pub verifier: Verifier,
+    /// Whether there is such a user; without one no proof is right.
+    pub known: Choice,
+}
+
+impl Users {
+    /// Users by their names, each once.
+    pub fn new(users: impl IntoIterator<Item = (String, Verifier)>) -> Result<Self, PlanError> {
+        let named = users.into_iter().map(|(name, verifier)| (name.into_boxed_str(), verifier));
+        let mut verifiers: Vec<_> = named.collect();
+        verifiers.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let twice = verifiers.windows(2).find(|pair| pair[0].0 == pair[1].0);
+        if let Some(pair) = twice {
+            return Err(PlanError::UserTwice { name: pair[0].0.to_string() });
+        }
+        Ok(Self { verifiers })
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.verifiers.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.verifiers.is_empty()
+    }
+
+    /// Whether this is the user's password. Takes a millisecond or more, on purpose, and as long
+    /// for a name that nobody has.
+    pub fn verify_password(&self, name: &str, password: &[u8], secret: &Secret) -> bool {
+        let candidate = self.candidate(name, secret);
+        (candidate.verifier.matches(password) & candidate.known).into()
+    }
+
+    /// Stands for a user with a password, to remember that the password was right. Another verifier
+    /// of the same user gives another one; without the secret it says nothing.
+    pub fn fingerprint(&self, name: &str, password: &[u8], secret: &Secret) -> [u8; 32] {
+        let stored_key = self.candidate(name, secret).verifier.stored_key;
+        secret.digest(&[b"fingerprint", &stored_key, name.as_bytes(), password])
+    }
+
+    /// What to compare a proof with. A name that nobody has gets a verifier as well, always the same
+    /// one: who asks learns the salt, and must not learn from it which names there are.
+    pub(super) fn candidate(&self, name: &str, secret: &Secret) -> Candidate {
+        let found = self.verifiers.binary_search_by(|(known, _)| (**known).cmp(name));
+        let known = Choice::from(u8::from(found.is_ok()));
+        let stand_in = self.stand_in(name, secret);
+        let verifier = found.map_or(stand_in, |at| self.verifiers[at].1.clone());
+        Candidate { verifier, known }
+    }
+
+    /// A verifier that looks like one of the others.
+    fn stand_in(&self, name: &str, secret: &Secret) -> Verifier {
+        let digest = |purpose: &[u8]| -> Digest { secret.digest(&[purpose, name.as_bytes()]) };
+        let [high, low, ..] = digest(b"like");
+        let at = usize::from(u16::from_be_bytes([high, low]));
+        let like = self.verifiers.get(at % self.len().max(1)).map(|(_, verifier)| verifier);
+        let (salt_bytes, iterations) =
+            like.map_or((16, 4096), |like| (like.salt.len(), like.iterations));
+        Verifier {
+            salt: digest(b"salt")[..salt_bytes].into(),
+            iterations,
+            stored_key: digest(b"stored key"),
+            server_key: digest(b"server key"),
+        }
+    }
+}
+
+impl std::fmt::Debug for Users {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Users({})", self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SALT: &[u8] = b"a salt of 18 bytes";
+
+    fn users() -> Users {
+        let verifier = |password| Verifier::new(password, SALT, 5000).unwrap();
+        let entries = [("user", b"pencil"), ("anna", b"eraser")];
+        Users::new(entries.map(|(name, password)| (name.into(), verifier(password)))).unwrap()
+    }
+
+    fn secret(byte: u8) -> Secret {
+        Secret::from([byte; 32])
+    }
+
+    #[test]
+    fn only_the_users_own_password_is_right() {
+        let is_right = |name, password| users().verify_password(name, password, &secret(1));
+        assert!(is_right("user", b"pencil"));
+        assert!(is_right("anna", b"eraser"));
+        for (name, password) in
+            [("user", &b"eraser"[..]), ("user", b""), ("nobody", b"pencil"), ("", b""), ("a", b"")]
+        {
+            assert!(!is_right(name, password), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_nobody_has_looks_like_a_user_and_always_the_same() {
+        let stand_in = |name, secret| users().candidate(name, &secret).verifier;
+        let one = stand_in("nobody", secret(1));
+        assert_eq!((one.salt.len(), one.iterations), (SALT.len(), 5000));
+        assert!(one == stand_in("nobody", secret(1)));
+        assert!(one.salt != stand_in("other", secret(1)).salt);
+        assert!(one.salt != stand_in("nobody", secret(2)).salt);
+    }
+
+    #[test]
+    fn a_fingerprint_is_one_users_one_password_by_one_verifier() {
+        let fingerprint = |name, password| users().fingerprint(name, password, &secret(1));
+        let one = fingerprint("user", b"pencil");
+        assert_eq!(one, fingerprint("user", b"pencil"));
+        assert_ne!(one, fingerprint("user", b"pencil2"));
+        assert_ne!(one, fingerprint("anna", b"pencil"));
+        assert_ne!(one, users().fingerprint("user", b"pencil", &secret(2)));
+        let changed = Verifier::new(b"pencil", b"another salt", 4096).unwrap();
+        let changed = Users::new([("user".to_owned(), changed)]).unwrap();
+        assert_ne!(one, changed.fingerprint("user", b"pencil", &secret(1)));
+    }
+
+    #[test]
+    fn a_name_given_twice_is_told() {
+        let verifier = || Verifier::new(b"pencil", SALT, 4096).unwrap();
+        let error = Users::new([("a".into(), verifier()), ("a".into(), verifier())]).unwrap_err();
+        assert_eq!(error, PlanError::UserTwice { name: "a".into() });
+    }
+}

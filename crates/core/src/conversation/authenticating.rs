@@ -1,0 +1,138 @@
+//! Enhanced authentication (MQTT 5, section 4.12): AUTH before the client is let in, and again later.
+
+use slipring_wire::{Auth, Packet, Properties, PropertiesBuf, PropertyId, Reason, Value, Version};
+
+use super::{Action, Conversation, Opening, check_user_properties, protocol};
+use crate::auth::{METHOD, Proven, Scram};
+use crate::{NONCE_BYTES, Proof, Secret, Stop, Users};
+
+/// An enhanced authentication that is under way.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    /// None until the client's first message was taken.
+    scram: Option<Scram>,
+    /// What the client is let in with when it succeeds; None if it is in already.
+    opening: Option<Box<Opening>>,
+}
+
+impl Conversation {
+    /// Whether the client has chosen enhanced authentication.
+    pub(super) fn authenticates(&self) -> bool {
+        self.exchange.is_some() || self.proven.is_some()
+    }
+
+    /// Begins an exchange with what CONNECT, or AUTH with 0x19, brings.
+    pub(super) fn begin<'a>(
+        &mut self,
+        opening: Option<Box<Opening>>,
+        properties: Properties<'a>,
+    ) -> Action<'a> {
+        self.exchange = Some(Box::new(Exchange { scram: None, opening }));
+        Action::Authenticate(data(properties))
+    }
+
+    pub(super) fn auth<'a>(&mut self, auth: Auth<'a>) -> Result<Action<'a>, Stop> {
+        check_user_properties(auth.properties, &self.limits)?;
+        if auth.properties.text(PropertyId::AuthenticationMethod) != Some(METHOD) {
+            // MQTT-4.12.0-5, MQTT-4.12.1-1
+            return Err(protocol("AUTH with another authentication method than CONNECT"));
+        }
+        match (auth.reason, &self.exchange) {
+            (Reason::ContinueAuthentication, Some(_)) => {
+                Ok(Action::Authenticate(data(auth.properties))) // MQTT-4.12.0-3
+            }
+            (Reason::ReAuthenticate, None) => Ok(self.begin(None, auth.properties)),
+            _ => Err(protocol("AUTH out of turn")), // MQTT-3.15.2-1
+        }
+    }
+
+    /// Takes the data of [`Action::Authenticate`]. The client is challenged with AUTH, or has proved
+    /// its name and is to be let in, or the connection ends (MQTT-4.12.0-4, MQTT-4.12.1-2).
+    pub fn authenticate(
+        &mut self,
+        data: &[u8],
+        users: &Users,
+        secret: &Secret,
+        nonce: [u8; NONCE_BYTES],
+        reply: &mut Vec<u8>,
+    ) -> Result<Action<'static>, Stop> {
+        if users.is_empty() && !self.open {
+            return Err(unknown_method());
+        }
+        let Some(mut exchange) = self.exchange.take() else { return Ok(Action::Nothing) };
+        if let Some(scram) = exchange.scram.take() {
+            return self.conclude(scram.finish(data)?, exchange.opening, reply);
+        }
+        let (scram, challenge) = Scram::begin(data, users, secret, nonce)?;
+        exchange.scram = Some(scram);
+        self.exchange = Some(exchange);
+        self.answer(Reason::ContinueAuthentication, &challenge, reply) // MQTT-4.12.0-2
+    }
+
+    fn conclude(
+        &mut self,
+        proven: Proven,
+        opening: Option<Box<Opening>>,
+        reply: &mut Vec<u8>,
+    ) -> Result<Action<'static>, Stop> {
+        let Proven { user, answer: data } = proven;
+        if let Some(mut opening) = opening {
+            opening.user_name = Some(user.clone());
+            opening.proof = Proof::Exchanged(data);
+            self.proven = Some(user);
+            return Ok(Action::Open(opening));
+        }
+        if self.proven.as_ref() != Some(&user) {
+            // The session is its user's.
+            return Err(Stop::new(Reason::NotAuthorized, "re-authentication as another user"));
+        }
+        self.answer(Reason::Success, &data, reply)
+    }
+
+    fn answer(
+        &self,
+        reason: Reason,
+        data: &str,
+        reply: &mut Vec<u8>,
+    ) -> Result<Action<'static>, Stop> {
+        let mut properties = PropertiesBuf::new();
+        push_data(&mut properties, data);
+        let before = reply.len();
+        Packet::Auth(Auth { reason, properties: properties.borrow() }).encode(Version::V5, reply);
+        if reply.len() - before > self.packet_bytes as usize {
+            reply.truncate(before); // MQTT-3.1.2-24
+            return Err(Stop::new(Reason::PacketTooLarge, "no packet is large enough for AUTH"));
+        }
+        Ok(Action::Nothing)
+    }
+}
+
+/// Whether CONNECT asks for a method that there is, or for none.
+pub(super) fn check_method(properties: Properties<'_>) -> Result<(), Stop> {
+    match properties.text(PropertyId::AuthenticationMethod) {
+        Some(METHOD) => Ok(()),
+        Some(_) => Err(unknown_method()),
+        None if properties.get(PropertyId::AuthenticationData).is_some() => {
+            Err(protocol("authentication data without a method")) // MQTT 5, 3.1.2.11.10
+        }
+        None => Ok(()),
+    }
+}
+
+fn unknown_method() -> Stop {
+    Stop::new(Reason::BadAuthenticationMethod, "no such authentication method") // MQTT-4.12.0-1
+}
+
+fn data(properties: Properties<'_>) -> &[u8] {
+    match properties.get(PropertyId::AuthenticationData) {
+        Some(Value::Binary(data)) => data,
+        _ => &[],
+    }
+}
+
+/// The method and its data; the method is in every packet of an exchange (MQTT-4.12.0-5).
+pub(super) fn push_data(properties: &mut PropertiesBuf, data: &str) {
+    properties
+        .push(PropertyId::AuthenticationMethod, Value::Text(METHOD))
+        .push(PropertyId::AuthenticationData, Value::Binary(data.as_bytes()));
+}

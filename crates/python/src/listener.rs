@@ -1,0 +1,51 @@
+//! A listener's face in Python.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use slipring_engine::{Bind, ClientCertificates, ListenerSettings, TlsFiles};
+
+/// One place where clients connect, immutable.
+#[pyclass(frozen, module = "slipring._native")]
+pub struct Listener(pub ListenerSettings);
+
+#[pymethods]
+impl Listener {
+    #[new]
+    #[pyo3(signature = (name, listen, *, websocket=false, origins=Vec::new(), certificate=None,
+        key=None, client_ca=None, client_certificates="required"))]
+    #[allow(clippy::too_many_arguments, reason = "keywords in Python, one for each setting")]
+    fn new(
+        name: String,
+        listen: String,
+        websocket: bool,
+        origins: Vec<String>,
+        certificate: Option<PathBuf>,
+        key: Option<PathBuf>,
+        client_ca: Option<PathBuf>,
+        client_certificates: &str,
+    ) -> PyResult<Self> {
+        let client_certificates = match client_certificates {
+            "required" => ClientCertificates::Required,
+            "optional" => ClientCertificates::Optional,
+            other => return Err(PyValueError::new_err(format!("client_certificates: '{other}'"))),
+        };
+        let tls = match (certificate, key) {
+            (Some(certificate), Some(key)) => {
+                Some(TlsFiles { certificate, key, client_ca, client_certificates })
+            }
+            (None, None) if client_ca.is_none() => None,
+            _ => return Err(PyValueError::new_err("TLS needs a certificate and its key")),
+        };
+        let bind = match listen.strip_prefix("unix:") {
+            Some(path) => Bind::Unix(path.into()),
+            None => Bind::Tcp(listen),
+        };
+        Ok(Self(ListenerSettings { name, bind, websocket, origins, tls }))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}

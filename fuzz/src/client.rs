@@ -1,0 +1,126 @@
+//! The client's machine: any bytes from a broker, between any calls of its owner.
+
+use std::time::{Duration, Instant};
+
+use arbitrary::{Arbitrary, Unstructured};
+use slipring_client::{Event, Greeting, Machine, Notice, SubscriptionId};
+use slipring_wire::{Framed, Packet, Publish, Version, frame};
+
+const CONNACK: &[u8] = &[0x20, 3, 0, 0, 0];
+
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Step<'a> {
+    Receive(&'a [u8]),
+    Connack,
+    Message(&'a str, &'a [u8]),
+    Subscribe(&'a str, &'a str),
+    Unsubscribe(u8),
+    Publish(&'a str, &'a [u8]),
+    Ping,
+    Wait(u16),
+    Reading(bool),
+    TakeOutput,
+    Disconnect(u8),
+    Eof,
+}
+
+struct Run {
+    machine: Machine,
+    now: Instant,
+    input: Vec<u8>,
+    output: Vec<u8>,
+    events: Vec<Event>,
+}
+
+/// The bytes are the steps of a conversation.
+pub fn client(data: &[u8]) {
+    let mut source = Unstructured::new(data);
+    let mut run = Run::new();
+    while let Ok(step) = Step::arbitrary(&mut source) {
+        run.take(step);
+        if source.is_empty() {
+            break;
+        }
+    }
+    run.finish();
+}
+
+impl Run {
+    fn new() -> Self {
+        let now = Instant::now();
+        let greeting = Greeting {
+            client_id: "fuzz".to_owned(),
+            keep_alive_s: 10,
+            timeout: Duration::from_secs(5),
+            packet_bytes_max: 4096,
+        };
+        let machine = Machine::new(greeting, now);
+        Self { machine, now, input: Vec::new(), output: Vec::new(), events: Vec::new() }
+    }
+
+    fn take(&mut self, step: Step<'_>) {
+        match step {
+            Step::Receive(bytes) => self.receive(bytes),
+            Step::Connack => self.receive(CONNACK),
+            Step::Message(topic, payload) => self.receive_message(topic, payload),
+            Step::Subscribe(one, other) => drop(self.machine.subscribe(&[one, other])),
+            Step::Unsubscribe(id) => self.machine.unsubscribe(SubscriptionId(id.into())),
+            Step::Publish(topic, payload) => {
+                drop(self.machine.publish(&Publish::new(topic, payload)));
+            }
+            Step::Ping => drop(self.machine.ping(self.now)),
+            Step::Wait(ms) => {
+                self.now += Duration::from_millis(ms.into());
+                self.machine.handle_timeout(self.now);
+            }
+            Step::Reading(reading) => self.machine.set_reading(reading, self.now),
+            Step::TakeOutput => {
+                self.output.extend(self.machine.take_output(Vec::new(), self.now));
+            }
+            Step::Disconnect(s) => {
+                self.machine.disconnect(Duration::from_secs(s.into()), self.now);
+            }
+            Step::Eof => self.machine.receive_eof(),
+        }
+    }
+
+    fn receive_message(&mut self, topic: &str, payload: &[u8]) {
+        let mut bytes = Vec::new();
+        Packet::Publish(Publish::new(topic, payload)).encode(Version::V5, &mut bytes);
+        self.receive(&bytes);
+    }
+
+    fn receive(&mut self, bytes: &[u8]) {
+        self.input.extend_from_slice(bytes);
+        loop {
+            let used = self.machine.receive(&self.input, self.now, &mut self.events);
+            self.input.drain(..used);
+            if used == 0 {
+                break;
+            }
+        }
+    }
+
+    /// All that was sent is packets a client may send, and nothing came before the broker's yes.
+    fn finish(mut self) {
+        self.output.extend_from_slice(self.machine.output());
+        let mut rest = &self.output[..];
+        while let Ok(Framed::Whole(whole)) = frame(rest, usize::MAX) {
+            let sent = Packet::decode(&whole, Version::V5).expect("a client sends valid packets");
+            assert!(is_of_a_client(&sent), "{sent:?}");
+            rest = &rest[whole.length..];
+        }
+        assert!(rest.is_empty(), "half a packet was sent");
+        let connected = |event: &Event| matches!(event, Event::Notice(Notice::Connected(_)));
+        let times = self.events.iter().filter(|event| connected(event)).count();
+        assert!(times <= 1, "connected {times} times");
+        assert!(self.events.first().is_none_or(connected), "{:?}", self.events.first());
+    }
+}
+
+fn is_of_a_client(packet: &Packet<'_>) -> bool {
+    !matches!(
+        packet,
+        Packet::ConnAck(_) | Packet::SubAck(_) | Packet::UnsubAck(_) | Packet::PingResp
+    )
+}

@@ -1,0 +1,27 @@
+//! Fuzz targets: each takes any bytes at all, and panics when a law of its decoder is broken.
+//!
+//! libFuzzer drives them (`make fuzz`); the tests of this crate run the kept inputs. Never part of
+//! the broker.
+
+mod client;
+mod journal;
+mod properties;
+mod topics;
+mod wire;
+
+/// One decoder with its laws.
+pub type Target = fn(&[u8]);
+
+/// Every target by the name of its folder in `corpus/`.
+pub const TARGETS: &[(&str, Target)] = &[
+    ("client", client::client),
+    ("journal", journal::journal),
+    ("properties", properties::properties),
+    ("topics", topics::topics),
+    ("wire", wire::wire),
+];
+
+/// The target with this name.
+pub fn target(name: &str) -> Option<Target> {
+    TARGETS.iter().find(|(known, _)| *known == name).map(|(_, target)| *target)
+}

@@ -1,0 +1,135 @@
+"""The listeners of the configuration: where clients connect, and what they must prove there."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from slipring.control.address import Address
+from slipring.control.limits import KIB, MIB, LimitsSection
+from slipring.control.section import Section
+
+UNIX = "unix:"
+MQTT = "mqtt"
+"""The name of the listener that `[mqtt]` describes."""
+OWN_LIMITS = ("connections", "packet_bytes", "connect_ms", "keep_alive_s")
+"""Limits that a listener can have of its own."""
+RESERVED = (MQTT, "console")
+"""Names that the ready line has its own use for."""
+
+
+def _is_place(text: str) -> str:
+    if not text.startswith(UNIX):
+        Address.parse(text)
+    elif not text.startswith(f"{UNIX}/") or any(letter.isspace() for letter in text):
+        raise ValueError(f"'{text}' is not unix:/PATH, without spaces")
+    return text
+
+
+def _is_name(text: str) -> str:
+    if text in RESERVED:
+        raise ValueError(f"'{text}' is taken; choose another name")
+    return text
+
+
+def _is_origin(text: str) -> str:
+    scheme, _, host = text.partition("://")
+    if text not in ("*", "null") and (not scheme or not host.rstrip("/") or "/" in host[:-1]):
+        raise ValueError(f"'{text}' is not an origin, for example https://console.example:8443")
+    return text
+
+
+class ListenerSection(Section):
+    """A further place where clients connect. Repeat it for another one."""
+
+    name: Annotated[str, AfterValidator(_is_name)] = Field(
+        pattern=r"^[a-z][a-z0-9_-]{0,31}$",
+        description="Its name, in messages and in the ready line: small letters, digits, - and _.",
+        examples=["secure"],
+    )
+    listen: Annotated[str, AfterValidator(_is_place)] = Field(
+        description="HOST:PORT, [IPV6]:PORT or unix:/PATH; port 0 picks a free one.",
+        examples=["0.0.0.0:8883"],
+    )
+    websocket: bool = Field(False, description="MQTT over WebSocket, at any path.")
+    origins: tuple[str, ...] = Field(
+        (),
+        description="Web pages that may open a WebSocket, as https://HOST:PORT, or * for any; "
+        "an empty list lets in pages of this machine and of the host that the client asked for.",
+    )
+    certificate: Path | None = Field(
+        None,
+        description="PEM file with the certificate of the broker; with it TLS is spoken.",
+        examples=["broker.pem"],
+    )
+    key: Path | None = Field(
+        None, description="PEM file with the key of the certificate.", examples=["broker.key"]
+    )
+    client_ca: Path | None = Field(
+        None,
+        description="PEM file with the authorities whose client certificates count; without one "
+        "no client is asked.",
+        examples=["ca.pem"],
+    )
+    client_certificates: Literal["required", "optional"] = Field(
+        "required", description="Whether a client may come without a certificate."
+    )
+    connections: int | None = Field(
+        None,
+        ge=1,
+        le=1_000_000,
+        description="Clients at once here, in place of `limits.connections`, which still bounds "
+        "all of them together.",
+        examples=[1000],
+    )
+    packet_bytes: int | None = Field(
+        None,
+        ge=KIB,
+        le=256 * MIB,
+        description="Bytes of one packet here, in place of `limits.packet_bytes`.",
+        examples=[65536],
+    )
+    connect_ms: int | None = Field(
+        None,
+        ge=10,
+        le=600_000,
+        description="Milliseconds to a whole CONNECT here, in place of `limits.connect_ms`.",
+        examples=[5000],
+    )
+    keep_alive_s: int | None = Field(
+        None,
+        ge=1,
+        le=65_535,
+        description="Longest keep-alive here, in place of `limits.keep_alive_s`.",
+        examples=[600],
+    )
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "ListenerSection":
+        if (self.certificate is None) != (self.key is None):
+            raise ValueError(f"listener '{self.name}': certificate and key need each other")
+        if self.client_ca and not self.certificate:
+            raise ValueError(f"listener '{self.name}': client_ca needs certificate and key")
+        if "client_certificates" in self.model_fields_set and not self.client_ca:
+            raise ValueError(f"listener '{self.name}': client_certificates needs client_ca")
+        if self.origins and not self.websocket:
+            raise ValueError(f"listener '{self.name}': origins needs websocket = true")
+        for origin in self.origins:
+            _is_origin(origin)
+        return self
+
+    def limits(self, everywhere: LimitsSection) -> dict[str, Any]:
+        """The bounds that hold here."""
+        own = {key: getattr(self, key) for key in OWN_LIMITS}
+        here = {key: value for key, value in own.items() if value is not None}
+        return everywhere.model_dump() | here
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach it."""
+        return self.listen.startswith(UNIX) or Address.parse(self.listen).is_loopback
+
+    @property
+    def proves(self) -> bool:
+        """Whether nobody comes in without proving who they are."""
+        return self.client_ca is not None and self.client_certificates == "required"

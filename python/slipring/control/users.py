@@ -1,0 +1,62 @@
+"""The users of a broker. A password is never kept, only what is enough to check it."""
+
+import secrets
+import unicodedata
+from collections import Counter
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, SecretStr
+
+from slipring.control.section import Section
+from slipring.errors import ConfigError, PlanError
+from slipring.native import check_verifier, make_verifier
+
+SALT_BYTES = 16
+PASSWORD_CHARACTERS_MAX = 1_024
+NOBODYS = f"SCRAM-SHA-256$4096:{'A' * 22}==${'A' * 43}=:{'A' * 43}="
+"""A verifier that no password fits, to show what one looks like."""
+
+
+def _is_printable(name: str) -> str:
+    if not name.isprintable():
+        raise ValueError("a name has no control characters")
+    return name
+
+
+def _is_verifier(password: SecretStr) -> SecretStr:
+    try:
+        check_verifier(password.get_secret_value())
+    except PlanError as error:
+        raise ValueError(str(error)) from None
+    return password
+
+
+class UserSection(Section):
+    """One who may connect; while there is nobody, everyone may."""
+
+    name: Annotated[str, AfterValidator(_is_printable)] = Field(
+        min_length=1, max_length=256, description="The user name.", examples=["gripen"]
+    )
+    password: Annotated[SecretStr, AfterValidator(_is_verifier)] = Field(
+        description="What `slipring password` prints; never the password itself.",
+        examples=[NOBODYS],
+    )
+
+
+def each_once(users: tuple[UserSection, ...]) -> tuple[UserSection, ...]:
+    """Refuse a name that is there twice."""
+    for name, count in Counter(user.name for user in users).items():
+        if count > 1:
+            raise ValueError(f"the name '{name}' is there twice")
+    return users
+
+
+def verifier_of(password: str, iterations: int) -> str:
+    """What to store for a password; ConfigError says why it is none to choose."""
+    if not 0 < len(password) <= PASSWORD_CHARACTERS_MAX:
+        raise ConfigError(f"a password has 1 to {PASSWORD_CHARACTERS_MAX} characters")
+    # RFC 5802 has both sides prepare passwords, so that two ways to write a letter are one. Devices
+    # seldom do: what would be changed by it is not taken.
+    if not password.isprintable() or unicodedata.normalize("NFKC", password) != password:
+        raise ConfigError("the password has characters that not every program sends alike")
+    return make_verifier(password.encode(), secrets.token_bytes(SALT_BYTES), iterations)

@@ -1,0 +1,137 @@
+"""The load generator against a real broker and against the floor: all that is sent arrives."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benches.brokers import FORWARDER, SLIPRING, Broker, started
+from benches.generator import Generator, RunFailed
+from benches.rounds import medians, verdict
+
+BUILD_TIMEOUT_S = 600
+pytestmark = pytest.mark.timeout(BUILD_TIMEOUT_S)
+
+
+@pytest.fixture(scope="module")
+def generator() -> Generator:
+    return Generator.build(profile="dev")
+
+
+@pytest.fixture(scope="module")
+def brokers(generator: Generator) -> Iterator[dict[str, Broker]]:
+    with started(generator, FORWARDER, SLIPRING) as running:
+        yield {broker.name: broker for broker in running}
+
+
+@pytest.fixture(params=[FORWARDER, SLIPRING])
+def broker(brokers: dict[str, Broker], request: pytest.FixtureRequest) -> Broker:
+    return brokers[request.param]
+
+
+@pytest.mark.parametrize(
+    ("publishers", "subscribers", "delivered"), [(1, 1, 1_010), (1, 3, 3_030), (4, 1, 1_010)]
+)
+def test_every_subscriber_gets_every_message(
+    generator: Generator, broker: Broker, publishers: int, subscribers: int, delivered: int
+) -> None:
+    clients = ("--publishers", publishers, "--subscribers", subscribers)
+    report = generator.run("throughput", broker.address, *clients, "--messages=1010")
+    assert (report["messages"], report["delivered"]) == (1_010, delivered)
+
+
+def test_messages_of_mqtt_5_arrive_too(generator: Generator, broker: Broker) -> None:
+    report = generator.run("throughput", broker.address, "--v5", "--messages=1000")
+    assert report["delivered"] == 1_000
+
+
+def test_messages_at_qos_1_are_acknowledged_on_both_sides(
+    generator: Generator, brokers: dict[str, Broker]
+) -> None:
+    address = brokers[FORWARDER].address
+    report = generator.run("throughput", address, "--qos=1", "--messages=1000", "--window=50")
+    assert report["delivered"] == 1_000
+
+
+def test_messages_to_many_topics_arrive_through_a_wildcard(
+    generator: Generator, brokers: dict[str, Broker]
+) -> None:
+    address = brokers[SLIPRING].address
+    report = generator.run("throughput", address, "--topics=300", "--messages=900")
+    assert report["delivered"] == 900
+
+
+def test_each_pair_gets_its_own_messages_only(generator: Generator, broker: Broker) -> None:
+    report = generator.run("pairs", broker.address, "--pairs=5", "--messages=20")
+    assert report["delivered"] == 100
+
+
+def test_latency_counts_each_arrival(generator: Generator, broker: Broker) -> None:
+    shape = ("--publishers=2", "--subscribers=3", "--messages=50", "--warm-up=5")
+    report = generator.run("latency", broker.address, *shape)
+    assert (report["messages"], report["delivered"]) == (110, 330)
+    assert 0 < report["p50_us"] <= report["p99_us"] <= report["max_us"]
+
+
+def test_traffic_that_is_held_goes_on_while_clients_connect(
+    generator: Generator, broker: Broker
+) -> None:
+    with generator.hold("latency", broker.address, "--hold", "--warm-up=5") as traffic:
+        burst = generator.run("connect", broker.address, "--clients=50")
+        report = traffic.finish()
+    assert burst["clients"] == 50
+    assert report["delivered"] == report["messages"] > traffic.report["warm_up"] == 5
+
+
+@pytest.mark.parametrize("command", [("connect", "--hold"), ("idle",)])
+def test_clients_are_there_while_they_are_held(
+    generator: Generator, broker: Broker, command: tuple[str, ...]
+) -> None:
+    broker.settle()
+    before = open_files(broker)
+    name, *options = command
+    with generator.hold(name, broker.address, *options, "--clients=120") as held:
+        assert held.report["clients"] == 120
+        assert open_files(broker) - before >= 120
+
+
+def test_other_subscriptions_take_no_message_of_a_run(
+    generator: Generator, brokers: dict[str, Broker]
+) -> None:
+    address = brokers[SLIPRING].address
+    others = ("--filters=250", "--per-client=120")
+    with generator.hold("subscribe-many", address, *others) as held:
+        assert (held.report["clients"], held.report["filters"]) == (3, 250)
+        assert generator.run("throughput", address, "--messages=500")["delivered"] == 500
+
+
+def test_what_a_broker_refuses_ends_the_run_with_a_reason(
+    generator: Generator, brokers: dict[str, Broker]
+) -> None:
+    with pytest.raises(RunFailed, match=r"."):
+        generator.run("throughput", brokers[FORWARDER].address, "--qos=2", "--messages=10")
+
+
+def test_the_median_of_each_broker_leaves_out_one_that_fails(brokers: dict[str, Broker]) -> None:
+    numbers = iter([3.0, 1.0, 2.0])
+
+    def measure(broker: Broker) -> dict[str, float]:
+        if broker.name == FORWARDER:
+            raise RunFailed("it cannot")
+        return {"cpu_us": next(numbers)}
+
+    assert medians(tuple(brokers.values()), 3, measure) == {SLIPRING: {"cpu_us": 2.0}}
+
+
+def test_cpu_time_grows_with_the_messages(generator: Generator, broker: Broker) -> None:
+    before = broker.cpu_s()
+    generator.run("throughput", broker.address, "--messages=2000")
+    assert broker.cpu_s() > before
+
+
+def test_a_verdict_is_a_word() -> None:
+    assert [verdict(True), verdict(False), verdict(None)] == ["reached", "missed", "not measured"]
+
+
+def open_files(broker: Broker) -> int:
+    return sum(1 for _ in Path(f"/proc/{broker.pid}/fd").iterdir())

@@ -1,0 +1,144 @@
+"""Users in the configuration: verifiers that are checked, and secrets that are not shown."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipring.control.config import Config, load_config
+from slipring.control.plan import make_plan
+from slipring.control.users import verifier_of
+from slipring.errors import ConfigError
+from tests.auth.scram import salt_of, verifier
+
+PENCIL = verifier("pencil")
+COMMAND = [sys.executable, "-m", "slipring", "password"]
+
+
+def users(*entries: tuple[str, str], **more: Any) -> Config:
+    tables = [{"name": name, "password": password} for name, password in entries]
+    return load_config(user=tables, **more)
+
+
+def test_other_machines_may_connect_where_there_are_users() -> None:
+    config = users(("gripen", PENCIL), mqtt__listen="0.0.0.0:1883")
+    assert config.mqtt.listen == "0.0.0.0:1883"
+    assert not config.allow_anonymous
+
+
+def test_users_of_mqtt_do_not_guard_the_console() -> None:
+    with pytest.raises(ConfigError, match=r"^configuration: console\.listen.*allow_anonymous"):
+        users(("gripen", PENCIL), console__listen="0.0.0.0:8080")
+
+
+@pytest.mark.parametrize(
+    ("password", "told"),
+    [
+        ("pencil", "`slipring password` prints one"),
+        ("", "`slipring password` prints one"),
+        (PENCIL.replace("4096", "1000"), "iterations"),
+        (PENCIL[:-4], "keys"),
+        (PENCIL.replace("256$4096:", "256$4096:?"), "salt"),
+    ],
+)
+def test_what_is_not_a_verifier_is_told_with_its_place_and_not_shown(
+    password: str, told: str
+) -> None:
+    with pytest.raises(ConfigError) as error:
+        users(("anna", PENCIL), ("gripen", password))
+    message = str(error.value)
+    assert message.startswith("configuration: user.1.password: ")
+    assert told in message
+    assert "pencil" not in message
+    assert PENCIL[-20:] not in message
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("", "user.0.name"), ("a\x00", "control characters"), ("x" * 257, "user.0.name")],
+)
+def test_what_is_not_a_name_is_told(name: str, told: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(told)):
+        users((name, PENCIL))
+
+
+def test_a_name_is_there_once() -> None:
+    with pytest.raises(ConfigError, match="user: the name 'anna' is there twice"):
+        users(("anna", PENCIL), ("gripen", PENCIL), ("anna", PENCIL))
+
+
+def test_neither_the_configuration_nor_the_plan_shows_a_verifier() -> None:
+    config = users(("gripen", PENCIL))
+    plan = repr(make_plan(config))
+    assert "Users(1)" in plan
+    for shown in (plan, repr(config), str(config), repr(config.model_dump())):
+        assert PENCIL not in shown
+        assert PENCIL.split("$")[2].split(":")[0] not in shown
+
+
+@pytest.mark.parametrize("password", ["pencil", " two words ", "lösenord", "\N{SNOWMAN}"])
+def test_a_verifier_is_what_the_standard_says(password: str) -> None:
+    made = verifier_of(password, 5_000)
+    assert made != verifier_of(password, 5_000), "each has a salt of its own"
+    assert made == verifier(password, salt_of(made), 5_000)
+
+
+def test_the_guide_shows_a_config_that_works(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "authentication.md").read_text()
+    file = tmp_path / "broker.toml"
+    file.write_text(page.split("```toml\n")[1].split("```")[0])
+    for user in load_config(file).user:
+        stored = user.password.get_secret_value()
+        assert stored == verifier("pencil", salt_of(stored))
+
+
+@pytest.mark.parametrize("password", ["", "x" * 1_025, "tab\t", "soft\xadhyphen", "o\u0308", "ﬁ"])
+def test_a_password_that_programs_send_differently_is_not_taken(password: str) -> None:
+    with pytest.raises(ConfigError, match="password"):
+        verifier_of(password, 4_096)
+
+
+@pytest.mark.parametrize("line", [b"pencil\n", b"pencil\r\nnot read\n", b"pencil"])
+def test_the_command_takes_a_line_of_standard_input(line: bytes, tmp_path: Path) -> None:
+    made = subprocess.run(COMMAND, input=line, capture_output=True, check=True)
+    assert made.stderr == b""
+    (stored,) = tomllib.loads(made.stdout.decode()).values()
+    assert stored == verifier("pencil", salt_of(stored))
+    file = tmp_path / "broker.toml"
+    file.write_text(f"[[user]]\nname = 'gripen'\n{made.stdout.decode()}")
+    assert load_config(file).user[0].password.get_secret_value() == stored
+
+
+def test_the_command_says_what_is_wrong() -> None:
+    refused = subprocess.run(COMMAND, input=b"\xff\n", capture_output=True, check=False)
+    assert (refused.returncode, refused.stdout) == (1, b"")
+    assert refused.stderr == b"slipring: the password is not UTF-8\n"
+
+
+def test_the_command_asks_twice_at_a_terminal_and_shows_nothing() -> None:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        COMMAND,
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        start_new_session=True,
+        close_fds=True,
+    )
+    os.close(theirs)
+    shown = b""
+    for _ in range(2):
+        while not shown.endswith(b": "):
+            shown += os.read(ours, 1_000)
+        os.write(ours, b"pencil\n")
+        shown += os.read(ours, 2)
+    made, _ = process.communicate(timeout=30)
+    os.close(ours)
+    assert made.startswith(b'password = "SCRAM-SHA-256$4096:')
+    assert b"pencil" not in shown
