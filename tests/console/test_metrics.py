@@ -1,6 +1,7 @@
 """The metrics in the text format of Prometheus, from a real broker."""
 
 import re
+from pathlib import Path
 
 import httpx
 import pytest
@@ -48,6 +49,14 @@ def test_every_family_says_what_it_is_before_its_samples(broker: RunningBroker) 
         elif not line.startswith("#"):
             assert re.split(r"[ {]", line)[0] in families
     assert len(families) > 20
+
+
+def test_every_family_is_in_the_documentation_and_no_other(broker: RunningBroker) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "observing.md").read_text()
+    table = page.split("## Metrics")[1].split("```")[0]
+    told = re.findall(r"^# TYPE (\S+)", text_of(broker), re.MULTILINE)
+    documented = re.findall(r"`(slipring_[a-z_]+[a-z])(?:\{[a-z]+\})?`", table)
+    assert sorted(documented) == sorted(told)
 
 
 def test_what_clients_do_is_counted(broker: RunningBroker) -> None:

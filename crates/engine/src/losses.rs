@@ -1,6 +1,7 @@
 //! Messages that a client did not get: counted where they are lost, told at most once a second.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{AcqRel, Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use slipring_core::{Dropped, Limit, Millis};
@@ -18,7 +19,8 @@ pub(crate) struct Losses {
     untold: AtomicU64,
     /// The place of the last bound in `Limit::ALL`, from 1; 0 is the client's own on packets.
     bound: AtomicU8,
-    /// Whether the client is among those to be told of.
+    /// Whether the client is among those to be told of. Changed after `untold` grew and before it is
+    /// taken, so that no loss stays untold.
     listed: AtomicBool,
     told_ms: AtomicU64,
 }
@@ -40,7 +42,7 @@ impl Broker {
         let losses = &client.losses;
         losses.bound.store(dropped.limit.map_or(0, |limit| limit as u8 + 1), Relaxed);
         losses.untold.fetch_add(messages, Relaxed);
-        if !losses.listed.swap(true, Relaxed) {
+        if !losses.listed.swap(true, AcqRel) {
             self.losing.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(client));
         }
     }
@@ -53,7 +55,7 @@ impl Broker {
             let told_ms = client.losses.told_ms.load(Relaxed);
             let waits = told_ms > 0 && now_ms < told_ms + TELL_MS;
             if !waits {
-                client.losses.listed.store(false, Relaxed);
+                client.losses.listed.swap(false, AcqRel);
                 self.tell_dropped(client);
             }
             waits
