@@ -6,6 +6,8 @@
 mod client;
 mod journal;
 mod properties;
+mod session;
+mod spoken;
 mod topics;
 mod wire;
 
@@ -17,6 +19,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("client", client::client),
     ("journal", journal::journal),
     ("properties", properties::properties),
+    ("session", session::session),
     ("topics", topics::topics),
     ("wire", wire::wire),
 ];

@@ -2,15 +2,9 @@
 
 import pytest
 
-from tests.hostile.siege import MIB, Siege
+from tests.hostile.siege import Siege
 from tests.mqtt_bytes import variable
 from tests.raw_mqtt import PINGREQ, V5, V311, Kind, properties
-
-CONFIG = """
-[limits]
-connect_ms = 3000
-keep_alive_s = 4
-"""
 
 CONNECT_BYTES = 16 * 1024
 HUGE = b"\xff\xff\xff\x7f"
@@ -40,47 +34,6 @@ def test_cve_2023_0809_a_large_first_packet_that_is_not_connect_is_not_awaited(
         if kind is not Kind.CONNECT:
             peer.send(bytes([kind]) + HUGE + bytes(64 * 1024))
             assert peer.drain() == b""
-
-
-def test_nats_2026_25_thousands_of_half_connects_are_closed_in_time(siege: Siege) -> None:
-    half = V5.connect("half", properties=properties(user=("k", "v" * 12_000)))[: CONNECT_BYTES // 2]
-    count, cost = siege.transport.crowd, siege.transport.connection_bytes
-    peers = [siege.peer() for _ in range(count)]
-    for peer in peers:
-        peer.send(half)
-    siege.bystander.round_trip()
-    assert siege.client("honest").quiet()
-    siege.growth_bytes_max = count * (CONNECT_BYTES + cost) + 32 * MIB
-    assert all(siege.drained(peer) == b"" for peer in peers)
-
-
-def test_nats_2026_25_a_connect_that_drips_is_closed_as_one_that_stops(siege: Siege) -> None:
-    peer = siege.peer()
-    peer.socket.settimeout(0.05)
-    for byte in V5.connect("drip", properties=properties(user=("k", "v" * 12_000))):
-        peer.send(bytes([byte]))
-        try:
-            closed = peer.receive() is None
-        except TimeoutError:
-            siege.bystander.round_trip()
-            continue
-        assert closed
-        return
-    pytest.fail("the CONNECT took as long as it liked")
-
-
-def test_cve_2020_13849_nobody_holds_a_connection_by_asking_for_the_longest_keep_alive(
-    siege: Siege,
-) -> None:
-    asked = [(version, asked_s) for version in (V311, V5) for asked_s in (65_535, 0)]
-    peers = [siege.peer(version) for version, _ in asked]
-    for peer, (version, asked_s) in zip(peers, asked, strict=True):
-        answer = peer.connect(f"keeper-{version.level}-{asked_s}", keep_alive_s=asked_s)
-        if version is V5:
-            assert answer.properties["server_keep_alive"] == (4,)
-    for peer in peers:
-        last = siege.drained(peer)
-        assert (V5.read(last).reason == 0x8D) if peer.version is V5 else not last
 
 
 @pytest.mark.parametrize("packet", [PINGREQ, V5.disconnect(), V5.puback(1), V5.auth(0x18)])
