@@ -1,3 +1,8 @@
 """Fixtures for every test. Quick to import: Spark starts only where a test asks for it."""
 
-pytest_plugins = ["tests.running_broker", "tests.spark_session"]
+pytest_plugins = [
+    "tests.running_broker",
+    "tests.limited_broker",
+    "tests.chromium",
+    "tests.spark_session",
+]

@@ -1,8 +1,9 @@
-"""The overview: rates over the last second, events in words, both bounded."""
+"""The overview: rates over the last second, limits reached, events in words; all bounded."""
 
 from dataclasses import dataclass
 from typing import cast
 
+from slipring.control.events import LINES_MAX
 from slipring.control.overview import EVENTS_KEPT, Overview
 from slipring.native import Event, Totals
 
@@ -16,6 +17,7 @@ class Counters:
     bytes_in: int = 0
     bytes_out: int = 0
     dropped: int = 0
+    expired: int = 0
 
 
 @dataclass
@@ -62,6 +64,9 @@ def test_events_are_told_in_words_and_levels() -> None:
         events(
             Happened("connected", detail="from 127.0.0.1:5 with MQTT 5"),
             Happened("disconnected", detail="keep alive timeout (0x8d)"),
+            Happened("subscribed", detail="gripen/#"),
+            Happened("subscription refused", detail="a/#: quota exceeded (0x97)"),
+            Happened("dropped", detail="12 messages: it does not keep up"),
             Happened("failed", client="journal", detail="no space"),
         ),
         lost=0,
@@ -70,13 +75,43 @@ def test_events_are_told_in_words_and_levels() -> None:
     assert [(event.level, event.text) for event in told] == [
         ("info", "gripen connected from 127.0.0.1:5 with MQTT 5"),
         ("info", "gripen disconnected: keep alive timeout (0x8d)"),
+        ("debug", "gripen subscribed gripen/#"),
+        ("warning", "gripen subscription refused: a/#: quota exceeded (0x97)"),
+        ("warning", "gripen lost 12 messages: it does not keep up"),
         ("error", "journal failed: no space"),
     ]
 
 
+def test_a_flood_is_a_few_lines_and_a_sum() -> None:
+    overview = Overview()
+    flood = [Happened("connected", at_ns=number) for number in range(5_000)]
+    told = overview.tell(events(*flood, Happened("refused")), lost=0, now_ns=0)
+    assert len(told) == LINES_MAX + 2
+    last = told[-1]
+    assert (last.text, last.at_ns, last.client) == ("4,950 more clients connected", 4_999, None)
+    assert sum(event.kind == "refused" for event in told) == 1, "a flood hides no other kind"
+    assert overview.event_counts["connected"] == 5_000, "and every one is counted"
+
+
+def test_the_next_beat_tells_one_by_one_again() -> None:
+    overview = Overview()
+    overview.tell(events(*[Happened("connected")] * 5_000), lost=0, now_ns=0)
+    assert len(overview.tell(events(Happened("connected")), lost=0, now_ns=0)) == 1
+
+
+def test_a_limit_is_shown_with_when_it_was_reached_last() -> None:
+    overview = Overview()
+    overview.reach({"sessions": 1}, now_ns=1)
+    overview.reach({"sessions": 1, "packet_bytes": 2}, now_ns=2)
+    overview.reach({"sessions": 1, "packet_bytes": 2}, now_ns=3)
+    shown = [(one.limit, one.times, one.last_ns) for one in overview.limits_reached()]
+    assert shown == [("packet_bytes", 2, 2), ("sessions", 1, 1)]
+
+
 def test_a_reader_gets_each_event_once_and_the_oldest_go_first() -> None:
     overview = Overview()
-    overview.tell(events(*[Happened("connected")] * (EVENTS_KEPT + 5)), lost=0, now_ns=0)
+    for _ in range(EVENTS_KEPT + 5):
+        overview.tell(events(Happened("connected")), lost=0, now_ns=0)
     first = overview.events_after(0)
     assert len(first) == EVENTS_KEPT
     assert overview.events_after(first[-1].number) == []

@@ -6,9 +6,6 @@ from tests.hostile.siege import LASTING, MIB, Siege
 from tests.raw_mqtt import V5, Kind, Packet, RawPeer, Version, Will, properties
 
 CONFIG = """
-[mqtt]
-sys_interval_s = 0 # the broker's own retained messages would take places among the forty
-
 [limits]
 receive_max = 50
 queue_messages = 100

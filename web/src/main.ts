@@ -13,7 +13,9 @@ import { freshness } from "./model/link.ts";
 import { ClientsTable } from "./views/clients-table.ts";
 import { EventsList } from "./views/events-list.ts";
 import { Header } from "./views/header.ts";
+import { LimitsTable } from "./views/limits-table.ts";
 import { PinnedCharts } from "./views/pinned-charts.ts";
+import { PrefixesTable } from "./views/prefixes-table.ts";
 import { renderTiles } from "./views/tiles.ts";
 import { TrafficChart } from "./views/traffic-chart.ts";
 import { ValuesTable } from "./views/values-table.ts";
@@ -33,6 +35,8 @@ const header = new Header();
 const traffic = new TrafficChart();
 const pins = new PinnedCharts();
 const clients = new ClientsTable();
+const prefixes = new PrefixesTable();
+const limits = new LimitsTable();
 const events = new EventsList();
 const values = new ValuesTable({
   isPinned: (topic) => pins.has(topic),
@@ -69,6 +73,8 @@ function renderPanels(now_ms: number): void {
   pins.render(state.values, window);
   values.render(state, now_ms);
   clients.render(state.latest);
+  prefixes.render(state.latest);
+  limits.render(state.latest, now_ms);
   events.render(state.events);
 }
 

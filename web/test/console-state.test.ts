@@ -6,7 +6,7 @@ import type { LiveMessage } from "../src/model/contract.ts";
 import { EVENTS_MAX, EventLog } from "../src/model/event-log.ts";
 import { NotUnderstood, parseLiveMessage } from "../src/model/parse.ts";
 
-const RATES = { messages_in: 1, messages_out: 0, bytes_in: 1, bytes_out: 0, dropped: 0 };
+const RATES = { messages_in: 1, messages_out: 0, bytes_in: 1, bytes_out: 0, dropped: 0, expired: 0 };
 const JOURNAL_OFF = {
   state: "off",
   reason: null,
@@ -15,6 +15,7 @@ const JOURNAL_OFF = {
   synced_offset: null,
   bytes: null,
   segments: null,
+  not_journaled: null,
 };
 
 function source(changes: object = {}): string {
@@ -25,6 +26,12 @@ function source(changes: object = {}): string {
     totals: { ...RATES, connections: 1 },
     clients: [],
     clients_total: 0,
+    sessions_total: 0,
+    sessions_away: 0,
+    subscriptions_total: 0,
+    retained: { messages: 0, bytes: 0 },
+    limits: [{ limit: "queue_messages", value: 100, times: 2, last_ms: 1 }],
+    prefixes: [{ prefix: "a", messages: 1, bytes: 1, deliveries: 0, messages_s: 0, bytes_s: 0 }],
     topics_total: 1,
     values: [{ topic: "a", text: "1", bytes: 1, at_ms: 999, count: 1 }],
     events: [{ at_ms: 1, level: "info", kind: "connected", text: "a connected" }],
@@ -40,6 +47,8 @@ test("a message of the contract is understood, the journal's nulls included", ()
   const parsed = message();
   assert.equal(parsed.broker.journal.next_offset, null);
   assert.equal(parsed.values[0]?.topic, "a");
+  assert.equal(parsed.limits[0]?.times, 2);
+  assert.equal(parsed.prefixes[0]?.prefix, "a");
 });
 
 test("fields that the page does not know yet do no harm", () => {

@@ -25,7 +25,7 @@ pub use conversation::{Action, Conversation, Goodbye, Incoming, Opening};
 pub use delivery::{DROPPED_PROPERTY, Delivery, Extras, Identifiers, encode};
 pub use limits::{Limit, Limits};
 pub use message::{Message, Millis, expiry};
-pub use outgoing::{Outgoing, Overflow, Pushed, Replay, Settled, Taken, Terms};
+pub use outgoing::{Dropped, Outgoing, Overflow, Pushed, Replay, Settled, Taken, Terms};
 pub use plan::{JournalRule, Plan, PlanError};
 pub use retained::Retained;
 pub use session::{Change, Options, Refused, Session, Subscribed};

@@ -23,7 +23,7 @@ struct Node {
 }
 
 impl Retained {
-    /// How many there are.
+    /// How many there are, besides the broker's own.
     pub fn len(&self) -> usize {
         self.messages
     }
@@ -40,12 +40,14 @@ impl Retained {
 
     /// Keeps a message instead of the earlier one of its topic; says which limit is in the way.
     pub fn set(&mut self, message: Arc<Message>, limits: &Limits) -> Result<(), Limit> {
-        let earlier = self.get(message.topic()).map(cost);
-        if earlier.is_none() && self.messages >= limits.retained_messages {
+        let earlier = self.get(message.topic()).map_or(Cost::NONE, Cost::of);
+        let cost = Cost::of(&message);
+        let messages = self.messages - earlier.messages + cost.messages;
+        let bytes = self.bytes - earlier.bytes + cost.bytes;
+        if cost.messages > earlier.messages && messages > limits.retained_messages {
             return Err(Limit::RetainedMessages);
         }
-        let bytes = self.bytes - earlier.unwrap_or(0) + cost(&message);
-        if bytes > limits.retained_bytes {
+        if cost.bytes > 0 && bytes > limits.retained_bytes {
             return Err(Limit::RetainedBytes);
         }
         let mut node = &mut self.root;
@@ -58,15 +60,16 @@ impl Retained {
         }
         node.message = Some(message);
         self.bytes = bytes;
-        self.messages += usize::from(earlier.is_none());
+        self.messages = messages;
         Ok(())
     }
 
     /// Forgets the message of a topic (MQTT-3.3.1-6).
     pub fn remove(&mut self, topic: &str) {
         if let Some(gone) = self.root.remove(topic.split('/')) {
-            self.bytes -= cost(&gone);
-            self.messages -= 1;
+            let cost = Cost::of(&gone);
+            self.bytes -= cost.bytes;
+            self.messages -= cost.messages;
         }
     }
 
@@ -138,8 +141,22 @@ impl Node {
     }
 }
 
-fn cost(message: &Arc<Message>) -> usize {
-    message.bytes() + ENTRY_BYTES
+/// What a message takes of the bounds. The broker's own are few, and take nothing of what is meant
+/// for clients.
+struct Cost {
+    messages: usize,
+    bytes: usize,
+}
+
+impl Cost {
+    const NONE: Self = Self { messages: 0, bytes: 0 };
+
+    fn of(message: &Arc<Message>) -> Self {
+        if message.topic().starts_with('$') {
+            return Self::NONE;
+        }
+        Self { messages: 1, bytes: message.bytes() + ENTRY_BYTES }
+    }
 }
 
 #[cfg(test)]
@@ -175,7 +192,8 @@ mod tests {
                     naive.remove(&topic);
                 }
             }
-            prop_assert_eq!(retained.len(), naive.len());
+            let counted = naive.iter().filter(|topic| !topic.starts_with('$')).count();
+            prop_assert_eq!(retained.len(), counted);
             let found: Vec<String> =
                 retained.matching(&filter).iter().map(|found| found.topic().to_string()).collect();
             naive.retain(|topic| matches(&filter, topic));
@@ -192,6 +210,9 @@ mod tests {
         retained.set(message("a"), &limits).unwrap();
         retained.remove("a");
         assert_eq!((retained.len(), retained.bytes()), (0, 0));
+        let limits = Limits { retained_messages: 0, retained_bytes: 10, ..Limits::default() };
+        retained.set(message("$SYS/broker/uptime"), &limits).unwrap();
+        assert_eq!((retained.len(), retained.bytes()), (0, 0), "the broker's own take no room");
         let limits = Limits { retained_bytes: 10, ..Limits::default() };
         assert_eq!(retained.set(message("b"), &limits), Err(Limit::RetainedBytes));
     }

@@ -8,9 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
-use slipring_core::{
-    Changed, Limit, Limits, Message, Millis, Plan, Retained, Slot, Subscribed, Values,
-};
+use slipring_core::{Changed, Limit, Message, Millis, Plan, Retained, Slot, Subscribed, Values};
 use slipring_journal::{Journal, OpenError, Options, Receipt};
 use slipring_wire::{Publish, Reason};
 use tokio::sync::Notify;
@@ -18,6 +16,7 @@ use tokio::sync::Notify;
 use crate::client::{Client, Link};
 use crate::event::{EventKind, Events};
 use crate::keeper::Keeper;
+use crate::losses::Losing;
 use crate::passwords::Passwords;
 use crate::registry::Registry;
 use crate::routes::{Audience, Routes};
@@ -30,6 +29,7 @@ pub(crate) struct Broker {
     pub traffic: Traffic,
     pub prefixes: Prefixes,
     pub reached: Reached,
+    pub losing: Losing,
     pub journal: Option<Journal>,
     /// Told whenever the journal has written, so that there is room again.
     pub journal_room: Arc<Notify>,
@@ -86,6 +86,7 @@ impl Broker {
             traffic: Traffic::default(),
             prefixes: Prefixes::default(),
             reached: Reached::default(),
+            losing: Losing::default(),
             journal,
             journal_room: room,
             not_journaled: AtomicU64::new(0),
@@ -191,14 +192,6 @@ impl Broker {
             return Ok(());
         }
         let kept = Arc::new(Message::new(message, message.topic.into(), self.now_ms()));
-        if message.topic.starts_with('$') {
-            let unbounded = Limits {
-                retained_messages: usize::MAX,
-                retained_bytes: usize::MAX,
-                ..Limits::default()
-            };
-            return retained.set(kept, &unbounded);
-        }
         retained.set(kept, &self.plan.load().limits)
     }
 

@@ -10,6 +10,7 @@ use slipring_wire::{Reason, Version};
 use tokio::sync::Notify;
 
 use crate::keeper::Due;
+use crate::losses::Losses;
 use crate::origin::Origin;
 use crate::traffic::Traffic;
 
@@ -23,6 +24,7 @@ pub(crate) struct Client {
     /// Only this user may have the session.
     pub user: Option<Box<str>>,
     pub traffic: Traffic,
+    pub losses: Losses,
     // A lock: held by the connection for one SUBSCRIBE or QoS 2 step, by who lists the clients, and
     // by a connection that takes over. Taken after the registry's and before the others.
     state: Mutex<State>,
@@ -115,6 +117,7 @@ impl Client {
             name: name.into(),
             user: user.map(Into::into),
             traffic: Traffic::default(),
+            losses: Losses::default(),
             state: Mutex::default(),
             outgoing: Mutex::new(Outgoing::new(limits)),
             link: ArcSwapOption::empty(),

@@ -147,7 +147,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
         let Party { broker, client, link, .. } = &self.party;
-        let client = client.as_deref().map(|client| (client, &**link));
+        let client = client.as_ref().map(|client| (client, &**link));
         self.outlet.poll_write(cx, &mut self.stream, broker, client)
     }
 
@@ -258,7 +258,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.party.feed.forget_routes(&self.party.broker);
         let broker = &self.party.broker;
         if let Some(client) = &self.party.client {
-            self.outlet.tell_dropped(broker, client);
+            broker.tell_dropped(client);
         }
         let known = self.party.client.is_some();
         let kind = if known { EventKind::Disconnected } else { EventKind::Refused };

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use slipring_core::{Delivery, Extras, Limit, Message, Millis, Pushed, Slot, encode, expiry};
+use slipring_core::{
+    Delivery, Dropped, Extras, Limit, Message, Millis, Pushed, Slot, encode, expiry,
+};
 use slipring_journal::{AppendError, Batch, Flags};
 use slipring_wire::{Publish, QoS, Reason, Version};
 
@@ -264,7 +266,27 @@ impl Post {
         match pushed {
             Pushed::Quiet => {}
             Pushed::Wake => self.woken.push(Arc::clone(&to.client)),
-            Pushed::Overflow => to.client.close(Reason::QuotaExceeded),
+            lost => self.lose(broker, &to.client, lost),
+        }
+    }
+
+    /// A bound was reached on the way to a client.
+    #[cold]
+    fn lose(&mut self, broker: &Broker, client: &Arc<Client>, pushed: Pushed) {
+        match pushed {
+            Pushed::Held => broker.reached.count(Limit::Inflight),
+            Pushed::Dropped(dropped) => {
+                broker.count_dropped(client, dropped);
+                if dropped.wake {
+                    self.woken.push(Arc::clone(client));
+                }
+            }
+            Pushed::Overflow(limit) => {
+                let dropped = Dropped { limit: Some(limit), messages: 1, wake: false };
+                broker.count_dropped(client, dropped);
+                client.close(Reason::QuotaExceeded);
+            }
+            Pushed::Quiet | Pushed::Wake => {}
         }
     }
 

@@ -9,6 +9,7 @@ mod feed;
 mod inlet;
 mod keeper;
 mod listener;
+mod losses;
 mod origin;
 mod outlet;
 mod party;
@@ -147,6 +148,7 @@ impl Engine {
 
     /// The events since the last call, and how many were lost because nobody fetched them.
     pub fn take_events(&self) -> (Vec<Event>, u64) {
+        self.broker.tell_losses();
         self.broker.events.take()
     }
 

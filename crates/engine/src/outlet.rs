@@ -2,17 +2,15 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
 
+use slipring_core::{Dropped, Limit, Taken};
 use tokio::io::AsyncWrite;
 
 use crate::broker::Broker;
 use crate::client::{Client, Link};
-use crate::event::EventKind;
 
-/// Drops are told at most this often, and once more at the end.
-const TELL_DROPPED: Duration = Duration::from_secs(1);
 /// Write buffers above this are given back when they are empty.
 const BYTES_KEPT: usize = 64 << 10;
 
@@ -26,9 +24,6 @@ pub(crate) struct Outlet {
     sent: usize,
     /// Something was written and not flushed.
     unflushed: bool,
-    /// Messages dropped and not told yet.
-    dropped: u64,
-    told: Option<Instant>,
 }
 
 impl Outlet {
@@ -38,7 +33,7 @@ impl Outlet {
         cx: &mut Context<'_>,
         stream: &mut S,
         broker: &Broker,
-        client: Option<(&Client, &Link)>,
+        client: Option<(&Arc<Client>, &Link)>,
     ) -> Poll<io::Result<()>> {
         loop {
             if self.sent == self.unsent.len() && !self.refill(broker, client) {
@@ -58,43 +53,45 @@ impl Outlet {
     }
 
     /// Takes over what waits; false when nothing does.
-    fn refill(&mut self, broker: &Broker, client: Option<(&Client, &Link)>) -> bool {
+    fn refill(&mut self, broker: &Broker, client: Option<(&Arc<Client>, &Link)>) -> bool {
         self.sent = 0;
         self.unsent.clear();
         if self.unsent.capacity() > BYTES_KEPT {
             self.unsent = Vec::new();
         }
         self.unsent.append(&mut self.control);
-        if let Some((client, link)) = client {
-            self.take(broker, client, link);
+        let taken = match client {
+            Some((client, link)) => self.take(broker, client, link),
+            None => Taken::default(),
+        };
+        if taken == Taken::default() && self.unsent.is_empty() {
+            return false;
         }
-        !self.unsent.is_empty()
+        let bytes = self.unsent.len() as u64;
+        broker.traffic.sent(taken, bytes);
+        if let Some((client, _)) = client {
+            client.traffic.sent(taken, bytes);
+            count_bounds(broker, client, taken);
+        }
+        bytes > 0
     }
 
-    fn take(&mut self, broker: &Broker, client: &Client, link: &Link) {
+    fn take(&mut self, broker: &Broker, client: &Client, link: &Link) -> Taken {
         let mut outgoing = client.outgoing();
         if !outgoing.is_linked(link.key) || !outgoing.has_work() {
-            return;
+            return Taken::default();
         }
         let mut find = |filter: &str| broker.retained().matching(filter);
-        let taken = outgoing.take(broker.now_ms(), &mut find, &mut self.unsent);
-        drop(outgoing);
-        let bytes = self.unsent.len() as u64;
-        client.traffic.sent(taken, bytes);
-        broker.traffic.sent(taken, bytes);
-        self.dropped += taken.dropped;
-        if self.dropped > 0 && self.told.is_none_or(|told| told.elapsed() >= TELL_DROPPED) {
-            self.tell_dropped(broker, client);
-        }
+        outgoing.take(broker.now_ms(), &mut find, &mut self.unsent)
     }
+}
 
-    /// Tells how many messages were dropped since the last time, if any.
-    pub fn tell_dropped(&mut self, broker: &Broker, client: &Client) {
-        if self.dropped > 0 {
-            let detail = format!("{} messages: it reads too slowly", self.dropped);
-            broker.report(EventKind::Dropped, &client.name, detail);
-            self.dropped = 0;
-            self.told = Some(Instant::now());
-        }
+fn count_bounds(broker: &Broker, client: &Arc<Client>, taken: Taken) {
+    if taken.held {
+        broker.reached.count(Limit::Inflight);
+    }
+    if taken.dropped > 0 {
+        let messages = u32::try_from(taken.dropped).unwrap_or(u32::MAX);
+        broker.count_dropped(client, Dropped { limit: None, messages, wake: false });
     }
 }

@@ -33,8 +33,7 @@ impl Traffic {
     pub fn sent(&self, taken: Taken, bytes: u64) {
         self.messages_out.fetch_add(taken.messages, Relaxed);
         self.bytes_out.fetch_add(bytes, Relaxed);
-        if taken.dropped + taken.expired > 0 {
-            self.dropped.fetch_add(taken.dropped, Relaxed);
+        if taken.expired > 0 {
             self.expired.fetch_add(taken.expired, Relaxed);
         }
     }

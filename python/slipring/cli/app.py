@@ -68,6 +68,28 @@ def serve(
     run_serve(config, mqtt=mqtt, console=console, data=data)
 
 
+@app.command()
+def status(
+    console: Annotated[
+        str, typer.Argument(help="Address of the console, as `slipring serve` prints it.")
+    ] = "http://127.0.0.1:8080",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Everything the console tells, as JSON.")
+    ] = False,
+) -> None:
+    """Show a running broker: clients, rates, limits that were reached, the journal.
+
+    For example:
+
+        slipring status
+
+        slipring status http://127.0.0.1:8080 --json | jq .limits
+    """
+    from slipring.cli.status import run_status
+
+    run_status(console, as_json=as_json)
+
+
 app.command("pub")(publish)
 app.command("sub")(subscribe)
 

@@ -1,12 +1,10 @@
 """`slipring serve`: one broker and its console, from the ready line to the clean end."""
 
 import asyncio
-import logging
 import signal
-import time
 from pathlib import Path
 
-from slipring.cli.display import printable
+from slipring.cli.log import log_to_stderr
 from slipring.console import ConsoleServer
 from slipring.control import Broker, Config, load_config
 from slipring.control.listener import MQTT
@@ -18,7 +16,7 @@ def run_serve(
 ) -> None:
     """Serve until Ctrl-C or SIGTERM."""
     config = load_config(file, mqtt__listen=mqtt, console__listen=console, data=data)
-    _log_to_stderr(config.log.level)
+    log_to_stderr(config.log.level, config.log.format)
     asyncio.run(_serve(config))
 
 
@@ -50,26 +48,3 @@ def _ready_line(broker: Broker, console: ConsoleServer | None) -> str:
 def _console(broker: Broker) -> ConsoleServer | None:
     listen = broker.config.console.listen
     return None if listen == "off" else ConsoleServer(broker, listen)
-
-
-TIME = "%Y-%m-%dT%H:%M:%S"
-
-
-class LineFormatter(logging.Formatter):
-    """One line for each record; a client's name reaches a terminal without control codes."""
-
-    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (logging's name)
-        record.message = printable(record.message)
-        return super().formatMessage(record)
-
-    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802
-        """Give the time it happened, where the record knows it, else when it was told."""
-        at_ns: int = getattr(record, "at_ns", int(record.created * 1e9))
-        seconds = time.strftime(datefmt or TIME, time.gmtime(at_ns // 1_000_000_000))
-        return f"{seconds}.{at_ns // 1_000_000 % 1000:03d}Z"
-
-
-def _log_to_stderr(level: str) -> None:
-    handler = logging.StreamHandler()
-    handler.setFormatter(LineFormatter("%(asctime)s %(levelname)s %(message)s", TIME))
-    logging.basicConfig(level=level.upper(), handlers=[handler])

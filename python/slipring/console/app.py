@@ -1,4 +1,4 @@
-"""The routes: the page, a picture of the broker, and the same picture live."""
+"""The routes: the page, a picture of the broker, the same picture live, and its metrics."""
 
 import json
 from pathlib import Path
@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from slipring.console.guard import SECURITY_HEADERS, is_ours
+from slipring.console.metrics import METRICS_TYPE, metrics_text
 from slipring.console.picture import Seen, picture
 from slipring.control import Broker
 from slipring.control.address import Address
@@ -36,8 +37,12 @@ def make_app(broker: Broker, listen: Address, static: Path) -> Starlette:
         except WebSocketDisconnect:
             return
 
+    async def metrics(_: Request) -> Response:
+        return Response(metrics_text(broker), media_type=METRICS_TYPE)
+
     routes = [
         Route("/api/overview", overview),
+        Route("/metrics", metrics),
         WebSocketRoute("/api/live", live),
         Mount("/", StaticFiles(directory=static, html=True)),
     ]

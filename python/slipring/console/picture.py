@@ -2,15 +2,17 @@
 
 import codecs
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from slipring import __version__
 from slipring.control import Broker
+from slipring.control.overview import Reached
 from slipring.native import ConnectedClient, Status, Value
 
 CLIENTS_SHOWN = 500
 VALUES_SHOWN = 5_000
+PREFIXES_SHOWN = 20
 TEXT_SHOWN = 256
 """Characters of a payload that are shown."""
 
@@ -35,15 +37,21 @@ def picture(broker: Broker, seen: Seen) -> Json:
         "rates": {key: getattr(broker.overview.rates, key) for key in COUNTERS},
         "totals": {key: getattr(status.totals, key) for key in COUNTERS}
         | {"connections": status.connections},
-        "clients": [_client(client) for client in clients],
+        "clients": [_client(broker, client) for client in clients],
         "clients_total": status.clients,
+        "sessions_total": status.sessions,
+        "sessions_away": status.sessions - status.clients,
+        "subscriptions_total": status.subscriptions,
+        "retained": {"messages": status.retained_messages, "bytes": status.retained_bytes},
         "topics_total": status.topics,
+        "limits": [_limit(broker, reached) for reached in broker.overview.limits_reached()],
+        "prefixes": [asdict(rate) for rate in broker.overview.prefixes.busiest(PREFIXES_SHOWN)],
         "values": _values(broker, seen),
         "events": _events(broker, seen),
     }
 
 
-COUNTERS = ("messages_in", "messages_out", "bytes_in", "bytes_out", "dropped")
+COUNTERS = ("messages_in", "messages_out", "bytes_in", "bytes_out", "dropped", "expired")
 
 
 def _broker(broker: Broker, status: Status) -> Json:
@@ -58,7 +66,14 @@ def _broker(broker: Broker, status: Status) -> Json:
 
 def _journal(status: Status) -> Json:
     journal = status.journal
-    fields = ("first_offset", "next_offset", "synced_offset", "bytes", "segments")
+    fields = (
+        "first_offset",
+        "next_offset",
+        "synced_offset",
+        "bytes",
+        "segments",
+        "not_journaled",
+    )
     if journal is None:
         return {"state": "off", "reason": None} | dict.fromkeys(fields)
     shown = {field: getattr(journal, field) for field in fields}
@@ -66,17 +81,31 @@ def _journal(status: Status) -> Json:
     return {"state": state, "reason": journal.failure} | shown
 
 
-def _client(client: ConnectedClient) -> Json:
+def _limit(broker: Broker, reached: Reached) -> Json:
+    return {
+        "limit": reached.limit,
+        "value": getattr(broker.config.limits, reached.limit),
+        "times": reached.times,
+        "last_ms": _ms(reached.last_ns),
+    }
+
+
+def _client(broker: Broker, client: ConnectedClient) -> Json:
     connected_s = (time.time_ns() - client.connected_ns) / 1e9
     return {
         "client_id": client.client_id,
         "address": client.address,
+        "listener": broker.listener_name(client.listener),
+        "user": client.user,
         "protocol": client.protocol,
         "connected_s": max(0.0, connected_s),
         "messages_in": client.totals.messages_in,
         "messages_out": client.totals.messages_out,
         "dropped": client.totals.dropped,
+        "expired": client.totals.expired,
+        "queued_messages": client.queued_messages,
         "queued_bytes": client.queued_bytes,
+        "inflight": client.inflight,
         "subscriptions": client.subscriptions,
     }
 

@@ -7,13 +7,16 @@ from pathlib import Path
 
 from slipring.control.config import Config
 from slipring.control.listener import ListenerSection
-from slipring.control.overview import Overview
+from slipring.control.overview import WINDOW_S, Overview
 from slipring.control.plan import make_plan
+from slipring.control.prefixes import PREFIXES_MAX
 from slipring.errors import ConfigError, ListenError, PlanError, StartError
 from slipring.native import Engine, Listener
 
 BEAT_S = 0.25
 """How often the control plane fetches what the engine has to tell."""
+
+LEVELS = {name.lower(): level for name, level in logging.getLevelNamesMapping().items()}
 
 log = logging.getLogger("slipring.broker")
 
@@ -32,6 +35,10 @@ class Broker:
         if config.allow_anonymous:
             log.warning("allow_anonymous: clients are let in without proving who they are")
 
+    def listener_name(self, index: int) -> str:
+        """Give the name of the listener that a client came by."""
+        return self.config.listeners[index].name
+
     async def run(self, stop: asyncio.Event) -> None:
         """Fetch events and counters at every beat until told to stop; then stop the engine."""
         try:
@@ -47,10 +54,15 @@ class Broker:
     def beat(self) -> None:
         """Fetch once."""
         events, lost = self.engine.take_events()
-        for told in self.overview.tell(events, lost, time.time_ns()):
-            level = logging.getLevelNamesMapping()[told.level.upper()]
-            log.log(level, "%s", told.text, extra={"at_ns": told.at_ns})
-        self.overview.sample(time.monotonic(), self.engine.status().totals)
+        now_ns, now_s = time.time_ns(), time.monotonic()
+        for told in self.overview.tell(events, lost, now_ns):
+            log.log(LEVELS[told.level], "%s", told.text, extra={"at_ns": told.at_ns, "told": told})
+        status = self.engine.status()
+        self.overview.sample(now_s, status.totals)
+        self.overview.reach(status.reached, now_ns)
+        prefixes = self.overview.prefixes
+        if prefixes.at_s is None or now_s >= prefixes.at_s + WINDOW_S:
+            prefixes.sample(now_s, self.engine.prefixes(PREFIXES_MAX))
 
 
 def _start(config: Config) -> Engine:

@@ -66,6 +66,9 @@ class LogSection(Section):
     level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="The least important level that is still written."
     )
+    format: Literal["text", "json"] = Field(
+        "text", description="Lines for people, or one JSON object in each line for programs."
+    )
 
 
 class Config(Section):

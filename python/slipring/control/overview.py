@@ -1,17 +1,18 @@
-"""What a person wants to know of a broker now: rates and recent events, from its batches."""
+"""What a person wants to know of a broker now: rates, limits reached, recent events."""
 
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import count
 
+from slipring.control.events import KINDS, Told, tell, tell_sum
+from slipring.control.prefixes import Prefixes
 from slipring.native import Event, Totals
 
 EVENTS_KEPT = 200
 """Events a newly opened console can still show."""
 WINDOW_S = 1.0
 """Rates are taken over this time."""
-WORRYING = {"refused", "dropped"}
-JOINED = {"connected", "subscribed", "unsubscribed", "dropped"}
-"""Kinds whose detail goes on with the sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +24,16 @@ class Rates:
     bytes_in: float = 0.0
     bytes_out: float = 0.0
     dropped: float = 0.0
+    expired: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """An event as a person reads it. Numbers grow, so that a reader can ask for what is new."""
+class Reached:
+    """A limit that was reached: how often, and when it was seen last."""
 
-    number: int
-    at_ns: int
-    level: str
-    kind: str
-    text: str
+    limit: str
+    times: int
+    last_ns: int
 
 
 class Overview:
@@ -42,9 +42,12 @@ class Overview:
     def __init__(self) -> None:
         """Start with nothing known."""
         self.rates = Rates()
+        self.prefixes = Prefixes()
+        self.event_counts: Counter[str] = Counter(dict.fromkeys(KINDS, 0))
+        self._reached: dict[str, Reached] = {}
         self._samples: deque[tuple[float, Totals]] = deque()
         self._events: deque[Told] = deque(maxlen=EVENTS_KEPT)
-        self._told = 0
+        self._numbers = count(1)
 
     def sample(self, now_s: float, totals: Totals) -> None:
         """Take one reading of the counters; `now_s` is monotonic."""
@@ -55,38 +58,30 @@ class Overview:
         if now_s > since:
             self.rates = _rates(first, totals, now_s - since)
 
+    def reach(self, reached: Mapping[str, int], now_ns: int) -> None:
+        """Take one reading of how often each limit was reached."""
+        for limit, times in reached.items():
+            known = self._reached.get(limit)
+            if known is None or known.times != times:
+                self._reached[limit] = Reached(limit, times, now_ns)
+
+    def limits_reached(self) -> list[Reached]:
+        """Give the limits that were reached, the latest first."""
+        return sorted(self._reached.values(), key=lambda reached: -reached.last_ns)
+
     def tell(self, events: list[Event], lost: int, now_ns: int) -> list[Told]:
         """Take one batch of events; return them as told."""
-        told = [self._told_of(event) for event in events]
+        told, counts = tell(events, self._numbers)
         if lost:
-            told.append(
-                self._next(now_ns, "warning", "lost", f"{lost} events were lost: too many at once")
-            )
+            counts["lost"] = lost
+            told.append(tell_sum("lost", lost, now_ns, next(self._numbers)))
+        self.event_counts.update(counts)
         self._events.extend(told)
         return told
 
     def events_after(self, number: int) -> list[Told]:
         """Give the kept events that are newer than this number."""
         return [event for event in self._events if event.number > number]
-
-    def _told_of(self, event: Event) -> Told:
-        text = f"{event.client} {event.kind}"
-        if event.detail:
-            joint = " " if event.kind in JOINED else ": "
-            text += joint + event.detail
-        return self._next(event.at_ns, _level(event.kind), event.kind, text)
-
-    def _next(self, at_ns: int, level: str, kind: str, text: str) -> Told:
-        self._told += 1
-        return Told(self._told, at_ns, level, kind, text)
-
-
-def _level(kind: str) -> str:
-    if kind in WORRYING:
-        return "warning"
-    if kind == "failed":
-        return "error"
-    return "info"
 
 
 def _rates(first: Totals, last: Totals, seconds: float) -> Rates:
@@ -96,4 +91,5 @@ def _rates(first: Totals, last: Totals, seconds: float) -> Rates:
         bytes_in=(last.bytes_in - first.bytes_in) / seconds,
         bytes_out=(last.bytes_out - first.bytes_out) / seconds,
         dropped=(last.dropped - first.dropped) / seconds,
+        expired=(last.expired - first.expired) / seconds,
     )

@@ -1,5 +1,16 @@
 // Turns the text of a live message into its type, or throws `NotUnderstood`. Past this edge the types are trusted.
-import type { Broker, BrokerEvent, Client, Journal, LiveMessage, Rates, TopicValue, Totals } from "./contract.ts";
+import type {
+  Broker,
+  BrokerEvent,
+  Client,
+  Journal,
+  LimitReached,
+  LiveMessage,
+  PrefixTraffic,
+  Rates,
+  TopicValue,
+  Totals,
+} from "./contract.ts";
 
 /** The broker sent something that is not in the contract: usually a page older or newer than the broker. */
 export class NotUnderstood extends Error {}
@@ -50,6 +61,7 @@ function journal(row: Json): Journal {
     synced_offset: numberOrNull(row, "synced_offset"),
     bytes: numberOrNull(row, "bytes"),
     segments: numberOrNull(row, "segments"),
+    not_journaled: numberOrNull(row, "not_journaled"),
   };
 }
 
@@ -70,6 +82,7 @@ function rates(row: Json): Rates {
     bytes_in: number(row, "bytes_in"),
     bytes_out: number(row, "bytes_out"),
     dropped: number(row, "dropped"),
+    expired: number(row, "expired"),
   };
 }
 
@@ -83,14 +96,43 @@ function client(row: Json): Client {
   return {
     client_id: text(row, "client_id"),
     address: text(row, "address"),
+    listener: text(row, "listener"),
+    user: textOrNull(row, "user"),
     protocol: text(row, "protocol"),
     connected_s: number(row, "connected_s"),
     messages_in: number(row, "messages_in"),
     messages_out: number(row, "messages_out"),
     dropped: number(row, "dropped"),
+    expired: number(row, "expired"),
+    queued_messages: number(row, "queued_messages"),
     queued_bytes: number(row, "queued_bytes"),
+    inflight: number(row, "inflight"),
     subscriptions: subscriptions.map(String),
   };
+}
+
+function limitReached(row: Json): LimitReached {
+  return {
+    limit: text(row, "limit"),
+    value: number(row, "value"),
+    times: number(row, "times"),
+    last_ms: number(row, "last_ms"),
+  };
+}
+
+function prefixTraffic(row: Json): PrefixTraffic {
+  return {
+    prefix: text(row, "prefix"),
+    messages: number(row, "messages"),
+    bytes: number(row, "bytes"),
+    deliveries: number(row, "deliveries"),
+    messages_s: number(row, "messages_s"),
+    bytes_s: number(row, "bytes_s"),
+  };
+}
+
+function retained(row: Json): LiveMessage["retained"] {
+  return { messages: number(row, "messages"), bytes: number(row, "bytes") };
 }
 
 function topicValue(row: Json): TopicValue {
@@ -129,6 +171,12 @@ export function parseLiveMessage(source: string): LiveMessage {
     totals: totals(object(root["totals"], "totals")),
     clients: list(root, "clients", client),
     clients_total: number(root, "clients_total"),
+    sessions_total: number(root, "sessions_total"),
+    sessions_away: number(root, "sessions_away"),
+    subscriptions_total: number(root, "subscriptions_total"),
+    retained: retained(object(root["retained"], "retained")),
+    limits: list(root, "limits", limitReached),
+    prefixes: list(root, "prefixes", prefixTraffic),
     topics_total: number(root, "topics_total"),
     values: list(root, "values", topicValue),
     events: list(root, "events", brokerEvent),

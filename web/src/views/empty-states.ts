@@ -28,6 +28,14 @@ export function explainNoEvents(node: HTMLElement): void {
   explain(node, "Nothing to tell yet. Clients that come and go, refusals and faults appear here.");
 }
 
+export function explainNoLimits(node: HTMLElement): void {
+  explain(node, "No limit has been reached since the start.");
+}
+
+export function explainNoPrefixes(node: HTMLElement): void {
+  explain(node, "Nothing has been published yet.");
+}
+
 function portOf(address: string): string {
   return address.slice(address.lastIndexOf(":") + 1);
 }

@@ -1,5 +1,5 @@
 // The figures at a glance. A tile turns to a warning by its own rule and says in words what is wrong.
-import type { Journal, LiveMessage } from "../model/contract.ts";
+import type { Journal, LiveMessage, Rates, Totals } from "../model/contract.ts";
 import { bytes, count, rate } from "../model/wording.ts";
 import { setData, setText } from "./page.ts";
 
@@ -23,16 +23,29 @@ function figures(message: LiveMessage): [string, Figure][] {
     ["messages_in", { value: rate(rates.messages_in), note: `${count(totals.messages_in)} in all` }],
     ["messages_out", { value: rate(rates.messages_out), note: `${count(totals.messages_out)} in all` }],
     ["bytes_in", { value: bytes(rates.bytes_in), note: `${bytes(rates.bytes_out)}/s out` }],
-    ["dropped", droppedFigure(totals.dropped, rates.dropped)],
-    ["clients", { value: count(message.clients_total), note: `${count(totals.connections)} since the start` }],
-    ["topics", { value: count(message.topics_total), note: "with a value" }],
+    ["dropped", droppedFigure(totals, rates)],
+    ["clients", { value: count(message.clients_total), note: clientsNote(message) }],
+    ["topics", { value: count(message.topics_total), note: retainedNote(message) }],
     ["journal", journalFigure(broker.journal)],
   ];
 }
 
-function droppedFigure(total: number, per_second: number): Figure {
-  if (per_second > 0) return { value: count(total), note: `now ${rate(per_second)} /s`, mood: "warning" };
-  return { value: count(total), note: total > 0 ? "none right now" : "nothing lost" };
+function droppedFigure(totals: Totals, rates: Rates): Figure {
+  const expired = totals.expired > 0 ? `, ${count(totals.expired)} expired` : "";
+  const value = count(totals.dropped);
+  if (rates.dropped > 0) return { value, note: `now ${rate(rates.dropped)} /s${expired}`, mood: "warning" };
+  return { value, note: `${totals.dropped > 0 ? "none right now" : "nothing lost"}${expired}` };
+}
+
+function clientsNote(message: LiveMessage): string {
+  const away = message.sessions_away;
+  const waiting = away > 0 ? `${count(away)} away, ` : "";
+  return `${waiting}${count(message.totals.connections)} since the start`;
+}
+
+function retainedNote(message: LiveMessage): string {
+  const { messages, bytes: size } = message.retained;
+  return messages > 0 ? `${count(messages)} retained, ${bytes(size)}` : "none retained";
 }
 
 function journalFigure(journal: Journal): Figure {
@@ -40,6 +53,9 @@ function journalFigure(journal: Journal): Figure {
   const figure = { value: count(journal.next_offset), unit: "next offset" };
   if (journal.state === "failed") {
     return { ...figure, state: "failed", mood: "fault", note: journal.reason ?? "the broker gave no reason" };
+  }
+  if (journal.not_journaled) {
+    return { ...figure, state: "losing", mood: "fault", note: `${count(journal.not_journaled)} messages not kept` };
   }
   const size = `${bytes(journal.bytes)} in ${segments(journal.segments)}`;
   return { ...figure, state: "recording", mood: "good", note: `${size}, ${unsynced(journal)}` };

@@ -10,7 +10,7 @@ pub(super) enum Room {
     /// The message waits.
     Kept,
     /// Something was dropped; the message waits unless it was the one.
-    Dropped(u64),
+    Dropped(u32),
     /// The policy ends the connection.
     Overflow,
 }

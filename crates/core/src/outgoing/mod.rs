@@ -4,21 +4,23 @@
 
 mod aliases;
 mod lane;
+mod push;
 mod replay;
 mod take;
 mod window;
 
+pub use push::{Dropped, Pushed};
 pub use replay::Replay;
 pub use take::Taken;
 pub use window::Settled;
 
 use std::collections::VecDeque;
 
-use slipring_wire::{PacketId, QoS, Version};
+use slipring_wire::{PacketId, Version};
 
-use crate::{Delivery, Limits, Millis};
+use crate::{Delivery, Limits};
 use aliases::Aliases;
-use lane::{Lane, Room};
+use lane::Lane;
 use replay::Replays;
 use window::Window;
 
@@ -32,17 +34,6 @@ pub enum Overflow {
     DropNewest,
     /// The client is disconnected.
     Disconnect,
-}
-
-/// What the engine has to do after a push.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pushed {
-    /// Nothing: the client is away, or its task knows already.
-    Quiet,
-    /// Wake the client's task.
-    Wake,
-    /// The queue is full and the policy is to end the connection.
-    Overflow,
 }
 
 /// What a connected client allows.
@@ -90,7 +81,9 @@ pub struct Outgoing {
     window: Window,
     /// The client's task was told that there is something to do.
     woken: bool,
-    /// Since the last take.
+    /// Messages wait because as many as may be are in flight; counted once until none waits.
+    held: bool,
+    /// While messages were taken, since the last take.
     dropped: u64,
     expired: u64,
     /// Dropped and not told to the client yet.
@@ -109,6 +102,7 @@ impl Outgoing {
             queue_bytes: 0,
             window: Window::new(),
             woken: false,
+            held: false,
             dropped: 0,
             expired: 0,
             untold: 0,
@@ -135,6 +129,7 @@ impl Outgoing {
     fn forget_connection(&mut self) {
         self.lane = Lane::default();
         self.woken = false;
+        self.held = false;
     }
 
     /// Whether the connection with this key still has the session.
@@ -161,43 +156,6 @@ impl Outgoing {
     /// Whether a shared subscription had better choose another member.
     pub fn is_busy(&self) -> bool {
         !self.queue.is_empty() || self.lane.queued_bytes() > self.bounds.outbox_bytes / 2
-    }
-
-    /// Adds an encoded QoS 0 message. A client that is away does not get it.
-    pub fn push_encoded(&mut self, message: &[u8], expires_ms: Option<Millis>) -> Pushed {
-        let Some(link) = &self.link else { return Pushed::Quiet };
-        if message.len() > link.terms.packet_bytes as usize {
-            self.drop_messages(1); // MQTT-3.1.2-25
-            return Pushed::Quiet;
-        }
-        let Bounds { outbox_bytes, qos0, .. } = self.bounds;
-        match self.lane.push(message, expires_ms, outbox_bytes, qos0) {
-            Room::Overflow => return Pushed::Overflow,
-            Room::Dropped(count) => self.drop_messages(count),
-            Room::Kept => {}
-        }
-        self.nudge()
-    }
-
-    /// Adds a QoS 1 or 2 message, for a client that is here or away.
-    pub fn push(&mut self, delivery: Delivery) -> Pushed {
-        debug_assert!(delivery.qos > QoS::AtMostOnce);
-        let bytes = delivery.message.bytes();
-        while self.queue.len() >= self.bounds.queue_messages
-            || self.queue_bytes + bytes > self.bounds.queue_bytes
-        {
-            match (self.bounds.qos12, self.link.is_some()) {
-                (Overflow::Disconnect, true) => return Pushed::Overflow,
-                (Overflow::DropOldest, _) if self.drop_oldest() => {}
-                _ => {
-                    self.drop_messages(1);
-                    return Pushed::Quiet;
-                }
-            }
-        }
-        self.queue_bytes += bytes;
-        self.queue.push_back(delivery);
-        if self.has_window() { self.nudge() } else { Pushed::Quiet }
     }
 
     /// Asks for the retained messages of a new subscription.
@@ -239,26 +197,6 @@ impl Outgoing {
 
     fn window_max(&self, terms: &Terms) -> usize {
         self.bounds.inflight.min(usize::from(terms.receive_max))
-    }
-
-    fn drop_oldest(&mut self) -> bool {
-        let Some(oldest) = self.queue.pop_front() else { return false };
-        self.queue_bytes -= oldest.message.bytes();
-        self.drop_messages(1);
-        true
-    }
-
-    fn drop_messages(&mut self, count: u64) {
-        self.dropped += count;
-        self.untold += count;
-    }
-
-    fn nudge(&mut self) -> Pushed {
-        if self.link.is_none() || std::mem::replace(&mut self.woken, true) {
-            Pushed::Quiet
-        } else {
-            Pushed::Wake
-        }
     }
 }
 

@@ -17,10 +17,12 @@ const SLICE_BYTES: usize = 256 << 10;
 pub struct Taken {
     /// How many messages are among the bytes.
     pub messages: u64,
-    /// How many were dropped.
+    /// How many were dropped because the client takes no packet of their size.
     pub dropped: u64,
     /// How many expired before they could be sent.
     pub expired: u64,
+    /// Messages begin to wait because as many as may be are in flight.
+    pub held: bool,
 }
 
 impl Outgoing {
@@ -41,6 +43,8 @@ impl Outgoing {
             self.take_queue(&mut link, now_ms, &mut taken, out);
             self.take_lane(&mut link, now_ms, &mut taken, out);
             self.link = Some(link);
+            taken.held = !self.queue.is_empty() && self.hold();
+            self.held &= !self.queue.is_empty();
         }
         taken.dropped = std::mem::take(&mut self.dropped);
         taken.expired = std::mem::take(&mut self.expired);
@@ -164,7 +168,8 @@ impl Outgoing {
         if full != extras && fits(publish, &extras, &link.terms, out) {
             return true;
         }
-        self.drop_messages(1);
+        self.dropped += 1;
+        self.untold += 1;
         false
     }
 

@@ -74,6 +74,11 @@ impl Window {
         self.outstanding < most && self.slots.len() < IDENTIFIERS && !self.is_resending()
     }
 
+    /// Whether as many as these are on their way.
+    pub fn is_full(&self, most: usize) -> bool {
+        self.outstanding >= most
+    }
+
     /// Whether something of an earlier connection has not been sent again yet.
     pub fn is_resending(&self) -> bool {
         self.resent < self.slots.len()

@@ -1,0 +1,123 @@
+//! Adding messages for a client: what has no room, by which bound, and what the engine has to do then.
+
+use slipring_wire::QoS;
+
+use super::lane::Room;
+use super::{Bounds, Outgoing, Overflow};
+use crate::{Delivery, Limit, Millis};
+
+/// What the engine has to do after a push.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pushed {
+    /// Nothing: the client is away, or its task knows already.
+    Quiet,
+    /// Wake the client's task.
+    Wake,
+    /// Count the messages that were dropped.
+    Dropped(Dropped),
+    /// The queue is full: the message is dropped, and the policy is to end the connection.
+    Overflow(Limit),
+    /// The message is the first that waits because as many as may be are in flight.
+    Held,
+}
+
+/// Messages that found no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    /// The bound in the way; None is the client's own, on the size of a packet.
+    pub limit: Option<Limit>,
+    /// How many.
+    pub messages: u32,
+    /// Wake the client's task all the same.
+    pub wake: bool,
+}
+
+impl Outgoing {
+    /// Adds an encoded QoS 0 message. A client that is away does not get it.
+    pub fn push_encoded(&mut self, message: &[u8], expires_ms: Option<Millis>) -> Pushed {
+        let Some(link) = &self.link else { return Pushed::Quiet };
+        if message.len() > link.terms.packet_bytes as usize {
+            return self.lose(None, 1, false); // MQTT-3.1.2-25
+        }
+        let Bounds { outbox_bytes, qos0, .. } = self.bounds;
+        match self.lane.push(message, expires_ms, outbox_bytes, qos0) {
+            Room::Kept => self.nudge(),
+            Room::Dropped(count) => self.lose(Some(Limit::OutboxBytes), count, true),
+            Room::Overflow => self.overflow(Limit::OutboxBytes),
+        }
+    }
+
+    /// Adds a QoS 1 or 2 message, for a client that is here or away.
+    pub fn push(&mut self, delivery: Delivery) -> Pushed {
+        debug_assert!(delivery.qos > QoS::AtMostOnce);
+        match self.bound_in_the_way(&delivery) {
+            None => self.enqueue(delivery),
+            Some(limit) => self.push_beyond(delivery, limit),
+        }
+    }
+
+    /// The bound that one more message would break.
+    fn bound_in_the_way(&self, delivery: &Delivery) -> Option<Limit> {
+        if self.queue.len() >= self.bounds.queue_messages {
+            return Some(Limit::QueueMessages);
+        }
+        let bytes = self.queue_bytes + delivery.message.bytes();
+        (bytes > self.bounds.queue_bytes).then_some(Limit::QueueBytes)
+    }
+
+    /// The queue is full: the policy acts.
+    #[cold]
+    fn push_beyond(&mut self, delivery: Delivery, limit: Limit) -> Pushed {
+        let mut dropped = 0;
+        while self.bound_in_the_way(&delivery).is_some() {
+            match (self.bounds.qos12, self.link.is_some()) {
+                (Overflow::Disconnect, true) => return self.overflow(limit),
+                (Overflow::DropOldest, _) if self.drop_oldest() => dropped += 1,
+                _ => return self.lose(Some(limit), dropped + 1, false),
+            }
+        }
+        let wake = self.enqueue(delivery) == Pushed::Wake;
+        self.untold += u64::from(dropped);
+        Pushed::Dropped(Dropped { limit: Some(limit), messages: dropped, wake })
+    }
+
+    fn enqueue(&mut self, delivery: Delivery) -> Pushed {
+        self.queue_bytes += delivery.message.bytes();
+        self.queue.push_back(delivery);
+        if self.has_window() {
+            return self.nudge();
+        }
+        if self.hold() { Pushed::Held } else { Pushed::Quiet }
+    }
+
+    /// Whether messages begin to wait because as many as we allow are in flight.
+    pub(super) fn hold(&mut self) -> bool {
+        let full = self.link.is_some() && self.window.is_full(self.bounds.inflight);
+        full && !std::mem::replace(&mut self.held, true)
+    }
+
+    fn drop_oldest(&mut self) -> bool {
+        let Some(oldest) = self.queue.pop_front() else { return false };
+        self.queue_bytes -= oldest.message.bytes();
+        true
+    }
+
+    fn lose(&mut self, limit: Option<Limit>, messages: u32, wake: bool) -> Pushed {
+        self.untold += u64::from(messages);
+        let wake = wake && self.nudge() == Pushed::Wake;
+        Pushed::Dropped(Dropped { limit, messages, wake })
+    }
+
+    fn overflow(&mut self, limit: Limit) -> Pushed {
+        self.untold += 1;
+        Pushed::Overflow(limit)
+    }
+
+    fn nudge(&mut self) -> Pushed {
+        if self.link.is_none() || std::mem::replace(&mut self.woken, true) {
+            Pushed::Quiet
+        } else {
+            Pushed::Wake
+        }
+    }
+}

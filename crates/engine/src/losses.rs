@@ -1,0 +1,80 @@
+//! Messages that a client did not get: counted where they are lost, told at most once a second.
+
+use std::sync::atomic::Ordering::{AcqRel, Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use slipring_core::{Dropped, Limit, Millis};
+
+use crate::broker::Broker;
+use crate::client::Client;
+use crate::event::EventKind;
+
+/// Drops of one client are told at most this often, and once more at the end.
+const TELL_MS: Millis = 1_000;
+
+/// What one client lost and nobody was told of.
+#[derive(Debug, Default)]
+pub(crate) struct Losses {
+    untold: AtomicU64,
+    /// The place of the last bound in `Limit::ALL`, from 1; 0 is the client's own on packets.
+    bound: AtomicU8,
+    /// Whether the client is among those to be told of. Changed after `untold` grew and before it is
+    /// taken, so that no loss stays untold.
+    listed: AtomicBool,
+    told_ms: AtomicU64,
+}
+
+/// Clients with losses to be told of, each once.
+// A lock: taken when a client begins to lose messages, and when events are fetched.
+pub(crate) type Losing = Mutex<Vec<Arc<Client>>>;
+
+impl Broker {
+    /// Counts messages that found no room.
+    #[cold]
+    pub fn count_dropped(&self, client: &Arc<Client>, dropped: Dropped) {
+        let messages = u64::from(dropped.messages);
+        client.traffic.dropped.fetch_add(messages, Relaxed);
+        self.traffic.dropped.fetch_add(messages, Relaxed);
+        if let Some(limit) = dropped.limit {
+            self.reached.count(limit);
+        }
+        let losses = &client.losses;
+        losses.bound.store(dropped.limit.map_or(0, |limit| limit as u8 + 1), Relaxed);
+        losses.untold.fetch_add(messages, Relaxed);
+        if !losses.listed.swap(true, AcqRel) {
+            self.losing.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(client));
+        }
+    }
+
+    /// Tells of every client that has lost messages and was not told of within the last second.
+    pub fn tell_losses(&self) {
+        let now_ms = self.now_ms();
+        let mut losing = self.losing.lock().unwrap_or_else(PoisonError::into_inner);
+        losing.retain(|client| {
+            let told_ms = client.losses.told_ms.load(Relaxed);
+            let waits = told_ms > 0 && now_ms < told_ms + TELL_MS;
+            if !waits {
+                client.losses.listed.swap(false, AcqRel);
+                self.tell_dropped(client);
+            }
+            waits
+        });
+    }
+
+    /// Tells how many messages for a client were dropped since the last time, if any.
+    pub fn tell_dropped(&self, client: &Client) {
+        let losses = &client.losses;
+        let count = losses.untold.swap(0, Relaxed);
+        if count > 0 {
+            losses.told_ms.store(self.now_ms().max(1), Relaxed);
+            let bound = usize::from(losses.bound.load(Relaxed));
+            let why = match bound.checked_sub(1).and_then(|at| Limit::ALL.get(at)) {
+                Some(limit) => format!("it does not keep up (limits.{})", limit.name()),
+                None => "it takes no packet of that size".into(),
+            };
+            let messages = if count == 1 { "message" } else { "messages" };
+            self.report(EventKind::Dropped, &client.name, format!("{count} {messages}: {why}"));
+        }
+    }
+}

@@ -1,0 +1,130 @@
+"""The broker's counters in the text format of Prometheus. Shows no client, no user, no credential.
+
+Every family is always there, and labels are bounded: a scrape costs the same on a busy day.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from slipring import __version__
+from slipring.control import Broker
+from slipring.control.limits import LimitsSection
+from slipring.native import JournalStatus, Status
+
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+PREFIXES_SHOWN = 100
+"""Prefixes with the most messages since the start; which they are changes seldom."""
+
+Samples = Iterable[tuple[Mapping[str, str], float]]
+
+
+def metrics_text(broker: Broker) -> str:
+    """Everything there is to scrape."""
+    status = broker.engine.status()
+    lines: list[str] = []
+    for name, kind, meaning, samples in _families(broker, status):
+        lines += (f"# HELP {name} {meaning}", f"# TYPE {name} {kind}")
+        lines += (f"{name}{_labels(labels)} {_number(value)}" for labels, value in samples)
+    return "\n".join(lines) + "\n"
+
+
+Family = tuple[str, str, str, Samples]
+
+
+def _families(broker: Broker, status: Status) -> Iterator[Family]:
+    yield "slipring_build_info", "gauge", "The version.", [({"version": __version__}, 1)]
+    for name, meaning, value in _gauges(status):
+        yield f"slipring_{name}", "gauge", meaning, [({}, value)]
+    for name, meaning, value in _counters(status):
+        yield f"slipring_{name}_total", "counter", meaning, [({}, value)]
+    if status.journal is not None:
+        yield from _journal(status.journal)
+    yield (
+        "slipring_limit_reached_total",
+        "counter",
+        "Times a limit was reached; the label is its key in the configuration.",
+        [({"limit": limit}, status.reached.get(limit, 0)) for limit in _limits()],
+    )
+    yield (
+        "slipring_events_total",
+        "counter",
+        "Events told by the engine.",
+        [({"kind": kind}, count) for kind, count in broker.overview.event_counts.items()],
+    )
+    yield from _prefixes(broker)
+
+
+def _gauges(status: Status) -> list[tuple[str, str, float]]:
+    return [
+        ("uptime_seconds", "Seconds since the start.", status.uptime_s),
+        ("clients", "Connected clients.", status.clients),
+        ("sessions", "Sessions, connected or waiting for their client.", status.sessions),
+        ("sessions_away", "Sessions waiting for their client.", status.sessions - status.clients),
+        ("subscriptions", "Subscriptions of all sessions.", status.subscriptions),
+        ("retained_messages", "Retained messages.", status.retained_messages),
+        ("retained_bytes", "Bytes of the retained messages, about.", status.retained_bytes),
+        ("topics", "Topics with a newest value.", status.topics),
+    ]
+
+
+def _counters(status: Status) -> list[tuple[str, str, float]]:
+    totals = status.totals
+    return [
+        ("connections", "Clients let in.", status.connections),
+        ("messages_received", "Messages received from publishers.", totals.messages_in),
+        ("messages_sent", "Messages sent to subscribers.", totals.messages_out),
+        ("received_bytes", "Bytes received, all packets.", totals.bytes_in),
+        ("sent_bytes", "Bytes sent, all packets.", totals.bytes_out),
+        ("messages_dropped", "Messages dropped on the way to a subscriber.", totals.dropped),
+        ("messages_expired", "Messages that expired before they were sent.", totals.expired),
+    ]
+
+
+def _journal(journal: JournalStatus) -> Iterator[Family]:
+    healthy = journal.failure is None
+    yield "slipring_journal_up", "gauge", "1 while the journal takes messages.", [({}, healthy)]
+    for name, kind, meaning, value in (
+        ("first_offset", "gauge", "The oldest offset.", journal.first_offset),
+        ("next_offset", "gauge", "The offset of the next message.", journal.next_offset),
+        ("synced_offset", "gauge", "Everything before this is on disk.", journal.synced_offset),
+        ("bytes", "gauge", "Bytes of all segments.", journal.bytes),
+        ("segments", "gauge", "Segment files.", journal.segments),
+        ("not_journaled_total", "counter", "Messages not journaled.", journal.not_journaled),
+    ):
+        yield f"slipring_journal_{name}", kind, meaning, [({}, value)]
+
+
+def _prefixes(broker: Broker) -> Iterator[Family]:
+    traffic = broker.engine.prefixes(PREFIXES_SHOWN)
+    for name, meaning, samples in (
+        ("messages", "Messages published below a prefix.", [one.messages for one in traffic]),
+        ("payload_bytes", "Payload published below a prefix.", [one.bytes for one in traffic]),
+        ("deliveries", "Deliveries to subscribers.", [one.deliveries for one in traffic]),
+    ):
+        labels = [{"prefix": one.prefix} for one in traffic]
+        yield (
+            f"slipring_prefix_{name}_total",
+            "counter",
+            f"{meaning} The busiest {PREFIXES_SHOWN} since the start.",
+            zip(labels, samples, strict=True),
+        )
+
+
+def _limits() -> list[str]:
+    """The keys that are bounds; the others say what happens there."""
+    fields = LimitsSection.model_fields
+    return [name for name, field in fields.items() if field.annotation is int]
+
+
+def _labels(labels: Mapping[str, str]) -> str:
+    if not labels:
+        return ""
+    return "{" + ",".join(f'{name}="{_escape(text)}"' for name, text in labels.items()) + "}"
+
+
+def _escape(text: str) -> str:
+    """Keep a topic from ending its label: the format's own escapes."""
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) else repr(value)

@@ -1,0 +1,73 @@
+"""Brokers with small limits for tests, and peers that are let in."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from tests.metrics import Metrics
+from tests.mqtt_bytes import properties
+from tests.raw_mqtt import V5, RawPeer, Version
+from tests.running_broker import RunningBroker
+
+KEPT = properties(session_expiry=3_600)
+"""A session that waits for its client."""
+
+
+class LimitedBroker:
+    """A broker with small limits."""
+
+    def __init__(self, running: RunningBroker, peers: ExitStack) -> None:
+        self.running = running
+        self._peers = peers
+
+    def peer(self, version: Version = V5) -> RawPeer:
+        """A connection, closed at the end of the test, that has said nothing."""
+        made = RawPeer(self.running.host, self.running.port, version)
+        return self._peers.enter_context(made)
+
+    def client(self, client_id: str, version: Version = V5, **options: Any) -> RawPeer:
+        """A peer that was let in."""
+        peer = self.peer(version)
+        assert peer.connect(client_id, **options).reason == 0
+        return peer
+
+    def away(self, client_id: str, *filters: tuple[str, int]) -> None:
+        """A session with subscriptions, whose client has left."""
+        leaving = self.client(client_id, clean=False, properties=KEPT)
+        leaving.send(V5.subscribe(1, *filters), V5.disconnect())
+        assert max(leaving.packet().reasons) < 0x80
+        assert leaving.closed()
+        Metrics.when(self.running, "slipring_sessions_away", 1)
+
+    def back(self, client_id: str) -> RawPeer:
+        """The client of a session that waited."""
+        peer = self.peer()
+        assert peer.connect(client_id, clean=False, properties=KEPT).session_present
+        return peer
+
+    def reached(self, limit: str) -> float:
+        """How often a limit was reached so far."""
+        return Metrics.of(self.running).reached(limit)
+
+
+Limited: TypeAlias = Callable[..., LimitedBroker]
+
+
+@pytest.fixture
+def limited(tmp_path: Path) -> Iterator[Limited]:
+    """Starts a broker with these limits; `mqtt` is the config's table of that name."""
+    with ExitStack() as stack:
+
+        def started(mqtt: str = "", **limits: int | str) -> LimitedBroker:
+            file = tmp_path / "broker.toml"
+            rows = "\n".join(f"{key} = {value!r}" for key, value in limits.items())
+            file.write_text(f"[mqtt]\n{mqtt}\n[limits]\n{rows}\n")
+            running = RunningBroker.start(tmp_path / "data", "--config", str(file))
+            stack.callback(running.stop)
+            peers = stack.enter_context(ExitStack())
+            return LimitedBroker(running, peers)
+
+        yield started

@@ -1,0 +1,347 @@
+"""Every limit at its edge, on a real broker: what is within passes, one more gets the documented
+answer, and that is counted under the limit's key. A test is named after its key.
+"""
+
+import sys
+
+import httpx
+import pytest
+
+from slipring.control.limits import LimitsSection
+from tests.limited_broker import KEPT, Limited, LimitedBroker
+from tests.mqtt_bytes import Pair, properties
+from tests.raw_mqtt import V5, V311, Kind, RawPeer, Version, Will
+
+BUSY, ELSEWHERE, QUOTA = 0x89, 0x9C, 0x97
+TOO_LARGE, NO_CLIENT_ID, NO_TOPIC, NO_FILTER = 0x95, 0x85, 0x90, 0x8F
+ALIAS_INVALID, TOO_MANY = 0x94, 0x93
+POLICIES = {"qos0_full", "qos12_full"}
+"""What happens at a limit; see test_slow_peers.py."""
+
+
+def test_every_limit_has_a_test_here() -> None:
+    tests = [name for name in dir(sys.modules[__name__]) if name.startswith("test_")]
+    keys = set(LimitsSection.model_fields) - POLICIES
+    assert [key for key in keys if not any(name.startswith(f"test_{key}_") for name in tests)] == []
+
+
+def is_ended(peer: RawPeer, reason: int) -> bool:
+    """Whether the broker ends the connection with this reason."""
+    last = peer.until(Kind.DISCONNECT)[-1]
+    return last.reason == reason and peer.closed()
+
+
+def test_connections_beyond_the_limit_are_told_that_the_server_is_busy(limited: Limited) -> None:
+    broker = limited(connections=2)
+    broker.client("one")
+    broker.client("two")
+    assert broker.reached("connections") == 0
+    assert broker.peer().connect("three").reason == BUSY
+    assert broker.peer(V311).connect("four").reason == 3
+    assert broker.reached("connections") == 2
+    broker.client("two")  # takes the place of its own earlier connection
+
+
+def test_connections_beyond_the_limit_are_sent_to_another_server(limited: Limited) -> None:
+    broker = limited(mqtt="server_reference = 'other.example:1883'", connections=1)
+    broker.client("one")
+    answer = broker.peer().connect("two")
+    assert answer.reason == ELSEWHERE
+    assert answer.properties["server_reference"] == ("other.example:1883",)
+    assert broker.reached("connections") == 1
+
+
+def test_sessions_beyond_the_limit_are_refused_also_when_nobody_is_connected(
+    limited: Limited,
+) -> None:
+    broker = limited(sessions=2)
+    broker.away("one", ("t", 1))
+    broker.client("two", properties=KEPT)
+    assert broker.reached("sessions") == 0
+    assert broker.peer().connect("three").reason == QUOTA
+    assert broker.reached("sessions") == 1
+    broker.back("one")
+
+
+def publish_of(packet_bytes: int) -> bytes:
+    """A QoS 1 PUBLISH of exactly this size."""
+    overhead = len(V5.publish("t", b"x" * 500, qos=1, packet_id=1)) - 500
+    packet = V5.publish("t", b"x" * (packet_bytes - overhead), qos=1, packet_id=1)
+    assert len(packet) == packet_bytes
+    return packet
+
+
+def test_packet_bytes_a_larger_packet_ends_its_connection(limited: Limited) -> None:
+    broker = limited(packet_bytes=1024)
+    peer = broker.client("one")
+    peer.send(publish_of(1024))
+    assert peer.packet().kind is Kind.PUBACK
+    assert broker.reached("packet_bytes") == 0
+    peer.send(publish_of(1025)[:3])  # its length is enough to know
+    assert is_ended(peer, TOO_LARGE)
+    assert broker.reached("packet_bytes") == 1
+
+
+def test_connect_bytes_a_larger_connect_is_not_read(limited: Limited) -> None:
+    broker = limited(connect_bytes=256)
+    overhead = len(V5.connect("x" * 200)) - 200
+    broker.client("x" * (256 - overhead))
+    assert broker.reached("connect_bytes") == 0
+    peer = broker.peer()
+    peer.send(V5.connect("x" * (257 - overhead)))
+    assert peer.closed()
+    assert broker.reached("connect_bytes") == 1
+
+
+def test_connect_ms_a_silent_connection_is_closed_and_others_stay(limited: Limited) -> None:
+    broker = limited(connect_ms=1_000)
+    silent, half = broker.peer(), broker.peer()
+    half.send(V5.connect("half")[:5])
+    quick = broker.client("quick")
+    assert broker.reached("connect_ms") == 0
+    assert silent.closed()
+    assert half.closed()
+    assert quick.quiet()
+    assert broker.reached("connect_ms") == 2
+
+
+def test_keep_alive_s_a_longer_one_or_none_is_cut_and_told(limited: Limited) -> None:
+    broker = limited(keep_alive_s=20)
+    for asked, told in ((20, None), (21, (20,)), (0, (20,))):
+        answer = broker.peer().connect(f"asks-{asked}", keep_alive_s=asked)
+        assert answer.properties.get("server_keep_alive") == told, asked
+    assert broker.reached("keep_alive_s") == 2
+
+
+def test_session_expiry_s_a_longer_one_is_cut_and_told(limited: Limited) -> None:
+    broker = limited(session_expiry_s=100)
+    for asked, told in ((100, None), (101, (100,)), (2**32 - 1, (100,))):
+        expiry = properties(session_expiry=asked)
+        answer = broker.peer().connect(f"asks-{asked}", properties=expiry)
+        assert answer.properties.get("session_expiry") == told, asked
+    assert broker.reached("session_expiry_s") == 2
+
+
+def test_client_id_bytes_a_longer_one_is_refused(limited: Limited) -> None:
+    broker = limited(client_id_bytes=23)
+    broker.client("å" * 11 + "x")
+    assert broker.reached("client_id_bytes") == 0
+    assert broker.peer().connect("å" * 12).reason == NO_CLIENT_ID
+    assert broker.peer(V311).connect("x" * 24).reason == 2
+    assert broker.reached("client_id_bytes") == 2
+
+
+def check_names(broker: LimitedBroker, limit: str, within: str, beyond: str) -> None:
+    """A topic and a filter within the limit pass, the ones beyond it do not."""
+    peer = broker.client("one")
+    peer.send(V5.publish(within, qos=1, packet_id=1), V5.subscribe(2, within, beyond))
+    assert peer.packet().kind is Kind.PUBACK
+    assert peer.packet().reasons == (0, NO_FILTER)
+    assert broker.reached(limit) == 1
+    peer.send(V5.publish(beyond, qos=1, packet_id=3))
+    assert is_ended(peer, NO_TOPIC)
+    assert broker.reached(limit) == 2
+
+
+def test_topic_levels_more_are_refused_in_topics_and_filters(limited: Limited) -> None:
+    check_names(limited(topic_levels=3), "topic_levels", "a/b/c", "a/b/c/d")
+
+
+def test_topic_bytes_more_are_refused_in_topics_and_filters(limited: Limited) -> None:
+    check_names(limited(topic_bytes=16), "topic_bytes", "x" * 16, "x" * 17)
+
+
+def test_topic_bytes_hold_for_a_will_too(limited: Limited) -> None:
+    broker = limited(topic_bytes=16)
+    broker.client("one", will=Will("x" * 16))
+    assert broker.peer().connect("two", will=Will("x" * 17)).reason == NO_TOPIC
+    assert broker.reached("topic_bytes") == 1
+
+
+def test_user_properties_more_end_the_connection(limited: Limited) -> None:
+    broker = limited(user_properties=2)
+    peer = broker.client("one")
+    pairs: list[Pair] = [("a", "1"), ("a", "1"), ("b", "2")]
+    peer.send(V5.publish("t", qos=1, packet_id=1, properties=properties(user=pairs[:2])))
+    assert peer.packet().kind is Kind.PUBACK
+    assert broker.reached("user_properties") == 0
+    peer.send(V5.publish("t", qos=1, packet_id=1, properties=properties(user=pairs)))
+    assert is_ended(peer, QUOTA)
+    assert broker.reached("user_properties") == 1
+
+
+def test_topic_aliases_a_higher_one_ends_the_connection(limited: Limited) -> None:
+    broker = limited(topic_aliases=2)
+    peer = broker.peer()
+    assert peer.connect("one").properties["topic_alias_maximum"] == (2,)
+    peer.send(V5.publish("t", qos=1, packet_id=1, properties=properties(topic_alias=2)))
+    assert peer.packet().kind is Kind.PUBACK
+    assert broker.reached("topic_aliases") == 0
+    peer.send(V5.publish("t", qos=1, packet_id=1, properties=properties(topic_alias=3)))
+    assert is_ended(peer, ALIAS_INVALID)
+    assert broker.reached("topic_aliases") == 1
+
+
+def test_topic_aliases_the_broker_uses_no_more_itself(limited: Limited) -> None:
+    broker = limited(topic_aliases=2)
+    peer = broker.client("one", properties=properties(topic_alias_maximum=10))
+    peer.send(V5.subscribe(1, "#"), *(V5.publish(topic, b"1") for topic in "abc"))
+    peer.packet()
+    used = [peer.packet().properties.get("topic_alias") for _ in "abc"]
+    assert used == [(1,), (2,), None]
+
+
+def test_subscriptions_a_further_one_is_refused(limited: Limited) -> None:
+    broker = limited(subscriptions=2)
+    peer = broker.client("one")
+    peer.send(V5.subscribe(1, "a", "b", "c", "a"))
+    assert peer.packet().reasons == (0, 0, QUOTA, 0), "one that is there already is no further one"
+    peer.send(V5.unsubscribe(2, "a"), V5.subscribe(3, "c"))
+    assert peer.packet().reasons == (0,)
+    assert peer.packet().reasons == (0,)
+    assert broker.reached("subscriptions") == 1
+
+
+def test_receive_max_one_more_unfinished_message_ends_the_connection(limited: Limited) -> None:
+    broker = limited(receive_max=2)
+    peer = broker.peer()
+    assert peer.connect("one").properties["receive_maximum"] == (2,)
+    for number in (1, 2):
+        peer.send(V5.publish("t", qos=2, packet_id=number))
+        assert peer.packet().kind is Kind.PUBREC
+    assert broker.reached("receive_max") == 0
+    peer.send(V5.publish("t", qos=2, packet_id=3))
+    assert is_ended(peer, TOO_MANY)
+    assert broker.reached("receive_max") == 1
+
+
+def publish_at(writer: RawPeer, qos: int, *payloads: bytes) -> None:
+    """Publish these to `t` and wait until the broker has them."""
+    for number, payload in enumerate(payloads, 1):
+        writer.send(V5.publish("t", payload, qos=qos, packet_id=number if qos else None))
+    writer.settle()
+
+
+def test_inflight_further_messages_wait_for_an_acknowledgement(limited: Limited) -> None:
+    broker = limited(inflight=2)
+    reader, writer = broker.client("reader"), broker.client("writer")
+    reader.send(V5.subscribe(1, ("t", 1)))
+    reader.packet()
+    publish_at(writer, 1, b"1", b"2")
+    assert [reader.packet().payload for _ in "12"] == [b"1", b"2"]
+    assert broker.reached("inflight") == 0
+    publish_at(writer, 1, b"3", b"4")
+    assert reader.quiet(), "two are on their way"
+    assert broker.reached("inflight") == 1
+    reader.send(V5.puback(1))
+    assert reader.packet().payload == b"3"
+
+
+def waiting_for(broker: LimitedBroker, client_id: str) -> list[tuple[bytes, object]]:
+    """What waited for a client: each payload, and the drops that were told with it."""
+    found = broker.back(client_id).waiting()
+    return [(one.payload, one.properties.get("user")) for one in found]
+
+
+def told(count: int) -> tuple[tuple[str, str], ...]:
+    return (("slipring-dropped", str(count)),)
+
+
+def test_queue_messages_beyond_the_limit_the_oldest_goes(limited: Limited) -> None:
+    broker = limited(queue_messages=2)
+    broker.away("reader", ("t", 1))
+    writer = broker.client("writer")
+    publish_at(writer, 1, b"1", b"2")
+    assert broker.reached("queue_messages") == 0
+    publish_at(writer, 1, b"3", b"4")
+    assert broker.reached("queue_messages") == 2, "counted while the client is away"
+    assert waiting_for(broker, "reader") == [(b"3", told(2)), (b"4", None)]
+
+
+def test_queue_bytes_beyond_the_limit_the_oldest_goes(limited: Limited) -> None:
+    broker = limited(queue_bytes=1024)
+    broker.away("reader", ("t", 1))
+    writer = broker.client("writer")
+    topic_bytes = len("t")
+    halves = [letter * (512 - topic_bytes) for letter in (b"1", b"2")]
+    publish_at(writer, 1, *halves)
+    assert broker.reached("queue_bytes") == 0
+    publish_at(writer, 1, b"3")
+    assert broker.reached("queue_bytes") == 1
+    assert waiting_for(broker, "reader") == [(halves[1], told(1)), (b"3", None)]
+
+
+def test_outbox_bytes_a_message_that_finds_no_room_is_lost_and_told(limited: Limited) -> None:
+    broker = limited(outbox_bytes=1024)
+    reader, writer = broker.client("reader"), broker.client("writer")
+    reader.send(V5.subscribe(1, "t"))
+    reader.packet()
+    overhead = len(V5.publish("t", b"x" * 500)) - 500
+    publish_at(writer, 0, b"x" * (1024 - overhead))
+    assert len(reader.packet().raw) == 1024
+    assert broker.reached("outbox_bytes") == 0
+    publish_at(writer, 0, b"x" * (1025 - overhead))
+    publish_at(writer, 0, b"next")
+    after = reader.packet()
+    assert (after.payload, after.properties.get("user")) == (b"next", told(1))
+    assert broker.reached("outbox_bytes") == 1
+
+
+def retain(writer: RawPeer, topic: str, payload: bytes) -> int:
+    """Publish to be retained; the broker's answer."""
+    writer.send(V5.publish(topic, payload, qos=1, packet_id=1, retain=True))
+    return writer.packet().reason
+
+
+def retained(broker: LimitedBroker) -> list[str]:
+    """The topics with a retained message."""
+    reader = broker.client("reader")
+    reader.send(V5.subscribe(1, "#"))
+    reader.packet()
+    return [message.topic for message in reader.waiting()]
+
+
+NOBODY = 0x10
+"""No matching subscribers: accepted."""
+
+
+def test_retained_messages_a_further_topic_is_not_retained(limited: Limited) -> None:
+    broker = limited(retained_messages=2)
+    writer = broker.client("writer")
+    assert [retain(writer, topic, b"1") for topic in "aba"] == [NOBODY] * 3
+    assert broker.reached("retained_messages") == 0
+    assert retain(writer, "c", b"1") == QUOTA
+    assert broker.reached("retained_messages") == 1
+    assert retain(writer, "a", b"") == NOBODY, "an empty one makes room"
+    assert retain(writer, "c", b"1") == NOBODY
+    assert retained(broker) == ["b", "c"]
+
+
+def test_retained_bytes_what_has_no_room_is_not_retained(limited: Limited) -> None:
+    entry_bytes = 64 + len("a")
+    broker = limited(retained_bytes=1_000)
+    writer = broker.client("writer")
+    assert retain(writer, "a", b"x" * (1_000 - entry_bytes)) == NOBODY
+    assert broker.reached("retained_bytes") == 0
+    assert retain(writer, "a", b"x" * (1_001 - entry_bytes)) == QUOTA
+    assert broker.reached("retained_bytes") == 1
+    assert retained(broker) == ["a"], "the earlier one stays"
+
+
+@pytest.mark.parametrize("version", [V5, V311])
+def test_values_a_further_topic_is_carried_and_not_shown(
+    limited: Limited, version: Version
+) -> None:
+    broker = limited(values=2)
+    reader, writer = broker.client("reader"), broker.client("writer", version)
+    reader.send(V5.subscribe(1, "#"))
+    reader.packet()
+    for topic in "ab":
+        writer.send(writer.version.publish(topic, b"1"))
+    writer.settle()
+    assert broker.reached("values") == 0
+    writer.send(writer.version.publish("c", b"1"))
+    assert [reader.packet().topic for _ in "abc"] == ["a", "b", "c"]
+    shown = httpx.get(f"{broker.running.console}/api/overview").json()
+    assert {value["topic"] for value in shown["values"]} == {"a", "b"}
+    assert broker.reached("values") == 1
