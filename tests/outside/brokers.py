@@ -5,13 +5,14 @@ of this harness.
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-READY = b"slipring ready "
+READY = re.compile(rb"slipring ready mqtt=\S+:(?P<port>\d+) ")
 UNDER_TEST = os.environ.get("OUTSIDE_BROKER", "slipring")
 
 LIMITS = {
@@ -75,19 +76,19 @@ def translated(options: dict[str, str]) -> str:
     return "[limits]\n" + "".join(f"{name} = {value}\n" for name, value in limits.items())
 
 
-def start_slipring(options: dict[str, str], port: int, kept: Path | None = None) -> Process:
-    """A broker on this port. Without a folder to go on with, it starts from nothing."""
+def start_slipring(options: dict[str, str], kept: Path | None = None) -> tuple[Process, int]:
+    """A broker and its port. Without a folder to go on with, it starts from nothing."""
     folder = Path(tempfile.mkdtemp(dir=os.environ.get("OUTSIDE_SCRATCH")))
     config = folder / "slipring.toml"
     config.write_text(translated(options), encoding="utf-8")
     command = [sys.executable, "-m", "slipring", "serve", "--config", str(config)]
-    command += ["--mqtt", f"127.0.0.1:{port}", "--data", str(kept or folder / "data")]
-    command += ["--console", "off"]
+    command += ["--mqtt", "127.0.0.1:0", "--data", str(kept or folder / "data"), "--console", "off"]
     process = Process(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.is_durable = kept is not None
     assert process.stdout is not None
     line = process.stdout.readline()
-    if not line.startswith(READY):
+    ready = READY.match(line)
+    if ready is None:
         _, errors = process.communicate(timeout=30)
         raise AssertionError(f"not ready: {line!r} {errors!r}")
-    return process
+    return process, int(ready["port"])

@@ -1,6 +1,6 @@
 """One test of Mosquitto's own suite, run against Slipring.
 
-    python -m tests.outside.mosquitto_run FOLDER TEST.py [PORT]
+    python -m tests.outside.mosquitto_run FOLDER TEST.py
 
 The test is a program that starts `mosquitto` by `mosq_test.start_broker` and compares packets by
 `mosq_test.expect_packet`. Both are replaced here, as are its sockets and the programs that some
@@ -20,9 +20,12 @@ from typing import Any
 from tests.outside.brokers import UNDER_TEST, Process, options_of, start_slipring
 from tests.outside.canonical import PacketSocket
 
+PORT = "OUTSIDE_PORT"
+"""How a program beside the test learns where the broker is."""
+
 
 def free_port() -> int:
-    """A port for the test to put its broker on; some tests start clients of their own there."""
+    """A port for Mosquitto, which has to be told one."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -49,15 +52,17 @@ class Stand:
         conf = Path(filename.replace(".py", ".conf")) if named else _conf_of(cmd or [])
         options = options_of(conf) if conf else {}
         kept = self.scratch / "kept" if options.get("persistence") == "true" else None
-        return start_slipring(options, self.port, kept)
+        process, self.port = start_slipring(options, kept)
+        os.environ[PORT] = str(self.port)
+        return process
 
     def sockets(self) -> type[PacketSocket]:
-        """Sockets that find the broker, also by the port that one test takes for granted."""
-        port = self.port
+        """Sockets that find the broker, whatever port the test believes it to have."""
+        stand = self
 
         class FoundSocket(PacketSocket):
             def connect(self, _address: object) -> None:
-                super().connect(("127.0.0.1", port))
+                super().connect(("127.0.0.1", stand.port))
 
         return FoundSocket
 
@@ -88,24 +93,24 @@ class SameHands(subprocess.Popen[bytes]):
         if program.suffix == ".py":
             folder = str(program.resolve().parents[1])
             module = [sys.executable, "-m", "tests.outside.mosquitto_run", folder]
-            command = [*module, program.name, *command[1:]]
+            command = [*module, program.name]
         super().__init__(command, **options)
 
 
-def main(folder: Path, test: str, port: int) -> None:
+def main(folder: Path, test: str) -> None:
     os.chdir(folder / "broker")
     sys.path[:0] = [str(folder / "broker"), str(folder)]
-    stand = Stand(port, Path(os.environ["OUTSIDE_SCRATCH"]))
+    found = os.environ.get(PORT)
+    stand = Stand(int(found) if found else free_port(), Path(os.environ["OUTSIDE_SCRATCH"]))
     mosq_test: Any = import_module("mosq_test")
     mosq_test.expect_packet = Expectation(mosq_test.TestError)
     if UNDER_TEST == "slipring":
         mosq_test.start_broker = stand.start
     vars(subprocess).update(Popen=SameHands)
     vars(socket).update(socket=stand.sockets())
-    sys.argv = [test, str(port)]
+    sys.argv = [test, str(stand.port)]
     runpy.run_path(test, run_name="__main__")
 
 
 if __name__ == "__main__":
-    chosen = int(sys.argv[3]) if len(sys.argv) > 3 else free_port()
-    main(Path(sys.argv[1]).resolve(), sys.argv[2], chosen)
+    main(Path(sys.argv[1]).resolve(), sys.argv[2])

@@ -8,7 +8,6 @@ one of that name here starts Slipring.
 
 import ast
 import os
-import socket
 import sys
 import unittest
 from pathlib import Path
@@ -22,8 +21,9 @@ MODULE = "test_mqttv5"
 class Server:
     """What the tests know of a running broker: its socket's address, and how to end it."""
 
-    def __init__(self, port: int) -> None:
-        self.process: Process = start_slipring({}, port)
+    def __init__(self) -> None:
+        self.process: Process
+        self.process, port = start_slipring({})
         self.address = ("127.0.0.1", port)
         self.socket = SimpleNamespace(getsockname=lambda: self.address)
 
@@ -35,11 +35,8 @@ class Server:
 def modules() -> dict[str, ModuleType]:
     """The modules `mqtt` and `mqtt.brokers`, as far as the tests use them."""
     package, brokers = ModuleType("mqtt"), ModuleType("mqtt.brokers")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     # Started already: the tests wait two seconds for it and no longer.
-    listeners = SimpleNamespace(TCPListeners=SimpleNamespace(server=Server(port)))
+    listeners = SimpleNamespace(TCPListeners=SimpleNamespace(server=Server()))
     vars(brokers).update(run=lambda config: None, listeners=listeners)
     vars(package).update(brokers=brokers)
     return {"mqtt": package, "mqtt.brokers": brokers}

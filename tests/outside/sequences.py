@@ -4,9 +4,7 @@ A sequence is what a client sends, what it must hear, and whether it is still co
 Mosquitto's own player compares bytes where the standard leaves a broker free; this one does not.
 """
 
-import contextlib
 import json
-import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,7 +35,7 @@ class Sequence:
             try:
                 if self.connects:
                     greet(client, self.name, VERSIONS[self.level])
-                return self._played(client, port) or self._ended(client) or leave(client)
+                return self._played(client, port) or self._ended(client)
             except TimeoutError:
                 return "nothing came"
             except ConnectionError:
@@ -77,15 +75,6 @@ def greet(client: PacketSocket, name: str, version: Version) -> None:
     client.sendall(version.connect(name, keep_alive_s=60))
     answer = version.read(client.packet())
     assert answer.reason == 0, answer
-
-
-def leave(client: PacketSocket) -> str:
-    """End the connection, and wait until the broker has: the next sequence has the same name."""
-    with contextlib.suppress(OSError):
-        client.shutdown(socket.SHUT_WR)
-    while client.recv(4096):
-        pass
-    return ""
 
 
 def publish(port: int, step: dict[str, Any]) -> None:

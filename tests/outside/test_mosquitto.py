@@ -1,7 +1,6 @@
 """Mosquitto's own tests of a broker, each against Slipring. `mosquitto.toml` lists them."""
 
 import re
-import socket
 from collections.abc import Iterator
 
 import pytest
@@ -28,12 +27,11 @@ def test_every_test_of_the_suite_is_listed() -> None:
 
 
 @pytest.fixture(scope="module")
-def port() -> Iterator[int]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        free: int = probe.getsockname()[1]
-    broker = start_slipring({}, free)
-    yield free
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OUTSIDE_SCRATCH", str(tmp_path_factory.mktemp("sequences")))
+        broker, found = start_slipring({})
+    yield found
     broker.kill()
     broker.communicate()
 
