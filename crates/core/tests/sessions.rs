@@ -217,6 +217,17 @@ fn publishes(bytes: &[u8]) -> Vec<PacketId> {
     ids
 }
 
+#[test]
+fn a_session_that_is_over_holds_no_messages() {
+    let mut world = World::new();
+    (0..10).for_each(|number| world.publish(number % 2 == 0));
+    world.write(true).unwrap();
+    assert_eq!(world.outgoing.waiting(), (10, 50), "three in flight, seven in the queue");
+    world.outgoing.end();
+    assert_eq!(world.outgoing.waiting(), (0, 0));
+    assert!(!world.outgoing.has_work());
+}
+
 proptest! {
     #[test]
     fn nothing_is_lost_and_qos_2_arrives_once_whatever_is_lost_on_the_way(

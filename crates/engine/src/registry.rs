@@ -227,6 +227,8 @@ impl Broker {
             }
         }
         self.unsubscribe(client, state.session.filters());
+        // Publishers may keep a route to it for a while; its messages go now.
+        client.outgoing().end();
         state.will.take().map(|(will, _)| will)
     }
 }

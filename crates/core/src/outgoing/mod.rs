@@ -132,6 +132,16 @@ impl Outgoing {
         self.held = false;
     }
 
+    /// The session is over: nothing will be sent any more, whoever still knows of it.
+    pub fn end(&mut self) {
+        self.link = None;
+        self.forget_connection();
+        self.replays = Replays::default();
+        self.queue = VecDeque::new();
+        self.queue_bytes = 0;
+        self.window = Window::new();
+    }
+
     /// Whether the connection with this key still has the session.
     pub fn is_linked(&self, key: u64) -> bool {
         self.link.as_ref().is_some_and(|link| link.key == key)
