@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import time
 from pathlib import Path
 
@@ -72,7 +73,7 @@ def _start(config: Config) -> Engine:
             listeners=[_listener(section) for section in config.listeners],
             journal=_journal_folder(config),
             segment_bytes=config.journal.segment_bytes,
-            threads=config.threads,
+            threads=config.threads or _processors_to_take(),
         )
     except ListenError as error:
         raise StartError(
@@ -80,6 +81,11 @@ def _start(config: Config) -> Engine:
         ) from None
     except PlanError as error:
         raise ConfigError(f"journal.topics: {error}") from None
+
+
+def _processors_to_take() -> int:
+    """One is left to the control plane, the console and the system."""
+    return max(1, len(os.sched_getaffinity(0)) - 1)
 
 
 def _listener(section: ListenerSection) -> Listener:

@@ -83,7 +83,12 @@ class Config(Section):
     data: Path = Field(
         Path("slipring-data"), description="Folder of the journal, made if it is not there."
     )
-    threads: int = Field(2, ge=1, le=256, description="Threads of the engine.")
+    threads: int = Field(
+        0,
+        ge=0,
+        le=256,
+        description="Threads of the engine; 0 leaves one processor to the rest, and takes the others.",
+    )
     allow_anonymous: bool = Field(
         False,
         description="Accept clients that have not proved who they are from other machines too, "
