@@ -87,7 +87,7 @@ class Config(Section):
         0,
         ge=0,
         le=256,
-        description="Threads of the engine; 0 leaves one processor to the rest, and takes the others.",
+        description="Threads of the engine; 0 leaves one processor free and takes the others.",
     )
     allow_anonymous: bool = Field(
         False,
