@@ -26,7 +26,7 @@ pub use conversation::{Action, Conversation, Goodbye, Incoming, Opening};
 pub use delivery::{DROPPED_PROPERTY, Delivery, Extras, Identifiers, encode};
 pub use durability::{Durability, DurabilityRule, UnknownDurability};
 pub use limits::{Limit, Limits};
-pub use message::{Message, Millis, expiry};
+pub use message::{Message, Millis, Place, Stored, expiry};
 pub use outgoing::{Dropped, Outgoing, Overflow, Pushed, Replay, Settled, Taken, Terms};
 pub use plan::{JournalRule, Plan, PlanError, Retention};
 pub use retained::Retained;
