@@ -20,6 +20,7 @@ mod post;
 mod recording;
 mod registry;
 mod routes;
+mod runs;
 mod status;
 mod subscribing;
 mod sys;

@@ -1,12 +1,11 @@
 //! Delivering the messages of one publisher: QoS 0 at once, QoS 1 when the journal has given it an
 //! offset, QoS 2 when it is safe, so that no crash can deliver it twice.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use slipring_core::{
-    Delivery, Dropped, Durability, Extras, Identifiers, Limit, Message, Millis, Pushed, Record,
-    encode, expiry,
+    Delivery, Dropped, Durability, Extras, Limit, Manner, Message, Millis, Place, Pushed, encode, expiry,
 };
 use slipring_wire::{Publish, QoS, Reason, Version};
 
@@ -14,6 +13,7 @@ use crate::broker::Broker;
 use crate::client::Client;
 use crate::gates::Gate;
 use crate::routes::Target;
+use crate::runs::Runs;
 
 /// Bytes of QoS 2 messages of one publisher that may wait for the journal before it is not read.
 const LATER_BYTES_MAX: usize = 16 << 20;
@@ -25,18 +25,19 @@ pub(crate) struct Post {
     encoded: [Vec<u8>; 4],
     /// The same for one subscriber alone, with its subscription identifiers.
     identified: Vec<u8>,
-    /// The same message to be kept, made at most once.
-    kept: Option<Arc<Message>>,
     expires_ms: Option<Millis>,
-    /// Its place in the batch, and what it is promised.
+    /// Its place in the batch, if the journal has to make it safe, and what it is promised.
     place: Option<u32>,
     level: Durability,
-    /// QoS 1 and 2 messages of this batch.
+    /// Whether it is among `kept` already.
+    is_kept: bool,
+    /// Messages of this batch at QoS 1 and 2, and who gets them.
+    kept: Vec<Kept>,
     parcels: Vec<Parcel>,
     /// What the sessions that outlive the broker get of this batch.
     runs: Runs,
     /// QoS 2 messages of earlier batches that are not safe yet.
-    later: VecDeque<(Gate, Vec<Parcel>)>,
+    later: VecDeque<(Gate, Vec<(Arc<Client>, Delivery)>)>,
     later_bytes: usize,
     /// What sessions that outlive the broker lost to a bound, for the journal.
     lost: Vec<u8>,
@@ -44,53 +45,31 @@ pub(crate) struct Post {
     woken: Vec<Arc<Client>>,
 }
 
+/// A message of this batch that waits for its offset.
+struct Kept {
+    message: Message,
+    place: Option<u32>,
+    level: Durability,
+}
+
+impl Kept {
+    fn placed(self, first_offset: u64) -> Arc<Message> {
+        let Self { message, place, level: durability } = self;
+        Arc::new(match place {
+            Some(place) => {
+                message.at(Place { offset: first_offset + u64::from(place), durability })
+            }
+            None => message,
+        })
+    }
+}
+
 /// One message for one subscriber.
 struct Parcel {
     client: Arc<Client>,
-    delivery: Delivery,
-    /// Its place in the batch, if the journal has to make it safe.
-    place: Option<u32>,
-}
-
-/// Messages of one batch for sessions that outlive the broker: consecutive ones as one record.
-#[derive(Default)]
-struct Runs {
-    runs: Vec<Run>,
-    /// The last run of a session.
-    last: HashMap<u64, usize>,
-}
-
-struct Run {
-    session: u64,
-    first: u32,
-    count: u32,
-    qos: QoS,
-    retain: bool,
-    identifiers: Identifiers,
-}
-
-impl Runs {
-    fn add(&mut self, session: u64, place: u32, delivery: &Delivery) {
-        let Delivery { qos, retain, ref identifiers, .. } = *delivery;
-        if let Some(run) = self.last.get(&session).map(|at| &mut self.runs[*at]) {
-            let same = run.qos == qos && run.retain == retain && run.identifiers == *identifiers;
-            if same && run.first + run.count == place {
-                run.count += 1;
-                return;
-            }
-        }
-        self.last.insert(session, self.runs.len());
-        let identifiers = identifiers.clone();
-        self.runs.push(Run { session, first: place, count: 1, qos, retain, identifiers });
-    }
-
-    fn write(&mut self, records: &mut Vec<u8>) {
-        for Run { session, first, count, qos, retain, identifiers } in self.runs.drain(..) {
-            let identifiers = identifiers.as_deref().unwrap_or_default();
-            Record::Delivered { session, first, count, qos, retain, identifiers }.encode(records);
-        }
-        self.last.clear();
-    }
+    /// Which of the messages kept.
+    message: usize,
+    manner: Manner,
 }
 
 impl Post {
@@ -103,8 +82,7 @@ impl Post {
         level: Durability,
     ) {
         self.encoded.iter_mut().for_each(Vec::clear);
-        self.kept = None;
-        (self.place, self.level) = (place, level);
+        (self.place, self.level, self.is_kept) = (place, level, false);
         self.expires_ms = if message.properties.is_empty() {
             None
         } else {
@@ -132,15 +110,31 @@ impl Post {
             drop(outgoing);
             return self.pushed(broker, &to.client, pushed);
         }
-        let keep = || Arc::new(Message::new(message, Arc::clone(topic), broker.now_ms()));
-        let kept = Arc::clone(self.kept.get_or_insert_with(keep));
-        let identifiers = to.identifiers.clone();
-        let (offset, durability) = (None, self.level);
-        let delivery = Delivery { message: kept, qos, retain, identifiers, offset, durability };
-        if let (Some(place), true) = (self.place, qos > QoS::AtMostOnce && to.client.is_durable()) {
-            self.runs.add(to.client.key, place, &delivery);
+        let manner = Manner { qos, retain, identifiers: to.identifiers.clone() };
+        self.keep(broker, to, message, topic, manner);
+    }
+
+    /// Keeps a message until the batch has its offsets.
+    fn keep(
+        &mut self,
+        broker: &Broker,
+        to: &Target,
+        message: &Publish<'_>,
+        topic: &Arc<str>,
+        manner: Manner,
+    ) {
+        let Self { place, level, .. } = *self;
+        if !std::mem::replace(&mut self.is_kept, true) {
+            let message = Message::new(message, Arc::clone(topic), broker.now_ms());
+            self.kept.push(Kept { message, place, level });
         }
-        self.parcels.push(Parcel { client: Arc::clone(&to.client), delivery, place: self.place });
+        let at = self.kept.len() - 1;
+        if let (Some(place), true) = (place, manner.qos > QoS::AtMostOnce && to.client.is_durable())
+        {
+            let bytes = self.kept[at].message.bytes() as u32;
+            self.runs.add(to.client.key, place, bytes, &manner);
+        }
+        self.parcels.push(Parcel { client: Arc::clone(&to.client), message: at, manner });
     }
 
     /// Writes what the sessions that outlive the broker get of this batch.
@@ -150,20 +144,30 @@ impl Post {
 
     /// The batch has its offsets: sends what may go, and keeps what has to be safe first.
     pub fn send(&mut self, broker: &Broker, first_offset: u64, gate: Gate) {
-        let open = broker.gates.is_open(gate);
+        if self.parcels.is_empty() {
+            return self.tell(broker);
+        }
+        let wait = !self.later.is_empty() || !broker.gates.is_open(gate);
         let mut later = Vec::new();
         let mut parcels = std::mem::take(&mut self.parcels);
-        for mut parcel in parcels.drain(..) {
-            parcel.delivery.offset = parcel.place.map(|place| first_offset + u64::from(place));
-            let qos2 = parcel.delivery.message.qos == QoS::ExactlyOnce;
-            if qos2 && parcel.place.is_some() && (!open || !self.later.is_empty()) {
-                self.later_bytes += parcel.delivery.message.bytes();
-                later.push(parcel);
+        let mut kept = std::mem::take(&mut self.kept);
+        let mut messages = kept.drain(..).map(|kept| kept.placed(first_offset)).enumerate();
+        let mut message = messages.next();
+        for Parcel { client, message: wanted, manner } in parcels.drain(..) {
+            while message.as_ref().is_some_and(|(at, _)| *at < wanted) {
+                message = messages.next();
+            }
+            let Some((_, message)) = &message else { break };
+            let delivery = Delivery::new(Arc::clone(message), manner);
+            if wait && message.qos == QoS::ExactlyOnce && message.place.is_some() {
+                self.later_bytes += message.bytes();
+                later.push((client, delivery));
             } else {
-                self.hand_over(broker, parcel);
+                self.hand_over(broker, &client, delivery);
             }
         }
-        self.parcels = parcels;
+        drop(messages);
+        (self.parcels, self.kept) = (parcels, kept);
         if !later.is_empty() {
             self.later.push_back((gate, later));
         }
@@ -172,7 +176,8 @@ impl Post {
 
     /// The journal took nothing: only what was promised nothing is sent.
     pub fn send_unplaced(&mut self, broker: &Broker) {
-        self.parcels.retain(|parcel| parcel.place.is_none());
+        let kept = &self.kept;
+        self.parcels.retain(|parcel| kept[parcel.message].place.is_none());
         self.send(broker, 0, Gate::OPEN);
     }
 
@@ -185,9 +190,9 @@ impl Post {
 
     fn send_next(&mut self, broker: &Broker) {
         let Some((_, parcels)) = self.later.pop_front() else { return };
-        for parcel in parcels {
-            self.later_bytes -= parcel.delivery.message.bytes();
-            self.hand_over(broker, parcel);
+        for (client, delivery) in parcels {
+            self.later_bytes -= delivery.message.bytes();
+            self.hand_over(broker, &client, delivery);
         }
         self.tell(broker);
     }
@@ -237,8 +242,7 @@ impl Post {
         }
     }
 
-    fn hand_over(&mut self, broker: &Broker, parcel: Parcel) {
-        let Parcel { client, delivery, .. } = parcel;
+    fn hand_over(&mut self, broker: &Broker, client: &Arc<Client>, delivery: Delivery) {
         let mut outgoing = client.outgoing();
         let pushed = if delivery.qos > QoS::AtMostOnce {
             outgoing.push(delivery)
@@ -255,7 +259,7 @@ impl Post {
             outgoing.take_records(&mut self.lost);
         }
         drop(outgoing);
-        self.pushed(broker, &client, pushed);
+        self.pushed(broker, client, pushed);
     }
 
     #[inline]
