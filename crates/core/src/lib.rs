@@ -15,6 +15,7 @@ mod plan;
 mod retained;
 mod session;
 mod stop;
+mod topics;
 mod tree;
 mod values;
 mod waiting;
@@ -36,7 +37,7 @@ pub use session::{Change, Options, Refused, Session, Subscribed};
 pub use stop::Stop;
 pub use tree::{Leaf, Tree};
 pub use values::{Changed, Newest, Slot, Values};
-pub use waiting::Priority;
+pub use waiting::{PRIORITY_PROPERTY, Priority, WAIT_PROPERTY, Waited, Waiting, asks_to_wait};
 pub use will::WillMessage;
 
 /// How many levels a topic or a filter has.

@@ -49,6 +49,11 @@ pub struct Limits {
     pub retained_messages: usize,
     /// Their bytes.
     pub retained_bytes: usize,
+    /// Messages that wait for their first subscriber; a further one is refused (0x97), unless others of
+    /// lower priority can go.
+    pub waiting_messages: usize,
+    /// Their bytes.
+    pub waiting_bytes: usize,
     /// Topics whose newest value is kept; further topics are carried, but not shown.
     pub values: usize,
 }
@@ -78,6 +83,8 @@ impl Default for Limits {
             qos12_full: Overflow::DropOldest,
             retained_messages: 100_000,
             retained_bytes: 256 << 20,
+            waiting_messages: 100_000,
+            waiting_bytes: 64 << 20,
             values: 100_000,
         }
     }
@@ -123,5 +130,7 @@ limits! {
     OutboxBytes = "outbox_bytes";
     RetainedMessages = "retained_messages";
     RetainedBytes = "retained_bytes";
+    WaitingMessages = "waiting_messages";
+    WaitingBytes = "waiting_bytes";
     Values = "values";
 }

@@ -33,6 +33,8 @@ struct LimitsDict {
     qos12_full: String,
     retained_messages: usize,
     retained_bytes: usize,
+    waiting_messages: usize,
+    waiting_bytes: usize,
     values: usize,
 }
 
@@ -63,6 +65,8 @@ impl TryFrom<LimitsDict> for Limits {
             qos12_full: overflow(&limits.qos12_full)?,
             retained_messages: limits.retained_messages,
             retained_bytes: limits.retained_bytes,
+            waiting_messages: limits.waiting_messages,
+            waiting_bytes: limits.waiting_bytes,
             values: limits.values,
         })
     }

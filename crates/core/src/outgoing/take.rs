@@ -74,11 +74,15 @@ impl Outgoing {
                 Some(Again::Publish(id, delivery)) => {
                     if self.encode(link, &delivery, Some((id, true)), now, out) {
                         taken.messages += 1;
+                        self.note_again(delivery.qos);
                     } else if self.give_up(id) {
                         release(id, &link.terms, out);
                     }
                 }
-                Some(Again::Release(id)) => release(id, &link.terms, out),
+                Some(Again::Release(id)) => {
+                    release(id, &link.terms, out);
+                    self.note_again(QoS::ExactlyOnce);
+                }
             }
         }
     }
@@ -154,6 +158,13 @@ impl Outgoing {
         }
         if delivery.qos == QoS::ExactlyOnce {
             durable.sent(id, delivery);
+        }
+    }
+
+    /// What is sent again depends on records of an earlier connection.
+    fn note_again(&mut self, qos: QoS) {
+        if let (Some(durable), QoS::ExactlyOnce) = (&mut self.durable, qos) {
+            durable.again();
         }
     }
 
