@@ -30,6 +30,22 @@ impl fmt::Display for Identity {
     }
 }
 
+/// Names a segment: the offset of its first message, and which it is of those that begin there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SegmentId {
+    /// The offset.
+    pub offset: u64,
+    /// The part.
+    pub part: u32,
+}
+
+impl fmt::Display for SegmentId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { offset, part } = self;
+        if *part == 0 { write!(out, "{offset:020}") } else { write!(out, "{offset:020}-{part:04}") }
+    }
+}
+
 /// How a message was sent: quality of service in bits 0 and 1, retain in bit 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flags(u8);
