@@ -27,7 +27,7 @@ mod storage;
 pub use batch::Batch;
 pub use columns::{Bytes, Columns};
 pub use error::{AppendError, Cut, Damage, Failure, OpenError, ReadError, Receipt};
-pub use format::{BODY_BYTES_MAX, Flags, Flaw, Identity};
+pub use format::{BODY_BYTES_MAX, Flags, Flaw, Identity, NoIdentity};
 pub use journal::{Journal, Options, Progress, Status};
 pub use reader::Reader;
 pub use retention::Retention;
