@@ -98,7 +98,15 @@ mod tests {
     }
 
     fn header(base_offset: u64, count: u32, body_bytes: u32, receive_ns: i64) -> BatchHeader {
-        BatchHeader { body_bytes, base_offset, count, receive_ns, body_checksum: 0 }
+        BatchHeader {
+            body_bytes,
+            base_offset,
+            count,
+            receive_ns,
+            state_bytes: 0,
+            retained: false,
+            body_checksum: 0,
+        }
     }
 
     fn batches() -> impl Strategy<Value = Vec<(u32, u32, i64)>> {
