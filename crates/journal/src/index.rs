@@ -2,6 +2,7 @@
 //! Pure: knows bytes and numbers, never a file. Whatever it says is only a hint where to begin.
 
 use crate::format::BatchHeader;
+use crate::segment::{Position, SegmentId};
 
 /// Bytes between two places: an index of a 64 MiB segment has about 24 KiB.
 const SPACING_BYTES: u64 = 64 << 10;
@@ -30,7 +31,8 @@ pub(crate) struct Index {
 
 impl Index {
     /// Of a segment of which nothing but its first place is known.
-    pub fn new(offset: u64, position: u64) -> Self {
+    pub fn new(segment: SegmentId) -> Self {
+        let Position { offset, position, .. } = Position::first(segment);
         let end = Place { offset, position, newest_ns: i64::MIN };
         Self { end, oldest_ns: i64::MAX, places: Vec::new() }
     }
@@ -87,7 +89,7 @@ mod tests {
 
     /// Batches as (messages, body bytes, receive time), and where each begins.
     fn segment(batches: &[(u32, u32, i64)]) -> (Index, Vec<(u64, BatchHeader)>) {
-        let (mut index, mut walked) = (Index::new(1000, FIRST), Vec::new());
+        let (mut index, mut walked) = (Index::new(SegmentId { offset: 1000, part: 0 }), Vec::new());
         for &(count, body_bytes, receive_ns) in batches {
             let Place { offset, position, .. } = index.end;
             let header = header(offset, count, body_bytes, receive_ns);

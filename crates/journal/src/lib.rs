@@ -7,6 +7,7 @@ mod commit;
 pub mod consumers;
 #[cfg(test)]
 mod consumers_tests;
+mod directory;
 mod durability;
 mod error;
 mod format;
@@ -16,12 +17,15 @@ mod journal;
 mod log;
 mod pending;
 mod reader;
+mod receipt;
+mod recover;
 mod retention;
 #[cfg(test)]
 mod retention_tests;
 mod scan;
-#[cfg(test)]
-mod sim;
+mod segment;
+#[cfg(any(test, feature = "sim"))]
+pub mod sim;
 #[cfg(test)]
 mod sim_tests;
 mod status;
@@ -29,10 +33,14 @@ mod storage;
 
 pub use batch::Batch;
 pub use columns::{Bytes, Columns};
+pub use commit::Committer;
 pub use durability::{Durability, UnknownDurability};
-pub use error::{AppendError, Cut, Damage, Failure, OpenError, ReadError, Receipt};
+pub use error::{AppendError, Damage, Failure, OpenError, ReadError};
 pub use format::{BODY_BYTES_MAX, Flags, Flaw, Identity, NoIdentity};
 pub use journal::{Journal, Options};
 pub use reader::Reader;
+pub use receipt::{Cut, Receipt};
 pub use retention::Retention;
+pub use segment::{Position, SegmentId};
 pub use status::{Appended, Mark, Progress, Status};
+pub use storage::{ReadSegments, Storage, WriteSegments};
