@@ -2,9 +2,12 @@
 //! Runs over any storage; never locks, waits or starts a thread.
 
 use std::io::{self, ErrorKind};
+use std::iter;
 
 use crate::error::OpenError;
 use crate::format::{BatchHeader, Identity, SEGMENT_HEADER_BYTES, SegmentHeader};
+use crate::index::Index;
+use crate::index_file::{self, Of};
 use crate::receipt::Receipt;
 use crate::recover::recover;
 use crate::segment::{Position, SegmentId};
@@ -25,6 +28,15 @@ pub(crate) struct Wrote {
     pub bytes: usize,
     /// Why the rest is not written, and can be tried again.
     pub no_space: Option<String>,
+}
+
+/// The oldest segments that were removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Gone {
+    pub segments: usize,
+    pub bytes: u64,
+    /// Where the journal begins without them.
+    pub first_offset: u64,
 }
 
 /// Why a write did not go on.
@@ -81,6 +93,8 @@ pub(crate) struct Log {
     written: Reached,
     /// In the active segment or, before that is started, at the end of the one before.
     synced: Reached,
+    /// Of the active segment, up to `written`.
+    index: Index,
 }
 
 impl Log {
@@ -106,7 +120,11 @@ impl Log {
             first_offset: found.first_offset,
             written: start,
             synced: Reached { at: found.end, mark: 0 },
+            index: Index::new(found.active),
         };
+        if let Some((of, index)) = found.sealed {
+            log.leave_index(&of, &index);
+        }
         // Without space for it now, the segment is started with the first write.
         log.start_segment().or_else(|halt| halt.failure().map_or(Ok(()), Err))?;
         let receipt = Receipt {
@@ -227,6 +245,7 @@ impl Log {
     }
 
     fn advance(&mut self, run: &Run<'_>) {
+        run.headers().for_each(|header| self.index.pass(self.index.end.position, &header));
         self.written.at.position += run.bytes.len() as u64;
         self.written.at.offset += run.messages;
         self.written.mark += run.bytes.len() as u64;
@@ -253,9 +272,34 @@ impl Log {
     fn roll(&mut self) -> Result<(), Halt> {
         self.sync()?;
         self.sealed_bytes += self.active_bytes();
+        let of = Of { identity: self.identity, epoch: self.epoch, segment: self.segment() };
+        self.leave_index(&of, &self.index);
         self.written.at = Position::first(self.segment().next(self.written.at.offset));
         self.active = Active::Absent;
+        self.index = Index::new(self.segment());
         self.start_segment()
+    }
+
+    /// Without its index a segment is walked, so it is no failure when there is no room for one.
+    fn leave_index(&self, of: &Of, index: &Index) {
+        let _ = self.storage.leave(&of.segment.index_file(), &index_file::encode(of, index));
+    }
+
+    /// Begins a new segment when something in the active one was received before `ns`, so that
+    /// retention can let go of it in time.
+    pub fn seal_older(&mut self, ns: i64) -> io::Result<bool> {
+        let old = self.active == Active::Started && self.index.oldest_ns < ns;
+        if old {
+            self.seal()?;
+        }
+        Ok(old)
+    }
+
+    /// Hears of segments that were removed.
+    pub fn forget(&mut self, gone: &Gone) {
+        self.sealed_bytes -= gone.bytes;
+        self.segments -= gone.segments;
+        self.first_offset = self.first_offset.max(gone.first_offset);
     }
 
     /// The header and the name are synced before a batch follows, so a damaged header is never a
@@ -298,5 +342,14 @@ impl<'a> Run<'a> {
             (start, messages) = (end, messages + u64::from(header.count));
         }
         Self { bytes: &batches[..start], messages }
+    }
+
+    fn headers(&self) -> impl Iterator<Item = BatchHeader> {
+        let mut rest = self.bytes;
+        iter::from_fn(move || {
+            let header = BatchHeader::decode(rest).ok()?;
+            rest = &rest[header.batch_bytes() as usize..];
+            Some(header)
+        })
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard};
 
 use crate::batch::Batch;
-use crate::log::Log;
+use crate::log::{Gone, Log};
 use crate::status::{Appended, Mark, Progress, Status};
 
 /// What connections and the committer share.
@@ -27,6 +27,10 @@ pub(crate) struct Pending {
     pub sync_asked: bool,
     /// Whether bounds changed, so that what found no space is tried at once.
     pub bounds_changed: bool,
+    /// Segments that were removed, until the log hears of it.
+    pub gone: Gone,
+    /// The active segment is to be closed when something in it is older.
+    pub seal_before: Option<i64>,
     pub closing: bool,
     /// The mark of the newest batch.
     pub appended: Mark,
@@ -80,11 +84,21 @@ impl Pending {
     pub fn note(&mut self, log: &Log) {
         let (written, synced) = (log.written(), log.synced());
         (self.written, self.synced) = (written.mark, synced.mark);
-        self.status.first_offset = log.first_offset();
+        self.status.first_offset = log.first_offset().max(self.gone.first_offset);
         self.status.written = written.at.offset;
         self.status.synced = synced.at.offset;
-        self.status.bytes = log.bytes();
-        self.status.segments = log.segments();
+        self.status.bytes = log.bytes() - self.gone.bytes;
+        self.status.segments = log.segments() - self.gone.segments;
+    }
+
+    /// Notes that the oldest segment was removed, so that the next one is the first.
+    pub fn remove(&mut self, bytes: u64, first_offset: u64) {
+        let Gone { segments, bytes: before, .. } = self.gone;
+        self.gone = Gone { segments: segments + 1, bytes: before + bytes, first_offset };
+        self.status.first_offset = first_offset;
+        self.status.bytes -= bytes;
+        self.status.segments -= 1;
+        self.bounds_changed = true;
     }
 
     pub fn progress(&self) -> Progress {
