@@ -15,6 +15,7 @@ mod index;
 mod index_file;
 mod journal;
 mod log;
+mod message;
 mod pending;
 mod reader;
 mod receipt;
@@ -28,6 +29,7 @@ mod segment;
 pub mod sim;
 #[cfg(test)]
 mod sim_tests;
+mod snapshot;
 mod status;
 mod storage;
 
@@ -38,7 +40,8 @@ pub use durability::{Durability, UnknownDurability};
 pub use error::{AppendError, Damage, Failure, OpenError, ReadError};
 pub use format::{BODY_BYTES_MAX, Flags, Flaw, Identity, NoIdentity};
 pub use journal::{Journal, Options};
-pub use reader::Reader;
+pub use message::{Message, StoredMessage};
+pub use reader::{Followed, Reader, StateBatch};
 pub use receipt::{Cut, Receipt};
 pub use retention::Retention;
 pub use segment::{Position, SegmentId};
