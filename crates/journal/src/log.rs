@@ -224,9 +224,10 @@ impl Log {
     }
 
     /// The batches that go into the active segment. A batch larger than a segment gets a segment
-    /// for itself.
+    /// for itself. Under a small bound on all bytes segments are smaller, too: only whole ones can
+    /// be removed, and the active one never.
     fn fitting<'a>(&self, batches: &'a [u8], bytes_max: u64) -> Run<'a> {
-        let room = self.segment_bytes.saturating_sub(self.active_bytes());
+        let room = self.segment_bytes.min(bytes_max / 4).saturating_sub(self.active_bytes());
         let (allowed, fresh) = (bytes_max - self.bytes(), self.is_fresh());
         Run::first(batches, |start, end| {
             (end as u64 <= room || (start == 0 && fresh)) && (start as u64) < allowed
@@ -297,8 +298,8 @@ impl Log {
 
     /// Hears of segments that were removed.
     pub fn forget(&mut self, gone: &Gone) {
-        self.sealed_bytes -= gone.bytes;
-        self.segments -= gone.segments;
+        self.sealed_bytes = self.sealed_bytes.saturating_sub(gone.bytes);
+        self.segments = self.segments.saturating_sub(gone.segments);
         self.first_offset = self.first_offset.max(gone.first_offset);
     }
 
