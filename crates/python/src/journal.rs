@@ -54,6 +54,12 @@ impl JournalReader {
         py.detach(read).map_err(read_error)
     }
 
+    /// The lowest offset that was received at this time or later.
+    fn offset_at(&self, py: Python<'_>, receive_ns: i64) -> PyResult<u64> {
+        let find = || self.reader.lock().expect("reading never panics").offset_at(receive_ns);
+        py.detach(find).map_err(read_error)
+    }
+
     fn read(
         &self,
         py: Python<'_>,
@@ -134,6 +140,11 @@ impl JournalColumns {
     #[getter]
     fn topic(&self) -> (Buffer, Buffer) {
         self.buffers(|columns| &columns.topic)
+    }
+
+    #[getter]
+    fn properties(&self) -> (Buffer, Buffer) {
+        self.buffers(|columns| &columns.properties)
     }
 
     #[getter]

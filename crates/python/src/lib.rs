@@ -1,7 +1,9 @@
 //! The Python module `slipring._native`: convert, call, translate errors; no logic.
 
 mod buffer;
+mod check;
 mod client;
+mod consumers;
 mod engine;
 mod journal;
 mod listener;
@@ -17,5 +19,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan::check_verifier, module)?)?;
     module.add_function(wrap_pyfunction!(plan::make_verifier, module)?)?;
     engine::register(module)?;
+    check::register(module)?;
+    consumers::register(module)?;
     journal::register(module)
 }

@@ -21,16 +21,29 @@ impl Reader {
         if range.is_empty() {
             return Ok(columns);
         }
-        let mut at = self.seek(range.start);
+        match self.read_into(&range, max_bytes, &mut columns) {
+            // What was read before its segment was removed is good; the next read meets the gap.
+            Err(error) if error.is_removed() && !columns.is_empty() => Ok(columns),
+            read => read.map(|()| columns).map_err(|error| self.gap(range.start, error)),
+        }
+    }
+
+    fn read_into(
+        &mut self,
+        range: &Range<u64>,
+        max_bytes: usize,
+        columns: &mut Columns,
+    ) -> Result<(), ReadError> {
+        let mut at = self.seek(range.start)?;
         let bytes_max = max_bytes.min(COLUMNS_BYTES_MAX);
         while at.offset < range.end {
-            let (next, full) = self.read_batch(at, &range, bytes_max, &mut columns)?;
+            let (next, full) = self.read_batch(at, range, bytes_max, columns)?;
             if full {
                 break;
             }
             at = next;
         }
-        Ok(columns)
+        Ok(())
     }
 
     /// Takes what belongs to the range from the batch at a position, and says where the next one is
@@ -44,11 +57,14 @@ impl Reader {
     ) -> Result<(Position, bool), ReadError> {
         let header = match self.step(at, Check::Headers)? {
             Step::Batch(header) => header,
-            Step::Damage(damage, resume) => return Ok((avoid(damage, range, resume)?, false)),
+            Step::Damage(damage, resume) => {
+                self.places.skip(at, resume);
+                return Ok((avoid(damage, range, resume)?, false));
+            }
             Step::Tail(flaw) => return Ok((self.leave_segment(at, flaw, range)?, false)),
         };
         let next = at.after(&header);
-        self.mark(next);
+        self.places.pass(at, &header);
         if next.offset <= range.start || header.count == 0 {
             return Ok((next, false));
         }
