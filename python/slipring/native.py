@@ -1,9 +1,11 @@
 """The only importer of slipring._native: everything Rust gives Python passes here."""
 
 from slipring._native import (
+    AwaySession,
     Buffer,
     Client,
     ConnectedClient,
+    DamagedRange,
     Engine,
     Event,
     JournalColumns,
@@ -13,18 +15,22 @@ from slipring._native import (
     Listener,
     Plan,
     PrefixTraffic,
+    Recovery,
     Status,
     Totals,
     Value,
+    check_filter,
     check_verifier,
     make_verifier,
 )
 from slipring._native import __version__ as version
 
 __all__ = [
+    "AwaySession",
     "Buffer",
     "Client",
     "ConnectedClient",
+    "DamagedRange",
     "Engine",
     "Event",
     "JournalColumns",
@@ -34,9 +40,11 @@ __all__ = [
     "Listener",
     "Plan",
     "PrefixTraffic",
+    "Recovery",
     "Status",
     "Totals",
     "Value",
+    "check_filter",
     "check_verifier",
     "make_verifier",
     "version",

@@ -26,7 +26,7 @@ pub use delivery::{DROPPED_PROPERTY, Delivery, Extras, Identifiers, encode};
 pub use limits::{Limit, Limits};
 pub use message::{Message, Millis, expiry};
 pub use outgoing::{Dropped, Outgoing, Overflow, Pushed, Replay, Settled, Taken, Terms};
-pub use plan::{JournalRule, Plan, PlanError};
+pub use plan::{JournalRule, Keeping, Plan, PlanError};
 pub use retained::Retained;
 pub use session::{Change, Options, Refused, Session, Subscribed};
 pub use stop::Stop;

@@ -17,6 +17,8 @@ pub struct Plan {
     pub sys_interval_s: u32,
     /// What goes into the journal.
     pub journal: JournalRule,
+    /// How long it stays there.
+    pub keeping: Keeping,
     /// Who is let in.
     pub authentication: Authentication,
 }
@@ -25,6 +27,25 @@ impl Plan {
     /// The bounds of a listener.
     pub fn limits_of(&self, listener: usize) -> &Limits {
         self.listeners.get(listener).unwrap_or(&self.limits)
+    }
+}
+
+/// How much the journal holds, and for how long. None is no bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keeping {
+    /// Seconds after which a segment is removed.
+    pub retain_age_s: Option<u64>,
+    /// Bytes above which the oldest segments are removed.
+    pub retain_bytes: Option<u64>,
+    /// Bytes at which the journal is full.
+    pub bytes_max: Option<u64>,
+    /// Whether what a consumer has not read stays, whatever its age and size.
+    pub keep_unread: bool,
+}
+
+impl Default for Keeping {
+    fn default() -> Self {
+        Self { retain_age_s: None, retain_bytes: None, bytes_max: None, keep_unread: true }
     }
 }
 

@@ -14,6 +14,7 @@ mod origin;
 mod outlet;
 mod party;
 mod passwords;
+mod recovery;
 mod registry;
 mod routes;
 mod status;
@@ -23,10 +24,10 @@ mod traffic;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use slipring_core::{Changed, Plan};
-use slipring_journal::{Failure, Options, Receipt};
+use slipring_journal::{Failure, Options};
 use tokio::runtime::Runtime;
 
 use broker::Broker;
@@ -34,7 +35,8 @@ pub use event::{Event, EventKind};
 pub use listener::{
     Bind, BoundAddress, ClientCertificates, ListenerSettings, TlsError, TlsFault, TlsFiles,
 };
-pub use status::{ClientStatus, JournalStatus, PrefixTraffic, Status, Totals};
+pub use recovery::Recovery;
+pub use status::{AwayStatus, ClientStatus, JournalStatus, PrefixTraffic, Status, Totals};
 
 /// How long a stopping engine waits for its connections to end.
 const STOP_MAX: Duration = Duration::from_secs(5);
@@ -94,7 +96,7 @@ pub enum StartError {
 pub struct Engine {
     broker: Arc<Broker>,
     addresses: Vec<BoundAddress>,
-    receipt: Option<Receipt>,
+    recovery: Option<Recovery>,
     /// Gone once stopped. The lock lets `stop` be called twice and from any thread.
     runtime: Mutex<Option<Runtime>>,
 }
@@ -113,13 +115,21 @@ impl Engine {
         let addresses = listeners.iter().map(|listener| listener.address.clone()).collect();
         drop(inside);
         let options = Options { segment_bytes: settings.segment_bytes, ..Options::default() };
+        let begun = Instant::now();
         let (broker, receipt) = Broker::open(plan, settings.journal.as_deref(), options)?;
         let broker = Arc::new(broker);
         for listener in listeners {
             runtime.spawn(listener::accept(listener, Arc::clone(&broker)));
         }
         runtime.spawn(keeper::keep(Arc::clone(&broker)));
-        Ok(Self { broker, addresses, receipt, runtime: Mutex::new(Some(runtime)) })
+        let recovery = receipt.map(|receipt| Recovery {
+            receipt,
+            took: begun.elapsed(),
+            sessions: 0,
+            retained: 0,
+            queued: 0,
+        });
+        Ok(Self { broker, addresses, recovery, runtime: Mutex::new(Some(runtime)) })
     }
 
     /// Where clients connect, in the order of the settings.
@@ -136,9 +146,9 @@ impl Engine {
         tcp.expect("a listener on TCP")
     }
 
-    /// What the journal found when it was opened.
-    pub fn receipt(&self) -> Option<&Receipt> {
-        self.receipt.as_ref()
+    /// What the start found in the journal.
+    pub fn recovery(&self) -> Option<&Recovery> {
+        self.recovery.as_ref()
     }
 
     /// Swaps the plan, whole. It rules what comes after; limits of open connections stay.
@@ -160,6 +170,11 @@ impl Engine {
     /// Up to `most` connected clients, longest connected first.
     pub fn clients(&self, most: usize) -> Vec<ClientStatus> {
         self.broker.clients(most)
+    }
+
+    /// Up to `most` sessions whose client is away, those with the most waiting messages first.
+    pub fn away(&self, most: usize) -> Vec<AwayStatus> {
+        self.broker.away(most)
     }
 
     /// Traffic by topic prefix since the start, the busiest first.

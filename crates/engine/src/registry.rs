@@ -9,6 +9,7 @@ use slipring_wire::Reason;
 
 use crate::broker::Broker;
 use crate::client::{Client, Link, State};
+use crate::event::now_ns;
 
 /// Every session, and how many are connected.
 #[derive(Debug, Default)]
@@ -178,6 +179,7 @@ impl Broker {
         client.outgoing().detach(link.key);
         registry.discount(link);
         let now_ms = self.now_ms();
+        state.left_ns = now_ns();
         state.expiry_s = expiry_s.unwrap_or(state.expiry_s);
         if state.expiry_s == 0 {
             drop(state);

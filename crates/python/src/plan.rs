@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
-use slipring_core::{Authentication, JournalRule, Limits, Overflow, Users, Verifier};
+use slipring_core::{Authentication, JournalRule, Keeping, Limits, Overflow, Users, Verifier};
 
 pyo3::import_exception!(slipring.errors, PlanError);
 
@@ -77,6 +77,28 @@ fn overflow(name: &str) -> PyResult<Overflow> {
     }
 }
 
+/// How long the journal keeps what it has, with the keys of the configuration; 0 is no bound.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct KeepingDict {
+    retain_age_s: u64,
+    retain_bytes: u64,
+    bytes_max: u64,
+    keep_unread: bool,
+}
+
+impl From<KeepingDict> for Keeping {
+    fn from(keeping: KeepingDict) -> Self {
+        let bound = |number: u64| (number > 0).then_some(number);
+        Self {
+            retain_age_s: bound(keeping.retain_age_s),
+            retain_bytes: bound(keeping.retain_bytes),
+            bytes_max: bound(keeping.bytes_max),
+            keep_unread: keeping.keep_unread,
+        }
+    }
+}
+
 /// Everything the control plane decides, immutable.
 #[pyclass(frozen, module = "slipring._native")]
 pub struct Plan(pub(crate) slipring_core::Plan);
@@ -85,12 +107,13 @@ pub struct Plan(pub(crate) slipring_core::Plan);
 impl Plan {
     #[new]
     #[pyo3(signature = (
-        limits, *, listeners, journal, sys_interval_s, server_reference, users, anonymous
+        limits, *, listeners, journal, keeping, sys_interval_s, server_reference, users, anonymous
     ))]
     fn new(
         limits: LimitsDict,
         listeners: Vec<LimitsDict>,
         journal: Vec<String>,
+        keeping: KeepingDict,
         sys_interval_s: u32,
         server_reference: Option<String>,
         users: BTreeMap<String, String>,
@@ -105,6 +128,7 @@ impl Plan {
             server_reference,
             sys_interval_s,
             journal,
+            keeping: keeping.into(),
             authentication: Authentication { users, anonymous },
         }))
     }
@@ -125,6 +149,12 @@ pub fn make_verifier(password: &[u8], salt: &[u8], iterations: u32) -> PyResult<
 #[pyfunction]
 pub fn check_verifier(text: &str) -> PyResult<()> {
     verifier(text).map(drop)
+}
+
+/// Whether this is a topic filter; the error says why not.
+#[pyfunction]
+pub fn check_filter(filter: &str) -> PyResult<()> {
+    JournalRule::new(vec![filter.to_owned()]).map(drop).map_err(refused)
 }
 
 fn verifier(text: &str) -> PyResult<Verifier> {

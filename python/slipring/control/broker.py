@@ -11,7 +11,9 @@ from slipring.control.listener import ListenerSection
 from slipring.control.overview import WINDOW_S, Overview
 from slipring.control.plan import make_plan
 from slipring.control.prefixes import PREFIXES_MAX
-from slipring.errors import ConfigError, ListenError, PlanError, StartError
+from slipring.control.recovery import tell
+from slipring.control.reload import reload, tell_applied, tell_waiting
+from slipring.errors import ListenError, StartError
 from slipring.native import Engine, Listener
 
 BEAT_S = 0.25
@@ -31,10 +33,27 @@ class Broker:
         self.overview = Overview()
         self.beaten = asyncio.Condition()
         self.engine = _start(config)
-        if self.engine.receipt:
-            log.info("journal: %s", self.engine.receipt)
+        if self.engine.recovery:
+            for level, line in tell(self.engine.recovery):
+                log.log(level, "%s", line)
         if config.allow_anonymous:
             log.warning("allow_anonymous: clients are let in without proving who they are")
+        for doubt in config.doubts:
+            log.warning("config: %s", doubt)
+
+    def reload(self, wanted: Config) -> None:
+        """Take over what can change while running; ConfigError where nothing is changed."""
+        found = reload(self.config, wanted, journaling=self.engine.recovery is not None)
+        self.engine.apply(make_plan(found.config))
+        self.config = found.config
+        for change in found.applied:
+            log.info("config: %s", tell_applied(change))
+        for change in found.waiting:
+            log.warning("config: %s", tell_waiting(change))
+        if not found.applied and not found.waiting:
+            log.info("config: read again, nothing has changed")
+        for doubt in found.config.doubts if found.applied else ():
+            log.warning("config: %s", doubt)
 
     def listener_name(self, index: int) -> str:
         """Give the name of the listener that a client came by."""
@@ -79,8 +98,6 @@ def _start(config: Config) -> Engine:
         raise StartError(
             f"{error}; choose another address with --mqtt HOST:PORT or in the config file"
         ) from None
-    except PlanError as error:
-        raise ConfigError(f"journal.topics: {error}") from None
 
 
 def _processors_to_take() -> int:
