@@ -99,5 +99,11 @@ def test_a_bound_that_retention_cannot_help_is_doubted() -> None:
 
 def test_the_plan_has_the_bounds_and_nothing_where_there_is_none() -> None:
     shown = repr(make_plan(load_config(journal={"retain_age_s": 60, "bytes_max": 9})))
-    assert "retain_age_s: Some(60), retain_bytes: None, bytes_max: Some(9)" in shown
-    assert "keep_unread: true" in shown
+    assert "age_s: Some(60), bytes: None, keep_unread: true" in shown
+    assert "journal_bytes_max: Some(9)" in shown
+
+
+def test_the_plan_has_the_levels_in_their_order() -> None:
+    rules = [rule("memory", "a/#", "b"), rule("process", "c")]
+    shown = repr(make_plan(load_config(journal={"durability": "disk"}, durability=rules)))
+    assert 'rules: [("a/#", Memory), ("b", Memory), ("c", Process)], otherwise: Disk' in shown

@@ -6,6 +6,7 @@
 mod auth;
 mod conversation;
 mod delivery;
+mod durability;
 mod limits;
 mod message;
 mod outgoing;
@@ -23,10 +24,11 @@ pub use auth::{
 };
 pub use conversation::{Action, Conversation, Goodbye, Incoming, Opening};
 pub use delivery::{DROPPED_PROPERTY, Delivery, Extras, Identifiers, encode};
+pub use durability::{Durability, DurabilityRule, UnknownDurability};
 pub use limits::{Limit, Limits};
-pub use message::{Message, Millis, expiry};
+pub use message::{Message, Millis, Place, Stored, expiry};
 pub use outgoing::{Dropped, Outgoing, Overflow, Pushed, Replay, Settled, Taken, Terms};
-pub use plan::{JournalRule, Keeping, Plan, PlanError};
+pub use plan::{JournalRule, Plan, PlanError, Retention};
 pub use retained::Retained;
 pub use session::{Change, Options, Refused, Session, Subscribed};
 pub use stop::Stop;

@@ -165,7 +165,7 @@ impl Broker {
             journal: self.journal.as_ref().map(|journal| JournalStatus {
                 status: journal.status(),
                 not_journaled: self.not_journaled.load(Relaxed),
-                bytes_max: self.plan.load().keeping.bytes_max,
+                bytes_max: self.plan.load().journal_bytes_max,
                 held_by: None,
             }),
         }

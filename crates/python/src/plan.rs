@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
-use slipring_core::{Authentication, JournalRule, Keeping, Limits, Overflow, Users, Verifier};
+use slipring_core::{
+    Authentication, DurabilityRule, JournalRule, Limits, Overflow, Retention, Users, Verifier,
+};
 
 pyo3::import_exception!(slipring.errors, PlanError);
 
@@ -77,26 +79,39 @@ fn overflow(name: &str) -> PyResult<Overflow> {
     }
 }
 
-/// How long the journal keeps what it has, with the keys of the configuration; 0 is no bound.
+/// What is kept, how safely and for how long, with the keys of the configuration; 0 is no bound.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct KeepingDict {
+struct JournalDict {
+    topics: Vec<String>,
+    durability: String,
+    /// Levels by filter, in their order; `durability` is the level of the rest.
+    rules: Vec<(String, String)>,
     retain_age_s: u64,
     retain_bytes: u64,
     bytes_max: u64,
     keep_unread: bool,
 }
 
-impl From<KeepingDict> for Keeping {
-    fn from(keeping: KeepingDict) -> Self {
-        let bound = |number: u64| (number > 0).then_some(number);
-        Self {
-            retain_age_s: bound(keeping.retain_age_s),
-            retain_bytes: bound(keeping.retain_bytes),
-            bytes_max: bound(keeping.bytes_max),
-            keep_unread: keeping.keep_unread,
+impl JournalDict {
+    fn durability(&self) -> PyResult<DurabilityRule> {
+        let level = |name: &str| name.parse().map_err(refused);
+        let rules = self.rules.iter().map(|(filter, name)| Ok((filter.clone(), level(name)?)));
+        let rules = rules.collect::<PyResult<_>>()?;
+        DurabilityRule::new(rules, level(&self.durability)?).map_err(refused)
+    }
+
+    fn retention(&self) -> Retention {
+        Retention {
+            age_s: bound(self.retain_age_s),
+            bytes: bound(self.retain_bytes),
+            keep_unread: self.keep_unread,
         }
     }
+}
+
+fn bound(number: u64) -> Option<u64> {
+    (number > 0).then_some(number)
 }
 
 /// Everything the control plane decides, immutable.
@@ -107,19 +122,17 @@ pub struct Plan(pub(crate) slipring_core::Plan);
 impl Plan {
     #[new]
     #[pyo3(signature = (
-        limits, *, listeners, journal, keeping, sys_interval_s, server_reference, users, anonymous
+        limits, *, listeners, journal, sys_interval_s, server_reference, users, anonymous
     ))]
     fn new(
         limits: LimitsDict,
         listeners: Vec<LimitsDict>,
-        journal: Vec<String>,
-        keeping: KeepingDict,
+        journal: JournalDict,
         sys_interval_s: u32,
         server_reference: Option<String>,
         users: BTreeMap<String, String>,
         anonymous: bool,
     ) -> PyResult<Self> {
-        let journal = JournalRule::new(journal).map_err(refused)?;
         let verifiers = users.into_iter().map(|(name, text)| Ok((name, verifier(&text)?)));
         let users = Users::new(verifiers.collect::<PyResult<Vec<_>>>()?).map_err(refused)?;
         Ok(Self(slipring_core::Plan {
@@ -127,8 +140,10 @@ impl Plan {
             listeners: listeners.into_iter().map(Limits::try_from).collect::<PyResult<_>>()?,
             server_reference,
             sys_interval_s,
-            journal,
-            keeping: keeping.into(),
+            durability: journal.durability()?,
+            retention: journal.retention(),
+            journal_bytes_max: bound(journal.bytes_max),
+            journal: JournalRule::new(journal.topics).map_err(refused)?,
             authentication: Authentication { users, anonymous },
         }))
     }
