@@ -42,12 +42,12 @@ pub(crate) struct State {
     pub link: Option<u64>,
     /// Whether the session is over; it is in no table any more.
     pub ended: bool,
+    /// When the client went, in nanoseconds since 1970.
+    pub left_ns: i64,
     /// Seconds to keep the session when the client is away.
     pub expiry_s: u32,
     /// The will of a client that is away, and when to publish it.
     pub will: Option<(WillMessage, Millis)>,
-    /// When the client left, in nanoseconds since 1970; it means nothing while it is connected.
-    pub left_ns: i64,
     /// When the session of a client that is away ends.
     pub expires_ms: Option<Millis>,
     /// The timer that is set for this client.

@@ -36,7 +36,9 @@ pub use listener::{
     Bind, BoundAddress, ClientCertificates, ListenerSettings, TlsError, TlsFault, TlsFiles,
 };
 pub use recovery::Recovery;
-pub use status::{AwayStatus, ClientStatus, JournalStatus, PrefixTraffic, Status, Totals};
+pub use status::{
+    Acknowledged, AwayStatus, ClientStatus, JournalStatus, PrefixTraffic, Status, Totals,
+};
 
 /// How long a stopping engine waits for its connections to end.
 const STOP_MAX: Duration = Duration::from_secs(5);

@@ -179,7 +179,6 @@ impl Broker {
         client.outgoing().detach(link.key);
         registry.discount(link);
         let now_ms = self.now_ms();
-        state.left_ns = now_ns();
         state.expiry_s = expiry_s.unwrap_or(state.expiry_s);
         if state.expiry_s == 0 {
             drop(state);
@@ -187,6 +186,7 @@ impl Broker {
             return will;
         }
         state.expires_ms = after(now_ms, state.expiry_s);
+        state.left_ns = now_ns();
         let now = match will {
             Some(will) if will.delay_s > 0 => {
                 let at = after(now_ms, will.delay_s).unwrap_or(Millis::MAX);

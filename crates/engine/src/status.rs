@@ -35,6 +35,8 @@ pub struct Status {
     pub reached: Vec<(Limit, u64)>,
     /// Topics with a newest value.
     pub topics: usize,
+    /// QoS 1 and 2 messages acknowledged since the start.
+    pub acknowledged: Acknowledged,
     /// None when nothing is journaled.
     pub journal: Option<JournalStatus>,
 }
@@ -54,6 +56,17 @@ pub struct Totals {
     pub dropped: u64,
     /// Messages that expired before they could be delivered.
     pub expired: u64,
+}
+
+/// QoS 1 and 2 messages by how safe they were when they were acknowledged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Acknowledged {
+    /// At once.
+    pub memory: u64,
+    /// Once they were written.
+    pub process: u64,
+    /// Once they were on the disk.
+    pub disk: u64,
 }
 
 /// What was published below one topic prefix since the start.
@@ -162,6 +175,7 @@ impl Broker {
             retained_bytes,
             reached: self.reached.all(),
             topics: self.topics(),
+            acknowledged: Acknowledged::default(),
             journal: self.journal.as_ref().map(|journal| JournalStatus {
                 status: journal.status(),
                 not_journaled: self.not_journaled.load(Relaxed),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
 use slipring_core::Newest;
-use slipring_engine::ClientStatus;
+use slipring_engine::{Acknowledged, ClientStatus};
 
 /// Counters since the start, of the broker or of one client.
 #[pyclass(frozen, get_all, module = "slipring._native")]
@@ -30,6 +30,7 @@ pub struct Status {
     retained_bytes: usize,
     reached: BTreeMap<&'static str, u64>,
     topics: usize,
+    acknowledged: BTreeMap<&'static str, u64>,
     journal: Option<Py<JournalStatus>>,
 }
 
@@ -135,9 +136,16 @@ impl Status {
             retained_bytes: status.retained_bytes,
             reached: status.reached.iter().map(|(limit, times)| (limit.name(), *times)).collect(),
             topics: status.topics,
+            acknowledged: by_level(status.acknowledged),
             journal: journal.transpose()?,
         })
     }
+}
+
+/// By the names of the levels.
+fn by_level(acknowledged: Acknowledged) -> BTreeMap<&'static str, u64> {
+    let Acknowledged { memory, process, disk } = acknowledged;
+    BTreeMap::from([("memory", memory), ("process", process), ("disk", disk)])
 }
 
 impl From<slipring_engine::JournalStatus> for JournalStatus {
