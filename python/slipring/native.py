@@ -5,6 +5,7 @@ from slipring._native import (
     Buffer,
     Client,
     ConnectedClient,
+    Consumer,
     DamagedRange,
     Engine,
     Event,
@@ -21,6 +22,9 @@ from slipring._native import (
     Value,
     check_filter,
     check_verifier,
+    commit_consumer,
+    forget_consumer,
+    list_consumers,
     make_verifier,
 )
 from slipring._native import __version__ as version
@@ -30,6 +34,7 @@ __all__ = [
     "Buffer",
     "Client",
     "ConnectedClient",
+    "Consumer",
     "DamagedRange",
     "Engine",
     "Event",
@@ -46,6 +51,9 @@ __all__ = [
     "Value",
     "check_filter",
     "check_verifier",
+    "commit_consumer",
+    "forget_consumer",
+    "list_consumers",
     "make_verifier",
     "version",
 ]

@@ -4,11 +4,19 @@
 mod batch;
 mod columns;
 mod commit;
+pub mod consumers;
+#[cfg(test)]
+mod consumers_tests;
 mod error;
 mod format;
+mod index;
+mod index_file;
 mod journal;
 mod log;
 mod reader;
+mod retention;
+#[cfg(test)]
+mod retention_tests;
 mod scan;
 #[cfg(test)]
 mod sim;
@@ -19,6 +27,7 @@ mod storage;
 pub use batch::Batch;
 pub use columns::{Bytes, Columns};
 pub use error::{AppendError, Cut, Damage, Failure, OpenError, ReadError, Receipt};
-pub use format::{BODY_BYTES_MAX, Flags, Flaw, Identity};
+pub use format::{BODY_BYTES_MAX, Flags, Flaw, Identity, NoIdentity};
 pub use journal::{Journal, Options, Progress, Status};
 pub use reader::Reader;
+pub use retention::Retention;
