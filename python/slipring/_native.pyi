@@ -21,7 +21,7 @@ __all__ = [
     "Listener",
     "Plan",
     "PrefixTraffic",
-    "Recovery",
+    "Receipt",
     "Status",
     "Totals",
     "Value",
@@ -98,7 +98,7 @@ class DamagedRange:
     def why(self) -> str: ...
 
 @final
-class Recovery:
+class Receipt:
     @property
     def identity(self) -> str: ...
     @property
@@ -263,7 +263,7 @@ class Engine:
     @property
     def addresses(self) -> list[str]: ...
     @property
-    def recovery(self) -> Recovery | None: ...
+    def receipt(self) -> Receipt | None: ...
     def apply(self, plan: Plan) -> None: ...
     def take_events(self) -> tuple[list[Event], int]: ...
     def status(self) -> Status: ...

@@ -14,7 +14,7 @@ mod origin;
 mod outlet;
 mod party;
 mod passwords;
-mod recovery;
+mod receipt;
 mod registry;
 mod routes;
 mod status;
@@ -35,7 +35,7 @@ pub use event::{Event, EventKind};
 pub use listener::{
     Bind, BoundAddress, ClientCertificates, ListenerSettings, TlsError, TlsFault, TlsFiles,
 };
-pub use recovery::Recovery;
+pub use receipt::Receipt;
 pub use status::{
     Acknowledged, AwayStatus, ClientStatus, JournalStatus, PrefixTraffic, Status, Totals,
 };
@@ -98,7 +98,7 @@ pub enum StartError {
 pub struct Engine {
     broker: Arc<Broker>,
     addresses: Vec<BoundAddress>,
-    recovery: Option<Recovery>,
+    receipt: Option<Receipt>,
     /// Gone once stopped. The lock lets `stop` be called twice and from any thread.
     runtime: Mutex<Option<Runtime>>,
 }
@@ -118,20 +118,20 @@ impl Engine {
         drop(inside);
         let options = Options { segment_bytes: settings.segment_bytes, ..Options::default() };
         let begun = Instant::now();
-        let (broker, receipt) = Broker::open(plan, settings.journal.as_deref(), options)?;
+        let (broker, journal) = Broker::open(plan, settings.journal.as_deref(), options)?;
         let broker = Arc::new(broker);
         for listener in listeners {
             runtime.spawn(listener::accept(listener, Arc::clone(&broker)));
         }
         runtime.spawn(keeper::keep(Arc::clone(&broker)));
-        let recovery = receipt.map(|receipt| Recovery {
-            receipt,
+        let receipt = journal.map(|journal| Receipt {
+            journal,
             took: begun.elapsed(),
             sessions: 0,
             retained: 0,
             queued: 0,
         });
-        Ok(Self { broker, addresses, recovery, runtime: Mutex::new(Some(runtime)) })
+        Ok(Self { broker, addresses, receipt, runtime: Mutex::new(Some(runtime)) })
     }
 
     /// Where clients connect, in the order of the settings.
@@ -149,8 +149,8 @@ impl Engine {
     }
 
     /// What the start found in the journal.
-    pub fn recovery(&self) -> Option<&Recovery> {
-        self.recovery.as_ref()
+    pub fn receipt(&self) -> Option<&Receipt> {
+        self.receipt.as_ref()
     }
 
     /// Swaps the plan, whole. It rules what comes after; limits of open connections stay.

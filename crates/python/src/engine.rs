@@ -7,7 +7,7 @@ use slipring_engine::Settings;
 
 use crate::listener::Listener;
 use crate::plan::Plan;
-use crate::status::{self, AwaySession, ConnectedClient, PrefixTraffic, Recovery, Status, Value};
+use crate::status::{self, AwaySession, ConnectedClient, PrefixTraffic, Receipt, Status, Value};
 
 pyo3::import_exception!(slipring.errors, ListenError);
 pyo3::import_exception!(slipring.errors, StartError);
@@ -64,8 +64,8 @@ impl Engine {
 
     /// What the start found in the journal.
     #[getter]
-    fn recovery(&self) -> Option<Recovery> {
-        self.0.recovery().map(Recovery::from)
+    fn receipt(&self) -> Option<Receipt> {
+        self.0.receipt().map(Receipt::from)
     }
 
     /// Swaps the plan, whole.

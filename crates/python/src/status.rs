@@ -60,7 +60,7 @@ pub struct DamagedRange {
 
 /// What a start found in the journal.
 #[pyclass(frozen, get_all, module = "slipring._native")]
-pub struct Recovery {
+pub struct Receipt {
     identity: String,
     epoch: u64,
     first_offset: u64,
@@ -166,22 +166,22 @@ impl From<slipring_engine::JournalStatus> for JournalStatus {
     }
 }
 
-impl From<&slipring_engine::Recovery> for Recovery {
-    fn from(recovery: &slipring_engine::Recovery) -> Self {
-        let receipt = &recovery.receipt;
+impl From<&slipring_engine::Receipt> for Receipt {
+    fn from(receipt: &slipring_engine::Receipt) -> Self {
+        let journal = &receipt.journal;
         Self {
-            identity: receipt.identity.to_string(),
-            epoch: receipt.epoch,
-            first_offset: receipt.first_offset,
-            next_offset: receipt.next_offset,
-            segments: receipt.segments,
-            cut_bytes: receipt.cut.as_ref().map_or(0, |cut| cut.bytes),
-            cut_why: receipt.cut.as_ref().map(ToString::to_string),
+            identity: journal.identity.to_string(),
+            epoch: journal.epoch,
+            first_offset: journal.first_offset,
+            next_offset: journal.next_offset,
+            segments: journal.segments,
+            cut_bytes: journal.cut.as_ref().map_or(0, |cut| cut.bytes),
+            cut_why: journal.cut.as_ref().map(ToString::to_string),
             damage: Vec::new(),
-            sessions: recovery.sessions,
-            retained: recovery.retained,
-            queued: recovery.queued,
-            seconds: recovery.took.as_secs_f64(),
+            sessions: receipt.sessions,
+            retained: receipt.retained,
+            queued: receipt.queued,
+            seconds: receipt.took.as_secs_f64(),
         }
     }
 }
@@ -260,7 +260,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Status>()?;
     module.add_class::<JournalStatus>()?;
     module.add_class::<DamagedRange>()?;
-    module.add_class::<Recovery>()?;
+    module.add_class::<Receipt>()?;
     module.add_class::<ConnectedClient>()?;
     module.add_class::<AwaySession>()?;
     module.add_class::<Value>()?;

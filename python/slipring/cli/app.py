@@ -141,7 +141,7 @@ def password(
 
 
 @pipeline.command("run")
-def pipeline_run(  # noqa: PLR0913, PLR0917 (an option each)
+def pipeline_run(  # noqa: PLR0917 (an option each)
     data: Annotated[Path, typer.Option(help="Folder of the broker, holding its journal.")] = Path(
         "slipring-data"
     ),

@@ -32,6 +32,7 @@ def run_serve(
 
 
 async def _serve(config: Config, read: Read | None) -> None:
+    broker: Broker
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)

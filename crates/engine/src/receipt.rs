@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
-use slipring_journal::Receipt;
-
 /// What a start found, and how long it took.
 #[derive(Clone, Debug)]
-pub struct Recovery {
+pub struct Receipt {
     /// As the journal tells.
-    pub receipt: Receipt,
+    pub journal: slipring_journal::Receipt,
     /// Until the broker could serve.
     pub took: Duration,
     /// Sessions that go on.
