@@ -7,27 +7,43 @@ mod commit;
 pub mod consumers;
 #[cfg(test)]
 mod consumers_tests;
+mod directory;
+mod durability;
 mod error;
 mod format;
 mod index;
 mod index_file;
 mod journal;
 mod log;
+mod message;
+mod pending;
 mod reader;
+mod receipt;
+mod recover;
 mod retention;
 #[cfg(test)]
 mod retention_tests;
 mod scan;
-#[cfg(test)]
-mod sim;
+mod segment;
+#[cfg(any(test, feature = "sim"))]
+pub mod sim;
 #[cfg(test)]
 mod sim_tests;
+mod snapshot;
+mod status;
 mod storage;
 
 pub use batch::Batch;
 pub use columns::{Bytes, Columns};
-pub use error::{AppendError, Cut, Damage, Failure, OpenError, ReadError, Receipt};
+pub use commit::Committer;
+pub use durability::{Durability, UnknownDurability};
+pub use error::{AppendError, Damage, Failure, OpenError, ReadError};
 pub use format::{BODY_BYTES_MAX, Flags, Flaw, Identity, NoIdentity};
-pub use journal::{Journal, Options, Progress, Status};
-pub use reader::Reader;
+pub use journal::{Journal, Options};
+pub use message::{Message, StoredMessage};
+pub use reader::{Followed, Reader, StateBatch};
+pub use receipt::{Cut, Receipt};
 pub use retention::Retention;
+pub use segment::{Position, SegmentId};
+pub use status::{Appended, Mark, Progress, Status};
+pub use storage::{ReadSegments, Storage, WriteSegments};

@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use crate::consumers::{Consumer, ConsumerFlaw, Standing};
-use crate::format::{Identity, SegmentId};
+use crate::format::Identity;
+use crate::segment::SegmentId;
 
 /// What a journal keeps. Without a bound it keeps everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
