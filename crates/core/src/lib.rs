@@ -7,6 +7,7 @@ mod auth;
 mod conversation;
 mod delivery;
 mod durability;
+pub mod ledger;
 mod limits;
 mod message;
 mod outgoing;
@@ -16,6 +17,7 @@ mod session;
 mod stop;
 mod tree;
 mod values;
+mod waiting;
 mod will;
 
 pub use auth::{
@@ -34,6 +36,7 @@ pub use session::{Change, Options, Refused, Session, Subscribed};
 pub use stop::Stop;
 pub use tree::{Leaf, Tree};
 pub use values::{Changed, Newest, Slot, Values};
+pub use waiting::Priority;
 pub use will::WillMessage;
 
 /// How many levels a topic or a filter has.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use arc_swap::ArcSwapOption;
 use atomic_waker::AtomicWaker;
-use slipring_core::{Limits, Millis, Outgoing, Session, WillMessage};
+use slipring_core::{Millis, Outgoing, Session, WillMessage};
 use slipring_wire::{Reason, Version};
 use tokio::sync::Notify;
 
@@ -25,6 +25,8 @@ pub(crate) struct Client {
     pub user: Option<Box<str>>,
     pub traffic: Traffic,
     pub losses: Losses,
+    /// Whether the session outlives the broker.
+    durable: bool,
     // A lock: held by the connection for one SUBSCRIBE or QoS 2 step, by who lists the clients, and
     // by a connection that takes over. Taken after the registry's and before the others.
     state: Mutex<State>,
@@ -42,6 +44,8 @@ pub(crate) struct State {
     pub link: Option<u64>,
     /// Whether the session is over; it is in no table any more.
     pub ended: bool,
+    /// Whether the journal knows of the session.
+    pub recorded: bool,
     /// When the client went, in nanoseconds since 1970.
     pub left_ns: i64,
     /// Seconds to keep the session when the client is away.
@@ -113,21 +117,27 @@ impl Link {
 }
 
 impl Client {
-    pub fn new(key: u64, name: &str, user: Option<&str>, limits: &Limits) -> Self {
+    pub fn new(key: u64, name: &str, user: Option<&str>, outgoing: Outgoing) -> Self {
         Self {
             key,
             name: name.into(),
             user: user.map(Into::into),
             traffic: Traffic::default(),
             losses: Losses::default(),
+            durable: outgoing.is_durable(),
             state: Mutex::default(),
-            outgoing: Mutex::new(Outgoing::new(limits)),
+            outgoing: Mutex::new(outgoing),
             link: ArcSwapOption::empty(),
         }
     }
 
     pub fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the session outlives the broker: what it is owed is in the journal.
+    pub fn is_durable(&self) -> bool {
+        self.durable
     }
 
     /// The state, if this connection still has the session.

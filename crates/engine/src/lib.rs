@@ -5,7 +5,9 @@ mod broker;
 mod client;
 mod connection;
 mod event;
+mod farewell;
 mod feed;
+mod gates;
 mod inlet;
 mod keeper;
 mod listener;
@@ -14,20 +16,25 @@ mod origin;
 mod outlet;
 mod party;
 mod passwords;
-mod receipt;
+mod paths;
+mod post;
+mod recording;
+mod recovery;
 mod registry;
 mod routes;
 mod status;
+mod stored;
+mod subscribing;
 mod sys;
 mod traffic;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use slipring_core::{Changed, Plan};
-use slipring_journal::{Failure, Options};
+use slipring_journal::{Failure, Options, Receipt};
 use tokio::runtime::Runtime;
 
 use broker::Broker;
@@ -35,7 +42,7 @@ pub use event::{Event, EventKind};
 pub use listener::{
     Bind, BoundAddress, ClientCertificates, ListenerSettings, TlsError, TlsFault, TlsFiles,
 };
-pub use receipt::Receipt;
+pub use recovery::Recovered;
 pub use status::{
     Acknowledged, AwayStatus, ClientStatus, JournalStatus, PrefixTraffic, Status, Totals,
 };
@@ -89,6 +96,9 @@ pub enum StartError {
     /// The journal cannot be opened.
     #[error(transparent)]
     Journal(#[from] slipring_journal::OpenError),
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Recovery(#[from] slipring_journal::ReadError),
     /// No threads to be had.
     #[error("cannot start the engine's threads: {0}")]
     Threads(std::io::Error),
@@ -99,6 +109,7 @@ pub struct Engine {
     broker: Arc<Broker>,
     addresses: Vec<BoundAddress>,
     receipt: Option<Receipt>,
+    recovered: Option<Recovered>,
     /// Gone once stopped. The lock lets `stop` be called twice and from any thread.
     runtime: Mutex<Option<Runtime>>,
 }
@@ -117,21 +128,14 @@ impl Engine {
         let addresses = listeners.iter().map(|listener| listener.address.clone()).collect();
         drop(inside);
         let options = Options { segment_bytes: settings.segment_bytes, ..Options::default() };
-        let begun = Instant::now();
-        let (broker, journal) = Broker::open(plan, settings.journal.as_deref(), options)?;
+        let (broker, found) = Broker::open(plan, settings.journal.as_deref(), options)?;
+        let (receipt, recovered) = found.unzip();
         let broker = Arc::new(broker);
         for listener in listeners {
             runtime.spawn(listener::accept(listener, Arc::clone(&broker)));
         }
         runtime.spawn(keeper::keep(Arc::clone(&broker)));
-        let receipt = journal.map(|journal| Receipt {
-            journal,
-            took: begun.elapsed(),
-            sessions: 0,
-            retained: 0,
-            queued: 0,
-        });
-        Ok(Self { broker, addresses, receipt, runtime: Mutex::new(Some(runtime)) })
+        Ok(Self { broker, addresses, receipt, recovered, runtime: Mutex::new(Some(runtime)) })
     }
 
     /// Where clients connect, in the order of the settings.
@@ -148,9 +152,14 @@ impl Engine {
         tcp.expect("a listener on TCP")
     }
 
-    /// What the start found in the journal.
+    /// What the journal found when it was opened.
     pub fn receipt(&self) -> Option<&Receipt> {
         self.receipt.as_ref()
+    }
+
+    /// What came back from the journal at the start.
+    pub fn recovered(&self) -> Option<&Recovered> {
+        self.recovered.as_ref()
     }
 
     /// Swaps the plan, whole. It rules what comes after; limits of open connections stay.

@@ -89,8 +89,6 @@ pub struct JournalStatus {
     pub status: slipring_journal::Status,
     /// Messages lost to a failed journal.
     pub not_journaled: u64,
-    /// Bytes at which it is full; None leaves it to the disk.
-    pub bytes_max: Option<u64>,
     /// Who keeps the oldest messages from being removed, if anybody does.
     pub held_by: Option<String>,
 }
@@ -179,7 +177,6 @@ impl Broker {
             journal: self.journal.as_ref().map(|journal| JournalStatus {
                 status: journal.status(),
                 not_journaled: self.not_journaled.load(Relaxed),
-                bytes_max: self.plan.load().journal_bytes_max,
                 held_by: None,
             }),
         }

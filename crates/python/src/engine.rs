@@ -65,7 +65,7 @@ impl Engine {
     /// What the start found in the journal.
     #[getter]
     fn receipt(&self) -> Option<Receipt> {
-        self.0.receipt().map(Receipt::from)
+        Receipt::new(&self.0)
     }
 
     /// Swaps the plan, whole.

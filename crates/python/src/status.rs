@@ -66,9 +66,11 @@ pub struct Receipt {
     first_offset: u64,
     next_offset: u64,
     segments: usize,
+    bytes_read: u64,
     cut_bytes: u64,
     cut_why: Option<String>,
     damage: Vec<DamagedRange>,
+    flaws: Vec<String>,
     sessions: usize,
     retained: usize,
     queued: usize,
@@ -157,31 +159,47 @@ impl From<slipring_engine::JournalStatus> for JournalStatus {
             synced_offset: status.synced,
             bytes: status.bytes,
             segments: status.segments,
-            no_space: None,
+            no_space: status.no_space,
             failure: status.failure.map(|failure| failure.to_string()),
             not_journaled: journal.not_journaled,
-            bytes_max: journal.bytes_max,
+            bytes_max: status.bytes_max,
             held_by: journal.held_by,
         }
     }
 }
 
-impl From<&slipring_engine::Receipt> for Receipt {
-    fn from(receipt: &slipring_engine::Receipt) -> Self {
-        let journal = &receipt.journal;
-        Self {
+impl Receipt {
+    pub(crate) fn new(engine: &slipring_engine::Engine) -> Option<Self> {
+        let (journal, recovered) = (engine.receipt()?, engine.recovered()?);
+        let damage = journal.damage.iter().chain(&recovered.damage);
+        Some(Self {
             identity: journal.identity.to_string(),
             epoch: journal.epoch,
             first_offset: journal.first_offset,
             next_offset: journal.next_offset,
             segments: journal.segments,
+            bytes_read: journal.bytes_read,
             cut_bytes: journal.cut.as_ref().map_or(0, |cut| cut.bytes),
             cut_why: journal.cut.as_ref().map(ToString::to_string),
-            damage: Vec::new(),
-            sessions: receipt.sessions,
-            retained: receipt.retained,
-            queued: receipt.queued,
-            seconds: receipt.took.as_secs_f64(),
+            damage: damage.map(DamagedRange::from).collect(),
+            flaws: recovered.flaws.clone(),
+            sessions: recovered.sessions,
+            retained: recovered.retained,
+            queued: recovered.queued,
+            seconds: recovered.took.as_secs_f64(),
+        })
+    }
+}
+
+impl From<&slipring_journal::Damage> for DamagedRange {
+    fn from(damage: &slipring_journal::Damage) -> Self {
+        Self {
+            first_offset: damage.offsets.start,
+            end_offset: damage.offsets.end,
+            why: format!(
+                "segment {}.seg at byte {}: {}",
+                damage.segment, damage.position, damage.flaw
+            ),
         }
     }
 }
