@@ -1,5 +1,6 @@
 //! Sockets, timers and threads; drives `core` and `journal`. Decides nothing itself.
 
+mod acknowledged;
 mod admission;
 mod broker;
 mod client;

@@ -173,7 +173,7 @@ impl Broker {
             retained_bytes,
             reached: self.reached.all(),
             topics: self.topics(),
-            acknowledged: Acknowledged::default(),
+            acknowledged: self.gates.acknowledged.totals(),
             journal: self.journal.as_ref().map(|journal| JournalStatus {
                 status: journal.status(),
                 not_journaled: self.not_journaled.load(Relaxed),
