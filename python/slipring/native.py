@@ -1,10 +1,12 @@
 """The only importer of slipring._native: everything Rust gives Python passes here."""
 
 from slipring._native import (
+    AwaySession,
     Buffer,
     Client,
     ConnectedClient,
     Consumer,
+    DamagedRange,
     DamageReport,
     Engine,
     Event,
@@ -16,10 +18,12 @@ from slipring._native import (
     Listener,
     Plan,
     PrefixTraffic,
+    Receipt,
     SegmentReport,
     Status,
     Totals,
     Value,
+    check_filter,
     check_verifier,
     commit_consumer,
     forget_consumer,
@@ -30,11 +34,13 @@ from slipring._native import (
 from slipring._native import __version__ as version
 
 __all__ = [
+    "AwaySession",
     "Buffer",
     "Client",
     "ConnectedClient",
     "Consumer",
     "DamageReport",
+    "DamagedRange",
     "Engine",
     "Event",
     "JournalColumns",
@@ -45,10 +51,12 @@ __all__ = [
     "Listener",
     "Plan",
     "PrefixTraffic",
+    "Receipt",
     "SegmentReport",
     "Status",
     "Totals",
     "Value",
+    "check_filter",
     "check_verifier",
     "commit_consumer",
     "forget_consumer",
