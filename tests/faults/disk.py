@@ -89,6 +89,11 @@ class Disk:
         self.panel.stop_bytes = stop_bytes
         self.panel.stop_at = self.panel.calls + calls
 
+    @property
+    def has_stopped(self) -> bool:
+        """Whether it came to the call it was to die at."""
+        return 0 < self.panel.stop_at <= self.panel.calls
+
     def mend(self) -> None:
         """Nothing fails any more."""
         self.panel.stop_at = self.panel.stop_bytes = 0

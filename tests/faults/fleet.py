@@ -5,6 +5,7 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 from tests.raw_mqtt import Packet, Version, packet_length
@@ -17,8 +18,11 @@ RESET = struct.pack("ii", 1, 0)
 class Machine(Protocol):
     """One side of MQTT, as the loop drives it."""
 
-    name: str
     version: Version
+
+    @property
+    def name(self) -> str:
+        """Its client identifier."""
 
     @property
     def is_away(self) -> bool:
@@ -108,7 +112,9 @@ class Fleet:
             if machine.is_away:
                 self._drop(machine.name)
             elif machine.name not in self.lines:
-                self._add(Line(machine, address))
+                # A broker that has died meanwhile is noticed by the loop.
+                with suppress(ConnectionError):
+                    self._add(Line(machine, address))
         self.heard_s = time.monotonic()
 
     def run(self, until: Callable[[], bool], patience_s: float) -> bool:

@@ -17,7 +17,11 @@ segment_bytes = 65536
 """Small segments, so that a short run has many."""
 
 
-@dataclass
+class Died(Exception):
+    """The disk killed the broker before it was ready."""
+
+
+@dataclass(repr=False)
 class Station:
     """One broker's folder, its disk, and what of it is safe."""
 
@@ -43,7 +47,13 @@ class Station:
         arguments = ["--config", str(self.config)]
         if not self.console:
             arguments += ["--console", "off"]
-        return RunningBroker.start(self.disk.folder, *arguments, environment=self.disk.environment)
+        environment = self.disk.environment
+        try:
+            return RunningBroker.start(self.disk.folder, *arguments, environment=environment)
+        except AssertionError:
+            if self.disk.has_stopped:
+                raise Died from None
+            raise
 
     def cut_power(self, choice: Random | None = None) -> int:
         """After the broker's end: take away what was not safe; how many bytes that are."""

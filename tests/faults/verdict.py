@@ -17,7 +17,7 @@ Key = tuple[str, int]
 SHOWN = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """What every run reports."""
 
@@ -40,7 +40,7 @@ class Report:
         faults = (self.lost, self.duplicated, self.reordered, self.broken, self.sessions_lost)
         return not any(faults)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return (
             f"seed {self.seed}: {self.kills} kills, {self.acknowledged} acknowledged, "
             f"{self.delivered} delivered, lost {_shown(self.lost)}, "

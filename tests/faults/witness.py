@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from slipring.native import JournalReader
 from slipring.spark.columns import Journal, read_batches
-from tests.faults.fleet import Fleet
+from tests.faults.fleet import Fleet, Machine
 from tests.faults.publisher import Publisher, told_by
 from tests.faults.subscriber import Subscriber
 from tests.faults.verdict import Course, Key, Report, judge
@@ -33,6 +33,14 @@ class Served(Protocol):
     process: subprocess.Popen[Any]
     host: str
     port: int
+
+
+class Guest(Machine, Protocol):
+    """One who comes, and is done at some time."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all it asked was answered."""
 
 
 def clients() -> tuple[list[Publisher], list[Subscriber]]:
@@ -59,7 +67,7 @@ def clients() -> tuple[list[Publisher], list[Subscriber]]:
 TRAVELLERS = ("traveller", "traveller-311")
 
 
-@dataclass
+@dataclass(repr=False)
 class Witness:
     """One run, from the first start to the verdict."""
 
@@ -106,6 +114,17 @@ class Witness:
             one.goal += acknowledgements
         return self._run(lambda: self.acknowledged >= goal)
 
+    def publish_one(self, publisher: Publisher) -> bool:
+        """One message of one publisher, to its last answer; whether it came so far."""
+        publisher.goal = publisher.sent + 1
+        return self._run(lambda: publisher.is_done)
+
+    def visit(self, guest: Guest) -> bool:
+        """Somebody who comes once; whether all was answered."""
+        self.fleet.machines.append(guest)
+        self.begin()
+        return self._run(lambda: guest.is_done)
+
     def finish(self) -> bool:
         """Publish no more; until all that was sent is acknowledged."""
         for one in self.publishers:
@@ -130,9 +149,10 @@ class Witness:
 
     def end(self, how: signal.Signals = signal.SIGKILL) -> int:
         """End the broker's life, or see its end; its exit code."""
-        assert self.broker is not None
-        process, self.broker = self.broker.process, None
         self.kills += 1
+        if self.broker is None:
+            return -signal.SIGKILL
+        process, self.broker = self.broker.process, None
         if process.poll() is None:
             process.send_signal(how)
         self.said = process.communicate(timeout=END_S)[1] or ""
