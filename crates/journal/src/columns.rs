@@ -82,11 +82,13 @@ impl Columns {
     pub(crate) fn take_batch(
         &mut self,
         header: &BatchHeader,
-        body: &[u8],
+        messages: &[u8],
         range: &Range<u64>,
         bytes_max: usize,
     ) -> Taken {
-        let Some((publisher, mut rest)) = split_publisher(body) else { return Taken::Malformed };
+        let Some((publisher, mut rest)) = split_publisher(messages) else {
+            return Taken::Malformed;
+        };
         for offset in header.offsets() {
             if offset >= range.end {
                 return Taken::All;

@@ -3,16 +3,18 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::segment::SegmentId;
+
 /// Opens every segment file.
 const SEGMENT_MAGIC: [u8; 8] = *b"SLIPRSEG";
 /// Opens every batch, so that a reader can find the next one after damage.
 pub(crate) const BATCH_MAGIC: [u8; 4] = *b"SLPB";
 /// The version of everything in this module.
-pub(crate) const FORMAT_VERSION: u32 = 1;
+pub(crate) const FORMAT_VERSION: u32 = 2;
 /// Size of a segment's header.
 pub(crate) const SEGMENT_HEADER_BYTES: usize = 64;
 /// Size of a batch's header.
-pub(crate) const BATCH_HEADER_BYTES: usize = 36;
+pub(crate) const BATCH_HEADER_BYTES: usize = 44;
 /// The largest body a batch may have: two of MQTT's largest packets.
 pub const BODY_BYTES_MAX: usize = 512 << 20;
 
@@ -98,7 +100,8 @@ impl fmt::Display for Flaw {
 pub(crate) struct SegmentHeader {
     pub identity: Identity,
     pub epoch: u64,
-    pub base_offset: u64,
+    /// As in the file's name.
+    pub segment: SegmentId,
 }
 
 impl SegmentHeader {
@@ -106,9 +109,10 @@ impl SegmentHeader {
         let mut bytes = [0; SEGMENT_HEADER_BYTES];
         bytes[0..8].copy_from_slice(&SEGMENT_MAGIC);
         bytes[8..12].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
+        bytes[12..16].copy_from_slice(&self.segment.part.to_le_bytes());
         bytes[16..32].copy_from_slice(&self.identity.0);
         bytes[32..40].copy_from_slice(&self.epoch.to_le_bytes());
-        bytes[40..48].copy_from_slice(&self.base_offset.to_le_bytes());
+        bytes[40..48].copy_from_slice(&self.segment.offset.to_le_bytes());
         let checksum = crc32c::crc32c(&bytes[..60]);
         bytes[60..64].copy_from_slice(&checksum.to_le_bytes());
         bytes
@@ -120,39 +124,50 @@ impl SegmentHeader {
         if bytes[..8] != SEGMENT_MAGIC || u32_at(bytes, 60) != crc32c::crc32c(&bytes[..60]) {
             return Err(Flaw::HeaderDamaged);
         }
+        let segment = SegmentId { offset: u64_at(bytes, 40), part: u32_at(bytes, 12) };
         let identity = Identity(array_at(bytes, 16));
-        let header = Self { identity, epoch: u64_at(bytes, 32), base_offset: u64_at(bytes, 40) };
+        let header = Self { identity, epoch: u64_at(bytes, 32), segment };
         Ok((u32_at(bytes, 8), header))
     }
 }
 
+/// Set in a batch's flags when it has a message to be retained.
+const RETAINED: u32 = 1;
+
 /// What stands before a batch's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BatchHeader {
+    /// Publisher, messages and records together.
     pub body_bytes: u32,
     pub base_offset: u64,
     pub count: u32,
     pub receive_ns: i64,
+    /// Records of state: the last bytes of the body.
+    pub state_bytes: u32,
+    pub retained: bool,
     pub body_checksum: u32,
 }
 
 impl BatchHeader {
     pub fn encode(&self) -> [u8; BATCH_HEADER_BYTES] {
         let mut bytes = [0; BATCH_HEADER_BYTES];
+        let flags = if self.retained { RETAINED } else { 0 };
         bytes[0..4].copy_from_slice(&BATCH_MAGIC);
         bytes[4..8].copy_from_slice(&self.body_bytes.to_le_bytes());
         bytes[8..16].copy_from_slice(&self.base_offset.to_le_bytes());
         bytes[16..20].copy_from_slice(&self.count.to_le_bytes());
         bytes[20..28].copy_from_slice(&self.receive_ns.to_le_bytes());
-        bytes[28..32].copy_from_slice(&self.body_checksum.to_le_bytes());
-        let checksum = crc32c::crc32c(&bytes[..32]);
-        bytes[32..36].copy_from_slice(&checksum.to_le_bytes());
+        bytes[28..32].copy_from_slice(&self.state_bytes.to_le_bytes());
+        bytes[32..36].copy_from_slice(&flags.to_le_bytes());
+        bytes[36..40].copy_from_slice(&self.body_checksum.to_le_bytes());
+        let checksum = crc32c::crc32c(&bytes[..40]);
+        bytes[40..44].copy_from_slice(&checksum.to_le_bytes());
         bytes
     }
 
     pub fn decode(bytes: &[u8]) -> Result<Self, Flaw> {
         let bytes = bytes.first_chunk::<BATCH_HEADER_BYTES>().ok_or(Flaw::HeaderShort)?;
-        if bytes[..4] != BATCH_MAGIC || u32_at(bytes, 32) != crc32c::crc32c(&bytes[..32]) {
+        if bytes[..4] != BATCH_MAGIC || u32_at(bytes, 40) != crc32c::crc32c(&bytes[..40]) {
             return Err(Flaw::HeaderDamaged);
         }
         let header = Self {
@@ -160,9 +175,22 @@ impl BatchHeader {
             base_offset: u64_at(bytes, 8),
             count: u32_at(bytes, 16),
             receive_ns: i64::from_le_bytes(array_at(bytes, 20)),
-            body_checksum: u32_at(bytes, 28),
+            state_bytes: u32_at(bytes, 28),
+            retained: u32_at(bytes, 32) & RETAINED != 0,
+            body_checksum: u32_at(bytes, 36),
         };
-        if header.base_offset > OFFSET_MAX { Err(Flaw::WrongOffset) } else { Ok(header) }
+        match header {
+            Self { base_offset, .. } if base_offset > OFFSET_MAX => Err(Flaw::WrongOffset),
+            Self { state_bytes, body_bytes, .. } if state_bytes > body_bytes => {
+                Err(Flaw::BodyMalformed)
+            }
+            header => Ok(header),
+        }
+    }
+
+    /// The body's two parts: publisher and messages, then the records.
+    pub fn split<'a>(&self, body: &'a [u8]) -> (&'a [u8], &'a [u8]) {
+        body.split_at(body.len() - self.state_bytes as usize)
     }
 
     pub fn offsets(&self) -> Range<u64> {
@@ -196,13 +224,16 @@ mod tests {
         base_offset: OFFSET_MAX - 9,
         count: 9,
         receive_ns: -1,
+        state_bytes: 5,
+        retained: true,
         body_checksum: 0xdead_beef,
     };
 
     #[test]
     fn headers_come_back_as_they_went() {
-        let segment = SegmentHeader { identity: Identity([7; 16]), epoch: 3, base_offset: 42 };
-        assert_eq!(SegmentHeader::decode(&segment.encode()), Ok((FORMAT_VERSION, segment)));
+        let segment = SegmentId { offset: 42, part: 1 };
+        let header = SegmentHeader { identity: Identity([7; 16]), epoch: 3, segment };
+        assert_eq!(SegmentHeader::decode(&header.encode()), Ok((FORMAT_VERSION, header)));
         assert_eq!(BatchHeader::decode(&BATCH.encode()), Ok(BATCH));
     }
 
@@ -213,6 +244,12 @@ mod tests {
             bytes[bit / 8] ^= 1 << (bit % 8);
             assert_eq!(BatchHeader::decode(&bytes), Err(Flaw::HeaderDamaged), "bit {bit}");
         }
+    }
+
+    #[test]
+    fn more_records_than_body_do_not_decode() {
+        let header = BatchHeader { state_bytes: 8, ..BATCH };
+        assert_eq!(BatchHeader::decode(&header.encode()), Err(Flaw::BodyMalformed));
     }
 
     #[test]

@@ -2,8 +2,7 @@
 //! Never writes or syncs on the thread of a connection.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read};
-use std::ops::Range;
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
@@ -13,11 +12,16 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use crate::batch::Batch;
-use crate::commit::{Committer, Pending, Shared};
-use crate::error::{AppendError, Failure, OpenError, Receipt};
+use crate::commit::Committer;
+use crate::directory::{Directory, name_error, sync_directory};
+use crate::error::{AppendError, Failure, OpenError};
 use crate::format::{BODY_BYTES_MAX, Identity};
 use crate::log::Log;
-use crate::storage::{Directory, name_error, sync_directory};
+use crate::pending::{Pending, Shared};
+use crate::reader::Reader;
+use crate::receipt::Receipt;
+use crate::status::{Appended, Progress, Status};
+use crate::storage::Storage;
 
 /// The limits of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +31,10 @@ pub struct Options {
     /// Bytes that may wait to be written before `append` answers `Full`.
     pub pending_bytes_max: usize,
     /// The longest a written byte waits for fdatasync. Zero syncs after every write.
+    /// A batch whose append asks for it is synced at once.
     pub sync_interval: Duration,
+    /// With so many bytes stored there is no space for more; none leaves it to the disk.
+    pub bytes_max: Option<u64>,
 }
 
 impl Default for Options {
@@ -36,40 +43,9 @@ impl Default for Options {
             segment_bytes: 64 << 20,
             pending_bytes_max: 64 << 20,
             sync_interval: Duration::from_secs(1),
+            bytes_max: None,
         }
     }
-}
-
-/// How far the journal has come. Both are one past the newest such offset.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Survives a kill of the process.
-    pub written: u64,
-    /// Survives a power cut.
-    pub synced: u64,
-    /// Set once a write or a sync has failed; there is no progress after it.
-    pub failed: Option<Failure>,
-}
-
-/// The journal's figures, for a person or a metric.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Status {
-    /// The oldest offset.
-    pub first_offset: u64,
-    /// The offset the next message gets.
-    pub next_offset: u64,
-    /// One past the newest offset that survives a kill of the process.
-    pub written: u64,
-    /// One past the newest offset that survives a power cut.
-    pub synced: u64,
-    /// Bytes of all segments.
-    pub bytes: u64,
-    /// Segment files.
-    pub segments: usize,
-    /// Bytes that wait to be written.
-    pub pending_bytes: usize,
-    /// What failed, if anything did.
-    pub failure: Option<Failure>,
 }
 
 /// Open for writing; its directory is locked until it is closed or dropped.
@@ -78,6 +54,8 @@ pub struct Journal {
     shared: Arc<Shared>,
     identity: Identity,
     pending_bytes_max: usize,
+    /// Beside the committer's own handle, for what is not appended; one thing at a time.
+    storage: Mutex<Box<dyn Storage>>,
     running: Mutex<Option<Running>>,
 }
 
@@ -90,7 +68,8 @@ struct Running {
 
 impl Journal {
     /// Recovers the journal in `dir`, or makes one, and starts its committer thread.
-    /// `on_progress` is called from that thread after every write and every sync.
+    /// `on_progress` is called from that thread after every write, every sync and whenever there
+    /// is no space or there is some again.
     pub fn open(
         dir: &Path,
         options: Options,
@@ -98,19 +77,34 @@ impl Journal {
     ) -> Result<(Self, Receipt), OpenError> {
         make_directory(dir)?;
         let lock = lock(dir)?;
-        let fresh = fresh_identity()?;
-        let (log, receipt) = Log::open(Directory::new(dir), options.segment_bytes, fresh)?;
-        let identity = log.identity();
-        let shared = Arc::new(Shared::new(&log));
-        let committer = Committer::new(log, Arc::clone(&shared), options.sync_interval);
-        let running = Running { committer: spawn(committer, on_progress)?, _lock: lock };
-        let journal = Self {
-            shared,
-            identity,
-            pending_bytes_max: options.pending_bytes_max,
-            running: Mutex::new(Some(running)),
-        };
+        let storage = Box::new(Directory::new(dir));
+        let (mut journal, committer, receipt) = Self::over(storage, options, on_progress)?;
+        let running = Running { committer: spawn(committer)?, _lock: lock };
+        journal.running = Mutex::new(Some(running));
         Ok((journal, receipt))
+    }
+
+    /// Recovers the journal in any storage, without a thread and without a lock: the caller steps
+    /// the committer. For simulations, which want nothing to happen by itself; there a
+    /// `sync_interval` of zero syncs in every step, and `Duration::MAX` only where it is asked for.
+    pub fn over(
+        storage: Box<dyn Storage>,
+        options: Options,
+        on_progress: impl Fn(Progress) + Send + Sync + 'static,
+    ) -> Result<(Self, Committer, Receipt), OpenError> {
+        let (log, receipt) = Log::open(storage, options.segment_bytes)?;
+        let shared = Arc::new(Shared::new(&log, options.bytes_max));
+        let storage = Mutex::new(log.storage().clone_storage());
+        let journal = Self {
+            shared: Arc::clone(&shared),
+            identity: receipt.identity,
+            pending_bytes_max: options.pending_bytes_max,
+            storage,
+            running: Mutex::new(None),
+        };
+        let interval = options.sync_interval;
+        let committer = Committer::new(log, shared, interval, Box::new(on_progress));
+        Ok((journal, committer, receipt))
     }
 
     /// Which journal this is.
@@ -118,29 +112,37 @@ impl Journal {
         self.identity
     }
 
-    /// Gives the batch its offsets and queues it for writing; the batch is then empty.
-    /// On an error the batch is as it was.
-    pub fn append(&self, batch: &mut Batch) -> Result<Range<u64>, AppendError> {
-        if batch.body().len() > BODY_BYTES_MAX {
+    /// A reader over the same storage. It sees what is written; `flush` before reading what was
+    /// appended just now.
+    pub fn reader(&self) -> Reader {
+        let storage = self.storage.lock().expect("storage never panics");
+        Reader::of(storage.clone_reader(), self.identity)
+    }
+
+    /// Gives the batch its offsets and queues it for writing; the batch is then empty. With `sync`
+    /// it is synced as soon as possible, together with all who ask meanwhile; an empty batch then
+    /// asks for what is there already. On an error the batch is as it was.
+    pub fn append(&self, batch: &mut Batch, sync: bool) -> Result<Appended, AppendError> {
+        if batch.body_bytes() > BODY_BYTES_MAX {
             return Err(AppendError::TooLarge { bytes: batch.bytes() });
         }
-        let checksum = crc32c::crc32c(batch.body());
+        let checksum = batch.checksum();
         let mut pending = self.shared.lock();
         self.admit(&pending, batch)?;
-        let offsets = pending.push(batch, checksum);
+        let appended = pending.push(batch, checksum, sync);
         drop(pending);
         self.shared.work.notify_one();
         batch.clear();
-        Ok(offsets)
+        Ok(appended)
     }
 
     /// Appends as soon as there is room. Not for a thread that serves a connection.
-    pub fn append_waiting(&self, batch: &mut Batch) -> Result<Range<u64>, AppendError> {
+    pub fn append_waiting(&self, batch: &mut Batch, sync: bool) -> Result<Appended, AppendError> {
         loop {
-            match self.append(batch) {
+            match self.append(batch, sync) {
                 Err(AppendError::Full { .. }) => {
-                    let room = |status: &Status| status.pending_bytes > self.pending_bytes_max / 2;
-                    drop(self.shared.wait_while(room));
+                    let half = self.pending_bytes_max / 2;
+                    drop(self.shared.wait_while(|pending| pending.status.pending_bytes > half));
                 }
                 done => return done,
             }
@@ -149,8 +151,8 @@ impl Journal {
 
     /// Returns when all that was appended before is written, so that readers see it.
     pub fn flush(&self) -> Result<(), Failure> {
-        let end = self.status().next_offset;
-        let pending = self.shared.wait_while(|status| status.written < end);
+        let end = self.shared.lock().appended;
+        let pending = self.shared.wait_while(|pending| !pending.has_written(end));
         pending.status.failure.clone().map_or(Ok(()), Err)
     }
 
@@ -169,13 +171,27 @@ impl Journal {
         Ok(())
     }
 
+    /// How far the journal has come.
+    pub fn progress(&self) -> Progress {
+        self.shared.lock().progress()
+    }
+
+    /// Changes the bound on stored bytes; what found no space is tried again at once.
+    pub fn set_bytes_max(&self, bytes_max: Option<u64>) {
+        let mut pending = self.shared.lock();
+        pending.status.bytes_max = bytes_max;
+        pending.bounds_changed = true;
+        drop(pending);
+        self.shared.work.notify_one();
+    }
+
     /// The journal's figures now.
     pub fn status(&self) -> Status {
         self.shared.lock().status.clone()
     }
 
     /// Writes and syncs all that waits, ends the thread and frees the directory. A second call does
-    /// nothing but answer the same.
+    /// nothing but answer the same. Without a thread, the next steps of the committer do it.
     pub fn close(&self) -> Result<(), Failure> {
         self.shared.lock().closing = true;
         self.shared.work.notify_one();
@@ -196,11 +212,8 @@ impl Drop for Journal {
     }
 }
 
-fn spawn(
-    committer: Committer<Directory>,
-    on_progress: impl Fn(Progress) + Send + Sync + 'static,
-) -> io::Result<JoinHandle<()>> {
-    thread::Builder::new().name("journal".to_owned()).spawn(move || committer.run(&on_progress))
+fn spawn(committer: Committer) -> io::Result<JoinHandle<()>> {
+    thread::Builder::new().name("journal".to_owned()).spawn(move || committer.run())
 }
 
 /// Makes the directory, with a name that survives a power cut.
@@ -219,11 +232,4 @@ fn lock(dir: &Path) -> Result<File, OpenError> {
         Err(Errno::WOULDBLOCK) => Err(OpenError::Locked(dir.to_owned())),
         Err(error) => Err(name_error(Err(error.into()), "lock", &path)?),
     }
-}
-
-fn fresh_identity() -> io::Result<Identity> {
-    let path = Path::new("/dev/urandom");
-    let mut bytes = [0; 16];
-    name_error(File::open(path).and_then(|mut file| file.read_exact(&mut bytes)), "read", path)?;
-    Ok(Identity(bytes))
 }

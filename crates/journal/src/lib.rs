@@ -4,21 +4,34 @@
 mod batch;
 mod columns;
 mod commit;
+mod directory;
+mod durability;
 mod error;
 mod format;
 mod journal;
 mod log;
+mod pending;
 mod reader;
+mod receipt;
+mod recover;
 mod scan;
-#[cfg(test)]
-mod sim;
+mod segment;
+#[cfg(any(test, feature = "sim"))]
+pub mod sim;
 #[cfg(test)]
 mod sim_tests;
+mod status;
 mod storage;
 
 pub use batch::Batch;
 pub use columns::{Bytes, Columns};
-pub use error::{AppendError, Cut, Damage, Failure, OpenError, ReadError, Receipt};
+pub use commit::Committer;
+pub use durability::{Durability, UnknownDurability};
+pub use error::{AppendError, Damage, Failure, OpenError, ReadError};
 pub use format::{BODY_BYTES_MAX, Flags, Flaw, Identity};
-pub use journal::{Journal, Options, Progress, Status};
+pub use journal::{Journal, Options};
 pub use reader::Reader;
+pub use receipt::{Cut, Receipt};
+pub use segment::{Position, SegmentId};
+pub use status::{Appended, Mark, Progress, Status};
+pub use storage::{ReadSegments, Storage, WriteSegments};

@@ -1,84 +1,147 @@
-//! The single-threaded journal: recovers, writes whole batches, rolls segments, syncs.
+//! The single-threaded journal: writes whole batches, rolls segments, syncs.
 //! Runs over any storage; never locks, waits or starts a thread.
 
-use std::io;
+use std::io::{self, ErrorKind};
 
-use crate::error::{Cut, Damage, OpenError, Receipt};
-use crate::format::{
-    BatchHeader, FORMAT_VERSION, Flaw, Identity, SEGMENT_HEADER_BYTES, SegmentHeader,
-};
-use crate::scan::{Check, Cursor, Scan, Step, Window};
-use crate::storage::WriteSegments;
+use crate::error::OpenError;
+use crate::format::{BatchHeader, Identity, SEGMENT_HEADER_BYTES, SegmentHeader};
+use crate::receipt::Receipt;
+use crate::recover::recover;
+use crate::segment::{Position, SegmentId};
+use crate::status::Mark;
+use crate::storage::Storage;
+
+/// A place behind whole batches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reached {
+    pub at: Position,
+    pub mark: Mark,
+}
+
+/// What became of bytes to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Wrote {
+    /// Whole batches written, from the first on.
+    pub bytes: usize,
+    /// Why the rest is not written, and can be tried again.
+    pub no_space: Option<String>,
+}
+
+/// Why a write did not go on.
+enum Halt {
+    /// The log ends with a whole batch; the rest can be tried again.
+    NoSpace(String),
+    Failed(io::Error),
+}
+
+/// For everything but writes; a sync that fails is final whatever its reason.
+impl From<io::Error> for Halt {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Halt {
+    fn of_write(error: io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::NoSpace(error.to_string()),
+            _ => Self::Failed(error),
+        }
+    }
+
+    fn failure(self) -> Option<io::Error> {
+        match self {
+            Self::NoSpace(_) => None,
+            Self::Failed(error) => Some(error),
+        }
+    }
+}
+
+/// What there is of the active segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Active {
+    Absent,
+    /// Its file is there, without a whole header.
+    Created,
+    Started,
+}
 
 /// The journal's newest segment and how far it is written and synced.
 #[derive(Debug)]
-pub(crate) struct Log<S> {
-    storage: S,
+pub(crate) struct Log {
+    storage: Box<dyn Storage>,
     identity: Identity,
     epoch: u64,
     segment_bytes: u64,
-    active: u64,
-    active_bytes: u64,
+    active: Active,
     sealed_bytes: u64,
     segments: usize,
     first_offset: u64,
-    written: u64,
-    synced: u64,
+    /// Always in the active segment.
+    written: Reached,
+    /// In the active segment or, before that is started, at the end of the one before.
+    synced: Reached,
 }
 
-/// What recovery learnt from the segments that were there.
-struct Found {
-    segments: Vec<u64>,
-    /// Identity and newest epoch; `None` for a journal without a whole segment header.
-    written_by: Option<(Identity, u64)>,
-    next_offset: u64,
-    cut: Option<Cut>,
-}
-
-impl<S: WriteSegments> Log<S> {
+impl Log {
     /// Recovers what is there and opens a segment of its own: a segment has one writer in its life.
-    /// `fresh` becomes the identity when there is no journal yet.
     pub fn open(
-        mut storage: S,
+        mut storage: Box<dyn Storage>,
         segment_bytes: u64,
-        fresh: Identity,
     ) -> Result<(Self, Receipt), OpenError> {
-        let found = recover(&mut storage)?;
-        let (identity, epoch) = found.written_by.unwrap_or((fresh, 0));
+        let found = recover(&mut *storage)?;
+        let (identity, epoch) = match found.written_by {
+            Some(written_by) => written_by,
+            None => (storage.fresh_identity()?, 0),
+        };
+        let start = Reached { at: Position::first(found.active), mark: 0 };
         let mut log = Self {
-            sealed_bytes: total_bytes(&storage, &found.segments)?,
             storage,
             identity,
             epoch: epoch.saturating_add(1),
             segment_bytes,
-            active: found.next_offset,
-            active_bytes: 0,
-            segments: found.segments.len(),
-            first_offset: found.segments.first().copied().unwrap_or(found.next_offset),
-            written: found.next_offset,
-            synced: found.next_offset,
+            active: if found.taken_over { Active::Created } else { Active::Absent },
+            sealed_bytes: found.sealed_bytes,
+            segments: found.segments,
+            first_offset: found.first_offset,
+            written: start,
+            synced: Reached { at: found.end, mark: 0 },
         };
-        log.start_segment(found.segments.last() == Some(&found.next_offset))?;
-        let receipt = log.receipt(found.cut);
+        // Without space for it now, the segment is started with the first write.
+        log.start_segment().or_else(|halt| halt.failure().map_or(Ok(()), Err))?;
+        let receipt = Receipt {
+            identity,
+            epoch: log.epoch,
+            first_offset: log.first_offset,
+            next_offset: start.at.offset,
+            segments: log.segments,
+            bytes_read: found.bytes_read,
+            cut: found.cut,
+            damage: found.damage,
+        };
         Ok((log, receipt))
     }
 
-    pub fn identity(&self) -> Identity {
-        self.identity
+    pub fn storage(&self) -> &dyn Storage {
+        &*self.storage
     }
 
     pub fn first_offset(&self) -> u64 {
         self.first_offset
     }
 
-    /// One past the newest offset that a killed process leaves behind.
-    pub fn written(&self) -> u64 {
+    /// What a killed process leaves behind.
+    pub fn written(&self) -> Reached {
         self.written
     }
 
-    /// One past the newest offset that a power cut leaves behind.
-    pub fn synced(&self) -> u64 {
+    /// What a power cut leaves behind.
+    pub fn synced(&self) -> Reached {
         self.synced
+    }
+
+    pub fn is_synced(&self) -> bool {
+        self.synced.mark == self.written.mark
     }
 
     pub fn segments(&self) -> usize {
@@ -86,174 +149,154 @@ impl<S: WriteSegments> Log<S> {
     }
 
     pub fn bytes(&self) -> u64 {
-        self.sealed_bytes + self.active_bytes
+        self.sealed_bytes + self.active_bytes()
+    }
+
+    fn segment(&self) -> SegmentId {
+        self.written.at.segment
+    }
+
+    fn active_bytes(&self) -> u64 {
+        if self.active == Active::Started { self.written.at.position } else { 0 }
+    }
+
+    fn is_fresh(&self) -> bool {
+        self.active_bytes() <= SEGMENT_HEADER_BYTES as u64
     }
 
     /// Writes encoded batches, which follow each other from `written` on, with as few writes as the
-    /// segment size allows.
-    pub fn write(&mut self, mut batches: &[u8]) -> io::Result<()> {
-        while !batches.is_empty() {
-            let (bytes, next_offset) = self.fitting(batches);
-            if bytes == 0 {
-                self.roll()?;
-                continue;
+    /// segment size allows. With `bytes_max` stored there is no space for more.
+    pub fn write(&mut self, batches: &[u8], bytes_max: Option<u64>) -> io::Result<Wrote> {
+        let start = self.written.mark;
+        let mut bytes = 0;
+        while bytes < batches.len() {
+            let wrote = self.write_some(&batches[bytes..], bytes_max.unwrap_or(u64::MAX));
+            bytes = (self.written.mark - start) as usize;
+            match wrote {
+                Ok(()) => {}
+                Err(Halt::NoSpace(why)) => return Ok(Wrote { bytes, no_space: Some(why) }),
+                Err(Halt::Failed(error)) => return Err(error),
             }
-            self.storage.append(self.active, &batches[..bytes])?;
-            self.active_bytes += bytes as u64;
-            self.written = next_offset;
-            batches = &batches[bytes..];
+        }
+        Ok(Wrote { bytes, no_space: None })
+    }
+
+    /// Writes what fits the active segment, or begins the next.
+    fn write_some(&mut self, batches: &[u8], bytes_max: u64) -> Result<(), Halt> {
+        if self.bytes() >= bytes_max {
+            let why = format!("the journal has {} bytes, {bytes_max} are allowed", self.bytes());
+            return Err(Halt::NoSpace(why));
+        }
+        if self.active != Active::Started {
+            self.start_segment()?;
+        }
+        let fitting = self.fitting(batches, bytes_max);
+        if fitting.bytes.is_empty() {
+            return self.roll();
+        }
+        match self.storage.append(self.segment(), fitting.bytes).map_err(Halt::of_write) {
+            Ok(()) => self.advance(&fitting),
+            Err(Halt::NoSpace(why)) => {
+                self.keep_whole(fitting.bytes)?;
+                return Err(Halt::NoSpace(why));
+            }
+            failed => return failed,
         }
         Ok(())
     }
 
+    /// The batches that go into the active segment. A batch larger than a segment gets a segment
+    /// for itself.
+    fn fitting<'a>(&self, batches: &'a [u8], bytes_max: u64) -> Run<'a> {
+        let room = self.segment_bytes.saturating_sub(self.active_bytes());
+        let (allowed, fresh) = (bytes_max - self.bytes(), self.is_fresh());
+        Run::first(batches, |start, end| {
+            (end as u64 <= room || (start == 0 && fresh)) && (start as u64) < allowed
+        })
+    }
+
+    /// After a write that found no space for all of `batches`: keeps the whole ones and cuts the
+    /// rest off.
+    fn keep_whole(&mut self, batches: &[u8]) -> io::Result<()> {
+        let there = self.storage.size(self.segment())?.saturating_sub(self.active_bytes());
+        let whole = Run::first(batches, |_, end| end as u64 <= there);
+        let end = self.active_bytes() + whole.bytes.len() as u64;
+        self.storage.truncate(self.segment(), end)?;
+        self.advance(&whole);
+        Ok(())
+    }
+
+    fn advance(&mut self, run: &Run<'_>) {
+        self.written.at.position += run.bytes.len() as u64;
+        self.written.at.offset += run.messages;
+        self.written.mark += run.bytes.len() as u64;
+    }
+
     pub fn sync(&mut self) -> io::Result<()> {
-        if self.synced < self.written {
-            self.storage.sync(self.active)?;
+        if !self.is_synced() {
+            self.storage.sync(self.segment())?;
             self.synced = self.written;
         }
         Ok(())
     }
 
     /// Syncs, and leaves an empty segment as the last: what a clean close wrote is never mistaken
-    /// for a torn tail.
+    /// for a torn tail. Where there is no space for that, recovery looks at the tail again.
     pub fn seal(&mut self) -> io::Result<()> {
-        if self.is_fresh() { self.sync() } else { self.roll() }
-    }
-
-    fn is_fresh(&self) -> bool {
-        self.active_bytes <= SEGMENT_HEADER_BYTES as u64
-    }
-
-    /// How many of the bytes go into the active segment, and the offset after them. A batch larger
-    /// than a segment gets a segment for itself.
-    fn fitting(&self, batches: &[u8]) -> (usize, u64) {
-        let room = self.segment_bytes.saturating_sub(self.active_bytes) as usize;
-        let (mut taken, mut offset) = (0, self.written);
-        while taken < batches.len() {
-            let header = BatchHeader::decode(&batches[taken..]).expect("the journal encoded it");
-            let end = taken + header.batch_bytes() as usize;
-            let alone = taken == 0 && self.is_fresh();
-            if end > room && !alone {
-                break;
-            }
-            (taken, offset) = (end, header.offsets().end);
-        }
-        (taken, offset)
+        self.sync()?;
+        let rolled = if self.is_fresh() { Ok(()) } else { self.roll() };
+        rolled.or_else(|halt| halt.failure().map_or(Ok(()), Err))
     }
 
     /// The full segment is synced before the next exists: only the last segment can have a torn
     /// tail.
-    fn roll(&mut self) -> io::Result<()> {
+    fn roll(&mut self) -> Result<(), Halt> {
         self.sync()?;
-        self.sealed_bytes += self.active_bytes;
-        self.active = self.written;
-        self.start_segment(false)
+        self.sealed_bytes += self.active_bytes();
+        self.written.at = Position::first(self.segment().next(self.written.at.offset));
+        self.active = Active::Absent;
+        self.start_segment()
     }
 
-    /// The header is synced before a batch follows it, so a damaged header is never a torn one.
-    fn start_segment(&mut self, exists: bool) -> io::Result<()> {
-        if exists {
-            self.sealed_bytes -= self.storage.size(self.active)?;
-            self.storage.truncate(self.active, 0)?;
-        } else {
-            self.storage.create(self.active)?;
+    /// The header and the name are synced before a batch follows, so a damaged header is never a
+    /// torn one.
+    fn start_segment(&mut self) -> Result<(), Halt> {
+        let segment = self.segment();
+        if self.active == Active::Absent {
+            self.storage.create(segment).map_err(Halt::of_write)?;
+            self.active = Active::Created;
             self.segments += 1;
+        } else {
+            self.storage.truncate(segment, 0)?;
         }
-        let (identity, epoch) = (self.identity, self.epoch);
-        let header = SegmentHeader { identity, epoch, base_offset: self.active }.encode();
-        self.storage.append(self.active, &header)?;
-        self.active_bytes = header.len() as u64;
-        self.storage.sync(self.active)
-    }
-
-    fn receipt(&self, cut: Option<Cut>) -> Receipt {
-        Receipt {
-            identity: self.identity,
-            epoch: self.epoch,
-            first_offset: self.first_offset,
-            next_offset: self.written,
-            segments: self.segments,
-            cut,
-        }
+        let header = SegmentHeader { identity: self.identity, epoch: self.epoch, segment }.encode();
+        self.storage.append(segment, &header).map_err(Halt::of_write)?;
+        self.storage.sync(segment)?;
+        self.storage.sync_names()?;
+        self.active = Active::Started;
+        self.synced = self.written;
+        Ok(())
     }
 }
 
-fn total_bytes<S: WriteSegments>(storage: &S, segments: &[u64]) -> io::Result<u64> {
-    segments.iter().map(|segment| storage.size(*segment)).sum()
+/// Encoded batches, the first of some.
+struct Run<'a> {
+    bytes: &'a [u8],
+    messages: u64,
 }
 
-/// Looks at the last segment only: the others were synced whole before it existed.
-fn recover<S: WriteSegments>(storage: &mut S) -> Result<Found, OpenError> {
-    let segments = storage.segments()?;
-    let Some(&last) = segments.last() else {
-        return Ok(Found { segments, written_by: None, next_offset: 0, cut: None });
-    };
-    let (written_by, next_offset, cut) = match segment_header(storage, last)? {
-        Some(header) => {
-            let (next_offset, cut) = cut_tail(storage, last)?;
-            (Some((header.identity, header.epoch)), next_offset, cut)
+impl<'a> Run<'a> {
+    /// As many as `fits(start, end)` holds for, in bytes from the first.
+    fn first(batches: &'a [u8], fits: impl Fn(usize, usize) -> bool) -> Self {
+        let (mut start, mut messages) = (0, 0);
+        while start < batches.len() {
+            let header = BatchHeader::decode(&batches[start..]).expect("the journal encoded it");
+            let end = start + header.batch_bytes() as usize;
+            if !fits(start, end) {
+                break;
+            }
+            (start, messages) = (end, messages + u64::from(header.count));
         }
-        None => (header_before(storage, &segments)?, last, None),
-    };
-    Ok(Found { segments, written_by, next_offset, cut })
-}
-
-/// The last segment was being born: its predecessor knows whose it is.
-fn header_before<S: WriteSegments>(
-    storage: &S,
-    segments: &[u64],
-) -> Result<Option<(Identity, u64)>, OpenError> {
-    let Some(&before) = segments.iter().rev().nth(1) else { return Ok(None) };
-    let header = segment_header(storage, before)?;
-    Ok(header.map(|header| (header.identity, header.epoch)))
-}
-
-/// A segment's header, or `None` when it is torn.
-fn segment_header<S: WriteSegments>(
-    storage: &S,
-    segment: u64,
-) -> Result<Option<SegmentHeader>, OpenError> {
-    let mut bytes = [0; SEGMENT_HEADER_BYTES + 1];
-    let length = storage.read_at(segment, 0, &mut bytes)?;
-    match SegmentHeader::decode(&bytes[..length]) {
-        Ok((FORMAT_VERSION, header)) if header.base_offset == segment => Ok(Some(header)),
-        Ok((FORMAT_VERSION, _)) => Err(damaged_header(segment, Flaw::WrongOffset)),
-        Ok((version, _)) => Err(OpenError::Version { segment, version, known: FORMAT_VERSION }),
-        Err(_) if length <= SEGMENT_HEADER_BYTES => Ok(None),
-        Err(flaw) => Err(damaged_header(segment, flaw)),
-    }
-}
-
-fn damaged_header(segment: u64, flaw: Flaw) -> OpenError {
-    Damage { segment, position: 0, offsets: segment..segment, flaw }.into()
-}
-
-fn cut_tail<S: WriteSegments>(storage: &mut S, segment: u64) -> io::Result<(u64, Option<Cut>)> {
-    let (end, tail) = last_whole_batch(storage, segment)?;
-    let (flaw, set_aside) = match tail {
-        Step::Tail(None) | Step::Batch(_) => return Ok((end.offset, None)),
-        Step::Tail(Some(flaw)) => (flaw, false),
-        Step::Damage(damage, _) => (damage.flaw, true),
-    };
-    let position = end.position;
-    let bytes = storage.size(segment)?.saturating_sub(position);
-    if set_aside {
-        storage.set_aside(segment, position)?;
-    }
-    storage.truncate(segment, position)?;
-    storage.sync(segment)?;
-    Ok((end.offset, Some(Cut { segment, position, bytes, flaw, set_aside })))
-}
-
-/// The end of the unbroken run of batches, and what stands there.
-fn last_whole_batch<S: WriteSegments>(storage: &S, segment: u64) -> io::Result<(Cursor, Step)> {
-    let mut window = Window::default();
-    let mut scan = Scan { source: storage, window: &mut window };
-    let mut at = Cursor::first(segment);
-    loop {
-        match scan.step(at, Check::Bodies)? {
-            Step::Batch(header) => at = at.after(&header),
-            tail => return Ok((at, tail)),
-        }
+        Self { bytes: &batches[..start], messages }
     }
 }

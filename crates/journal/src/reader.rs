@@ -6,12 +6,14 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::columns::{Columns, Taken};
+use crate::directory::Directory;
 use crate::error::{Damage, ReadError};
 use crate::format::{
     BatchHeader, FORMAT_VERSION, Flaw, Identity, SEGMENT_HEADER_BYTES, SegmentHeader,
 };
-use crate::scan::{Check, Cursor, Scan, Step, Window};
-use crate::storage::{Directory, ReadSegments};
+use crate::scan::{Check, Scan, Step, Window};
+use crate::segment::{Position, SegmentId};
+use crate::storage::ReadSegments;
 
 /// Bytes between two remembered places: a segment costs a few kilobytes of memory.
 const MARK_BYTES: u64 = 64 << 10;
@@ -20,36 +22,40 @@ const COLUMNS_BYTES_MAX: usize = 1 << 30;
 
 /// A view of one journal.
 #[derive(Debug)]
-pub struct Reader<S = Directory> {
-    source: S,
+pub struct Reader {
+    source: Box<dyn ReadSegments + Send>,
     identity: Identity,
-    segments: Vec<u64>,
+    segments: Vec<SegmentId>,
     /// Places passed in each segment, ascending: where to begin looking for an offset.
-    marks: BTreeMap<u64, Vec<Cursor>>,
+    marks: BTreeMap<SegmentId, Vec<Position>>,
     /// Behind the newest whole batch seen.
-    tail: Cursor,
+    tail: Position,
     window: Window,
 }
 
-impl Reader<Directory> {
+impl Reader {
     /// Opens the journal in a directory.
     pub fn open(dir: &Path) -> Result<Self, ReadError> {
         if !dir.is_dir() {
             return Err(ReadError::NoJournal(dir.to_owned()));
         }
-        Self::over(Directory::new(dir))?.ok_or_else(|| ReadError::NoJournal(dir.to_owned()))
+        Self::over(Box::new(Directory::new(dir)))?
+            .ok_or_else(|| ReadError::NoJournal(dir.to_owned()))
     }
-}
 
-impl<S: ReadSegments> Reader<S> {
     /// `None` when the storage holds no journal (yet).
-    pub(crate) fn over(source: S) -> Result<Option<Self>, ReadError> {
+    pub(crate) fn over(source: Box<dyn ReadSegments + Send>) -> Result<Option<Self>, ReadError> {
         let segments = source.segments()?;
-        let Some(&last) = segments.last() else { return Ok(None) };
-        let Some((_, identity)) = first_whole(&source, &segments)? else { return Ok(None) };
-        let (marks, window) = (BTreeMap::new(), Window::default());
-        let tail = Cursor::first(last);
-        Ok(Some(Self { source, identity, segments, marks, tail, window }))
+        let found = first_whole(&*source, &segments)?;
+        Ok(found.map(|(_, identity)| Self::of(source, identity)))
+    }
+
+    /// A reader of the journal that is known to be there.
+    pub(crate) fn of(source: Box<dyn ReadSegments + Send>, identity: Identity) -> Self {
+        // Where they cannot be listed, the first read meets that again and says so.
+        let segments = source.segments().unwrap_or_default();
+        let tail = Position::first(segments.last().copied().unwrap_or_default());
+        Self { source, identity, segments, marks: BTreeMap::new(), tail, window: Window::default() }
     }
 
     /// Which journal this is.
@@ -59,7 +65,7 @@ impl<S: ReadSegments> Reader<S> {
 
     /// The oldest offset.
     pub fn first_offset(&self) -> u64 {
-        self.segments.first().copied().unwrap_or_default()
+        self.segments.first().copied().unwrap_or_default().offset
     }
 
     /// One past the newest offset. Goes on where the last call stopped.
@@ -69,7 +75,7 @@ impl<S: ReadSegments> Reader<S> {
             let Some(next) = self.next_segment()? else { return Ok(self.tail.offset) };
             // The writer may have added to this segment before it made the next one.
             self.follow_segment()?;
-            self.tail = Cursor::first(next);
+            self.tail = Position::first(next);
         }
     }
 
@@ -108,11 +114,11 @@ impl<S: ReadSegments> Reader<S> {
     /// and whether the columns are full.
     fn read_batch(
         &mut self,
-        at: Cursor,
+        at: Position,
         range: &Range<u64>,
         bytes_max: usize,
         columns: &mut Columns,
-    ) -> Result<(Cursor, bool), ReadError> {
+    ) -> Result<(Position, bool), ReadError> {
         let header = match self.step(at, Check::Headers)? {
             Step::Batch(header) => header,
             Step::Damage(damage, resume) => return Ok((avoid(damage, range, resume)?, false)),
@@ -120,7 +126,7 @@ impl<S: ReadSegments> Reader<S> {
         };
         let next = at.after(&header);
         self.mark(next);
-        if next.offset <= range.start {
+        if next.offset <= range.start || header.count == 0 {
             return Ok((next, false));
         }
         let taken = self.take_batch(at, &header, range, bytes_max, columns)?;
@@ -129,15 +135,15 @@ impl<S: ReadSegments> Reader<S> {
 
     fn take_batch(
         &mut self,
-        at: Cursor,
+        at: Position,
         header: &BatchHeader,
         range: &Range<u64>,
         bytes_max: usize,
         columns: &mut Columns,
     ) -> Result<Taken, ReadError> {
-        let mut scan = Scan { source: &self.source, window: &mut self.window };
+        let mut scan = Scan { source: &*self.source, window: &mut self.window };
         let taken = match scan.body(at, header)? {
-            Ok(body) => columns.take_batch(header, body, range, bytes_max),
+            Ok(body) => columns.take_batch(header, header.split(body).0, range, bytes_max),
             Err(flaw) => return Err(at.damage(header.offsets().end, flaw).into()),
         };
         match taken {
@@ -149,17 +155,17 @@ impl<S: ReadSegments> Reader<S> {
     /// The start of the next segment; offsets missing before it are damage.
     fn leave_segment(
         &self,
-        at: Cursor,
+        at: Position,
         flaw: Option<Flaw>,
         range: &Range<u64>,
-    ) -> Result<Cursor, ReadError> {
-        let after = self.segments.partition_point(|base| *base <= at.segment);
-        let next = self.segments.get(after).map_or(range.end, |base| *base);
-        let resume = Cursor::first(next);
-        if next == at.offset {
+    ) -> Result<Position, ReadError> {
+        let after = self.segments.partition_point(|segment| *segment <= at.segment);
+        let end = SegmentId { offset: range.end, part: 0 };
+        let resume = Position::first(self.segments.get(after).copied().unwrap_or(end));
+        if resume.offset == at.offset {
             return Ok(resume);
         }
-        avoid(at.damage(next, flaw.unwrap_or(Flaw::Missing)), range, resume)
+        avoid(at.damage(resume.offset, flaw.unwrap_or(Flaw::Missing)), range, resume)
     }
 
     /// Walks to the end of the tail's segment, over damage too: `read` is who names it.
@@ -176,10 +182,10 @@ impl<S: ReadSegments> Reader<S> {
     }
 
     /// The segment after the tail's, once its header is whole.
-    fn next_segment(&mut self) -> Result<Option<u64>, ReadError> {
+    fn next_segment(&mut self) -> Result<Option<SegmentId>, ReadError> {
         self.segments = self.source.segments()?;
-        let after = self.segments.partition_point(|base| *base <= self.tail.segment);
-        match first_whole(&self.source, &self.segments[after..])? {
+        let after = self.segments.partition_point(|segment| *segment <= self.tail.segment);
+        match first_whole(&*self.source, &self.segments[after..])? {
             None => Ok(None),
             Some((segment, identity)) if identity == self.identity => Ok(Some(segment)),
             Some((segment, found)) => {
@@ -188,20 +194,20 @@ impl<S: ReadSegments> Reader<S> {
         }
     }
 
-    fn step(&mut self, at: Cursor, check: Check) -> Result<Step, ReadError> {
-        Ok(Scan { source: &self.source, window: &mut self.window }.step(at, check)?)
+    fn step(&mut self, at: Position, check: Check) -> Result<Step, ReadError> {
+        Ok(Scan { source: &*self.source, window: &mut self.window }.step(at, check)?)
     }
 
     /// The nearest known place at or before an offset.
-    fn seek(&self, offset: u64) -> Cursor {
-        let after = self.segments.partition_point(|base| *base <= offset);
+    fn seek(&self, offset: u64) -> Position {
+        let after = self.segments.partition_point(|segment| segment.offset <= offset);
         let segment = self.segments[after.saturating_sub(1)];
         let marks = self.marks.get(&segment).map_or(&[][..], Vec::as_slice);
         let passed = marks.partition_point(|mark| mark.offset <= offset);
-        passed.checked_sub(1).map_or(Cursor::first(segment), |index| marks[index])
+        passed.checked_sub(1).map_or(Position::first(segment), |index| marks[index])
     }
 
-    fn mark(&mut self, at: Cursor) {
+    fn mark(&mut self, at: Position) {
         let marks = self.marks.entry(at.segment).or_default();
         let last = marks.last().map_or(0, |mark| mark.position);
         if at.position >= last + MARK_BYTES {
@@ -211,17 +217,17 @@ impl<S: ReadSegments> Reader<S> {
 }
 
 /// Goes on behind damage that the range does not touch.
-fn avoid(damage: Damage, range: &Range<u64>, resume: Cursor) -> Result<Cursor, ReadError> {
+fn avoid(damage: Damage, range: &Range<u64>, resume: Position) -> Result<Position, ReadError> {
     let touched = damage.offsets.start < range.end && range.start < damage.offsets.end;
     if touched { Err(damage.into()) } else { Ok(resume) }
 }
 
 /// The first segment whose header is whole. Only the last is ever being written: a short header
 /// before it is damage, which hides nothing behind it.
-fn first_whole<S: ReadSegments>(
-    source: &S,
-    segments: &[u64],
-) -> Result<Option<(u64, Identity)>, ReadError> {
+fn first_whole(
+    source: &dyn ReadSegments,
+    segments: &[SegmentId],
+) -> Result<Option<(SegmentId, Identity)>, ReadError> {
     for &segment in segments {
         if let Some(identity) = segment_identity(source, segment)? {
             return Ok(Some((segment, identity)));
@@ -231,9 +237,9 @@ fn first_whole<S: ReadSegments>(
 }
 
 /// The identity in a segment's header, or `None` while the header is being written.
-fn segment_identity<S: ReadSegments>(
-    source: &S,
-    segment: u64,
+fn segment_identity(
+    source: &dyn ReadSegments,
+    segment: SegmentId,
 ) -> Result<Option<Identity>, ReadError> {
     let mut bytes = [0; SEGMENT_HEADER_BYTES];
     let length = source.read_at(segment, 0, &mut bytes)?;
@@ -241,6 +247,9 @@ fn segment_identity<S: ReadSegments>(
         Ok((FORMAT_VERSION, header)) => Ok(Some(header.identity)),
         Ok((version, _)) => Err(ReadError::Version { segment, version }),
         Err(Flaw::HeaderShort) => Ok(None),
-        Err(flaw) => Err(Damage { segment, position: 0, offsets: segment..segment, flaw }.into()),
+        Err(flaw) => {
+            let offsets = segment.offset..segment.offset;
+            Err(Damage { segment, position: 0, offsets, flaw }.into())
+        }
     }
 }

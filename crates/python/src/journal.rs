@@ -175,8 +175,8 @@ impl JournalWriter {
         for (topic, payload) in &messages {
             batch.push(Flags::new(0, retain), mqtt_string(topic)?, &[], payload);
         }
-        let appended = py.detach(|| self.journal.append_waiting(&mut batch));
-        Ok(appended.map_err(|error| raise(&error))?.start)
+        let appended = py.detach(|| self.journal.append_waiting(&mut batch, false));
+        Ok(appended.map_err(|error| raise(&error))?.offsets.start)
     }
 
     /// Returns when readers see everything appended.
