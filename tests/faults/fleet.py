@@ -115,10 +115,10 @@ class Fleet:
                 # A broker that has died meanwhile is noticed by the loop.
                 with suppress(ConnectionError):
                     self._add(Line(machine, address))
-        self.heard_s = time.monotonic()
 
     def run(self, until: Callable[[], bool], patience_s: float) -> bool:
         """Go on until something holds; whether it did before there was nothing to hear."""
+        self.heard_s = time.monotonic()
         while not until():
             if not self.lines or time.monotonic() - self.heard_s > patience_s:
                 return False

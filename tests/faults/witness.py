@@ -105,31 +105,35 @@ class Witness:
 
     def join(self) -> bool:
         """Until everyone who is not away is let in and subscribed."""
-        return self._run(lambda: all(one.is_done for one in self.subscribers))
+        return self.wait_for(lambda: all(one.is_done for one in self.subscribers))
 
     def load(self, acknowledgements: int) -> bool:
         """Publish until there are so many more; whether it came so far."""
         goal = self.acknowledged + acknowledgements
+        self.press(acknowledgements)
+        return self.wait_for(lambda: self.acknowledged >= goal)
+
+    def press(self, messages: int) -> None:
+        """Give every publisher so many more to publish."""
         for one in self.publishers:
-            one.goal += acknowledgements
-        return self._run(lambda: self.acknowledged >= goal)
+            one.goal += messages
 
     def publish_one(self, publisher: Publisher) -> bool:
         """One message of one publisher, to its last answer; whether it came so far."""
         publisher.goal = publisher.sent + 1
-        return self._run(lambda: publisher.is_done)
+        return self.wait_for(lambda: publisher.is_done)
 
     def visit(self, guest: Guest) -> bool:
         """Somebody who comes once; whether all was answered."""
         self.fleet.machines.append(guest)
         self.begin()
-        return self._run(lambda: guest.is_done)
+        return self.wait_for(lambda: guest.is_done)
 
     def finish(self) -> bool:
         """Publish no more; until all that was sent is acknowledged."""
         for one in self.publishers:
             one.goal = min(one.goal, one.sent)
-        return self._run(lambda: all(one.is_done for one in self.publishers))
+        return self.wait_for(lambda: all(one.is_done for one in self.publishers))
 
     def settle(self) -> bool:
         """Everyone comes back, finishes and catches up; whether all that is owed arrived."""
@@ -139,7 +143,7 @@ class Witness:
         for one in self.subscribers:
             if one.name in self.fleet.lines:
                 self.fleet.lines[one.name].say(one.catch_up())
-        return self.join() and self.finish() and self._run(lambda: not self.report().lost)
+        return self.join() and self.finish() and self.wait_for(lambda: not self.report().lost)
 
     def send_some_away(self) -> None:
         """Travellers leave and come back as the seed wills."""
@@ -164,7 +168,9 @@ class Witness:
         course = Course(self.seed, self.kills, self.recovery_s, self.peak_bytes)
         return judge(self.publishers, self.subscribers, course, journal)
 
-    def _run(self, until: Callable[[], bool]) -> bool:
+    def wait_for(self, until: Callable[[], bool]) -> bool:
+        """Let everyone talk until something holds; whether it did."""
+
         def watched() -> bool:
             self._look()
             return until()
