@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use slipring_core::{Durability, Record, Replay};
+use slipring_core::ledger::Record;
+use slipring_core::{Durability, Replay};
 use slipring_wire::{Subscribe, Unsubscribe};
 
 use crate::client::Client;
@@ -44,7 +45,11 @@ impl Party {
         Ok(())
     }
 
-    pub fn unsubscribe(&mut self, client: &Arc<Client>, packet: &Unsubscribe<'_>) -> Result<(), End> {
+    pub fn unsubscribe(
+        &mut self,
+        client: &Arc<Client>,
+        packet: &Unsubscribe<'_>,
+    ) -> Result<(), End> {
         let mut state = client.state_of(&self.link).ok_or(TAKEN_OVER)?;
         let version = self.conversation.version();
         let gone = state.session.unsubscribe(packet, version, &mut self.reply);

@@ -10,6 +10,7 @@ mod error;
 mod format;
 mod journal;
 mod log;
+mod message;
 mod pending;
 mod reader;
 mod receipt;
@@ -20,6 +21,7 @@ mod segment;
 pub mod sim;
 #[cfg(test)]
 mod sim_tests;
+mod snapshot;
 mod status;
 mod storage;
 
@@ -30,7 +32,8 @@ pub use durability::{Durability, UnknownDurability};
 pub use error::{AppendError, Damage, Failure, OpenError, ReadError};
 pub use format::{BODY_BYTES_MAX, Flags, Flaw, Identity};
 pub use journal::{Journal, Options};
-pub use reader::Reader;
+pub use message::{Message, StoredMessage};
+pub use reader::{Followed, Reader, StateBatch};
 pub use receipt::{Cut, Receipt};
 pub use segment::{Position, SegmentId};
 pub use status::{Appended, Mark, Progress, Status};

@@ -4,25 +4,27 @@
 use std::io;
 
 use crate::error::{Damage, OpenError};
-use crate::format::{FORMAT_VERSION, Flaw, Identity, SEGMENT_HEADER_BYTES, SegmentHeader};
+use crate::format::{
+    FORMAT_VERSION, Flaw, Identity, OFFSET_MAX, SEGMENT_HEADER_BYTES, SegmentHeader,
+};
 use crate::receipt::Cut;
 use crate::scan::{Check, Scan, Step, Window};
 use crate::segment::{Position, SegmentId};
+use crate::snapshot::{self, SNAPSHOT};
 use crate::storage::Storage;
 
 /// What recovery learnt from the segments that were there.
 pub(crate) struct Found {
-    pub segments: usize,
-    /// Bytes of all segments but the active one.
+    /// Segments that are not written any more, and their bytes.
+    pub sealed: usize,
     pub sealed_bytes: u64,
     pub first_offset: u64,
     /// Identity and newest epoch; `None` for a journal without a whole segment header.
     pub written_by: Option<(Identity, u64)>,
     /// Behind the last whole batch.
     pub end: Position,
-    /// The segment to write next, and whether it is there already, without a batch.
+    /// The segment to write next: a new one, or the last if it has no batch.
     pub active: SegmentId,
-    pub taken_over: bool,
     pub bytes_read: u64,
     pub cut: Option<Cut>,
     pub damage: Vec<Damage>,
@@ -31,7 +33,7 @@ pub(crate) struct Found {
 /// What stands at the start of a segment.
 enum Head {
     Whole(SegmentHeader),
-    /// The segment was being born: nothing follows.
+    /// Nothing follows.
     Torn,
     Damaged(Damage),
 }
@@ -43,9 +45,9 @@ pub(crate) fn recover(storage: &mut dyn Storage) -> Result<Found, OpenError> {
         Some((last, before)) => recover_last(storage, *last, before)?,
         None => empty(),
     };
-    let sealed = if found.taken_over { &segments[..segments.len() - 1] } else { &segments[..] };
-    found.sealed_bytes = sealed.iter().map(|one| storage.size(*one)).sum::<io::Result<u64>>()?;
-    found.segments = segments.len();
+    let sealed = segments.iter().filter(|segment| **segment != found.active);
+    found.sealed = sealed.clone().count();
+    found.sealed_bytes = sealed.map(|segment| storage.size(*segment)).sum::<io::Result<u64>>()?;
     found.first_offset = segments.first().map_or(found.active.offset, |first| first.offset);
     Ok(found)
 }
@@ -53,13 +55,12 @@ pub(crate) fn recover(storage: &mut dyn Storage) -> Result<Found, OpenError> {
 fn empty() -> Found {
     let active = SegmentId::default();
     Found {
-        segments: 0,
+        sealed: 0,
         sealed_bytes: 0,
         first_offset: 0,
         written_by: None,
         end: Position::first(active),
         active,
-        taken_over: false,
         bytes_read: 0,
         cut: None,
         damage: Vec::new(),
@@ -86,9 +87,25 @@ fn recover_last(
     }
     found.bytes_read = storage.size(last)?;
     (found.end, found.cut) = cut_tail(storage, last)?;
-    found.taken_over = found.end == Position::first(last) && found.damage.is_empty();
-    found.active = if found.taken_over { last } else { last.next(found.end.offset) };
+    let unused = found.end == Position::first(last) && found.damage.is_empty();
+    found.active = if unused { last } else { last.next(found.end.offset) };
+    if let Some(ahead) = snapshot_ahead(storage, &found)? {
+        let flaw = found.cut.as_ref().map_or(Flaw::Missing, |cut| cut.flaw);
+        found.damage.push(found.end.damage(ahead.offset, flaw));
+        found.active = ahead.segment.next(ahead.offset);
+    }
     Ok(found)
+}
+
+/// Where the snapshot knows more than the segments: synced bytes were lost. The offsets it knows
+/// must not be given again, and what is written next must come after it.
+fn snapshot_ahead(storage: &dyn Storage, found: &Found) -> io::Result<Option<Position>> {
+    let (Some(bytes), Some((identity, _))) = (storage.get(SNAPSHOT)?, found.written_by) else {
+        return Ok(None);
+    };
+    let known = snapshot::position(&bytes, identity).ok();
+    let plausible = found.end.offset..=OFFSET_MAX;
+    Ok(known.filter(|known| *known > found.end && plausible.contains(&known.offset)))
 }
 
 /// Identity and epoch of the newest segment whose header is whole.

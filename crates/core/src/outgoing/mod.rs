@@ -3,8 +3,11 @@
 //! It outlives a connection. Publishers push, the connection's task takes; every part is bounded.
 
 mod aliases;
+mod durable;
 mod lane;
+mod load;
 mod push;
+mod queue;
 mod replay;
 mod take;
 mod window;
@@ -14,15 +17,15 @@ pub use replay::Replay;
 pub use take::Taken;
 pub use window::Settled;
 
-use std::collections::VecDeque;
+use slipring_wire::{PacketId, QoS, Version};
 
-use slipring_wire::{PacketId, Version};
-
-use crate::{Delivery, Limits};
+use crate::Limits;
 use aliases::Aliases;
+use durable::Durable;
 use lane::Lane;
+use queue::Queue;
 use replay::Replays;
-use window::Window;
+use window::{Gone, Received, Window};
 
 /// What happens to a subscriber whose queue is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,9 +79,10 @@ pub struct Outgoing {
     link: Option<Link>,
     lane: Lane,
     replays: Replays,
-    queue: VecDeque<Delivery>,
-    queue_bytes: usize,
+    queue: Queue,
     window: Window,
+    /// What is written down, where the session outlives the broker.
+    durable: Option<Box<Durable>>,
     /// The client's task was told that there is something to do.
     woken: bool,
     /// Messages wait because as many as may be are in flight; counted once until none waits.
@@ -86,6 +90,7 @@ pub struct Outgoing {
     /// While messages were taken, since the last take.
     dropped: u64,
     expired: u64,
+    lost: u64,
     /// Dropped and not told to the client yet.
     untold: u64,
 }
@@ -98,13 +103,14 @@ impl Outgoing {
             link: None,
             lane: Lane::default(),
             replays: Replays::default(),
-            queue: VecDeque::new(),
-            queue_bytes: 0,
+            queue: Queue::default(),
             window: Window::new(),
+            durable: None,
             woken: false,
             held: false,
             dropped: 0,
             expired: 0,
+            lost: 0,
             untold: 0,
         }
     }
@@ -123,6 +129,10 @@ impl Outgoing {
         if self.is_linked(key) {
             self.link = None;
             self.forget_connection();
+            if self.durable.is_some() {
+                self.queue.unload();
+                self.window.unload();
+            }
         }
     }
 
@@ -130,6 +140,9 @@ impl Outgoing {
         self.lane = Lane::default();
         self.woken = false;
         self.held = false;
+        if let Some(durable) = &mut self.durable {
+            durable.loading = false;
+        }
     }
 
     /// The session is over: nothing will be sent any more, whoever still knows of it.
@@ -137,9 +150,9 @@ impl Outgoing {
         self.link = None;
         self.forget_connection();
         self.replays = Replays::default();
-        self.queue = VecDeque::new();
-        self.queue_bytes = 0;
+        self.queue = Queue::default();
         self.window = Window::new();
+        self.durable = None;
     }
 
     /// Whether the connection with this key still has the session.
@@ -155,7 +168,7 @@ impl Outgoing {
     /// Messages and bytes that wait or are in flight.
     pub fn waiting(&self) -> (usize, usize) {
         let messages = self.queue.len() + self.window.len();
-        (messages, self.queue_bytes + self.window.bytes() + self.lane.queued_bytes())
+        (messages, self.queue.bytes() + self.window.bytes() + self.lane.queued_bytes())
     }
 
     /// Messages sent and not settled.
@@ -180,25 +193,66 @@ impl Outgoing {
 
     /// PUBACK.
     pub fn acked(&mut self, id: PacketId) -> Settled {
-        self.window.acked(id)
+        let gone = self.window.acked(id);
+        self.note_settled(id, gone)
     }
 
     /// PUBREC; `refused` is a reason of 0x80 or above.
     pub fn received(&mut self, id: PacketId, refused: bool) -> Settled {
-        if refused { self.window.settle(id) } else { self.window.received(id) }
+        if refused {
+            let gone = self.window.settle(id);
+            return self.note_settled(id, gone);
+        }
+        match self.window.received(id) {
+            Received::Unknown => return Settled::Unknown,
+            Received::Before => {}
+            Received::Now(message) => {
+                if let Some(durable) = &mut self.durable {
+                    durable.received(id, &message);
+                }
+            }
+        }
+        Settled::Known
     }
 
     /// PUBCOMP.
     pub fn completed(&mut self, id: PacketId) -> Settled {
-        self.window.completed(id)
+        let gone = self.window.completed(id);
+        self.note_settled(id, gone)
+    }
+
+    #[inline]
+    fn note_settled(&mut self, id: PacketId, gone: Option<Gone>) -> Settled {
+        let Some(gone) = gone else { return Settled::Unknown };
+        if let Some(durable) = &mut self.durable {
+            match gone.qos {
+                QoS::ExactlyOnce => durable.completed(id),
+                _ => durable.settled(gone.offset, gone.qos),
+            }
+        }
+        Settled::Known
+    }
+
+    /// A message in flight cannot be sent again. Whether its identifier is to be released: a client
+    /// that has the message at QoS 2 would take the next one with it for the same.
+    fn give_up(&mut self, id: PacketId) -> bool {
+        match self.window.sent(id).map(queue::Entry::qos) {
+            Some(QoS::ExactlyOnce) => self.received(id, false) == Settled::Known,
+            Some(_) => {
+                self.acked(id);
+                false
+            }
+            None => false,
+        }
     }
 
     /// Whether a take could give anything.
     pub fn has_work(&self) -> bool {
-        self.woken
-            || !self.replays.is_empty()
-            || self.window.is_resending()
-            || (!self.queue.is_empty() && self.has_window())
+        if self.woken || !self.replays.is_empty() || self.is_wanting() {
+            return true;
+        }
+        let waits = self.window.is_resending() || (!self.queue.is_empty() && self.has_window());
+        waits && !self.is_blocked()
     }
 
     fn has_window(&self) -> bool {
