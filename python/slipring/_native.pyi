@@ -427,16 +427,7 @@ class JournalWriter:
 
 @final
 class Client:
-    def __new__(
-        cls,
-        url: str,
-        *,
-        client_id: str,
-        keep_alive_s: int,
-        timeout_s: float,
-        outbox_bytes_max: int,
-        inbox_bytes_max: int,
-    ) -> Client: ...
+    def __new__(cls, url: str, options: dict[str, Any]) -> Client: ...
     @property
     def url(self) -> str: ...
     @property
@@ -449,9 +440,17 @@ class Client:
         self,
         topic: str,
         payload: bytes,
+        qos: int,
         retain: bool,
-        properties: Sequence[tuple[str, str]] | None,
-    ) -> bool: ...
+        extras: tuple[Sequence[tuple[str, str]], str | None, str | None, bytes | None, int | None]
+        | None,
+    ) -> int | None: ...
+    def open_batch(self) -> int: ...
+    def publish_many(
+        self, batch: int, rows: list[tuple[Any, ...]], start: int, qos: int
+    ) -> int: ...
+    def tally(self, batch: int) -> tuple[int, int, int, tuple[int, int, str] | None]: ...
+    def close_batch(self, batch: int) -> None: ...
     def subscribe(self, filters: Sequence[str]) -> int | None: ...
     def unsubscribe(self, identity: int) -> None: ...
     def take(
