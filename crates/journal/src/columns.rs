@@ -5,6 +5,10 @@ use std::ops::Range;
 
 use crate::batch::{Message, split_publisher, take_message};
 use crate::format::BatchHeader;
+use crate::reader::TakeBatch;
+
+/// Columns never hold more, so that their `i32` ends cannot overflow.
+pub(crate) const COLUMNS_BYTES_MAX: usize = 1 << 30;
 
 /// Byte strings one after the other; value `i` is `data[ends[i]..ends[i + 1]]`.
 #[derive(Debug, PartialEq, Eq)]
@@ -58,7 +62,7 @@ pub struct Columns {
     pub payload: Bytes,
 }
 
-/// What became of a batch offered to `Columns`.
+/// What became of a batch that was offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
     All,
@@ -67,19 +71,8 @@ pub(crate) enum Taken {
     Malformed,
 }
 
-impl Columns {
-    /// Messages here.
-    pub fn len(&self) -> usize {
-        self.offset.len()
-    }
-
-    /// Whether there is no message.
-    pub fn is_empty(&self) -> bool {
-        self.offset.is_empty()
-    }
-
-    /// Takes the messages of a batch that lie in `range`, until `bytes_max` is reached.
-    pub(crate) fn take_batch(
+impl TakeBatch for Columns {
+    fn take_batch(
         &mut self,
         header: &BatchHeader,
         messages: &[u8],
@@ -103,6 +96,18 @@ impl Columns {
             self.push(offset, header.receive_ns, publisher, &message);
         }
         if rest.is_empty() { Taken::All } else { Taken::Malformed }
+    }
+}
+
+impl Columns {
+    /// Messages here.
+    pub fn len(&self) -> usize {
+        self.offset.len()
+    }
+
+    /// Whether there is no message.
+    pub fn is_empty(&self) -> bool {
+        self.offset.is_empty()
     }
 
     fn data_bytes(&self) -> usize {

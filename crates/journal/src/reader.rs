@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
-use crate::columns::{Columns, Taken};
+use crate::columns::{COLUMNS_BYTES_MAX, Columns, Taken};
 use crate::error::{Damage, ReadError};
+use crate::excerpt::Excerpt;
 use crate::format::{
     BatchHeader, FORMAT_VERSION, Flaw, Identity, SEGMENT_HEADER_BYTES, SegmentHeader,
 };
@@ -15,8 +16,28 @@ use crate::storage::{Directory, ReadSegments};
 
 /// Bytes between two remembered places: a segment costs a few kilobytes of memory.
 const MARK_BYTES: u64 = 64 << 10;
-/// Columns never hold more, so that their `i32` ends cannot overflow.
-const COLUMNS_BYTES_MAX: usize = 1 << 30;
+
+/// Where the messages of a range go, batch by batch.
+pub(crate) trait TakeBatch {
+    /// Takes those messages of a batch that lie in `range`, until `bytes_max` is reached.
+    fn take_batch(
+        &mut self,
+        header: &BatchHeader,
+        messages: &[u8],
+        range: &Range<u64>,
+        bytes_max: usize,
+    ) -> Taken;
+}
+
+/// The receive time of the last batch.
+struct Newest(Option<i64>);
+
+impl TakeBatch for Newest {
+    fn take_batch(&mut self, header: &BatchHeader, _: &[u8], _: &Range<u64>, _: usize) -> Taken {
+        self.0 = Some(header.receive_ns);
+        Taken::All
+    }
+}
 
 /// A view of one journal.
 #[derive(Debug)]
@@ -76,21 +97,51 @@ impl<S: ReadSegments> Reader<S> {
     /// The messages of a range, or the first of them up to about `max_bytes`; at least one. The
     /// answer's `end` says where to read on.
     pub fn read(&mut self, range: Range<u64>, max_bytes: usize) -> Result<Columns, ReadError> {
-        self.check_range(&range)?;
-        let mut columns = Columns { end: range.start, ..Columns::default() };
+        let mut columns = Columns::starting_at(range.start);
+        self.gather(&range, max_bytes.min(COLUMNS_BYTES_MAX), &mut columns)?;
+        Ok(columns)
+    }
+
+    /// The batches of a range, to be read elsewhere: as many as fit into `bytes_max`, or one message
+    /// that fits into `single_bytes_max`.
+    pub fn excerpt(
+        &mut self,
+        range: Range<u64>,
+        bytes_max: usize,
+        single_bytes_max: usize,
+    ) -> Result<Excerpt, ReadError> {
+        let mut excerpt = Excerpt::new(range.start, single_bytes_max);
+        self.gather(&range, bytes_max, &mut excerpt)?;
+        Ok(excerpt)
+    }
+
+    /// When the newest message was received; `None` where there is none.
+    pub fn newest_ns(&mut self) -> Result<Option<i64>, ReadError> {
+        let end = self.end_offset()?;
+        let mut newest = Newest(None);
+        self.gather(&(end.saturating_sub(1).max(self.first_offset())..end), 0, &mut newest)?;
+        Ok(newest.0)
+    }
+
+    fn gather(
+        &mut self,
+        range: &Range<u64>,
+        bytes_max: usize,
+        into: &mut impl TakeBatch,
+    ) -> Result<(), ReadError> {
+        self.check_range(range)?;
         if range.is_empty() {
-            return Ok(columns);
+            return Ok(());
         }
         let mut at = self.seek(range.start);
-        let bytes_max = max_bytes.min(COLUMNS_BYTES_MAX);
         while at.offset < range.end {
-            let (next, full) = self.read_batch(at, &range, bytes_max, &mut columns)?;
+            let (next, full) = self.read_batch(at, range, bytes_max, into)?;
             if full {
                 break;
             }
             at = next;
         }
-        Ok(columns)
+        Ok(())
     }
 
     fn check_range(&mut self, range: &Range<u64>) -> Result<(), ReadError> {
@@ -105,13 +156,13 @@ impl<S: ReadSegments> Reader<S> {
     }
 
     /// Takes what belongs to the range from the batch at a cursor, and says where the next one is
-    /// and whether the columns are full.
+    /// and whether it is full.
     fn read_batch(
         &mut self,
         at: Cursor,
         range: &Range<u64>,
         bytes_max: usize,
-        columns: &mut Columns,
+        into: &mut impl TakeBatch,
     ) -> Result<(Cursor, bool), ReadError> {
         let header = match self.step(at, Check::Headers)? {
             Step::Batch(header) => header,
@@ -123,7 +174,7 @@ impl<S: ReadSegments> Reader<S> {
         if next.offset <= range.start || header.count == 0 {
             return Ok((next, false));
         }
-        let taken = self.take_batch(at, &header, range, bytes_max, columns)?;
+        let taken = self.take_batch(at, &header, range, bytes_max, into)?;
         Ok((next, taken == Taken::Full))
     }
 
@@ -133,11 +184,11 @@ impl<S: ReadSegments> Reader<S> {
         header: &BatchHeader,
         range: &Range<u64>,
         bytes_max: usize,
-        columns: &mut Columns,
+        into: &mut impl TakeBatch,
     ) -> Result<Taken, ReadError> {
         let mut scan = Scan { source: &self.source, window: &mut self.window };
         let taken = match scan.body(at, header)? {
-            Ok(body) => columns.take_batch(header, header.split(body).0, range, bytes_max),
+            Ok(body) => into.take_batch(header, header.split(body).0, range, bytes_max),
             Err(flaw) => return Err(at.damage(header.offsets().end, flaw).into()),
         };
         match taken {
