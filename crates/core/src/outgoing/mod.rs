@@ -3,12 +3,14 @@
 //! It outlives a connection. Publishers push, the connection's task takes; every part is bounded.
 
 mod aliases;
+mod answers;
 mod lane;
 mod push;
 mod replay;
 mod take;
 mod window;
 
+pub use answers::{ASKED_MAX, AnswerTerms};
 pub use push::{Dropped, Pushed};
 pub use replay::Replay;
 pub use take::Taken;
@@ -20,6 +22,7 @@ use slipring_wire::{PacketId, Version};
 
 use crate::{Delivery, Limits};
 use aliases::Aliases;
+use answers::Answers;
 use lane::Lane;
 use replay::Replays;
 use window::Window;
@@ -75,6 +78,7 @@ pub struct Outgoing {
     /// None while the client is away.
     link: Option<Link>,
     lane: Lane,
+    answers: Answers,
     replays: Replays,
     queue: VecDeque<Delivery>,
     queue_bytes: usize,
@@ -97,6 +101,7 @@ impl Outgoing {
             bounds: Bounds::from(limits),
             link: None,
             lane: Lane::default(),
+            answers: Answers::default(),
             replays: Replays::default(),
             queue: VecDeque::new(),
             queue_bytes: 0,
@@ -128,6 +133,7 @@ impl Outgoing {
 
     fn forget_connection(&mut self) {
         self.lane = Lane::default();
+        self.answers = Answers::default();
         self.woken = false;
         self.held = false;
     }
@@ -155,7 +161,8 @@ impl Outgoing {
     /// Messages and bytes that wait or are in flight.
     pub fn waiting(&self) -> (usize, usize) {
         let messages = self.queue.len() + self.window.len();
-        (messages, self.queue_bytes + self.window.bytes() + self.lane.queued_bytes())
+        let own = self.lane.queued_bytes() + self.answers.bytes();
+        (messages, self.queue_bytes + self.window.bytes() + own)
     }
 
     /// Messages sent and not settled.
@@ -197,6 +204,7 @@ impl Outgoing {
     pub fn has_work(&self) -> bool {
         self.woken
             || !self.replays.is_empty()
+            || !self.answers.is_empty()
             || self.window.is_resending()
             || (!self.queue.is_empty() && self.has_window())
     }

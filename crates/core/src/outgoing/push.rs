@@ -113,7 +113,7 @@ impl Outgoing {
         Pushed::Overflow(limit)
     }
 
-    fn nudge(&mut self) -> Pushed {
+    pub(super) fn nudge(&mut self) -> Pushed {
         if self.link.is_none() || std::mem::replace(&mut self.woken, true) {
             Pushed::Quiet
         } else {
