@@ -6,6 +6,8 @@
 mod auth;
 mod conversation;
 mod delivery;
+mod durability;
+pub mod ledger;
 mod limits;
 mod message;
 mod outgoing;
@@ -15,6 +17,7 @@ mod session;
 mod stop;
 mod tree;
 mod values;
+mod waiting;
 mod will;
 
 pub use auth::{
@@ -23,15 +26,17 @@ pub use auth::{
 };
 pub use conversation::{Action, Conversation, Goodbye, Incoming, Opening};
 pub use delivery::{DROPPED_PROPERTY, Delivery, Extras, Identifiers, encode};
+pub use durability::{Durability, DurabilityRule, UnknownDurability};
 pub use limits::{Limit, Limits};
-pub use message::{Message, Millis, expiry};
+pub use message::{Message, Millis, Place, Stored, expiry};
 pub use outgoing::{Dropped, Outgoing, Overflow, Pushed, Replay, Settled, Taken, Terms};
-pub use plan::{JournalRule, Plan, PlanError};
+pub use plan::{JournalRule, Plan, PlanError, Retention};
 pub use retained::Retained;
 pub use session::{Change, Options, Refused, Session, Subscribed};
 pub use stop::Stop;
 pub use tree::{Leaf, Tree};
 pub use values::{Changed, Newest, Slot, Values};
+pub use waiting::Priority;
 pub use will::WillMessage;
 
 /// How many levels a topic or a filter has.

@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 
 use crate::client::{Client, Link};
 use crate::event::{EventKind, Events};
+use crate::gates::Gates;
 use crate::keeper::Keeper;
 use crate::losses::Losing;
 use crate::passwords::Passwords;
@@ -31,8 +32,8 @@ pub(crate) struct Broker {
     pub reached: Reached,
     pub losing: Losing,
     pub journal: Option<Journal>,
-    /// Told whenever the journal has written, so that there is room again.
-    pub journal_room: Arc<Notify>,
+    /// How far the journal has come, and who waits for it.
+    pub gates: Arc<Gates>,
     /// Messages that a failed journal did not take.
     pub not_journaled: AtomicU64,
     /// Counts changes of the subscriptions and of the plan; kept routes of an older one are void.
@@ -71,12 +72,12 @@ impl Broker {
         journal: Option<&Path>,
         options: Options,
     ) -> Result<(Self, Option<Receipt>), OpenError> {
-        let room = Arc::new(Notify::new());
+        let gates = Arc::new(Gates::default());
         let opened = match journal {
             None => None,
             Some(folder) => {
-                let room = Arc::clone(&room);
-                Some(Journal::open(folder, options, move |_| room.notify_waiters())?)
+                let gates = Arc::clone(&gates);
+                Some(Journal::open(folder, options, move |progress| gates.progress(&progress))?)
             }
         };
         let (journal, receipt) = opened.unzip();
@@ -88,7 +89,7 @@ impl Broker {
             reached: Reached::default(),
             losing: Losing::default(),
             journal,
-            journal_room: room,
+            gates,
             not_journaled: AtomicU64::new(0),
             generation: AtomicU64::new(1),
             routes_bytes: AtomicUsize::new(0),

@@ -25,6 +25,8 @@ pub(crate) struct Client {
     pub user: Option<Box<str>>,
     pub traffic: Traffic,
     pub losses: Losses,
+    /// Whether the session outlives the broker.
+    durable: AtomicBool,
     // A lock: held by the connection for one SUBSCRIBE or QoS 2 step, by who lists the clients, and
     // by a connection that takes over. Taken after the registry's and before the others.
     state: Mutex<State>,
@@ -42,6 +44,10 @@ pub(crate) struct State {
     pub link: Option<u64>,
     /// Whether the session is over; it is in no table any more.
     pub ended: bool,
+    /// Whether the journal knows of the session.
+    pub recorded: bool,
+    /// When the client went, in nanoseconds since 1970.
+    pub left_ns: i64,
     /// Seconds to keep the session when the client is away.
     pub expiry_s: u32,
     /// The will of a client that is away, and when to publish it.
@@ -118,6 +124,7 @@ impl Client {
             user: user.map(Into::into),
             traffic: Traffic::default(),
             losses: Losses::default(),
+            durable: AtomicBool::new(false),
             state: Mutex::default(),
             outgoing: Mutex::new(Outgoing::new(limits)),
             link: ArcSwapOption::empty(),
@@ -126,6 +133,17 @@ impl Client {
 
     pub fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the session outlives the broker: what it is owed is in the journal.
+    pub fn is_durable(&self) -> bool {
+        self.durable.load(Ordering::Relaxed)
+    }
+
+    /// From now on the session outlives the broker.
+    pub fn make_durable(&self) {
+        self.durable.store(true, Ordering::Relaxed);
+        self.outgoing().make_durable(self.key);
     }
 
     /// The state, if this connection still has the session.

@@ -4,16 +4,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use slipring_core::{
-    Delivery, Dropped, Extras, Limit, Message, Millis, Pushed, Slot, encode, expiry,
-};
+use slipring_core::{Durability, Limit, Record, Slot};
 use slipring_journal::{AppendError, Batch, Flags};
 use slipring_wire::{Publish, QoS, Reason, Version};
 
 use crate::broker::Broker;
-use crate::client::Client;
 use crate::event::EventKind;
-use crate::routes::{Audience, Target};
+use crate::gates::Gate;
+use crate::post::Post;
+use crate::routes::Audience;
 use crate::traffic::{Prefix, Tally};
 
 /// Memory of the routes one publisher keeps at hand; beyond it all are forgotten and found again.
@@ -30,6 +29,8 @@ pub(crate) struct Publisher<'a> {
     pub key: u64,
     /// Its client identifier, for the journal.
     pub name: &'a str,
+    /// Whether the session outlives the broker: its QoS 2 identifiers are journaled.
+    pub durable: bool,
 }
 
 /// Where the messages of one topic go, as of one generation of the subscriptions.
@@ -39,6 +40,8 @@ struct Route {
     slot: Option<Arc<Slot>>,
     prefix: Arc<Prefix>,
     journaled: bool,
+    /// What QoS 1 and 2 messages of the topic are promised.
+    level: Durability,
 }
 
 impl Route {
@@ -58,23 +61,11 @@ pub(crate) struct Feed {
     generation: u64,
     receive_ns: i64,
     batch: Batch,
+    /// What the acknowledgements of this batch promise.
+    need: Durability,
     post: Post,
     tally: Tally,
     messages: u64,
-}
-
-/// What delivering one message needs.
-#[derive(Default)]
-struct Post {
-    /// The message being delivered, encoded at most once for each version and retain flag.
-    encoded: [Vec<u8>; 4],
-    /// The same for one subscriber alone, with its subscription identifiers.
-    identified: Vec<u8>,
-    /// The same message to be kept, made at most once.
-    kept: Option<Arc<Message>>,
-    expires_ms: Option<Millis>,
-    /// Subscribers to wake at the end of the batch.
-    woken: Vec<Arc<Client>>,
 }
 
 impl Feed {
@@ -87,6 +78,7 @@ impl Feed {
             generation: 0,
             receive_ns: 0,
             batch: Batch::new(),
+            need: Durability::Memory,
             post: Post::default(),
             tally: Tally::default(),
             messages: 0,
@@ -122,8 +114,10 @@ impl Feed {
         self.routes_bytes = 0;
     }
 
-    /// Brings one message to everyone who wants it now, and into the batch for the journal. The
-    /// answer is what an acknowledgement says.
+    /// Brings one message to everyone who wants it, and into the batch for the journal. The answer
+    /// is what an acknowledgement says.
+    ///
+    /// QoS 0 goes at once; the rest when the batch has its offsets, see [`Feed::journal`].
     pub fn publish(
         &mut self,
         broker: &Broker,
@@ -132,17 +126,23 @@ impl Feed {
         version: Version,
     ) -> Reason {
         self.messages += 1;
+        let mut at = self.route(broker, from, message.topic);
+        let level = self.routes[at].level_of(message.qos);
+        if let Some(reason) = broker.gates.refusal(level) {
+            return reason;
+        }
         if message.retain {
             let strict = version == Version::V5 && message.qos > QoS::AtMostOnce;
             if self.retain(broker, message).is_err() && strict {
                 return Reason::QuotaExceeded;
             }
+            at = self.route(broker, from, message.topic);
         }
-        let at = self.route(broker, from, message.topic);
         let route = &self.routes[at];
+        let place = (level > Durability::Memory).then_some(self.batch.len() as u32);
         let deliveries = route.audience.len();
         if deliveries > 0 {
-            self.post.begin(broker, message);
+            self.post.begin(broker, message, place, level);
             for target in &route.audience.targets {
                 self.post.deliver(broker, target, message, &route.topic);
             }
@@ -155,13 +155,57 @@ impl Feed {
         }
         self.tally.add(&route.prefix, message.payload.len(), deliveries);
         if route.journaled {
-            if self.batch.is_empty() {
-                self.batch.begin(from.name, self.receive_ns);
-            }
-            let flags = Flags::new(message.qos as u8, message.retain);
-            self.batch.push(flags, message.topic, message.properties.encoded(), message.payload);
+            self.write(broker, from, message, level);
         }
         if deliveries > 0 { Reason::Success } else { Reason::NoMatchingSubscribers }
+    }
+
+    /// Adds a message to the batch.
+    fn write(
+        &mut self,
+        broker: &Broker,
+        from: Publisher<'_>,
+        message: &Publish<'_>,
+        level: Durability,
+    ) {
+        if level == Durability::Memory && broker.gates.is_full() {
+            broker.not_journaled.fetch_add(1, Ordering::Relaxed); // nothing was promised
+            return;
+        }
+        if self.batch.len() == 0 {
+            self.batch.begin(from.name, self.receive_ns);
+        }
+        let flags = Flags::new(message.qos as u8, message.retain);
+        self.batch.push(flags, message.topic, message.properties.encoded(), message.payload);
+        self.need = self.need.max(level);
+        if let (QoS::ExactlyOnce, true, Some(id)) = (message.qos, from.durable, message.packet_id) {
+            if level > Durability::Memory {
+                self.record(&Record::Incoming { session: from.key, packet_id: id.get() }, level);
+            }
+        }
+    }
+
+    /// Adds a record to the batch; what is answered then waits for it.
+    pub fn record(&mut self, record: &Record<'_>, level: Durability) {
+        record.encode(self.batch.records());
+        self.need = self.need.max(level);
+    }
+
+    /// Adds records that somebody else has written.
+    pub fn records(&mut self, level: Durability) -> &mut Vec<u8> {
+        self.need = self.need.max(level);
+        self.batch.records()
+    }
+
+    /// What is answered in this batch waits for all that is in the journal so far.
+    pub fn wait_for(&mut self, level: Durability) {
+        self.need = self.need.max(level);
+    }
+
+    /// What a QoS 1 or 2 message of a topic is promised.
+    pub fn level(&mut self, broker: &Broker, from: Publisher<'_>, topic: &str) -> Durability {
+        let at = self.route(broker, from, topic);
+        self.routes[at].level
     }
 
     fn retain(&mut self, broker: &Broker, message: &Publish<'_>) -> Result<(), Limit> {
@@ -188,12 +232,15 @@ impl Feed {
     fn find(&mut self, broker: &Broker, from: Publisher<'_>, topic: &str) -> usize {
         let own = topic.starts_with('$');
         let topic: Arc<str> = topic.into();
+        let plan = broker.plan.load();
+        let journaled = broker.journal.is_some() && plan.journal.covers(&topic);
         let at = self.routes.len();
         self.routes.push(Route {
             audience: broker.audience(&topic, from.key),
             slot: if own { None } else { broker.slot(&topic) },
             prefix: broker.prefixes.of(&topic),
-            journaled: broker.journal.is_some() && broker.plan.load().journal.covers(&topic),
+            journaled,
+            level: if journaled { plan.durability.of(&topic) } else { Durability::Memory },
             topic: Arc::clone(&topic),
         });
         let bytes = self.routes[at].bytes();
@@ -205,109 +252,81 @@ impl Feed {
 
     /// Ends the batch: wakes the subscribers. Gives the number of messages.
     pub fn finish(&mut self) -> u64 {
-        for client in self.post.woken.drain(..) {
-            client.wake();
-        }
+        self.post.wake();
         self.tally.flush();
         self.messages
     }
 
     /// Appends the batch to the journal, waiting while the journal is behind: the publisher is
-    /// slowed down, nothing is lost.
-    pub async fn journal(&mut self, broker: &Broker) {
-        let Some(journal) = &broker.journal else { return };
-        while !self.batch.is_empty() {
-            let room = broker.journal_room.notified();
-            match journal.append(&mut self.batch, false) {
-                Ok(_) => {}
-                Err(AppendError::Full { .. }) => room.await,
-                Err(failed) => self.give_up(broker, &failed),
+    /// slowed down, nothing is lost. Then the messages go to their subscribers. The answers of the
+    /// batch wait for the gate.
+    pub async fn journal(&mut self, broker: &Broker) -> Result<Gate, Reason> {
+        let need = std::mem::take(&mut self.need);
+        self.post.write_runs(self.batch.records());
+        if self.batch.is_empty() && need == Durability::Memory {
+            self.post.send(broker, 0, Gate::OPEN);
+            return Ok(Gate::OPEN);
+        }
+        if self.batch.len() == 0 {
+            self.batch.at(self.receive_ns);
+        }
+        loop {
+            let moved = broker.gates.moved.notified();
+            match broker.append(&mut self.batch, need) {
+                Ok((offsets, gate)) => {
+                    self.post.send(broker, offsets.start, gate);
+                    return Ok(gate);
+                }
+                Err(AppendError::Full { .. }) if !broker.gates.is_full() => moved.await,
+                Err(refused) => return self.give_up(broker, need, &refused),
             }
         }
     }
 
-    fn give_up(&mut self, broker: &Broker, failed: &AppendError) {
+    /// The journal takes nothing: what was promised nothing goes on, the rest is not acknowledged.
+    #[cold]
+    fn give_up(
+        &mut self,
+        broker: &Broker,
+        need: Durability,
+        refused: &AppendError,
+    ) -> Result<Gate, Reason> {
         let count = self.batch.len() as u64;
         if broker.not_journaled.fetch_add(count, Ordering::Relaxed) == 0 {
-            broker.events.report(EventKind::JournalFailed, "journal", failed.to_string());
+            broker.events.report(EventKind::JournalFailed, "journal", refused.to_string());
         }
         self.batch.clear();
+        self.post.send_unplaced(broker);
+        match need {
+            Durability::Memory => Ok(Gate::OPEN),
+            _ => Err(broker.gates.refusal(need).unwrap_or(Reason::QuotaExceeded)),
+        }
+    }
+
+    /// Sends what the journal has made safe since.
+    pub fn release(&mut self, broker: &Broker) {
+        self.post.release(broker);
+    }
+
+    /// Sends everything without waiting for the journal: nobody sends it again after a crash.
+    pub fn send_all(&mut self, broker: &Broker) {
+        self.post.send_all(broker);
+    }
+
+    /// Whether so much waits for the journal that the publisher has to wait too.
+    pub fn is_behind(&self) -> bool {
+        self.post.is_behind()
+    }
+
+    /// What still waits for the journal, for when there is no publisher any more.
+    pub fn take_later(&mut self) -> Option<Post> {
+        self.post.take_later()
     }
 }
 
-impl Post {
-    fn begin(&mut self, broker: &Broker, message: &Publish<'_>) {
-        self.encoded.iter_mut().for_each(Vec::clear);
-        self.kept = None;
-        self.expires_ms = if message.properties.is_empty() {
-            None
-        } else {
-            expiry(message.properties, broker.now_ms())
-        };
-    }
-
-    #[inline]
-    fn deliver(&mut self, broker: &Broker, to: &Target, message: &Publish<'_>, topic: &Arc<str>) {
-        let retain = message.retain && to.retain_as_published; // MQTT-3.3.1-12, -13
-        let qos = message.qos.min(to.qos); // MQTT-3.8.4-8
-        let mut outgoing = to.client.outgoing();
-        let pushed = if qos == QoS::AtMostOnce {
-            let Some(version) = outgoing.version() else { return };
-            let identifiers = to.identifiers.as_deref().unwrap_or_default();
-            let expires_ms = self.expires_ms;
-            outgoing.push_encoded(self.encode(message, version, retain, identifiers), expires_ms)
-        } else {
-            let keep = || Arc::new(Message::new(message, Arc::clone(topic), broker.now_ms()));
-            let message = Arc::clone(self.kept.get_or_insert_with(keep));
-            let identifiers = to.identifiers.clone();
-            outgoing.push(Delivery { message, qos, retain, identifiers })
-        };
-        drop(outgoing);
-        match pushed {
-            Pushed::Quiet => {}
-            Pushed::Wake => self.woken.push(Arc::clone(&to.client)),
-            lost => self.lose(broker, &to.client, lost),
-        }
-    }
-
-    /// A bound was reached on the way to a client.
-    #[cold]
-    fn lose(&mut self, broker: &Broker, client: &Arc<Client>, pushed: Pushed) {
-        match pushed {
-            Pushed::Held => broker.reached.count(Limit::Inflight),
-            Pushed::Dropped(dropped) => {
-                broker.count_dropped(client, dropped);
-                if dropped.wake {
-                    self.woken.push(Arc::clone(client));
-                }
-            }
-            Pushed::Overflow(limit) => {
-                let dropped = Dropped { limit: Some(limit), messages: 1, wake: false };
-                broker.count_dropped(client, dropped);
-                client.close(Reason::QuotaExceeded);
-            }
-            Pushed::Quiet | Pushed::Wake => {}
-        }
-    }
-
-    fn encode(
-        &mut self,
-        message: &Publish<'_>,
-        version: Version,
-        retain: bool,
-        identifiers: &[u32],
-    ) -> &[u8] {
-        let qos = QoS::AtMostOnce;
-        let publish = Publish { dup: false, qos, packet_id: None, retain, ..*message };
-        if !identifiers.is_empty() {
-            self.identified.clear();
-            encode(publish, &Extras::identified(identifiers), version, &mut self.identified);
-            return &self.identified;
-        }
-        let out = &mut self.encoded[usize::from(version == Version::V5) * 2 + usize::from(retain)];
-        if out.is_empty() {
-            encode(publish, &Extras::default(), version, out);
-        }
-        out
+impl Route {
+    /// What a message of this quality is promised.
+    fn level_of(&self, qos: QoS) -> Durability {
+        if qos == QoS::AtMostOnce { Durability::Memory } else { self.level }
     }
 }

@@ -127,10 +127,11 @@ async fn wait_until(broker: &Broker, at_ms: Millis) {
 /// Publishes a will in the name of its client.
 pub(crate) async fn publish(broker: &Broker, feed: &mut Feed, client: &Client, will: &WillMessage) {
     feed.begin(broker, now_ns());
-    let from = Publisher { key: client.key, name: &client.name };
+    let from = Publisher { key: client.key, name: &client.name, durable: false };
     feed.publish(broker, from, &will.publish(), Version::V311);
     broker.traffic.received(feed.finish(), 0);
-    feed.journal(broker).await;
+    let _ = feed.journal(broker).await; // nobody waits for an answer
+    feed.send_all(broker);
 }
 
 /// Publishes the `$SYS` topics, retained.
@@ -138,7 +139,7 @@ fn tell(broker: &Broker, feed: &mut Feed) {
     feed.begin(broker, now_ns());
     for (topic, text) in sys::topics(broker) {
         let message = Publish { retain: true, ..Publish::new(&topic, text.as_bytes()) };
-        feed.publish(broker, Publisher { key: 0, name: "" }, &message, Version::V311);
+        feed.publish(broker, Publisher { key: 0, name: "", durable: false }, &message, Version::V311);
     }
     feed.finish();
 }
@@ -160,6 +161,9 @@ impl Broker {
             return will;
         }
         let due = state.will.take_if(|(_, at)| *at <= now_ms);
+        if due.is_some() {
+            self.record_left(client, &state);
+        }
         self.set_timer(client, &mut state);
         due.map(|(will, _)| will)
     }

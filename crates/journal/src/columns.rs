@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use crate::batch::{Message, split_publisher, take_message};
+use crate::excerpt::TakeBatch;
 use crate::format::BatchHeader;
-use crate::reader::TakeBatch;
 
 /// Columns never hold more, so that their `i32` ends cannot overflow.
 pub(crate) const COLUMNS_BYTES_MAX: usize = 1 << 30;

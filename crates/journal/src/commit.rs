@@ -11,7 +11,6 @@ use crate::error::Failure;
 use crate::log::{Log, Wrote};
 use crate::pending::{Pending, Shared};
 use crate::status::Progress;
-use crate::storage::WriteSegments;
 
 /// Memory kept for the next round; a rare flood does not hold its memory for ever.
 const BUFFER_BYTES_KEPT: usize = 8 << 20;
@@ -22,8 +21,8 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 pub(crate) type Listener = Box<dyn Fn(Progress) + Send + Sync>;
 
 /// Owns the log and brings what is appended into it. Runs on a thread of its own, or in steps.
-pub struct Committer<S> {
-    log: Log<S>,
+pub struct Committer {
+    log: Log,
     shared: Arc<Shared>,
     on_progress: Listener,
     sync_interval: Duration,
@@ -36,15 +35,15 @@ pub struct Committer<S> {
     ended: bool,
 }
 
-impl<S> fmt::Debug for Committer<S> {
+impl fmt::Debug for Committer {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Committer").finish_non_exhaustive()
     }
 }
 
-impl<S: WriteSegments> Committer<S> {
+impl Committer {
     pub(crate) fn new(
-        log: Log<S>,
+        log: Log,
         shared: Arc<Shared>,
         sync_interval: Duration,
         on_progress: Listener,

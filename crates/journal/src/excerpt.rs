@@ -5,8 +5,31 @@ use std::ops::Range;
 
 use crate::batch::{split_publisher, take_message};
 use crate::columns::{COLUMNS_BYTES_MAX, Columns, Taken};
+use crate::error::ReadError;
 use crate::format::{BATCH_HEADER_BYTES, BatchHeader, Flaw};
-use crate::reader::TakeBatch;
+use crate::reader::Reader;
+
+/// Where the messages of a range go, batch by batch.
+pub(crate) trait TakeBatch {
+    /// Takes those messages of a batch that lie in `range`, until `bytes_max` is reached.
+    fn take_batch(
+        &mut self,
+        header: &BatchHeader,
+        messages: &[u8],
+        range: &Range<u64>,
+        bytes_max: usize,
+    ) -> Taken;
+}
+
+/// The receive time of the last batch.
+struct Newest(Option<i64>);
+
+impl TakeBatch for Newest {
+    fn take_batch(&mut self, header: &BatchHeader, _: &[u8], _: &Range<u64>, _: usize) -> Taken {
+        self.0 = Some(header.receive_ns);
+        Taken::All
+    }
+}
 
 /// Batches one after the other, with the offsets of a range and no others.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -130,6 +153,29 @@ impl TakeBatch for Excerpt {
         }
         self.push(sent, [messages, &[]]);
         Taken::All
+    }
+}
+
+impl Reader {
+    /// The batches of a range, to be read elsewhere: as many as fit into `bytes_max`, or one message
+    /// that fits into `single_bytes_max`.
+    pub fn excerpt(
+        &mut self,
+        range: Range<u64>,
+        bytes_max: usize,
+        single_bytes_max: usize,
+    ) -> Result<Excerpt, ReadError> {
+        let mut excerpt = Excerpt::new(range.start, single_bytes_max);
+        self.gather(&range, bytes_max, &mut excerpt)?;
+        Ok(excerpt)
+    }
+
+    /// When the newest message was received; `None` where there is none.
+    pub fn newest_ns(&mut self) -> Result<Option<i64>, ReadError> {
+        let end = self.end_offset()?;
+        let mut newest = Newest(None);
+        self.gather(&(end.saturating_sub(1).max(self.first_offset())..end), 0, &mut newest)?;
+        Ok(newest.0)
     }
 }
 

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::segment::SegmentId;
+
 /// Opens every segment file.
 const SEGMENT_MAGIC: [u8; 8] = *b"SLIPRSEG";
 /// Opens every batch, so that a reader can find the next one after damage.
@@ -98,7 +100,8 @@ impl fmt::Display for Flaw {
 pub(crate) struct SegmentHeader {
     pub identity: Identity,
     pub epoch: u64,
-    pub base_offset: u64,
+    /// As in the file's name.
+    pub segment: SegmentId,
 }
 
 impl SegmentHeader {
@@ -106,9 +109,10 @@ impl SegmentHeader {
         let mut bytes = [0; SEGMENT_HEADER_BYTES];
         bytes[0..8].copy_from_slice(&SEGMENT_MAGIC);
         bytes[8..12].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
+        bytes[12..16].copy_from_slice(&self.segment.part.to_le_bytes());
         bytes[16..32].copy_from_slice(&self.identity.0);
         bytes[32..40].copy_from_slice(&self.epoch.to_le_bytes());
-        bytes[40..48].copy_from_slice(&self.base_offset.to_le_bytes());
+        bytes[40..48].copy_from_slice(&self.segment.offset.to_le_bytes());
         let checksum = crc32c::crc32c(&bytes[..60]);
         bytes[60..64].copy_from_slice(&checksum.to_le_bytes());
         bytes
@@ -120,8 +124,9 @@ impl SegmentHeader {
         if bytes[..8] != SEGMENT_MAGIC || u32_at(bytes, 60) != crc32c::crc32c(&bytes[..60]) {
             return Err(Flaw::HeaderDamaged);
         }
+        let segment = SegmentId { offset: u64_at(bytes, 40), part: u32_at(bytes, 12) };
         let identity = Identity(array_at(bytes, 16));
-        let header = Self { identity, epoch: u64_at(bytes, 32), base_offset: u64_at(bytes, 40) };
+        let header = Self { identity, epoch: u64_at(bytes, 32), segment };
         Ok((u32_at(bytes, 8), header))
     }
 }
@@ -226,8 +231,9 @@ mod tests {
 
     #[test]
     fn headers_come_back_as_they_went() {
-        let segment = SegmentHeader { identity: Identity([7; 16]), epoch: 3, base_offset: 42 };
-        assert_eq!(SegmentHeader::decode(&segment.encode()), Ok((FORMAT_VERSION, segment)));
+        let segment = SegmentId { offset: 42, part: 1 };
+        let header = SegmentHeader { identity: Identity([7; 16]), epoch: 3, segment };
+        assert_eq!(SegmentHeader::decode(&header.encode()), Ok((FORMAT_VERSION, header)));
         assert_eq!(BatchHeader::decode(&BATCH.encode()), Ok(BATCH));
     }
 

@@ -2,7 +2,7 @@
 //! Never writes or syncs on the thread of a connection.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
@@ -13,12 +13,15 @@ use rustix::io::Errno;
 
 use crate::batch::Batch;
 use crate::commit::Committer;
-use crate::error::{AppendError, Failure, OpenError, Receipt};
+use crate::directory::{Directory, name_error, sync_directory};
+use crate::error::{AppendError, Failure, OpenError};
 use crate::format::{BODY_BYTES_MAX, Identity};
 use crate::log::Log;
 use crate::pending::{Pending, Shared};
+use crate::reader::Reader;
+use crate::receipt::Receipt;
 use crate::status::{Appended, Progress, Status};
-use crate::storage::{Directory, name_error, sync_directory};
+use crate::storage::Storage;
 
 /// The limits of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +54,8 @@ pub struct Journal {
     shared: Arc<Shared>,
     identity: Identity,
     pending_bytes_max: usize,
+    /// Beside the committer's own handle, for what is not appended; one thing at a time.
+    storage: Mutex<Box<dyn Storage>>,
     running: Mutex<Option<Running>>,
 }
 
@@ -72,26 +77,46 @@ impl Journal {
     ) -> Result<(Self, Receipt), OpenError> {
         make_directory(dir)?;
         let lock = lock(dir)?;
-        let fresh = fresh_identity()?;
-        let (log, receipt) = Log::open(Directory::new(dir), options.segment_bytes, fresh)?;
-        let identity = log.identity();
-        let shared = Arc::new(Shared::new(&log, options.bytes_max));
-        let on_progress = Box::new(on_progress);
-        let committer =
-            Committer::new(log, Arc::clone(&shared), options.sync_interval, on_progress);
+        let storage = Box::new(Directory::new(dir));
+        let (mut journal, committer, receipt) = Self::over(storage, options, on_progress)?;
         let running = Running { committer: spawn(committer)?, _lock: lock };
-        let journal = Self {
-            shared,
-            identity,
-            pending_bytes_max: options.pending_bytes_max,
-            running: Mutex::new(Some(running)),
-        };
+        journal.running = Mutex::new(Some(running));
         Ok((journal, receipt))
+    }
+
+    /// Recovers the journal in any storage, without a thread and without a lock: the caller steps
+    /// the committer. For simulations, which want nothing to happen by itself; there a
+    /// `sync_interval` of zero syncs in every step, and `Duration::MAX` only where it is asked for.
+    pub fn over(
+        storage: Box<dyn Storage>,
+        options: Options,
+        on_progress: impl Fn(Progress) + Send + Sync + 'static,
+    ) -> Result<(Self, Committer, Receipt), OpenError> {
+        let (log, receipt) = Log::open(storage, options.segment_bytes)?;
+        let shared = Arc::new(Shared::new(&log, options.bytes_max));
+        let storage = Mutex::new(log.storage().clone_storage());
+        let journal = Self {
+            shared: Arc::clone(&shared),
+            identity: receipt.identity,
+            pending_bytes_max: options.pending_bytes_max,
+            storage,
+            running: Mutex::new(None),
+        };
+        let interval = options.sync_interval;
+        let committer = Committer::new(log, shared, interval, Box::new(on_progress));
+        Ok((journal, committer, receipt))
     }
 
     /// Which journal this is.
     pub fn identity(&self) -> Identity {
         self.identity
+    }
+
+    /// A reader over the same storage. It sees what is written; `flush` before reading what was
+    /// appended just now.
+    pub fn reader(&self) -> Reader {
+        let storage = self.storage.lock().expect("storage never panics");
+        Reader::of(storage.clone_reader(), self.identity)
     }
 
     /// Gives the batch its offsets and queues it for writing; the batch is then empty. With `sync`
@@ -166,7 +191,7 @@ impl Journal {
     }
 
     /// Writes and syncs all that waits, ends the thread and frees the directory. A second call does
-    /// nothing but answer the same.
+    /// nothing but answer the same. Without a thread, the next steps of the committer do it.
     pub fn close(&self) -> Result<(), Failure> {
         self.shared.lock().closing = true;
         self.shared.work.notify_one();
@@ -187,7 +212,7 @@ impl Drop for Journal {
     }
 }
 
-fn spawn(committer: Committer<Directory>) -> io::Result<JoinHandle<()>> {
+fn spawn(committer: Committer) -> io::Result<JoinHandle<()>> {
     thread::Builder::new().name("journal".to_owned()).spawn(move || committer.run())
 }
 
@@ -207,11 +232,4 @@ fn lock(dir: &Path) -> Result<File, OpenError> {
         Err(Errno::WOULDBLOCK) => Err(OpenError::Locked(dir.to_owned())),
         Err(error) => Err(name_error(Err(error.into()), "lock", &path)?),
     }
-}
-
-fn fresh_identity() -> io::Result<Identity> {
-    let path = Path::new("/dev/urandom");
-    let mut bytes = [0; 16];
-    name_error(File::open(path).and_then(|mut file| file.read_exact(&mut bytes)), "read", path)?;
-    Ok(Identity(bytes))
 }

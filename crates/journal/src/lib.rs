@@ -4,6 +4,7 @@
 mod batch;
 mod columns;
 mod commit;
+mod directory;
 mod durability;
 mod error;
 mod excerpt;
@@ -13,9 +14,12 @@ mod journal;
 mod log;
 mod pending;
 mod reader;
+mod receipt;
+mod recover;
 mod scan;
-#[cfg(test)]
-mod sim;
+mod segment;
+#[cfg(any(test, feature = "sim"))]
+pub mod sim;
 #[cfg(test)]
 mod sim_tests;
 mod status;
@@ -23,11 +27,15 @@ mod storage;
 
 pub use batch::Batch;
 pub use columns::{Bytes, Columns};
+pub use commit::Committer;
 pub use durability::{Durability, UnknownDurability};
-pub use error::{AppendError, Cut, Damage, Failure, OpenError, ReadError, Receipt};
+pub use error::{AppendError, Damage, Failure, OpenError, ReadError};
 pub use excerpt::Excerpt;
 pub use exchange::{Answer, Malformed, READ_ANSWER_BYTES, Refusal, Request, Why};
 pub use format::{BODY_BYTES_MAX, Flags, Flaw, Identity};
 pub use journal::{Journal, Options};
 pub use reader::Reader;
+pub use receipt::{Cut, Receipt};
+pub use segment::{Position, SegmentId};
 pub use status::{Appended, Mark, Progress, Status};
+pub use storage::{ReadSegments, Storage, WriteSegments};

@@ -6,7 +6,6 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 use crate::batch::Batch;
 use crate::log::Log;
 use crate::status::{Appended, Mark, Progress, Status};
-use crate::storage::WriteSegments;
 
 /// What connections and the committer share.
 #[derive(Debug)]
@@ -37,9 +36,9 @@ pub(crate) struct Pending {
 }
 
 impl Shared {
-    pub fn new<S: WriteSegments>(log: &Log<S>, bytes_max: Option<u64>) -> Self {
+    pub fn new(log: &Log, bytes_max: Option<u64>) -> Self {
         let mut pending = Pending::default();
-        pending.status.next_offset = log.written().offset;
+        pending.status.next_offset = log.written().at.offset;
         pending.status.bytes_max = bytes_max;
         pending.note(log);
         let (work, progress) = (Condvar::new(), Condvar::new());
@@ -78,12 +77,12 @@ impl Pending {
         self.written >= mark
     }
 
-    pub fn note<S: WriteSegments>(&mut self, log: &Log<S>) {
+    pub fn note(&mut self, log: &Log) {
         let (written, synced) = (log.written(), log.synced());
         (self.written, self.synced) = (written.mark, synced.mark);
         self.status.first_offset = log.first_offset();
-        self.status.written = written.offset;
-        self.status.synced = synced.offset;
+        self.status.written = written.at.offset;
+        self.status.synced = synced.at.offset;
         self.status.bytes = log.bytes();
         self.status.segments = log.segments();
     }

@@ -6,71 +6,55 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::columns::{COLUMNS_BYTES_MAX, Columns, Taken};
+use crate::directory::Directory;
 use crate::error::{Damage, ReadError};
-use crate::excerpt::Excerpt;
+use crate::excerpt::TakeBatch;
 use crate::format::{
     BatchHeader, FORMAT_VERSION, Flaw, Identity, SEGMENT_HEADER_BYTES, SegmentHeader,
 };
-use crate::scan::{Check, Cursor, Scan, Step, Window};
-use crate::storage::{Directory, ReadSegments};
+use crate::scan::{Check, Scan, Step, Window};
+use crate::segment::{Position, SegmentId};
+use crate::storage::ReadSegments;
 
 /// Bytes between two remembered places: a segment costs a few kilobytes of memory.
 const MARK_BYTES: u64 = 64 << 10;
 
-/// Where the messages of a range go, batch by batch.
-pub(crate) trait TakeBatch {
-    /// Takes those messages of a batch that lie in `range`, until `bytes_max` is reached.
-    fn take_batch(
-        &mut self,
-        header: &BatchHeader,
-        messages: &[u8],
-        range: &Range<u64>,
-        bytes_max: usize,
-    ) -> Taken;
-}
-
-/// The receive time of the last batch.
-struct Newest(Option<i64>);
-
-impl TakeBatch for Newest {
-    fn take_batch(&mut self, header: &BatchHeader, _: &[u8], _: &Range<u64>, _: usize) -> Taken {
-        self.0 = Some(header.receive_ns);
-        Taken::All
-    }
-}
-
 /// A view of one journal.
 #[derive(Debug)]
-pub struct Reader<S = Directory> {
-    source: S,
+pub struct Reader {
+    source: Box<dyn ReadSegments + Send>,
     identity: Identity,
-    segments: Vec<u64>,
+    segments: Vec<SegmentId>,
     /// Places passed in each segment, ascending: where to begin looking for an offset.
-    marks: BTreeMap<u64, Vec<Cursor>>,
+    marks: BTreeMap<SegmentId, Vec<Position>>,
     /// Behind the newest whole batch seen.
-    tail: Cursor,
+    tail: Position,
     window: Window,
 }
 
-impl Reader<Directory> {
+impl Reader {
     /// Opens the journal in a directory.
     pub fn open(dir: &Path) -> Result<Self, ReadError> {
         if !dir.is_dir() {
             return Err(ReadError::NoJournal(dir.to_owned()));
         }
-        Self::over(Directory::new(dir))?.ok_or_else(|| ReadError::NoJournal(dir.to_owned()))
+        Self::over(Box::new(Directory::new(dir)))?
+            .ok_or_else(|| ReadError::NoJournal(dir.to_owned()))
     }
-}
 
-impl<S: ReadSegments> Reader<S> {
     /// `None` when the storage holds no journal (yet).
-    pub(crate) fn over(source: S) -> Result<Option<Self>, ReadError> {
+    pub(crate) fn over(source: Box<dyn ReadSegments + Send>) -> Result<Option<Self>, ReadError> {
         let segments = source.segments()?;
-        let Some(&last) = segments.last() else { return Ok(None) };
-        let Some((_, identity)) = first_whole(&source, &segments)? else { return Ok(None) };
-        let (marks, window) = (BTreeMap::new(), Window::default());
-        let tail = Cursor::first(last);
-        Ok(Some(Self { source, identity, segments, marks, tail, window }))
+        let found = first_whole(&*source, &segments)?;
+        Ok(found.map(|(_, identity)| Self::of(source, identity)))
+    }
+
+    /// A reader of the journal that is known to be there.
+    pub(crate) fn of(source: Box<dyn ReadSegments + Send>, identity: Identity) -> Self {
+        // Where they cannot be listed, the first read meets that again and says so.
+        let segments = source.segments().unwrap_or_default();
+        let tail = Position::first(segments.last().copied().unwrap_or_default());
+        Self { source, identity, segments, marks: BTreeMap::new(), tail, window: Window::default() }
     }
 
     /// Which journal this is.
@@ -80,7 +64,7 @@ impl<S: ReadSegments> Reader<S> {
 
     /// The oldest offset.
     pub fn first_offset(&self) -> u64 {
-        self.segments.first().copied().unwrap_or_default()
+        self.segments.first().copied().unwrap_or_default().offset
     }
 
     /// One past the newest offset. Goes on where the last call stopped.
@@ -90,7 +74,7 @@ impl<S: ReadSegments> Reader<S> {
             let Some(next) = self.next_segment()? else { return Ok(self.tail.offset) };
             // The writer may have added to this segment before it made the next one.
             self.follow_segment()?;
-            self.tail = Cursor::first(next);
+            self.tail = Position::first(next);
         }
     }
 
@@ -102,28 +86,8 @@ impl<S: ReadSegments> Reader<S> {
         Ok(columns)
     }
 
-    /// The batches of a range, to be read elsewhere: as many as fit into `bytes_max`, or one message
-    /// that fits into `single_bytes_max`.
-    pub fn excerpt(
-        &mut self,
-        range: Range<u64>,
-        bytes_max: usize,
-        single_bytes_max: usize,
-    ) -> Result<Excerpt, ReadError> {
-        let mut excerpt = Excerpt::new(range.start, single_bytes_max);
-        self.gather(&range, bytes_max, &mut excerpt)?;
-        Ok(excerpt)
-    }
-
-    /// When the newest message was received; `None` where there is none.
-    pub fn newest_ns(&mut self) -> Result<Option<i64>, ReadError> {
-        let end = self.end_offset()?;
-        let mut newest = Newest(None);
-        self.gather(&(end.saturating_sub(1).max(self.first_offset())..end), 0, &mut newest)?;
-        Ok(newest.0)
-    }
-
-    fn gather(
+    /// The messages of a range, one batch after the other, until there is no more room.
+    pub(crate) fn gather(
         &mut self,
         range: &Range<u64>,
         bytes_max: usize,
@@ -159,11 +123,11 @@ impl<S: ReadSegments> Reader<S> {
     /// and whether it is full.
     fn read_batch(
         &mut self,
-        at: Cursor,
+        at: Position,
         range: &Range<u64>,
         bytes_max: usize,
         into: &mut impl TakeBatch,
-    ) -> Result<(Cursor, bool), ReadError> {
+    ) -> Result<(Position, bool), ReadError> {
         let header = match self.step(at, Check::Headers)? {
             Step::Batch(header) => header,
             Step::Damage(damage, resume) => return Ok((avoid(damage, range, resume)?, false)),
@@ -180,13 +144,13 @@ impl<S: ReadSegments> Reader<S> {
 
     fn take_batch(
         &mut self,
-        at: Cursor,
+        at: Position,
         header: &BatchHeader,
         range: &Range<u64>,
         bytes_max: usize,
         into: &mut impl TakeBatch,
     ) -> Result<Taken, ReadError> {
-        let mut scan = Scan { source: &self.source, window: &mut self.window };
+        let mut scan = Scan { source: &*self.source, window: &mut self.window };
         let taken = match scan.body(at, header)? {
             Ok(body) => into.take_batch(header, header.split(body).0, range, bytes_max),
             Err(flaw) => return Err(at.damage(header.offsets().end, flaw).into()),
@@ -200,17 +164,17 @@ impl<S: ReadSegments> Reader<S> {
     /// The start of the next segment; offsets missing before it are damage.
     fn leave_segment(
         &self,
-        at: Cursor,
+        at: Position,
         flaw: Option<Flaw>,
         range: &Range<u64>,
-    ) -> Result<Cursor, ReadError> {
-        let after = self.segments.partition_point(|base| *base <= at.segment);
-        let next = self.segments.get(after).map_or(range.end, |base| *base);
-        let resume = Cursor::first(next);
-        if next == at.offset {
+    ) -> Result<Position, ReadError> {
+        let after = self.segments.partition_point(|segment| *segment <= at.segment);
+        let end = SegmentId { offset: range.end, part: 0 };
+        let resume = Position::first(self.segments.get(after).copied().unwrap_or(end));
+        if resume.offset == at.offset {
             return Ok(resume);
         }
-        avoid(at.damage(next, flaw.unwrap_or(Flaw::Missing)), range, resume)
+        avoid(at.damage(resume.offset, flaw.unwrap_or(Flaw::Missing)), range, resume)
     }
 
     /// Walks to the end of the tail's segment, over damage too: `read` is who names it.
@@ -227,10 +191,10 @@ impl<S: ReadSegments> Reader<S> {
     }
 
     /// The segment after the tail's, once its header is whole.
-    fn next_segment(&mut self) -> Result<Option<u64>, ReadError> {
+    fn next_segment(&mut self) -> Result<Option<SegmentId>, ReadError> {
         self.segments = self.source.segments()?;
-        let after = self.segments.partition_point(|base| *base <= self.tail.segment);
-        match first_whole(&self.source, &self.segments[after..])? {
+        let after = self.segments.partition_point(|segment| *segment <= self.tail.segment);
+        match first_whole(&*self.source, &self.segments[after..])? {
             None => Ok(None),
             Some((segment, identity)) if identity == self.identity => Ok(Some(segment)),
             Some((segment, found)) => {
@@ -239,20 +203,20 @@ impl<S: ReadSegments> Reader<S> {
         }
     }
 
-    fn step(&mut self, at: Cursor, check: Check) -> Result<Step, ReadError> {
-        Ok(Scan { source: &self.source, window: &mut self.window }.step(at, check)?)
+    fn step(&mut self, at: Position, check: Check) -> Result<Step, ReadError> {
+        Ok(Scan { source: &*self.source, window: &mut self.window }.step(at, check)?)
     }
 
     /// The nearest known place at or before an offset.
-    fn seek(&self, offset: u64) -> Cursor {
-        let after = self.segments.partition_point(|base| *base <= offset);
+    fn seek(&self, offset: u64) -> Position {
+        let after = self.segments.partition_point(|segment| segment.offset <= offset);
         let segment = self.segments[after.saturating_sub(1)];
         let marks = self.marks.get(&segment).map_or(&[][..], Vec::as_slice);
         let passed = marks.partition_point(|mark| mark.offset <= offset);
-        passed.checked_sub(1).map_or(Cursor::first(segment), |index| marks[index])
+        passed.checked_sub(1).map_or(Position::first(segment), |index| marks[index])
     }
 
-    fn mark(&mut self, at: Cursor) {
+    fn mark(&mut self, at: Position) {
         let marks = self.marks.entry(at.segment).or_default();
         let last = marks.last().map_or(0, |mark| mark.position);
         if at.position >= last + MARK_BYTES {
@@ -262,17 +226,17 @@ impl<S: ReadSegments> Reader<S> {
 }
 
 /// Goes on behind damage that the range does not touch.
-fn avoid(damage: Damage, range: &Range<u64>, resume: Cursor) -> Result<Cursor, ReadError> {
+fn avoid(damage: Damage, range: &Range<u64>, resume: Position) -> Result<Position, ReadError> {
     let touched = damage.offsets.start < range.end && range.start < damage.offsets.end;
     if touched { Err(damage.into()) } else { Ok(resume) }
 }
 
 /// The first segment whose header is whole. Only the last is ever being written: a short header
 /// before it is damage, which hides nothing behind it.
-fn first_whole<S: ReadSegments>(
-    source: &S,
-    segments: &[u64],
-) -> Result<Option<(u64, Identity)>, ReadError> {
+fn first_whole(
+    source: &dyn ReadSegments,
+    segments: &[SegmentId],
+) -> Result<Option<(SegmentId, Identity)>, ReadError> {
     for &segment in segments {
         if let Some(identity) = segment_identity(source, segment)? {
             return Ok(Some((segment, identity)));
@@ -282,9 +246,9 @@ fn first_whole<S: ReadSegments>(
 }
 
 /// The identity in a segment's header, or `None` while the header is being written.
-fn segment_identity<S: ReadSegments>(
-    source: &S,
-    segment: u64,
+fn segment_identity(
+    source: &dyn ReadSegments,
+    segment: SegmentId,
 ) -> Result<Option<Identity>, ReadError> {
     let mut bytes = [0; SEGMENT_HEADER_BYTES];
     let length = source.read_at(segment, 0, &mut bytes)?;
@@ -292,6 +256,9 @@ fn segment_identity<S: ReadSegments>(
         Ok((FORMAT_VERSION, header)) => Ok(Some(header.identity)),
         Ok((version, _)) => Err(ReadError::Version { segment, version }),
         Err(Flaw::HeaderShort) => Ok(None),
-        Err(flaw) => Err(Damage { segment, position: 0, offsets: segment..segment, flaw }.into()),
+        Err(flaw) => {
+            let offsets = segment.offset..segment.offset;
+            Err(Damage { segment, position: 0, offsets, flaw }.into())
+        }
     }
 }

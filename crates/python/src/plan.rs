@@ -106,6 +106,7 @@ impl Plan {
             sys_interval_s,
             journal,
             authentication: Authentication { users, anonymous },
+            ..slipring_core::Plan::default()
         }))
     }
 

@@ -109,6 +109,11 @@ impl<'a> Properties<'a> {
         self.encoded
     }
 
+    /// Properties of a message that was stored, checked as those of a PUBLISH.
+    pub fn of_publish(encoded: &'a [u8]) -> Result<Self, Violation> {
+        Self::checked(encoded, Kind::Publish)
+    }
+
     /// Whether there are none.
     pub fn is_empty(self) -> bool {
         self.encoded.is_empty()
@@ -148,7 +153,10 @@ impl<'a> Properties<'a> {
     /// Reads the properties of a packet of this kind, refusing what the standard does not allow there.
     pub(crate) fn read(cursor: &mut Cursor<'a>, kind: Kind) -> Result<Self, Violation> {
         let length = cursor.varint()?;
-        let encoded = cursor.take(length as usize)?;
+        Self::checked(cursor.take(length as usize)?, kind)
+    }
+
+    fn checked(encoded: &'a [u8], kind: Kind) -> Result<Self, Violation> {
         let mut rest = Cursor::new(encoded);
         let mut seen = 0u64;
         while !rest.is_empty() {
