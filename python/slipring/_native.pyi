@@ -9,6 +9,7 @@ __all__ = [
     "Buffer",
     "Client",
     "ConnectedClient",
+    "Consumer",
     "Engine",
     "Event",
     "JournalColumns",
@@ -23,6 +24,9 @@ __all__ = [
     "Value",
     "__version__",
     "check_verifier",
+    "commit_consumer",
+    "forget_consumer",
+    "list_consumers",
     "make_verifier",
 ]
 
@@ -228,6 +232,8 @@ class JournalColumns:
     @property
     def topic(self) -> tuple[Buffer, Buffer]: ...
     @property
+    def properties(self) -> tuple[Buffer, Buffer]: ...
+    @property
     def payload(self) -> tuple[Buffer, Buffer]: ...
 
 @final
@@ -239,6 +245,23 @@ class JournalReader:
     def first_offset(self) -> int: ...
     def end_offset(self) -> int: ...
     def read(self, start: int, end: int, max_bytes: int) -> JournalColumns: ...
+
+@final
+class Consumer:
+    @property
+    def name(self) -> str: ...
+    @property
+    def journal(self) -> str | None: ...
+    @property
+    def offset(self) -> int | None: ...
+    @property
+    def updated_ns(self) -> int | None: ...
+    @property
+    def flaw(self) -> str | None: ...
+
+def list_consumers(path: str | PathLike[str]) -> list[Consumer]: ...
+def commit_consumer(path: str | PathLike[str], name: str, journal: str, offset: int) -> None: ...
+def forget_consumer(path: str | PathLike[str], name: str) -> bool: ...
 
 @final
 class JournalWriter:

@@ -4,6 +4,7 @@ from slipring._native import (
     Buffer,
     Client,
     ConnectedClient,
+    Consumer,
     Engine,
     Event,
     JournalColumns,
@@ -17,6 +18,9 @@ from slipring._native import (
     Totals,
     Value,
     check_verifier,
+    commit_consumer,
+    forget_consumer,
+    list_consumers,
     make_verifier,
 )
 from slipring._native import __version__ as version
@@ -25,6 +29,7 @@ __all__ = [
     "Buffer",
     "Client",
     "ConnectedClient",
+    "Consumer",
     "Engine",
     "Event",
     "JournalColumns",
@@ -38,6 +43,9 @@ __all__ = [
     "Totals",
     "Value",
     "check_verifier",
+    "commit_consumer",
+    "forget_consumer",
+    "list_consumers",
     "make_verifier",
     "version",
 ]

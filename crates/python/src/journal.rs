@@ -137,6 +137,11 @@ impl JournalColumns {
     }
 
     #[getter]
+    fn properties(&self) -> (Buffer, Buffer) {
+        self.buffers(|columns| &columns.properties)
+    }
+
+    #[getter]
     fn payload(&self) -> (Buffer, Buffer) {
         self.buffers(|columns| &columns.payload)
     }
