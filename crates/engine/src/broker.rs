@@ -19,6 +19,7 @@ use crate::gates::Gates;
 use crate::keeper::Keeper;
 use crate::losses::Losing;
 use crate::passwords::Passwords;
+use crate::reading::Reading;
 use crate::registry::Registry;
 use crate::routes::{Audience, Routes};
 use crate::traffic::{Prefixes, Reached, Traffic};
@@ -47,6 +48,7 @@ pub(crate) struct Broker {
     pub let_in: AtomicU64,
     pub keeper: Keeper,
     pub passwords: Arc<Passwords>,
+    pub reading: Reading,
     stopping: AtomicBool,
     /// Told when stopping begins.
     pub stopping_told: Notify,
@@ -73,6 +75,7 @@ impl Broker {
         options: Options,
     ) -> Result<(Self, Option<Receipt>), OpenError> {
         let gates = Arc::new(Gates::default());
+        let folder = journal.map(Path::to_owned);
         let opened = match journal {
             None => None,
             Some(folder) => {
@@ -98,6 +101,7 @@ impl Broker {
             let_in: AtomicU64::new(0),
             keeper: Keeper::default(),
             passwords: Arc::new(Passwords::new()),
+            reading: Reading::new(folder),
             stopping: AtomicBool::new(false),
             stopping_told: Notify::new(),
             ended: Notify::new(),

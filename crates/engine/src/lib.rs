@@ -16,6 +16,7 @@ mod origin;
 mod outlet;
 mod party;
 mod passwords;
+mod reading;
 mod post;
 mod recording;
 mod registry;

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use crate::consumers::NAME_BYTES_MAX;
 use crate::error::ReadError;
 use crate::format::Identity;
 
@@ -99,7 +100,9 @@ fn take_read(rest: &mut &[u8]) -> Option<Request<'static>> {
 
 fn take_commit<'a>(rest: &mut &'a [u8]) -> Option<Request<'a>> {
     let (journal, offset) = (Identity(take(rest)?), take_u64(rest)?);
-    let consumer = std::str::from_utf8(std::mem::take(rest)).ok()?;
+    let (consumer, _) = rest.split_at_checked(rest.len().min(NAME_BYTES_MAX))?;
+    *rest = &rest[consumer.len()..];
+    let consumer = std::str::from_utf8(consumer).ok()?;
     Some(Request::Commit { journal, offset, consumer })
 }
 
