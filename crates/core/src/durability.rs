@@ -8,8 +8,9 @@ use slipring_wire::{check_filter, matches};
 use crate::PlanError;
 
 /// What an acknowledged message survives. A higher level includes the lower ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Durability {
+    #[default]
     /// Nothing: it is acknowledged at once.
     Memory,
     /// The end of the process: it is acknowledged when it is written.

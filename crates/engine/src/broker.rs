@@ -22,6 +22,7 @@ use crate::passwords::Passwords;
 use crate::reading::Reading;
 use crate::registry::Registry;
 use crate::routes::{Audience, Routes};
+use crate::stored::Shelf;
 use crate::traffic::{Prefixes, Reached, Traffic};
 
 /// What the connections have in common.
@@ -35,6 +36,8 @@ pub(crate) struct Broker {
     pub journal: Option<Journal>,
     /// How far the journal has come, and who waits for it.
     pub gates: Arc<Gates>,
+    /// Reads what waits in the journal.
+    pub shelf: Shelf,
     /// Messages that a failed journal did not take.
     pub not_journaled: AtomicU64,
     /// Counts changes of the subscriptions and of the plan; kept routes of an older one are void.
@@ -93,6 +96,7 @@ impl Broker {
             losing: Losing::default(),
             journal,
             gates,
+            shelf: Shelf::default(),
             not_journaled: AtomicU64::new(0),
             generation: AtomicU64::new(1),
             routes_bytes: AtomicUsize::new(0),

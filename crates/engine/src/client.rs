@@ -9,6 +9,7 @@ use slipring_core::{Limits, Millis, Outgoing, Session, WillMessage};
 use slipring_wire::{Reason, Version};
 use tokio::sync::Notify;
 
+use crate::shim::*;
 use crate::keeper::Due;
 use crate::losses::Losses;
 use crate::origin::Origin;

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use slipring_core::{Durability, Limit, Record, Slot};
+use slipring_core::ledger::Record;
+use slipring_core::{Durability, Limit, Slot};
 use slipring_journal::{AppendError, Batch, Flags};
 use slipring_wire::{Publish, QoS, Reason, Version};
 
@@ -180,7 +181,7 @@ impl Feed {
         self.need = self.need.max(level);
         if let (QoS::ExactlyOnce, true, Some(id)) = (message.qos, from.durable, message.packet_id) {
             if level > Durability::Memory {
-                self.record(&Record::Incoming { session: from.key, packet_id: id.get() }, level);
+                self.record(&Record::Incoming { session: from.key, packet_id: id }, level);
             }
         }
     }
@@ -262,7 +263,7 @@ impl Feed {
     /// batch wait for the gate.
     pub async fn journal(&mut self, broker: &Broker) -> Result<Gate, Reason> {
         let need = std::mem::take(&mut self.need);
-        self.post.write_runs(self.batch.records());
+        self.post.write_deliveries(self.batch.records());
         if self.batch.is_empty() && need == Durability::Memory {
             self.post.send(broker, 0, Gate::OPEN);
             return Ok(Gate::OPEN);

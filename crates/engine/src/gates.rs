@@ -79,6 +79,11 @@ impl Gates {
         self.is_full().then_some(Reason::QuotaExceeded)
     }
 
+    /// A mark that the next write reaches.
+    pub fn next_write(&self) -> Mark {
+        self.written.load(Ordering::Acquire) + 1
+    }
+
     /// Wakes the connection when the gate opens, or at once when it has.
     pub fn wait(&self, gate: Gate, link: &Arc<Link>) {
         self.waiting().push((gate, Arc::clone(link)));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use slipring_core::ledger::Record;
 use slipring_core::{Millis, WillMessage};
 use slipring_wire::{Publish, Version};
 use tokio::sync::Notify;
@@ -161,8 +162,8 @@ impl Broker {
             return will;
         }
         let due = state.will.take_if(|(_, at)| *at <= now_ms);
-        if due.is_some() {
-            self.record_left(client, &state);
+        if due.is_some() && state.recorded {
+            self.note(&Record::Willed { session: client.key });
         }
         self.set_timer(client, &mut state);
         due.map(|(will, _)| will)

@@ -10,6 +10,7 @@ use slipring_core::{Dropped, Durability, Limit, Taken};
 use slipring_journal::{AppendError, Batch};
 use tokio::io::AsyncWrite;
 
+use crate::shim::*;
 use crate::broker::Broker;
 use crate::client::{Client, Link};
 use crate::event::now_ns;
@@ -93,7 +94,7 @@ impl Outlet {
     }
 
     /// Lets go what the journal has made safe, and asks to be woken for the rest.
-    pub fn release(&mut self, broker: &Broker, link: &Arc<Link>) {
+    pub fn release(&mut self, broker: &Arc<Broker>, link: &Arc<Link>) {
         self.record(broker, link);
         while let Some(held) = self.held.front_mut() {
             let gate = held.gate;
@@ -113,7 +114,7 @@ impl Outlet {
     }
 
     /// Hands the records of taken messages to the journal; the messages then wait for it.
-    fn record(&mut self, broker: &Broker, link: &Arc<Link>) {
+    fn record(&mut self, broker: &Arc<Broker>, link: &Arc<Link>) {
         let Some(mut unrecorded) = self.unrecorded.take() else { return };
         match broker.append(&mut unrecorded.batch, unrecorded.level) {
             Ok((_, gate)) if unrecorded.level > Durability::Memory => {
@@ -134,7 +135,7 @@ impl Outlet {
         &mut self,
         cx: &mut Context<'_>,
         stream: &mut S,
-        broker: &Broker,
+        broker: &Arc<Broker>,
         link: &Arc<Link>,
         client: Option<&Arc<Client>>,
     ) -> Poll<io::Result<()>> {
@@ -156,7 +157,7 @@ impl Outlet {
     }
 
     /// Takes over what waits; false when nothing does.
-    fn refill(&mut self, broker: &Broker, link: &Arc<Link>, client: Option<&Arc<Client>>) -> bool {
+    fn refill(&mut self, broker: &Arc<Broker>, link: &Arc<Link>, client: Option<&Arc<Client>>) -> bool {
         self.sent = 0;
         self.unsent.clear();
         if self.unsent.capacity() > BYTES_KEPT {
@@ -182,7 +183,7 @@ impl Outlet {
         bytes > 0
     }
 
-    fn take(&mut self, broker: &Broker, client: &Arc<Client>, link: &Arc<Link>) -> Taken {
+    fn take(&mut self, broker: &Arc<Broker>, client: &Arc<Client>, link: &Arc<Link>) -> Taken {
         let mut outgoing = client.outgoing();
         if !outgoing.is_linked(link.key) || !outgoing.has_work() {
             return Taken::default();
@@ -199,7 +200,7 @@ impl Outlet {
         let mut batch = Batch::new();
         batch.at(now_ns());
         let level = outgoing.take_records(batch.records());
-        let wanted = if taken.wants { outgoing.wanted() } else { Vec::new() };
+        let wanted = outgoing.wanted();
         drop(outgoing);
         if !wanted.is_empty() {
             broker.load(client, wanted);

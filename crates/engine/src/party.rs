@@ -1,12 +1,15 @@
 //! One client's side of the broker: what each of its packets does to the shared tables.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use slipring_core::ledger::Record;
 use slipring_core::{
-    Action, Conversation, Durability, Goodbye, Incoming, Opening, Outgoing, Record, Stop, WillMessage,
+    Action, Conversation, Durability, Goodbye, Incoming, Opening, Outgoing, Stop, WillMessage,
 };
 use slipring_wire::{Frame, Packet, PacketId, Publish, QoS, Reason, Version};
 
+use crate::shim::*;
 use crate::admission::Check;
 use crate::broker::Broker;
 use crate::client::{Client, Link};
@@ -180,7 +183,7 @@ impl Party {
                 self.conversation.complete(id, known, &mut self.reply);
                 if known && client.is_durable() {
                     // Else the identifier's next message would be taken for this one again.
-                    let released = Record::Released { session: client.key, packet_id: id.get() };
+                    let released = Record::Released { session: client.key, packet_id: id };
                     self.feed.record(&released, Durability::Disk);
                 }
             }
@@ -259,7 +262,8 @@ impl Party {
         if !self.broker.is_recorded(opening) {
             return;
         }
-        let (session, expiry_s, will) = (client.key, opening.expiry_s, opening.will.as_ref());
+        let (session, expiry_s) = (client.key, opening.expiry_s);
+        let will = opening.will.as_ref().map(Cow::Borrowed);
         if resumed {
             return self.feed.record(&Record::Resumed { session, expiry_s, will }, Durability::Memory);
         }

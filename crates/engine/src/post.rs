@@ -4,16 +4,18 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use slipring_core::ledger::{Deliveries, Manner};
 use slipring_core::{
-    Delivery, Dropped, Durability, Extras, Limit, Manner, Message, Millis, Place, Pushed, encode, expiry,
+    Delivery, Dropped, Durability, Extras, Limit, Message, Millis, Place, Pushed, encode, expiry,
 };
 use slipring_wire::{Publish, QoS, Reason, Version};
 
+use crate::shim::*;
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::gates::Gate;
 use crate::routes::Target;
-use crate::runs::Runs;
+
 
 /// Bytes of QoS 2 messages of one publisher that may wait for the journal before it is not read.
 const LATER_BYTES_MAX: usize = 16 << 20;
@@ -35,7 +37,7 @@ pub(crate) struct Post {
     kept: Vec<Kept>,
     parcels: Vec<Parcel>,
     /// What the sessions that outlive the broker get of this batch.
-    runs: Runs,
+    deliveries: Deliveries,
     /// QoS 2 messages of earlier batches that are not safe yet.
     later: VecDeque<(Gate, Vec<(Arc<Client>, Delivery)>)>,
     later_bytes: usize,
@@ -132,14 +134,14 @@ impl Post {
         if let (Some(place), true) = (place, manner.qos > QoS::AtMostOnce && to.client.is_durable())
         {
             let bytes = self.kept[at].message.bytes() as u32;
-            self.runs.add(to.client.key, place, bytes, &manner);
+            self.deliveries.push(to.client.key, place, bytes, manner.clone());
         }
         self.parcels.push(Parcel { client: Arc::clone(&to.client), message: at, manner });
     }
 
     /// Writes what the sessions that outlive the broker get of this batch.
-    pub fn write_runs(&mut self, records: &mut Vec<u8>) {
-        self.runs.write(records);
+    pub fn write_deliveries(&mut self, records: &mut Vec<u8>) {
+        self.deliveries.write(records);
     }
 
     /// The batch has its offsets: sends what may go, and keeps what has to be safe first.

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use slipring_core::{Durability, Record};
+use slipring_core::Durability;
+use slipring_core::ledger::Record;
 use slipring_journal::{AppendError, Batch};
 
 use crate::broker::Broker;

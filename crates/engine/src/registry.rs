@@ -1,10 +1,12 @@
 //! The sessions by client identifier: opening, taking over, leaving, ending.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use slipring_core::{Limit, Millis, Opening, Record, WillMessage};
+use slipring_core::ledger::Record;
+use slipring_core::{Limit, Millis, Opening, WillMessage};
 use slipring_wire::Reason;
 
 use crate::broker::Broker;
@@ -208,7 +210,7 @@ impl Broker {
     pub fn record_left(&self, client: &Client, state: &State) {
         if state.recorded {
             let (session, at_ns, expiry_s) = (client.key, state.left_ns, state.expiry_s);
-            let will = state.will.as_ref().map(|(will, _)| will);
+            let will = state.will.as_ref().map(|(will, _)| Cow::Borrowed(will));
             self.note(&Record::Left { session, at_ns, expiry_s, will });
         }
     }

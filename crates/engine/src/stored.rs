@@ -3,10 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use slipring_core::{Message, Millis, Place, Stored};
-use slipring_journal::{Reader, StoredMessage};
+use slipring_journal::Reader;
 use slipring_wire::QoS;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
+use crate::shim::*;
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::event::now_ns;
@@ -48,7 +49,7 @@ impl Broker {
             topic: &stored.topic,
             properties: &stored.properties,
             payload: &stored.payload,
-            qos: QoS::from_bits(stored.flags.qos())?,
+            qos: QoS::from_bits(stored.flags.qos()).ok()?,
             retain: stored.flags.retain(),
             place: Place { offset: stored.offset, durability },
             age_ms: age_ms(stored.receive_ns),

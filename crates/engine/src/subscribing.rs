@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use slipring_core::{Durability, Record, Replay};
+use slipring_core::ledger::Record;
+use slipring_core::{Durability, Replay};
 use slipring_wire::{Subscribe, Unsubscribe};
 
 use crate::client::Client;

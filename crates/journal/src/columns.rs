@@ -3,12 +3,8 @@
 
 use std::ops::Range;
 
-use crate::batch::{Message, split_publisher, take_message};
-use crate::excerpt::TakeBatch;
+use crate::batch::{RawMessage, split_publisher, take_message};
 use crate::format::BatchHeader;
-
-/// Columns never hold more, so that their `i32` ends cannot overflow.
-pub(crate) const COLUMNS_BYTES_MAX: usize = 1 << 30;
 
 /// Byte strings one after the other; value `i` is `data[ends[i]..ends[i + 1]]`.
 #[derive(Debug, PartialEq, Eq)]
@@ -64,7 +60,7 @@ pub struct Columns {
     pub payload: Bytes,
 }
 
-/// What became of a batch that was offered.
+/// What became of a batch offered to `Columns`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
     All,
@@ -73,8 +69,19 @@ pub(crate) enum Taken {
     Malformed,
 }
 
-impl TakeBatch for Columns {
-    fn take_batch(
+impl Columns {
+    /// Messages here.
+    pub fn len(&self) -> usize {
+        self.offset.len()
+    }
+
+    /// Whether there is no message.
+    pub fn is_empty(&self) -> bool {
+        self.offset.is_empty()
+    }
+
+    /// Takes the messages of a batch that lie in `range`, until `bytes_max` is reached.
+    pub(crate) fn take_batch(
         &mut self,
         header: &BatchHeader,
         messages: &[u8],
@@ -99,18 +106,6 @@ impl TakeBatch for Columns {
         }
         if rest.is_empty() { Taken::All } else { Taken::Malformed }
     }
-}
-
-impl Columns {
-    /// Messages here.
-    pub fn len(&self) -> usize {
-        self.offset.len()
-    }
-
-    /// Whether there is no message.
-    pub fn is_empty(&self) -> bool {
-        self.offset.is_empty()
-    }
 
     fn data_bytes(&self) -> usize {
         let columns = [&self.publisher, &self.topic, &self.properties, &self.payload];
@@ -118,13 +113,13 @@ impl Columns {
     }
 
     /// The first message always has room, so that a reader gets on.
-    fn has_room(&self, publisher: &[u8], message: &Message<'_>, bytes_max: usize) -> bool {
-        let Message { topic, properties, payload, .. } = message;
+    fn has_room(&self, publisher: &[u8], message: &RawMessage<'_>, bytes_max: usize) -> bool {
+        let RawMessage { topic, properties, payload, .. } = message;
         let more = publisher.len() + topic.len() + properties.len() + payload.len();
         self.is_empty() || self.data_bytes() + more <= bytes_max
     }
 
-    fn push(&mut self, offset: u64, receive_ns: i64, publisher: &[u8], message: &Message<'_>) {
+    fn push(&mut self, offset: u64, receive_ns: i64, publisher: &[u8], message: &RawMessage<'_>) {
         self.push_retain(message.flags.retain());
         self.offset.push(i64::try_from(offset).expect("fewer than 2^63 messages"));
         self.receive_ns.push(receive_ns);

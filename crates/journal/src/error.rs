@@ -112,6 +112,12 @@ pub enum ReadError {
     /// Damage in the middle. Ranges without these offsets can be read.
     #[error(transparent)]
     Damaged(#[from] Damage),
+    /// The snapshot cannot be used: follow the journal from its start.
+    #[error("the snapshot of the state is damaged: {flaw}")]
+    Snapshot {
+        /// What is wrong with it.
+        flaw: Flaw,
+    },
     /// A segment of another journal stands in the directory.
     #[error("segment {segment}.seg belongs to journal {found}, not {expected}")]
     Foreign {

@@ -4,10 +4,10 @@
 use std::ops::Range;
 
 use crate::batch::{split_publisher, take_message};
-use crate::columns::{COLUMNS_BYTES_MAX, Columns, Taken};
+use crate::columns::{Columns, Taken};
 use crate::error::ReadError;
 use crate::format::{BATCH_HEADER_BYTES, BatchHeader, Flaw};
-use crate::reader::Reader;
+use crate::reader::{COLUMNS_BYTES_MAX, Reader};
 
 /// Where the messages of a range go, batch by batch.
 pub(crate) trait TakeBatch {
@@ -19,6 +19,18 @@ pub(crate) trait TakeBatch {
         range: &Range<u64>,
         bytes_max: usize,
     ) -> Taken;
+}
+
+impl TakeBatch for Columns {
+    fn take_batch(
+        &mut self,
+        header: &BatchHeader,
+        messages: &[u8],
+        range: &Range<u64>,
+        bytes_max: usize,
+    ) -> Taken {
+        Columns::take_batch(self, header, messages, range, bytes_max)
+    }
 }
 
 /// The receive time of the last batch.

@@ -96,8 +96,10 @@ pub enum Flaw {
     BodyDamaged,
     /// The body's checksum holds, but what it says does not add up.
     BodyMalformed,
-    /// The segment ends before the offset at which the next one begins.
+    /// The segment ends before the next one begins, or is not there.
     Missing,
+    /// It was written by another journal, or in another version.
+    Foreign,
 }
 
 impl fmt::Display for Flaw {
@@ -110,6 +112,7 @@ impl fmt::Display for Flaw {
             Self::BodyDamaged => "the batch's checksum is wrong",
             Self::BodyMalformed => "the batch's content does not add up",
             Self::Missing => "the segment ends too early",
+            Self::Foreign => "it belongs to another journal or version",
         })
     }
 }
@@ -222,15 +225,15 @@ impl BatchHeader {
     }
 }
 
-fn array_at<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+pub(crate) fn array_at<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes[at..at + N].try_into().expect("the slice has N bytes")
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(array_at(bytes, at))
 }
 
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(array_at(bytes, at))
 }
 

@@ -20,6 +20,8 @@ use crate::log::Log;
 use crate::pending::{Pending, Shared};
 use crate::reader::Reader;
 use crate::receipt::Receipt;
+use crate::segment::Position;
+use crate::snapshot::{self, SNAPSHOT};
 use crate::status::{Appended, Progress, Status};
 use crate::storage::Storage;
 
@@ -154,6 +156,32 @@ impl Journal {
         let end = self.shared.lock().appended;
         let pending = self.shared.wait_while(|pending| !pending.has_written(end));
         pending.status.failure.clone().map_or(Ok(()), Err)
+    }
+
+    /// Returns when all that was appended before survives a power cut. Not for a thread that serves
+    /// a connection.
+    pub fn sync(&self) -> Result<(), Failure> {
+        let mut pending = self.shared.lock();
+        pending.sync_asked = true;
+        let end = pending.appended;
+        drop(pending);
+        self.shared.work.notify_one();
+        let pending = self.shared.wait_while(|pending| !pending.has_synced(end));
+        pending.status.failure.clone().map_or(Ok(()), Err)
+    }
+
+    /// Replaces the snapshot of state by that of everything before `at`. After a crash at any moment
+    /// the old one or the new one is there.
+    ///
+    /// What is before `at` must be synced, else a power cut could leave a snapshot of what never
+    /// was: it is refused with `WouldBlock`.
+    pub fn put_snapshot(&self, at: Position, state: &[u8]) -> io::Result<()> {
+        if at > self.shared.lock().synced_at {
+            let message = "the snapshot is ahead of what is synced";
+            return Err(io::Error::new(io::ErrorKind::WouldBlock, message));
+        }
+        let storage = self.storage.lock().expect("storage never panics");
+        storage.put(SNAPSHOT, &snapshot::encode(self.identity, at, state))
     }
 
     /// A batch larger than the limit is taken when nothing else waits, else it would wait for ever.

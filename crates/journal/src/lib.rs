@@ -17,6 +17,7 @@ mod index;
 mod index_file;
 mod journal;
 mod log;
+mod message;
 mod pending;
 mod reader;
 mod receipt;
@@ -30,6 +31,7 @@ mod segment;
 pub mod sim;
 #[cfg(test)]
 mod sim_tests;
+mod snapshot;
 mod status;
 mod storage;
 
@@ -42,7 +44,8 @@ pub use excerpt::Excerpt;
 pub use exchange::{Answer, Malformed, READ_ANSWER_BYTES, Refusal, Request, Why};
 pub use format::{BODY_BYTES_MAX, Flags, Flaw, Identity, NoIdentity};
 pub use journal::{Journal, Options};
-pub use reader::Reader;
+pub use message::{Message, StoredMessage};
+pub use reader::{Followed, Reader, StateBatch};
 pub use receipt::{Cut, Receipt};
 pub use retention::Retention;
 pub use segment::{Position, SegmentId};

@@ -5,6 +5,7 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 
 use crate::batch::Batch;
 use crate::log::Log;
+use crate::segment::Position;
 use crate::status::{Appended, Mark, Progress, Status};
 
 /// What connections and the committer share.
@@ -32,6 +33,8 @@ pub(crate) struct Pending {
     pub appended: Mark,
     written: Mark,
     synced: Mark,
+    /// What is before survives a power cut.
+    pub synced_at: Position,
     pub status: Status,
 }
 
@@ -77,9 +80,15 @@ impl Pending {
         self.written >= mark
     }
 
+    /// Whether all that was appended up to a mark is synced.
+    pub fn has_synced(&self, mark: Mark) -> bool {
+        self.synced >= mark
+    }
+
     pub fn note(&mut self, log: &Log) {
         let (written, synced) = (log.written(), log.synced());
         (self.written, self.synced) = (written.mark, synced.mark);
+        self.synced_at = synced.at;
         self.status.first_offset = log.first_offset();
         self.status.written = written.at.offset;
         self.status.synced = synced.at.offset;

@@ -1,20 +1,24 @@
-//! Reads a journal by offsets, also from another process while the broker writes it.
+//! Reads a journal, also from another process while the broker writes it: where things are.
 //! Never writes, locks or repairs.
+
+mod ranges;
+mod state;
+mod stored;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
-use crate::columns::{COLUMNS_BYTES_MAX, Columns, Taken};
 use crate::directory::Directory;
 use crate::error::{Damage, ReadError};
-use crate::excerpt::TakeBatch;
-use crate::format::{
-    BatchHeader, FORMAT_VERSION, Flaw, Identity, SEGMENT_HEADER_BYTES, SegmentHeader,
-};
+use crate::format::{FORMAT_VERSION, Flaw, Identity, SEGMENT_HEADER_BYTES, SegmentHeader};
 use crate::scan::{Check, Scan, Step, Window};
 use crate::segment::{Position, SegmentId};
+use crate::snapshot::{self, SNAPSHOT};
 use crate::storage::ReadSegments;
+
+pub(crate) use ranges::COLUMNS_BYTES_MAX;
+pub use state::{Followed, StateBatch};
 
 /// Bytes between two remembered places: a segment costs a few kilobytes of memory.
 const MARK_BYTES: u64 = 64 << 10;
@@ -24,6 +28,7 @@ const MARK_BYTES: u64 = 64 << 10;
 pub struct Reader {
     source: Box<dyn ReadSegments + Send>,
     identity: Identity,
+    /// Those whose header is there, ascending.
     segments: Vec<SegmentId>,
     /// Places passed in each segment, ascending: where to begin looking for an offset.
     marks: BTreeMap<SegmentId, Vec<Position>>,
@@ -43,10 +48,16 @@ impl Reader {
     }
 
     /// `None` when the storage holds no journal (yet).
-    pub(crate) fn over(source: Box<dyn ReadSegments + Send>) -> Result<Option<Self>, ReadError> {
-        let segments = source.segments()?;
-        let found = first_whole(&*source, &segments)?;
-        Ok(found.map(|(_, identity)| Self::of(source, identity)))
+    pub fn over(source: Box<dyn ReadSegments + Send>) -> Result<Option<Self>, ReadError> {
+        let mut damaged = None;
+        for segment in source.segments()? {
+            match head(&*source, segment)? {
+                Head::Whole(identity) => return Ok(Some(Self::of(source, identity))),
+                Head::Short => {}
+                Head::Damaged(damage) => damaged = damaged.or(Some(damage)),
+            }
+        }
+        damaged.map_or(Ok(None), |damage| Err(damage.into()))
     }
 
     /// A reader of the journal that is known to be there.
@@ -69,43 +80,58 @@ impl Reader {
 
     /// One past the newest offset. Goes on where the last call stopped.
     pub fn end_offset(&mut self) -> Result<u64, ReadError> {
-        loop {
-            self.follow_segment()?;
-            let Some(next) = self.next_segment()? else { return Ok(self.tail.offset) };
-            // The writer may have added to this segment before it made the next one.
-            self.follow_segment()?;
-            self.tail = Position::first(next);
+        self.refresh()?;
+        let last = self.segments.last().copied().unwrap_or_default();
+        if last > self.tail.segment {
+            self.check_identity(last)?;
+            self.tail = Position::first(last);
         }
+        self.follow_tail()?;
+        Ok(self.tail.offset)
     }
 
-    /// The messages of a range, or the first of them up to about `max_bytes`; at least one. The
-    /// answer's `end` says where to read on.
-    pub fn read(&mut self, range: Range<u64>, max_bytes: usize) -> Result<Columns, ReadError> {
-        let mut columns = Columns::starting_at(range.start);
-        self.gather(&range, max_bytes.min(COLUMNS_BYTES_MAX), &mut columns)?;
-        Ok(columns)
+    /// The newest snapshot of state and where to follow the journal from, if there is one.
+    pub fn snapshot(&self) -> Result<Option<(Position, Vec<u8>)>, ReadError> {
+        let Some(bytes) = self.source.get(SNAPSHOT)? else { return Ok(None) };
+        let flawed = |flaw| ReadError::Snapshot { flaw };
+        snapshot::decode(bytes, self.identity).map(Some).map_err(flawed)
     }
 
-    /// The messages of a range, one batch after the other, until there is no more room.
-    pub(crate) fn gather(
-        &mut self,
-        range: &Range<u64>,
-        bytes_max: usize,
-        into: &mut impl TakeBatch,
-    ) -> Result<(), ReadError> {
-        self.check_range(range)?;
-        if range.is_empty() {
-            return Ok(());
-        }
-        let mut at = self.seek(range.start);
-        while at.offset < range.end {
-            let (next, full) = self.read_batch(at, range, bytes_max, into)?;
-            if full {
+    /// Lists the segments again, without those at the end that are being born.
+    fn refresh(&mut self) -> Result<(), ReadError> {
+        self.window.clear();
+        self.segments = self.source.segments()?;
+        while let Some(last) = self.segments.last() {
+            if !matches!(head(&*self.source, *last)?, Head::Short) {
                 break;
             }
-            at = next;
+            self.segments.pop();
         }
         Ok(())
+    }
+
+    /// Walks to the end of the tail's segment, over damage too: `read` is who names it.
+    fn follow_tail(&mut self) -> Result<(), ReadError> {
+        loop {
+            self.tail = match self.step(self.tail, Check::Bodies)? {
+                Step::Batch(header) => self.tail.after(&header),
+                Step::Damage(_, resume) => resume,
+                Step::Tail(_) => return Ok(()),
+            };
+            self.mark(self.tail);
+        }
+    }
+
+    /// A segment with a damaged header is ours until it says otherwise.
+    fn check_identity(&self, segment: SegmentId) -> Result<Option<Damage>, ReadError> {
+        match head(&*self.source, segment)? {
+            Head::Whole(found) if found != self.identity => {
+                Err(ReadError::Foreign { segment, found, expected: self.identity })
+            }
+            Head::Whole(_) => Ok(None),
+            Head::Short => Ok(Some(Position::first(segment).head_damage(Flaw::HeaderShort))),
+            Head::Damaged(damage) => Ok(Some(damage)),
+        }
     }
 
     fn check_range(&mut self, range: &Range<u64>) -> Result<(), ReadError> {
@@ -119,92 +145,17 @@ impl Reader {
         Ok(())
     }
 
-    /// Takes what belongs to the range from the batch at a cursor, and says where the next one is
-    /// and whether it is full.
-    fn read_batch(
-        &mut self,
-        at: Position,
-        range: &Range<u64>,
-        bytes_max: usize,
-        into: &mut impl TakeBatch,
-    ) -> Result<(Position, bool), ReadError> {
-        let header = match self.step(at, Check::Headers)? {
-            Step::Batch(header) => header,
-            Step::Damage(damage, resume) => return Ok((avoid(damage, range, resume)?, false)),
-            Step::Tail(flaw) => return Ok((self.leave_segment(at, flaw, range)?, false)),
-        };
-        let next = at.after(&header);
-        self.mark(next);
-        if next.offset <= range.start || header.count == 0 {
-            return Ok((next, false));
-        }
-        let taken = self.take_batch(at, &header, range, bytes_max, into)?;
-        Ok((next, taken == Taken::Full))
-    }
-
-    fn take_batch(
-        &mut self,
-        at: Position,
-        header: &BatchHeader,
-        range: &Range<u64>,
-        bytes_max: usize,
-        into: &mut impl TakeBatch,
-    ) -> Result<Taken, ReadError> {
-        let mut scan = Scan { source: &*self.source, window: &mut self.window };
-        let taken = match scan.body(at, header)? {
-            Ok(body) => into.take_batch(header, header.split(body).0, range, bytes_max),
-            Err(flaw) => return Err(at.damage(header.offsets().end, flaw).into()),
-        };
-        match taken {
-            Taken::Malformed => Err(at.damage(header.offsets().end, Flaw::BodyMalformed).into()),
-            taken => Ok(taken),
-        }
-    }
-
-    /// The start of the next segment; offsets missing before it are damage.
-    fn leave_segment(
-        &self,
-        at: Position,
-        flaw: Option<Flaw>,
-        range: &Range<u64>,
-    ) -> Result<Position, ReadError> {
-        let after = self.segments.partition_point(|segment| *segment <= at.segment);
-        let end = SegmentId { offset: range.end, part: 0 };
-        let resume = Position::first(self.segments.get(after).copied().unwrap_or(end));
-        if resume.offset == at.offset {
-            return Ok(resume);
-        }
-        avoid(at.damage(resume.offset, flaw.unwrap_or(Flaw::Missing)), range, resume)
-    }
-
-    /// Walks to the end of the tail's segment, over damage too: `read` is who names it.
-    fn follow_segment(&mut self) -> Result<(), ReadError> {
-        self.window.clear();
-        loop {
-            self.tail = match self.step(self.tail, Check::Bodies)? {
-                Step::Batch(header) => self.tail.after(&header),
-                Step::Damage(_, resume) => resume,
-                Step::Tail(_) => return Ok(()),
-            };
-            self.mark(self.tail);
-        }
-    }
-
-    /// The segment after the tail's, once its header is whole.
-    fn next_segment(&mut self) -> Result<Option<SegmentId>, ReadError> {
-        self.segments = self.source.segments()?;
-        let after = self.segments.partition_point(|segment| *segment <= self.tail.segment);
-        match first_whole(&*self.source, &self.segments[after..])? {
-            None => Ok(None),
-            Some((segment, identity)) if identity == self.identity => Ok(Some(segment)),
-            Some((segment, found)) => {
-                Err(ReadError::Foreign { segment, found, expected: self.identity })
-            }
-        }
-    }
-
     fn step(&mut self, at: Position, check: Check) -> Result<Step, ReadError> {
-        Ok(Scan { source: &*self.source, window: &mut self.window }.step(at, check)?)
+        Ok(self.scan().step(at, check)?)
+    }
+
+    fn scan(&mut self) -> Scan<'_, dyn ReadSegments + Send> {
+        Scan { source: &*self.source, window: &mut self.window }
+    }
+
+    fn segment_after(&self, segment: SegmentId) -> Option<SegmentId> {
+        let after = self.segments.partition_point(|known| *known <= segment);
+        self.segments.get(after).copied()
     }
 
     /// The nearest known place at or before an offset.
@@ -223,6 +174,21 @@ impl Reader {
             marks.push(at);
         }
     }
+
+    /// The start of the next segment; offsets of the range that are missing before it are damage.
+    fn leave_segment(
+        &self,
+        at: Position,
+        flaw: Option<Flaw>,
+        range: &Range<u64>,
+    ) -> Result<Position, ReadError> {
+        let end = SegmentId { offset: range.end, part: 0 };
+        let resume = Position::first(self.segment_after(at.segment).unwrap_or(end));
+        if resume.offset == at.offset {
+            return Ok(resume);
+        }
+        avoid(at.damage(resume.offset, flaw.unwrap_or(Flaw::Missing)), range, resume)
+    }
 }
 
 /// Goes on behind damage that the range does not touch.
@@ -231,34 +197,21 @@ fn avoid(damage: Damage, range: &Range<u64>, resume: Position) -> Result<Positio
     if touched { Err(damage.into()) } else { Ok(resume) }
 }
 
-/// The first segment whose header is whole. Only the last is ever being written: a short header
-/// before it is damage, which hides nothing behind it.
-fn first_whole(
-    source: &dyn ReadSegments,
-    segments: &[SegmentId],
-) -> Result<Option<(SegmentId, Identity)>, ReadError> {
-    for &segment in segments {
-        if let Some(identity) = segment_identity(source, segment)? {
-            return Ok(Some((segment, identity)));
-        }
-    }
-    Ok(None)
+/// What stands at the start of a segment.
+enum Head {
+    Whole(Identity),
+    /// Being written, if the segment is the last.
+    Short,
+    Damaged(Damage),
 }
 
-/// The identity in a segment's header, or `None` while the header is being written.
-fn segment_identity(
-    source: &dyn ReadSegments,
-    segment: SegmentId,
-) -> Result<Option<Identity>, ReadError> {
+fn head(source: &dyn ReadSegments, segment: SegmentId) -> Result<Head, ReadError> {
     let mut bytes = [0; SEGMENT_HEADER_BYTES];
     let length = source.read_at(segment, 0, &mut bytes)?;
     match SegmentHeader::decode(&bytes[..length]) {
-        Ok((FORMAT_VERSION, header)) => Ok(Some(header.identity)),
+        Ok((FORMAT_VERSION, header)) => Ok(Head::Whole(header.identity)),
         Ok((version, _)) => Err(ReadError::Version { segment, version }),
-        Err(Flaw::HeaderShort) => Ok(None),
-        Err(flaw) => {
-            let offsets = segment.offset..segment.offset;
-            Err(Damage { segment, position: 0, offsets, flaw }.into())
-        }
+        Err(Flaw::HeaderShort) => Ok(Head::Short),
+        Err(flaw) => Ok(Head::Damaged(Position::first(segment).head_damage(flaw))),
     }
 }

@@ -4,10 +4,13 @@
 use std::io;
 
 use crate::error::{Damage, OpenError};
-use crate::format::{FORMAT_VERSION, Flaw, Identity, SEGMENT_HEADER_BYTES, SegmentHeader};
+use crate::format::{
+    FORMAT_VERSION, Flaw, Identity, OFFSET_MAX, SEGMENT_HEADER_BYTES, SegmentHeader,
+};
 use crate::receipt::Cut;
 use crate::scan::{Check, Scan, Step, Window};
 use crate::segment::{Position, SegmentId};
+use crate::snapshot::{self, SNAPSHOT};
 use crate::storage::Storage;
 
 /// What recovery learnt from the segments that were there.
@@ -88,7 +91,24 @@ fn recover_last(
     (found.end, found.cut) = cut_tail(storage, last)?;
     found.taken_over = found.end == Position::first(last) && found.damage.is_empty();
     found.active = if found.taken_over { last } else { last.next(found.end.offset) };
+    if let Some(ahead) = snapshot_ahead(storage, &found)? {
+        let flaw = found.cut.as_ref().map_or(Flaw::Missing, |cut| cut.flaw);
+        found.damage.push(found.end.damage(ahead.offset, flaw));
+        found.active = ahead.segment.next(ahead.offset);
+        found.taken_over = false;
+    }
     Ok(found)
+}
+
+/// Where the snapshot knows more than the segments: synced bytes were lost. The offsets it knows
+/// must not be given again, and what is written next must come after it.
+fn snapshot_ahead(storage: &dyn Storage, found: &Found) -> io::Result<Option<Position>> {
+    let (Some(bytes), Some((identity, _))) = (storage.get(SNAPSHOT)?, found.written_by) else {
+        return Ok(None);
+    };
+    let known = snapshot::position(&bytes, identity).ok();
+    let plausible = found.end.offset..=OFFSET_MAX;
+    Ok(known.filter(|known| *known > found.end && plausible.contains(&known.offset)))
 }
 
 /// Identity and epoch of the newest segment whose header is whole.

@@ -18,11 +18,11 @@ pub(crate) enum Check {
     Bodies,
 }
 
-/// What stands at a cursor.
+/// What stands at a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Batch(BatchHeader),
-    /// A batch that cannot be read; whole batches follow at the cursor.
+    /// A batch that cannot be read; whole batches follow at the position.
     Damage(Damage, Position),
     /// No whole batch from here on; the flaw says why, when there are bytes at all.
     Tail(Option<Flaw>),
@@ -96,19 +96,27 @@ impl<S: ReadSegments + ?Sized> Scan<'_, S> {
         }
     }
 
-    /// The body of the batch at a cursor whose header was read already.
+    /// The body of the batch at a position whose header was read already.
     pub fn body(&mut self, at: Position, header: &BatchHeader) -> io::Result<Result<&[u8], Flaw>> {
-        let whole = header.batch_bytes() as usize;
-        let bytes = self.window.view(self.source, at, whole)?;
-        if bytes.len() < whole {
-            return Ok(Err(Flaw::BodyShort));
-        }
-        let body = &bytes[BATCH_HEADER_BYTES..];
-        let intact = crc32c::crc32c(body) == header.body_checksum;
-        Ok(if intact { Ok(body) } else { Err(Flaw::BodyDamaged) })
+        let body = self.unchecked_body(at, header)?;
+        let intact = |body: &&[u8]| crc32c::crc32c(body) == header.body_checksum;
+        Ok(body
+            .ok_or(Flaw::BodyShort)
+            .and_then(|body| if intact(&body) { Ok(body) } else { Err(Flaw::BodyDamaged) }))
     }
 
-    /// The header at a cursor, whatever its offset; `Err(None)` where the file ends.
+    /// The same without a look at its checksum: for who has checked it just before.
+    pub fn unchecked_body(
+        &mut self,
+        at: Position,
+        header: &BatchHeader,
+    ) -> io::Result<Option<&[u8]>> {
+        let whole = header.batch_bytes() as usize;
+        let bytes = self.window.view(self.source, at, whole)?;
+        Ok((bytes.len() >= whole).then(|| &bytes[BATCH_HEADER_BYTES..]))
+    }
+
+    /// The header at a position, whatever its offset; `Err(None)` where the file ends.
     fn look(
         &mut self,
         at: Position,

@@ -75,6 +75,11 @@ impl Position {
         Self { position, offset: header.offsets().end, ..self }
     }
 
+    /// The damage of the header of the segment that begins here.
+    pub(crate) fn head_damage(self, flaw: Flaw) -> Damage {
+        Position { position: 0, ..self }.damage(self.offset, flaw)
+    }
+
     /// The damage from here up to offset `end`.
     pub(crate) fn damage(self, end: u64, flaw: Flaw) -> Damage {
         let Self { segment, position, offset } = self;
