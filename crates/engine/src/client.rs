@@ -5,11 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use arc_swap::ArcSwapOption;
 use atomic_waker::AtomicWaker;
-use slipring_core::{Limits, Millis, Outgoing, Session, WillMessage};
+use slipring_core::{Millis, Outgoing, Session, WillMessage};
 use slipring_wire::{Reason, Version};
 use tokio::sync::Notify;
 
-use crate::shim::*;
 use crate::keeper::Due;
 use crate::losses::Losses;
 use crate::origin::Origin;
@@ -27,7 +26,7 @@ pub(crate) struct Client {
     pub traffic: Traffic,
     pub losses: Losses,
     /// Whether the session outlives the broker.
-    durable: AtomicBool,
+    durable: bool,
     // A lock: held by the connection for one SUBSCRIBE or QoS 2 step, by who lists the clients, and
     // by a connection that takes over. Taken after the registry's and before the others.
     state: Mutex<State>,
@@ -134,16 +133,16 @@ impl Link {
 }
 
 impl Client {
-    pub fn new(key: u64, name: &str, user: Option<&str>, limits: &Limits) -> Self {
+    pub fn new(key: u64, name: &str, user: Option<&str>, outgoing: Outgoing) -> Self {
         Self {
             key,
             name: name.into(),
             user: user.map(Into::into),
             traffic: Traffic::default(),
             losses: Losses::default(),
-            durable: AtomicBool::new(false),
+            durable: outgoing.is_durable(),
             state: Mutex::default(),
-            outgoing: Mutex::new(Outgoing::new(limits)),
+            outgoing: Mutex::new(outgoing),
             link: ArcSwapOption::empty(),
         }
     }
@@ -154,13 +153,7 @@ impl Client {
 
     /// Whether the session outlives the broker: what it is owed is in the journal.
     pub fn is_durable(&self) -> bool {
-        self.durable.load(Ordering::Relaxed)
-    }
-
-    /// From now on the session outlives the broker.
-    pub fn make_durable(&self) {
-        self.durable.store(true, Ordering::Relaxed);
-        self.outgoing().make_durable(self.key);
+        self.durable
     }
 
     /// The state, if this connection still has the session.

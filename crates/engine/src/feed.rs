@@ -1,27 +1,19 @@
 //! The way of one publisher's messages: to the subscribers, the newest values and the journal.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use slipring_core::ledger::Record;
-use slipring_core::{Durability, Limit, Slot};
+use slipring_core::{Durability, Limit, Message, Place};
 use slipring_journal::{AppendError, Batch, Flags};
 use slipring_wire::{Publish, QoS, Reason, Version};
 
 use crate::broker::Broker;
 use crate::event::EventKind;
 use crate::gates::Gate;
+use crate::paths::Paths;
 use crate::post::Post;
-use crate::routes::Audience;
-use crate::traffic::{Prefix, Tally};
-
-/// Memory of the routes one publisher keeps at hand; beyond it all are forgotten and found again.
-const ROUTES_BYTES_MAX: usize = 16 << 20;
-/// Memory of the routes of all publishers; beyond it each keeps only a few.
-const ROUTES_BYTES_ALL_MAX: usize = 256 << 20;
-/// What a publisher may keep even then.
-const ROUTES_BYTES_MIN: usize = 16 << 10;
+use crate::traffic::Tally;
 
 /// Who publishes.
 #[derive(Clone, Copy)]
@@ -34,36 +26,15 @@ pub(crate) struct Publisher<'a> {
     pub durable: bool,
 }
 
-/// Where the messages of one topic go, as of one generation of the subscriptions.
-struct Route {
-    topic: Arc<str>,
-    audience: Audience,
-    slot: Option<Arc<Slot>>,
-    prefix: Arc<Prefix>,
-    journaled: bool,
-    /// What QoS 1 and 2 messages of the topic are promised.
-    level: Durability,
-}
-
-impl Route {
-    /// Memory it takes, about.
-    fn bytes(&self) -> usize {
-        2 * size_of::<Self>() + self.topic.len() + self.audience.bytes()
-    }
-}
-
 /// One publisher's side of the broker. Messages arrive in batches: those of one read.
 pub(crate) struct Feed {
-    index: HashMap<Arc<str>, usize>,
-    routes: Vec<Route>,
-    /// The route of the last message; the next one often goes the same way.
-    last: usize,
-    routes_bytes: usize,
-    generation: u64,
+    paths: Paths,
     receive_ns: i64,
     batch: Batch,
     /// What the acknowledgements of this batch promise.
     need: Durability,
+    /// Retained messages of this batch, by their place in it.
+    retained: Vec<(Arc<Message>, u32, Durability)>,
     post: Post,
     tally: Tally,
     messages: u64,
@@ -72,14 +43,11 @@ pub(crate) struct Feed {
 impl Feed {
     pub fn new() -> Self {
         Self {
-            index: HashMap::new(),
-            routes: Vec::new(),
-            last: 0,
-            routes_bytes: 0,
-            generation: 0,
+            paths: Paths::default(),
             receive_ns: 0,
             batch: Batch::new(),
             need: Durability::Memory,
+            retained: Vec::new(),
             post: Post::default(),
             tally: Tally::default(),
             messages: 0,
@@ -88,31 +56,14 @@ impl Feed {
 
     /// Begins a batch of messages that were read together.
     pub fn begin(&mut self, broker: &Broker, receive_ns: i64) {
-        self.check_generation(broker);
+        self.paths.check(broker);
         self.receive_ns = receive_ns;
         self.messages = 0;
     }
 
-    fn check_generation(&mut self, broker: &Broker) {
-        let generation = broker.generation.load(Ordering::Acquire);
-        if generation != self.generation || self.is_overfull(broker) {
-            self.forget_routes(broker);
-            self.generation = generation;
-        }
-    }
-
-    fn is_overfull(&self, broker: &Broker) -> bool {
-        self.routes_bytes > ROUTES_BYTES_MIN
-            && (self.routes_bytes > ROUTES_BYTES_MAX
-                || broker.routes_bytes.load(Ordering::Relaxed) > ROUTES_BYTES_ALL_MAX)
-    }
-
     /// Forgets every route, so that the memory is there for others.
     pub fn forget_routes(&mut self, broker: &Broker) {
-        self.routes.clear();
-        self.index.clear();
-        broker.routes_bytes.fetch_sub(self.routes_bytes, Ordering::Relaxed);
-        self.routes_bytes = 0;
+        self.paths.forget(broker);
     }
 
     /// Brings one message to everyone who wants it, and into the batch for the journal. The answer
@@ -127,19 +78,21 @@ impl Feed {
         version: Version,
     ) -> Reason {
         self.messages += 1;
-        let mut at = self.route(broker, from, message.topic);
-        let level = self.routes[at].level_of(message.qos);
+        let route = self.paths.find(broker, from.key, message.topic);
+        let level = route.level_of(message.qos);
+        // Nothing was promised for QoS 0 when the disk is full.
+        let journaled = route.journaled && (level > Durability::Memory || !broker.gates.is_full());
+        let missed = route.journaled && !journaled;
         if let Some(reason) = broker.gates.refusal(level) {
             return reason;
         }
         if message.retain {
             let strict = version == Version::V5 && message.qos > QoS::AtMostOnce;
-            if self.retain(broker, message).is_err() && strict {
+            if self.retain(broker, message, journaled.then_some(level), strict).is_err() && strict {
                 return Reason::QuotaExceeded;
             }
-            at = self.route(broker, from, message.topic);
         }
-        let route = &self.routes[at];
+        let route = self.paths.find(broker, from.key, message.topic);
         let place = (level > Durability::Memory).then_some(self.batch.len() as u32);
         let deliveries = route.audience.len();
         if deliveries > 0 {
@@ -155,24 +108,15 @@ impl Feed {
             slot.set(message.payload, self.receive_ns);
         }
         self.tally.add(&route.prefix, message.payload.len(), deliveries);
-        if route.journaled {
-            self.write(broker, from, message, level);
+        if journaled {
+            self.write(from, message, level);
         }
+        broker.not_journaled.fetch_add(u64::from(missed), Ordering::Relaxed);
         if deliveries > 0 { Reason::Success } else { Reason::NoMatchingSubscribers }
     }
 
     /// Adds a message to the batch.
-    fn write(
-        &mut self,
-        broker: &Broker,
-        from: Publisher<'_>,
-        message: &Publish<'_>,
-        level: Durability,
-    ) {
-        if level == Durability::Memory && broker.gates.is_full() {
-            broker.not_journaled.fetch_add(1, Ordering::Relaxed); // nothing was promised
-            return;
-        }
+    fn write(&mut self, from: Publisher<'_>, message: &Publish<'_>, level: Durability) {
         if self.batch.len() == 0 {
             self.batch.begin(from.name, self.receive_ns);
         }
@@ -205,50 +149,40 @@ impl Feed {
 
     /// What a QoS 1 or 2 message of a topic is promised.
     pub fn level(&mut self, broker: &Broker, from: Publisher<'_>, topic: &str) -> Durability {
-        let at = self.route(broker, from, topic);
-        self.routes[at].level
+        self.paths.find(broker, from.key, topic).level
     }
 
-    fn retain(&mut self, broker: &Broker, message: &Publish<'_>) -> Result<(), Limit> {
+    /// Keeps a retained message; `journaled` is what it is promised when it is journaled.
+    fn retain(
+        &mut self,
+        broker: &Broker,
+        message: &Publish<'_>,
+        journaled: Option<Durability>,
+        strict: bool,
+    ) -> Result<(), Limit> {
+        let index = self.batch.len() as u32;
         let kept = broker.retain(message);
-        if let Err(limit) = kept {
-            broker.reached.count(limit);
+        match (&kept, journaled) {
+            (Ok(Some(kept)), Some(level)) => self.retained.push((Arc::clone(kept), index, level)),
+            (Err(limit), journaled) => {
+                broker.reached.count(*limit);
+                if journaled.is_some() && !strict {
+                    Record::Unretained { index }.encode(self.batch.records());
+                }
+            }
+            _ => {}
         }
         // Whoever subscribed before the message was kept must get it live.
-        self.check_generation(broker);
-        kept
+        self.paths.check(broker);
+        kept.map(drop)
     }
 
-    #[inline]
-    fn route(&mut self, broker: &Broker, from: Publisher<'_>, topic: &str) -> usize {
-        if self.routes.get(self.last).is_none_or(|route| *route.topic != *topic) {
-            self.last = match self.index.get(topic) {
-                Some(at) => *at,
-                None => self.find(broker, from, topic),
-            };
+    /// Retained messages have their places in the journal.
+    fn place_retained(&mut self, broker: &Broker, first_offset: u64) {
+        for (message, index, durability) in self.retained.drain(..) {
+            let offset = first_offset + u64::from(index);
+            broker.place_retained(&message, Place { offset, durability });
         }
-        self.last
-    }
-
-    fn find(&mut self, broker: &Broker, from: Publisher<'_>, topic: &str) -> usize {
-        let own = topic.starts_with('$');
-        let topic: Arc<str> = topic.into();
-        let plan = broker.plan.load();
-        let journaled = broker.journal.is_some() && plan.journal.covers(&topic);
-        let at = self.routes.len();
-        self.routes.push(Route {
-            audience: broker.audience(&topic, from.key),
-            slot: if own { None } else { broker.slot(&topic) },
-            prefix: broker.prefixes.of(&topic),
-            journaled,
-            level: if journaled { plan.durability.of(&topic) } else { Durability::Memory },
-            topic: Arc::clone(&topic),
-        });
-        let bytes = self.routes[at].bytes();
-        self.routes_bytes += bytes;
-        broker.routes_bytes.fetch_add(bytes, Ordering::Relaxed);
-        self.index.insert(topic, at);
-        at
     }
 
     /// Ends the batch: wakes the subscribers. Gives the number of messages.
@@ -275,6 +209,7 @@ impl Feed {
             let moved = broker.gates.moved.notified();
             match broker.append(&mut self.batch, need) {
                 Ok((offsets, gate)) => {
+                    self.place_retained(broker, offsets.start);
                     self.post.send(broker, offsets.start, gate);
                     return Ok(gate);
                 }
@@ -297,6 +232,7 @@ impl Feed {
             broker.events.report(EventKind::JournalFailed, "journal", refused.to_string());
         }
         self.batch.clear();
+        self.retained.clear();
         self.post.send_unplaced(broker);
         match need {
             Durability::Memory => Ok(Gate::OPEN),
@@ -322,12 +258,5 @@ impl Feed {
     /// What still waits for the journal, for when there is no publisher any more.
     pub fn take_later(&mut self) -> Option<Post> {
         self.post.take_later()
-    }
-}
-
-impl Route {
-    /// What a message of this quality is promised.
-    fn level_of(&self, qos: QoS) -> Durability {
-        if qos == QoS::AtMostOnce { Durability::Memory } else { self.level }
     }
 }

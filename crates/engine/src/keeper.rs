@@ -140,7 +140,12 @@ fn tell(broker: &Broker, feed: &mut Feed) {
     feed.begin(broker, now_ns());
     for (topic, text) in sys::topics(broker) {
         let message = Publish { retain: true, ..Publish::new(&topic, text.as_bytes()) };
-        feed.publish(broker, Publisher { key: 0, name: "", durable: false }, &message, Version::V311);
+        feed.publish(
+            broker,
+            Publisher { key: 0, name: "", durable: false },
+            &message,
+            Version::V311,
+        );
     }
     feed.finish();
 }

@@ -16,12 +16,13 @@ mod origin;
 mod outlet;
 mod party;
 mod passwords;
-mod reading;
+mod paths;
 mod post;
+mod reading;
 mod recording;
+mod recovery;
 mod registry;
 mod routes;
-mod shim;
 mod status;
 mod stored;
 mod subscribing;
@@ -42,6 +43,7 @@ pub use event::{Event, EventKind};
 pub use listener::{
     Bind, BoundAddress, ClientCertificates, ListenerSettings, TlsError, TlsFault, TlsFiles,
 };
+pub use recovery::Recovered;
 pub use status::{ClientStatus, JournalStatus, PrefixTraffic, Status, Totals};
 
 /// How long a stopping engine waits for its connections to end.
@@ -93,6 +95,9 @@ pub enum StartError {
     /// The journal cannot be opened.
     #[error(transparent)]
     Journal(#[from] slipring_journal::OpenError),
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Recovery(#[from] slipring_journal::ReadError),
     /// No threads to be had.
     #[error("cannot start the engine's threads: {0}")]
     Threads(std::io::Error),
@@ -103,6 +108,7 @@ pub struct Engine {
     broker: Arc<Broker>,
     addresses: Vec<BoundAddress>,
     receipt: Option<Receipt>,
+    recovered: Option<Recovered>,
     /// Gone once stopped. The lock lets `stop` be called twice and from any thread.
     runtime: Mutex<Option<Runtime>>,
 }
@@ -121,13 +127,14 @@ impl Engine {
         let addresses = listeners.iter().map(|listener| listener.address.clone()).collect();
         drop(inside);
         let options = Options { segment_bytes: settings.segment_bytes, ..Options::default() };
-        let (broker, receipt) = Broker::open(plan, settings.journal.as_deref(), options)?;
+        let (broker, found) = Broker::open(plan, settings.journal.as_deref(), options)?;
+        let (receipt, recovered) = found.unzip();
         let broker = Arc::new(broker);
         for listener in listeners {
             runtime.spawn(listener::accept(listener, Arc::clone(&broker)));
         }
         runtime.spawn(keeper::keep(Arc::clone(&broker)));
-        Ok(Self { broker, addresses, receipt, runtime: Mutex::new(Some(runtime)) })
+        Ok(Self { broker, addresses, receipt, recovered, runtime: Mutex::new(Some(runtime)) })
     }
 
     /// Where clients connect, in the order of the settings.
@@ -147,6 +154,11 @@ impl Engine {
     /// What the journal found when it was opened.
     pub fn receipt(&self) -> Option<&Receipt> {
         self.receipt.as_ref()
+    }
+
+    /// What came back from the journal at the start.
+    pub fn recovered(&self) -> Option<&Recovered> {
+        self.recovered.as_ref()
     }
 
     /// Swaps the plan, whole. It rules what comes after; limits of open connections stay.

@@ -10,7 +10,6 @@ use slipring_core::{Dropped, Durability, Limit, Taken};
 use slipring_journal::{AppendError, Batch};
 use tokio::io::AsyncWrite;
 
-use crate::shim::*;
 use crate::broker::Broker;
 use crate::client::{Client, Link};
 use crate::event::now_ns;
@@ -18,6 +17,9 @@ use crate::gates::{Gate, Gates};
 
 /// Write buffers above this are given back when they are empty.
 const BYTES_KEPT: usize = 64 << 10;
+
+/// Messages read from the journal at one time for a client that came back.
+const LOADED_MAX: usize = 1_024;
 
 /// What the socket has not taken yet.
 #[derive(Default)]
@@ -157,7 +159,12 @@ impl Outlet {
     }
 
     /// Takes over what waits; false when nothing does.
-    fn refill(&mut self, broker: &Arc<Broker>, link: &Arc<Link>, client: Option<&Arc<Client>>) -> bool {
+    fn refill(
+        &mut self,
+        broker: &Arc<Broker>,
+        link: &Arc<Link>,
+        client: Option<&Arc<Client>>,
+    ) -> bool {
         self.sent = 0;
         self.unsent.clear();
         if self.unsent.capacity() > BYTES_KEPT {
@@ -200,7 +207,7 @@ impl Outlet {
         let mut batch = Batch::new();
         batch.at(now_ns());
         let level = outgoing.take_records(batch.records());
-        let wanted = outgoing.wanted();
+        let wanted = outgoing.wanted(LOADED_MAX);
         drop(outgoing);
         if !wanted.is_empty() {
             broker.load(client, wanted);
@@ -209,7 +216,8 @@ impl Outlet {
             return taken;
         }
         let level = level.unwrap_or(Durability::Memory);
-        let bytes = if level > Durability::Memory { self.unsent.split_off(start) } else { Vec::new() };
+        let bytes =
+            if level > Durability::Memory { self.unsent.split_off(start) } else { Vec::new() };
         self.unrecorded = Some(Unrecorded { level, batch, bytes });
         self.release(broker, link);
         self.unsent.append(&mut self.control);

@@ -9,7 +9,6 @@ use slipring_core::{
 };
 use slipring_wire::{Frame, Packet, PacketId, Publish, QoS, Reason, Version};
 
-use crate::shim::*;
 use crate::admission::Check;
 use crate::broker::Broker;
 use crate::client::{Client, Link};
@@ -265,7 +264,9 @@ impl Party {
         let (session, expiry_s) = (client.key, opening.expiry_s);
         let will = opening.will.as_ref().map(Cow::Borrowed);
         if resumed {
-            return self.feed.record(&Record::Resumed { session, expiry_s, will }, Durability::Memory);
+            return self
+                .feed
+                .record(&Record::Resumed { session, expiry_s, will }, Durability::Memory);
         }
         let (client_id, user) = (&*client.name, client.user.as_deref());
         let opened = Record::Opened { session, client_id, user, expiry_s, will };

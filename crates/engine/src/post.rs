@@ -10,12 +10,10 @@ use slipring_core::{
 };
 use slipring_wire::{Publish, QoS, Reason, Version};
 
-use crate::shim::*;
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::gates::Gate;
 use crate::routes::Target;
-
 
 /// Bytes of QoS 2 messages of one publisher that may wait for the journal before it is not read.
 const LATER_BYTES_MAX: usize = 16 << 20;
@@ -160,7 +158,8 @@ impl Post {
                 message = messages.next();
             }
             let Some((_, message)) = &message else { break };
-            let delivery = Delivery::new(Arc::clone(message), manner);
+            let Manner { qos, retain, identifiers } = manner;
+            let delivery = Delivery { message: Arc::clone(message), qos, retain, identifiers };
             if wait && message.qos == QoS::ExactlyOnce && message.place.is_some() {
                 self.later_bytes += message.bytes();
                 later.push((client, delivery));
@@ -257,8 +256,8 @@ impl Post {
             encode(publish, &extras, version, &mut self.identified);
             outgoing.push_encoded(&self.identified, message.expires_ms)
         };
-        if matches!(pushed, Pushed::Dropped(_)) && outgoing.is_durable() {
-            outgoing.take_records(&mut self.lost);
+        if matches!(pushed, Pushed::Dropped(_) | Pushed::Overflow(_)) {
+            outgoing.take_drops(&mut self.lost);
         }
         drop(outgoing);
         self.pushed(broker, client, pushed);

@@ -4,9 +4,9 @@
 //! Files are read on threads that serve no connection; what waits is bounded, for each client and for
 //! all together.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use slipring_core::{AnswerTerms, Limit, Pushed};
 use slipring_journal::{
@@ -35,7 +35,8 @@ const BUSY: &str = "too many requests to the journal at once; ask again a little
 
 /// The place where the journal is read for others.
 pub(crate) struct Reading {
-    folder: Option<PathBuf>,
+    /// Where the positions of consumers are noted.
+    folder: OnceLock<PathBuf>,
     /// Whose turn it is; all others wait in line.
     turn: Arc<Semaphore>,
     /// Requests that wait or are being answered.
@@ -137,14 +138,21 @@ impl Broker {
     }
 }
 
-impl Reading {
-    pub fn new(folder: Option<PathBuf>) -> Self {
+impl Default for Reading {
+    fn default() -> Self {
         Self {
-            folder,
+            folder: OnceLock::new(),
             turn: Arc::new(Semaphore::new(READS_AT_ONCE)),
             asked: AtomicUsize::new(0),
             readers: Mutex::default(),
         }
+    }
+}
+
+impl Reading {
+    /// The journal's folder.
+    pub fn set_folder(&self, folder: &Path) {
+        let _ = self.folder.set(folder.to_owned());
     }
 
     fn enter(&self, most: usize) -> bool {
@@ -230,7 +238,7 @@ impl Question {
             return Err(Refusal::from(&ReadError::Beyond { asked: offset, end }));
         }
         let failed = |text: String| Refusal::new(Why::Failed, text);
-        let folder = self.broker.reading.folder.as_deref();
+        let folder = self.broker.reading.folder.get();
         let folder = folder.ok_or_else(|| failed("the journal has no folder".to_owned()))?;
         let standing = consumers::Standing { journal, offset, updated_ns: now_ns() };
         consumers::commit(folder, consumer, &standing).map_err(|error| failed(error.to_string()))?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use slipring_core::ledger::Record;
-use slipring_core::{Limit, Millis, Opening, WillMessage};
+use slipring_core::{Limit, Millis, Opening, Outgoing, WillMessage};
 use slipring_wire::Reason;
 
 use crate::broker::Broker;
@@ -103,14 +103,26 @@ impl Broker {
         };
         let session_present = kept.is_some();
         let client = kept.unwrap_or_else(|| {
-            let limits = *self.plan.load().limits_of(link.origin.listener);
-            let client = Arc::new(Client::new(self.next_key(), client_id, user, &limits));
+            let key = self.next_key();
+            let outgoing = self.outgoing(key, link, opening.expiry_s > 0);
+            let client = Arc::new(Client::new(key, client_id, user, outgoing));
             registry.sessions.insert(client_id.as_str().into(), Arc::clone(&client));
             client
         });
         self.attach(&mut registry, &client, opening, link);
         self.let_in.fetch_add(1, Ordering::Relaxed);
         Ok(Opened { client, session_present, will })
+    }
+
+    /// The queue of a new session.
+    fn outgoing(&self, key: u64, link: &Link, kept: bool) -> Outgoing {
+        let plan = self.plan.load();
+        let limits = plan.limits_of(link.origin.listener);
+        if kept && self.journal.is_some() {
+            Outgoing::durable(limits, key, plan.durability.highest())
+        } else {
+            Outgoing::new(limits)
+        }
     }
 
     fn check_room(
@@ -153,9 +165,6 @@ impl Broker {
         state.expires_ms = None;
         state.expiry_s = opening.expiry_s;
         state.recorded |= self.is_recorded(opening);
-        if state.recorded && opening.expiry_s > 0 && !client.is_durable() {
-            client.make_durable();
-        }
         let limits = *self.plan.load().limits_of(link.origin.listener);
         client.outgoing().attach(link.key, opening.terms, &limits);
         if let Some(earlier) = client.set_link(&mut state, Some(Arc::clone(link))) {

@@ -2,12 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use slipring_core::{Message, Millis, Place, Stored};
-use slipring_journal::Reader;
+use slipring_core::{Durability, Message, Millis, Place, Pushed, Stored};
+use slipring_journal::{Batch, Reader, StoredMessage};
 use slipring_wire::QoS;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-use crate::shim::*;
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::event::now_ns;
@@ -19,16 +18,23 @@ pub(crate) type Shelf = Mutex<Option<Reader>>;
 impl Broker {
     /// Reads the messages a client waits for, apart from the threads that serve connections.
     pub fn load(self: &Arc<Self>, client: &Arc<Client>, offsets: Vec<u64>) {
+        let Ok((_, gate)) = self.append(&mut Batch::new(), Durability::Process) else { return };
         let (broker, client) = (Arc::clone(self), Arc::clone(client));
-        let load = move || {
-            let found = broker.read_stored(&offsets);
-            client.outgoing().fill(found);
-            client.wake();
-        };
-        match Handle::current().runtime_flavor() {
-            RuntimeFlavor::CurrentThread => load(), // a simulation, where nothing happens apart
-            _ => drop(tokio::task::spawn_blocking(load)),
-        }
+        tokio::spawn(async move {
+            if !broker.gates.passed(gate).await {
+                return; // what is not written cannot be read
+            }
+            let load = move || {
+                let found = broker.read_stored(&offsets);
+                if client.outgoing().fill(&found) == Pushed::Wake {
+                    client.wake();
+                }
+            };
+            match Handle::current().runtime_flavor() {
+                RuntimeFlavor::CurrentThread => load(), // a simulation: nothing happens apart
+                _ => drop(tokio::task::spawn_blocking(load)),
+            }
+        });
     }
 
     /// The messages at these offsets; None where there is none any more.

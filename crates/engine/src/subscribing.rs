@@ -45,7 +45,11 @@ impl Party {
         Ok(())
     }
 
-    pub fn unsubscribe(&mut self, client: &Arc<Client>, packet: &Unsubscribe<'_>) -> Result<(), End> {
+    pub fn unsubscribe(
+        &mut self,
+        client: &Arc<Client>,
+        packet: &Unsubscribe<'_>,
+    ) -> Result<(), End> {
         let mut state = client.state_of(&self.link).ok_or(TAKEN_OVER)?;
         let version = self.conversation.version();
         let gone = state.session.unsubscribe(packet, version, &mut self.reply);

@@ -57,15 +57,6 @@ impl Halt {
     }
 }
 
-/// What there is of the active segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Active {
-    Absent,
-    /// Its file is there, without a whole header.
-    Created,
-    Started,
-}
-
 /// The journal's newest segment and how far it is written and synced.
 #[derive(Debug)]
 pub(crate) struct Log {
@@ -73,7 +64,8 @@ pub(crate) struct Log {
     identity: Identity,
     epoch: u64,
     segment_bytes: u64,
-    active: Active,
+    /// Whether the active segment is there and ours.
+    started: bool,
     sealed_bytes: u64,
     segments: usize,
     first_offset: u64,
@@ -100,9 +92,9 @@ impl Log {
             identity,
             epoch: epoch.saturating_add(1),
             segment_bytes,
-            active: if found.taken_over { Active::Created } else { Active::Absent },
+            started: false,
             sealed_bytes: found.sealed_bytes,
-            segments: found.segments,
+            segments: found.sealed,
             first_offset: found.first_offset,
             written: start,
             synced: Reached { at: found.end, mark: 0 },
@@ -144,6 +136,7 @@ impl Log {
         self.synced.mark == self.written.mark
     }
 
+    /// Segments that are there.
     pub fn segments(&self) -> usize {
         self.segments
     }
@@ -157,7 +150,7 @@ impl Log {
     }
 
     fn active_bytes(&self) -> u64 {
-        if self.active == Active::Started { self.written.at.position } else { 0 }
+        if self.started { self.written.at.position } else { 0 }
     }
 
     fn is_fresh(&self) -> bool {
@@ -187,7 +180,7 @@ impl Log {
             let why = format!("the journal has {} bytes, {bytes_max} are allowed", self.bytes());
             return Err(Halt::NoSpace(why));
         }
-        if self.active != Active::Started {
+        if !self.started {
             self.start_segment()?;
         }
         let fitting = self.fitting(batches, bytes_max);
@@ -254,26 +247,18 @@ impl Log {
         self.sync()?;
         self.sealed_bytes += self.active_bytes();
         self.written.at = Position::first(self.segment().next(self.written.at.offset));
-        self.active = Active::Absent;
+        self.started = false;
         self.start_segment()
     }
 
     /// The header and the name are synced before a batch follows, so a damaged header is never a
     /// torn one.
     fn start_segment(&mut self) -> Result<(), Halt> {
-        let segment = self.segment();
-        if self.active == Active::Absent {
-            self.storage.create(segment).map_err(Halt::of_write)?;
-            self.active = Active::Created;
-            self.segments += 1;
-        } else {
-            self.storage.truncate(segment, 0)?;
-        }
-        let header = SegmentHeader { identity: self.identity, epoch: self.epoch, segment }.encode();
-        self.storage.append(segment, &header).map_err(Halt::of_write)?;
-        self.storage.sync(segment)?;
-        self.storage.sync_names()?;
-        self.active = Active::Started;
+        let (identity, epoch, segment) = (self.identity, self.epoch, self.segment());
+        let header = SegmentHeader { identity, epoch, segment }.encode();
+        self.storage.begin(segment, &header).map_err(Halt::of_write)?;
+        self.started = true;
+        self.segments += 1;
         self.synced = self.written;
         Ok(())
     }
