@@ -19,6 +19,7 @@ __all__ = [
     "Listener",
     "Plan",
     "PrefixTraffic",
+    "RemoteJournal",
     "Status",
     "Totals",
     "Value",
@@ -42,7 +43,7 @@ class Plan:
         journal: list[str],
         sys_interval_s: int,
         server_reference: str | None,
-        users: dict[str, str],
+        users: dict[str, tuple[str, bool]],
         anonymous: bool,
     ) -> Plan: ...
 
@@ -245,6 +246,19 @@ class JournalReader:
     def first_offset(self) -> int: ...
     def end_offset(self) -> int: ...
     def read(self, start: int, end: int, max_bytes: int) -> JournalColumns: ...
+
+@final
+class RemoteJournal:
+    def __new__(cls, url: str, options: dict[str, Any]) -> RemoteJournal: ...
+    @property
+    def url(self) -> str: ...
+    @property
+    def identity(self) -> str: ...
+    @property
+    def first_offset(self) -> int: ...
+    def end_offset(self) -> int: ...
+    def read(self, start: int, end: int, max_bytes: int) -> JournalColumns: ...
+    def commit(self, consumer: str, offset: int) -> None: ...
 
 @final
 class Consumer:

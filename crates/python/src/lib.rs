@@ -7,6 +7,7 @@ mod engine;
 mod journal;
 mod listener;
 mod plan;
+mod remote;
 
 use pyo3::prelude::*;
 
@@ -19,5 +20,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan::make_verifier, module)?)?;
     engine::register(module)?;
     consumers::register(module)?;
+    remote::register(module)?;
     journal::register(module)
 }

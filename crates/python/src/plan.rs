@@ -33,6 +33,7 @@ struct LimitsDict {
     qos12_full: String,
     retained_messages: usize,
     retained_bytes: usize,
+    journal_requests: usize,
     values: usize,
 }
 
@@ -63,6 +64,7 @@ impl TryFrom<LimitsDict> for Limits {
             qos12_full: overflow(&limits.qos12_full)?,
             retained_messages: limits.retained_messages,
             retained_bytes: limits.retained_bytes,
+            journal_requests: limits.journal_requests,
             values: limits.values,
         })
     }
@@ -93,12 +95,11 @@ impl Plan {
         journal: Vec<String>,
         sys_interval_s: u32,
         server_reference: Option<String>,
-        users: BTreeMap<String, String>,
+        users: BTreeMap<String, (String, bool)>,
         anonymous: bool,
     ) -> PyResult<Self> {
         let journal = JournalRule::new(journal).map_err(refused)?;
-        let verifiers = users.into_iter().map(|(name, text)| Ok((name, verifier(&text)?)));
-        let users = Users::new(verifiers.collect::<PyResult<Vec<_>>>()?).map_err(refused)?;
+        let users = make_users(users)?;
         Ok(Self(slipring_core::Plan {
             limits: limits.try_into()?,
             listeners: listeners.into_iter().map(Limits::try_from).collect::<PyResult<_>>()?,
@@ -113,6 +114,15 @@ impl Plan {
     fn __repr__(&self) -> String {
         format!("{:?}", self.0)
     }
+}
+
+/// Each has a verifier, and may read the journal or not.
+fn make_users(users: BTreeMap<String, (String, bool)>) -> PyResult<Users> {
+    let readers = users.iter().filter(|(_, (_, journal))| *journal).map(|(name, _)| name.clone());
+    let readers: Vec<String> = readers.collect();
+    let verifiers = users.into_iter().map(|(name, (text, _))| Ok((name, verifier(&text)?)));
+    let users = Users::new(verifiers.collect::<PyResult<Vec<_>>>()?).map_err(refused)?;
+    Ok(users.with_readers(readers))
 }
 
 /// The verifier of a password, as it stands in a config file.
