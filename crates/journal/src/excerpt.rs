@@ -19,6 +19,9 @@ pub(crate) trait TakeBatch {
         range: &Range<u64>,
         bytes_max: usize,
     ) -> Taken;
+
+    /// Whether nothing was taken.
+    fn is_empty(&self) -> bool;
 }
 
 impl TakeBatch for Columns {
@@ -31,6 +34,10 @@ impl TakeBatch for Columns {
     ) -> Taken {
         Columns::take_batch(self, header, messages, range, bytes_max)
     }
+
+    fn is_empty(&self) -> bool {
+        Columns::is_empty(self)
+    }
 }
 
 /// The receive time of the last batch.
@@ -40,6 +47,10 @@ impl TakeBatch for Newest {
     fn take_batch(&mut self, header: &BatchHeader, _: &[u8], _: &Range<u64>, _: usize) -> Taken {
         self.0 = Some(header.receive_ns);
         Taken::All
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_none()
     }
 }
 
@@ -165,6 +176,10 @@ impl TakeBatch for Excerpt {
         }
         self.push(sent, [messages, &[]]);
         Taken::All
+    }
+
+    fn is_empty(&self) -> bool {
+        Excerpt::is_empty(self)
     }
 }
 

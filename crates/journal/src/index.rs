@@ -18,6 +18,12 @@ pub(crate) struct Place {
     pub newest_ns: i64,
 }
 
+impl Place {
+    pub fn in_segment(self, segment: SegmentId) -> Position {
+        Position { segment, position: self.position, offset: self.offset }
+    }
+}
+
 /// What is known of a segment from its start up to `end`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Index {
@@ -64,6 +70,11 @@ impl Index {
     /// The last place from which a walk meets the first message received at or after `ns`.
     pub fn before_time(&self, ns: i64) -> Option<Place> {
         self.last(|place| place.newest_ns < ns)
+    }
+
+    /// Up to where the segment was walked.
+    pub fn end_in(&self, segment: SegmentId) -> Position {
+        self.end.in_segment(segment)
     }
 
     fn reach(&mut self, place: Place) {

@@ -33,7 +33,20 @@ impl Reader {
         if range.is_empty() {
             return Ok(());
         }
-        let mut at = self.seek(range.start);
+        match self.read_into(range, bytes_max, into) {
+            // What was read before its segment was removed is good; the next read meets the gap.
+            Err(error) if error.is_removed() && !into.is_empty() => Ok(()),
+            read => read.map_err(|error| self.gap(range.start, error)),
+        }
+    }
+
+    fn read_into(
+        &mut self,
+        range: &Range<u64>,
+        bytes_max: usize,
+        into: &mut impl TakeBatch,
+    ) -> Result<(), ReadError> {
+        let mut at = self.seek(range.start)?;
         while at.offset < range.end {
             let (next, full) = self.read_batch(at, range, bytes_max, into)?;
             if full {
@@ -55,11 +68,14 @@ impl Reader {
     ) -> Result<(Position, bool), ReadError> {
         let header = match self.step(at, Check::Headers)? {
             Step::Batch(header) => header,
-            Step::Damage(damage, resume) => return Ok((avoid(damage, range, resume)?, false)),
+            Step::Damage(damage, resume) => {
+                self.places.skip(at, resume);
+                return Ok((avoid(damage, range, resume)?, false));
+            }
             Step::Tail(flaw) => return Ok((self.leave_segment(at, flaw, range)?, false)),
         };
         let next = at.after(&header);
-        self.mark(next);
+        self.places.pass(at, &header);
         if next.offset <= range.start || header.count == 0 {
             return Ok((next, false));
         }
