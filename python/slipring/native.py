@@ -1,10 +1,12 @@
 """The only importer of slipring._native: everything Rust gives Python passes here."""
 
 from slipring._native import (
+    AwaySession,
     Buffer,
     Client,
     ConnectedClient,
     Consumer,
+    DamagedRange,
     Engine,
     Event,
     JournalColumns,
@@ -14,10 +16,12 @@ from slipring._native import (
     Listener,
     Plan,
     PrefixTraffic,
+    Receipt,
     RemoteJournal,
     Status,
     Totals,
     Value,
+    check_filter,
     check_verifier,
     commit_consumer,
     forget_consumer,
@@ -27,10 +31,12 @@ from slipring._native import (
 from slipring._native import __version__ as version
 
 __all__ = [
+    "AwaySession",
     "Buffer",
     "Client",
     "ConnectedClient",
     "Consumer",
+    "DamagedRange",
     "Engine",
     "Event",
     "JournalColumns",
@@ -40,10 +46,12 @@ __all__ = [
     "Listener",
     "Plan",
     "PrefixTraffic",
+    "Receipt",
     "RemoteJournal",
     "Status",
     "Totals",
     "Value",
+    "check_filter",
     "check_verifier",
     "commit_consumer",
     "forget_consumer",

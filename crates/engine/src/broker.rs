@@ -84,10 +84,12 @@ impl Broker {
         let gates = Arc::new(Gates::default());
         let Some(folder) = journal else { return Ok((Self::new(plan, None, gates), None)) };
         let told = Arc::clone(&gates);
+        let begun = Instant::now();
         let (journal, receipt) =
             Journal::open(folder, options, move |progress| told.progress(&progress))?;
-        let (broker, recovered) = Self::over(plan, journal, gates)?;
+        let (broker, mut recovered) = Self::over(plan, journal, gates)?;
         broker.reading.set_folder(folder);
+        recovered.took = begun.elapsed();
         Ok((broker, Some((receipt, recovered))))
     }
 
@@ -139,6 +141,9 @@ impl Broker {
 
     /// Swaps the plan.
     pub fn apply(&self, plan: Plan) {
+        if let Some(journal) = &self.journal {
+            journal.set_bytes_max(plan.journal_bytes_max);
+        }
         self.plan.store(Arc::new(plan));
         self.generation.fetch_add(1, Ordering::Release);
     }

@@ -197,7 +197,7 @@ impl Question {
         let request = Request::decode(&self.name, &self.body);
         match request.map_err(|error| Refusal::new(Why::Malformed, error.to_string()))? {
             Request::About => self.with_reader(|reader| {
-                let newest_ns = reader.newest_ns()?.unwrap_or(0);
+                let newest_ns = reader.newest_receive_ns()?.unwrap_or(0);
                 let (first, end) = (reader.first_offset(), reader.end_offset()?);
                 let journal = reader.identity();
                 Ok(Answer::About { journal, first, end, newest_ns }.encode())

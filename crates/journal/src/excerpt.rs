@@ -198,7 +198,7 @@ impl Reader {
     }
 
     /// When the newest message was received; `None` where there is none.
-    pub fn newest_ns(&mut self) -> Result<Option<i64>, ReadError> {
+    pub fn newest_receive_ns(&mut self) -> Result<Option<i64>, ReadError> {
         let end = self.end_offset()?;
         let mut newest = Newest(None);
         self.gather(&(end.saturating_sub(1).max(self.first_offset())..end), 0, &mut newest)?;

@@ -111,7 +111,7 @@ fn no_flipped_bit_goes_unseen() {
 #[test]
 fn the_newest_receive_time_is_that_of_the_last_message() {
     let (_dir, mut reader) = journal("newest");
-    assert_eq!(reader.newest_ns().unwrap(), Some(36));
+    assert_eq!(reader.newest_receive_ns().unwrap(), Some(36));
     let error = reader.excerpt(0..41, 100, 100).unwrap_err();
     assert!(matches!(error, ReadError::Beyond { asked: 41, end: 40 }), "{error}");
 }

@@ -8,6 +8,7 @@ mod journal;
 mod listener;
 mod plan;
 mod remote;
+mod status;
 
 use pyo3::prelude::*;
 
@@ -16,6 +17,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     client::register(module)?;
     module.add_class::<plan::Plan>()?;
+    module.add_function(wrap_pyfunction!(plan::check_filter, module)?)?;
     module.add_function(wrap_pyfunction!(plan::check_verifier, module)?)?;
     module.add_function(wrap_pyfunction!(plan::make_verifier, module)?)?;
     engine::register(module)?;

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
-use slipring_core::{Authentication, JournalRule, Limits, Overflow, Users, Verifier};
+use slipring_core::{
+    Authentication, DurabilityRule, JournalRule, Limits, Overflow, Retention, Users, Verifier,
+};
 
 pyo3::import_exception!(slipring.errors, PlanError);
 
@@ -79,6 +81,41 @@ fn overflow(name: &str) -> PyResult<Overflow> {
     }
 }
 
+/// What is kept, how safely and for how long, with the keys of the configuration; 0 is no bound.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct JournalDict {
+    topics: Vec<String>,
+    durability: String,
+    /// Levels by filter, in their order; `durability` is the level of the rest.
+    rules: Vec<(String, String)>,
+    retain_age_s: u64,
+    retain_bytes: u64,
+    bytes_max: u64,
+    keep_unread: bool,
+}
+
+impl JournalDict {
+    fn durability(&self) -> PyResult<DurabilityRule> {
+        let level = |name: &str| name.parse().map_err(refused);
+        let rules = self.rules.iter().map(|(filter, name)| Ok((filter.clone(), level(name)?)));
+        let rules = rules.collect::<PyResult<_>>()?;
+        DurabilityRule::new(rules, level(&self.durability)?).map_err(refused)
+    }
+
+    fn retention(&self) -> Retention {
+        Retention {
+            age_s: bound(self.retain_age_s),
+            bytes: bound(self.retain_bytes),
+            keep_unread: self.keep_unread,
+        }
+    }
+}
+
+fn bound(number: u64) -> Option<u64> {
+    (number > 0).then_some(number)
+}
+
 /// Everything the control plane decides, immutable.
 #[pyclass(frozen, module = "slipring._native")]
 pub struct Plan(pub(crate) slipring_core::Plan);
@@ -92,22 +129,23 @@ impl Plan {
     fn new(
         limits: LimitsDict,
         listeners: Vec<LimitsDict>,
-        journal: Vec<String>,
+        journal: JournalDict,
         sys_interval_s: u32,
         server_reference: Option<String>,
         users: BTreeMap<String, (String, bool)>,
         anonymous: bool,
     ) -> PyResult<Self> {
-        let journal = JournalRule::new(journal).map_err(refused)?;
         let users = make_users(users)?;
         Ok(Self(slipring_core::Plan {
             limits: limits.try_into()?,
             listeners: listeners.into_iter().map(Limits::try_from).collect::<PyResult<_>>()?,
             server_reference,
             sys_interval_s,
-            journal,
+            durability: journal.durability()?,
+            retention: journal.retention(),
+            journal_bytes_max: bound(journal.bytes_max),
+            journal: JournalRule::new(journal.topics).map_err(refused)?,
             authentication: Authentication { users, anonymous },
-            ..slipring_core::Plan::default()
         }))
     }
 
@@ -136,6 +174,12 @@ pub fn make_verifier(password: &[u8], salt: &[u8], iterations: u32) -> PyResult<
 #[pyfunction]
 pub fn check_verifier(text: &str) -> PyResult<()> {
     verifier(text).map(drop)
+}
+
+/// Whether this is a topic filter; the error says why not.
+#[pyfunction]
+pub fn check_filter(filter: &str) -> PyResult<()> {
+    JournalRule::new(vec![filter.to_owned()]).map(drop).map_err(refused)
 }
 
 fn verifier(text: &str) -> PyResult<Verifier> {
