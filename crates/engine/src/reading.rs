@@ -203,6 +203,10 @@ impl Question {
                 Ok(Answer::About { journal, first, end, newest_ns }.encode())
             }),
             Request::Read { from, to, bytes_max } => self.read_range(from, to, bytes_max),
+            Request::At { ns } => self.with_reader(|reader| {
+                let (offset, journal) = (reader.offset_at(ns)?, reader.identity());
+                Ok(Answer::At { journal, offset }.encode())
+            }),
             Request::Commit { journal, offset, consumer } => {
                 self.commit(journal, offset, consumer)
             }

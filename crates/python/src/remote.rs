@@ -80,6 +80,10 @@ impl RemoteJournal {
         py.detach(|| self.journal().end_offset()).map_err(|error| translate(&self.url, &error))
     }
 
+    fn offset_at(&self, py: Python<'_>, ns: i64) -> PyResult<u64> {
+        py.detach(|| self.journal().offset_at(ns)).map_err(|error| translate(&self.url, &error))
+    }
+
     fn read(
         &self,
         py: Python<'_>,

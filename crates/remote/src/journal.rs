@@ -145,6 +145,20 @@ impl RemoteJournal {
         Ok(columns)
     }
 
+    /// The lowest offset whose receive time is at or after `ns`; where there is none, the end.
+    pub fn offset_at(&mut self, ns: i64) -> Result<u64, RemoteError> {
+        let request = Request::At { ns };
+        let (found, offset) = self.patiently(|journal| {
+            let body = journal.ask(&request)?;
+            match understand(&request, &body)? {
+                Answer::At { journal, offset } => Ok((journal, offset)),
+                _ => Err(other_answer()),
+            }
+        })?;
+        self.check_identity(found)?;
+        Ok(offset)
+    }
+
     /// Notes how far a consumer has come, so that retention does not overtake it.
     pub fn commit(&mut self, consumer: &str, offset: u64) -> Result<(), RemoteError> {
         let request = Request::Commit { journal: self.identity, offset, consumer };
@@ -156,10 +170,15 @@ impl RemoteJournal {
 
     fn about(&mut self) -> Result<About, RemoteError> {
         let about = self.patiently(Self::ask_about)?;
-        if about.identity == self.identity {
-            return Ok(about);
+        self.check_identity(about.identity)?;
+        Ok(about)
+    }
+
+    fn check_identity(&self, found: Identity) -> Result<(), RemoteError> {
+        if found == self.identity {
+            return Ok(());
         }
-        Err(RemoteError::OtherJournal { found: about.identity, expected: self.identity })
+        Err(RemoteError::OtherJournal { found, expected: self.identity })
     }
 
     fn ask_about(&mut self) -> Result<About, RemoteError> {
@@ -168,7 +187,7 @@ impl RemoteJournal {
             Answer::About { journal, first, end, .. } => {
                 Ok(About { identity: journal, first, end })
             }
-            _ => Err(RemoteError::Nonsense("it is about something else".to_owned())),
+            _ => Err(other_answer()),
         }
     }
 
@@ -203,11 +222,9 @@ impl RemoteJournal {
     fn take_part(&self, start: u64, body: Box<[u8]>) -> Result<Part, RemoteError> {
         let request = Request::Read { from: 0, to: 0, bytes_max: 0 };
         let Answer::Read { journal, end, .. } = understand(&request, &body)? else {
-            return Err(RemoteError::Nonsense("it is about something else".to_owned()));
+            return Err(other_answer());
         };
-        if journal != self.identity {
-            return Err(RemoteError::OtherJournal { found: journal, expected: self.identity });
-        }
+        self.check_identity(journal)?;
         Ok(Part { offsets: start..end, body })
     }
 
@@ -247,6 +264,10 @@ impl RemoteJournal {
             pause = (pause * 2).min(PAUSE_MAX);
         }
     }
+}
+
+fn other_answer() -> RemoteError {
+    RemoteError::Nonsense("it is about something else".to_owned())
 }
 
 /// The answer in a body; a refusal is an error.

@@ -74,6 +74,9 @@ fn every_range_is_the_same_as_in_the_folder() {
     assert_eq!(there.identity(), here.identity());
     let end = here.end_offset().unwrap();
     assert_eq!((there.first_offset(), there.end_offset().unwrap()), (0, end));
+    for ns in [-1, 0, 700, 1400, 3000] {
+        assert_eq!(there.offset_at(ns).unwrap(), here.offset_at(ns).unwrap());
+    }
     for (range, bytes_max) in
         [(0..end, 1 << 28), (3..4, 1), (1000..1900, 100_000), (499..500, 10), (7..7, 1), (0..9, 0)]
     {
