@@ -54,6 +54,9 @@ pub struct Limits {
     pub waiting_messages: usize,
     /// Their bytes.
     pub waiting_bytes: usize,
+    /// Requests of readers on other machines that wait or are answered, of all clients; a further one
+    /// is told to ask again later.
+    pub journal_requests: usize,
     /// Topics whose newest value is kept; further topics are carried, but not shown.
     pub values: usize,
 }
@@ -85,6 +88,7 @@ impl Default for Limits {
             retained_bytes: 256 << 20,
             waiting_messages: 100_000,
             waiting_bytes: 64 << 20,
+            journal_requests: 256,
             values: 100_000,
         }
     }
@@ -132,5 +136,6 @@ limits! {
     RetainedBytes = "retained_bytes";
     WaitingMessages = "waiting_messages";
     WaitingBytes = "waiting_bytes";
+    JournalRequests = "journal_requests";
     Values = "values";
 }

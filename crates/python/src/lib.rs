@@ -8,6 +8,7 @@ mod engine;
 mod journal;
 mod listener;
 mod plan;
+mod remote;
 mod status;
 
 use pyo3::prelude::*;
@@ -23,5 +24,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     engine::register(module)?;
     check::register(module)?;
     consumers::register(module)?;
+    remote::register(module)?;
     journal::register(module)
 }

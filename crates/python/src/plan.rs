@@ -37,6 +37,7 @@ struct LimitsDict {
     retained_bytes: usize,
     waiting_messages: usize,
     waiting_bytes: usize,
+    journal_requests: usize,
     values: usize,
 }
 
@@ -69,6 +70,7 @@ impl TryFrom<LimitsDict> for Limits {
             retained_bytes: limits.retained_bytes,
             waiting_messages: limits.waiting_messages,
             waiting_bytes: limits.waiting_bytes,
+            journal_requests: limits.journal_requests,
             values: limits.values,
         })
     }
@@ -134,11 +136,10 @@ impl Plan {
         journal: JournalDict,
         sys_interval_s: u32,
         server_reference: Option<String>,
-        users: BTreeMap<String, String>,
+        users: BTreeMap<String, (String, bool)>,
         anonymous: bool,
     ) -> PyResult<Self> {
-        let verifiers = users.into_iter().map(|(name, text)| Ok((name, verifier(&text)?)));
-        let users = Users::new(verifiers.collect::<PyResult<Vec<_>>>()?).map_err(refused)?;
+        let users = make_users(users)?;
         Ok(Self(slipring_core::Plan {
             limits: limits.try_into()?,
             listeners: listeners.into_iter().map(Limits::try_from).collect::<PyResult<_>>()?,
@@ -155,6 +156,15 @@ impl Plan {
     fn __repr__(&self) -> String {
         format!("{:?}", self.0)
     }
+}
+
+/// Each has a verifier, and may read the journal or not.
+fn make_users(users: BTreeMap<String, (String, bool)>) -> PyResult<Users> {
+    let readers = users.iter().filter(|(_, (_, journal))| *journal).map(|(name, _)| name.clone());
+    let readers: Vec<String> = readers.collect();
+    let verifiers = users.into_iter().map(|(name, (text, _))| Ok((name, verifier(&text)?)));
+    let users = Users::new(verifiers.collect::<PyResult<Vec<_>>>()?).map_err(refused)?;
+    Ok(users.with_readers(readers))
 }
 
 /// The verifier of a password, as it stands in a config file.

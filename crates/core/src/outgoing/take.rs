@@ -10,7 +10,7 @@ use crate::delivery::{self, TopicAlias};
 use crate::{Delivery, Extras, Message, Millis};
 
 /// Bytes of queued messages encoded at one time; the rest follows when these are written.
-const SLICE_BYTES: usize = 256 << 10;
+pub(super) const SLICE_BYTES: usize = 256 << 10;
 
 /// What a take gave, and what was lost since the last one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,6 +55,7 @@ impl Outgoing {
             self.take_replays(&mut link, now_ms, find, &mut taken, out);
             self.take_queue(&mut link, now_ms, &mut taken, out);
             self.take_lane(&mut link, now_ms, &mut taken, out);
+            self.answers.take(out);
             self.link = Some(link);
             taken.held = !self.queue.is_empty() && self.hold();
             self.held &= !self.queue.is_empty();
