@@ -16,6 +16,7 @@ use slipring_journal::{
 use crate::buffer::{Buffer, Column};
 
 pyo3::import_exception!(slipring.errors, JournalError);
+pyo3::import_exception!(slipring.errors, JournalDamaged);
 pyo3::import_exception!(slipring.errors, JournalGap);
 
 /// Adds this file's classes to the module.
@@ -70,6 +71,11 @@ impl JournalReader {
 fn read_error(error: ReadError) -> PyErr {
     match error {
         ReadError::Gap { .. } | ReadError::Beyond { .. } => JournalGap::new_err(error.to_string()),
+        ReadError::Damaged(ref damage) => JournalDamaged::new_err((
+            error.to_string(),
+            damage.offsets.start,
+            damage.offsets.end,
+        )),
         _ => JournalError::new_err(error.to_string()),
     }
 }
@@ -144,8 +150,8 @@ impl JournalColumns {
 
 /// Writes a journal without a broker; the directory must not belong to a running one.
 #[pyclass(frozen, module = "slipring._native")]
-struct JournalWriter {
-    journal: Journal,
+pub struct JournalWriter {
+    pub(crate) journal: Journal,
 }
 
 #[pymethods]
@@ -189,7 +195,7 @@ impl JournalWriter {
     }
 }
 
-fn raise(error: &impl std::error::Error) -> PyErr {
+pub(crate) fn raise(error: &impl std::error::Error) -> PyErr {
     JournalError::new_err(error.to_string())
 }
 

@@ -5,7 +5,10 @@ mod client;
 mod engine;
 mod journal;
 mod listener;
+mod messages;
 mod plan;
+mod properties;
+mod topics;
 
 use pyo3::prelude::*;
 
@@ -17,5 +20,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan::check_verifier, module)?)?;
     module.add_function(wrap_pyfunction!(plan::make_verifier, module)?)?;
     engine::register(module)?;
-    journal::register(module)
+    journal::register(module)?;
+    messages::register(module)?;
+    properties::register(module)?;
+    topics::register(module)
 }
