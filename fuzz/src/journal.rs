@@ -99,7 +99,8 @@ fn write_and_read(dir: &Path, alone: bool) {
     let mut batch = Batch::new();
     batch.begin("fuzz", 1);
     batch.push(Flags::new(1, false), "t", b"", b"payload");
-    let offsets = journal.append(&mut batch).expect("an open journal takes a message");
+    let offsets =
+        journal.append(&mut batch, false).expect("an open journal takes a message").offsets;
     journal.close().expect("a journal in memory is written");
     match Reader::open(dir).and_then(|mut reader| reader.read(offsets.clone(), 1 << 16)) {
         Ok(columns) => assert_eq!(columns.payload.get(0), b"payload"),

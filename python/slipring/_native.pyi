@@ -9,6 +9,7 @@ __all__ = [
     "Buffer",
     "Client",
     "ConnectedClient",
+    "Consumer",
     "Engine",
     "Event",
     "JournalColumns",
@@ -16,14 +17,23 @@ __all__ = [
     "JournalStatus",
     "JournalWriter",
     "Listener",
+    "Messages",
     "Plan",
     "PrefixTraffic",
     "Status",
     "Totals",
     "Value",
     "__version__",
+    "check_filter",
+    "check_topic",
     "check_verifier",
+    "commit_consumer",
+    "decode_properties",
+    "encode_properties",
+    "forget_consumer",
+    "list_consumers",
     "make_verifier",
+    "match_topics",
 ]
 
 __version__: str
@@ -228,6 +238,8 @@ class JournalColumns:
     @property
     def topic(self) -> tuple[Buffer, Buffer]: ...
     @property
+    def properties(self) -> tuple[Buffer, Buffer]: ...
+    @property
     def payload(self) -> tuple[Buffer, Buffer]: ...
 
 @final
@@ -241,6 +253,23 @@ class JournalReader:
     def read(self, start: int, end: int, max_bytes: int) -> JournalColumns: ...
 
 @final
+class Consumer:
+    @property
+    def name(self) -> str: ...
+    @property
+    def journal(self) -> str | None: ...
+    @property
+    def offset(self) -> int | None: ...
+    @property
+    def updated_ns(self) -> int | None: ...
+    @property
+    def flaw(self) -> str | None: ...
+
+def list_consumers(path: str | PathLike[str]) -> list[Consumer]: ...
+def commit_consumer(path: str | PathLike[str], name: str, journal: str, offset: int) -> None: ...
+def forget_consumer(path: str | PathLike[str], name: str) -> bool: ...
+
+@final
 class JournalWriter:
     def __new__(
         cls, path: str | PathLike[str], segment_bytes: int | None = None
@@ -252,8 +281,32 @@ class JournalWriter:
         messages: list[tuple[str, bytes]],
         retain: bool = False,
     ) -> int: ...
+    @property
+    def next_offset(self) -> int: ...
     def flush(self) -> None: ...
     def close(self) -> None: ...
+
+@final
+class Messages:
+    def __new__(
+        cls,
+        count: int,
+        *,
+        receive_ns: bytes,
+        flags: bytes,
+        publisher: tuple[bytes, bytes],
+        topic: tuple[bytes, bytes],
+        properties: tuple[bytes, bytes],
+        payload: tuple[bytes, bytes],
+    ) -> Messages: ...
+    def __len__(self) -> int: ...
+    def append_to(self, writer: JournalWriter, start: int, end: int) -> None: ...
+
+def check_topic(topic: str) -> None: ...
+def check_filter(filter: str) -> None: ...  # noqa: A002 (the word of the standard)
+def match_topics(filters: Sequence[str], topics: Sequence[str]) -> list[bool]: ...
+def decode_properties(encoded: bytes) -> list[tuple[str, Any]]: ...
+def encode_properties(properties: Sequence[tuple[str, Any]]) -> bytes: ...
 
 @final
 class Client:

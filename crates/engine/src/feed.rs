@@ -218,7 +218,7 @@ impl Feed {
         let Some(journal) = &broker.journal else { return };
         while !self.batch.is_empty() {
             let room = broker.journal_room.notified();
-            match journal.append(&mut self.batch) {
+            match journal.append(&mut self.batch, false) {
                 Ok(_) => {}
                 Err(AppendError::Full { .. }) => room.await,
                 Err(failed) => self.give_up(broker, &failed),

@@ -1,13 +1,20 @@
-//! A batch under construction: the messages one publisher sent in one read. Never does I/O.
+//! A batch under construction: the messages one publisher sent in one read, and the records of
+//! state that belong to them. Never does I/O.
 
 use crate::format::{BATCH_HEADER_BYTES, BatchHeader, Flags};
+
+/// The publisher of a batch without messages: an empty name.
+const NOBODY: [u8; 2] = [0; 2];
 
 /// Owned and reused by a connection, so that a warm batch allocates nothing per message.
 #[derive(Debug, Default)]
 pub struct Batch {
-    body: Vec<u8>,
+    /// The publisher and its messages, as they stand in the body; empty until the batch is begun.
+    messages: Vec<u8>,
+    records: Vec<u8>,
     count: u32,
     receive_ns: i64,
+    retained: bool,
 }
 
 impl Batch {
@@ -16,27 +23,39 @@ impl Batch {
         Self::default()
     }
 
-    /// Names the publisher (its client id) and the time its messages were received.
+    /// Names the publisher (its client id) and the time its messages were received. Records may be
+    /// there already.
     ///
     /// Panics when messages wait in the batch: append or clear them first.
     pub fn begin(&mut self, publisher: &str, receive_ns: i64) {
-        assert!(self.is_empty(), "a batch was begun before its messages were appended");
-        self.body.clear();
+        assert!(self.count == 0, "a batch was begun before its messages were appended");
+        self.messages.clear();
         self.receive_ns = receive_ns;
-        put_short(&mut self.body, publisher.as_bytes());
+        put_short(&mut self.messages, publisher.as_bytes());
+    }
+
+    /// The time of a batch that is never begun, because it has records only.
+    pub fn at(&mut self, receive_ns: i64) {
+        self.receive_ns = receive_ns;
     }
 
     /// Adds one message. `properties` are its MQTT 5 properties as they came, without their length.
     ///
     /// Panics when the batch was not begun, or when the topic is longer than MQTT allows.
     pub fn push(&mut self, flags: Flags, topic: &str, properties: &[u8], payload: &[u8]) {
-        assert!(!self.body.is_empty(), "a message was pushed before the batch was begun");
-        self.body.reserve(11 + topic.len() + properties.len() + payload.len());
-        self.body.push(flags.bits());
-        put_short(&mut self.body, topic.as_bytes());
-        put_long(&mut self.body, properties);
-        put_long(&mut self.body, payload);
+        assert!(!self.messages.is_empty(), "a message was pushed before the batch was begun");
+        self.messages.reserve(11 + topic.len() + properties.len() + payload.len());
+        self.messages.push(flags.bits());
+        put_short(&mut self.messages, topic.as_bytes());
+        put_long(&mut self.messages, properties);
+        put_long(&mut self.messages, payload);
         self.count += 1;
+        self.retained |= flags.retain();
+    }
+
+    /// Where to add records of state: opaque bytes, kept or lost together with the messages.
+    pub fn records(&mut self) -> &mut Vec<u8> {
+        &mut self.records
     }
 
     /// Messages in the batch.
@@ -44,32 +63,46 @@ impl Batch {
         self.count as usize
     }
 
-    /// Whether there is no message in the batch.
+    /// Whether there is neither a message nor a record in the batch.
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.count == 0 && self.records.is_empty()
     }
 
     /// Bytes the batch takes in the journal.
     pub fn bytes(&self) -> usize {
-        BATCH_HEADER_BYTES + self.body.len()
+        BATCH_HEADER_BYTES + self.body_bytes()
     }
 
-    /// Drops the messages; keeps the memory.
+    /// Drops the messages and the records; keeps the memory.
     pub fn clear(&mut self) {
-        self.body.clear();
+        self.messages.clear();
+        self.records.clear();
         self.count = 0;
+        self.retained = false;
     }
 
-    pub(crate) fn body(&self) -> &[u8] {
-        &self.body
+    pub(crate) fn body_bytes(&self) -> usize {
+        self.body().iter().map(|part| part.len()).sum()
+    }
+
+    /// The two parts of the body: publisher and messages, then the records.
+    pub(crate) fn body(&self) -> [&[u8]; 2] {
+        let messages = if self.messages.is_empty() { &NOBODY[..] } else { &self.messages };
+        [messages, &self.records]
+    }
+
+    pub(crate) fn checksum(&self) -> u32 {
+        self.body().into_iter().fold(0, crc32c::crc32c_append)
     }
 
     pub(crate) fn header(&self, base_offset: u64, body_checksum: u32) -> BatchHeader {
         BatchHeader {
-            body_bytes: self.body.len() as u32,
+            body_bytes: self.body_bytes() as u32,
             base_offset,
             count: self.count,
             receive_ns: self.receive_ns,
+            state_bytes: self.records.len() as u32,
+            retained: self.retained,
             body_checksum,
         }
     }
@@ -141,13 +174,23 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_body_holds_what_was_pushed(publisher in ".{0,9}", sent in messages()) {
+        fn a_body_holds_what_was_pushed(
+            publisher in ".{0,9}",
+            sent in messages(),
+            records in prop::collection::vec(any::<u8>(), 0..20),
+        ) {
             let mut batch = Batch::new();
+            batch.records().extend(&records);
             batch.begin(&publisher, 1);
             for (qos, retain, topic, properties, payload) in &sent {
                 batch.push(Flags::new(*qos, *retain), topic, properties, payload);
             }
-            let (who, mut rest) = split_publisher(batch.body()).unwrap();
+            let (body, header) = (batch.body().concat(), batch.header(7, batch.checksum()));
+            prop_assert_eq!(crc32c::crc32c(&body), header.body_checksum);
+            prop_assert_eq!(header.retained, sent.iter().any(|message| message.1));
+            let (messages, state) = header.split(&body);
+            prop_assert_eq!(state, records);
+            let (who, mut rest) = split_publisher(messages).unwrap();
             prop_assert_eq!(who, publisher.as_bytes());
             for (qos, retain, topic, properties, payload) in &sent {
                 let flags = Flags::new(*qos, *retain);
@@ -170,10 +213,24 @@ mod tests {
     fn clearing_keeps_the_memory() {
         let mut batch = Batch::new();
         batch.begin("a", 1);
-        batch.push(Flags::new(0, false), "t", &[], &[0; 1000]);
-        let capacity = batch.body.capacity();
+        batch.push(Flags::new(0, true), "t", &[], &[0; 1000]);
+        batch.records().extend([1; 300]);
+        let capacity = (batch.messages.capacity(), batch.records.capacity());
         batch.clear();
         assert!(batch.is_empty());
-        assert_eq!(batch.body.capacity(), capacity);
+        assert!(!batch.header(0, 0).retained);
+        assert_eq!((batch.messages.capacity(), batch.records.capacity()), capacity);
+    }
+
+    #[test]
+    fn records_alone_are_a_batch_of_nobody() {
+        let mut batch = Batch::new();
+        batch.at(5);
+        assert!(batch.is_empty());
+        batch.records().push(9);
+        assert!(!batch.is_empty());
+        let header = batch.header(0, batch.checksum());
+        assert_eq!((header.count, header.receive_ns, header.state_bytes), (0, 5, 1));
+        assert_eq!(split_publisher(&batch.body().concat()), Some((&b""[..], &[9][..])));
     }
 }

@@ -54,6 +54,8 @@ pub struct Columns {
     pub publisher: Bytes,
     /// Topic (UTF-8).
     pub topic: Bytes,
+    /// MQTT 5 properties as they came, without their length.
+    pub properties: Bytes,
     /// Payload.
     pub payload: Bytes,
 }
@@ -82,11 +84,13 @@ impl Columns {
     pub(crate) fn take_batch(
         &mut self,
         header: &BatchHeader,
-        body: &[u8],
+        messages: &[u8],
         range: &Range<u64>,
         bytes_max: usize,
     ) -> Taken {
-        let Some((publisher, mut rest)) = split_publisher(body) else { return Taken::Malformed };
+        let Some((publisher, mut rest)) = split_publisher(messages) else {
+            return Taken::Malformed;
+        };
         for offset in header.offsets() {
             if offset >= range.end {
                 return Taken::All;
@@ -104,12 +108,14 @@ impl Columns {
     }
 
     fn data_bytes(&self) -> usize {
-        self.publisher.data.len() + self.topic.data.len() + self.payload.data.len()
+        let columns = [&self.publisher, &self.topic, &self.properties, &self.payload];
+        columns.into_iter().map(|column| column.data.len()).sum()
     }
 
     /// The first message always has room, so that a reader gets on.
     fn has_room(&self, publisher: &[u8], message: &Message<'_>, bytes_max: usize) -> bool {
-        let more = publisher.len() + message.topic.len() + message.payload.len();
+        let Message { topic, properties, payload, .. } = message;
+        let more = publisher.len() + topic.len() + properties.len() + payload.len();
         self.is_empty() || self.data_bytes() + more <= bytes_max
     }
 
@@ -121,6 +127,7 @@ impl Columns {
         self.qos.push(message.flags.qos());
         self.publisher.push(publisher);
         self.topic.push(message.topic);
+        self.properties.push(message.properties);
         self.payload.push(message.payload);
         self.end = offset + 1;
     }

@@ -1,179 +1,207 @@
-//! The committer: swaps the pending bytes out, writes them at once, syncs when due.
-//! Sleeps when there is nothing to do, and never calls a failed write or sync a success.
+//! The committer: takes all that waits, writes it at once, syncs once for all who asked.
+//! Never calls a failed write or sync a success.
 
+use std::fmt;
 use std::io;
 use std::mem;
-use std::ops::Range;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
-use crate::batch::Batch;
 use crate::error::Failure;
-use crate::journal::{Progress, Status};
-use crate::log::Log;
+use crate::log::{Log, Wrote};
+use crate::pending::{Pending, Shared};
+use crate::status::Progress;
 use crate::storage::WriteSegments;
 
 /// Memory kept for the next round; a rare flood does not hold its memory for ever.
 const BUFFER_BYTES_KEPT: usize = 8 << 20;
+/// How often a write that found no space is tried again.
+const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
-/// What connections and the committer share.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    /// Offsets and bytes must be in the same order, so one lock gives both; it is held for a copy
-    /// into memory and never across I/O.
-    pending: Mutex<Pending>,
-    /// Told of new bytes and of closing.
-    pub work: Condvar,
-    /// Told of progress.
-    pub progress: Condvar,
-}
+/// Who is told of progress.
+pub(crate) type Listener = Box<dyn Fn(Progress) + Send + Sync>;
 
-/// Batches that have their offsets and are not yet written.
-#[derive(Debug)]
-pub(crate) struct Pending {
-    buffer: Vec<u8>,
-    pub closing: bool,
-    pub status: Status,
-}
-
-impl Shared {
-    pub fn new<S: WriteSegments>(log: &Log<S>) -> Self {
-        let mut pending = Pending { buffer: Vec::new(), closing: false, status: Status::default() };
-        pending.status.next_offset = log.written();
-        pending.note(log);
-        let (work, progress) = (Condvar::new(), Condvar::new());
-        Self { pending: Mutex::new(pending), work, progress }
-    }
-
-    pub fn lock(&self) -> MutexGuard<'_, Pending> {
-        self.pending.lock().expect("nothing panics while it holds the lock")
-    }
-
-    /// Returns when there was progress or failure while `waiting` holds.
-    pub fn wait_while(&self, waiting: impl Fn(&Status) -> bool) -> MutexGuard<'_, Pending> {
-        let waits =
-            |pending: &mut Pending| pending.status.failure.is_none() && waiting(&pending.status);
-        self.progress.wait_while(self.lock(), waits).expect("see lock")
-    }
-}
-
-impl Pending {
-    pub fn push(&mut self, batch: &Batch, checksum: u32) -> Range<u64> {
-        if batch.is_empty() {
-            return self.status.next_offset..self.status.next_offset;
-        }
-        let header = batch.header(self.status.next_offset, checksum);
-        self.buffer.extend_from_slice(&header.encode());
-        self.buffer.extend_from_slice(batch.body());
-        self.status.pending_bytes += batch.bytes();
-        self.status.next_offset = header.offsets().end;
-        header.offsets()
-    }
-
-    fn note<S: WriteSegments>(&mut self, log: &Log<S>) {
-        self.status.first_offset = log.first_offset();
-        self.status.written = log.written();
-        self.status.synced = log.synced();
-        self.status.bytes = log.bytes();
-        self.status.segments = log.segments();
-    }
-
-    fn progress(&self) -> Progress {
-        let Status { written, synced, ref failure, .. } = self.status;
-        Progress { written, synced, failed: failure.clone() }
-    }
-}
-
-/// What the committer does next.
-enum Work {
-    Write,
-    Sync,
-    Close,
-}
-
-/// Owns the log; runs on a thread of its own.
-pub(crate) struct Committer<S> {
+/// Owns the log and brings what is appended into it. Runs on a thread of its own, or in steps.
+pub struct Committer<S> {
     log: Log<S>,
     shared: Arc<Shared>,
+    on_progress: Listener,
     sync_interval: Duration,
-    /// When the oldest unsynced byte must be synced.
+    /// When the oldest unsynced byte must be synced; none when nothing is unsynced, or never.
     sync_due: Option<Instant>,
+    sync_asked: bool,
+    bytes_max: Option<u64>,
+    /// Taken, and not yet written.
     buffer: Vec<u8>,
+    ended: bool,
+}
+
+impl<S> fmt::Debug for Committer<S> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Committer").finish_non_exhaustive()
+    }
 }
 
 impl<S: WriteSegments> Committer<S> {
-    pub fn new(log: Log<S>, shared: Arc<Shared>, sync_interval: Duration) -> Self {
-        Self { log, shared, sync_interval, sync_due: None, buffer: Vec::new() }
-    }
-
-    /// Works until the journal is closed or has failed.
-    pub fn run(mut self, on_progress: &dyn Fn(Progress)) {
-        loop {
-            let work = self.wait();
-            let closing = matches!(work, Work::Close);
-            let done = self.perform(&work);
-            let failed = done.is_err();
-            on_progress(self.tell(&done));
-            if closing || failed {
-                return;
-            }
+    pub(crate) fn new(
+        log: Log<S>,
+        shared: Arc<Shared>,
+        sync_interval: Duration,
+        on_progress: Listener,
+    ) -> Self {
+        Self {
+            log,
+            shared,
+            on_progress,
+            sync_interval,
+            sync_due: None,
+            sync_asked: false,
+            bytes_max: None,
+            buffer: Vec::new(),
+            ended: false,
         }
     }
 
+    /// Works until the journal is closed or has failed.
+    pub(crate) fn run(mut self) {
+        while !self.ended {
+            self.wait();
+            self.step();
+        }
+    }
+
+    /// Does the work at hand without waiting: writes what waits, then syncs if that was asked for
+    /// or is due. Says whether it did any; a write that finds no space again is none.
+    pub fn step(&mut self) -> bool {
+        if self.ended {
+            return false;
+        }
+        let closing = self.take();
+        let worked = self.work(closing);
+        if let Err(error) = &worked {
+            self.fail(error.into());
+        }
+        worked.unwrap_or(true)
+    }
+
     /// Sleeps until there is something to do.
-    fn wait(&mut self) -> Work {
-        let shared = Arc::clone(&self.shared);
-        let mut pending = shared.lock();
-        loop {
-            let left = self.sync_due.map(|due| due.saturating_duration_since(Instant::now()));
-            if left == Some(Duration::ZERO) {
-                return Work::Sync;
-            }
-            if !pending.buffer.is_empty() {
-                mem::swap(&mut pending.buffer, &mut self.buffer);
-                return Work::Write;
-            }
-            if pending.closing {
-                return Work::Close;
-            }
+    fn wait(&self) {
+        let stalled = !self.buffer.is_empty();
+        let retry_due = stalled.then(|| Instant::now() + RETRY_INTERVAL);
+        let due = [self.sync_due, retry_due].into_iter().flatten().min();
+        let mut pending = self.shared.lock();
+        while !self.has_work(&pending) {
+            let left = due.map(|due| due.saturating_duration_since(Instant::now()));
             pending = match left {
-                Some(left) => shared.work.wait_timeout(pending, left).expect("see lock").0,
-                None => shared.work.wait(pending).expect("see lock"),
+                Some(Duration::ZERO) => return,
+                Some(left) => self.shared.work.wait_timeout(pending, left).expect("see lock").0,
+                None => self.shared.work.wait(pending).expect("see lock"),
             };
         }
     }
 
-    fn perform(&mut self, work: &Work) -> io::Result<()> {
-        match work {
-            Work::Write => self.write(),
-            Work::Sync => self.sync(),
-            Work::Close => self.log.seal(),
+    fn has_work(&self, pending: &MutexGuard<'_, Pending>) -> bool {
+        let stalled = !self.buffer.is_empty();
+        let more = !pending.buffer.is_empty() || pending.sync_asked;
+        pending.closing || pending.bounds_changed || (!stalled && more)
+    }
+
+    /// Takes what waits, unless some of what was taken before still does; says whether the journal
+    /// is to be closed.
+    fn take(&mut self) -> bool {
+        let shared = Arc::clone(&self.shared);
+        let mut pending = shared.lock();
+        if self.buffer.is_empty() {
+            mem::swap(&mut pending.buffer, &mut self.buffer);
+            self.sync_asked |= mem::take(&mut pending.sync_asked);
+        }
+        self.bytes_max = pending.status.bytes_max;
+        pending.bounds_changed = false;
+        pending.closing && pending.buffer.is_empty()
+    }
+
+    fn work(&mut self, closing: bool) -> io::Result<bool> {
+        let wrote = self.write()?;
+        let synced = self.sync()?;
+        if closing {
+            self.close()?;
+        }
+        Ok(wrote || synced || closing)
+    }
+
+    fn write(&mut self) -> io::Result<bool> {
+        if self.buffer.is_empty() {
+            return Ok(false);
+        }
+        let Wrote { bytes, no_space } = self.log.write(&self.buffer, self.bytes_max)?;
+        self.forget(bytes);
+        if self.log.is_synced() {
+            self.sync_due = None;
+        } else if self.sync_due.is_none() {
+            self.sync_due = Instant::now().checked_add(self.sync_interval);
+        }
+        let changed = bytes > 0 || no_space != self.shared.lock().status.no_space;
+        if changed {
+            self.tell(|pending| {
+                pending.status.pending_bytes -= bytes;
+                pending.status.no_space = no_space;
+            });
+        }
+        Ok(changed)
+    }
+
+    /// Drops what is written from the buffer.
+    fn forget(&mut self, bytes: usize) {
+        if bytes == self.buffer.len() {
+            self.buffer.clear();
+            self.buffer.shrink_to(BUFFER_BYTES_KEPT);
+        } else {
+            self.buffer.drain(..bytes);
         }
     }
 
-    fn write(&mut self) -> io::Result<()> {
-        self.log.write(&self.buffer)?;
-        if self.log.synced() < self.log.written() {
-            self.sync_due.get_or_insert_with(|| Instant::now() + self.sync_interval);
+    fn sync(&mut self) -> io::Result<bool> {
+        let due = self.sync_due.is_some_and(|due| due <= Instant::now());
+        if !(self.sync_asked || due) {
+            return Ok(false);
         }
+        // Who asked may be among those that found no space.
+        self.sync_asked &= !self.buffer.is_empty();
+        self.sync_due = None;
+        if self.log.is_synced() {
+            return Ok(false);
+        }
+        self.log.sync()?;
+        self.tell(|_| ());
+        Ok(true)
+    }
+
+    fn close(&mut self) -> io::Result<()> {
+        if !self.buffer.is_empty() {
+            let bytes = self.buffer.len();
+            let why = self.shared.lock().status.no_space.clone().unwrap_or_default();
+            let message = format!("closed while {bytes} bytes found no space: {why}");
+            return Err(io::Error::new(io::ErrorKind::StorageFull, message));
+        }
+        self.log.seal()?;
+        self.ended = true;
+        self.tell(|_| ());
         Ok(())
     }
 
-    fn sync(&mut self) -> io::Result<()> {
-        self.sync_due = None;
-        self.log.sync()
+    fn fail(&mut self, failure: Failure) {
+        self.ended = true;
+        self.tell(|pending| pending.status.failure = Some(failure));
     }
 
-    fn tell(&mut self, done: &io::Result<()>) -> Progress {
+    /// Tells everyone who waits or listens how far the log has come.
+    fn tell(&mut self, note: impl FnOnce(&mut Pending)) {
         let mut pending = self.shared.lock();
+        note(&mut pending);
         pending.note(&self.log);
-        pending.status.pending_bytes -= self.buffer.len();
-        pending.status.failure = done.as_ref().err().map(Failure::from);
         let progress = pending.progress();
         drop(pending);
         self.shared.progress.notify_all();
-        self.buffer.clear();
-        self.buffer.shrink_to(BUFFER_BYTES_KEPT);
-        progress
+        (self.on_progress)(progress);
     }
 }

@@ -2,17 +2,18 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::str::FromStr;
 
 /// Opens every segment file.
 const SEGMENT_MAGIC: [u8; 8] = *b"SLIPRSEG";
 /// Opens every batch, so that a reader can find the next one after damage.
 pub(crate) const BATCH_MAGIC: [u8; 4] = *b"SLPB";
 /// The version of everything in this module.
-pub(crate) const FORMAT_VERSION: u32 = 1;
+pub(crate) const FORMAT_VERSION: u32 = 2;
 /// Size of a segment's header.
 pub(crate) const SEGMENT_HEADER_BYTES: usize = 64;
 /// Size of a batch's header.
-pub(crate) const BATCH_HEADER_BYTES: usize = 36;
+pub(crate) const BATCH_HEADER_BYTES: usize = 44;
 /// The largest body a batch may have: two of MQTT's largest packets.
 pub const BODY_BYTES_MAX: usize = 512 << 20;
 
@@ -27,6 +28,40 @@ pub struct Identity(pub [u8; 16]);
 impl fmt::Display for Identity {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+    }
+}
+
+/// Text that is not 32 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoIdentity;
+
+impl FromStr for Identity {
+    type Err = NoIdentity;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let digit = |byte: u8| char::from(byte).to_digit(16).ok_or(NoIdentity);
+        let digits: [u8; 32] = text.as_bytes().try_into().map_err(|_| NoIdentity)?;
+        let mut bytes = [0; 16];
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            *byte = (digit(pair[0])? << 4 | digit(pair[1])?) as u8;
+        }
+        Ok(Self(bytes))
+    }
+}
+
+/// Names a segment: the offset of its first message, and which it is of those that begin there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SegmentId {
+    /// The offset.
+    pub offset: u64,
+    /// The part.
+    pub part: u32,
+}
+
+impl fmt::Display for SegmentId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { offset, part } = self;
+        if *part == 0 { write!(out, "{offset:020}") } else { write!(out, "{offset:020}-{part:04}") }
     }
 }
 
@@ -126,33 +161,43 @@ impl SegmentHeader {
     }
 }
 
+/// Set in a batch's flags when it has a message to be retained.
+const RETAINED: u32 = 1;
+
 /// What stands before a batch's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BatchHeader {
+    /// Publisher, messages and records together.
     pub body_bytes: u32,
     pub base_offset: u64,
     pub count: u32,
     pub receive_ns: i64,
+    /// Records of state: the last bytes of the body.
+    pub state_bytes: u32,
+    pub retained: bool,
     pub body_checksum: u32,
 }
 
 impl BatchHeader {
     pub fn encode(&self) -> [u8; BATCH_HEADER_BYTES] {
         let mut bytes = [0; BATCH_HEADER_BYTES];
+        let flags = if self.retained { RETAINED } else { 0 };
         bytes[0..4].copy_from_slice(&BATCH_MAGIC);
         bytes[4..8].copy_from_slice(&self.body_bytes.to_le_bytes());
         bytes[8..16].copy_from_slice(&self.base_offset.to_le_bytes());
         bytes[16..20].copy_from_slice(&self.count.to_le_bytes());
         bytes[20..28].copy_from_slice(&self.receive_ns.to_le_bytes());
-        bytes[28..32].copy_from_slice(&self.body_checksum.to_le_bytes());
-        let checksum = crc32c::crc32c(&bytes[..32]);
-        bytes[32..36].copy_from_slice(&checksum.to_le_bytes());
+        bytes[28..32].copy_from_slice(&self.state_bytes.to_le_bytes());
+        bytes[32..36].copy_from_slice(&flags.to_le_bytes());
+        bytes[36..40].copy_from_slice(&self.body_checksum.to_le_bytes());
+        let checksum = crc32c::crc32c(&bytes[..40]);
+        bytes[40..44].copy_from_slice(&checksum.to_le_bytes());
         bytes
     }
 
     pub fn decode(bytes: &[u8]) -> Result<Self, Flaw> {
         let bytes = bytes.first_chunk::<BATCH_HEADER_BYTES>().ok_or(Flaw::HeaderShort)?;
-        if bytes[..4] != BATCH_MAGIC || u32_at(bytes, 32) != crc32c::crc32c(&bytes[..32]) {
+        if bytes[..4] != BATCH_MAGIC || u32_at(bytes, 40) != crc32c::crc32c(&bytes[..40]) {
             return Err(Flaw::HeaderDamaged);
         }
         let header = Self {
@@ -160,9 +205,22 @@ impl BatchHeader {
             base_offset: u64_at(bytes, 8),
             count: u32_at(bytes, 16),
             receive_ns: i64::from_le_bytes(array_at(bytes, 20)),
-            body_checksum: u32_at(bytes, 28),
+            state_bytes: u32_at(bytes, 28),
+            retained: u32_at(bytes, 32) & RETAINED != 0,
+            body_checksum: u32_at(bytes, 36),
         };
-        if header.base_offset > OFFSET_MAX { Err(Flaw::WrongOffset) } else { Ok(header) }
+        match header {
+            Self { base_offset, .. } if base_offset > OFFSET_MAX => Err(Flaw::WrongOffset),
+            Self { state_bytes, body_bytes, .. } if state_bytes > body_bytes => {
+                Err(Flaw::BodyMalformed)
+            }
+            header => Ok(header),
+        }
+    }
+
+    /// The body's two parts: publisher and messages, then the records.
+    pub fn split<'a>(&self, body: &'a [u8]) -> (&'a [u8], &'a [u8]) {
+        body.split_at(body.len() - self.state_bytes as usize)
     }
 
     pub fn offsets(&self) -> Range<u64> {
@@ -196,6 +254,8 @@ mod tests {
         base_offset: OFFSET_MAX - 9,
         count: 9,
         receive_ns: -1,
+        state_bytes: 5,
+        retained: true,
         body_checksum: 0xdead_beef,
     };
 
@@ -207,12 +267,27 @@ mod tests {
     }
 
     #[test]
+    fn an_identity_is_read_back_from_its_text() {
+        let identity = Identity(std::array::from_fn(|index| (index * 17) as u8));
+        assert_eq!(identity.to_string().parse(), Ok(identity));
+        for wrong in ["", "00", &"x".repeat(32), &"0".repeat(33)] {
+            assert_eq!(wrong.parse::<Identity>(), Err(NoIdentity), "{wrong}");
+        }
+    }
+
+    #[test]
     fn any_single_bit_flip_in_a_batch_header_is_found() {
         for bit in 0..BATCH_HEADER_BYTES * 8 {
             let mut bytes = BATCH.encode();
             bytes[bit / 8] ^= 1 << (bit % 8);
             assert_eq!(BatchHeader::decode(&bytes), Err(Flaw::HeaderDamaged), "bit {bit}");
         }
+    }
+
+    #[test]
+    fn more_records_than_body_do_not_decode() {
+        let header = BatchHeader { state_bytes: 8, ..BATCH };
+        assert_eq!(BatchHeader::decode(&header.encode()), Err(Flaw::BodyMalformed));
     }
 
     #[test]

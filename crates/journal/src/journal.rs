@@ -3,7 +3,6 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
-use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
@@ -13,10 +12,12 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use crate::batch::Batch;
-use crate::commit::{Committer, Pending, Shared};
+use crate::commit::Committer;
 use crate::error::{AppendError, Failure, OpenError, Receipt};
 use crate::format::{BODY_BYTES_MAX, Identity};
 use crate::log::Log;
+use crate::pending::{Pending, Shared};
+use crate::status::{Appended, Progress, Status};
 use crate::storage::{Directory, name_error, sync_directory};
 
 /// The limits of a journal.
@@ -27,7 +28,10 @@ pub struct Options {
     /// Bytes that may wait to be written before `append` answers `Full`.
     pub pending_bytes_max: usize,
     /// The longest a written byte waits for fdatasync. Zero syncs after every write.
+    /// A batch whose append asks for it is synced at once.
     pub sync_interval: Duration,
+    /// With so many bytes stored there is no space for more; none leaves it to the disk.
+    pub bytes_max: Option<u64>,
 }
 
 impl Default for Options {
@@ -36,40 +40,9 @@ impl Default for Options {
             segment_bytes: 64 << 20,
             pending_bytes_max: 64 << 20,
             sync_interval: Duration::from_secs(1),
+            bytes_max: None,
         }
     }
-}
-
-/// How far the journal has come. Both are one past the newest such offset.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Survives a kill of the process.
-    pub written: u64,
-    /// Survives a power cut.
-    pub synced: u64,
-    /// Set once a write or a sync has failed; there is no progress after it.
-    pub failed: Option<Failure>,
-}
-
-/// The journal's figures, for a person or a metric.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Status {
-    /// The oldest offset.
-    pub first_offset: u64,
-    /// The offset the next message gets.
-    pub next_offset: u64,
-    /// One past the newest offset that survives a kill of the process.
-    pub written: u64,
-    /// One past the newest offset that survives a power cut.
-    pub synced: u64,
-    /// Bytes of all segments.
-    pub bytes: u64,
-    /// Segment files.
-    pub segments: usize,
-    /// Bytes that wait to be written.
-    pub pending_bytes: usize,
-    /// What failed, if anything did.
-    pub failure: Option<Failure>,
 }
 
 /// Open for writing; its directory is locked until it is closed or dropped.
@@ -90,7 +63,8 @@ struct Running {
 
 impl Journal {
     /// Recovers the journal in `dir`, or makes one, and starts its committer thread.
-    /// `on_progress` is called from that thread after every write and every sync.
+    /// `on_progress` is called from that thread after every write, every sync and whenever there
+    /// is no space or there is some again.
     pub fn open(
         dir: &Path,
         options: Options,
@@ -101,9 +75,11 @@ impl Journal {
         let fresh = fresh_identity()?;
         let (log, receipt) = Log::open(Directory::new(dir), options.segment_bytes, fresh)?;
         let identity = log.identity();
-        let shared = Arc::new(Shared::new(&log));
-        let committer = Committer::new(log, Arc::clone(&shared), options.sync_interval);
-        let running = Running { committer: spawn(committer, on_progress)?, _lock: lock };
+        let shared = Arc::new(Shared::new(&log, options.bytes_max));
+        let on_progress = Box::new(on_progress);
+        let committer =
+            Committer::new(log, Arc::clone(&shared), options.sync_interval, on_progress);
+        let running = Running { committer: spawn(committer)?, _lock: lock };
         let journal = Self {
             shared,
             identity,
@@ -118,29 +94,30 @@ impl Journal {
         self.identity
     }
 
-    /// Gives the batch its offsets and queues it for writing; the batch is then empty.
-    /// On an error the batch is as it was.
-    pub fn append(&self, batch: &mut Batch) -> Result<Range<u64>, AppendError> {
-        if batch.body().len() > BODY_BYTES_MAX {
+    /// Gives the batch its offsets and queues it for writing; the batch is then empty. With `sync`
+    /// it is synced as soon as possible, together with all who ask meanwhile; an empty batch then
+    /// asks for what is there already. On an error the batch is as it was.
+    pub fn append(&self, batch: &mut Batch, sync: bool) -> Result<Appended, AppendError> {
+        if batch.body_bytes() > BODY_BYTES_MAX {
             return Err(AppendError::TooLarge { bytes: batch.bytes() });
         }
-        let checksum = crc32c::crc32c(batch.body());
+        let checksum = batch.checksum();
         let mut pending = self.shared.lock();
         self.admit(&pending, batch)?;
-        let offsets = pending.push(batch, checksum);
+        let appended = pending.push(batch, checksum, sync);
         drop(pending);
         self.shared.work.notify_one();
         batch.clear();
-        Ok(offsets)
+        Ok(appended)
     }
 
     /// Appends as soon as there is room. Not for a thread that serves a connection.
-    pub fn append_waiting(&self, batch: &mut Batch) -> Result<Range<u64>, AppendError> {
+    pub fn append_waiting(&self, batch: &mut Batch, sync: bool) -> Result<Appended, AppendError> {
         loop {
-            match self.append(batch) {
+            match self.append(batch, sync) {
                 Err(AppendError::Full { .. }) => {
-                    let room = |status: &Status| status.pending_bytes > self.pending_bytes_max / 2;
-                    drop(self.shared.wait_while(room));
+                    let half = self.pending_bytes_max / 2;
+                    drop(self.shared.wait_while(|pending| pending.status.pending_bytes > half));
                 }
                 done => return done,
             }
@@ -149,8 +126,8 @@ impl Journal {
 
     /// Returns when all that was appended before is written, so that readers see it.
     pub fn flush(&self) -> Result<(), Failure> {
-        let end = self.status().next_offset;
-        let pending = self.shared.wait_while(|status| status.written < end);
+        let end = self.shared.lock().appended;
+        let pending = self.shared.wait_while(|pending| !pending.has_written(end));
         pending.status.failure.clone().map_or(Ok(()), Err)
     }
 
@@ -167,6 +144,20 @@ impl Journal {
             return Err(AppendError::Full { pending_bytes: waiting });
         }
         Ok(())
+    }
+
+    /// How far the journal has come.
+    pub fn progress(&self) -> Progress {
+        self.shared.lock().progress()
+    }
+
+    /// Changes the bound on stored bytes; what found no space is tried again at once.
+    pub fn set_bytes_max(&self, bytes_max: Option<u64>) {
+        let mut pending = self.shared.lock();
+        pending.status.bytes_max = bytes_max;
+        pending.bounds_changed = true;
+        drop(pending);
+        self.shared.work.notify_one();
     }
 
     /// The journal's figures now.
@@ -196,11 +187,8 @@ impl Drop for Journal {
     }
 }
 
-fn spawn(
-    committer: Committer<Directory>,
-    on_progress: impl Fn(Progress) + Send + Sync + 'static,
-) -> io::Result<JoinHandle<()>> {
-    thread::Builder::new().name("journal".to_owned()).spawn(move || committer.run(&on_progress))
+fn spawn(committer: Committer<Directory>) -> io::Result<JoinHandle<()>> {
+    thread::Builder::new().name("journal".to_owned()).spawn(move || committer.run())
 }
 
 /// Makes the directory, with a name that survives a power cut.

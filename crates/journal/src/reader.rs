@@ -120,7 +120,7 @@ impl<S: ReadSegments> Reader<S> {
         };
         let next = at.after(&header);
         self.mark(next);
-        if next.offset <= range.start {
+        if next.offset <= range.start || header.count == 0 {
             return Ok((next, false));
         }
         let taken = self.take_batch(at, &header, range, bytes_max, columns)?;
@@ -137,7 +137,7 @@ impl<S: ReadSegments> Reader<S> {
     ) -> Result<Taken, ReadError> {
         let mut scan = Scan { source: &self.source, window: &mut self.window };
         let taken = match scan.body(at, header)? {
-            Ok(body) => columns.take_batch(header, body, range, bytes_max),
+            Ok(body) => columns.take_batch(header, header.split(body).0, range, bytes_max),
             Err(flaw) => return Err(at.damage(header.offsets().end, flaw).into()),
         };
         match taken {

@@ -159,7 +159,7 @@ impl<S: ReadSegments> Scan<'_, S> {
         let mut from = self.beyond(at, flaw)?;
         while let Some(found) = self.find_magic(from)? {
             let looked = self.look(found, Check::Bodies)?;
-            if let Some(header) = looked.ok().filter(|header| header.base_offset > at.offset) {
+            if let Some(header) = looked.ok().filter(|header| header.base_offset >= at.offset) {
                 let resume = Cursor { offset: header.base_offset, ..found };
                 return Ok(Step::Damage(at.damage(resume.offset, flaw), resume));
             }

@@ -50,8 +50,8 @@ fn encode(payloads: &[Vec<u8>], offset: usize) -> Vec<u8> {
     for payload in payloads {
         batch.push(Flags::new(0, false), "a/b", &[], payload);
     }
-    let header = batch.header(offset as u64, crc32c::crc32c(batch.body()));
-    [&header.encode()[..], batch.body()].concat()
+    let header = batch.header(offset as u64, batch.checksum());
+    [&header.encode()[..], &batch.body().concat()].concat()
 }
 
 /// Lives until the crash, or to the end of its batches.
@@ -62,12 +62,12 @@ fn live(life: &Life, sim: &Sim, random: &mut u64, known: &mut Known) -> Result<(
         let payloads = sizes.iter().map(|size| vec![next(random) as u8; *size]);
         let start = known.payloads.len();
         known.payloads.extend(payloads);
-        log.write(&encode(&known.payloads[start..], start))?;
-        known.written = log.written() as usize;
+        log.write(&encode(&known.payloads[start..], start), None)?;
+        known.written = log.written().offset as usize;
         if *sync {
             log.sync()?;
         }
-        known.synced = log.synced() as usize;
+        known.synced = log.synced().offset as usize;
     }
     Ok(())
 }
@@ -142,7 +142,7 @@ fn journal_of(batches: usize, segment_bytes: u64) -> (Sim, Log<Sim>) {
     let sim = Sim::new(1);
     let (mut log, _) = Log::open(sim.clone(), segment_bytes, FRESH).unwrap();
     for offset in 0..batches {
-        log.write(&encode(&[vec![7; 50]], offset)).unwrap();
+        log.write(&encode(&[vec![7; 50]], offset), None).unwrap();
     }
     (sim, log)
 }
@@ -211,7 +211,7 @@ fn a_failed_sync_promises_nothing() {
     let (sim, mut log) = journal_of(2, 1 << 20);
     sim.fail_syncs();
     assert!(log.sync().is_err());
-    assert_eq!((log.written(), log.synced()), (2, 0));
+    assert_eq!((log.written().offset, log.synced().offset), (2, 0));
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn what_was_appended_is_read_back_by_column() {
     let dir = Scratch::new("read_back");
     let journal = open(&dir.0);
     let mut batch = batch_of("pump", &[b"one", b"", b"three"]);
-    assert_eq!(journal.append(&mut batch).unwrap(), 0..3);
+    assert_eq!(journal.append(&mut batch, false).unwrap().offsets, 0..3);
     assert!(batch.is_empty());
     journal.close().unwrap();
     let columns = Reader::open(&dir.0).unwrap().read(1..3, 1 << 20).unwrap();
@@ -66,7 +66,7 @@ fn many_threads_get_offsets_without_gap_or_overlap() {
             scope.spawn(move || {
                 for number in 0..200_u32 {
                     let payload = number.to_le_bytes();
-                    journal.append(&mut batch_of(name, &[&payload, &payload])).unwrap();
+                    journal.append(&mut batch_of(name, &[&payload, &payload]), false).unwrap();
                 }
             });
         }
@@ -88,8 +88,8 @@ fn a_reader_follows_a_journal_that_is_being_written() {
     let mut reader = Reader::open(&dir.0).unwrap();
     for round in 0..10 {
         assert_eq!(reader.end_offset().unwrap(), round);
-        journal.append(&mut batch_of("p", &[&[7; 60]])).unwrap();
-        while told.recv_timeout(Duration::from_secs(5)).unwrap().written <= round {}
+        let mark = journal.append(&mut batch_of("p", &[&[7; 60]]), false).unwrap().mark;
+        while told.recv_timeout(Duration::from_secs(5)).unwrap().written < mark {}
         assert_eq!(reader.read(round..round + 1, 1000).unwrap().len(), 1);
     }
     assert!(matches!(reader.read(0..11, 9), Err(ReadError::Beyond { asked: 11, end: 10 })));
@@ -102,8 +102,8 @@ fn progress_says_synced_within_the_interval() {
     let options = Options { sync_interval: Duration::from_millis(20), ..Options::default() };
     let (journal, _) =
         Journal::open(&dir.0, options, move |now: Progress| drop(progress.send(now))).unwrap();
-    journal.append(&mut batch_of("p", &[b"x"])).unwrap();
-    while told.recv_timeout(Duration::from_secs(5)).unwrap().synced < 1 {}
+    let mark = journal.append(&mut batch_of("p", &[b"x"]), false).unwrap().mark;
+    while told.recv_timeout(Duration::from_secs(5)).unwrap().synced < mark {}
     assert_eq!(journal.status().synced, 1);
 }
 
@@ -121,11 +121,11 @@ fn a_second_broker_on_the_same_directory_is_told_so() {
 fn closing_twice_is_closing_once_and_appending_then_is_refused() {
     let dir = Scratch::new("close");
     let journal = open(&dir.0);
-    journal.append(&mut batch_of("p", &[b"x"])).unwrap();
+    journal.append(&mut batch_of("p", &[b"x"]), false).unwrap();
     journal.close().unwrap();
     journal.close().unwrap();
     assert_eq!(journal.status().synced, 1);
-    assert_eq!(journal.append(&mut batch_of("p", &[b"x"])), Err(AppendError::Closed));
+    assert_eq!(journal.append(&mut batch_of("p", &[b"x"]), false), Err(AppendError::Closed));
 }
 
 #[test]
@@ -139,14 +139,14 @@ fn a_full_queue_refuses_and_leaves_the_batch_for_another_try() {
         let _ = gate.lock().unwrap().recv();
     })
     .unwrap();
-    journal.append(&mut batch_of("p", &[b"first"])).unwrap();
+    journal.append(&mut batch_of("p", &[b"first"]), false).unwrap();
     blocked.1.recv_timeout(Duration::from_secs(5)).unwrap();
-    journal.append(&mut batch_of("p", &[&[0; 200]])).unwrap();
+    journal.append(&mut batch_of("p", &[&[0; 200]]), false).unwrap();
     let mut batch = batch_of("p", &[b"more"]);
-    assert!(matches!(journal.append(&mut batch), Err(AppendError::Full { .. })));
+    assert!(matches!(journal.append(&mut batch, false), Err(AppendError::Full { .. })));
     assert_eq!(batch.len(), 1);
     drop(block.0);
-    while matches!(journal.append(&mut batch), Err(AppendError::Full { .. })) {
+    while matches!(journal.append(&mut batch, false), Err(AppendError::Full { .. })) {
         thread::yield_now();
     }
     assert_eq!(journal.status().next_offset, 3);
@@ -158,7 +158,7 @@ fn a_writer_that_waits_for_room_loses_nothing_and_flush_shows_it_all() {
     let options = Options { pending_bytes_max: 200, ..Options::default() };
     let (journal, _) = Journal::open(&dir.0, options, |_| ()).unwrap();
     for _ in 0..500 {
-        journal.append_waiting(&mut batch_of("p", &[&[1; 80]])).unwrap();
+        journal.append_waiting(&mut batch_of("p", &[&[1; 80]]), false).unwrap();
     }
     journal.flush().unwrap();
     assert_eq!(Reader::open(&dir.0).unwrap().end_offset().unwrap(), 500);
@@ -174,10 +174,10 @@ fn a_failed_write_is_told_and_never_forgotten() {
     // The next segment's name is taken by a directory, so that it cannot be made.
     fs::create_dir(dir.0.join("00000000000000000001.seg")).unwrap();
     for _ in 0..2 {
-        journal.append(&mut batch_of("p", &[&[0; 100]])).unwrap();
+        journal.append(&mut batch_of("p", &[&[0; 100]]), false).unwrap();
     }
     while told.recv_timeout(Duration::from_secs(5)).unwrap().failed.is_none() {}
-    let refused = journal.append(&mut batch_of("p", &[b"x"])).unwrap_err();
+    let refused = journal.append(&mut batch_of("p", &[b"x"]), false).unwrap_err();
     assert!(refused.to_string().contains("00000000000000000001.seg"), "{refused}");
     assert!(journal.close().is_err());
 }
@@ -196,7 +196,7 @@ fn removed_segments_are_a_gap_with_its_numbers() {
     let options = Options { segment_bytes: 200, ..Options::default() };
     let (journal, _) = Journal::open(&dir.0, options, |_| ()).unwrap();
     for _ in 0..3 {
-        journal.append(&mut batch_of("p", &[&[0; 100]])).unwrap();
+        journal.append(&mut batch_of("p", &[&[0; 100]]), false).unwrap();
     }
     journal.close().unwrap();
     fs::remove_file(dir.0.join("00000000000000000000.seg")).unwrap();
@@ -209,7 +209,7 @@ fn removed_segments_are_a_gap_with_its_numbers() {
 fn an_answer_is_cut_at_its_byte_limit_but_never_empty() {
     let dir = Scratch::new("cut");
     let journal = open(&dir.0);
-    journal.append(&mut batch_of("p", &[&[1; 100], &[2; 100], &[3; 100]])).unwrap();
+    journal.append(&mut batch_of("p", &[&[1; 100], &[2; 100], &[3; 100]]), false).unwrap();
     journal.close().unwrap();
     let mut reader = Reader::open(&dir.0).unwrap();
     assert_eq!(reader.read(0..3, 210).unwrap().end, 2);

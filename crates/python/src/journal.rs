@@ -143,6 +143,11 @@ impl JournalColumns {
     }
 
     #[getter]
+    fn properties(&self) -> (Buffer, Buffer) {
+        self.buffers(|columns| &columns.properties)
+    }
+
+    #[getter]
     fn payload(&self) -> (Buffer, Buffer) {
         self.buffers(|columns| &columns.payload)
     }
@@ -181,13 +186,19 @@ impl JournalWriter {
         for (topic, payload) in &messages {
             batch.push(Flags::new(0, retain), mqtt_string(topic)?, &[], payload);
         }
-        let appended = py.detach(|| self.journal.append_waiting(&mut batch));
-        Ok(appended.map_err(|error| raise(&error))?.start)
+        let appended = py.detach(|| self.journal.append_waiting(&mut batch, false));
+        Ok(appended.map_err(|error| raise(&error))?.offsets.start)
     }
 
     /// Returns when readers see everything appended.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.journal.flush()).map_err(|error: Failure| raise(&error))
+    }
+
+    /// The offset the next message gets.
+    #[getter]
+    fn next_offset(&self) -> u64 {
+        self.journal.status().next_offset
     }
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {

@@ -2,6 +2,7 @@
 
 mod buffer;
 mod client;
+mod consumers;
 mod engine;
 mod journal;
 mod listener;
@@ -20,6 +21,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan::check_verifier, module)?)?;
     module.add_function(wrap_pyfunction!(plan::make_verifier, module)?)?;
     engine::register(module)?;
+    consumers::register(module)?;
     journal::register(module)?;
     messages::register(module)?;
     properties::register(module)?;

@@ -142,7 +142,7 @@ impl Messages {
             }
             batch.push(flags, topic, self.properties.get(index), self.payload.get(index));
             if self.ends_batch(index, end) || batch.bytes() > BATCH_BYTES_MAX {
-                writer.journal.append_waiting(&mut batch).map_err(|error| raise(&error))?;
+                writer.journal.append_waiting(&mut batch, false).map_err(|error| raise(&error))?;
             }
         }
         Ok(())

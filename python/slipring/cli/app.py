@@ -137,7 +137,7 @@ def password(
 
 
 @pipeline.command("run")
-def pipeline_run(
+def pipeline_run(  # noqa: PLR0917 (an option each)
     data: Annotated[Path, typer.Option(help="Folder of the broker, holding its journal.")] = Path(
         "slipring-data"
     ),
@@ -147,6 +147,9 @@ def pipeline_run(
     trigger_ms: Annotated[int, typer.Option(min=1, help="Milliseconds between two batches.")] = 500,
     once: Annotated[bool, typer.Option(help="Take what is there, then end.")] = False,
     master: Annotated[str, typer.Option(help="The Spark master.")] = "local[2]",
+    consumer: Annotated[
+        str, typer.Option(help="Name under which the journal keeps what is unread; one per lake.")
+    ] = "lake",
 ) -> None:
     """Stream the journal into the Delta table `messages` of a lake, exactly once.
 
@@ -161,7 +164,7 @@ def pipeline_run(
     """
     from slipring.cli.pipeline import run_pipeline
 
-    run_pipeline(data, lake, trigger_ms=trigger_ms, once=once, master=master)
+    run_pipeline(data, lake, trigger_ms=trigger_ms, once=once, master=master, consumer=consumer)
 
 
 @app.command()

@@ -1,0 +1,99 @@
+//! What connections and the committer share: the batches that wait, and the figures.
+//! Never does I/O.
+
+use std::sync::{Condvar, Mutex, MutexGuard};
+
+use crate::batch::Batch;
+use crate::log::Log;
+use crate::status::{Appended, Mark, Progress, Status};
+use crate::storage::WriteSegments;
+
+/// What connections and the committer share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// Offsets and bytes must be in the same order, so one lock gives both; it is held for a copy
+    /// into memory and never across I/O.
+    pending: Mutex<Pending>,
+    /// Told of new bytes, of new bounds and of closing.
+    pub work: Condvar,
+    /// Told of progress.
+    pub progress: Condvar,
+}
+
+/// Batches that have their offsets and are not yet written.
+#[derive(Debug, Default)]
+pub(crate) struct Pending {
+    pub buffer: Vec<u8>,
+    /// Whether a batch here wants a sync as soon as possible.
+    pub sync_asked: bool,
+    /// Whether bounds changed, so that what found no space is tried at once.
+    pub bounds_changed: bool,
+    pub closing: bool,
+    /// The mark of the newest batch.
+    pub appended: Mark,
+    written: Mark,
+    synced: Mark,
+    pub status: Status,
+}
+
+impl Shared {
+    pub fn new<S: WriteSegments>(log: &Log<S>, bytes_max: Option<u64>) -> Self {
+        let mut pending = Pending::default();
+        pending.status.next_offset = log.written().offset;
+        pending.status.bytes_max = bytes_max;
+        pending.note(log);
+        let (work, progress) = (Condvar::new(), Condvar::new());
+        Self { pending: Mutex::new(pending), work, progress }
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().expect("nothing panics while it holds the lock")
+    }
+
+    /// Returns when there was progress or failure while `waiting` holds.
+    pub fn wait_while(&self, waiting: impl Fn(&Pending) -> bool) -> MutexGuard<'_, Pending> {
+        let waits = |pending: &mut Pending| pending.status.failure.is_none() && waiting(pending);
+        self.progress.wait_while(self.lock(), waits).expect("see lock")
+    }
+}
+
+impl Pending {
+    pub fn push(&mut self, batch: &Batch, checksum: u32, sync: bool) -> Appended {
+        self.sync_asked |= sync;
+        let mut offsets = self.status.next_offset..self.status.next_offset;
+        if !batch.is_empty() {
+            let header = batch.header(offsets.start, checksum);
+            self.buffer.extend_from_slice(&header.encode());
+            batch.body().into_iter().for_each(|part| self.buffer.extend_from_slice(part));
+            self.status.pending_bytes += batch.bytes();
+            self.appended += batch.bytes() as u64;
+            offsets = header.offsets();
+            self.status.next_offset = offsets.end;
+        }
+        Appended { offsets, mark: self.appended }
+    }
+
+    /// Whether all that was appended up to a mark is written.
+    pub fn has_written(&self, mark: Mark) -> bool {
+        self.written >= mark
+    }
+
+    pub fn note<S: WriteSegments>(&mut self, log: &Log<S>) {
+        let (written, synced) = (log.written(), log.synced());
+        (self.written, self.synced) = (written.mark, synced.mark);
+        self.status.first_offset = log.first_offset();
+        self.status.written = written.offset;
+        self.status.synced = synced.offset;
+        self.status.bytes = log.bytes();
+        self.status.segments = log.segments();
+    }
+
+    pub fn progress(&self) -> Progress {
+        Progress {
+            written: self.written,
+            synced: self.synced,
+            no_space: self.status.no_space.clone(),
+            failed: self.status.failure.clone(),
+        }
+    }
+}
