@@ -13,7 +13,10 @@ MQTT_STRING_BYTES_MAX = 65_535
 
 # As a file gave them: what should be text is not known to be it yet.
 RAW_MESSAGES = pa.schema(
-    [field.with_type(pa.binary()) if pa.types.is_string(field.type) else field for field in MESSAGES]
+    [
+        field.with_type(pa.binary()) if pa.types.is_string(field.type) else field
+        for field in MESSAGES
+    ]
 )
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import BinaryIO, Protocol
 
 import pyarrow as pa
@@ -10,17 +9,11 @@ import pyarrow.parquet as pq
 
 from slipring.errors import JournalDamaged
 from slipring.recording.columns import EXPORT
+from slipring.recording.form import Form
 from slipring.recording.journal import Piece, Recording
 from slipring.recording.jsonlines import encode_lines
 
 _COUNTING = ("offset", "receive_time", "receive_ns")
-
-
-class Form(StrEnum):
-    """What a file holds messages as."""
-
-    PARQUET = "parquet"
-    JSON_LINES = "jsonl"
 
 
 class Writer(Protocol):

@@ -1,12 +1,14 @@
-"""A file's messages into a journal that no broker has open. Tells how far it came, whatever ends it."""
+"""A file's messages into a journal or a broker. Tells how far it came, whatever ends it."""
 
 from collections.abc import Callable
 from pathlib import Path
 
+from slipring.errors import RecordingError
 from slipring.native import JournalWriter
 from slipring.recording.chunk import Chunk
 from slipring.recording.columns import to_native
 from slipring.recording.files import MessageFile
+from slipring.recording.journal import journal_folder
 
 PUBLISHER = "import"
 """Who published a message of which the file does not say it."""
@@ -18,11 +20,12 @@ OnProgress = Callable[[int, int], None]
 class Intake:
     """How far an import has come. Exact also after an interrupt at any instruction."""
 
-    def __init__(self, arrived: Callable[[], int]) -> None:
+    def __init__(self, arrived: Callable[[], int], skip: int) -> None:
         """`arrived` tells how many messages are where they should be, in the file's order."""
+        self.skip = skip
+        self.bad = 0
         self._arrived = arrived
         self._now: tuple[Chunk | None, int] = (None, 0)
-        self.bad = 0
 
     def begin(self, chunk: Chunk) -> None:
         """Go on with a chunk; everything before it has arrived."""
@@ -39,7 +42,7 @@ class Intake:
         """The first row of the file that another import has to take."""
         chunk, before = self._now
         if chunk is None:
-            return 0
+            return self.skip
         count = self._arrived() - before
         return chunk.numbers[count] if count < len(chunk.numbers) else chunk.end
 
@@ -50,23 +53,26 @@ def import_to_journal(
     intake: Intake,
     on_progress: OnProgress,
     *,
-    skip: int = 0,
     skip_bad: bool = False,
 ) -> None:
     """Append every message with its publisher and receive time."""
-    for chunk in file.chunks(skip=skip, skip_bad=skip_bad, publisher=PUBLISHER):
+    for chunk in file.chunks(skip=intake.skip, skip_bad=skip_bad, publisher=PUBLISHER):
         intake.begin(chunk)
         to_native(chunk.messages).append_to(writer, 0, len(chunk.numbers))
         on_progress(intake.messages, chunk.done)
 
 
-def into(writer: JournalWriter) -> Intake:
+def into(writer: JournalWriter, skip: int = 0) -> Intake:
     """An intake that counts what is appended from now on."""
     start = writer.next_offset
-    return Intake(lambda: writer.next_offset - start)
+    return Intake(lambda: writer.next_offset - start, skip)
 
 
 def open_journal(folder: Path) -> JournalWriter:
     """Open a journal for writing, made if it is not there."""
-    folder.mkdir(parents=True, exist_ok=True)
-    return JournalWriter(folder)
+    inner = journal_folder(folder)
+    try:
+        inner.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RecordingError(f"cannot make the folder {inner}: {error.strerror}") from None
+    return JournalWriter(inner)

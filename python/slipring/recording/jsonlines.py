@@ -1,4 +1,7 @@
-"""Messages as JSON lines, and back. A payload that is not UTF-8 stands under another key."""
+"""Messages as JSON lines, and back. A payload that is not UTF-8 stands under another key.
+
+What is wrong with a line is a ValueError, also where a type is wrong: the caller names the line.
+"""
 
 import base64
 import json
@@ -62,7 +65,7 @@ def decode_line(line: bytes, publisher: str, now_ns: int) -> Row:
         raise ValueError(f"qos is {qos}; it is 0, 1 or 2")
     retain = row.get("retain", False)
     if not isinstance(retain, bool):
-        raise ValueError("retain is not true or false")
+        raise ValueError("retain is not true or false")  # noqa: TRY004
     return (
         _receive_ns(row, now_ns),
         _text(row, "publisher", publisher),
@@ -79,7 +82,7 @@ def _object(line: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise ValueError(f"not JSON: {error}") from None
     if not isinstance(row, dict):
-        raise ValueError("not a JSON object")  # noqa: TRY004 (what is wrong is the line)
+        raise ValueError("not a JSON object")  # noqa: TRY004
     return row
 
 
@@ -99,7 +102,7 @@ def _text(row: dict[str, Any], key: str, default: str | None) -> str:
 def _number(row: dict[str, Any], key: str, default: int) -> int:
     value = row.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"{key} is not a whole number")
+        raise ValueError(f"{key} is not a whole number")  # noqa: TRY004
     return value
 
 

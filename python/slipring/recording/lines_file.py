@@ -27,12 +27,12 @@ class Lines:
     numbers: list[int] = field(default_factory=list)
     flaws: dict[int, str] = field(default_factory=dict)
     count: int = 0
-    bytes: int = 0
+    bytes_read: int = 0
 
     def add(self, line: bytes, number: int, publisher: str, now_ns: int) -> None:
         """Take one line; an empty one is nothing."""
         self.count += 1
-        self.bytes += len(line)
+        self.bytes_read += len(line)
         if not line.strip():
             return
         try:
@@ -43,7 +43,7 @@ class Lines:
 
     @property
     def is_full(self) -> bool:
-        return self.count >= CHUNK_ROWS_MAX or self.bytes >= CHUNK_BYTES_MAX
+        return self.count >= CHUNK_ROWS_MAX or self.bytes_read >= CHUNK_BYTES_MAX
 
     def batch(self) -> pa.RecordBatch:
         columns = zip(*self.rows, strict=True) if self.rows else [()] * len(MESSAGES)
@@ -72,7 +72,7 @@ class LinesFile:
         number = skip
         while (some := self._some(lines, number, publisher)).count:
             number += some.count
-            done += some.bytes
+            done += some.bytes_read
             yield from sieve.chunks(some.batch(), some.numbers, some.flaws, number, done)
 
     def _some(self, lines: Iterator[bytes], number: int, publisher: str) -> Lines:

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-FOR_EVER_NS = (1 << 63) - 1
 EARLIEST_NS = -(1 << 63)
 
 
-def due_times(receive_ns: pa.Array, not_before_ns: int = EARLIEST_NS) -> memoryview:
+def due_times(receive_ns: pa.Array, not_before_ns: int = EARLIEST_NS) -> Sequence[int]:
     """The recorded time at which each message is due; never before the one in front of it.
 
     The order is the journal's. Where the clock of the broker was set back, what came then is due
@@ -31,29 +30,25 @@ class Schedule:
 
     first_ns: int
     """The recorded time that is due at the beginning."""
-    began_s: float
+    began_ns: int
     speed: float | None
 
-    def reached_ns(self, now_s: float) -> int:
-        """The recorded time that has come."""
+    def at_ns(self, due_ns: int) -> int:
+        """When a recorded time comes, on the monotonic clock."""
         if self.speed is None:
-            return FOR_EVER_NS
-        return self.first_ns + int((now_s - self.began_s) * self.speed * 1e9)
+            return self.began_ns
+        return self.began_ns + round((due_ns - self.first_ns) / self.speed)
 
-    def at_s(self, due_ns: int) -> float:
-        """When a recorded time comes."""
-        if self.speed is None:
-            return self.began_s
-        return self.began_s + (due_ns - self.first_ns) / (self.speed * 1e9)
-
-    def ready(self, due: Sequence[int], start: int, now_s: float) -> int:
+    def ready(self, due: Sequence[int], start: int, now_ns: int) -> int:
         """The index behind the last message that is due, counted on from `start`."""
-        return bisect_right(due, self.reached_ns(now_s), lo=start)
+        if self.speed is None:
+            return len(due)
+        return bisect_right(due, now_ns, lo=start, key=self.at_ns)
 
-    def wait_s(self, due_ns: int, now_s: float) -> float:
+    def wait_ns(self, due_ns: int, now_ns: int) -> int:
         """How long until a message is due; 0 where it is late."""
-        return max(0.0, self.at_s(due_ns) - now_s)
+        return max(0, self.at_ns(due_ns) - now_ns)
 
     def again(self, end_ns: int) -> "Schedule":
         """The schedule of another pass, begun when this one reaches `end_ns`."""
-        return Schedule(self.first_ns, self.at_s(end_ns), self.speed)
+        return Schedule(self.first_ns, self.at_ns(end_ns), self.speed)
