@@ -120,9 +120,9 @@ fn put_long(body: &mut Vec<u8>, bytes: &[u8]) {
     body.extend_from_slice(bytes);
 }
 
-/// One message inside a batch's body.
+/// One message inside a batch's body, its text unchecked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Message<'a> {
+pub(crate) struct RawMessage<'a> {
     pub flags: Flags,
     pub topic: &'a [u8],
     pub properties: &'a [u8],
@@ -136,12 +136,12 @@ pub(crate) fn split_publisher(body: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// The first message of `rest`, which then begins after it; `None` when it is malformed.
-pub(crate) fn take_message<'a>(rest: &mut &'a [u8]) -> Option<Message<'a>> {
+pub(crate) fn take_message<'a>(rest: &mut &'a [u8]) -> Option<RawMessage<'a>> {
     let flags = Flags::from_bits(take(rest, 1)?[0])?;
     let topic = take_short(rest)?;
     let properties = take_long(rest)?;
     let payload = take_long(rest)?;
-    Some(Message { flags, topic, properties, payload })
+    Some(RawMessage { flags, topic, properties, payload })
 }
 
 fn take<'a>(rest: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
@@ -195,7 +195,7 @@ mod tests {
             for (qos, retain, topic, properties, payload) in &sent {
                 let flags = Flags::new(*qos, *retain);
                 let topic = topic.as_bytes();
-                let expected = Message { flags, topic, properties, payload };
+                let expected = RawMessage { flags, topic, properties, payload };
                 prop_assert_eq!(take_message(&mut rest), Some(expected));
             }
             prop_assert!(rest.is_empty());

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::batch::{Message, split_publisher, take_message};
+use crate::batch::{RawMessage, split_publisher, take_message};
 use crate::format::BatchHeader;
 
 /// Byte strings one after the other; value `i` is `data[ends[i]..ends[i + 1]]`.
@@ -113,13 +113,13 @@ impl Columns {
     }
 
     /// The first message always has room, so that a reader gets on.
-    fn has_room(&self, publisher: &[u8], message: &Message<'_>, bytes_max: usize) -> bool {
-        let Message { topic, properties, payload, .. } = message;
+    fn has_room(&self, publisher: &[u8], message: &RawMessage<'_>, bytes_max: usize) -> bool {
+        let RawMessage { topic, properties, payload, .. } = message;
         let more = publisher.len() + topic.len() + properties.len() + payload.len();
         self.is_empty() || self.data_bytes() + more <= bytes_max
     }
 
-    fn push(&mut self, offset: u64, receive_ns: i64, publisher: &[u8], message: &Message<'_>) {
+    fn push(&mut self, offset: u64, receive_ns: i64, publisher: &[u8], message: &RawMessage<'_>) {
         self.push_retain(message.flags.retain());
         self.offset.push(i64::try_from(offset).expect("fewer than 2^63 messages"));
         self.receive_ns.push(receive_ns);

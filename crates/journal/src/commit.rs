@@ -11,7 +11,6 @@ use crate::error::Failure;
 use crate::log::{Log, Wrote};
 use crate::pending::{Pending, Shared};
 use crate::status::Progress;
-use crate::storage::WriteSegments;
 
 /// Memory kept for the next round; a rare flood does not hold its memory for ever.
 const BUFFER_BYTES_KEPT: usize = 8 << 20;
@@ -22,8 +21,8 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 pub(crate) type Listener = Box<dyn Fn(Progress) + Send + Sync>;
 
 /// Owns the log and brings what is appended into it. Runs on a thread of its own, or in steps.
-pub struct Committer<S> {
-    log: Log<S>,
+pub struct Committer {
+    log: Log,
     shared: Arc<Shared>,
     on_progress: Listener,
     sync_interval: Duration,
@@ -31,20 +30,21 @@ pub struct Committer<S> {
     sync_due: Option<Instant>,
     sync_asked: bool,
     bytes_max: Option<u64>,
+    seal_before: Option<i64>,
     /// Taken, and not yet written.
     buffer: Vec<u8>,
     ended: bool,
 }
 
-impl<S> fmt::Debug for Committer<S> {
+impl fmt::Debug for Committer {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Committer").finish_non_exhaustive()
     }
 }
 
-impl<S: WriteSegments> Committer<S> {
+impl Committer {
     pub(crate) fn new(
-        log: Log<S>,
+        log: Log,
         shared: Arc<Shared>,
         sync_interval: Duration,
         on_progress: Listener,
@@ -57,6 +57,7 @@ impl<S: WriteSegments> Committer<S> {
             sync_due: None,
             sync_asked: false,
             bytes_max: None,
+            seal_before: None,
             buffer: Vec::new(),
             ended: false,
         }
@@ -116,6 +117,8 @@ impl<S: WriteSegments> Committer<S> {
             self.sync_asked |= mem::take(&mut pending.sync_asked);
         }
         self.bytes_max = pending.status.bytes_max;
+        self.seal_before = pending.seal_before.take();
+        self.log.forget(&mem::take(&mut pending.gone));
         pending.bounds_changed = false;
         pending.closing && pending.buffer.is_empty()
     }
@@ -123,10 +126,20 @@ impl<S: WriteSegments> Committer<S> {
     fn work(&mut self, closing: bool) -> io::Result<bool> {
         let wrote = self.write()?;
         let synced = self.sync()?;
+        let sealed = self.seal_old()?;
         if closing {
             self.close()?;
         }
-        Ok(wrote || synced || closing)
+        Ok(wrote || synced || sealed || closing)
+    }
+
+    fn seal_old(&mut self) -> io::Result<bool> {
+        let Some(ns) = self.seal_before.take() else { return Ok(false) };
+        let sealed = self.log.seal_older(ns)?;
+        if sealed {
+            self.tell(|_| ());
+        }
+        Ok(sealed)
     }
 
     fn write(&mut self) -> io::Result<bool> {

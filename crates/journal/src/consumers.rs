@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 use thiserror::Error;
 
+use crate::directory::{name_error, sync_directory};
 use crate::format::{Identity, OFFSET_MAX};
-use crate::storage::{name_error, sync_directory};
 
 /// The longest name of a consumer.
 pub const NAME_BYTES_MAX: usize = 64;

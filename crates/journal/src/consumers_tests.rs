@@ -101,6 +101,20 @@ fn what_is_not_a_file_is_never_opened() {
 }
 
 #[test]
+fn a_full_disk_takes_a_new_position_over_the_old_one_but_no_new_name() {
+    let dir = Scratch::new("full");
+    let fill = || symlink("/dev/full", dir.0.join("consumers/.new")).unwrap();
+    commit(&dir.0, "lake", &at(3)).unwrap();
+    fill();
+    commit(&dir.0, "lake", &at(9)).unwrap();
+    fill();
+    let refused = commit(&dir.0, "other", &at(9)).unwrap_err();
+    assert!(refused.to_string().contains("No space left"), "{refused}");
+    let lake = Consumer { name: "lake".to_owned(), standing: Ok(at(9)) };
+    assert_eq!(list(&dir.0).unwrap(), [lake]);
+}
+
+#[test]
 fn a_new_name_beyond_the_limit_is_refused_and_the_old_ones_still_move() {
     let dir = Scratch::new("many");
     for number in 0..CONSUMERS_MAX {

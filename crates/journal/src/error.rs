@@ -1,23 +1,23 @@
 //! What can go wrong, in words for a person. Holds no logic.
 
-use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::format::{Flaw, Identity};
+use crate::format::{FORMAT_VERSION, Flaw, Identity};
+use crate::segment::SegmentId;
 
 /// A place in the journal that should hold messages and does not.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "damaged journal: segment {segment:020}.seg at byte {position}, offsets {} to {}: {flaw}",
+    "damaged journal: segment {segment}.seg at byte {position}, offsets {} to {}: {flaw}",
     offsets.start, offsets.end
 )]
 pub struct Damage {
-    /// The segment, by its base offset.
-    pub segment: u64,
+    /// The segment.
+    pub segment: SegmentId,
     /// Where in the segment the damage begins.
     pub position: u64,
     /// The offsets that cannot be read.
@@ -35,15 +35,13 @@ pub enum OpenError {
     /// A segment's header is damaged although batches follow it.
     #[error(transparent)]
     Damaged(#[from] Damage),
-    /// A newer Slipring wrote it.
-    #[error("segment {segment:020}.seg has format version {version}; this Slipring writes {known}")]
+    /// Another Slipring wrote it.
+    #[error("{}", wrong_version(*segment, *version))]
     Version {
-        /// The segment, by its base offset.
-        segment: u64,
+        /// The segment.
+        segment: SegmentId,
         /// The version it has.
         version: u32,
-        /// The version we know.
-        known: u32,
     },
     /// The file system refused.
     #[error(transparent)]
@@ -89,6 +87,13 @@ pub enum AppendError {
     Closed,
 }
 
+impl ReadError {
+    /// Whether a file is not there any more.
+    pub(crate) fn is_removed(&self) -> bool {
+        matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::NotFound)
+    }
+}
+
 /// Why a journal could not be read.
 #[derive(Debug, Error)]
 pub enum ReadError {
@@ -96,7 +101,11 @@ pub enum ReadError {
     #[error("there is no journal in {}", .0.display())]
     NoJournal(PathBuf),
     /// The offsets were removed by retention.
-    #[error("gap: offset {asked} was asked for, but the journal begins at {first}")]
+    #[error(
+        "gap: offset {asked} was asked for, but the journal begins at {first}: retention has removed \
+         {} messages; read on from {first}, and name a consumer so that nothing unread is removed",
+        first - asked
+    )]
     Gap {
         /// The offset asked for.
         asked: u64,
@@ -114,21 +123,27 @@ pub enum ReadError {
     /// Damage in the middle. Ranges without these offsets can be read.
     #[error(transparent)]
     Damaged(#[from] Damage),
+    /// The snapshot cannot be used: follow the journal from its start.
+    #[error("the snapshot of the state is damaged: {flaw}")]
+    Snapshot {
+        /// What is wrong with it.
+        flaw: Flaw,
+    },
     /// A segment of another journal stands in the directory.
-    #[error("segment {segment:020}.seg belongs to journal {found}, not {expected}")]
+    #[error("segment {segment}.seg belongs to journal {found}, not {expected}")]
     Foreign {
-        /// The segment, by its base offset.
-        segment: u64,
+        /// The segment.
+        segment: SegmentId,
         /// The identity in that segment.
         found: Identity,
         /// The identity of the journal.
         expected: Identity,
     },
-    /// A newer Slipring wrote it.
-    #[error("segment {segment:020}.seg has format version {version}, which is unknown here")]
+    /// Another Slipring wrote it.
+    #[error("{}", wrong_version(*segment, *version))]
     Version {
-        /// The segment, by its base offset.
-        segment: u64,
+        /// The segment.
+        segment: SegmentId,
         /// The version it has.
         version: u32,
     },
@@ -137,64 +152,9 @@ pub enum ReadError {
     Io(#[from] io::Error),
 }
 
-/// What recovery did: one line for a person when displayed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Receipt {
-    /// Which journal it is.
-    pub identity: Identity,
-    /// Counts the times the journal was opened for writing, this one included.
-    pub epoch: u64,
-    /// The oldest offset.
-    pub first_offset: u64,
-    /// The offset the next message gets.
-    pub next_offset: u64,
-    /// Segment files, the active one included.
-    pub segments: usize,
-    /// What was cut from the tail, if anything.
-    pub cut: Option<Cut>,
-}
-
-impl Receipt {
-    /// Messages in the journal.
-    pub fn records(&self) -> u64 {
-        self.next_offset - self.first_offset
-    }
-}
-
-impl fmt::Display for Receipt {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { first_offset, next_offset, segments, .. } = self;
-        write!(out, "journal {}: {} messages kept", self.identity, self.records())?;
-        write!(out, ", offsets {first_offset} to {next_offset}, {segments} segments, ")?;
-        match &self.cut {
-            None => out.write_str("nothing cut"),
-            Some(cut) => cut.fmt(out),
-        }
-    }
-}
-
-/// The tail that recovery cut off.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cut {
-    /// The segment, by its base offset.
-    pub segment: u64,
-    /// Where the cut was made.
-    pub position: u64,
-    /// Bytes cut.
-    pub bytes: u64,
-    /// Why.
-    pub flaw: Flaw,
-    /// Whether whole batches stood behind the damage; then the bytes were copied to a `.cut` file.
-    pub set_aside: bool,
-}
-
-impl fmt::Display for Cut {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { segment, position, bytes, flaw, .. } = self;
-        write!(out, "{bytes} bytes cut from segment {segment:020}.seg at byte {position}: {flaw}")?;
-        if self.set_aside {
-            write!(out, "; whole batches stood behind it, kept in {segment:020}.{position}.cut")?;
-        }
-        Ok(())
-    }
+fn wrong_version(segment: SegmentId, version: u32) -> String {
+    format!(
+        "segment {segment}.seg has format version {version}, and this Slipring knows only version \
+         {FORMAT_VERSION}: read it with the Slipring that wrote it, or use another directory"
+    )
 }

@@ -4,6 +4,8 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
+use crate::segment::SegmentId;
+
 /// Opens every segment file.
 const SEGMENT_MAGIC: [u8; 8] = *b"SLIPRSEG";
 /// Opens every batch, so that a reader can find the next one after damage.
@@ -46,22 +48,6 @@ impl FromStr for Identity {
             *byte = (digit(pair[0])? << 4 | digit(pair[1])?) as u8;
         }
         Ok(Self(bytes))
-    }
-}
-
-/// Names a segment: the offset of its first message, and which it is of those that begin there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SegmentId {
-    /// The offset.
-    pub offset: u64,
-    /// The part.
-    pub part: u32,
-}
-
-impl fmt::Display for SegmentId {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { offset, part } = self;
-        if *part == 0 { write!(out, "{offset:020}") } else { write!(out, "{offset:020}-{part:04}") }
     }
 }
 
@@ -110,8 +96,10 @@ pub enum Flaw {
     BodyDamaged,
     /// The body's checksum holds, but what it says does not add up.
     BodyMalformed,
-    /// The segment ends before the offset at which the next one begins.
+    /// The segment ends before the next one begins, or is not there.
     Missing,
+    /// It was written by another journal, or in another version.
+    Foreign,
 }
 
 impl fmt::Display for Flaw {
@@ -124,6 +112,7 @@ impl fmt::Display for Flaw {
             Self::BodyDamaged => "the batch's checksum is wrong",
             Self::BodyMalformed => "the batch's content does not add up",
             Self::Missing => "the segment ends too early",
+            Self::Foreign => "it belongs to another journal or version",
         })
     }
 }
@@ -133,7 +122,8 @@ impl fmt::Display for Flaw {
 pub(crate) struct SegmentHeader {
     pub identity: Identity,
     pub epoch: u64,
-    pub base_offset: u64,
+    /// As in the file's name.
+    pub segment: SegmentId,
 }
 
 impl SegmentHeader {
@@ -141,9 +131,10 @@ impl SegmentHeader {
         let mut bytes = [0; SEGMENT_HEADER_BYTES];
         bytes[0..8].copy_from_slice(&SEGMENT_MAGIC);
         bytes[8..12].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
+        bytes[12..16].copy_from_slice(&self.segment.part.to_le_bytes());
         bytes[16..32].copy_from_slice(&self.identity.0);
         bytes[32..40].copy_from_slice(&self.epoch.to_le_bytes());
-        bytes[40..48].copy_from_slice(&self.base_offset.to_le_bytes());
+        bytes[40..48].copy_from_slice(&self.segment.offset.to_le_bytes());
         let checksum = crc32c::crc32c(&bytes[..60]);
         bytes[60..64].copy_from_slice(&checksum.to_le_bytes());
         bytes
@@ -155,8 +146,9 @@ impl SegmentHeader {
         if bytes[..8] != SEGMENT_MAGIC || u32_at(bytes, 60) != crc32c::crc32c(&bytes[..60]) {
             return Err(Flaw::HeaderDamaged);
         }
+        let segment = SegmentId { offset: u64_at(bytes, 40), part: u32_at(bytes, 12) };
         let identity = Identity(array_at(bytes, 16));
-        let header = Self { identity, epoch: u64_at(bytes, 32), base_offset: u64_at(bytes, 40) };
+        let header = Self { identity, epoch: u64_at(bytes, 32), segment };
         Ok((u32_at(bytes, 8), header))
     }
 }
@@ -233,15 +225,15 @@ impl BatchHeader {
     }
 }
 
-fn array_at<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+pub(crate) fn array_at<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes[at..at + N].try_into().expect("the slice has N bytes")
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(array_at(bytes, at))
 }
 
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(array_at(bytes, at))
 }
 
@@ -261,8 +253,9 @@ mod tests {
 
     #[test]
     fn headers_come_back_as_they_went() {
-        let segment = SegmentHeader { identity: Identity([7; 16]), epoch: 3, base_offset: 42 };
-        assert_eq!(SegmentHeader::decode(&segment.encode()), Ok((FORMAT_VERSION, segment)));
+        let segment = SegmentId { offset: 42, part: 1 };
+        let header = SegmentHeader { identity: Identity([7; 16]), epoch: 3, segment };
+        assert_eq!(SegmentHeader::decode(&header.encode()), Ok((FORMAT_VERSION, header)));
         assert_eq!(BatchHeader::decode(&BATCH.encode()), Ok(BATCH));
     }
 

@@ -2,6 +2,7 @@
 //! Pure: knows bytes and numbers, never a file. Whatever it says is only a hint where to begin.
 
 use crate::format::BatchHeader;
+use crate::segment::{Position, SegmentId};
 
 /// Bytes between two places: an index of a 64 MiB segment has about 24 KiB.
 const SPACING_BYTES: u64 = 64 << 10;
@@ -17,6 +18,12 @@ pub(crate) struct Place {
     pub newest_ns: i64,
 }
 
+impl Place {
+    pub fn in_segment(self, segment: SegmentId) -> Position {
+        Position { segment, position: self.position, offset: self.offset }
+    }
+}
+
 /// What is known of a segment from its start up to `end`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Index {
@@ -30,7 +37,8 @@ pub(crate) struct Index {
 
 impl Index {
     /// Of a segment of which nothing but its first place is known.
-    pub fn new(offset: u64, position: u64) -> Self {
+    pub fn new(segment: SegmentId) -> Self {
+        let Position { offset, position, .. } = Position::first(segment);
         let end = Place { offset, position, newest_ns: i64::MIN };
         Self { end, oldest_ns: i64::MAX, places: Vec::new() }
     }
@@ -64,6 +72,11 @@ impl Index {
         self.last(|place| place.newest_ns < ns)
     }
 
+    /// Up to where the segment was walked.
+    pub fn end_in(&self, segment: SegmentId) -> Position {
+        self.end.in_segment(segment)
+    }
+
     fn reach(&mut self, place: Place) {
         self.end = place;
         let last = self.places.last().map_or(0, |place| place.position);
@@ -87,7 +100,7 @@ mod tests {
 
     /// Batches as (messages, body bytes, receive time), and where each begins.
     fn segment(batches: &[(u32, u32, i64)]) -> (Index, Vec<(u64, BatchHeader)>) {
-        let (mut index, mut walked) = (Index::new(1000, FIRST), Vec::new());
+        let (mut index, mut walked) = (Index::new(SegmentId { offset: 1000, part: 0 }), Vec::new());
         for &(count, body_bytes, receive_ns) in batches {
             let Place { offset, position, .. } = index.end;
             let header = header(offset, count, body_bytes, receive_ns);

@@ -3,8 +3,9 @@
 
 use std::fmt;
 
-use crate::format::{Identity, OFFSET_MAX, SEGMENT_HEADER_BYTES};
+use crate::format::{Identity, OFFSET_MAX};
 use crate::index::{Index, Place};
+use crate::segment::SegmentId;
 
 const MAGIC: [u8; 8] = *b"SLIPRIDX";
 const VERSION: u32 = 1;
@@ -18,8 +19,7 @@ const CHECKSUM_BYTES: usize = 4;
 pub(crate) struct Of {
     pub identity: Identity,
     pub epoch: u64,
-    pub offset: u64,
-    pub part: u32,
+    pub segment: SegmentId,
 }
 
 /// Why an index file is not used.
@@ -49,10 +49,10 @@ pub(crate) fn encode(of: &Of, index: &Index) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes);
     out.extend_from_slice(&MAGIC);
     out.extend_from_slice(&VERSION.to_le_bytes());
-    out.extend_from_slice(&of.part.to_le_bytes());
+    out.extend_from_slice(&of.segment.part.to_le_bytes());
     out.extend_from_slice(&of.identity.0);
     out.extend_from_slice(&of.epoch.to_le_bytes());
-    out.extend_from_slice(&of.offset.to_le_bytes());
+    out.extend_from_slice(&of.segment.offset.to_le_bytes());
     put_place(&mut out, &index.end);
     out.extend_from_slice(&index.oldest_ns.to_le_bytes());
     out.extend_from_slice(&(index.places.len() as u32).to_le_bytes());
@@ -87,12 +87,12 @@ pub(crate) fn decode_header(
     if version != VERSION {
         return Err(IndexFlaw::Version(version));
     }
-    let found = Of {
-        part: u32::from_le_bytes(array_at(bytes, 12)),
-        identity: Identity(array_at(bytes, 16)),
-        epoch: u64::from_le_bytes(array_at(bytes, 32)),
+    let segment = SegmentId {
         offset: u64::from_le_bytes(array_at(bytes, 40)),
+        part: u32::from_le_bytes(array_at(bytes, 12)),
     };
+    let epoch = u64::from_le_bytes(array_at(bytes, 32));
+    let found = Of { identity: Identity(array_at(bytes, 16)), epoch, segment };
     let end = place_at(bytes, 48);
     if found != *of || end.position != segment_bytes {
         return Err(IndexFlaw::Stale);
@@ -103,9 +103,7 @@ pub(crate) fn decode_header(
 }
 
 fn ascends(of: &Of, index: &Index) -> bool {
-    let first =
-        Place { offset: of.offset, position: SEGMENT_HEADER_BYTES as u64, newest_ns: i64::MIN };
-    let mut at = first;
+    let mut at = Index::new(of.segment).end;
     index.places.iter().chain([&index.end]).all(|place| {
         let further = place.position >= at.position && place.offset >= at.offset;
         let newer = place.newest_ns >= at.newest_ns;
@@ -147,15 +145,17 @@ fn array_at<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::SEGMENT_HEADER_BYTES;
     use proptest::prelude::*;
 
-    const OF: Of = Of { identity: Identity([7; 16]), epoch: 3, offset: 42, part: 1 };
+    const SEGMENT: SegmentId = SegmentId { offset: 42, part: 1 };
+    const OF: Of = Of { identity: Identity([7; 16]), epoch: 3, segment: SEGMENT };
     const FIRST: u64 = SEGMENT_HEADER_BYTES as u64;
 
     fn indexes() -> impl Strategy<Value = Index> {
         let step = (0..1000_u64, 1..100_000_u64, 0..1000_i64);
         prop::collection::vec(step, 0..20).prop_map(|steps| {
-            let mut index = Index::new(OF.offset, FIRST);
+            let mut index = Index::new(SEGMENT);
             index.end.newest_ns = -500;
             index.oldest_ns = -600;
             for (messages, bytes, ns) in steps {
@@ -208,17 +208,18 @@ mod tests {
 
     #[test]
     fn an_index_of_another_segment_epoch_or_length_is_stale() {
-        let file = encode(&OF, &Index::new(42, FIRST));
+        let file = encode(&OF, &Index::new(SEGMENT));
         assert!(decode(&file, &OF, FIRST).is_ok());
         assert_eq!(decode(&file, &OF, FIRST + 1), Err(IndexFlaw::Stale));
-        for of in [Of { epoch: 4, ..OF }, Of { part: 0, ..OF }, Of { offset: 43, ..OF }] {
+        let other = |offset, part| Of { segment: SegmentId { offset, part }, ..OF };
+        for of in [Of { epoch: 4, ..OF }, other(42, 0), other(43, 1)] {
             assert_eq!(decode(&file, &of, FIRST), Err(IndexFlaw::Stale));
         }
     }
 
     #[test]
     fn a_newer_version_is_not_called_damage() {
-        let mut file = encode(&OF, &Index::new(42, FIRST));
+        let mut file = encode(&OF, &Index::new(SEGMENT));
         file[8] = 9;
         let checksum = crc32c::crc32c(&file[..84]);
         file[84..88].copy_from_slice(&checksum.to_le_bytes());

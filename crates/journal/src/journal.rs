@@ -2,7 +2,7 @@
 //! Never writes or syncs on the thread of a connection.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
@@ -13,12 +13,18 @@ use rustix::io::Errno;
 
 use crate::batch::Batch;
 use crate::commit::Committer;
-use crate::error::{AppendError, Failure, OpenError, Receipt};
+use crate::directory::{Directory, name_error, sync_directory};
+use crate::error::{AppendError, Failure, OpenError};
 use crate::format::{BODY_BYTES_MAX, Identity};
 use crate::log::Log;
 use crate::pending::{Pending, Shared};
+use crate::reader::Reader;
+use crate::receipt::Receipt;
+use crate::retire::Kept;
+use crate::segment::Position;
+use crate::snapshot::{self, SNAPSHOT};
 use crate::status::{Appended, Progress, Status};
-use crate::storage::{Directory, name_error, sync_directory};
+use crate::storage::Storage;
 
 /// The limits of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +57,9 @@ pub struct Journal {
     shared: Arc<Shared>,
     identity: Identity,
     pending_bytes_max: usize,
+    /// Beside the committer's own handle, for what is not appended; one thing at a time.
+    storage: Mutex<Box<dyn Storage>>,
+    pub(crate) kept: Kept,
     running: Mutex<Option<Running>>,
 }
 
@@ -72,26 +81,47 @@ impl Journal {
     ) -> Result<(Self, Receipt), OpenError> {
         make_directory(dir)?;
         let lock = lock(dir)?;
-        let fresh = fresh_identity()?;
-        let (log, receipt) = Log::open(Directory::new(dir), options.segment_bytes, fresh)?;
-        let identity = log.identity();
-        let shared = Arc::new(Shared::new(&log, options.bytes_max));
-        let on_progress = Box::new(on_progress);
-        let committer =
-            Committer::new(log, Arc::clone(&shared), options.sync_interval, on_progress);
+        let storage = Box::new(Directory::new(dir));
+        let (mut journal, committer, receipt) = Self::over(storage, options, on_progress)?;
         let running = Running { committer: spawn(committer)?, _lock: lock };
-        let journal = Self {
-            shared,
-            identity,
-            pending_bytes_max: options.pending_bytes_max,
-            running: Mutex::new(Some(running)),
-        };
+        journal.running = Mutex::new(Some(running));
         Ok((journal, receipt))
+    }
+
+    /// Recovers the journal in any storage, without a thread and without a lock: the caller steps
+    /// the committer. For simulations, which want nothing to happen by itself; there a
+    /// `sync_interval` of zero syncs in every step, and `Duration::MAX` only where it is asked for.
+    pub fn over(
+        storage: Box<dyn Storage>,
+        options: Options,
+        on_progress: impl Fn(Progress) + Send + Sync + 'static,
+    ) -> Result<(Self, Committer, Receipt), OpenError> {
+        let (log, receipt) = Log::open(storage, options.segment_bytes)?;
+        let shared = Arc::new(Shared::new(&log, options.bytes_max));
+        let storage = Mutex::new(log.storage().clone_storage());
+        let journal = Self {
+            shared: Arc::clone(&shared),
+            identity: receipt.identity,
+            pending_bytes_max: options.pending_bytes_max,
+            storage,
+            kept: Kept::default(),
+            running: Mutex::new(None),
+        };
+        let interval = options.sync_interval;
+        let committer = Committer::new(log, shared, interval, Box::new(on_progress));
+        Ok((journal, committer, receipt))
     }
 
     /// Which journal this is.
     pub fn identity(&self) -> Identity {
         self.identity
+    }
+
+    /// A reader over the same storage. It sees what is written; `flush` before reading what was
+    /// appended just now.
+    pub fn reader(&self) -> Reader {
+        let storage = self.storage.lock().expect("storage never panics");
+        Reader::of(storage.clone_reader(), self.identity)
     }
 
     /// Gives the batch its offsets and queues it for writing; the batch is then empty. With `sync`
@@ -131,6 +161,57 @@ impl Journal {
         pending.status.failure.clone().map_or(Ok(()), Err)
     }
 
+    /// Returns when all that was appended before survives a power cut. Not for a thread that serves
+    /// a connection.
+    pub fn sync(&self) -> Result<(), Failure> {
+        let mut pending = self.shared.lock();
+        pending.sync_asked = true;
+        let end = pending.appended;
+        drop(pending);
+        self.shared.work.notify_one();
+        let pending = self.shared.wait_while(|pending| !pending.has_synced(end));
+        pending.status.failure.clone().map_or(Ok(()), Err)
+    }
+
+    /// Replaces the snapshot of state by that of everything before `at`. After a crash at any moment
+    /// the old one or the new one is there.
+    ///
+    /// What is before `at` must be synced, else a power cut could leave a snapshot of what never
+    /// was: it is refused with `WouldBlock`.
+    pub fn put_snapshot(&self, at: Position, state: &[u8]) -> io::Result<()> {
+        if at > self.shared.lock().synced_at {
+            let message = "the snapshot is ahead of what is synced";
+            return Err(io::Error::new(io::ErrorKind::WouldBlock, message));
+        }
+        let storage = self.storage.lock().expect("storage never panics");
+        storage.put(SNAPSHOT, &snapshot::encode(self.identity, at, state))?;
+        self.kept.note_snapshot(at);
+        Ok(())
+    }
+
+    /// A handle of its own for what takes long.
+    pub(crate) fn clone_storage(&self) -> Box<dyn Storage> {
+        self.storage.lock().expect("storage never panics").clone_storage()
+    }
+
+    /// Has the active segment closed when something in it is older.
+    pub(crate) fn seal_older(&self, ns: i64) {
+        self.tell_committer(|pending| pending.seal_before = Some(ns));
+    }
+
+    /// Counts the oldest segment as gone; what found no space is tried again at once.
+    pub(crate) fn forget_oldest(&self, bytes: u64, first_offset: u64) {
+        self.tell_committer(|pending| pending.remove(bytes, first_offset));
+    }
+
+    fn tell_committer(&self, change: impl FnOnce(&mut Pending)) {
+        let mut pending = self.shared.lock();
+        change(&mut pending);
+        pending.bounds_changed = true;
+        drop(pending);
+        self.shared.work.notify_one();
+    }
+
     /// A batch larger than the limit is taken when nothing else waits, else it would wait for ever.
     fn admit(&self, pending: &MutexGuard<'_, Pending>, batch: &Batch) -> Result<(), AppendError> {
         let waiting = pending.status.pending_bytes;
@@ -153,11 +234,7 @@ impl Journal {
 
     /// Changes the bound on stored bytes; what found no space is tried again at once.
     pub fn set_bytes_max(&self, bytes_max: Option<u64>) {
-        let mut pending = self.shared.lock();
-        pending.status.bytes_max = bytes_max;
-        pending.bounds_changed = true;
-        drop(pending);
-        self.shared.work.notify_one();
+        self.tell_committer(|pending| pending.status.bytes_max = bytes_max);
     }
 
     /// The journal's figures now.
@@ -166,7 +243,7 @@ impl Journal {
     }
 
     /// Writes and syncs all that waits, ends the thread and frees the directory. A second call does
-    /// nothing but answer the same.
+    /// nothing but answer the same. Without a thread, the next steps of the committer do it.
     pub fn close(&self) -> Result<(), Failure> {
         self.shared.lock().closing = true;
         self.shared.work.notify_one();
@@ -187,7 +264,7 @@ impl Drop for Journal {
     }
 }
 
-fn spawn(committer: Committer<Directory>) -> io::Result<JoinHandle<()>> {
+fn spawn(committer: Committer) -> io::Result<JoinHandle<()>> {
     thread::Builder::new().name("journal".to_owned()).spawn(move || committer.run())
 }
 
@@ -207,11 +284,4 @@ fn lock(dir: &Path) -> Result<File, OpenError> {
         Err(Errno::WOULDBLOCK) => Err(OpenError::Locked(dir.to_owned())),
         Err(error) => Err(name_error(Err(error.into()), "lock", &path)?),
     }
-}
-
-fn fresh_identity() -> io::Result<Identity> {
-    let path = Path::new("/dev/urandom");
-    let mut bytes = [0; 16];
-    name_error(File::open(path).and_then(|mut file| file.read_exact(&mut bytes)), "read", path)?;
-    Ok(Identity(bytes))
 }

@@ -4,9 +4,9 @@
 use std::sync::{Condvar, Mutex, MutexGuard};
 
 use crate::batch::Batch;
-use crate::log::Log;
+use crate::log::{Gone, Log};
+use crate::segment::Position;
 use crate::status::{Appended, Mark, Progress, Status};
-use crate::storage::WriteSegments;
 
 /// What connections and the committer share.
 #[derive(Debug)]
@@ -28,18 +28,24 @@ pub(crate) struct Pending {
     pub sync_asked: bool,
     /// Whether bounds changed, so that what found no space is tried at once.
     pub bounds_changed: bool,
+    /// Segments that were removed, until the log hears of it.
+    pub gone: Gone,
+    /// The active segment is to be closed when something in it is older.
+    pub seal_before: Option<i64>,
     pub closing: bool,
     /// The mark of the newest batch.
     pub appended: Mark,
     written: Mark,
     synced: Mark,
+    /// What is before survives a power cut.
+    pub synced_at: Position,
     pub status: Status,
 }
 
 impl Shared {
-    pub fn new<S: WriteSegments>(log: &Log<S>, bytes_max: Option<u64>) -> Self {
+    pub fn new(log: &Log, bytes_max: Option<u64>) -> Self {
         let mut pending = Pending::default();
-        pending.status.next_offset = log.written().offset;
+        pending.status.next_offset = log.written().at.offset;
         pending.status.bytes_max = bytes_max;
         pending.note(log);
         let (work, progress) = (Condvar::new(), Condvar::new());
@@ -78,14 +84,29 @@ impl Pending {
         self.written >= mark
     }
 
-    pub fn note<S: WriteSegments>(&mut self, log: &Log<S>) {
+    /// Whether all that was appended up to a mark is synced.
+    pub fn has_synced(&self, mark: Mark) -> bool {
+        self.synced >= mark
+    }
+
+    pub fn note(&mut self, log: &Log) {
         let (written, synced) = (log.written(), log.synced());
         (self.written, self.synced) = (written.mark, synced.mark);
-        self.status.first_offset = log.first_offset();
-        self.status.written = written.offset;
-        self.status.synced = synced.offset;
-        self.status.bytes = log.bytes();
-        self.status.segments = log.segments();
+        self.synced_at = synced.at;
+        self.status.first_offset = log.first_offset().max(self.gone.first_offset);
+        self.status.written = written.at.offset;
+        self.status.synced = synced.at.offset;
+        self.status.bytes = log.bytes().saturating_sub(self.gone.bytes);
+        self.status.segments = log.segments().saturating_sub(self.gone.segments);
+    }
+
+    /// Notes that the oldest segment was removed, so that the next one is the first.
+    pub fn remove(&mut self, bytes: u64, first_offset: u64) {
+        let Gone { segments, bytes: before, .. } = self.gone;
+        self.gone = Gone { segments: segments + 1, bytes: before + bytes, first_offset };
+        self.status.first_offset = first_offset;
+        self.status.bytes = self.status.bytes.saturating_sub(bytes);
+        self.status.segments = self.status.segments.saturating_sub(1);
     }
 
     pub fn progress(&self) -> Progress {

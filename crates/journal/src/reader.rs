@@ -1,55 +1,74 @@
-//! Reads a journal by offsets, also from another process while the broker writes it.
+//! Reads a journal, also from another process while the broker writes it: where things are.
 //! Never writes, locks or repairs.
 
-use std::collections::BTreeMap;
+mod places;
+mod ranges;
+mod state;
+mod stored;
+
 use std::ops::Range;
 use std::path::Path;
 
-use crate::columns::{Columns, Taken};
+use crate::directory::Directory;
 use crate::error::{Damage, ReadError};
-use crate::format::{
-    BatchHeader, FORMAT_VERSION, Flaw, Identity, SEGMENT_HEADER_BYTES, SegmentHeader,
-};
-use crate::scan::{Check, Cursor, Scan, Step, Window};
-use crate::storage::{Directory, ReadSegments};
+use crate::format::{FORMAT_VERSION, Flaw, Identity, SEGMENT_HEADER_BYTES, SegmentHeader};
+use crate::scan::{Check, Scan, Step, Window};
+use crate::segment::{Position, SegmentId};
+use crate::snapshot::{self, SNAPSHOT};
+use crate::storage::ReadSegments;
+use places::Places;
 
-/// Bytes between two remembered places: a segment costs a few kilobytes of memory.
-const MARK_BYTES: u64 = 64 << 10;
-/// Columns never hold more, so that their `i32` ends cannot overflow.
-const COLUMNS_BYTES_MAX: usize = 1 << 30;
+pub use state::{Followed, StateBatch};
 
 /// A view of one journal.
 #[derive(Debug)]
-pub struct Reader<S = Directory> {
-    source: S,
+pub struct Reader {
+    source: Box<dyn ReadSegments + Send>,
     identity: Identity,
-    segments: Vec<u64>,
-    /// Places passed in each segment, ascending: where to begin looking for an offset.
-    marks: BTreeMap<u64, Vec<Cursor>>,
+    /// Those whose header is there, ascending.
+    segments: Vec<SegmentId>,
+    places: Places,
     /// Behind the newest whole batch seen.
-    tail: Cursor,
+    tail: Position,
     window: Window,
 }
 
-impl Reader<Directory> {
+impl Reader {
     /// Opens the journal in a directory.
     pub fn open(dir: &Path) -> Result<Self, ReadError> {
         if !dir.is_dir() {
             return Err(ReadError::NoJournal(dir.to_owned()));
         }
-        Self::over(Directory::new(dir))?.ok_or_else(|| ReadError::NoJournal(dir.to_owned()))
+        Self::over(Box::new(Directory::new(dir)))?
+            .ok_or_else(|| ReadError::NoJournal(dir.to_owned()))
     }
-}
 
-impl<S: ReadSegments> Reader<S> {
     /// `None` when the storage holds no journal (yet).
-    pub(crate) fn over(source: S) -> Result<Option<Self>, ReadError> {
-        let segments = source.segments()?;
-        let Some(&last) = segments.last() else { return Ok(None) };
-        let Some((_, identity)) = first_whole(&source, &segments)? else { return Ok(None) };
-        let (marks, window) = (BTreeMap::new(), Window::default());
-        let tail = Cursor::first(last);
-        Ok(Some(Self { source, identity, segments, marks, tail, window }))
+    pub fn over(source: Box<dyn ReadSegments + Send>) -> Result<Option<Self>, ReadError> {
+        let mut damaged = None;
+        for segment in source.segments()? {
+            match head(&*source, segment)? {
+                Head::Whole(identity) => return Ok(Some(Self::of(source, identity))),
+                Head::Short => {}
+                Head::Damaged(damage) => damaged = damaged.or(Some(damage)),
+            }
+        }
+        damaged.map_or(Ok(None), |damage| Err(damage.into()))
+    }
+
+    /// A reader of the journal that is known to be there.
+    pub(crate) fn of(source: Box<dyn ReadSegments + Send>, identity: Identity) -> Self {
+        // Where they cannot be listed, the first read meets that again and says so.
+        let segments = source.segments().unwrap_or_default();
+        let tail = Position::first(segments.last().copied().unwrap_or_default());
+        Self {
+            source,
+            identity,
+            segments,
+            places: Places::default(),
+            tail,
+            window: Window::default(),
+        }
     }
 
     /// Which journal this is.
@@ -59,38 +78,69 @@ impl<S: ReadSegments> Reader<S> {
 
     /// The oldest offset.
     pub fn first_offset(&self) -> u64 {
-        self.segments.first().copied().unwrap_or_default()
+        self.segments.first().copied().unwrap_or_default().offset
     }
 
     /// One past the newest offset. Goes on where the last call stopped.
     pub fn end_offset(&mut self) -> Result<u64, ReadError> {
+        self.refresh()?;
+        let last = self.segments.last().copied().unwrap_or_default();
+        if last > self.tail.segment {
+            self.check_identity(last)?;
+            self.tail = Position::first(last);
+        }
+        self.follow_tail()?;
+        Ok(self.tail.offset)
+    }
+
+    /// The newest snapshot of state and where to follow the journal from, if there is one.
+    pub fn snapshot(&self) -> Result<Option<(Position, Vec<u8>)>, ReadError> {
+        let Some(bytes) = self.source.get(SNAPSHOT)? else { return Ok(None) };
+        let flawed = |flaw| ReadError::Snapshot { flaw };
+        snapshot::decode(bytes, self.identity).map(Some).map_err(flawed)
+    }
+
+    /// Lists the segments again, without those at the end that are being born.
+    fn refresh(&mut self) -> Result<(), ReadError> {
+        self.window.clear();
+        self.segments = self.source.segments()?;
+        while let Some(last) = self.segments.last() {
+            if !matches!(head(&*self.source, *last)?, Head::Short) {
+                break;
+            }
+            self.segments.pop();
+        }
+        Ok(())
+    }
+
+    /// Walks to the end of the tail's segment, over damage too: `read` is who names it.
+    fn follow_tail(&mut self) -> Result<(), ReadError> {
         loop {
-            self.follow_segment()?;
-            let Some(next) = self.next_segment()? else { return Ok(self.tail.offset) };
-            // The writer may have added to this segment before it made the next one.
-            self.follow_segment()?;
-            self.tail = Cursor::first(next);
+            let at = self.tail;
+            self.tail = match self.step(at, Check::Bodies)? {
+                Step::Batch(header) => {
+                    self.places.pass(at, &header);
+                    at.after(&header)
+                }
+                Step::Damage(_, resume) => {
+                    self.places.skip(at, resume);
+                    resume
+                }
+                Step::Tail(_) => return Ok(()),
+            };
         }
     }
 
-    /// The messages of a range, or the first of them up to about `max_bytes`; at least one. The
-    /// answer's `end` says where to read on.
-    pub fn read(&mut self, range: Range<u64>, max_bytes: usize) -> Result<Columns, ReadError> {
-        self.check_range(&range)?;
-        let mut columns = Columns { end: range.start, ..Columns::default() };
-        if range.is_empty() {
-            return Ok(columns);
-        }
-        let mut at = self.seek(range.start);
-        let bytes_max = max_bytes.min(COLUMNS_BYTES_MAX);
-        while at.offset < range.end {
-            let (next, full) = self.read_batch(at, &range, bytes_max, &mut columns)?;
-            if full {
-                break;
+    /// A segment with a damaged header is ours until it says otherwise.
+    fn check_identity(&self, segment: SegmentId) -> Result<Option<Damage>, ReadError> {
+        match head(&*self.source, segment)? {
+            Head::Whole(found) if found != self.identity => {
+                Err(ReadError::Foreign { segment, found, expected: self.identity })
             }
-            at = next;
+            Head::Whole(_) => Ok(None),
+            Head::Short => Ok(Some(Position::first(segment).head_damage(Flaw::HeaderShort))),
+            Head::Damaged(damage) => Ok(Some(damage)),
         }
-        Ok(columns)
     }
 
     fn check_range(&mut self, range: &Range<u64>) -> Result<(), ReadError> {
@@ -104,143 +154,70 @@ impl<S: ReadSegments> Reader<S> {
         Ok(())
     }
 
-    /// Takes what belongs to the range from the batch at a cursor, and says where the next one is
-    /// and whether the columns are full.
-    fn read_batch(
-        &mut self,
-        at: Cursor,
-        range: &Range<u64>,
-        bytes_max: usize,
-        columns: &mut Columns,
-    ) -> Result<(Cursor, bool), ReadError> {
-        let header = match self.step(at, Check::Headers)? {
-            Step::Batch(header) => header,
-            Step::Damage(damage, resume) => return Ok((avoid(damage, range, resume)?, false)),
-            Step::Tail(flaw) => return Ok((self.leave_segment(at, flaw, range)?, false)),
-        };
-        let next = at.after(&header);
-        self.mark(next);
-        if next.offset <= range.start || header.count == 0 {
-            return Ok((next, false));
-        }
-        let taken = self.take_batch(at, &header, range, bytes_max, columns)?;
-        Ok((next, taken == Taken::Full))
+    fn step(&mut self, at: Position, check: Check) -> Result<Step, ReadError> {
+        Ok(self.scan().step(at, check)?)
     }
 
-    fn take_batch(
-        &mut self,
-        at: Cursor,
-        header: &BatchHeader,
-        range: &Range<u64>,
-        bytes_max: usize,
-        columns: &mut Columns,
-    ) -> Result<Taken, ReadError> {
-        let mut scan = Scan { source: &self.source, window: &mut self.window };
-        let taken = match scan.body(at, header)? {
-            Ok(body) => columns.take_batch(header, header.split(body).0, range, bytes_max),
-            Err(flaw) => return Err(at.damage(header.offsets().end, flaw).into()),
-        };
-        match taken {
-            Taken::Malformed => Err(at.damage(header.offsets().end, Flaw::BodyMalformed).into()),
-            taken => Ok(taken),
+    fn scan(&mut self) -> Scan<'_, dyn ReadSegments + Send> {
+        Scan { source: &*self.source, window: &mut self.window }
+    }
+
+    fn segment_after(&self, segment: SegmentId) -> Option<SegmentId> {
+        let after = self.segments.partition_point(|known| *known <= segment);
+        self.segments.get(after).copied()
+    }
+
+    /// Tells a segment that retention has removed from one that cannot be read.
+    fn gap(&mut self, asked: u64, error: ReadError) -> ReadError {
+        if !error.is_removed() {
+            return error;
+        }
+        match self.refresh() {
+            Ok(()) if asked < self.first_offset() => {
+                ReadError::Gap { asked, first: self.first_offset() }
+            }
+            Ok(()) => error,
+            Err(error) => error,
         }
     }
 
-    /// The start of the next segment; offsets missing before it are damage.
+    /// The start of the next segment; offsets of the range that are missing before it are damage.
     fn leave_segment(
         &self,
-        at: Cursor,
+        at: Position,
         flaw: Option<Flaw>,
         range: &Range<u64>,
-    ) -> Result<Cursor, ReadError> {
-        let after = self.segments.partition_point(|base| *base <= at.segment);
-        let next = self.segments.get(after).map_or(range.end, |base| *base);
-        let resume = Cursor::first(next);
-        if next == at.offset {
+    ) -> Result<Position, ReadError> {
+        let end = SegmentId { offset: range.end, part: 0 };
+        let resume = Position::first(self.segment_after(at.segment).unwrap_or(end));
+        if resume.offset == at.offset {
             return Ok(resume);
         }
-        avoid(at.damage(next, flaw.unwrap_or(Flaw::Missing)), range, resume)
-    }
-
-    /// Walks to the end of the tail's segment, over damage too: `read` is who names it.
-    fn follow_segment(&mut self) -> Result<(), ReadError> {
-        self.window.clear();
-        loop {
-            self.tail = match self.step(self.tail, Check::Bodies)? {
-                Step::Batch(header) => self.tail.after(&header),
-                Step::Damage(_, resume) => resume,
-                Step::Tail(_) => return Ok(()),
-            };
-            self.mark(self.tail);
-        }
-    }
-
-    /// The segment after the tail's, once its header is whole.
-    fn next_segment(&mut self) -> Result<Option<u64>, ReadError> {
-        self.segments = self.source.segments()?;
-        let after = self.segments.partition_point(|base| *base <= self.tail.segment);
-        match first_whole(&self.source, &self.segments[after..])? {
-            None => Ok(None),
-            Some((segment, identity)) if identity == self.identity => Ok(Some(segment)),
-            Some((segment, found)) => {
-                Err(ReadError::Foreign { segment, found, expected: self.identity })
-            }
-        }
-    }
-
-    fn step(&mut self, at: Cursor, check: Check) -> Result<Step, ReadError> {
-        Ok(Scan { source: &self.source, window: &mut self.window }.step(at, check)?)
-    }
-
-    /// The nearest known place at or before an offset.
-    fn seek(&self, offset: u64) -> Cursor {
-        let after = self.segments.partition_point(|base| *base <= offset);
-        let segment = self.segments[after.saturating_sub(1)];
-        let marks = self.marks.get(&segment).map_or(&[][..], Vec::as_slice);
-        let passed = marks.partition_point(|mark| mark.offset <= offset);
-        passed.checked_sub(1).map_or(Cursor::first(segment), |index| marks[index])
-    }
-
-    fn mark(&mut self, at: Cursor) {
-        let marks = self.marks.entry(at.segment).or_default();
-        let last = marks.last().map_or(0, |mark| mark.position);
-        if at.position >= last + MARK_BYTES {
-            marks.push(at);
-        }
+        avoid(at.damage(resume.offset, flaw.unwrap_or(Flaw::Missing)), range, resume)
     }
 }
 
 /// Goes on behind damage that the range does not touch.
-fn avoid(damage: Damage, range: &Range<u64>, resume: Cursor) -> Result<Cursor, ReadError> {
+fn avoid(damage: Damage, range: &Range<u64>, resume: Position) -> Result<Position, ReadError> {
     let touched = damage.offsets.start < range.end && range.start < damage.offsets.end;
     if touched { Err(damage.into()) } else { Ok(resume) }
 }
 
-/// The first segment whose header is whole. Only the last is ever being written: a short header
-/// before it is damage, which hides nothing behind it.
-fn first_whole<S: ReadSegments>(
-    source: &S,
-    segments: &[u64],
-) -> Result<Option<(u64, Identity)>, ReadError> {
-    for &segment in segments {
-        if let Some(identity) = segment_identity(source, segment)? {
-            return Ok(Some((segment, identity)));
-        }
-    }
-    Ok(None)
+/// What stands at the start of a segment.
+enum Head {
+    Whole(Identity),
+    /// Being written, if the segment is the last.
+    Short,
+    Damaged(Damage),
 }
 
-/// The identity in a segment's header, or `None` while the header is being written.
-fn segment_identity<S: ReadSegments>(
-    source: &S,
-    segment: u64,
-) -> Result<Option<Identity>, ReadError> {
+fn head(source: &dyn ReadSegments, segment: SegmentId) -> Result<Head, ReadError> {
     let mut bytes = [0; SEGMENT_HEADER_BYTES];
     let length = source.read_at(segment, 0, &mut bytes)?;
     match SegmentHeader::decode(&bytes[..length]) {
-        Ok((FORMAT_VERSION, header)) => Ok(Some(header.identity)),
+        Ok((FORMAT_VERSION, header)) => Ok(Head::Whole(header.identity)),
         Ok((version, _)) => Err(ReadError::Version { segment, version }),
-        Err(Flaw::HeaderShort) => Ok(None),
-        Err(flaw) => Err(Damage { segment, position: 0, offsets: segment..segment, flaw }.into()),
+        Err(Flaw::HeaderShort) => Ok(Head::Short),
+        Err(flaw) => Ok(Head::Damaged(Position::first(segment).head_damage(flaw))),
     }
 }

@@ -5,8 +5,9 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use crate::consumers::{Consumer, ConsumerFlaw, Standing};
-use crate::format::{Identity, SegmentId};
+use crate::format::Identity;
 use crate::retention::{Decision, Needs, Retention, Segment, decide};
+use crate::segment::SegmentId;
 
 const JOURNAL: Identity = Identity([1; 16]);
 const AGE: Duration = Duration::from_nanos(100);

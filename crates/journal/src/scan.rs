@@ -4,37 +4,12 @@
 use std::io;
 
 use crate::error::Damage;
-use crate::format::{BATCH_HEADER_BYTES, BATCH_MAGIC, BatchHeader, Flaw, SEGMENT_HEADER_BYTES};
+use crate::format::{BATCH_HEADER_BYTES, BATCH_MAGIC, BatchHeader, Flaw};
+use crate::segment::{Position, SegmentId};
 use crate::storage::ReadSegments;
 
 /// Bytes read at once; small batches then cost no system call each.
 const WINDOW_BYTES: usize = 256 << 10;
-
-/// A place between two batches, and the offset that comes there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cursor {
-    pub segment: u64,
-    pub position: u64,
-    pub offset: u64,
-}
-
-impl Cursor {
-    /// Before the first batch of a segment.
-    pub fn first(segment: u64) -> Self {
-        Self { segment, position: SEGMENT_HEADER_BYTES as u64, offset: segment }
-    }
-
-    pub fn after(self, header: &BatchHeader) -> Self {
-        let position = self.position + header.batch_bytes();
-        Self { position, offset: header.offsets().end, ..self }
-    }
-
-    /// The damage from here up to offset `end`.
-    pub fn damage(self, end: u64, flaw: Flaw) -> Damage {
-        let Self { segment, position, offset } = self;
-        Damage { segment, position, offsets: offset..end, flaw }
-    }
-}
 
 /// How much of each batch to check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,12 +18,12 @@ pub(crate) enum Check {
     Bodies,
 }
 
-/// What stands at a cursor.
+/// What stands at a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Batch(BatchHeader),
-    /// A batch that cannot be read; whole batches follow at the cursor.
-    Damage(Damage, Cursor),
+    /// A batch that cannot be read; whole batches follow at the position.
+    Damage(Damage, Position),
     /// No whole batch from here on; the flaw says why, when there are bytes at all.
     Tail(Option<Flaw>),
 }
@@ -56,7 +31,7 @@ pub(crate) enum Step {
 /// A piece of one segment held in memory.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
-    segment: u64,
+    segment: SegmentId,
     start: u64,
     bytes: Vec<u8>,
 }
@@ -68,10 +43,10 @@ impl Window {
     }
 
     /// Up to `length` bytes at a position: fewer where the file ends.
-    pub fn view<S: ReadSegments>(
+    pub fn view<S: ReadSegments + ?Sized>(
         &mut self,
         source: &S,
-        at: Cursor,
+        at: Position,
         length: usize,
     ) -> io::Result<&[u8]> {
         if !self.holds(at, length) {
@@ -82,14 +57,19 @@ impl Window {
         Ok(&self.bytes[start..end])
     }
 
-    fn holds(&self, at: Cursor, length: usize) -> bool {
+    fn holds(&self, at: Position, length: usize) -> bool {
         let end = self.start + self.bytes.len() as u64;
         self.segment == at.segment
             && at.position >= self.start
             && at.position + length as u64 <= end
     }
 
-    fn fill<S: ReadSegments>(&mut self, source: &S, at: Cursor, length: usize) -> io::Result<()> {
+    fn fill<S: ReadSegments + ?Sized>(
+        &mut self,
+        source: &S,
+        at: Position,
+        length: usize,
+    ) -> io::Result<()> {
         let left = source.size(at.segment)?.saturating_sub(at.position);
         self.bytes.resize(length.min(left as usize), 0);
         (self.segment, self.start) = (at.segment, at.position);
@@ -100,13 +80,13 @@ impl Window {
 }
 
 /// Looks at segments through one window.
-pub(crate) struct Scan<'a, S> {
+pub(crate) struct Scan<'a, S: ?Sized> {
     pub source: &'a S,
     pub window: &'a mut Window,
 }
 
-impl<S: ReadSegments> Scan<'_, S> {
-    pub fn step(&mut self, at: Cursor, check: Check) -> io::Result<Step> {
+impl<S: ReadSegments + ?Sized> Scan<'_, S> {
+    pub fn step(&mut self, at: Position, check: Check) -> io::Result<Step> {
         match self.look(at, check)? {
             Ok(header) if header.base_offset == at.offset => Ok(Step::Batch(header)),
             Ok(_) => self.step_over(at, Flaw::WrongOffset),
@@ -116,20 +96,32 @@ impl<S: ReadSegments> Scan<'_, S> {
         }
     }
 
-    /// The body of the batch at a cursor whose header was read already.
-    pub fn body(&mut self, at: Cursor, header: &BatchHeader) -> io::Result<Result<&[u8], Flaw>> {
-        let whole = header.batch_bytes() as usize;
-        let bytes = self.window.view(self.source, at, whole)?;
-        if bytes.len() < whole {
-            return Ok(Err(Flaw::BodyShort));
-        }
-        let body = &bytes[BATCH_HEADER_BYTES..];
-        let intact = crc32c::crc32c(body) == header.body_checksum;
-        Ok(if intact { Ok(body) } else { Err(Flaw::BodyDamaged) })
+    /// The body of the batch at a position whose header was read already.
+    pub fn body(&mut self, at: Position, header: &BatchHeader) -> io::Result<Result<&[u8], Flaw>> {
+        let body = self.unchecked_body(at, header)?;
+        let intact = |body: &&[u8]| crc32c::crc32c(body) == header.body_checksum;
+        Ok(body
+            .ok_or(Flaw::BodyShort)
+            .and_then(|body| if intact(&body) { Ok(body) } else { Err(Flaw::BodyDamaged) }))
     }
 
-    /// The header at a cursor, whatever its offset; `Err(None)` where the file ends.
-    fn look(&mut self, at: Cursor, check: Check) -> io::Result<Result<BatchHeader, Option<Flaw>>> {
+    /// The same without a look at its checksum: for who has checked it just before.
+    pub fn unchecked_body(
+        &mut self,
+        at: Position,
+        header: &BatchHeader,
+    ) -> io::Result<Option<&[u8]>> {
+        let whole = header.batch_bytes() as usize;
+        let bytes = self.window.view(self.source, at, whole)?;
+        Ok((bytes.len() >= whole).then(|| &bytes[BATCH_HEADER_BYTES..]))
+    }
+
+    /// The header at a position, whatever its offset; `Err(None)` where the file ends.
+    fn look(
+        &mut self,
+        at: Position,
+        check: Check,
+    ) -> io::Result<Result<BatchHeader, Option<Flaw>>> {
         let bytes = self.window.view(self.source, at, BATCH_HEADER_BYTES)?;
         if bytes.is_empty() {
             return Ok(Err(None));
@@ -148,29 +140,29 @@ impl<S: ReadSegments> Scan<'_, S> {
     }
 
     /// Asks the file only when the window does not show it.
-    fn is_whole(&self, at: Cursor, header: &BatchHeader) -> io::Result<bool> {
+    fn is_whole(&self, at: Position, header: &BatchHeader) -> io::Result<bool> {
         let bytes = header.batch_bytes();
         let shown = self.window.holds(at, bytes as usize);
         Ok(shown || at.position + bytes <= self.source.size(at.segment)?)
     }
 
     /// Finds the next whole batch after damage; without one the damage is the tail.
-    fn step_over(&mut self, at: Cursor, flaw: Flaw) -> io::Result<Step> {
+    fn step_over(&mut self, at: Position, flaw: Flaw) -> io::Result<Step> {
         let mut from = self.beyond(at, flaw)?;
         while let Some(found) = self.find_magic(from)? {
             let looked = self.look(found, Check::Bodies)?;
             if let Some(header) = looked.ok().filter(|header| header.base_offset >= at.offset) {
-                let resume = Cursor { offset: header.base_offset, ..found };
+                let resume = Position { offset: header.base_offset, ..found };
                 return Ok(Step::Damage(at.damage(resume.offset, flaw), resume));
             }
-            from = Cursor { position: found.position + 1, ..found };
+            from = Position { position: found.position + 1, ..found };
         }
         Ok(Step::Tail(Some(flaw)))
     }
 
     /// A header that is whole tells where its damaged body ends: what the body holds is a
     /// publisher's, and must not be taken for a batch.
-    fn beyond(&mut self, at: Cursor, flaw: Flaw) -> io::Result<Cursor> {
+    fn beyond(&mut self, at: Position, flaw: Flaw) -> io::Result<Position> {
         let skipped = match flaw {
             Flaw::BodyDamaged => match self.look(at, Check::Headers)? {
                 Ok(header) => header.batch_bytes(),
@@ -178,10 +170,10 @@ impl<S: ReadSegments> Scan<'_, S> {
             },
             _ => 1,
         };
-        Ok(Cursor { position: at.position + skipped, ..at })
+        Ok(Position { position: at.position + skipped, ..at })
     }
 
-    fn find_magic(&mut self, mut at: Cursor) -> io::Result<Option<Cursor>> {
+    fn find_magic(&mut self, mut at: Position) -> io::Result<Option<Position>> {
         loop {
             let bytes = self.window.view(self.source, at, WINDOW_BYTES)?;
             if bytes.len() < BATCH_MAGIC.len() {
@@ -189,7 +181,7 @@ impl<S: ReadSegments> Scan<'_, S> {
             }
             match bytes.windows(BATCH_MAGIC.len()).position(|four| four == BATCH_MAGIC) {
                 Some(skipped) => {
-                    return Ok(Some(Cursor { position: at.position + skipped as u64, ..at }));
+                    return Ok(Some(Position { position: at.position + skipped as u64, ..at }));
                 }
                 None => at.position += (bytes.len() - BATCH_MAGIC.len() + 1) as u64,
             }

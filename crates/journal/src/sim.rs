@@ -1,208 +1,216 @@
-//! Storage with a simulated disk: crashes at any byte, loses what was not synced, tears pages.
-//! For tests; the same seed gives the same faults.
+//! Storage with a simulated disk: crashes at any byte, loses what was not synced, tears pages, flips
+//! bits, fills up, fails. For tests; the same seed gives the same faults.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+mod disk;
+
 use std::io;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::storage::{ReadSegments, WriteSegments};
-
-/// Bytes that a power cut loses or keeps together.
-const PAGE_BYTES: usize = 64;
+use crate::consumers::Consumer;
+use crate::format::Identity;
+use crate::segment::SegmentId;
+use crate::storage::{ReadSegments, Storage, WriteSegments};
+use disk::Disk;
+pub use disk::Random;
 
 /// What ends a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crash {
-    /// The process is killed: what reached the file stays.
+    /// The process is killed: what reached the file stays, synced or not.
     Kill,
     /// The power is cut: of what was not synced, any page may be missing.
     PowerCut,
 }
 
-#[derive(Clone, Debug, Default)]
-struct SimFile {
-    current: Vec<u8>,
-    durable: Vec<u8>,
+/// One process's handle on the disk. Clones belong to the same process.
+#[derive(Clone, Debug)]
+pub struct Sim {
+    disk: Arc<Mutex<Disk>>,
+    life: u64,
 }
-
-#[derive(Debug, Default)]
-struct Disk {
-    files: BTreeMap<u64, SimFile>,
-    set_aside: Vec<(u64, u64)>,
-    /// Bytes and operations until the crash.
-    budget: usize,
-    crashed: bool,
-    sync_lies: bool,
-    sync_fails: bool,
-    random: u64,
-}
-
-/// A handle on the disk; clones share it, as a restarted process does.
-#[derive(Clone, Debug, Default)]
-pub struct Sim(Rc<RefCell<Disk>>);
 
 impl Sim {
+    /// An empty disk without faults.
     pub fn new(seed: u64) -> Self {
-        let sim = Self::default();
-        sim.0.borrow_mut().random = seed | 1;
-        sim.crash_after(usize::MAX);
-        sim
+        Self { disk: Arc::new(Mutex::new(Disk::new(seed))), life: 0 }
     }
 
-    /// The next crash comes after so many bytes and operations.
+    /// The next crash comes after so many bytes and operations; then everything fails until
+    /// `restart`.
     pub fn crash_after(&self, budget: usize) {
-        self.0.borrow_mut().budget = budget;
+        self.lock().budget = budget;
+    }
+
+    /// Whether the crash came.
+    pub fn has_crashed(&self) -> bool {
+        self.lock().crashed
+    }
+
+    /// Comes up again with what the crash left: the next process's handle. The handles of earlier
+    /// processes do nothing any more.
+    #[must_use]
+    pub fn restart(&self, crash: Crash) -> Self {
+        let mut disk = self.lock();
+        disk.restart(crash);
+        Self { disk: Arc::clone(&self.disk), life: disk.life }
+    }
+
+    /// Bytes the disk takes in all; none is no bound.
+    pub fn set_capacity(&self, bytes: Option<u64>) {
+        self.lock().capacity = bytes.unwrap_or(u64::MAX);
+    }
+
+    /// Bytes on the disk.
+    pub fn bytes(&self) -> u64 {
+        self.lock().bytes()
+    }
+
+    /// The write after so many others fails, perhaps half way.
+    pub fn fail_write_after(&self, writes: usize) {
+        self.lock().write_fails_after = Some(writes);
+    }
+
+    /// The sync after so many others fails. What it should have brought to the disk is lost to
+    /// later syncs, too, although they succeed.
+    pub fn fail_sync_after(&self, syncs: usize) {
+        self.lock().sync_fails_after = Some(syncs);
     }
 
     /// A disk that says "synced" and does nothing.
     pub fn lie_about_syncs(&self) {
-        self.0.borrow_mut().sync_lies = true;
+        self.lock().sync_lies = true;
     }
 
-    pub fn fail_syncs(&self) {
-        self.0.borrow_mut().sync_fails = true;
+    /// Flips a bit of a byte in a segment.
+    pub fn flip_bit(&self, segment: SegmentId, position: usize) {
+        self.lock().file_mut(segment).expect("the segment is there").bytes[position] ^= 0x10;
     }
 
-    pub fn flip_bit(&self, segment: u64, position: usize) {
-        let mut disk = self.0.borrow_mut();
-        disk.files.get_mut(&segment).unwrap().current[position] ^= 0x10;
-    }
-
-    pub fn has_crashed(&self) -> bool {
-        self.0.borrow().crashed
-    }
-
-    pub fn set_aside_places(&self) -> Vec<(u64, u64)> {
-        self.0.borrow().set_aside.clone()
-    }
-
-    /// Comes up again after a crash, with what the crash left.
-    pub fn restart(&self, crash: Crash) {
-        let mut disk = self.0.borrow_mut();
-        let mut random = disk.random;
-        for file in disk.files.values_mut() {
-            if crash == Crash::PowerCut {
-                file.current = after_power_cut(file, &mut random);
+    /// Flips some bit of some segment, and says where; none when the disk is empty.
+    pub fn flip_any_bit(&self) -> Option<(SegmentId, u64)> {
+        let mut disk = self.lock();
+        let total = disk.files.values().map(|file| file.bytes.len()).sum::<usize>();
+        let mut at = disk.random.below(total.max(1));
+        let bit = disk.random.below(8);
+        for (segment, file) in &mut disk.files {
+            if let Some(byte) = file.bytes.get_mut(at) {
+                *byte ^= 1 << bit;
+                return Some((*segment, at as u64));
             }
-            file.durable.clone_from(&file.current);
+            at -= file.bytes.len();
         }
-        (disk.random, disk.crashed, disk.budget) = (random, false, usize::MAX);
-    }
-}
-
-impl Disk {
-    /// How much of an operation of some size happens before the crash.
-    fn spend(&mut self, size: usize) -> usize {
-        let done = size.min(self.budget);
-        self.budget -= done;
-        self.crashed |= done < size;
-        done
+        None
     }
 
-    /// For operations that happen whole or not at all.
-    fn step(&mut self) -> io::Result<()> {
-        self.spend(1);
-        self.alive()
+    /// The places from which recovery kept a copy.
+    pub fn set_aside_places(&self) -> Vec<(SegmentId, u64)> {
+        self.lock().set_aside.clone()
     }
 
-    fn alive(&self) -> io::Result<()> {
-        if self.crashed { Err(io::Error::other("crashed")) } else { Ok(()) }
+    fn lock(&self) -> MutexGuard<'_, Disk> {
+        self.disk.lock().expect("the disk never panics")
     }
 
-    fn file(&self, segment: u64) -> io::Result<&SimFile> {
-        self.files.get(&segment).ok_or_else(|| io::ErrorKind::NotFound.into())
-    }
-
-    fn file_mut(&mut self, segment: u64) -> io::Result<&mut SimFile> {
-        self.files.get_mut(&segment).ok_or_else(|| io::ErrorKind::NotFound.into())
-    }
-}
-
-fn after_power_cut(file: &SimFile, random: &mut u64) -> Vec<u8> {
-    if !file.current.starts_with(&file.durable) {
-        let cut_happened = next(random) & 1 == 0;
-        return if cut_happened { file.current.clone() } else { file.durable.clone() };
-    }
-    let unsynced = file.current.len() - file.durable.len();
-    let kept = file.durable.len() + next(random) as usize % (unsynced + 1);
-    let mut bytes = file.current[..kept].to_vec();
-    for page in bytes[file.durable.len()..].chunks_mut(PAGE_BYTES) {
-        if next(random) % 8 == 0 {
-            page.fill(0);
+    /// The disk, for a process that lives.
+    fn alive(&self) -> io::Result<MutexGuard<'_, Disk>> {
+        let disk = self.lock();
+        if self.life != disk.life {
+            return Err(io::Error::other("the process is dead"));
         }
+        disk.alive()?;
+        Ok(disk)
     }
-    bytes
-}
 
-/// xorshift64.
-pub fn next(random: &mut u64) -> u64 {
-    *random ^= *random << 13;
-    *random ^= *random >> 7;
-    *random ^= *random << 17;
-    *random
+    /// The same, for an operation that happens whole or not at all.
+    fn step(&self) -> io::Result<MutexGuard<'_, Disk>> {
+        let mut disk = self.alive()?;
+        disk.step()?;
+        Ok(disk)
+    }
 }
 
 impl ReadSegments for Sim {
-    fn segments(&self) -> io::Result<Vec<u64>> {
-        self.0.borrow().alive()?;
-        Ok(self.0.borrow().files.keys().copied().collect())
+    fn segments(&self) -> io::Result<Vec<SegmentId>> {
+        Ok(self.alive()?.files.keys().copied().collect())
     }
 
-    fn size(&self, segment: u64) -> io::Result<u64> {
-        Ok(self.0.borrow().file(segment)?.current.len() as u64)
+    fn size(&self, segment: SegmentId) -> io::Result<u64> {
+        Ok(self.alive()?.file(segment)?.bytes.len() as u64)
     }
 
-    fn read_at(&self, segment: u64, position: u64, into: &mut [u8]) -> io::Result<usize> {
-        let disk = self.0.borrow();
-        disk.alive()?;
-        let bytes = disk.file(segment)?.current.get(position as usize..).unwrap_or_default();
+    fn read_at(&self, segment: SegmentId, position: u64, into: &mut [u8]) -> io::Result<usize> {
+        let disk = self.alive()?;
+        let bytes = disk.file(segment)?.bytes.get(position as usize..).unwrap_or_default();
         let length = bytes.len().min(into.len());
         into[..length].copy_from_slice(&bytes[..length]);
         Ok(length)
     }
+
+    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        Ok(self.alive()?.kept.get(name).cloned())
+    }
 }
 
 impl WriteSegments for Sim {
-    fn create(&mut self, segment: u64) -> io::Result<()> {
-        let mut disk = self.0.borrow_mut();
-        disk.step()?;
-        assert!(disk.files.insert(segment, SimFile::default()).is_none(), "it exists");
+    fn create(&mut self, segment: SegmentId) -> io::Result<()> {
+        let mut disk = self.step()?;
+        assert!(disk.files.insert(segment, disk::File::default()).is_none(), "it exists");
         Ok(())
     }
 
-    fn append(&mut self, segment: u64, bytes: &[u8]) -> io::Result<()> {
-        let mut disk = self.0.borrow_mut();
-        disk.alive()?;
-        let done = disk.spend(bytes.len());
-        disk.file_mut(segment)?.current.extend_from_slice(&bytes[..done]);
-        disk.alive()
+    fn append(&mut self, segment: SegmentId, bytes: &[u8]) -> io::Result<()> {
+        self.alive()?.append(segment, bytes)
     }
 
-    fn truncate(&mut self, segment: u64, size: u64) -> io::Result<()> {
-        let mut disk = self.0.borrow_mut();
-        disk.step()?;
-        disk.file_mut(segment)?.current.truncate(size as usize);
+    fn truncate(&mut self, segment: SegmentId, size: u64) -> io::Result<()> {
+        self.step()?.file_mut(segment)?.truncate(size as usize);
         Ok(())
     }
 
-    fn set_aside(&mut self, segment: u64, position: u64) -> io::Result<()> {
-        let mut disk = self.0.borrow_mut();
-        disk.step()?;
-        disk.set_aside.push((segment, position));
+    fn set_aside(&mut self, segment: SegmentId, position: u64) -> io::Result<()> {
+        self.step()?.set_aside.push((segment, position));
         Ok(())
     }
 
-    fn sync(&mut self, segment: u64) -> io::Result<()> {
-        let mut disk = self.0.borrow_mut();
-        disk.step()?;
-        if disk.sync_fails {
-            return Err(io::Error::other("sync failed"));
-        }
-        if !disk.sync_lies {
-            let file = disk.file_mut(segment)?;
-            file.durable.clone_from(&file.current);
-        }
-        Ok(())
+    fn sync(&mut self, segment: SegmentId) -> io::Result<()> {
+        self.step()?.sync(segment)
+    }
+
+    fn sync_names(&mut self) -> io::Result<()> {
+        self.step()?.sync_names()
+    }
+}
+
+impl Storage for Sim {
+    fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.alive()?.put(name, bytes)
+    }
+
+    fn leave(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.step()?.leave(name, bytes)
+    }
+
+    fn remove(&self, segment: SegmentId) -> io::Result<()> {
+        self.step()?.kept.remove(&segment.index_file());
+        self.step()?.files.remove(&segment).map(drop).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn consumers(&self) -> io::Result<Vec<Consumer>> {
+        Ok(Vec::new())
+    }
+
+    fn fresh_identity(&self) -> io::Result<Identity> {
+        let number = self.alive()?.random.number();
+        Ok(Identity(
+            [number.to_le_bytes(), (!number).to_le_bytes()].concat().try_into().expect("16"),
+        ))
+    }
+
+    fn clone_reader(&self) -> Box<dyn ReadSegments + Send> {
+        Box::new(self.clone())
+    }
+
+    fn clone_storage(&self) -> Box<dyn Storage> {
+        Box::new(self.clone())
     }
 }

@@ -1,0 +1,111 @@
+//! Reads single messages by their offsets: what a session's queue points at.
+
+use std::sync::Arc;
+
+use super::{Reader, avoid};
+use crate::error::ReadError;
+use crate::format::{BatchHeader, Flaw};
+use crate::message::{Messages, StoredMessage};
+use crate::scan::{Check, Step};
+use crate::segment::Position;
+
+type Answers = Vec<Result<StoredMessage, ReadError>>;
+
+impl Reader {
+    /// The messages at some offsets, which ascend; an answer for each. Those of one batch are read
+    /// together.
+    pub fn messages(&mut self, offsets: &[u64]) -> Vec<Result<StoredMessage, ReadError>> {
+        let mut answers = Vec::with_capacity(offsets.len());
+        let mut near = None;
+        while let Some(wanted) = offsets.get(answers.len()..).filter(|left| !left.is_empty()) {
+            match self.take_stored(wanted, near, &mut answers) {
+                Ok(next) => near = Some(next),
+                Err(error) => answers.push(Err(error)),
+            }
+        }
+        answers
+    }
+
+    /// Answers the first offset and those after it that are in the same batch; says where the next
+    /// batch is. On an error the first that has no answer is the one that cannot be read.
+    fn take_stored(
+        &mut self,
+        wanted: &[u64],
+        near: Option<Position>,
+        answers: &mut Answers,
+    ) -> Result<Position, ReadError> {
+        let found = self.find(wanted[0], near);
+        let (at, header) = found.map_err(|error| self.gap(wanted[0], error))?;
+        let end = header.offsets().end;
+        let mut scan = self.scan();
+        let body = match scan.body(at, &header)? {
+            Ok(body) => header.split(body).0,
+            Err(flaw) => return Err(at.damage(end, flaw).into()),
+        };
+        let malformed = || at.damage(end, Flaw::BodyMalformed);
+        let messages = Messages::new(&header, body).ok_or_else(malformed)?;
+        let here = &wanted[..wanted.partition_point(|offset| *offset < end)];
+        if take_wanted(messages, &header, here, answers) < here.len() {
+            return Err(malformed().into());
+        }
+        Ok(at.after(&header))
+    }
+
+    /// The batch that holds an offset, looked for from a place that is near, if one is known.
+    fn find(
+        &mut self,
+        offset: u64,
+        near: Option<Position>,
+    ) -> Result<(Position, BatchHeader), ReadError> {
+        let range = offset..offset.saturating_add(1);
+        self.check_range(&range)?;
+        let near = near.filter(|near| near.offset <= offset);
+        let mut at = near.unwrap_or_default().max(self.seek(offset)?);
+        while at.offset <= offset {
+            match self.step(at, Check::Headers)? {
+                Step::Batch(header) if header.offsets().contains(&offset) => {
+                    return Ok((at, header));
+                }
+                Step::Batch(header) => {
+                    self.places.pass(at, &header);
+                    at = at.after(&header);
+                }
+                Step::Damage(damage, resume) => {
+                    self.places.skip(at, resume);
+                    at = avoid(damage, &range, resume)?;
+                }
+                Step::Tail(flaw) => at = self.leave_segment(at, flaw, &range)?,
+            }
+        }
+        Err(at.damage(range.end, Flaw::Missing).into())
+    }
+}
+
+/// Takes the messages at the wanted offsets, and says for how many of these there was one.
+fn take_wanted(
+    messages: Messages<'_>,
+    header: &BatchHeader,
+    wanted: &[u64],
+    answers: &mut Answers,
+) -> usize {
+    let publisher: Arc<str> = messages.publisher.into();
+    let mut taken = 0;
+    for (offset, message) in messages {
+        while wanted.get(taken) == Some(&offset) {
+            answers.push(Ok(StoredMessage {
+                offset,
+                receive_ns: header.receive_ns,
+                flags: message.flags,
+                publisher: Arc::clone(&publisher),
+                topic: message.topic.into(),
+                properties: message.properties.into(),
+                payload: message.payload.into(),
+            }));
+            taken += 1;
+        }
+        if taken == wanted.len() {
+            break;
+        }
+    }
+    taken
+}

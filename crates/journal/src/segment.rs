@@ -1,0 +1,142 @@
+//! Which segment, and which place in it. Names only: never opens a file.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::error::Damage;
+use crate::format::{BatchHeader, Flaw, OFFSET_MAX, SEGMENT_HEADER_BYTES};
+
+/// A segment's name. Segments that hold only records have the same offset, and are told apart by
+/// their part. The order of names is the order of the journal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SegmentId {
+    /// The offset of its first message.
+    pub offset: u64,
+    /// Counts the segments of this offset, from 0 on.
+    pub part: u32,
+}
+
+impl SegmentId {
+    /// The name of the segment after this one, which ends at `offset`.
+    pub(crate) fn next(self, offset: u64) -> Self {
+        let part = if offset == self.offset { self.part.saturating_add(1) } else { 0 };
+        Self { offset, part }
+    }
+
+    /// Whether `next` can be the segment after this one: no other belongs between their names.
+    pub(crate) fn is_before(self, next: Self) -> bool {
+        next == self.next(next.offset)
+    }
+
+    /// The segment a file's name names.
+    pub(crate) fn of_file(name: &str) -> Option<Self> {
+        let stem = name.strip_suffix(".seg")?;
+        let (offset, part) = stem.split_once('-').unwrap_or((stem, "0"));
+        let segment = Self { offset: offset.parse().ok()?, part: part.parse().ok()? };
+        let canonical = segment.offset <= OFFSET_MAX && segment.to_string() == stem;
+        canonical.then_some(segment)
+    }
+
+    /// The name of its file.
+    pub(crate) fn file(self) -> String {
+        format!("{self}.seg")
+    }
+
+    /// The name of its index.
+    pub(crate) fn index_file(self) -> String {
+        format!("{self}.idx")
+    }
+}
+
+impl fmt::Display for SegmentId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:020}", self.offset)?;
+        if self.part > 0 {
+            write!(out, "-{:04}", self.part)?;
+        }
+        Ok(())
+    }
+}
+
+/// A place between two batches, and the offset that comes there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// The segment.
+    pub segment: SegmentId,
+    /// Bytes from the start of the segment.
+    pub position: u64,
+    /// The offset of the next message.
+    pub offset: u64,
+}
+
+impl Position {
+    /// Before the first batch of a segment.
+    pub(crate) fn first(segment: SegmentId) -> Self {
+        Self { segment, position: SEGMENT_HEADER_BYTES as u64, offset: segment.offset }
+    }
+
+    pub(crate) fn after(self, header: &BatchHeader) -> Self {
+        let position = self.position + header.batch_bytes();
+        Self { position, offset: header.offsets().end, ..self }
+    }
+
+    /// The damage of the header of the segment that begins here.
+    pub(crate) fn head_damage(self, flaw: Flaw) -> Damage {
+        Position { position: 0, ..self }.damage(self.offset, flaw)
+    }
+
+    /// The damage from here up to offset `end`.
+    pub(crate) fn damage(self, end: u64, flaw: Flaw) -> Damage {
+        let Self { segment, position, offset } = self;
+        let offsets = Range { start: offset, end };
+        Damage { segment, position, offsets, flaw }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_named_by_offset_and_part_and_back() {
+        let names = [
+            (0, 0, "00000000000000000000.seg"),
+            (42, 0, "00000000000000000042.seg"),
+            (42, 1, "00000000000000000042-0001.seg"),
+            (42, 12_345, "00000000000000000042-12345.seg"),
+        ];
+        for (offset, part, name) in names {
+            let segment = SegmentId { offset, part };
+            assert_eq!(segment.file(), name);
+            assert_eq!(SegmentId::of_file(name), Some(segment));
+        }
+    }
+
+    #[test]
+    fn names_that_only_look_like_segments_are_none() {
+        for name in [
+            "0.seg",
+            "00000000000000000042.cut",
+            "00000000000000000042-0000.seg",
+            "00000000000000000042-1.seg",
+            "00000000000000000042-.seg",
+            "+0000000000000000042.seg",
+            "99999999999999999999.seg",
+            "09999999999999999999.seg",
+        ] {
+            assert_eq!(SegmentId::of_file(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_segment_without_messages_is_followed_by_its_next_part() {
+        let first = SegmentId { offset: 42, part: 0 };
+        let second = first.next(42);
+        assert_eq!(second, SegmentId { offset: 42, part: 1 });
+        assert_eq!(second.next(50), SegmentId { offset: 50, part: 0 });
+        assert!(first.is_before(second) && second.is_before(second.next(50)));
+        assert!(!first.is_before(second.next(42)));
+        assert!(!first.is_before(SegmentId { offset: 50, part: 1 }));
+        assert!(first < second && second < second.next(50));
+    }
+}

@@ -1,0 +1,89 @@
+//! The snapshot's bytes: the state of everything up to a position, under one checksum.
+//! Knows nothing of what the state means.
+
+use crate::format::{FORMAT_VERSION, Flaw, Identity, array_at, u32_at, u64_at};
+use crate::segment::{Position, SegmentId};
+
+/// The name it is put under.
+pub(crate) const SNAPSHOT: &str = "state.snap";
+const MAGIC: [u8; 8] = *b"SLIPSNAP";
+const HEADER_BYTES: usize = 72;
+
+pub(crate) fn encode(identity: Identity, at: Position, state: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(HEADER_BYTES + state.len());
+    bytes.extend(MAGIC);
+    bytes.extend(FORMAT_VERSION.to_le_bytes());
+    bytes.extend(at.segment.part.to_le_bytes());
+    bytes.extend(identity.0);
+    bytes.extend(at.segment.offset.to_le_bytes());
+    bytes.extend(at.position.to_le_bytes());
+    bytes.extend(at.offset.to_le_bytes());
+    bytes.extend((state.len() as u64).to_le_bytes());
+    bytes.extend(crc32c::crc32c(state).to_le_bytes());
+    bytes.extend(crc32c::crc32c(&bytes).to_le_bytes());
+    bytes.extend_from_slice(state);
+    bytes
+}
+
+/// The position and the state, which stays where it is.
+pub(crate) fn decode(mut bytes: Vec<u8>, identity: Identity) -> Result<(Position, Vec<u8>), Flaw> {
+    let at = position(&bytes, identity)?;
+    let header = bytes[..HEADER_BYTES].to_vec();
+    bytes.drain(..HEADER_BYTES);
+    if u64_at(&header, 56) != bytes.len() as u64 {
+        return Err(Flaw::BodyShort);
+    }
+    if u32_at(&header, 64) != crc32c::crc32c(&bytes) {
+        return Err(Flaw::BodyDamaged);
+    }
+    Ok((at, bytes))
+}
+
+/// The position alone, from the header.
+pub(crate) fn position(bytes: &[u8], identity: Identity) -> Result<Position, Flaw> {
+    let header = bytes.first_chunk::<HEADER_BYTES>().ok_or(Flaw::HeaderShort)?;
+    if header[..8] != MAGIC || u32_at(header, 68) != crc32c::crc32c(&header[..68]) {
+        return Err(Flaw::HeaderDamaged);
+    }
+    if u32_at(header, 8) != FORMAT_VERSION || array_at(header, 16) != identity.0 {
+        return Err(Flaw::Foreign);
+    }
+    let segment = SegmentId { offset: u64_at(header, 32), part: u32_at(header, 12) };
+    Ok(Position { segment, position: u64_at(header, 40), offset: u64_at(header, 48) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const OURS: Identity = Identity([7; 16]);
+
+    fn place() -> Position {
+        Position { segment: SegmentId { offset: 42, part: 3 }, position: 1234, offset: 45 }
+    }
+
+    proptest! {
+        #[test]
+        fn a_snapshot_comes_back_as_it_went(state in prop::collection::vec(any::<u8>(), 0..99)) {
+            let bytes = encode(OURS, place(), &state);
+            prop_assert_eq!(position(&bytes, OURS), Ok(place()));
+            prop_assert_eq!(decode(bytes, OURS), Ok((place(), state)));
+        }
+
+        #[test]
+        fn a_cut_or_changed_snapshot_is_none(bit in 0..100 * 8_usize, length in 0..100_usize) {
+            let whole = encode(OURS, place(), &[9; 28]);
+            prop_assert!(decode(whole[..length].to_vec(), OURS).is_err());
+            let mut changed = whole;
+            changed[bit / 8] ^= 1 << (bit % 8);
+            prop_assert!(decode(changed, OURS).is_err());
+        }
+    }
+
+    #[test]
+    fn the_snapshot_of_another_journal_is_not_ours() {
+        let bytes = encode(Identity([8; 16]), place(), &[]);
+        assert_eq!(decode(bytes, OURS), Err(Flaw::Foreign));
+    }
+}
