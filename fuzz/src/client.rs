@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use arbitrary::{Arbitrary, Unstructured};
-use slipring_client::{Event, Greeting, Machine, Notice, SubscriptionId};
+use slipring_client::{Credentials, Event, Greeting, Machine, Notice, SubscriptionId};
 use slipring_wire::{Framed, Packet, Publish, Version, frame};
 
 const CONNACK: &[u8] = &[0x20, 3, 0, 0, 0];
@@ -50,6 +50,7 @@ impl Run {
         let now = Instant::now();
         let greeting = Greeting {
             client_id: "fuzz".to_owned(),
+            credentials: Credentials::default(),
             keep_alive_s: 10,
             timeout: Duration::from_secs(5),
             packet_bytes_max: 4096,

@@ -1,6 +1,6 @@
 """Slipring: telemetry from machines that move to people who stand still."""
 
-from slipring.client import Bus, Subscription, connect
+from slipring.client import Bus, Subscription, Tls, connect
 from slipring.errors import (
     ConnectError,
     ConnectionLost,
@@ -20,6 +20,7 @@ __all__ = [
     "Refused",
     "SlipringError",
     "Subscription",
+    "Tls",
     "__version__",
     "connect",
 ]

@@ -310,16 +310,7 @@ def encode_properties(properties: Sequence[tuple[str, Any]]) -> bytes: ...
 
 @final
 class Client:
-    def __new__(
-        cls,
-        url: str,
-        *,
-        client_id: str,
-        keep_alive_s: int,
-        timeout_s: float,
-        outbox_bytes_max: int,
-        inbox_bytes_max: int,
-    ) -> Client: ...
+    def __new__(cls, url: str, options: dict[str, Any]) -> Client: ...
     @property
     def url(self) -> str: ...
     @property

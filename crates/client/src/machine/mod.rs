@@ -24,7 +24,7 @@ pub use event::{Event, Message, Notice, PingId, Refusal, SubscriptionId};
 pub use send::{SendError, user_properties};
 pub use session::Session;
 
-use crate::Loss;
+use crate::{Credentials, Loss};
 use answers::Answers;
 use keep_alive::{Due, KeepAlive};
 use routes::Routes;
@@ -37,6 +37,8 @@ const LAST_WORD: Duration = Duration::from_secs(1);
 pub struct Greeting {
     /// Empty asks the broker for one.
     pub client_id: String,
+    /// What the client proves itself with.
+    pub credentials: Credentials,
     /// Seconds of silence before a ping; 0 is never.
     pub keep_alive_s: u16,
     /// The broker must answer within this time.
@@ -216,8 +218,8 @@ fn write_connect(greeting: &Greeting, output: &mut Vec<u8>) {
         client_id: &greeting.client_id,
         properties: properties.borrow(),
         will: None,
-        user_name: None,
-        password: None,
+        user_name: greeting.credentials.user.as_deref(),
+        password: greeting.credentials.password.as_deref(),
     };
     Packet::Connect(Box::new(connect)).encode(Version::V5, output);
 }

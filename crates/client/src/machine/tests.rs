@@ -14,6 +14,7 @@ const S: Duration = Duration::from_secs(1);
 fn greeting() -> Greeting {
     Greeting {
         client_id: "me".to_owned(),
+        credentials: Credentials::default(),
         keep_alive_s: 10,
         timeout: 5 * S,
         packet_bytes_max: 1 << 16,

@@ -1,9 +1,9 @@
 //! The client for Python. Every call returns at once and never gives up the interpreter.
 
-use std::os::fd::RawFd;
-use std::time::Duration;
+mod options;
 
-use pyo3::exceptions::PyValueError;
+use std::os::fd::RawFd;
+
 use pyo3::import_exception;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
@@ -32,26 +32,10 @@ struct Client {
 #[pymethods]
 impl Client {
     #[new]
-    #[pyo3(signature = (
-        url, *, client_id, keep_alive_s, timeout_s, outbox_bytes_max, inbox_bytes_max
-    ))]
-    fn new(
-        url: &str,
-        client_id: String,
-        keep_alive_s: u16,
-        timeout_s: f64,
-        outbox_bytes_max: usize,
-        inbox_bytes_max: usize,
-    ) -> PyResult<Self> {
+    fn new(url: &str, options: options::OptionsDict) -> PyResult<Self> {
         let address: Address =
             url.parse().map_err(|error| ConnectError::new_err(format!("{error}")))?;
-        let options = Options {
-            client_id,
-            keep_alive_s,
-            timeout: seconds(timeout_s)?,
-            outbox_bytes_max,
-            inbox_bytes_max,
-        };
+        let options = Options::try_from(options)?;
         let url = address.to_string();
         let client = slipring_client::Client::connect(address, options);
         let client = client.map_err(|error| ConnectError::new_err(error.to_string()))?;
@@ -170,11 +154,6 @@ impl Client {
             _ => Refused::new_err(error.to_string()),
         }
     }
-}
-
-fn seconds(value: f64) -> PyResult<Duration> {
-    Duration::try_from_secs_f64(value)
-        .map_err(|_| PyValueError::new_err(format!("a time-out of {value} s is not a time")))
 }
 
 fn cause(loss: &Loss) -> String {
