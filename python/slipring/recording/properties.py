@@ -26,14 +26,12 @@ def to_keys(encoded: bytes) -> dict[str, Any]:
         decoded = decode_properties(encoded)
     except ValueError:
         return {RAW: base64.b64encode(encoded).decode()}
-    keys: dict[str, Any] = {}
-    for name, value in decoded:
-        if name == "user":
-            keys.setdefault(USER, []).append(value)
-        elif name == "correlation_data":
-            keys[CORRELATION] = base64.b64encode(value).decode()
-        else:
-            keys[name] = value
+    found: dict[str, Any] = dict(decoded)
+    keys = {name: found[name] for name in NAMED if name in found}
+    if "correlation_data" in found:
+        keys[CORRELATION] = base64.b64encode(found["correlation_data"]).decode()
+    if "user" in found:
+        keys[USER] = [value for name, value in decoded if name == "user"]
     return keys
 
 
