@@ -248,7 +248,7 @@ fn an_index_that_lies_is_found_out_where_it_is_used() {
     let segment = SegmentId::default();
     let Loaded { mut index, of, stored } = indexes::load(&sim, segment).unwrap();
     assert!(stored && index.places.len() > 2);
-    index.places.iter_mut().for_each(|place| place.position -= 1000);
+    index.places.iter_mut().for_each(|place| place.offset -= 1);
     sim.put(&segment.index_file(), &index_file::encode(&of.unwrap(), &index)).unwrap();
     let mut reader = reader(&sim);
     for (offset, ns) in [(12, 12), (3, 3), (9, 9)] {

@@ -31,6 +31,7 @@ mod retention;
 #[cfg(test)]
 mod retention_tests;
 mod retire;
+mod run;
 mod scan;
 mod segment;
 #[cfg(any(test, feature = "sim"))]

@@ -55,6 +55,12 @@ impl JournalReader {
         py.detach(read).map_err(read_error)
     }
 
+    /// The lowest offset that was received at this time or later.
+    fn offset_at(&self, py: Python<'_>, receive_ns: i64) -> PyResult<u64> {
+        let find = || self.reader.lock().expect("reading never panics").offset_at(receive_ns);
+        py.detach(find).map_err(read_error)
+    }
+
     fn read(
         &self,
         py: Python<'_>,

@@ -1,6 +1,7 @@
 //! The Python module `slipring._native`: convert, call, translate errors; no logic.
 
 mod buffer;
+mod check;
 mod client;
 mod consumers;
 mod engine;
@@ -21,6 +22,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan::check_verifier, module)?)?;
     module.add_function(wrap_pyfunction!(plan::make_verifier, module)?)?;
     engine::register(module)?;
+    check::register(module)?;
     consumers::register(module)?;
     journal::register(module)?;
     messages::register(module)?;
