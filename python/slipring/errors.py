@@ -37,6 +37,17 @@ class Refused(SlipringError):
     """The broker or this client did not take a message or a subscription, or it is over a limit."""
 
 
+class PublishRefused(Refused):
+    """The broker did not take a message at QoS 1 or 2."""
+
+    def __init__(self, text: str, *, code: int, index: int = 0) -> None:
+        super().__init__(text)
+        self.code = code
+        """The broker's reason: 0x97 for a quota exceeded, 0x87 for not authorized."""
+        self.index = index
+        """Which message it was, where several were published: 0 is the first."""
+
+
 class JournalError(SlipringError):
     """The journal cannot be opened, read or written; the message says what and where."""
 
