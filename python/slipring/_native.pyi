@@ -21,6 +21,7 @@ __all__ = [
     "JournalStatus",
     "JournalWriter",
     "Listener",
+    "Messages",
     "Plan",
     "PrefixTraffic",
     "Receipt",
@@ -31,12 +32,16 @@ __all__ = [
     "Value",
     "__version__",
     "check_filter",
+    "check_topic",
     "check_verifier",
     "commit_consumer",
+    "decode_properties",
+    "encode_properties",
     "forget_consumer",
     "journal_check",
     "list_consumers",
     "make_verifier",
+    "match_topics",
 ]
 
 __version__: str
@@ -55,7 +60,6 @@ class Plan:
         anonymous: bool,
     ) -> Plan: ...
 
-def check_filter(filter: str) -> None: ...  # noqa: A002 (its name in Rust)
 def check_verifier(text: str) -> None: ...
 def make_verifier(password: bytes, salt: bytes, iterations: int) -> str: ...
 
@@ -437,8 +441,32 @@ class JournalWriter:
         messages: list[tuple[str, bytes]],
         retain: bool = False,
     ) -> int: ...
+    @property
+    def next_offset(self) -> int: ...
     def flush(self) -> None: ...
     def close(self) -> None: ...
+
+@final
+class Messages:
+    def __new__(
+        cls,
+        count: int,
+        *,
+        receive_ns: bytes,
+        flags: bytes,
+        publisher: tuple[bytes, bytes],
+        topic: tuple[bytes, bytes],
+        properties: tuple[bytes, bytes],
+        payload: tuple[bytes, bytes],
+    ) -> Messages: ...
+    def __len__(self) -> int: ...
+    def append_to(self, writer: JournalWriter, start: int, end: int) -> None: ...
+
+def check_topic(topic: str) -> None: ...
+def check_filter(filter: str) -> None: ...  # noqa: A002 (the word of the standard)
+def match_topics(filters: Sequence[str], topics: Sequence[str]) -> list[bool]: ...
+def decode_properties(encoded: bytes) -> list[tuple[str, Any]]: ...
+def encode_properties(properties: Sequence[tuple[str, Any]]) -> bytes: ...
 
 @final
 class Client:

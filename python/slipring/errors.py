@@ -56,6 +56,19 @@ class JournalGap(JournalError):
     """Offsets were asked for that the journal does not hold, or not any more."""
 
 
+class JournalDamaged(JournalError):
+    """A part of the journal cannot be read; the offsets before and after it can."""
+
+    def __init__(self, message: str, start: int, end: int) -> None:
+        super().__init__(message)
+        self.start = start
+        self.end = end
+
+
+class RecordingError(SlipringError):
+    """A file of messages cannot be written, read or taken in; the message says what and where."""
+
+
 class PipelineError(SlipringError):
     """The pipeline cannot run; the message says what to do about it."""
 

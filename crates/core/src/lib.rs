@@ -30,7 +30,9 @@ pub use delivery::{DROPPED_PROPERTY, Delivery, Extras, Identifiers, encode};
 pub use durability::{Durability, DurabilityRule, UnknownDurability};
 pub use limits::{Limit, Limits};
 pub use message::{Message, Millis, Place, Stored, expiry};
-pub use outgoing::{ASKED_MAX, AnswerTerms, Dropped, Outgoing, Overflow, Pushed, Replay, Settled, Taken, Terms};
+pub use outgoing::{
+    ASKED_MAX, AnswerTerms, Dropped, Outgoing, Overflow, Pushed, Replay, Settled, Taken, Terms,
+};
 pub use plan::{JournalRule, Plan, PlanError, Retention};
 pub use retained::Retained;
 pub use session::{Change, Options, Refused, Session, Subscribed};

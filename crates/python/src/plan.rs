@@ -180,12 +180,6 @@ pub fn check_verifier(text: &str) -> PyResult<()> {
     verifier(text).map(drop)
 }
 
-/// Whether this is a topic filter; the error says why not.
-#[pyfunction]
-pub fn check_filter(filter: &str) -> PyResult<()> {
-    JournalRule::new(vec![filter.to_owned()]).map(drop).map_err(refused)
-}
-
 fn verifier(text: &str) -> PyResult<Verifier> {
     Verifier::parse(text).map_err(refused)
 }
