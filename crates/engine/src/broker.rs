@@ -28,6 +28,7 @@ use crate::registry::Registry;
 use crate::routes::{Audience, Routes};
 use crate::stored::Shelf;
 use crate::traffic::{Prefixes, Reached, Traffic};
+use crate::upkeep::Upkeep;
 
 /// What the connections have in common.
 pub(crate) struct Broker {
@@ -42,6 +43,7 @@ pub(crate) struct Broker {
     pub gates: Arc<Gates>,
     /// Reads what waits in the journal.
     pub shelf: Shelf,
+    pub upkeep: Upkeep,
     /// Messages that a failed journal did not take.
     pub not_journaled: AtomicU64,
     /// Counts changes of the subscriptions and of the plan; kept routes of an older one are void.
@@ -102,6 +104,7 @@ impl Broker {
         journal.set_bytes_max(plan.journal_bytes_max);
         let state = recovery::read(&journal)?;
         let broker = Self::new(plan, Some(journal), gates);
+        broker.begin_upkeep(state.needed());
         let recovered = broker.recover(state);
         Ok((broker, recovered))
     }
@@ -117,6 +120,7 @@ impl Broker {
             journal,
             gates,
             shelf: Shelf::default(),
+            upkeep: Upkeep::default(),
             not_journaled: AtomicU64::new(0),
             generation: AtomicU64::new(1),
             routes_bytes: AtomicUsize::new(0),

@@ -241,8 +241,9 @@ impl Feed {
         refused: &AppendError,
     ) -> Result<Gate, Reason> {
         let count = self.batch.len() as u64;
-        if broker.not_journaled.fetch_add(count, Ordering::Relaxed) == 0 {
-            broker.events.report(EventKind::JournalFailed, "journal", refused.to_string());
+        let earlier = broker.not_journaled.fetch_add(count, Ordering::Relaxed);
+        if earlier == 0 && matches!(refused, AppendError::TooLarge { .. }) {
+            broker.report(EventKind::JournalTrouble, "journal", refused.to_string());
         }
         self.batch.clear();
         self.retained.clear();

@@ -77,7 +77,8 @@ impl State {
     }
 
     /// Where it ends, and the records that lead to it.
-    pub fn snapshot(&self) -> (Position, Vec<u8>) {
+    pub fn snapshot(&mut self, now_ns: i64) -> (Position, Vec<u8>) {
+        self.ledger.expire(now_ns);
         let mut bytes = Vec::new();
         self.ledger.snapshot(&mut bytes);
         (self.end, bytes)

@@ -177,7 +177,7 @@ impl Broker {
             journal: self.journal.as_ref().map(|journal| JournalStatus {
                 status: journal.status(),
                 not_journaled: self.not_journaled.load(Relaxed),
-                held_by: None,
+                held_by: self.journal_held_by(),
             }),
         }
     }
