@@ -114,8 +114,7 @@ fn snapshot_ahead(storage: &dyn Storage, found: &Found) -> io::Result<Option<Pos
         return Ok(None);
     };
     let known = snapshot::position(&bytes, identity).ok();
-    let plausible = found.end.offset..=OFFSET_MAX;
-    Ok(known.filter(|known| *known > found.end && plausible.contains(&known.offset)))
+    Ok(known.filter(|known| *known > found.end && known.offset >= found.end.offset))
 }
 
 /// Identity and epoch of the newest segment whose header is whole.
