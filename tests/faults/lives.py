@@ -71,8 +71,25 @@ class Lives:
             self.witness.join()
             and all(self.witness.publish_one(one) for one in self.witness.publishers)
             and self.witness.visit(passenger)
+            and self._is_mourned(passenger)
             and all(self.witness.publish_one(one) for one in self.witness.publishers)
         )
+
+    def _is_mourned(self, passenger: Passenger) -> bool:
+        """Lose its connection, until its will has arrived."""
+        passenger.is_away = True
+        self.witness.begin()
+        return self.witness.wait_for(lambda: passenger.will in self.wills())
+
+    def wills(self) -> set[tuple[str, int]]:
+        """What the recorder has got of everyone's."""
+        recorder = self.witness.subscribers[0]
+        return {(one.source, one.number) for one in recorder.arrivals}
+
+    def unmourned(self) -> list[str]:
+        """Passengers that were let in, and whose will has not come."""
+        wills = self.wills()
+        return [one.name for one in self.passengers if one.has_session and one.will not in wills]
 
     def forgotten(self) -> list[str]:
         """What this life of the broker does not know of the passengers it had answered."""
