@@ -11,6 +11,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from slipring.errors import JournalGap, PipelineError
+from slipring.native import list_consumers
 from slipring.pipeline.ingest import Ingest
 from slipring.pipeline.job import require_java
 from slipring.pipeline.query import SLOW_START, START_ATTEMPTS, explained, follow
@@ -67,6 +68,12 @@ def test_our_own_error_is_found_in_spark_s_account() -> None:
     account = "[PYTHON_ERROR] Traceback ...\nslipring.errors.JournalGap: offset 1 ...\n\tat java"
     found = explained(RuntimeError(account))
     assert (type(found), str(found)) == (JournalGap, "offset 1 ...")
+
+
+def test_before_the_first_batch_the_journal_keeps_what_the_lake_lacks(tmp_path: Path) -> None:
+    write_messages(tmp_path / "journal", 10)
+    Ingest(tmp_path / "journal", tmp_path / "lake", None, "lake")
+    assert [consumer.offset for consumer in list_consumers(tmp_path / "journal")] == [0]
 
 
 def test_without_java_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slipring.errors import JournalError, PipelineError
+from slipring.native import forget_consumer, list_consumers
 from slipring.pipeline import lake, run
 from tests.journals import payloads, write_messages
 
@@ -39,6 +40,19 @@ def test_a_second_run_continues_where_the_first_ended(
     run(journal, where, once=True, spark=spark, on_batch=batches.append)
     assert [(batch.start, batch.end) for batch in batches] == [(0, 100), (100, 150)]
     assert_one_row_per_offset(where, 150)
+
+
+def test_the_journal_knows_what_is_in_the_lake(spark: "SparkSession", tmp_path: Path) -> None:
+    journal, where = tmp_path / "j", tmp_path / "lake"
+    write_messages(journal, 100)
+    seen = list[int | None]()
+    note = lambda _: seen.extend(consumer.offset for consumer in list_consumers(journal))  # noqa: E731
+    run(journal, where, once=True, spark=spark, batch_messages_max=70, on_batch=note)
+    assert seen == [70, 100]
+    forget_consumer(journal, "lake")
+    write_messages(journal, 10, start=100)
+    run(journal, where, once=True, spark=spark, consumer=None)
+    assert list_consumers(journal) == []
 
 
 def test_spark_reads_the_table_back_without_a_jar(spark: "SparkSession", tmp_path: Path) -> None:

@@ -48,6 +48,8 @@ def filled_lake(tmp_path: Path) -> Path:
         ("payload", b"2", 1),
         ("qos", 0, 3),
         ("retain", True, 3),
+        ("properties", b"", 3),
+        ("properties", b"x", 0),
     ],
 )
 def test_rows_are_found_by_any_column(

@@ -31,6 +31,7 @@ def test_rows_are_what_was_written(tmp_path: Path) -> None:
         "payload": b"\x00\xff",
         "qos": 0,
         "retain": True,
+        "properties": b"",
     }
     assert (second["topic"], second["payload"]) == ("å", b"")
 

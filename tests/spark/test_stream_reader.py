@@ -7,8 +7,9 @@ import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
 from slipring.errors import JournalError, JournalGap
+from slipring.native import list_consumers
 from slipring.spark.options import parse_options
-from slipring.spark.source import BatchReader, Range, StreamReader
+from slipring.spark.source import BatchReader, Range, SlipringDataSource, StreamReader
 from tests.journals import write_messages
 
 
@@ -73,8 +74,37 @@ def test_a_checkpoint_older_than_the_journal_is_a_gap(tmp_path: Path) -> None:
     write_messages(tmp_path, 20, segment_bytes=300)
     start = stream(tmp_path).initialOffset()
     min(tmp_path.glob("*.seg")).unlink()
-    with pytest.raises(JournalGap, match="offset 0 was asked for, but the journal begins at 5"):
+    told = "offset 0 was asked for, but the journal begins at 5: .* read on with startingOffset=5"
+    with pytest.raises(JournalGap, match=told):
         stream(tmp_path).latestOffset(start, ReadAllAvailable())
+
+
+def positions(path: Path) -> list[tuple[str, int | None]]:
+    return [(consumer.name, consumer.offset) for consumer in list_consumers(path)]
+
+
+def test_a_stream_notes_where_it_begins_and_what_spark_is_through_with(tmp_path: Path) -> None:
+    write_messages(tmp_path, 20)
+    reader = stream(tmp_path, consumer="mine", startingOffset="5")
+    start = reader.initialOffset()
+    assert positions(tmp_path) == [("mine", 5)]
+    end = reader.latestOffset(start, ReadMaxRows(10))
+    assert positions(tmp_path) == [("mine", 5)]
+    reader.commit(end)
+    assert positions(tmp_path) == [("mine", 15)]
+
+
+def test_a_stream_without_a_consumer_notes_nothing(tmp_path: Path) -> None:
+    write_messages(tmp_path, 20)
+    reader = stream(tmp_path)
+    reader.commit(reader.initialOffset())
+    assert positions(tmp_path) == []
+
+
+def test_a_batch_read_has_no_consumer(tmp_path: Path) -> None:
+    source = SlipringDataSource({"path": str(tmp_path), "consumer": "mine"})
+    with pytest.raises(ValueError, match="option consumer goes with readStream only"):
+        source.reader(source.schema())
 
 
 def test_a_checkpoint_ahead_of_the_journal_is_a_gap(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ use slipring_core::{Durability, Limit, Message, Place};
 use slipring_journal::{AppendError, Batch, Flags};
 use slipring_wire::{Publish, QoS, Reason, Version};
 
+use crate::acknowledged::Promised;
 use crate::broker::Broker;
 use crate::event::EventKind;
 use crate::gates::Gate;
@@ -33,6 +34,8 @@ pub(crate) struct Feed {
     batch: Batch,
     /// What the acknowledgements of this batch promise.
     need: Durability,
+    /// How many of them there are.
+    promised: Promised,
     /// Retained messages of this batch, by their place in it.
     retained: Vec<(Arc<Message>, u32, Durability)>,
     post: Post,
@@ -47,6 +50,7 @@ impl Feed {
             receive_ns: 0,
             batch: Batch::new(),
             need: Durability::Memory,
+            promised: Promised::default(),
             retained: Vec::new(),
             post: Post::default(),
             tally: Tally::default(),
@@ -58,6 +62,7 @@ impl Feed {
     pub fn begin(&mut self, broker: &Broker, receive_ns: i64) {
         self.paths.check(broker);
         self.receive_ns = receive_ns;
+        self.promised = Promised::default();
         self.messages = 0;
     }
 
@@ -112,7 +117,15 @@ impl Feed {
             self.write(from, message, level);
         }
         broker.not_journaled.fetch_add(u64::from(missed), Ordering::Relaxed);
+        if message.qos > QoS::AtMostOnce {
+            self.promised.add(level);
+        }
         if deliveries > 0 { Reason::Success } else { Reason::NoMatchingSubscribers }
+    }
+
+    /// The messages that the answers of the batch acknowledge.
+    pub fn take_promised(&mut self) -> Promised {
+        std::mem::take(&mut self.promised)
     }
 
     /// Adds a message to the batch.

@@ -10,6 +10,7 @@ use slipring_journal::{Mark, Progress};
 use slipring_wire::Reason;
 use tokio::sync::Notify;
 
+use crate::acknowledged::Acknowledgements;
 use crate::client::Link;
 
 /// How far the journal must have come, and in which way.
@@ -36,6 +37,8 @@ pub(crate) struct Gates {
     waiting: Mutex<Vec<(Gate, Arc<Link>)>>,
     /// Told of every progress.
     pub moved: Notify,
+    /// What went through them.
+    pub acknowledged: Acknowledgements,
     /// Why the journal takes nothing now, and whether that was told.
     trouble: Mutex<Trouble>,
 }

@@ -1,5 +1,6 @@
 //! Sockets, timers and threads; drives `core` and `journal`. Decides nothing itself.
 
+mod acknowledged;
 mod admission;
 mod broker;
 mod client;
@@ -18,6 +19,7 @@ mod party;
 mod passwords;
 mod paths;
 mod post;
+mod reading;
 mod recording;
 mod recovery;
 mod registry;
@@ -43,7 +45,9 @@ pub use listener::{
     Bind, BoundAddress, ClientCertificates, ListenerSettings, TlsError, TlsFault, TlsFiles,
 };
 pub use recovery::Recovered;
-pub use status::{ClientStatus, JournalStatus, PrefixTraffic, Status, Totals};
+pub use status::{
+    Acknowledged, AwayStatus, ClientStatus, JournalStatus, PrefixTraffic, Status, Totals,
+};
 
 /// How long a stopping engine waits for its connections to end.
 const STOP_MAX: Duration = Duration::from_secs(5);
@@ -179,6 +183,11 @@ impl Engine {
     /// Up to `most` connected clients, longest connected first.
     pub fn clients(&self, most: usize) -> Vec<ClientStatus> {
         self.broker.clients(most)
+    }
+
+    /// Up to `most` sessions whose client is away, those with the most waiting messages first.
+    pub fn away(&self, most: usize) -> Vec<AwayStatus> {
+        self.broker.away(most)
     }
 
     /// Traffic by topic prefix since the start, the busiest first.

@@ -54,6 +54,8 @@ pub struct Columns {
     pub publisher: Bytes,
     /// Topic (UTF-8).
     pub topic: Bytes,
+    /// MQTT 5 properties as they came, without their length.
+    pub properties: Bytes,
     /// Payload.
     pub payload: Bytes,
 }
@@ -106,12 +108,14 @@ impl Columns {
     }
 
     fn data_bytes(&self) -> usize {
-        self.publisher.data.len() + self.topic.data.len() + self.payload.data.len()
+        let columns = [&self.publisher, &self.topic, &self.properties, &self.payload];
+        columns.into_iter().map(|column| column.data.len()).sum()
     }
 
     /// The first message always has room, so that a reader gets on.
     fn has_room(&self, publisher: &[u8], message: &RawMessage<'_>, bytes_max: usize) -> bool {
-        let more = publisher.len() + message.topic.len() + message.payload.len();
+        let RawMessage { topic, properties, payload, .. } = message;
+        let more = publisher.len() + topic.len() + properties.len() + payload.len();
         self.is_empty() || self.data_bytes() + more <= bytes_max
     }
 
@@ -123,6 +127,7 @@ impl Columns {
         self.qos.push(message.flags.qos());
         self.publisher.push(publisher);
         self.topic.push(message.topic);
+        self.properties.push(message.properties);
         self.payload.push(message.payload);
         self.end = offset + 1;
     }

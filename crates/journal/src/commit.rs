@@ -30,6 +30,7 @@ pub struct Committer {
     sync_due: Option<Instant>,
     sync_asked: bool,
     bytes_max: Option<u64>,
+    seal_before: Option<i64>,
     /// Taken, and not yet written.
     buffer: Vec<u8>,
     ended: bool,
@@ -56,6 +57,7 @@ impl Committer {
             sync_due: None,
             sync_asked: false,
             bytes_max: None,
+            seal_before: None,
             buffer: Vec::new(),
             ended: false,
         }
@@ -115,6 +117,8 @@ impl Committer {
             self.sync_asked |= mem::take(&mut pending.sync_asked);
         }
         self.bytes_max = pending.status.bytes_max;
+        self.seal_before = pending.seal_before.take();
+        self.log.forget(&mem::take(&mut pending.gone));
         pending.bounds_changed = false;
         pending.closing && pending.buffer.is_empty()
     }
@@ -122,10 +126,20 @@ impl Committer {
     fn work(&mut self, closing: bool) -> io::Result<bool> {
         let wrote = self.write()?;
         let synced = self.sync()?;
+        let sealed = self.seal_old()?;
         if closing {
             self.close()?;
         }
-        Ok(wrote || synced || closing)
+        Ok(wrote || synced || sealed || closing)
+    }
+
+    fn seal_old(&mut self) -> io::Result<bool> {
+        let Some(ns) = self.seal_before.take() else { return Ok(false) };
+        let sealed = self.log.seal_older(ns)?;
+        if sealed {
+            self.tell(|_| ());
+        }
+        Ok(sealed)
     }
 
     fn write(&mut self) -> io::Result<bool> {

@@ -6,6 +6,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use crate::consumers::{self, Consumer};
 use crate::format::Identity;
 use crate::segment::SegmentId;
 use crate::storage::{ReadSegments, Storage, WriteSegments};
@@ -25,6 +26,17 @@ impl Directory {
 
     fn file_path(&self, segment: SegmentId) -> PathBuf {
         self.path.join(segment.file())
+    }
+
+    /// A new file takes the place of the one with this name, whole.
+    fn replace(&self, name: &str, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+        let (path, fresh) = (self.path.join(name), self.path.join(format!("{name}.new")));
+        if let Err(error) = write(&fresh) {
+            // It may be half written, on a disk that is full.
+            let _ = fs::remove_file(&fresh);
+            return name_error(Err(error), "write", &fresh);
+        }
+        name_error(fs::rename(&fresh, &path), "replace", &path)
     }
 
     fn active(&mut self, segment: SegmentId) -> io::Result<&mut File> {
@@ -99,20 +111,24 @@ impl WriteSegments for Directory {
 
 impl Storage for Directory {
     fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let (path, fresh) = (self.path.join(name), self.path.join(format!("{name}.new")));
-        if let Err(error) = write_synced(&fresh, bytes) {
-            // It may be half written, on a disk that is full.
-            let _ = fs::remove_file(&fresh);
-            return name_error(Err(error), "write", &fresh);
-        }
-        name_error(fs::rename(&fresh, &path), "replace", &path)?;
+        self.replace(name, |fresh| write_synced(fresh, bytes))?;
         sync_directory(&self.path)
     }
 
+    fn leave(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.replace(name, |fresh| fs::write(fresh, bytes))
+    }
+
     fn remove(&self, segment: SegmentId) -> io::Result<()> {
+        // First, so that it does not stay alone; whether it was there does not matter.
+        let _ = fs::remove_file(self.path.join(segment.index_file()));
         let path = self.file_path(segment);
         name_error(fs::remove_file(&path), "remove", &path)?;
         sync_directory(&self.path)
+    }
+
+    fn consumers(&self) -> io::Result<Vec<Consumer>> {
+        consumers::list(&self.path)
     }
 
     fn fresh_identity(&self) -> io::Result<Identity> {

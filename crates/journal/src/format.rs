@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::str::FromStr;
 
 use crate::segment::SegmentId;
 
@@ -29,6 +30,24 @@ pub struct Identity(pub [u8; 16]);
 impl fmt::Display for Identity {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+    }
+}
+
+/// Text that is not 32 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoIdentity;
+
+impl FromStr for Identity {
+    type Err = NoIdentity;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let digit = |byte: u8| char::from(byte).to_digit(16).ok_or(NoIdentity);
+        let digits: [u8; 32] = text.as_bytes().try_into().map_err(|_| NoIdentity)?;
+        let mut bytes = [0; 16];
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            *byte = (digit(pair[0])? << 4 | digit(pair[1])?) as u8;
+        }
+        Ok(Self(bytes))
     }
 }
 
@@ -238,6 +257,15 @@ mod tests {
         let header = SegmentHeader { identity: Identity([7; 16]), epoch: 3, segment };
         assert_eq!(SegmentHeader::decode(&header.encode()), Ok((FORMAT_VERSION, header)));
         assert_eq!(BatchHeader::decode(&BATCH.encode()), Ok(BATCH));
+    }
+
+    #[test]
+    fn an_identity_is_read_back_from_its_text() {
+        let identity = Identity(std::array::from_fn(|index| (index * 17) as u8));
+        assert_eq!(identity.to_string().parse(), Ok(identity));
+        for wrong in ["", "00", &"x".repeat(32), &"0".repeat(33)] {
+            assert_eq!(wrong.parse::<Identity>(), Err(NoIdentity), "{wrong}");
+        }
     }
 
     #[test]

@@ -4,9 +4,12 @@
 use std::io::{self, ErrorKind};
 
 use crate::error::OpenError;
-use crate::format::{BatchHeader, Identity, SEGMENT_HEADER_BYTES, SegmentHeader};
+use crate::format::{Identity, SEGMENT_HEADER_BYTES, SegmentHeader};
+use crate::index::Index;
+use crate::index_file::{self, Of};
 use crate::receipt::Receipt;
 use crate::recover::recover;
+use crate::run::Run;
 use crate::segment::{Position, SegmentId};
 use crate::status::Mark;
 use crate::storage::Storage;
@@ -25,6 +28,15 @@ pub(crate) struct Wrote {
     pub bytes: usize,
     /// Why the rest is not written, and can be tried again.
     pub no_space: Option<String>,
+}
+
+/// The oldest segments that were removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Gone {
+    pub segments: usize,
+    pub bytes: u64,
+    /// Where the journal begins without them.
+    pub first_offset: u64,
 }
 
 /// Why a write did not go on.
@@ -73,6 +85,8 @@ pub(crate) struct Log {
     written: Reached,
     /// In the active segment or, before that is started, at the end of the one before.
     synced: Reached,
+    /// Of the active segment, up to `written`.
+    index: Index,
 }
 
 impl Log {
@@ -98,7 +112,11 @@ impl Log {
             first_offset: found.first_offset,
             written: start,
             synced: Reached { at: found.end, mark: 0 },
+            index: Index::new(found.active),
         };
+        if let Some((of, index)) = found.index {
+            log.leave_index(&of, &index);
+        }
         // Without space for it now, the segment is started with the first write.
         log.start_segment().or_else(|halt| halt.failure().map_or(Ok(()), Err))?;
         let receipt = Receipt {
@@ -199,9 +217,10 @@ impl Log {
     }
 
     /// The batches that go into the active segment. A batch larger than a segment gets a segment
-    /// for itself.
+    /// for itself. Under a small bound on all bytes segments are smaller, too: only whole ones can
+    /// be removed, and the active one never.
     fn fitting<'a>(&self, batches: &'a [u8], bytes_max: u64) -> Run<'a> {
-        let room = self.segment_bytes.saturating_sub(self.active_bytes());
+        let room = self.segment_bytes.min(bytes_max / 4).saturating_sub(self.active_bytes());
         let (allowed, fresh) = (bytes_max - self.bytes(), self.is_fresh());
         Run::first(batches, |start, end| {
             (end as u64 <= room || (start == 0 && fresh)) && (start as u64) < allowed
@@ -220,6 +239,7 @@ impl Log {
     }
 
     fn advance(&mut self, run: &Run<'_>) {
+        run.headers().for_each(|header| self.index.pass(self.index.end.position, &header));
         self.written.at.position += run.bytes.len() as u64;
         self.written.at.offset += run.messages;
         self.written.mark += run.bytes.len() as u64;
@@ -246,9 +266,34 @@ impl Log {
     fn roll(&mut self) -> Result<(), Halt> {
         self.sync()?;
         self.sealed_bytes += self.active_bytes();
+        let of = Of { identity: self.identity, epoch: self.epoch, segment: self.segment() };
+        self.leave_index(&of, &self.index);
         self.written.at = Position::first(self.segment().next(self.written.at.offset));
         self.started = false;
+        self.index = Index::new(self.segment());
         self.start_segment()
+    }
+
+    /// Without its index a segment is walked, so it is no failure when there is no room for one.
+    fn leave_index(&self, of: &Of, index: &Index) {
+        let _ = self.storage.leave(&of.segment.index_file(), &index_file::encode(of, index));
+    }
+
+    /// Begins a new segment when something in the active one was received before `ns`, so that
+    /// retention can let go of it in time.
+    pub fn seal_older(&mut self, ns: i64) -> io::Result<bool> {
+        let old = self.started && self.index.oldest_ns < ns;
+        if old {
+            self.seal()?;
+        }
+        Ok(old)
+    }
+
+    /// Hears of segments that were removed.
+    pub fn forget(&mut self, gone: &Gone) {
+        self.sealed_bytes = self.sealed_bytes.saturating_sub(gone.bytes);
+        self.segments = self.segments.saturating_sub(gone.segments);
+        self.first_offset = self.first_offset.max(gone.first_offset);
     }
 
     /// The header and the name are synced before a batch follows, so a damaged header is never a
@@ -261,27 +306,5 @@ impl Log {
         self.segments += 1;
         self.synced = self.written;
         Ok(())
-    }
-}
-
-/// Encoded batches, the first of some.
-struct Run<'a> {
-    bytes: &'a [u8],
-    messages: u64,
-}
-
-impl<'a> Run<'a> {
-    /// As many as `fits(start, end)` holds for, in bytes from the first.
-    fn first(batches: &'a [u8], fits: impl Fn(usize, usize) -> bool) -> Self {
-        let (mut start, mut messages) = (0, 0);
-        while start < batches.len() {
-            let header = BatchHeader::decode(&batches[start..]).expect("the journal encoded it");
-            let end = start + header.batch_bytes() as usize;
-            if !fits(start, end) {
-                break;
-            }
-            (start, messages) = (end, messages + u64::from(header.count));
-        }
-        Self { bytes: &batches[..start], messages }
     }
 }

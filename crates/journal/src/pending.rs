@@ -4,7 +4,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard};
 
 use crate::batch::Batch;
-use crate::log::Log;
+use crate::log::{Gone, Log};
 use crate::segment::Position;
 use crate::status::{Appended, Mark, Progress, Status};
 
@@ -28,6 +28,10 @@ pub(crate) struct Pending {
     pub sync_asked: bool,
     /// Whether bounds changed, so that what found no space is tried at once.
     pub bounds_changed: bool,
+    /// Segments that were removed, until the log hears of it.
+    pub gone: Gone,
+    /// The active segment is to be closed when something in it is older.
+    pub seal_before: Option<i64>,
     pub closing: bool,
     /// The mark of the newest batch.
     pub appended: Mark,
@@ -89,11 +93,20 @@ impl Pending {
         let (written, synced) = (log.written(), log.synced());
         (self.written, self.synced) = (written.mark, synced.mark);
         self.synced_at = synced.at;
-        self.status.first_offset = log.first_offset();
+        self.status.first_offset = log.first_offset().max(self.gone.first_offset);
         self.status.written = written.at.offset;
         self.status.synced = synced.at.offset;
-        self.status.bytes = log.bytes();
-        self.status.segments = log.segments();
+        self.status.bytes = log.bytes().saturating_sub(self.gone.bytes);
+        self.status.segments = log.segments().saturating_sub(self.gone.segments);
+    }
+
+    /// Notes that the oldest segment was removed, so that the next one is the first.
+    pub fn remove(&mut self, bytes: u64, first_offset: u64) {
+        let Gone { segments, bytes: before, .. } = self.gone;
+        self.gone = Gone { segments: segments + 1, bytes: before + bytes, first_offset };
+        self.status.first_offset = first_offset;
+        self.status.bytes = self.status.bytes.saturating_sub(bytes);
+        self.status.segments = self.status.segments.saturating_sub(1);
     }
 
     pub fn progress(&self) -> Progress {

@@ -7,6 +7,8 @@ use crate::error::{Damage, OpenError};
 use crate::format::{
     FORMAT_VERSION, Flaw, Identity, OFFSET_MAX, SEGMENT_HEADER_BYTES, SegmentHeader,
 };
+use crate::index::Index;
+use crate::index_file::Of;
 use crate::receipt::Cut;
 use crate::scan::{Check, Scan, Step, Window};
 use crate::segment::{Position, SegmentId};
@@ -25,6 +27,8 @@ pub(crate) struct Found {
     pub end: Position,
     /// The segment to write next: a new one, or the last if it has no batch.
     pub active: SegmentId,
+    /// The index of the last segment, when its header is whole and it is not the active one.
+    pub index: Option<(Of, Index)>,
     pub bytes_read: u64,
     pub cut: Option<Cut>,
     pub damage: Vec<Damage>,
@@ -61,6 +65,7 @@ fn empty() -> Found {
         written_by: None,
         end: Position::first(active),
         active,
+        index: None,
         bytes_read: 0,
         cut: None,
         damage: Vec::new(),
@@ -72,9 +77,12 @@ fn recover_last(
     last: SegmentId,
     before: &[SegmentId],
 ) -> Result<Found, OpenError> {
-    let mut found = Found { end: Position::first(last), ..empty() };
+    let (mut found, mut of) = (empty(), None);
     match head(storage, last)? {
-        Head::Whole(header) => found.written_by = Some((header.identity, header.epoch)),
+        Head::Whole(SegmentHeader { identity, epoch, segment }) => {
+            found.written_by = Some((identity, epoch));
+            of = Some(Of { identity, epoch, segment });
+        }
         Head::Torn => found.written_by = newest_writer(storage, before)?,
         // Who wrote it is known from the others, or not at all.
         Head::Damaged(damage) => match newest_writer(storage, before)? {
@@ -86,7 +94,8 @@ fn recover_last(
         },
     }
     found.bytes_read = storage.size(last)?;
-    (found.end, found.cut) = cut_tail(storage, last)?;
+    let (index, cut) = cut_tail(storage, last)?;
+    (found.end, found.cut) = (index.end_in(last), cut);
     let unused = found.end == Position::first(last) && found.damage.is_empty();
     found.active = if unused { last } else { last.next(found.end.offset) };
     if let Some(ahead) = snapshot_ahead(storage, &found)? {
@@ -94,6 +103,7 @@ fn recover_last(
         found.damage.push(found.end.damage(ahead.offset, flaw));
         found.active = ahead.segment.next(ahead.offset);
     }
+    found.index = of.filter(|_| found.active != last).map(|of| (of, index));
     Ok(found)
 }
 
@@ -138,15 +148,16 @@ fn head(storage: &dyn Storage, segment: SegmentId) -> Result<Head, OpenError> {
 /// Cuts a segment behind its last whole batch in an unbroken run, and says where that is. What is
 /// left is synced: who was killed before may not have done it, and the next segment must not exist
 /// before.
-fn cut_tail(storage: &mut dyn Storage, segment: SegmentId) -> io::Result<(Position, Option<Cut>)> {
-    let (end, tail) = last_whole_batch(storage, segment)?;
+fn cut_tail(storage: &mut dyn Storage, segment: SegmentId) -> io::Result<(Index, Option<Cut>)> {
+    let (index, tail) = last_whole_batch(storage, segment)?;
+    let end = index.end_in(segment);
     let cut = match tail {
         Step::Tail(None) | Step::Batch(_) => None,
         Step::Tail(Some(flaw)) => Some(cut(storage, end, flaw, false)?),
         Step::Damage(damage, _) => Some(cut(storage, end, damage.flaw, true)?),
     };
     storage.sync(segment)?;
-    Ok((end, cut))
+    Ok((index, cut))
 }
 
 fn cut(
@@ -163,15 +174,16 @@ fn cut(
     Ok(Cut { segment, position, bytes, flaw, set_aside })
 }
 
-/// The end of the unbroken run of batches, and what stands there.
-fn last_whole_batch(storage: &dyn Storage, segment: SegmentId) -> io::Result<(Position, Step)> {
+/// The unbroken run of batches, and what stands at its end.
+fn last_whole_batch(storage: &dyn Storage, segment: SegmentId) -> io::Result<(Index, Step)> {
     let mut window = Window::default();
     let mut scan = Scan { source: storage, window: &mut window };
-    let mut at = Position::first(segment);
+    let mut index = Index::new(segment);
     loop {
+        let at = index.end_in(segment);
         match scan.step(at, Check::Bodies)? {
-            Step::Batch(header) => at = at.after(&header),
-            tail => return Ok((at, tail)),
+            Step::Batch(header) => index.pass(at.position, &header),
+            tail => return Ok((index, tail)),
         }
     }
 }

@@ -41,6 +41,11 @@ impl SegmentId {
     pub(crate) fn file(self) -> String {
         format!("{self}.seg")
     }
+
+    /// The name of its index.
+    pub(crate) fn index_file(self) -> String {
+        format!("{self}.idx")
+    }
 }
 
 impl fmt::Display for SegmentId {

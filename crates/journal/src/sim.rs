@@ -6,6 +6,7 @@ mod disk;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use crate::consumers::Consumer;
 use crate::format::Identity;
 use crate::segment::SegmentId;
 use crate::storage::{ReadSegments, Storage, WriteSegments};
@@ -190,8 +191,17 @@ impl Storage for Sim {
         self.alive()?.put(name, bytes)
     }
 
+    fn leave(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.step()?.leave(name, bytes)
+    }
+
     fn remove(&self, segment: SegmentId) -> io::Result<()> {
+        self.step()?.kept.remove(&segment.index_file());
         self.step()?.files.remove(&segment).map(drop).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn consumers(&self) -> io::Result<Vec<Consumer>> {
+        Ok(Vec::new())
     }
 
     fn fresh_identity(&self) -> io::Result<Identity> {

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::io;
 
+use crate::consumers::Consumer;
 use crate::format::Identity;
 use crate::segment::SegmentId;
 
@@ -40,8 +41,12 @@ pub trait Storage: WriteSegments + Send {
     /// Replaces the bytes under a name. After a crash at any moment the old ones or the new ones
     /// are there; when this returns, the new ones survive a power cut.
     fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
-    /// Removes a segment for good.
+    /// The same for what can be made again: a power cut may lose it, or leave only a part.
+    fn leave(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
+    /// Removes a segment for good, with its index. When this returns, it survives a power cut.
     fn remove(&self, segment: SegmentId) -> io::Result<()>;
+    /// Who reads the journal from outside.
+    fn consumers(&self) -> io::Result<Vec<Consumer>>;
     /// Sixteen bytes that no other journal has.
     fn fresh_identity(&self) -> io::Result<Identity>;
     /// Another handle on the same place, for reading.

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from slipring.cli.export import export
+from slipring.cli.import_ import import_
 from slipring.cli.publish import publish
 from slipring.cli.subscribe import subscribe
 
@@ -62,6 +64,10 @@ def serve(
         slipring serve --mqtt 127.0.0.1:0 --console off --data /tmp/try
 
         slipring serve --config broker.toml
+
+    `kill -HUP` makes it read the file again: what can change while running holds at once, and the
+    log names what needs a restart. A file with a mistake changes nothing. Without --config there is
+    nothing to read, and SIGHUP ends it.
     """
     from slipring.cli.serve import run_serve
 
@@ -92,6 +98,8 @@ def status(
 
 app.command("pub")(publish)
 app.command("sub")(subscribe)
+app.command("export")(export)
+app.command("import")(import_)
 
 
 @app.command()
@@ -137,7 +145,7 @@ def password(
 
 
 @pipeline.command("run")
-def pipeline_run(
+def pipeline_run(  # noqa: PLR0917 (an option each)
     data: Annotated[Path, typer.Option(help="Folder of the broker, holding its journal.")] = Path(
         "slipring-data"
     ),
@@ -147,6 +155,9 @@ def pipeline_run(
     trigger_ms: Annotated[int, typer.Option(min=1, help="Milliseconds between two batches.")] = 500,
     once: Annotated[bool, typer.Option(help="Take what is there, then end.")] = False,
     master: Annotated[str, typer.Option(help="The Spark master.")] = "local[2]",
+    consumer: Annotated[
+        str, typer.Option(help="Name under which the journal keeps what is unread; one per lake.")
+    ] = "lake",
 ) -> None:
     """Stream the journal into the Delta table `messages` of a lake, exactly once.
 
@@ -161,7 +172,7 @@ def pipeline_run(
     """
     from slipring.cli.pipeline import run_pipeline
 
-    run_pipeline(data, lake, trigger_ms=trigger_ms, once=once, master=master)
+    run_pipeline(data, lake, trigger_ms=trigger_ms, once=once, master=master, consumer=consumer)
 
 
 @app.command()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def run_pipeline(
-    data: Path, lake: Path | None, *, trigger_ms: int, once: bool, master: str
+    data: Path, lake: Path | None, *, trigger_ms: int, once: bool, master: str, consumer: str
 ) -> None:
     """Run until Ctrl-C or SIGTERM, or until all is taken with `once`."""
     stop = threading.Event()
@@ -28,6 +28,7 @@ def run_pipeline(
         master=master,
         stop=stop,
         on_batch=_tell,
+        consumer=consumer,
     )
 
 

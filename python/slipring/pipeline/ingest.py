@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from slipring.errors import PipelineError
-from slipring.native import JournalReader
+from slipring.native import JournalReader, commit_consumer
 from slipring.pipeline.parquet import FILE_SCHEMA, NewFile, Target, write_ranges
 from slipring.pipeline.table import MessageTable
 from slipring.spark.columns import Journal
@@ -35,17 +35,23 @@ class Ingest:
     """What Spark calls for each micro-batch."""
 
     def __init__(
-        self, journal: Path, lake: Path, on_batch: Callable[[Committed], None] | None
+        self,
+        journal: Path,
+        lake: Path,
+        on_batch: Callable[[Committed], None] | None,
+        consumer: str | None = None,
     ) -> None:
         reader = JournalReader(journal)
         self.journal = Journal(str(journal.absolute()), reader.identity)
         self.first_offset = reader.first_offset
         self.table = MessageTable(lake)
         self.on_batch = on_batch
+        self.consumer = consumer
         self.failure: Exception | None = None
         self._finished = False
         # Whoever finishes waits for the batch being written; a batch then sees `_finished`.
         self._writing = threading.Lock()
+        self._note_position()
 
     def ranges(self, spark: SparkSession, messages_max: int) -> DataFrame:
         """The stream of offset ranges that the table does not have yet."""
@@ -82,6 +88,7 @@ class Ingest:
         start, end = min(file.start for file in files), max(file.end for file in files)
         self._refuse_gap(start, committed)
         self.table.commit(self.journal.identity, end, files)
+        self._note_position()
         rows = sum(file.rows for file in files)
         done = Committed(batch, max(start, committed), end, rows, len(files), self.table.version)
         if self.on_batch is not None:
@@ -90,6 +97,12 @@ class Ingest:
     def _committed(self) -> int:
         committed = self.table.committed(self.journal.identity)
         return self.first_offset if committed is None else committed
+
+    def _note_position(self) -> None:
+        """Let the journal's retention know what the table has; before that, it removes nothing."""
+        if self.consumer is not None:
+            path, identity = self.journal.path, self.journal.identity
+            commit_consumer(path, self.consumer, identity, self._committed())
 
     def _refuse_gap(self, start: int, committed: int) -> None:
         if start > committed:

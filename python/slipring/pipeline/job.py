@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 # Bounds the work of one micro-batch, and so the memory and the time of a catch-up.
 BATCH_MESSAGES_MAX = 4_000_000
 
+# Its name among the journal's consumers.
+CONSUMER = "lake"
+
 
 def run(  # noqa: PLR0913 (every option has its name at the call)
     journal: Path,
@@ -33,12 +36,14 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
     batch_messages_max: int = BATCH_MESSAGES_MAX,
     stop: threading.Event | None = None,
     on_batch: Callable[[Committed], None] | None = None,
+    consumer: str | None = CONSUMER,
 ) -> None:
     """Stream the journal into the Delta table `<lake>/messages`, each message exactly once.
 
     Returns when `stop` is set, or with `once` when all that is there now has arrived. `on_batch`
     is called after each commit to the lake, from a thread of its own. A `spark` session given is
-    used and left running; without one the pipeline starts its own on `master`.
+    used and left running; without one the pipeline starts its own on `master`. The journal keeps
+    what `consumer` has not brought into the lake; each lake needs a name of its own.
     """
     require_packages()
     require_java()
@@ -47,7 +52,15 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
     where = checkpoint or lake / "_checkpoints" / "messages"
     schedule = Schedule(where, batch_messages_max, None if once else trigger_ms)
     stop = stop or threading.Event()
-    carry(journal, lake, schedule, spark=spark or master, stop=stop, on_batch=on_batch)
+    carry(
+        journal,
+        lake,
+        schedule,
+        spark=spark or master,
+        stop=stop,
+        on_batch=on_batch,
+        consumer=consumer,
+    )
 
 
 def require_packages() -> None:

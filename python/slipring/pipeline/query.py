@@ -41,7 +41,7 @@ class Schedule:
         return stream.trigger(processingTime=f"{self.interval_ms} milliseconds")
 
 
-def carry(
+def carry(  # noqa: PLR0913 (every option has its name at the call)
     journal: Path,
     lake: Path,
     schedule: Schedule,
@@ -49,9 +49,10 @@ def carry(
     spark: SparkSession | str,
     stop: threading.Event,
     on_batch: Callable[[Committed], None] | None,
+    consumer: str | None,
 ) -> None:
     """Carry the journal into the lake, in the session given or one of our own on that master."""
-    ingest = Ingest(journal, lake, on_batch)
+    ingest = Ingest(journal, lake, on_batch, consumer)
     with own_session(spark) if isinstance(spark, str) else nullcontext(spark) as session:
         follow(schedule.of(ingest, session), stop, ingest)
 

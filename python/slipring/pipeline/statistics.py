@@ -1,7 +1,7 @@
 """What the table's log says of each file, by which readers count rows and skip files.
 
-Must speak of every column but the payload: delta-rs hands Arrow "topic >= null" for a column that
-is missing here, and a query by that column then finds nothing.
+Must speak of every column but those of bytes: delta-rs hands Arrow "topic >= null" for a column
+that is missing here, and a query by that column then finds nothing.
 """
 
 import json
@@ -27,7 +27,7 @@ class Statistics:
     def add(self, rows: pa.RecordBatch) -> None:
         self.rows += rows.num_rows
         for name in rows.schema.names:
-            if name != "payload":
+            if name not in ("payload", "properties"):
                 bounds = pc.min_max(rows.column(name)).as_py()
                 self.least[name] = min(self.least.get(name, bounds["min"]), bounds["min"])
                 self.most[name] = max(self.most.get(name, bounds["max"]), bounds["max"])

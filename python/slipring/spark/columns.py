@@ -18,6 +18,7 @@ SCHEMA = pa.schema(
         pa.field("payload", pa.binary(), nullable=False),
         pa.field("qos", pa.int8(), nullable=False),
         pa.field("retain", pa.bool_(), nullable=False),
+        pa.field("properties", pa.binary(), nullable=False),
     ]
 )
 COLUMNS: tuple[str, ...] = tuple(SCHEMA.names)
@@ -35,6 +36,7 @@ _BUFFERS: dict[str, Callable[[JournalColumns], Sequence[Buffer]]] = {
     "payload": lambda columns: columns.payload,
     "qos": lambda columns: [columns.qos],
     "retain": lambda columns: [columns.retain],
+    "properties": lambda columns: columns.properties,
 }
 
 

@@ -43,8 +43,9 @@ def check_within(offset: int, first: int, end: int) -> None:
     """Raise JournalGap, with the numbers, when a stream cannot stand at `offset`."""
     if offset < first:
         raise JournalGap(
-            f"gap: offset {offset} was asked for, but the journal begins at {first}: "
-            f"{first - offset} messages are gone"
+            f"gap: offset {offset} was asked for, but the journal begins at {first}: retention has "
+            f"removed {first - offset} messages; read on with startingOffset={first} and a new "
+            "checkpoint, and name a consumer so that nothing unread is removed"
         )
     if offset > end:
         raise JournalGap(

@@ -17,6 +17,7 @@ NAMES = (
     "maxMessagesPerTrigger",
     "columns",
     "deliver",
+    "consumer",
 )
 
 
@@ -31,6 +32,7 @@ class Options:
     messages_per_trigger_max: int | None = None
     columns: tuple[str, ...] = COLUMNS
     deliver: Deliver = "messages"
+    consumer: str | None = None
 
 
 def parse_options(raw: Mapping[str, str]) -> Options:
@@ -50,6 +52,7 @@ def parse_options(raw: Mapping[str, str]) -> Options:
         ),
         columns=_columns(given.get("columns")),
         deliver=deliver,
+        consumer=given.get("consumer"),
     )
 
 

@@ -1,4 +1,7 @@
-"""The classes Spark calls. Reads the journal; must never write, and holds no rule of its own."""
+"""The classes Spark calls. Reads the journal and holds no rule of its own.
+
+Must never write, but for the position of a consumer.
+"""
 # ruff: noqa: N802 (Spark names these methods)
 
 import os
@@ -22,7 +25,7 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from slipring.native import JournalReader
+from slipring.native import JournalReader, commit_consumer
 from slipring.spark.columns import SCHEMA, Journal, read_batches
 from slipring.spark.offsets import Position, advance, check_within, resolve, split
 from slipring.spark.options import Options, parse_options
@@ -55,7 +58,10 @@ class SlipringDataSource(DataSource):
         return from_arrow_schema(chosen)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        return BatchReader(parse_options(self.options))
+        options = parse_options(self.options)
+        if options.consumer is not None:
+            raise ValueError("option consumer goes with readStream only: a batch has no next one")
+        return BatchReader(options)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         return StreamReader(parse_options(self.options))
@@ -93,7 +99,16 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def initialOffset(self) -> dict[str, Any]:
         journal = self._journal()
         first, end = journal.first_offset, journal.end_offset()
-        return self._position(resolve(self.options.starting_offset, first, end))
+        start = self._position(resolve(self.options.starting_offset, first, end))
+        self.commit(start)
+        return start
+
+    def commit(self, end: dict[str, Any]) -> None:
+        """Note what Spark is through with, so that retention does not overtake this stream."""
+        if self.options.consumer is not None:
+            position = Position.from_json(end)
+            name, path = self.options.consumer, self.options.path
+            commit_consumer(path, name, position.journal, position.offset)
 
     def getDefaultReadLimit(self) -> ReadLimit:
         messages_max = self.options.messages_per_trigger_max
@@ -131,7 +146,9 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if position.journal != self._journal().identity:
             self._opened = Journal(self.options.path, position.journal).open()
         journal = self._journal()
-        check_within(position.offset, journal.first_offset, journal.end_offset())
+        # The end first: looking for it sees what retention has removed meanwhile.
+        end = journal.end_offset()
+        check_within(position.offset, journal.first_offset, end)
         return position.offset
 
 

@@ -1,7 +1,8 @@
 //! The simulated disk itself: its files, what of them is durable, and the faults that are due.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::mem;
 
 use super::Crash;
 use crate::segment::SegmentId;
@@ -58,6 +59,8 @@ pub(super) struct Disk {
     pub files: BTreeMap<SegmentId, File>,
     /// What was put under a name.
     pub kept: BTreeMap<String, Vec<u8>>,
+    /// Names under which the newest bytes are not synced.
+    left: BTreeSet<String>,
     pub set_aside: Vec<(SegmentId, u64)>,
     /// Processes started, this one included; what an earlier one still tries is refused.
     pub life: u64,
@@ -77,6 +80,7 @@ impl Disk {
         Self {
             files: BTreeMap::new(),
             kept: BTreeMap::new(),
+            left: BTreeSet::new(),
             set_aside: Vec::new(),
             life: 0,
             budget: usize::MAX,
@@ -161,6 +165,7 @@ impl Disk {
         let done = self.replace(bytes.len());
         if done.as_ref().is_ok_and(|replaced| *replaced) {
             self.kept.insert(name.to_owned(), bytes.to_vec());
+            self.left.remove(name);
         }
         done.and_then(|_| self.alive())
     }
@@ -177,8 +182,30 @@ impl Disk {
         Ok(whole || self.random.one_in(2))
     }
 
+    pub fn leave(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        if self.capacity.saturating_sub(self.bytes()) < bytes.len() as u64 {
+            return Err(full());
+        }
+        self.kept.insert(name.to_owned(), bytes.to_vec());
+        self.left.insert(name.to_owned());
+        Ok(())
+    }
+
+    /// What was left, and not put, may be gone, torn or whole.
+    fn tear_left(&mut self) {
+        for name in mem::take(&mut self.left) {
+            if let Some(bytes) = self.kept.get_mut(&name) {
+                bytes.truncate(self.random.below(2 * bytes.len() + 1));
+            }
+            if self.random.one_in(4) {
+                self.kept.remove(&name);
+            }
+        }
+    }
+
     pub fn restart(&mut self, crash: Crash) {
         if crash == Crash::PowerCut {
+            self.tear_left();
             let random = &mut self.random;
             self.files.values_mut().for_each(|file| file.cut_power(random));
         }

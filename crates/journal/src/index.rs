@@ -1,0 +1,187 @@
+//! The sparse index of one segment: places between batches, by offset and by time.
+//! Pure: knows bytes and numbers, never a file. Whatever it says is only a hint where to begin.
+
+use crate::format::BatchHeader;
+use crate::segment::{Position, SegmentId};
+
+/// Bytes between two places: an index of a 64 MiB segment has about 24 KiB.
+const SPACING_BYTES: u64 = 64 << 10;
+
+/// A place between two batches of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The offset that comes here.
+    pub offset: u64,
+    /// The byte of the segment.
+    pub position: u64,
+    /// The newest receive time before here: ascending, also where the clock has jumped.
+    pub newest_ns: i64,
+}
+
+impl Place {
+    pub fn in_segment(self, segment: SegmentId) -> Position {
+        Position { segment, position: self.position, offset: self.offset }
+    }
+}
+
+/// What is known of a segment from its start up to `end`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Index {
+    /// How far the segment was walked, and the newest receive time up to there.
+    pub end: Place,
+    /// The oldest receive time; later than `end.newest_ns` when there is no batch.
+    pub oldest_ns: i64,
+    /// Ascending in all three numbers.
+    pub places: Vec<Place>,
+}
+
+impl Index {
+    /// Of a segment of which nothing but its first place is known.
+    pub fn new(segment: SegmentId) -> Self {
+        let Position { offset, position, .. } = Position::first(segment);
+        let end = Place { offset, position, newest_ns: i64::MIN };
+        Self { end, oldest_ns: i64::MAX, places: Vec::new() }
+    }
+
+    /// Notes the batch at a position. One that was noted before, or that stands behind a stretch
+    /// that was not walked, changes nothing.
+    pub fn pass(&mut self, position: u64, header: &BatchHeader) {
+        if position != self.end.position {
+            return;
+        }
+        self.oldest_ns = self.oldest_ns.min(header.receive_ns);
+        let newest_ns = self.end.newest_ns.max(header.receive_ns);
+        let position = position + header.batch_bytes();
+        self.reach(Place { offset: header.offsets().end, position, newest_ns });
+    }
+
+    /// Notes that nothing can be read from `from` up to the batch at `position`.
+    pub fn skip(&mut self, from: u64, position: u64, offset: u64) {
+        if from == self.end.position {
+            self.reach(Place { offset, position, newest_ns: self.end.newest_ns });
+        }
+    }
+
+    /// The last place from which a walk meets the message at `offset`.
+    pub fn before_offset(&self, offset: u64) -> Option<Place> {
+        self.last(|place| place.offset <= offset)
+    }
+
+    /// The last place from which a walk meets the first message received at or after `ns`.
+    pub fn before_time(&self, ns: i64) -> Option<Place> {
+        self.last(|place| place.newest_ns < ns)
+    }
+
+    /// Up to where the segment was walked.
+    pub fn end_in(&self, segment: SegmentId) -> Position {
+        self.end.in_segment(segment)
+    }
+
+    fn reach(&mut self, place: Place) {
+        self.end = place;
+        let last = self.places.last().map_or(0, |place| place.position);
+        if place.position >= last + SPACING_BYTES {
+            self.places.push(place);
+        }
+    }
+
+    fn last(&self, before: impl Fn(&Place) -> bool) -> Option<Place> {
+        let after = self.places.partition_point(before);
+        after.checked_sub(1).map(|index| self.places[index])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const FIRST: u64 = 64;
+
+    /// Batches as (messages, body bytes, receive time), and where each begins.
+    fn segment(batches: &[(u32, u32, i64)]) -> (Index, Vec<(u64, BatchHeader)>) {
+        let (mut index, mut walked) = (Index::new(SegmentId { offset: 1000, part: 0 }), Vec::new());
+        for &(count, body_bytes, receive_ns) in batches {
+            let Place { offset, position, .. } = index.end;
+            let header = header(offset, count, body_bytes, receive_ns);
+            index.pass(position, &header);
+            walked.push((position, header));
+        }
+        (index, walked)
+    }
+
+    fn header(base_offset: u64, count: u32, body_bytes: u32, receive_ns: i64) -> BatchHeader {
+        BatchHeader {
+            body_bytes,
+            base_offset,
+            count,
+            receive_ns,
+            state_bytes: 0,
+            retained: false,
+            body_checksum: 0,
+        }
+    }
+
+    fn batches() -> impl Strategy<Value = Vec<(u32, u32, i64)>> {
+        prop::collection::vec((0..5_u32, 0..60_000_u32, -50..50_i64), 0..60)
+    }
+
+    /// Where a walk from the start meets the first batch that is wanted.
+    fn met(walked: &[(u64, BatchHeader)], wanted: impl Fn(&BatchHeader) -> bool) -> Option<u64> {
+        walked.iter().find(|(_, header)| wanted(header)).map(|(position, _)| *position)
+    }
+
+    proptest! {
+        #[test]
+        fn a_place_by_offset_is_never_behind_the_message_and_less_than_two_spacings_before_it(
+            batches in batches(), ahead in 0..200_u64,
+        ) {
+            let (index, walked) = segment(&batches);
+            let offset = 1000 + ahead;
+            let start = index.before_offset(offset).map_or(FIRST, |place| place.position);
+            if let Some(position) = met(&walked, |header| header.offsets().contains(&offset)) {
+                prop_assert!(start <= position);
+                prop_assert!(position - start < 2 * SPACING_BYTES);
+            }
+        }
+
+        #[test]
+        fn a_place_by_time_is_never_behind_the_first_message_at_or_after_it(
+            batches in batches(), ns in -60..60_i64,
+        ) {
+            let (index, walked) = segment(&batches);
+            let start = index.before_time(ns).map_or(FIRST, |place| place.position);
+            if let Some(position) = met(&walked, |header| header.receive_ns >= ns) {
+                prop_assert!(start <= position);
+                prop_assert!(position - start < 2 * SPACING_BYTES);
+            }
+        }
+
+        #[test]
+        fn walking_again_changes_nothing(batches in batches()) {
+            let (mut index, walked) = segment(&batches);
+            let before = index.clone();
+            for (position, header) in &walked {
+                index.pass(*position, header);
+            }
+            prop_assert_eq!(index, before);
+        }
+    }
+
+    #[test]
+    fn times_are_those_of_all_batches_whatever_their_order() {
+        let (index, _) = segment(&[(1, 9, 50), (1, 9, -3), (0, 9, 20)]);
+        assert_eq!((index.oldest_ns, index.end.newest_ns), (-3, 50));
+    }
+
+    #[test]
+    fn a_stretch_that_cannot_be_read_is_passed_over() {
+        let (mut index, _) = segment(&[(3, 100, 1)]);
+        let damaged = index.end.position;
+        index.skip(damaged, damaged + 70_000, 1010);
+        assert_eq!(index.before_offset(1011).unwrap().position, damaged + 70_000);
+        assert_eq!(index.before_offset(1005), None);
+        index.pass(damaged, &header(1003, 1, 9, 99));
+        assert_eq!(index.end.newest_ns, 1);
+    }
+}
