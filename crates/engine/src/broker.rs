@@ -22,6 +22,7 @@ use crate::gates::Gates;
 use crate::keeper::Keeper;
 use crate::losses::Losing;
 use crate::passwords::Passwords;
+use crate::reading::Reading;
 use crate::recovery::{self, Recovered};
 use crate::registry::Registry;
 use crate::routes::{Audience, Routes};
@@ -54,6 +55,7 @@ pub(crate) struct Broker {
     pub let_in: AtomicU64,
     pub keeper: Keeper,
     pub passwords: Arc<Passwords>,
+    pub reading: Reading,
     stopping: AtomicBool,
     /// Told when stopping begins.
     pub stopping_told: Notify,
@@ -86,6 +88,7 @@ impl Broker {
         let (journal, receipt) =
             Journal::open(folder, options, move |progress| told.progress(&progress))?;
         let (broker, mut recovered) = Self::over(plan, journal, gates)?;
+        broker.reading.set_folder(folder);
         recovered.took = begun.elapsed();
         Ok((broker, Some((receipt, recovered))))
     }
@@ -122,6 +125,7 @@ impl Broker {
             let_in: AtomicU64::new(0),
             keeper: Keeper::default(),
             passwords: Arc::new(Passwords::new()),
+            reading: Reading::default(),
             stopping: AtomicBool::new(false),
             stopping_told: Notify::new(),
             ended: Notify::new(),

@@ -66,6 +66,8 @@ pub(crate) struct Link {
     pub connected_ns: i64,
     /// Set once CONNECT was accepted.
     pub version: OnceLock<Version>,
+    /// The name that the client has proved, if its certificate has not.
+    proven: OnceLock<Box<str>>,
     closing: OnceLock<Reason>,
     /// Wakes the connection's task.
     pub waker: AtomicWaker,
@@ -81,11 +83,25 @@ impl Link {
             origin,
             connected_ns: now_ns,
             version: OnceLock::new(),
+            proven: OnceLock::new(),
             closing: OnceLock::new(),
             waker: AtomicWaker::new(),
             left: AtomicBool::new(false),
             left_told: Notify::new(),
         }
+    }
+
+    /// The client has proved that this is its name.
+    pub fn prove(&self, name: Option<&str>) {
+        if let Some(name) = name {
+            let _ = self.proven.set(name.into());
+        }
+    }
+
+    /// The name that the client has proved. A name that it only gave, while there were no users, is
+    /// none.
+    pub fn proven(&self) -> Option<&str> {
+        self.origin.user.as_deref().or(self.proven.get().map(|name| &**name))
     }
 
     /// The connection has let go of its session.

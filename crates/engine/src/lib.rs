@@ -19,6 +19,7 @@ mod party;
 mod passwords;
 mod paths;
 mod post;
+mod reading;
 mod recording;
 mod recovery;
 mod registry;

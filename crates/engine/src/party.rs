@@ -14,8 +14,8 @@ use crate::broker::Broker;
 use crate::client::{Client, Link};
 use crate::event::EventKind;
 use crate::feed::{Feed, Publisher};
-use crate::keeper;
 use crate::registry::{NotOpened, Opened, Refusal};
+use crate::{keeper, reading};
 
 /// Why a connection ended.
 #[derive(Debug)]
@@ -153,7 +153,7 @@ impl Party {
         let (qos, id) = (message.qos, message.packet_id);
         let from = Publisher { key: client.key, name: &client.name, durable: client.is_durable() };
         let reason = if message.topic.starts_with('$') {
-            Reason::NotAuthorized // MQTT-4.7.2-1: these are the broker's own
+            reading::ask(&self.broker, client, &self.link, &message, &mut self.reply)
         } else if qos == QoS::ExactlyOnce && !is_new(client, &self.link, &self.conversation, id)? {
             // It came before; what it was promised may not be true yet.
             let level = self.feed.level(&self.broker, from, message.topic);

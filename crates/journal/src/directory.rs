@@ -82,11 +82,9 @@ impl ReadSegments for Directory {
 }
 
 impl WriteSegments for Directory {
-    fn create(&mut self, segment: SegmentId) -> io::Result<()> {
-        let path = self.file_path(segment);
-        let file = OpenOptions::new().append(true).create_new(true).open(&path);
-        self.active = Some((segment, name_error(file, "create", &path)?));
-        Ok(())
+    fn begin(&mut self, segment: SegmentId, bytes: &[u8]) -> io::Result<()> {
+        self.active = None;
+        self.put(&segment.file(), bytes)
     }
 
     fn append(&mut self, segment: SegmentId, bytes: &[u8]) -> io::Result<()> {
@@ -108,10 +106,6 @@ impl WriteSegments for Directory {
     fn sync(&mut self, segment: SegmentId) -> io::Result<()> {
         let done = self.active(segment)?.sync_data();
         done.or_else(|error| name_error(Err(error), "sync", &self.file_path(segment)))
-    }
-
-    fn sync_names(&mut self) -> io::Result<()> {
-        sync_directory(&self.path)
     }
 }
 
@@ -160,9 +154,11 @@ fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Syncs a directory, so that the names in it survive a power cut.
+/// Syncs a directory, so that the names in it survive a power cut. A failure is never told as a
+/// full disk: that would be tried again, and then be called a success.
 pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
-    name_error(File::open(path).and_then(|directory| directory.sync_all()), "sync", path)
+    let synced = File::open(path).and_then(|directory| directory.sync_all());
+    name_error(synced.map_err(io::Error::other), "sync", path)
 }
 
 fn read_whole(file: &File, mut position: u64, into: &mut [u8]) -> io::Result<usize> {

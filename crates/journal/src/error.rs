@@ -87,6 +87,13 @@ pub enum AppendError {
     Closed,
 }
 
+impl ReadError {
+    /// Whether a file is not there any more.
+    pub(crate) fn is_removed(&self) -> bool {
+        matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::NotFound)
+    }
+}
+
 /// Why a journal could not be read.
 #[derive(Debug, Error)]
 pub enum ReadError {
@@ -94,7 +101,11 @@ pub enum ReadError {
     #[error("there is no journal in {}", .0.display())]
     NoJournal(PathBuf),
     /// The offsets were removed by retention.
-    #[error("gap: offset {asked} was asked for, but the journal begins at {first}")]
+    #[error(
+        "gap: offset {asked} was asked for, but the journal begins at {first}: retention has removed \
+         {} messages; read on from {first}, and name a consumer so that nothing unread is removed",
+        first - asked
+    )]
     Gap {
         /// The offset asked for.
         asked: u64,

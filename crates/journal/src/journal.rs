@@ -20,6 +20,7 @@ use crate::log::Log;
 use crate::pending::{Pending, Shared};
 use crate::reader::Reader;
 use crate::receipt::Receipt;
+use crate::retire::Kept;
 use crate::segment::Position;
 use crate::snapshot::{self, SNAPSHOT};
 use crate::status::{Appended, Progress, Status};
@@ -58,6 +59,7 @@ pub struct Journal {
     pending_bytes_max: usize,
     /// Beside the committer's own handle, for what is not appended; one thing at a time.
     storage: Mutex<Box<dyn Storage>>,
+    pub(crate) kept: Kept,
     running: Mutex<Option<Running>>,
 }
 
@@ -102,6 +104,7 @@ impl Journal {
             identity: receipt.identity,
             pending_bytes_max: options.pending_bytes_max,
             storage,
+            kept: Kept::default(),
             running: Mutex::new(None),
         };
         let interval = options.sync_interval;
@@ -181,7 +184,32 @@ impl Journal {
             return Err(io::Error::new(io::ErrorKind::WouldBlock, message));
         }
         let storage = self.storage.lock().expect("storage never panics");
-        storage.put(SNAPSHOT, &snapshot::encode(self.identity, at, state))
+        storage.put(SNAPSHOT, &snapshot::encode(self.identity, at, state))?;
+        self.kept.note_snapshot(at);
+        Ok(())
+    }
+
+    /// A handle of its own for what takes long.
+    pub(crate) fn clone_storage(&self) -> Box<dyn Storage> {
+        self.storage.lock().expect("storage never panics").clone_storage()
+    }
+
+    /// Has the active segment closed when something in it is older.
+    pub(crate) fn seal_older(&self, ns: i64) {
+        self.tell_committer(|pending| pending.seal_before = Some(ns));
+    }
+
+    /// Counts the oldest segment as gone; what found no space is tried again at once.
+    pub(crate) fn forget_oldest(&self, bytes: u64, first_offset: u64) {
+        self.tell_committer(|pending| pending.remove(bytes, first_offset));
+    }
+
+    fn tell_committer(&self, change: impl FnOnce(&mut Pending)) {
+        let mut pending = self.shared.lock();
+        change(&mut pending);
+        pending.bounds_changed = true;
+        drop(pending);
+        self.shared.work.notify_one();
     }
 
     /// A batch larger than the limit is taken when nothing else waits, else it would wait for ever.
@@ -206,11 +234,7 @@ impl Journal {
 
     /// Changes the bound on stored bytes; what found no space is tried again at once.
     pub fn set_bytes_max(&self, bytes_max: Option<u64>) {
-        let mut pending = self.shared.lock();
-        pending.status.bytes_max = bytes_max;
-        pending.bounds_changed = true;
-        drop(pending);
-        self.shared.work.notify_one();
+        self.tell_committer(|pending| pending.status.bytes_max = bytes_max);
     }
 
     /// The journal's figures now.

@@ -2,6 +2,9 @@
 //! Knows nothing of MQTT's state machine, sockets or Spark.
 
 mod batch;
+mod check;
+#[cfg(test)]
+mod check_tests;
 mod columns;
 mod commit;
 pub mod consumers;
@@ -10,19 +13,27 @@ mod consumers_tests;
 mod directory;
 mod durability;
 mod error;
+mod excerpt;
+mod exchange;
 mod format;
 mod index;
 mod index_file;
+mod indexes;
 mod journal;
+#[cfg(test)]
+mod keep_tests;
 mod log;
 mod message;
 mod pending;
 mod reader;
 mod receipt;
 mod recover;
+mod report;
 mod retention;
 #[cfg(test)]
 mod retention_tests;
+mod retire;
+mod run;
 mod scan;
 mod segment;
 #[cfg(any(test, feature = "sim"))]
@@ -34,16 +45,22 @@ mod status;
 mod storage;
 
 pub use batch::Batch;
+pub use check::{CheckProgress, check};
 pub use columns::{Bytes, Columns};
 pub use commit::Committer;
 pub use durability::{Durability, UnknownDurability};
 pub use error::{AppendError, Damage, Failure, OpenError, ReadError};
+pub use excerpt::Excerpt;
+pub use exchange::{Answer, Malformed, READ_ANSWER_BYTES, Refusal, Request, Why};
 pub use format::{BODY_BYTES_MAX, Flags, Flaw, Identity, NoIdentity};
+pub use index_file::IndexFlaw;
 pub use journal::{Journal, Options};
 pub use message::{Message, StoredMessage};
 pub use reader::{Followed, Reader, StateBatch};
 pub use receipt::{Cut, Receipt};
+pub use report::{DAMAGE_MAX, Head, IndexState, Report, SegmentReport, SnapshotState, Tail};
 pub use retention::Retention;
+pub use retire::Retired;
 pub use segment::{Position, SegmentId};
 pub use status::{Appended, Mark, Progress, Status};
 pub use storage::{ReadSegments, Storage, WriteSegments};

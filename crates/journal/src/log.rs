@@ -2,14 +2,14 @@
 //! Runs over any storage; never locks, waits or starts a thread.
 
 use std::io::{self, ErrorKind};
-use std::iter;
 
 use crate::error::OpenError;
-use crate::format::{BatchHeader, Identity, SEGMENT_HEADER_BYTES, SegmentHeader};
+use crate::format::{Identity, SEGMENT_HEADER_BYTES, SegmentHeader};
 use crate::index::Index;
 use crate::index_file::{self, Of};
 use crate::receipt::Receipt;
 use crate::recover::recover;
+use crate::run::Run;
 use crate::segment::{Position, SegmentId};
 use crate::status::Mark;
 use crate::storage::Storage;
@@ -69,15 +69,6 @@ impl Halt {
     }
 }
 
-/// What there is of the active segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Active {
-    Absent,
-    /// Its file is there, without a whole header.
-    Created,
-    Started,
-}
-
 /// The journal's newest segment and how far it is written and synced.
 #[derive(Debug)]
 pub(crate) struct Log {
@@ -85,7 +76,8 @@ pub(crate) struct Log {
     identity: Identity,
     epoch: u64,
     segment_bytes: u64,
-    active: Active,
+    /// Whether the active segment is there and ours.
+    started: bool,
     sealed_bytes: u64,
     segments: usize,
     first_offset: u64,
@@ -114,15 +106,15 @@ impl Log {
             identity,
             epoch: epoch.saturating_add(1),
             segment_bytes,
-            active: if found.taken_over { Active::Created } else { Active::Absent },
+            started: false,
             sealed_bytes: found.sealed_bytes,
-            segments: found.segments,
+            segments: found.sealed,
             first_offset: found.first_offset,
             written: start,
             synced: Reached { at: found.end, mark: 0 },
             index: Index::new(found.active),
         };
-        if let Some((of, index)) = found.sealed {
+        if let Some((of, index)) = found.index {
             log.leave_index(&of, &index);
         }
         // Without space for it now, the segment is started with the first write.
@@ -162,6 +154,7 @@ impl Log {
         self.synced.mark == self.written.mark
     }
 
+    /// Segments that are there.
     pub fn segments(&self) -> usize {
         self.segments
     }
@@ -175,7 +168,7 @@ impl Log {
     }
 
     fn active_bytes(&self) -> u64 {
-        if self.active == Active::Started { self.written.at.position } else { 0 }
+        if self.started { self.written.at.position } else { 0 }
     }
 
     fn is_fresh(&self) -> bool {
@@ -205,7 +198,7 @@ impl Log {
             let why = format!("the journal has {} bytes, {bytes_max} are allowed", self.bytes());
             return Err(Halt::NoSpace(why));
         }
-        if self.active != Active::Started {
+        if !self.started {
             self.start_segment()?;
         }
         let fitting = self.fitting(batches, bytes_max);
@@ -224,9 +217,10 @@ impl Log {
     }
 
     /// The batches that go into the active segment. A batch larger than a segment gets a segment
-    /// for itself.
+    /// for itself. Under a small bound on all bytes segments are smaller, too: only whole ones can
+    /// be removed, and the active one never.
     fn fitting<'a>(&self, batches: &'a [u8], bytes_max: u64) -> Run<'a> {
-        let room = self.segment_bytes.saturating_sub(self.active_bytes());
+        let room = self.segment_bytes.min(bytes_max / 4).saturating_sub(self.active_bytes());
         let (allowed, fresh) = (bytes_max - self.bytes(), self.is_fresh());
         Run::first(batches, |start, end| {
             (end as u64 <= room || (start == 0 && fresh)) && (start as u64) < allowed
@@ -275,7 +269,7 @@ impl Log {
         let of = Of { identity: self.identity, epoch: self.epoch, segment: self.segment() };
         self.leave_index(&of, &self.index);
         self.written.at = Position::first(self.segment().next(self.written.at.offset));
-        self.active = Active::Absent;
+        self.started = false;
         self.index = Index::new(self.segment());
         self.start_segment()
     }
@@ -288,7 +282,7 @@ impl Log {
     /// Begins a new segment when something in the active one was received before `ns`, so that
     /// retention can let go of it in time.
     pub fn seal_older(&mut self, ns: i64) -> io::Result<bool> {
-        let old = self.active == Active::Started && self.index.oldest_ns < ns;
+        let old = self.started && self.index.oldest_ns < ns;
         if old {
             self.seal()?;
         }
@@ -297,59 +291,20 @@ impl Log {
 
     /// Hears of segments that were removed.
     pub fn forget(&mut self, gone: &Gone) {
-        self.sealed_bytes -= gone.bytes;
-        self.segments -= gone.segments;
+        self.sealed_bytes = self.sealed_bytes.saturating_sub(gone.bytes);
+        self.segments = self.segments.saturating_sub(gone.segments);
         self.first_offset = self.first_offset.max(gone.first_offset);
     }
 
     /// The header and the name are synced before a batch follows, so a damaged header is never a
     /// torn one.
     fn start_segment(&mut self) -> Result<(), Halt> {
-        let segment = self.segment();
-        if self.active == Active::Absent {
-            self.storage.create(segment).map_err(Halt::of_write)?;
-            self.active = Active::Created;
-            self.segments += 1;
-        } else {
-            self.storage.truncate(segment, 0)?;
-        }
-        let header = SegmentHeader { identity: self.identity, epoch: self.epoch, segment }.encode();
-        self.storage.append(segment, &header).map_err(Halt::of_write)?;
-        self.storage.sync(segment)?;
-        self.storage.sync_names()?;
-        self.active = Active::Started;
+        let (identity, epoch, segment) = (self.identity, self.epoch, self.segment());
+        let header = SegmentHeader { identity, epoch, segment }.encode();
+        self.storage.begin(segment, &header).map_err(Halt::of_write)?;
+        self.started = true;
+        self.segments += 1;
         self.synced = self.written;
         Ok(())
-    }
-}
-
-/// Encoded batches, the first of some.
-struct Run<'a> {
-    bytes: &'a [u8],
-    messages: u64,
-}
-
-impl<'a> Run<'a> {
-    /// As many as `fits(start, end)` holds for, in bytes from the first.
-    fn first(batches: &'a [u8], fits: impl Fn(usize, usize) -> bool) -> Self {
-        let (mut start, mut messages) = (0, 0);
-        while start < batches.len() {
-            let header = BatchHeader::decode(&batches[start..]).expect("the journal encoded it");
-            let end = start + header.batch_bytes() as usize;
-            if !fits(start, end) {
-                break;
-            }
-            (start, messages) = (end, messages + u64::from(header.count));
-        }
-        Self { bytes: &batches[..start], messages }
-    }
-
-    fn headers(&self) -> impl Iterator<Item = BatchHeader> {
-        let mut rest = self.bytes;
-        iter::from_fn(move || {
-            let header = BatchHeader::decode(rest).ok()?;
-            rest = &rest[header.batch_bytes() as usize..];
-            Some(header)
-        })
     }
 }

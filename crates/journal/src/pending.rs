@@ -96,8 +96,8 @@ impl Pending {
         self.status.first_offset = log.first_offset().max(self.gone.first_offset);
         self.status.written = written.at.offset;
         self.status.synced = synced.at.offset;
-        self.status.bytes = log.bytes() - self.gone.bytes;
-        self.status.segments = log.segments() - self.gone.segments;
+        self.status.bytes = log.bytes().saturating_sub(self.gone.bytes);
+        self.status.segments = log.segments().saturating_sub(self.gone.segments);
     }
 
     /// Notes that the oldest segment was removed, so that the next one is the first.
@@ -105,9 +105,8 @@ impl Pending {
         let Gone { segments, bytes: before, .. } = self.gone;
         self.gone = Gone { segments: segments + 1, bytes: before + bytes, first_offset };
         self.status.first_offset = first_offset;
-        self.status.bytes -= bytes;
-        self.status.segments -= 1;
-        self.bounds_changed = true;
+        self.status.bytes = self.status.bytes.saturating_sub(bytes);
+        self.status.segments = self.status.segments.saturating_sub(1);
     }
 
     pub fn progress(&self) -> Progress {

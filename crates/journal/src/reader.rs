@@ -1,11 +1,11 @@
 //! Reads a journal, also from another process while the broker writes it: where things are.
 //! Never writes, locks or repairs.
 
+mod places;
 mod ranges;
 mod state;
 mod stored;
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
@@ -16,11 +16,10 @@ use crate::scan::{Check, Scan, Step, Window};
 use crate::segment::{Position, SegmentId};
 use crate::snapshot::{self, SNAPSHOT};
 use crate::storage::ReadSegments;
+use places::Places;
 
+pub(crate) use ranges::COLUMNS_BYTES_MAX;
 pub use state::{Followed, StateBatch};
-
-/// Bytes between two remembered places: a segment costs a few kilobytes of memory.
-const MARK_BYTES: u64 = 64 << 10;
 
 /// A view of one journal.
 #[derive(Debug)]
@@ -29,8 +28,7 @@ pub struct Reader {
     identity: Identity,
     /// Those whose header is there, ascending.
     segments: Vec<SegmentId>,
-    /// Places passed in each segment, ascending: where to begin looking for an offset.
-    marks: BTreeMap<SegmentId, Vec<Position>>,
+    places: Places,
     /// Behind the newest whole batch seen.
     tail: Position,
     window: Window,
@@ -64,7 +62,14 @@ impl Reader {
         // Where they cannot be listed, the first read meets that again and says so.
         let segments = source.segments().unwrap_or_default();
         let tail = Position::first(segments.last().copied().unwrap_or_default());
-        Self { source, identity, segments, marks: BTreeMap::new(), tail, window: Window::default() }
+        Self {
+            source,
+            identity,
+            segments,
+            places: Places::default(),
+            tail,
+            window: Window::default(),
+        }
     }
 
     /// Which journal this is.
@@ -112,12 +117,18 @@ impl Reader {
     /// Walks to the end of the tail's segment, over damage too: `read` is who names it.
     fn follow_tail(&mut self) -> Result<(), ReadError> {
         loop {
-            self.tail = match self.step(self.tail, Check::Bodies)? {
-                Step::Batch(header) => self.tail.after(&header),
-                Step::Damage(_, resume) => resume,
+            let at = self.tail;
+            self.tail = match self.step(at, Check::Bodies)? {
+                Step::Batch(header) => {
+                    self.places.pass(at, &header);
+                    at.after(&header)
+                }
+                Step::Damage(_, resume) => {
+                    self.places.skip(at, resume);
+                    resume
+                }
                 Step::Tail(_) => return Ok(()),
             };
-            self.mark(self.tail);
         }
     }
 
@@ -157,20 +168,17 @@ impl Reader {
         self.segments.get(after).copied()
     }
 
-    /// The nearest known place at or before an offset.
-    fn seek(&self, offset: u64) -> Position {
-        let after = self.segments.partition_point(|segment| segment.offset <= offset);
-        let segment = self.segments[after.saturating_sub(1)];
-        let marks = self.marks.get(&segment).map_or(&[][..], Vec::as_slice);
-        let passed = marks.partition_point(|mark| mark.offset <= offset);
-        passed.checked_sub(1).map_or(Position::first(segment), |index| marks[index])
-    }
-
-    fn mark(&mut self, at: Position) {
-        let marks = self.marks.entry(at.segment).or_default();
-        let last = marks.last().map_or(0, |mark| mark.position);
-        if at.position >= last + MARK_BYTES {
-            marks.push(at);
+    /// Tells a segment that retention has removed from one that cannot be read.
+    fn gap(&mut self, asked: u64, error: ReadError) -> ReadError {
+        if !error.is_removed() {
+            return error;
+        }
+        match self.refresh() {
+            Ok(()) if asked < self.first_offset() => {
+                ReadError::Gap { asked, first: self.first_offset() }
+            }
+            Ok(()) => error,
+            Err(error) => error,
         }
     }
 

@@ -17,19 +17,18 @@ use crate::storage::Storage;
 
 /// What recovery learnt from the segments that were there.
 pub(crate) struct Found {
-    pub segments: usize,
-    /// Bytes of all segments but the active one.
+    /// Segments that are not written any more, and their bytes.
+    pub sealed: usize,
     pub sealed_bytes: u64,
     pub first_offset: u64,
     /// Identity and newest epoch; `None` for a journal without a whole segment header.
     pub written_by: Option<(Identity, u64)>,
     /// Behind the last whole batch.
     pub end: Position,
-    /// The segment to write next, and whether it is there already, without a batch.
+    /// The segment to write next: a new one, or the last if it has no batch.
     pub active: SegmentId,
-    pub taken_over: bool,
-    /// The index of the last segment, when its header is whole and it is not taken over.
-    pub sealed: Option<(Of, Index)>,
+    /// The index of the last segment, when its header is whole and it is not the active one.
+    pub index: Option<(Of, Index)>,
     pub bytes_read: u64,
     pub cut: Option<Cut>,
     pub damage: Vec<Damage>,
@@ -38,7 +37,7 @@ pub(crate) struct Found {
 /// What stands at the start of a segment.
 enum Head {
     Whole(SegmentHeader),
-    /// The segment was being born: nothing follows.
+    /// Nothing follows.
     Torn,
     Damaged(Damage),
 }
@@ -50,9 +49,9 @@ pub(crate) fn recover(storage: &mut dyn Storage) -> Result<Found, OpenError> {
         Some((last, before)) => recover_last(storage, *last, before)?,
         None => empty(),
     };
-    let sealed = if found.taken_over { &segments[..segments.len() - 1] } else { &segments[..] };
-    found.sealed_bytes = sealed.iter().map(|one| storage.size(*one)).sum::<io::Result<u64>>()?;
-    found.segments = segments.len();
+    let sealed = segments.iter().filter(|segment| **segment != found.active);
+    found.sealed = sealed.clone().count();
+    found.sealed_bytes = sealed.map(|segment| storage.size(*segment)).sum::<io::Result<u64>>()?;
     found.first_offset = segments.first().map_or(found.active.offset, |first| first.offset);
     Ok(found)
 }
@@ -60,14 +59,13 @@ pub(crate) fn recover(storage: &mut dyn Storage) -> Result<Found, OpenError> {
 fn empty() -> Found {
     let active = SegmentId::default();
     Found {
-        segments: 0,
+        sealed: 0,
         sealed_bytes: 0,
         first_offset: 0,
         written_by: None,
         end: Position::first(active),
         active,
-        taken_over: false,
-        sealed: None,
+        index: None,
         bytes_read: 0,
         cut: None,
         damage: Vec::new(),
@@ -98,15 +96,14 @@ fn recover_last(
     found.bytes_read = storage.size(last)?;
     let (index, cut) = cut_tail(storage, last)?;
     (found.end, found.cut) = (index.end_in(last), cut);
-    found.taken_over = found.end == Position::first(last) && found.damage.is_empty();
-    found.active = if found.taken_over { last } else { last.next(found.end.offset) };
+    let unused = found.end == Position::first(last) && found.damage.is_empty();
+    found.active = if unused { last } else { last.next(found.end.offset) };
     if let Some(ahead) = snapshot_ahead(storage, &found)? {
         let flaw = found.cut.as_ref().map_or(Flaw::Missing, |cut| cut.flaw);
         found.damage.push(found.end.damage(ahead.offset, flaw));
         found.active = ahead.segment.next(ahead.offset);
-        found.taken_over = false;
     }
-    found.sealed = of.filter(|_| !found.taken_over).map(|of| (of, index));
+    found.index = of.filter(|_| found.active != last).map(|of| (of, index));
     Ok(found)
 }
 

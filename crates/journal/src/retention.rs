@@ -63,11 +63,13 @@ pub(crate) fn decide(
 
 /// How many of the oldest the rules have no use for.
 fn due(segments: &[Segment], rules: &Retention, now_ns: i64) -> usize {
+    let limit_ns = age_limit_ns(rules, now_ns);
     let mut bytes: u64 = segments.iter().map(|segment| segment.bytes).sum();
     let sealed = &segments[..segments.len().saturating_sub(1)];
     for (count, segment) in sealed.iter().enumerate() {
         let too_large = rules.bytes.is_some_and(|most| bytes > most);
-        if !too_large && !is_old(segment, rules.age, now_ns) {
+        let old = limit_ns.is_some_and(|limit_ns| segment.newest_ns < limit_ns);
+        if !too_large && !old {
             return count;
         }
         bytes -= segment.bytes;
@@ -75,13 +77,11 @@ fn due(segments: &[Segment], rules: &Retention, now_ns: i64) -> usize {
     sealed.len()
 }
 
-/// A time ahead of the clock is not old: either may be wrong.
-fn is_old(segment: &Segment, age: Option<Duration>, now_ns: i64) -> bool {
-    let old = |age: Duration| {
-        let age_ns = i64::try_from(age.as_nanos()).unwrap_or(i64::MAX);
-        segment.newest_ns < now_ns.saturating_sub(age_ns)
-    };
-    age.is_some_and(old)
+/// What was received before is old; none without a rule for the age. A time ahead of the clock is
+/// not old: either may be wrong.
+pub(crate) fn age_limit_ns(rules: &Retention, now_ns: i64) -> Option<i64> {
+    let age_ns = |age: Duration| i64::try_from(age.as_nanos()).unwrap_or(i64::MAX);
+    rules.age.map(|age| now_ns.saturating_sub(age_ns(age)))
 }
 
 /// One who needs something of the journal, and how many of the oldest segments hold none of it.

@@ -81,6 +81,17 @@ impl Sim {
         self.lock().sync_lies = true;
     }
 
+    /// Takes back a write or a sync that was to fail.
+    pub fn heal(&self) {
+        let mut disk = self.lock();
+        (disk.write_fails_after, disk.sync_fails_after) = (None, None);
+    }
+
+    /// Flips a bit of a byte in what was put under a name.
+    pub fn flip_kept_bit(&self, name: &str, position: usize) {
+        self.lock().kept.get_mut(name).expect("it was put")[position] ^= 0x10;
+    }
+
     /// Flips a bit of a byte in a segment.
     pub fn flip_bit(&self, segment: SegmentId, position: usize) {
         self.lock().file_mut(segment).expect("the segment is there").bytes[position] ^= 0x10;
@@ -152,10 +163,8 @@ impl ReadSegments for Sim {
 }
 
 impl WriteSegments for Sim {
-    fn create(&mut self, segment: SegmentId) -> io::Result<()> {
-        let mut disk = self.step()?;
-        assert!(disk.files.insert(segment, disk::File::default()).is_none(), "it exists");
-        Ok(())
+    fn begin(&mut self, segment: SegmentId, bytes: &[u8]) -> io::Result<()> {
+        self.alive()?.begin(segment, bytes)
     }
 
     fn append(&mut self, segment: SegmentId, bytes: &[u8]) -> io::Result<()> {
@@ -174,10 +183,6 @@ impl WriteSegments for Sim {
 
     fn sync(&mut self, segment: SegmentId) -> io::Result<()> {
         self.step()?.sync(segment)
-    }
-
-    fn sync_names(&mut self) -> io::Result<()> {
-        self.step()?.sync_names()
     }
 }
 

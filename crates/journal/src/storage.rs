@@ -22,8 +22,10 @@ pub trait ReadSegments: fmt::Debug {
 
 /// Writing segments. Only the newest one grows.
 pub trait WriteSegments: ReadSegments {
-    /// Makes an empty segment. Its name survives a power cut after `sync_names`.
-    fn create(&mut self, segment: SegmentId) -> io::Result<()>;
+    /// Makes a segment that holds just these bytes, or lets one that is there hold them instead.
+    /// After a crash at any moment all is as before or the segment holds them; when this returns,
+    /// that survives a power cut.
+    fn begin(&mut self, segment: SegmentId, bytes: &[u8]) -> io::Result<()>;
     /// Adds bytes at the end of a segment; after an error, some of them may be there.
     fn append(&mut self, segment: SegmentId, bytes: &[u8]) -> io::Result<()>;
     /// Cuts a segment to `size` bytes.
@@ -32,8 +34,6 @@ pub trait WriteSegments: ReadSegments {
     fn set_aside(&mut self, segment: SegmentId, position: u64) -> io::Result<()>;
     /// Returns when everything appended to the segment survives a power cut.
     fn sync(&mut self, segment: SegmentId) -> io::Result<()>;
-    /// Returns when the names of all segments survive a power cut.
-    fn sync_names(&mut self) -> io::Result<()>;
 }
 
 /// All that a journal needs of the place it is kept in.

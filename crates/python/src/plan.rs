@@ -35,6 +35,9 @@ struct LimitsDict {
     qos12_full: String,
     retained_messages: usize,
     retained_bytes: usize,
+    waiting_messages: usize,
+    waiting_bytes: usize,
+    journal_requests: usize,
     values: usize,
 }
 
@@ -65,6 +68,9 @@ impl TryFrom<LimitsDict> for Limits {
             qos12_full: overflow(&limits.qos12_full)?,
             retained_messages: limits.retained_messages,
             retained_bytes: limits.retained_bytes,
+            waiting_messages: limits.waiting_messages,
+            waiting_bytes: limits.waiting_bytes,
+            journal_requests: limits.journal_requests,
             values: limits.values,
         })
     }
@@ -130,11 +136,10 @@ impl Plan {
         journal: JournalDict,
         sys_interval_s: u32,
         server_reference: Option<String>,
-        users: BTreeMap<String, String>,
+        users: BTreeMap<String, (String, bool)>,
         anonymous: bool,
     ) -> PyResult<Self> {
-        let verifiers = users.into_iter().map(|(name, text)| Ok((name, verifier(&text)?)));
-        let users = Users::new(verifiers.collect::<PyResult<Vec<_>>>()?).map_err(refused)?;
+        let users = make_users(users)?;
         Ok(Self(slipring_core::Plan {
             limits: limits.try_into()?,
             listeners: listeners.into_iter().map(Limits::try_from).collect::<PyResult<_>>()?,
@@ -153,6 +158,15 @@ impl Plan {
     }
 }
 
+/// Each has a verifier, and may read the journal or not.
+fn make_users(users: BTreeMap<String, (String, bool)>) -> PyResult<Users> {
+    let readers = users.iter().filter(|(_, (_, journal))| *journal).map(|(name, _)| name.clone());
+    let readers: Vec<String> = readers.collect();
+    let verifiers = users.into_iter().map(|(name, (text, _))| Ok((name, verifier(&text)?)));
+    let users = Users::new(verifiers.collect::<PyResult<Vec<_>>>()?).map_err(refused)?;
+    Ok(users.with_readers(readers))
+}
+
 /// The verifier of a password, as it stands in a config file.
 #[pyfunction]
 pub fn make_verifier(password: &[u8], salt: &[u8], iterations: u32) -> PyResult<String> {
@@ -164,12 +178,6 @@ pub fn make_verifier(password: &[u8], salt: &[u8], iterations: u32) -> PyResult<
 #[pyfunction]
 pub fn check_verifier(text: &str) -> PyResult<()> {
     verifier(text).map(drop)
-}
-
-/// Whether this is a topic filter; the error says why not.
-#[pyfunction]
-pub fn check_filter(filter: &str) -> PyResult<()> {
-    JournalRule::new(vec![filter.to_owned()]).map(drop).map_err(refused)
 }
 
 fn verifier(text: &str) -> PyResult<Verifier> {

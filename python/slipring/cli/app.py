@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from slipring.cli.export import export
+from slipring.cli.import_ import import_
 from slipring.cli.publish import publish
 from slipring.cli.subscribe import subscribe
 
@@ -96,6 +98,8 @@ def status(
 
 app.command("pub")(publish)
 app.command("sub")(subscribe)
+app.command("export")(export)
+app.command("import")(import_)
 
 
 @app.command()

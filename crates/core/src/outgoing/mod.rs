@@ -3,6 +3,7 @@
 //! It outlives a connection. Publishers push, the connection's task takes; every part is bounded.
 
 mod aliases;
+mod answers;
 mod durable;
 mod lane;
 mod load;
@@ -12,6 +13,7 @@ mod replay;
 mod take;
 mod window;
 
+pub use answers::{ASKED_MAX, AnswerTerms};
 pub use push::{Dropped, Pushed};
 pub use replay::Replay;
 pub use take::Taken;
@@ -21,6 +23,7 @@ use slipring_wire::{PacketId, QoS, Version};
 
 use crate::Limits;
 use aliases::Aliases;
+use answers::Answers;
 use durable::Durable;
 use lane::Lane;
 use queue::Queue;
@@ -78,6 +81,7 @@ pub struct Outgoing {
     /// None while the client is away.
     link: Option<Link>,
     lane: Lane,
+    answers: Answers,
     replays: Replays,
     queue: Queue,
     window: Window,
@@ -102,6 +106,7 @@ impl Outgoing {
             bounds: Bounds::from(limits),
             link: None,
             lane: Lane::default(),
+            answers: Answers::default(),
             replays: Replays::default(),
             queue: Queue::default(),
             window: Window::new(),
@@ -138,6 +143,7 @@ impl Outgoing {
 
     fn forget_connection(&mut self) {
         self.lane = Lane::default();
+        self.answers = Answers::default();
         self.woken = false;
         self.held = false;
         if let Some(durable) = &mut self.durable {
@@ -168,7 +174,8 @@ impl Outgoing {
     /// Messages and bytes that wait or are in flight.
     pub fn waiting(&self) -> (usize, usize) {
         let messages = self.queue.len() + self.window.len();
-        (messages, self.queue.bytes() + self.window.bytes() + self.lane.queued_bytes())
+        let own = self.lane.queued_bytes() + self.answers.bytes();
+        (messages, self.queue.bytes() + self.window.bytes() + own)
     }
 
     /// Messages sent and not settled.
@@ -248,7 +255,8 @@ impl Outgoing {
 
     /// Whether a take could give anything.
     pub fn has_work(&self) -> bool {
-        if self.woken || !self.replays.is_empty() || self.is_wanting() {
+        let asked = !self.replays.is_empty() || !self.answers.is_empty();
+        if self.woken || asked || self.is_wanting() {
             return true;
         }
         let waits = self.window.is_resending() || (!self.queue.is_empty() && self.has_window());

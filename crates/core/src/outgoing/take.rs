@@ -10,7 +10,7 @@ use crate::delivery::{self, TopicAlias};
 use crate::{Delivery, Extras, Message, Millis};
 
 /// Bytes of queued messages encoded at one time; the rest follows when these are written.
-const SLICE_BYTES: usize = 256 << 10;
+pub(super) const SLICE_BYTES: usize = 256 << 10;
 
 /// What a take gave, and what was lost since the last one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,6 +55,7 @@ impl Outgoing {
             self.take_replays(&mut link, now_ms, find, &mut taken, out);
             self.take_queue(&mut link, now_ms, &mut taken, out);
             self.take_lane(&mut link, now_ms, &mut taken, out);
+            self.answers.take(out);
             self.link = Some(link);
             taken.held = !self.queue.is_empty() && self.hold();
             self.held &= !self.queue.is_empty();
@@ -74,11 +75,15 @@ impl Outgoing {
                 Some(Again::Publish(id, delivery)) => {
                     if self.encode(link, &delivery, Some((id, true)), now, out) {
                         taken.messages += 1;
+                        self.note_again(delivery.qos);
                     } else if self.give_up(id) {
                         release(id, &link.terms, out);
                     }
                 }
-                Some(Again::Release(id)) => release(id, &link.terms, out),
+                Some(Again::Release(id)) => {
+                    release(id, &link.terms, out);
+                    self.note_again(QoS::ExactlyOnce);
+                }
             }
         }
     }
@@ -154,6 +159,13 @@ impl Outgoing {
         }
         if delivery.qos == QoS::ExactlyOnce {
             durable.sent(id, delivery);
+        }
+    }
+
+    /// What is sent again depends on records of an earlier connection.
+    fn note_again(&mut self, qos: QoS) {
+        if let (Some(durable), QoS::ExactlyOnce) = (&mut self.durable, qos) {
+            durable.again();
         }
     }
 

@@ -34,7 +34,8 @@ impl Reader {
         near: Option<Position>,
         answers: &mut Answers,
     ) -> Result<Position, ReadError> {
-        let (at, header) = self.find(wanted[0], near)?;
+        let found = self.find(wanted[0], near);
+        let (at, header) = found.map_err(|error| self.gap(wanted[0], error))?;
         let end = header.offsets().end;
         let mut scan = self.scan();
         let body = match scan.body(at, &header)? {
@@ -59,17 +60,20 @@ impl Reader {
         let range = offset..offset.saturating_add(1);
         self.check_range(&range)?;
         let near = near.filter(|near| near.offset <= offset);
-        let mut at = near.unwrap_or_default().max(self.seek(offset));
+        let mut at = near.unwrap_or_default().max(self.seek(offset)?);
         while at.offset <= offset {
             match self.step(at, Check::Headers)? {
                 Step::Batch(header) if header.offsets().contains(&offset) => {
                     return Ok((at, header));
                 }
                 Step::Batch(header) => {
+                    self.places.pass(at, &header);
                     at = at.after(&header);
-                    self.mark(at);
                 }
-                Step::Damage(damage, resume) => at = avoid(damage, &range, resume)?,
+                Step::Damage(damage, resume) => {
+                    self.places.skip(at, resume);
+                    at = avoid(damage, &range, resume)?;
+                }
                 Step::Tail(flaw) => at = self.leave_segment(at, flaw, &range)?,
             }
         }

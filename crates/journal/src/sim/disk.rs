@@ -18,8 +18,6 @@ pub(super) struct File {
     synced: usize,
     /// What a power cut may bring back: the synced bytes before a cut that is not synced.
     uncut: Option<Vec<u8>>,
-    /// Whether its name survives a power cut.
-    named: bool,
     /// A sync failed: the system may have dropped the pages, and later syncs do not bring them.
     poisoned: bool,
 }
@@ -154,30 +152,34 @@ impl Disk {
         Ok(())
     }
 
-    pub fn sync_names(&mut self) -> io::Result<()> {
-        if is_due(&mut self.sync_fails_after) {
-            return Err(io::Error::other("the disk failed to sync its names"));
+    pub fn begin(&mut self, segment: SegmentId, bytes: &[u8]) -> io::Result<()> {
+        let done = self.replace(bytes.len());
+        if done.as_ref().is_ok_and(|replaced| *replaced) {
+            let file = File { bytes: bytes.to_vec(), synced: bytes.len(), ..File::default() };
+            self.files.insert(segment, file);
         }
-        if !self.sync_lies {
-            self.files.values_mut().for_each(|file| file.named = true);
-        }
-        Ok(())
+        done.and_then(|_| self.alive())
     }
 
     pub fn put(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        if self.capacity.saturating_sub(self.bytes()) < bytes.len() as u64 {
+        let done = self.replace(bytes.len());
+        if done.as_ref().is_ok_and(|replaced| *replaced) {
+            self.kept.insert(name.to_owned(), bytes.to_vec());
+            self.left.remove(name);
+        }
+        done.and_then(|_| self.alive())
+    }
+
+    /// Whether a file of some size takes the place of another: not if a crash comes before.
+    fn replace(&mut self, size: usize) -> io::Result<bool> {
+        if self.capacity.saturating_sub(self.bytes()) < size as u64 {
             return Err(full());
         }
         if is_due(&mut self.sync_fails_after) {
             return Err(io::Error::other("the disk failed to sync"));
         }
-        let whole = self.spend(bytes.len() + 1) > bytes.len();
-        let renamed = self.random.one_in(2);
-        if whole || renamed {
-            self.kept.insert(name.to_owned(), bytes.to_vec());
-            self.left.remove(name);
-        }
-        self.alive()
+        let whole = self.spend(size + 1) > size;
+        Ok(whole || self.random.one_in(2))
     }
 
     pub fn leave(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
@@ -205,7 +207,6 @@ impl Disk {
         if crash == Crash::PowerCut {
             self.tear_left();
             let random = &mut self.random;
-            self.files.retain(|_, file| file.named || random.one_in(2));
             self.files.values_mut().for_each(|file| file.cut_power(random));
         }
         self.files.values_mut().for_each(|file| file.poisoned = false);
