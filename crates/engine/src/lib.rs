@@ -174,7 +174,6 @@ impl Engine {
     /// The events since the last call, and how many were lost because nobody fetched them.
     pub fn take_events(&self) -> (Vec<Event>, u64) {
         self.broker.tell_losses();
-        self.broker.tell_journal();
         self.broker.events.take()
     }
 

@@ -4,9 +4,7 @@
 use std::io;
 
 use crate::error::{Damage, OpenError};
-use crate::format::{
-    FORMAT_VERSION, Flaw, Identity, OFFSET_MAX, SEGMENT_HEADER_BYTES, SegmentHeader,
-};
+use crate::format::{FORMAT_VERSION, Flaw, Identity, SEGMENT_HEADER_BYTES, SegmentHeader};
 use crate::index::Index;
 use crate::index_file::Of;
 use crate::receipt::Cut;
