@@ -77,11 +77,9 @@ impl JournalReader {
 fn read_error(error: ReadError) -> PyErr {
     match error {
         ReadError::Gap { .. } | ReadError::Beyond { .. } => JournalGap::new_err(error.to_string()),
-        ReadError::Damaged(ref damage) => JournalDamaged::new_err((
-            error.to_string(),
-            damage.offsets.start,
-            damage.offsets.end,
-        )),
+        ReadError::Damaged(ref damage) => {
+            JournalDamaged::new_err((error.to_string(), damage.offsets.start, damage.offsets.end))
+        }
         _ => JournalError::new_err(error.to_string()),
     }
 }

@@ -31,8 +31,7 @@ fn check_filter(filter: &str) -> PyResult<()> {
 /// For each topic, whether one of the filters matches it.
 #[pyfunction]
 fn match_topics(filters: Vec<PyBackedStr>, topics: Vec<PyBackedStr>) -> Vec<bool> {
-    let matched = |topic: &PyBackedStr| {
-        filters.iter().any(|filter| slipring_wire::matches(filter, topic))
-    };
+    let matched =
+        |topic: &PyBackedStr| filters.iter().any(|filter| slipring_wire::matches(filter, topic));
     topics.iter().map(matched).collect()
 }
