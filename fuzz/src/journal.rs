@@ -56,7 +56,7 @@ enum Piece<'a> {
 }
 
 /// A folder of its own for each run, in memory where the system has such a place.
-struct Scratch(PathBuf);
+pub struct Scratch(pub PathBuf);
 
 /// The bytes are segments and what happened to them.
 pub fn journal(data: &[u8]) {
@@ -216,7 +216,7 @@ fn body(messages: &[(u8, &str, &[u8])]) -> Vec<u8> {
 }
 
 impl Scratch {
-    fn new() -> Self {
+    pub fn new() -> Self {
         static NEWEST: AtomicU64 = AtomicU64::new(0);
         let number = NEWEST.fetch_add(1, Ordering::Relaxed);
         let memory = Path::new("/dev/shm");

@@ -1,10 +1,12 @@
 """The only importer of slipring._native: everything Rust gives Python passes here."""
 
 from slipring._native import (
+    AwaySession,
     Buffer,
     Client,
     ConnectedClient,
     Consumer,
+    DamagedRange,
     DamageReport,
     Engine,
     Event,
@@ -17,6 +19,8 @@ from slipring._native import (
     Messages,
     Plan,
     PrefixTraffic,
+    Receipt,
+    RemoteJournal,
     SegmentReport,
     Status,
     Totals,
@@ -36,11 +40,13 @@ from slipring._native import (
 from slipring._native import __version__ as version
 
 __all__ = [
+    "AwaySession",
     "Buffer",
     "Client",
     "ConnectedClient",
     "Consumer",
     "DamageReport",
+    "DamagedRange",
     "Engine",
     "Event",
     "JournalColumns",
@@ -52,6 +58,8 @@ __all__ = [
     "Messages",
     "Plan",
     "PrefixTraffic",
+    "Receipt",
+    "RemoteJournal",
     "SegmentReport",
     "Status",
     "Totals",

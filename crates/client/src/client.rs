@@ -1,7 +1,7 @@
 //! A client as its owner sees it: calls that never block, and a descriptor that says "look".
 
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{AsFd, BorrowedFd, RawFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -188,6 +188,13 @@ fn trust(address: &Address, files: Option<TlsFiles>) -> Result<Option<Trust>, Tl
         }
         (_, None) => Ok(None),
         (_, Some(_)) => Err(TlsError::NotTls(address.to_string())),
+    }
+}
+
+/// The descriptor that is readable when there are notices.
+impl AsFd for Client {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.boxes.inbox.as_fd()
     }
 }
 

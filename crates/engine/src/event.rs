@@ -41,6 +41,10 @@ pub enum EventKind {
     Expired,
     /// The journal takes no more.
     JournalFailed,
+    /// The journal has no space for now, or something beside it went wrong.
+    JournalTrouble,
+    /// The journal has space again.
+    JournalHealed,
 }
 
 impl EventKind {
@@ -56,6 +60,8 @@ impl EventKind {
             Self::Dropped => "dropped",
             Self::Expired => "expired",
             Self::JournalFailed => "failed",
+            Self::JournalTrouble => "trouble",
+            Self::JournalHealed => "healed",
         }
     }
 }

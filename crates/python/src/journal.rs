@@ -70,7 +70,7 @@ impl JournalReader {
     ) -> PyResult<JournalColumns> {
         let read = || self.reader.lock().expect("reading never panics").read(start..end, max_bytes);
         let columns = py.detach(read).map_err(read_error)?;
-        Ok(JournalColumns { columns: Arc::new(columns) })
+        Ok(JournalColumns::new(columns))
     }
 }
 
@@ -86,11 +86,15 @@ fn read_error(error: ReadError) -> PyErr {
 
 /// Messages as columns; each attribute is a buffer in Arrow's layout, or two (ends, data).
 #[pyclass(frozen, module = "slipring._native")]
-struct JournalColumns {
+pub struct JournalColumns {
     columns: Arc<Columns>,
 }
 
 impl JournalColumns {
+    pub fn new(columns: Columns) -> Self {
+        Self { columns: Arc::new(columns) }
+    }
+
     fn buffer(&self, column: Column) -> Buffer {
         Buffer::new(Arc::clone(&self.columns), column)
     }

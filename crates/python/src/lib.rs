@@ -10,6 +10,8 @@ mod listener;
 mod messages;
 mod plan;
 mod properties;
+mod remote;
+mod status;
 mod topics;
 
 use pyo3::prelude::*;
@@ -24,6 +26,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     engine::register(module)?;
     check::register(module)?;
     consumers::register(module)?;
+    remote::register(module)?;
     journal::register(module)?;
     messages::register(module)?;
     properties::register(module)?;

@@ -25,7 +25,7 @@ fn check_topic(topic: &str) -> PyResult<()> {
 #[pyfunction]
 fn check_filter(filter: &str) -> PyResult<()> {
     slipring_wire::check_filter(filter)
-        .map_err(|error| InvalidTopic::new_err(format!("{filter:?} is not a filter: {error}")))
+        .map_err(|error| InvalidTopic::new_err(format!("'{filter}' is not a topic filter: {error}")))
 }
 
 /// For each topic, whether one of the filters matches it.

@@ -65,6 +65,10 @@ def serve(
         slipring serve --mqtt 127.0.0.1:0 --console off --data /tmp/try
 
         slipring serve --config broker.toml
+
+    `kill -HUP` makes it read the file again: what can change while running holds at once, and the
+    log names what needs a restart. A file with a mistake changes nothing. Without --config there is
+    nothing to read, and SIGHUP ends it.
     """
     from slipring.cli.serve import run_serve
 

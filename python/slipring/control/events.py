@@ -33,6 +33,8 @@ KINDS = {
     "dropped": Kind("warning", "lost ", "more clients lost messages"),
     "expired": Kind("info", "expired: ", "more sessions expired"),
     "failed": Kind("error", "failed: ", "more failures"),
+    "trouble": Kind("error", "is in trouble: ", "more troubles of the journal"),
+    "healed": Kind("info", "healed: ", "more recoveries of the journal"),
     "lost": Kind("warning", "", "events were lost: too many at once"),
 }
 """Every kind of event; `lost` is what nobody fetched in time."""

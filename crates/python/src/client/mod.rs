@@ -1,6 +1,6 @@
 //! The client for Python. Every call returns at once and never gives up the interpreter.
 
-mod options;
+pub mod options;
 mod rows;
 
 use std::os::fd::RawFd;

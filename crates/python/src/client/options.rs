@@ -24,7 +24,7 @@ pub struct OptionsDict {
 /// The keys of `Tls`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct TlsDict {
+pub struct TlsDict {
     ca: Option<PathBuf>,
     certificate: Option<PathBuf>,
     key: Option<PathBuf>,
@@ -60,7 +60,8 @@ impl TryFrom<TlsDict> for TlsFiles {
     }
 }
 
-fn seconds(value: f64) -> PyResult<Duration> {
+/// A time-out that Python gave.
+pub fn seconds(value: f64) -> PyResult<Duration> {
     Duration::try_from_secs_f64(value)
         .map_err(|_| PyValueError::new_err(format!("a time-out of {value} s is not a time")))
 }
