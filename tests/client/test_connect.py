@@ -24,7 +24,8 @@ async def test_an_unknown_host_is_named() -> None:
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("mqtts://broker", "mqtts:// is not supported yet"),
+        ("wss://broker", "wss:// is not supported yet"),
+        ("mqtt://me:secret@broker", "no user name in it"),
         ("ws://broker", "ws:// is not supported yet"),
         ("http://broker", "not an MQTT address"),
         ("broker:1883", "no scheme"),

@@ -106,5 +106,5 @@ def test_a_second_start_goes_on_with_the_same_journal(tmp_path: Path) -> None:
     identities = set()
     for _ in range(2):
         _, errors = RunningBroker.start(data, "--console", "off").stop()
-        identities.add(errors.split("journal: journal ")[1].split(":")[0])
+        identities.add(errors.split(" INFO journal ")[1].split(":")[0])
     assert len(identities) == 1

@@ -14,7 +14,8 @@ CRATES: dict[str, frozenset[str]] = {
     "journal": frozenset(),
     "engine": frozenset({"core", "journal", "wire"}),
     "client": frozenset({"wire"}),
-    "python": frozenset({"wire", "core", "journal", "engine", "client"}),
+    "remote": frozenset({"wire", "journal", "client"}),
+    "python": frozenset({"wire", "core", "journal", "engine", "client", "remote"}),
     "load": frozenset({"wire"}),
     "fuzz": frozenset({"wire", "core", "journal", "client"}),
 }

@@ -1,7 +1,8 @@
 // Keeps one WebSocket to the broker and opens it again by itself. It delivers messages and decides nothing about them.
 import type { LiveMessage } from "./model/contract.ts";
 import { type Link, retryDelayMs } from "./model/link.ts";
-import { NotUnderstood, parseLiveMessage } from "./model/parse.ts";
+import { NotUnderstood } from "./model/fields.ts";
+import { parseLiveMessage } from "./model/parse.ts";
 
 /** A link that says nothing for so long is dead, whatever TCP believes. */
 const SILENCE_MS_MAX = 10_000;

@@ -4,19 +4,12 @@ import { test } from "node:test";
 import { ConsoleState } from "../src/model/console-state.ts";
 import type { LiveMessage } from "../src/model/contract.ts";
 import { EVENTS_MAX, EventLog } from "../src/model/event-log.ts";
-import { NotUnderstood, parseLiveMessage } from "../src/model/parse.ts";
+import { NotUnderstood } from "../src/model/fields.ts";
+import { parseLiveMessage } from "../src/model/parse.ts";
+import { journalSource } from "./journal-source.ts";
 
 const RATES = { messages_in: 1, messages_out: 0, bytes_in: 1, bytes_out: 0, dropped: 0, expired: 0 };
-const JOURNAL_OFF = {
-  state: "off",
-  reason: null,
-  first_offset: null,
-  next_offset: null,
-  synced_offset: null,
-  bytes: null,
-  segments: null,
-  not_journaled: null,
-};
+const JOURNAL_OFF = journalSource({ state: "off" });
 
 function source(changes: object = {}): string {
   return JSON.stringify({
@@ -25,6 +18,7 @@ function source(changes: object = {}): string {
     rates: RATES,
     totals: { ...RATES, connections: 1 },
     clients: [],
+    away: [],
     clients_total: 0,
     sessions_total: 0,
     sessions_away: 0,

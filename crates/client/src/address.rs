@@ -1,98 +1,121 @@
-//! Where a broker is: `mqtt://host:port`. Parses only; never resolves a name.
+//! Where a broker is: `mqtt://host:port`, `mqtts://host:port` or `unix:/path`. Parses only; never
+//! resolves a name.
 
-/// The port of MQTT over TCP (IANA).
+use std::path::{Path, PathBuf};
+
+/// The ports of MQTT over TCP, and over TLS (IANA).
 const PORT: u16 = 1883;
+const PORT_TLS: u16 = 8883;
 
-/// A broker's host and port.
+/// How to write an address, for the end of an error.
+const FORMS: &str = "write mqtt://host:port, mqtts://host:port or unix:/path";
+
+/// A broker's address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
-    host: String,
-    port: u16,
+pub enum Address {
+    /// Over TCP, in the clear.
+    Tcp(Place),
+    /// Over TLS.
+    Tls(Place),
+    /// Over a socket of this machine.
+    Unix(PathBuf),
+}
+
+/// A host and a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// A name or an IP address, an IPv6 address without its brackets.
+    pub host: String,
+    /// The TCP port.
+    pub port: u16,
 }
 
 /// Why a string is not a broker's address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     /// No `scheme://`.
-    #[error("{0:?} has no scheme; write mqtt://host:port")]
+    #[error("{0:?} has no scheme; {FORMS}")]
     NoScheme(String),
     /// A transport that is planned.
-    #[error("{0}:// is not supported yet; use mqtt://host:port")]
+    #[error("{0}:// is not supported yet; {FORMS}")]
     NotYet(String),
     /// A scheme that is not MQTT.
-    #[error("{0}:// is not an MQTT address; write mqtt://host:port")]
+    #[error("{0}:// is not an MQTT address; {FORMS}")]
     NotMqtt(String),
-    /// A user name or password in the address.
-    #[error("a user name in the address is not supported yet; write mqtt://host:port")]
+    /// A user name or password in the address, where it ends up in logs.
+    #[error("an address has no user name in it; give the user and the password beside it")]
     User,
     /// A path after the port.
-    #[error("an MQTT address has no path, but this one has {0:?}; write mqtt://host:port")]
+    #[error("an MQTT address has no path, but this one has {0:?}; {FORMS}")]
     Path(String),
     /// No host name.
-    #[error("{0:?} names no host; write mqtt://host:port")]
+    #[error("{0:?} names no host; {FORMS}")]
     NoHost(String),
     /// A port that is not 1 to 65535.
     #[error("{0:?} is not a port; give a number from 1 to 65535")]
     Port(String),
-}
-
-impl Address {
-    /// The host name or IP address, an IPv6 address without its brackets.
-    pub fn host(&self) -> &str {
-        &self.host
-    }
-
-    /// The TCP port.
-    pub fn port(&self) -> u16 {
-        self.port
-    }
+    /// Not the path of a socket.
+    #[error("{0:?} is not the path of a socket; write unix:/path")]
+    NoSocket(String),
 }
 
 impl std::str::FromStr for Address {
     type Err = AddressError;
 
     fn from_str(url: &str) -> Result<Self, AddressError> {
+        if let Some(path) = url.strip_prefix("unix:") {
+            return socket(path);
+        }
         let (scheme, rest) =
             url.split_once("://").ok_or_else(|| AddressError::NoScheme(url.to_owned()))?;
-        check_scheme(scheme)?;
-        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-        let (authority, path) = rest.split_at(end);
-        if !matches!(path, "" | "/") {
-            return Err(AddressError::Path(path.to_owned()));
+        match scheme.to_ascii_lowercase().as_str() {
+            "mqtt" => Ok(Self::Tcp(place(url, rest, PORT)?)),
+            "mqtts" => Ok(Self::Tls(place(url, rest, PORT_TLS)?)),
+            "ws" | "wss" => Err(AddressError::NotYet(scheme.to_owned())),
+            _ => Err(AddressError::NotMqtt(scheme.to_owned())),
         }
-        if authority.contains('@') {
-            return Err(AddressError::User);
-        }
-        let (host, port) = split_port(authority)?;
-        if host.is_empty() {
-            return Err(AddressError::NoHost(url.to_owned()));
-        }
-        Ok(Self { host: host.to_owned(), port })
     }
 }
 
-fn check_scheme(scheme: &str) -> Result<(), AddressError> {
-    match scheme.to_ascii_lowercase().as_str() {
-        "mqtt" => Ok(()),
-        "mqtts" | "ws" | "wss" => Err(AddressError::NotYet(scheme.to_owned())),
-        _ => Err(AddressError::NotMqtt(scheme.to_owned())),
+/// `unix:/path`, and `unix:///path` as some write it.
+fn socket(path: &str) -> Result<Address, AddressError> {
+    let path = path.strip_prefix("//").unwrap_or(path);
+    if path.is_empty() || path.contains('\0') || path.ends_with('/') {
+        return Err(AddressError::NoSocket(path.to_owned()));
     }
+    Ok(Address::Unix(Path::new(path).to_owned()))
+}
+
+fn place(url: &str, rest: &str, port: u16) -> Result<Place, AddressError> {
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    if !matches!(path, "" | "/") {
+        return Err(AddressError::Path(path.to_owned()));
+    }
+    if authority.contains('@') {
+        return Err(AddressError::User);
+    }
+    let (host, port) = split_port(authority, port)?;
+    if host.is_empty() {
+        return Err(AddressError::NoHost(url.to_owned()));
+    }
+    Ok(Place { host: host.to_owned(), port })
 }
 
 /// Splits `host`, `host:port`, `[v6]` and `[v6]:port`.
-fn split_port(authority: &str) -> Result<(&str, u16), AddressError> {
+fn split_port(authority: &str, usual: u16) -> Result<(&str, u16), AddressError> {
     if let Some(bracketed) = authority.strip_prefix('[') {
         let (host, rest) =
             bracketed.split_once(']').ok_or_else(|| AddressError::NoHost(authority.to_owned()))?;
         return match rest.strip_prefix(':') {
             Some(port) => Ok((host, parse_port(port)?)),
-            None if rest.is_empty() => Ok((host, PORT)),
+            None if rest.is_empty() => Ok((host, usual)),
             None => Err(AddressError::Port(rest.to_owned())),
         };
     }
     match authority.split_once(':') {
         Some((host, port)) => Ok((host, parse_port(port)?)),
-        None => Ok((authority, PORT)),
+        None => Ok((authority, usual)),
     }
 }
 
@@ -103,12 +126,22 @@ fn parse_port(text: &str) -> Result<u16, AddressError> {
     }
 }
 
-impl std::fmt::Display for Address {
+impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.host.contains(':') {
-            write!(f, "mqtt://[{}]:{}", self.host, self.port)
+            write!(f, "[{}]:{}", self.host, self.port)
         } else {
-            write!(f, "mqtt://{}:{}", self.host, self.port)
+            write!(f, "{}:{}", self.host, self.port)
+        }
+    }
+}
+
+impl std::fmt::Display for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Tcp(place) => write!(f, "mqtt://{place}"),
+            Self::Tls(place) => write!(f, "mqtts://{place}"),
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
         }
     }
 }
@@ -118,12 +151,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_names_a_host_and_a_port() {
+    fn an_address_names_a_host_and_a_port_or_a_socket() {
         for (url, shown) in [
             ("mqtt://localhost", "mqtt://localhost:1883"),
             ("MQTT://10.0.0.7:1884/", "mqtt://10.0.0.7:1884"),
             ("mqtt://[::1]", "mqtt://[::1]:1883"),
             ("mqtt://[fe80::1]:99", "mqtt://[fe80::1]:99"),
+            ("mqtts://broker", "mqtts://broker:8883"),
+            ("mqtts://broker:1883", "mqtts://broker:1883"),
+            ("unix:/run/slipring.sock", "unix:/run/slipring.sock"),
+            ("unix:///run/slipring.sock", "unix:/run/slipring.sock"),
+            ("unix:here.sock", "unix:here.sock"),
         ] {
             assert_eq!(url.parse::<Address>().unwrap().to_string(), shown);
         }
@@ -133,18 +171,21 @@ mod tests {
     fn what_is_not_an_address_is_refused_with_the_reason() {
         for (url, words) in [
             ("localhost:1883", "no scheme"),
-            ("mqtts://a", "not supported yet"),
+            ("wss://a", "not supported yet"),
             ("ws://a", "not supported yet"),
             ("http://a", "not an MQTT address"),
             ("mqtt://:1883", "no host"),
             ("mqtt://a:0", "not a port"),
-            ("mqtt://a:b", "not a port"),
+            ("mqtts://a:b", "not a port"),
             ("mqtt://[::1", "no host"),
             ("mqtt://a/b", "no path"),
             ("mqtt://me:pw@a", "user name"),
+            ("unix:", "not the path"),
+            ("unix:/run/", "not the path"),
         ] {
             let error = url.parse::<Address>().unwrap_err().to_string();
             assert!(error.contains(words), "{url}: {error}");
+            assert!(!error.contains("pw"), "{error}");
         }
     }
 }

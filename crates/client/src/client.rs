@@ -1,16 +1,21 @@
 //! A client as its owner sees it: calls that never block, and a descriptor that says "look".
 
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{AsFd, BorrowedFd, RawFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use slipring_wire::Publish;
 
+use crate::credentials::Credentials;
 use crate::driver::{self, Boxes};
 use crate::inbox::Inbox;
-use crate::machine::{Greeting, Machine, Message, Notice, PingId, SendError, SubscriptionId};
+use crate::machine::{
+    BatchId, Greeting, Machine, Message, Notice, PingId, PublishId, SendError, SubscriptionId,
+    Tally,
+};
 use crate::outbox::Outbox;
+use crate::transport::{TlsError, TlsFiles, Trust};
 use crate::{Address, runtime};
 
 /// How a client connects, and its bounds.
@@ -18,6 +23,10 @@ use crate::{Address, runtime};
 pub struct Options {
     /// Empty asks the broker for one.
     pub client_id: String,
+    /// What the client proves itself with.
+    pub credentials: Credentials,
+    /// What TLS is done with; only for an address that asks for it.
+    pub tls: Option<TlsFiles>,
     /// Seconds of silence before a ping; 0 is never.
     pub keep_alive_s: u16,
     /// From the call to the broker's yes; and from `close` to the end, the rest sent or not.
@@ -32,6 +41,8 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             client_id: String::new(),
+            credentials: Credentials::default(),
+            tls: None,
             keep_alive_s: 30,
             timeout: Duration::from_secs(10),
             outbox_bytes_max: 16 << 20,
@@ -46,6 +57,12 @@ pub enum StartError {
     /// A client id that the protocol cannot carry.
     #[error("a client id has at most 65,535 bytes and no null character; choose another one")]
     ClientId,
+    /// Credentials that the protocol cannot carry.
+    #[error("a user name and a password have at most 65,535 bytes, the name no null character")]
+    Credentials,
+    /// Files that TLS cannot be done with.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// The operating system gave no thread or no descriptor.
     #[error("the client could not be started: {0}; see the system's limits (ulimit -a)")]
     System(#[from] io::Error),
@@ -64,8 +81,13 @@ impl Client {
         if u16::try_from(id.len()).is_err() || id.contains('\0') {
             return Err(StartError::ClientId);
         }
+        if !options.credentials.fit() {
+            return Err(StartError::Credentials);
+        }
+        let trust = trust(&address, options.tls)?;
         let greeting = Greeting {
             client_id: options.client_id,
+            credentials: options.credentials,
             keep_alive_s: options.keep_alive_s,
             timeout: options.timeout,
             // What arrives must fit into the inbox.
@@ -76,7 +98,7 @@ impl Client {
             outbox: Outbox::new(machine, options.outbox_bytes_max),
             inbox: Inbox::new(options.inbox_bytes_max)?,
         });
-        runtime::handle()?.spawn(driver::run(boxes.clone(), address));
+        runtime::handle()?.spawn(driver::run(boxes.clone(), address, trust));
         Ok(Self { boxes, close_timeout: options.timeout })
     }
 
@@ -90,9 +112,29 @@ impl Client {
         self.boxes.inbox.notices()
     }
 
-    /// Accepts a message to be sent.
-    pub fn publish(&self, publish: &Publish<'_>) -> Result<(), SendError> {
+    /// Accepts a message to be sent; at QoS 1 and 2 a `Published` notice tells what became of it.
+    pub fn publish(&self, publish: &Publish<'_>) -> Result<Option<PublishId>, SendError> {
         self.boxes.outbox.send(|machine| machine.publish(publish))
+    }
+
+    /// Begins a batch, whose acknowledgements are counted: a `Tallied` notice tells to look.
+    pub fn open_batch(&self) -> BatchId {
+        self.boxes.outbox.change(Machine::open_batch)
+    }
+
+    /// Accepts a message of a batch.
+    pub fn publish_in(&self, batch: BatchId, publish: &Publish<'_>) -> Result<(), SendError> {
+        self.boxes.outbox.send(|machine| machine.publish_in(batch, publish))
+    }
+
+    /// How far a batch has come.
+    pub fn tally(&self, batch: BatchId) -> Tally {
+        self.boxes.outbox.look(|machine| machine.tally(batch))
+    }
+
+    /// Ends a batch; what was accepted is sent all the same.
+    pub fn close_batch(&self, batch: BatchId) {
+        self.boxes.outbox.change(|machine| machine.close_batch(batch));
     }
 
     /// Subscribes to some filters at once; a `Subscribed` notice has the broker's answer.
@@ -136,6 +178,23 @@ impl Client {
     /// Accepted and not sent yet.
     pub fn unsent_bytes(&self) -> usize {
         self.boxes.outbox.unsent_bytes()
+    }
+}
+
+fn trust(address: &Address, files: Option<TlsFiles>) -> Result<Option<Trust>, TlsError> {
+    match (address, files) {
+        (Address::Tls(place), files) => {
+            Trust::read(&files.unwrap_or_default(), &place.host).map(Some)
+        }
+        (_, None) => Ok(None),
+        (_, Some(_)) => Err(TlsError::NotTls(address.to_string())),
+    }
+}
+
+/// The descriptor that is readable when there are notices.
+impl AsFd for Client {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.boxes.inbox.as_fd()
     }
 }
 

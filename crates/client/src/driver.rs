@@ -4,17 +4,15 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
-use tokio::net::tcp::{ReadHalf, WriteHalf};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf, split};
 use tokio::select;
 use tokio::time::{sleep_until, timeout_at};
 
-use crate::dial::dial;
+use crate::Address;
 use crate::inbox::Inbox;
 use crate::machine::{Event, Notice};
 use crate::outbox::{Outbox, Plan};
-use crate::{Address, Loss};
+use crate::transport::{Duplex, Trust, dial, loss_of};
 
 /// Read from the socket at once; the inbox can pass its bound by what this holds.
 const READ_BYTES: usize = 64 << 10;
@@ -26,9 +24,9 @@ pub(crate) struct Boxes {
 }
 
 /// Connects, talks until the end, and reports it.
-pub(crate) async fn run(boxes: Arc<Boxes>, address: Address) {
-    if let Some(mut stream) = reach(&boxes.outbox, &address).await {
-        let (reader, writer) = stream.split();
+pub(crate) async fn run(boxes: Arc<Boxes>, address: Address, trust: Option<Trust>) {
+    if let Some(stream) = reach(&boxes.outbox, &address, trust.as_ref()).await {
+        let (reader, writer) = split(stream);
         let mut talk = Talk {
             boxes: &boxes,
             reader,
@@ -37,6 +35,7 @@ pub(crate) async fn run(boxes: Arc<Boxes>, address: Address) {
             events: Vec::new(),
             output: Vec::new(),
             sent: 0,
+            flushed: true,
             reading: true,
         };
         talk.run().await;
@@ -45,8 +44,12 @@ pub(crate) async fn run(boxes: Arc<Boxes>, address: Address) {
 }
 
 /// A socket, unless the address, the time or the owner says no.
-async fn reach(outbox: &Outbox, address: &Address) -> Option<TcpStream> {
-    let dialling = dial(address);
+async fn reach(
+    outbox: &Outbox,
+    address: &Address,
+    trust: Option<&Trust>,
+) -> Option<Box<dyn Duplex>> {
+    let dialling = dial(address, trust);
     tokio::pin!(dialling);
     while let Plan::Go(deadline) = outbox.plan() {
         select! {
@@ -68,14 +71,25 @@ async fn until(deadline: Option<Instant>) {
     }
 }
 
+/// Writes some of what waits; where nothing does, what the stream has kept back, and says 0.
+async fn push(writer: &mut WriteHalf<Box<dyn Duplex>>, waiting: &[u8]) -> io::Result<usize> {
+    if waiting.is_empty() {
+        writer.flush().await?;
+        return Ok(0);
+    }
+    writer.write(waiting).await
+}
+
 struct Talk<'a> {
     boxes: &'a Boxes,
-    reader: ReadHalf<'a>,
-    writer: WriteHalf<'a>,
+    reader: ReadHalf<Box<dyn Duplex>>,
+    writer: WriteHalf<Box<dyn Duplex>>,
     input: Vec<u8>,
     events: Vec<Event>,
     output: Vec<u8>,
     sent: usize,
+    /// Whether the stream keeps nothing back of what it took, as TLS may.
+    flushed: bool,
     reading: bool,
 }
 
@@ -85,6 +99,10 @@ impl Talk<'_> {
             self.refill();
             match self.boxes.outbox.plan() {
                 Plan::Go(deadline) => self.step(deadline).await,
+                Plan::Drain(deadline) => {
+                    self.reading = true;
+                    self.step(deadline).await;
+                }
                 Plan::Sent(deadline) => self.linger(deadline).await,
                 Plan::Stop => return,
             }
@@ -96,7 +114,9 @@ impl Talk<'_> {
         let waiting = &self.output[self.sent..];
         select! {
             read = self.reader.read_buf(&mut self.input), if self.reading => self.on_read(read),
-            written = self.writer.write(waiting), if !waiting.is_empty() => self.on_written(written),
+            written = push(&mut self.writer, waiting), if !waiting.is_empty() || !self.flushed => {
+                self.on_written(written);
+            }
             () = outbox.work() => {}
             () = inbox.room(), if !self.reading => self.listen(),
             () = until(deadline) => outbox.change(|machine| machine.handle_timeout(Instant::now())),
@@ -113,11 +133,12 @@ impl Talk<'_> {
 
     fn on_written(&mut self, written: io::Result<usize>) {
         match written {
+            Ok(0) => self.flushed = true,
             Ok(bytes) => {
                 self.sent += bytes;
-                if self.boxes.outbox.written(bytes) {
-                    self.boxes.inbox.notify(Notice::Room);
-                }
+                self.flushed = false;
+                self.boxes.outbox.written(bytes);
+                self.tell_of_room();
             }
             Err(error) => self.fail(&error),
         }
@@ -143,9 +164,16 @@ impl Talk<'_> {
             }
         }
         self.forget(start);
+        self.tell_of_room();
         if inbox.is_full() {
             self.reading = false;
             outbox.change(|machine| machine.set_reading(false, now));
+        }
+    }
+
+    fn tell_of_room(&self) {
+        if self.boxes.outbox.has_room_again() {
+            self.boxes.inbox.notify(Notice::Room);
         }
     }
 
@@ -164,8 +192,7 @@ impl Talk<'_> {
     }
 
     fn fail(&self, error: &io::Error) {
-        let loss = Loss::Network { what: error.to_string() };
-        self.boxes.outbox.change(|machine| machine.end(Some(loss)));
+        self.boxes.outbox.change(|machine| machine.end(Some(loss_of(error))));
     }
 
     /// Reads until the broker closes too. Closing first, with bytes unread, would reset the

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{BorrowedFd, RawFd};
 use std::sync::{Mutex, MutexGuard};
 
 use tokio::sync::Notify;
@@ -44,6 +44,10 @@ impl Inbox {
 
     pub fn fd(&self) -> RawFd {
         self.wake.fd()
+    }
+
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.wake.as_fd()
     }
 
     pub fn bytes(&self) -> usize {

@@ -5,19 +5,22 @@
 
 mod address;
 mod client;
-mod dial;
+mod credentials;
 mod driver;
 mod inbox;
 mod loss;
 mod machine;
 mod outbox;
 mod runtime;
+mod transport;
 mod wake;
 
-pub use address::{Address, AddressError};
+pub use address::{Address, AddressError, Place};
 pub use client::{Client, Options, StartError};
+pub use credentials::Credentials;
 pub use loss::Loss;
 pub use machine::{
-    Event, Greeting, Machine, Message, Notice, PingId, Refusal, SendError, Session, SubscriptionId,
-    user_properties,
+    BatchId, Event, Greeting, Machine, Message, MessageProperties, Notice, Outcome, PingId,
+    PublishId, Refusal, SendError, Session, SubscriptionId, Tally,
 };
+pub use transport::{TlsError, TlsFiles};

@@ -21,6 +21,38 @@ pub enum Loss {
         /// What the operating system said.
         what: String,
     },
+    /// The broker's certificate was signed by nobody we trust.
+    #[error("the broker's certificate is not trusted: {what}")]
+    Untrusted {
+        /// Why not.
+        what: String,
+    },
+    /// The broker's certificate belongs to another name.
+    #[error("the broker's certificate is not for {asked:?}, but for {names}")]
+    OtherName {
+        /// The name that was asked for.
+        asked: String,
+        /// The names it is for.
+        names: String,
+    },
+    /// The broker's certificate is too old or too new.
+    #[error("the broker's certificate cannot be used now: {what}")]
+    NotValidNow {
+        /// Which of the two.
+        what: &'static str,
+    },
+    /// The broker did not take this client's certificate, or misses one.
+    #[error("the broker does not accept this client's certificate ({what})")]
+    CertificateRefused {
+        /// The name of the alert in TLS.
+        what: String,
+    },
+    /// TLS failed in another way.
+    #[error("TLS failed: {what}")]
+    Tls {
+        /// What the library said.
+        what: String,
+    },
     /// No answer to CONNECT in time.
     #[error("no answer within {:.1} s", .0.as_secs_f64())]
     ConnectTimeout(Duration),
@@ -78,9 +110,19 @@ impl Loss {
             Self::Unreachable { .. } => {
                 "check the address, and that a broker runs there (`slipring serve` starts one)"
             }
+            Self::Untrusted { .. } => {
+                "if you trust this broker, give the file of the authority that signed it (ca)"
+            }
+            Self::OtherName { .. } => "connect by a name it is for, or give that one (server_name)",
+            Self::NotValidNow { .. } => "check the clock here and the certificate of the broker",
+            Self::CertificateRefused { .. } => {
+                "give a certificate that an authority of the broker has signed, and its key"
+            }
+            Self::Tls { .. } => "check that this port of the broker speaks TLS; mqtt:// is without",
             Self::ConnectTimeout(_) => "check the address and the network on the way to it",
             Self::NotMqtt(_) | Self::ClosedEarly => {
-                "check that the port is the broker's MQTT port and that the broker speaks MQTT 5"
+                "check that the port is the broker's MQTT port and that the broker speaks MQTT 5; \
+                 a port with TLS needs mqtts://"
             }
             Self::Refused { reason, .. } => refused_advice(*reason),
             Self::Disconnected { reason: Reason::SessionTakenOver, .. } => {
@@ -101,8 +143,11 @@ fn refused_advice(reason: Reason) -> &'static str {
     match reason {
         Reason::UnsupportedProtocolVersion => "use a broker that speaks MQTT 5",
         Reason::ClientIdentifierNotValid => "choose another client id",
-        Reason::BadUserNameOrPassword | Reason::NotAuthorized | Reason::Banned => {
-            "ask whoever runs the broker for access"
+        Reason::BadUserNameOrPassword => {
+            "check the user name and the password, or ask whoever runs the broker for access"
+        }
+        Reason::NotAuthorized | Reason::Banned => {
+            "give a user name and a password, or ask whoever runs the broker for access"
         }
         _ => "try again later; the broker's log says more",
     }

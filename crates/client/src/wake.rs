@@ -4,7 +4,7 @@
 //! `clear` on. Never blocks.
 
 use std::io::{self, Read, Write};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -25,6 +25,11 @@ impl Wake {
     /// The descriptor to watch for reading; valid as long as this value lives.
     pub fn fd(&self) -> RawFd {
         self.reader.as_raw_fd()
+    }
+
+    /// The same, lent.
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.reader.as_fd()
     }
 
     /// Call after the event is in its place.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use slipring_client::{Event, Greeting, Machine};
+use slipring_client::{Credentials, Event, Greeting, Machine};
 use slipring_wire::{
     ConnAck, Disconnect, Packet, PacketId, Properties, Publish, Reason, SubAck, Version,
 };
@@ -11,6 +11,7 @@ use slipring_wire::{
 fn machine(now: Instant) -> Machine {
     let greeting = Greeting {
         client_id: String::new(),
+        credentials: Credentials::default(),
         keep_alive_s: 10,
         timeout: Duration::from_secs(5),
         packet_bytes_max: 1 << 16,

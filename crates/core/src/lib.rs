@@ -6,6 +6,8 @@
 mod auth;
 mod conversation;
 mod delivery;
+mod durability;
+pub mod ledger;
 mod limits;
 mod message;
 mod outgoing;
@@ -13,8 +15,10 @@ mod plan;
 mod retained;
 mod session;
 mod stop;
+mod topics;
 mod tree;
 mod values;
+mod waiting;
 mod will;
 
 pub use auth::{
@@ -23,15 +27,19 @@ pub use auth::{
 };
 pub use conversation::{Action, Conversation, Goodbye, Incoming, Opening};
 pub use delivery::{DROPPED_PROPERTY, Delivery, Extras, Identifiers, encode};
+pub use durability::{Durability, DurabilityRule, UnknownDurability};
 pub use limits::{Limit, Limits};
-pub use message::{Message, Millis, expiry};
-pub use outgoing::{Dropped, Outgoing, Overflow, Pushed, Replay, Settled, Taken, Terms};
-pub use plan::{JournalRule, Plan, PlanError};
+pub use message::{Message, Millis, Place, Stored, expiry};
+pub use outgoing::{
+    ASKED_MAX, AnswerTerms, Dropped, Outgoing, Overflow, Pushed, Replay, Settled, Taken, Terms,
+};
+pub use plan::{JournalRule, Plan, PlanError, Retention};
 pub use retained::Retained;
 pub use session::{Change, Options, Refused, Session, Subscribed};
 pub use stop::Stop;
 pub use tree::{Leaf, Tree};
 pub use values::{Changed, Newest, Slot, Values};
+pub use waiting::{PRIORITY_PROPERTY, Priority, WAIT_PROPERTY, Waited, Waiting, asks_to_wait};
 pub use will::WillMessage;
 
 /// How many levels a topic or a filter has.

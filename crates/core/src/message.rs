@@ -2,10 +2,42 @@
 
 use std::sync::Arc;
 
-use slipring_wire::{Properties, PropertiesBuf, PropertyId, Publish, QoS};
+use slipring_wire::{
+    Properties, PropertiesBuf, PropertyId, Publish, QoS, Reason, Violation, check_topic,
+};
+
+use crate::Durability;
 
 /// Milliseconds of a clock that never goes back.
 pub type Millis = u64;
+
+/// Where in the journal a message is, and how safe it is to be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its number in the journal.
+    pub offset: u64,
+    /// The level of its topic.
+    pub durability: Durability,
+}
+
+/// A message as it was read back from where it was stored; its bytes are to be checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stored<'a> {
+    /// As published.
+    pub topic: &'a str,
+    /// As published, encoded.
+    pub properties: &'a [u8],
+    /// As published.
+    pub payload: &'a [u8],
+    /// As published.
+    pub qos: QoS,
+    /// As published.
+    pub retain: bool,
+    /// Where it was stored.
+    pub place: Place,
+    /// How long ago it was received.
+    pub age_ms: Millis,
+}
 
 /// A message with its own bytes. Shared by `Arc`; many queues hold one copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +51,8 @@ pub struct Message {
     pub retain: bool,
     /// When it is no longer worth delivering (MQTT-3.3.2-5).
     pub expires_ms: Option<Millis>,
+    /// Where it is in the journal; None is nowhere.
+    pub place: Option<Place>,
 }
 
 impl Message {
@@ -32,7 +66,33 @@ impl Message {
             qos: publish.qos,
             retain: publish.retain,
             expires_ms: expiry(publish.properties, now_ms),
+            place: None,
         }
+    }
+
+    /// The same message, known to be at this place in the journal.
+    #[must_use]
+    pub fn at(mut self, place: Place) -> Self {
+        self.place = Some(place);
+        self
+    }
+
+    /// A message that was stored, after its bytes are checked. Its life goes on where it was.
+    pub fn restored(stored: &Stored<'_>, now_ms: Millis) -> Result<Self, Violation> {
+        if check_topic(stored.topic).is_err() {
+            let what = "a stored message has no valid topic";
+            return Err(Violation { reason: Reason::TopicNameInvalid, what });
+        }
+        let properties = Properties::of_publish(stored.properties)?;
+        Ok(Self {
+            topic: stored.topic.into(),
+            properties: properties.into(),
+            payload: stored.payload.into(),
+            qos: stored.qos,
+            retain: stored.retain,
+            expires_ms: expiry(properties, now_ms).map(|at| at.saturating_sub(stored.age_ms)),
+            place: Some(stored.place),
+        })
     }
 
     /// Where to.
@@ -83,4 +143,35 @@ pub fn expiry(properties: Properties<'_>, now_ms: Millis) -> Option<Millis> {
 /// Whole seconds until a time, rounded up.
 pub(crate) fn seconds_left(at_ms: Millis, now_ms: Millis) -> u32 {
     at_ms.saturating_sub(now_ms).div_ceil(1000) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use slipring_wire::Value;
+
+    fn stored<'a>(topic: &'a str, properties: &'a [u8]) -> Stored<'a> {
+        let place = Place { offset: 7, durability: Durability::Disk };
+        let (payload, qos) = (&b"payload"[..], QoS::AtLeastOnce);
+        Stored { topic, properties, payload, qos, retain: true, place, age_ms: 4_000 }
+    }
+
+    #[test]
+    fn a_stored_message_lives_on_for_what_was_left_of_its_life() {
+        let mut properties = PropertiesBuf::new();
+        properties.push(PropertyId::MessageExpiryInterval, Value::Four(10));
+        let stored = stored("a/b", properties.borrow().encoded());
+        let message = Message::restored(&stored, 1_000).unwrap();
+        assert_eq!((message.left_s(1_000), message.place.unwrap().offset), (Some(6), 7));
+        assert_eq!(message.publish().payload, b"payload");
+        let late = Message::restored(&Stored { age_ms: 60_000, ..stored }, 1_000).unwrap();
+        assert!(late.is_expired(1_000));
+    }
+
+    #[test]
+    fn a_stored_message_that_makes_no_sense_is_refused() {
+        assert!(Message::restored(&stored("a/#", &[]), 0).is_err());
+        assert!(Message::restored(&stored("a", &[0xff]), 0).is_err());
+        assert!(Message::restored(&stored("a", &[0x21, 0, 1]), 0).is_err(), "not in a PUBLISH");
+    }
 }

@@ -2,7 +2,7 @@
 
 use slipring_wire::{FilterError, check_filter, matches};
 
-use crate::{Authentication, Limits};
+use crate::{Authentication, Durability, DurabilityRule, Limits};
 
 /// What the control plane hands down.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,6 +17,12 @@ pub struct Plan {
     pub sys_interval_s: u32,
     /// What goes into the journal.
     pub journal: JournalRule,
+    /// How safe a message is before it is acknowledged.
+    pub durability: DurabilityRule,
+    /// What is removed from the journal again.
+    pub retention: Retention,
+    /// Bytes the journal may store; beyond it QoS 1 and 2 are refused (0x97). None: the disk is the bound.
+    pub journal_bytes_max: Option<u64>,
     /// Who is let in.
     pub authentication: Authentication,
 }
@@ -25,6 +31,28 @@ impl Plan {
     /// The bounds of a listener.
     pub fn limits_of(&self, listener: usize) -> &Limits {
         self.listeners.get(listener).unwrap_or(&self.limits)
+    }
+
+    /// How safe a message on this topic is: what is not journaled is in memory only.
+    pub fn durability_of(&self, topic: &str) -> Durability {
+        if self.journal.covers(topic) { self.durability.of(topic) } else { Durability::Memory }
+    }
+}
+
+/// When what is in the journal may be removed. What a session still needs stays in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    /// Seconds; what is older goes. None: age is no reason.
+    pub age_s: Option<u64>,
+    /// Bytes; the oldest beyond them go. None: size is no reason.
+    pub bytes: Option<u64>,
+    /// Keep what a consumer has not read, whatever its age.
+    pub keep_unread: bool,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self { age_s: None, bytes: None, keep_unread: true }
     }
 }
 
@@ -79,6 +107,14 @@ mod tests {
         assert!(rule.covers("gripen/39-7/rpm"));
         assert!(rule.covers("plant/alarm"));
         assert!(!rule.covers("plant/level"));
+    }
+
+    #[test]
+    fn a_topic_that_is_not_journaled_is_in_memory_only() {
+        let journal = JournalRule::new(vec!["gripen/#".into()]).unwrap();
+        let plan = Plan { journal, ..Plan::default() };
+        assert_eq!(plan.durability_of("gripen/39-7/rpm"), Durability::Disk);
+        assert_eq!(plan.durability_of("plant/level"), Durability::Memory);
     }
 
     #[test]

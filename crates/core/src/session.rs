@@ -7,6 +7,7 @@ use slipring_wire::{
     Subscription, UnsubAck, Unsubscribe, Version, check_filter, shared,
 };
 
+use crate::ledger::Kept;
 use crate::{Limit, Limits, Stop, levels};
 
 /// A session. It lives until it expires or its client asks for a clean start.
@@ -63,6 +64,17 @@ pub struct Subscribed {
 }
 
 impl Session {
+    /// The session as its records tell it.
+    pub fn restore(kept: &Kept) -> Self {
+        let subscriptions = kept.subscriptions.iter();
+        Self {
+            subscriptions: subscriptions
+                .map(|(filter, known)| (filter.clone(), known.options))
+                .collect(),
+            incoming: kept.incoming.iter().copied().collect(),
+        }
+    }
+
     /// The filters subscribed to, in order.
     pub fn filters(&self) -> impl Iterator<Item = &str> {
         self.subscriptions.keys().map(|filter| &**filter)

@@ -1,6 +1,8 @@
 //! The will: a message to publish when the client goes without a goodbye.
 
-use slipring_wire::{PropertiesBuf, PropertyId, Publish, QoS, Will};
+use slipring_wire::{
+    Properties, PropertiesBuf, PropertyId, Publish, QoS, Reason, Violation, Will, check_topic,
+};
 
 /// The will, kept until the connection ends, and its delay after that.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +37,27 @@ impl From<Will<'_>> for WillMessage {
 }
 
 impl WillMessage {
+    /// A will that was stored, after its bytes are checked.
+    pub(crate) fn restored(
+        topic: &str,
+        properties: &[u8],
+        payload: &[u8],
+        delay_s: u32,
+    ) -> Result<Self, Violation> {
+        if check_topic(topic).is_err() {
+            let what = "a stored will has no valid topic";
+            return Err(Violation { reason: Reason::TopicNameInvalid, what });
+        }
+        let properties = Properties::of_publish(properties)?.into();
+        let (topic, payload) = (topic.into(), payload.into());
+        Ok(Self { topic, payload, qos: QoS::AtMostOnce, retain: false, properties, delay_s })
+    }
+
+    /// The same will, published like this.
+    pub(crate) fn with(self, qos: QoS, retain: bool) -> Self {
+        Self { qos, retain, ..self }
+    }
+
     /// The message to publish.
     pub fn publish(&self) -> Publish<'_> {
         Publish {

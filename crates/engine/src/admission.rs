@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use slipring_core::{Action, Opening, Verdict, WRONG};
+use slipring_core::{Action, Opening, Proof, Verdict, WRONG};
 use slipring_wire::{Reason, Violation};
 use tokio::time::timeout;
 
@@ -53,11 +53,17 @@ impl Party {
         let certified = self.link.origin.user.is_some();
         let user_name = opening.user_name.as_deref();
         match plan.authentication.judge(user_name, &opening.proof, certified) {
-            Verdict::Accepted => self.open(opening, false),
+            Verdict::Accepted => {
+                if matches!(opening.proof, Proof::Exchanged(_)) {
+                    self.link.prove(user_name);
+                }
+                self.open(opening, false)
+            }
             Verdict::Refused(violation) => Err(self.turn_away(violation)),
             Verdict::Check(name, password) => {
                 let passwords = &self.broker.passwords;
                 if passwords.remembers(&plan, name, password) {
+                    self.link.prove(user_name);
                     return self.open(opening, false);
                 }
                 let check =
@@ -71,7 +77,12 @@ impl Party {
     /// What had to be is, or the password is wrong.
     pub fn conclude(&mut self, right: bool) -> Result<(), End> {
         match self.check.take() {
-            Some(check) if right => self.open(check.opening, check.force),
+            Some(check) if right => {
+                if !check.force {
+                    self.link.prove(check.opening.user_name.as_deref());
+                }
+                self.open(check.opening, check.force)
+            }
             _ => Err(self.turn_away(WRONG)),
         }
     }

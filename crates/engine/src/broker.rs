@@ -8,19 +8,27 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
-use slipring_core::{Changed, Limit, Message, Millis, Plan, Retained, Slot, Subscribed, Values};
-use slipring_journal::{Journal, OpenError, Options, Receipt};
+use slipring_core::{
+    Changed, Limit, Message, Millis, Place, Plan, Retained, Slot, Subscribed, Values,
+};
+use slipring_journal::{Journal, Options, Receipt};
 use slipring_wire::{Publish, Reason};
 use tokio::sync::Notify;
 
+use crate::StartError;
 use crate::client::{Client, Link};
 use crate::event::{EventKind, Events};
+use crate::gates::Gates;
 use crate::keeper::Keeper;
 use crate::losses::Losing;
 use crate::passwords::Passwords;
+use crate::reading::Reading;
+use crate::recovery::{self, Recovered};
 use crate::registry::Registry;
 use crate::routes::{Audience, Routes};
+use crate::stored::Shelf;
 use crate::traffic::{Prefixes, Reached, Traffic};
+use crate::upkeep::Upkeep;
 
 /// What the connections have in common.
 pub(crate) struct Broker {
@@ -31,8 +39,11 @@ pub(crate) struct Broker {
     pub reached: Reached,
     pub losing: Losing,
     pub journal: Option<Journal>,
-    /// Told whenever the journal has written, so that there is room again.
-    pub journal_room: Arc<Notify>,
+    /// How far the journal has come, and who waits for it.
+    pub gates: Arc<Gates>,
+    /// Reads what waits in the journal.
+    pub shelf: Shelf,
+    pub upkeep: Upkeep,
     /// Messages that a failed journal did not take.
     pub not_journaled: AtomicU64,
     /// Counts changes of the subscriptions and of the plan; kept routes of an older one are void.
@@ -46,6 +57,7 @@ pub(crate) struct Broker {
     pub let_in: AtomicU64,
     pub keeper: Keeper,
     pub passwords: Arc<Passwords>,
+    pub reading: Reading,
     stopping: AtomicBool,
     /// Told when stopping begins.
     pub stopping_told: Notify,
@@ -65,22 +77,40 @@ pub(crate) struct Broker {
 }
 
 impl Broker {
-    /// Opens the journal, if there is one.
+    /// Opens the journal, if there is one, and takes up what it has.
     pub fn open(
         plan: Plan,
         journal: Option<&Path>,
         options: Options,
-    ) -> Result<(Self, Option<Receipt>), OpenError> {
-        let room = Arc::new(Notify::new());
-        let opened = match journal {
-            None => None,
-            Some(folder) => {
-                let room = Arc::clone(&room);
-                Some(Journal::open(folder, options, move |_| room.notify_waiters())?)
-            }
-        };
-        let (journal, receipt) = opened.unzip();
-        let broker = Self {
+    ) -> Result<(Self, Option<(Receipt, Recovered)>), StartError> {
+        let gates = Arc::new(Gates::default());
+        let Some(folder) = journal else { return Ok((Self::new(plan, None, gates), None)) };
+        let told = Arc::clone(&gates);
+        let begun = Instant::now();
+        let (journal, receipt) =
+            Journal::open(folder, options, move |progress| told.progress(&progress))?;
+        let (broker, mut recovered) = Self::over(plan, journal, gates)?;
+        broker.reading.set_folder(folder);
+        recovered.took = begun.elapsed();
+        Ok((broker, Some((receipt, recovered))))
+    }
+
+    /// Takes up what a journal has.
+    pub fn over(
+        plan: Plan,
+        journal: Journal,
+        gates: Arc<Gates>,
+    ) -> Result<(Self, Recovered), StartError> {
+        journal.set_bytes_max(plan.journal_bytes_max);
+        let state = recovery::read(&journal)?;
+        let broker = Self::new(plan, Some(journal), gates);
+        broker.begin_upkeep(state.needed());
+        let recovered = broker.recover(state);
+        Ok((broker, recovered))
+    }
+
+    fn new(plan: Plan, journal: Option<Journal>, gates: Arc<Gates>) -> Self {
+        Self {
             plan: ArcSwap::from_pointee(plan),
             events: Events::default(),
             traffic: Traffic::default(),
@@ -88,7 +118,9 @@ impl Broker {
             reached: Reached::default(),
             losing: Losing::default(),
             journal,
-            journal_room: room,
+            gates,
+            shelf: Shelf::default(),
+            upkeep: Upkeep::default(),
             not_journaled: AtomicU64::new(0),
             generation: AtomicU64::new(1),
             routes_bytes: AtomicUsize::new(0),
@@ -97,6 +129,7 @@ impl Broker {
             let_in: AtomicU64::new(0),
             keeper: Keeper::default(),
             passwords: Arc::new(Passwords::new()),
+            reading: Reading::default(),
             stopping: AtomicBool::new(false),
             stopping_told: Notify::new(),
             ended: Notify::new(),
@@ -107,12 +140,14 @@ impl Broker {
             routes: RwLock::default(),
             retained: Mutex::default(),
             values: Mutex::default(),
-        };
-        Ok((broker, receipt))
+        }
     }
 
     /// Swaps the plan.
     pub fn apply(&self, plan: Plan) {
+        if let Some(journal) = &self.journal {
+            journal.set_bytes_max(plan.journal_bytes_max);
+        }
         self.plan.store(Arc::new(plan));
         self.generation.fetch_add(1, Ordering::Release);
     }
@@ -125,6 +160,11 @@ impl Broker {
     /// A number no other connection or session has had.
     pub fn next_key(&self) -> u64 {
         self.keys.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The next number comes after this one.
+    pub fn skip_keys(&self, highest: u64) {
+        self.keys.fetch_max(highest + 1, Ordering::Relaxed);
     }
 
     /// An identifier that nobody can guess, for a client that brings none.
@@ -156,10 +196,18 @@ impl Broker {
         if subscribed.changes.is_empty() {
             return;
         }
+        let changes = subscribed.changes.iter().map(|change| (&*change.filter, change.options));
+        self.enter_routes(client, changes);
+    }
+
+    /// Enters a client's subscriptions into the tree.
+    pub fn enter_routes<'a>(
+        &self,
+        client: &Arc<Client>,
+        subscriptions: impl Iterator<Item = (&'a str, slipring_core::Options)>,
+    ) {
         let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);
-        for change in &subscribed.changes {
-            routes.insert(client, &change.filter, change.options);
-        }
+        subscriptions.for_each(|(filter, options)| routes.insert(client, filter, options));
         self.generation.fetch_add(1, Ordering::Release);
     }
 
@@ -185,14 +233,24 @@ impl Broker {
     }
 
     /// Keeps a retained message, or forgets the topic's with an empty one (MQTT-3.3.1-6).
-    pub fn retain(&self, message: &Publish<'_>) -> Result<(), Limit> {
+    pub fn retain(&self, message: &Publish<'_>) -> Result<Option<Arc<Message>>, Limit> {
         let mut retained = self.retained();
         if message.payload.is_empty() {
             retained.remove(message.topic);
-            return Ok(());
+            return Ok(None);
         }
         let kept = Arc::new(Message::new(message, message.topic.into(), self.now_ms()));
-        retained.set(kept, &self.plan.load().limits)
+        retained.set(Arc::clone(&kept), &self.plan.load().limits)?;
+        Ok(Some(kept))
+    }
+
+    /// A retained message has its place in the journal, if it is still the one of its topic.
+    pub fn place_retained(&self, kept: &Arc<Message>, place: Place) {
+        let mut retained = self.retained();
+        if retained.get(kept.topic()).is_some_and(|current| Arc::ptr_eq(current, kept)) {
+            let placed = Arc::new(Message::clone(kept).at(place));
+            let _ = retained.set(placed, &self.plan.load().limits); // it takes no further room
+        }
     }
 
     /// The retained messages, locked.

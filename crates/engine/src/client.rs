@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use arc_swap::ArcSwapOption;
 use atomic_waker::AtomicWaker;
-use slipring_core::{Limits, Millis, Outgoing, Session, WillMessage};
+use slipring_core::{Millis, Outgoing, Session, WillMessage};
 use slipring_wire::{Reason, Version};
 use tokio::sync::Notify;
 
@@ -25,6 +25,8 @@ pub(crate) struct Client {
     pub user: Option<Box<str>>,
     pub traffic: Traffic,
     pub losses: Losses,
+    /// Whether the session outlives the broker.
+    durable: bool,
     // A lock: held by the connection for one SUBSCRIBE or QoS 2 step, by who lists the clients, and
     // by a connection that takes over. Taken after the registry's and before the others.
     state: Mutex<State>,
@@ -42,6 +44,10 @@ pub(crate) struct State {
     pub link: Option<u64>,
     /// Whether the session is over; it is in no table any more.
     pub ended: bool,
+    /// Whether the journal knows of the session.
+    pub recorded: bool,
+    /// When the client went, in nanoseconds since 1970.
+    pub left_ns: i64,
     /// Seconds to keep the session when the client is away.
     pub expiry_s: u32,
     /// The will of a client that is away, and when to publish it.
@@ -60,6 +66,8 @@ pub(crate) struct Link {
     pub connected_ns: i64,
     /// Set once CONNECT was accepted.
     pub version: OnceLock<Version>,
+    /// The name that the client has proved, if its certificate has not.
+    proven: OnceLock<Box<str>>,
     closing: OnceLock<Reason>,
     /// Wakes the connection's task.
     pub waker: AtomicWaker,
@@ -75,11 +83,25 @@ impl Link {
             origin,
             connected_ns: now_ns,
             version: OnceLock::new(),
+            proven: OnceLock::new(),
             closing: OnceLock::new(),
             waker: AtomicWaker::new(),
             left: AtomicBool::new(false),
             left_told: Notify::new(),
         }
+    }
+
+    /// The client has proved that this is its name.
+    pub fn prove(&self, name: Option<&str>) {
+        if let Some(name) = name {
+            let _ = self.proven.set(name.into());
+        }
+    }
+
+    /// The name that the client has proved. A name that it only gave, while there were no users, is
+    /// none.
+    pub fn proven(&self) -> Option<&str> {
+        self.origin.user.as_deref().or(self.proven.get().map(|name| &**name))
     }
 
     /// The connection has let go of its session.
@@ -111,21 +133,27 @@ impl Link {
 }
 
 impl Client {
-    pub fn new(key: u64, name: &str, user: Option<&str>, limits: &Limits) -> Self {
+    pub fn new(key: u64, name: &str, user: Option<&str>, outgoing: Outgoing) -> Self {
         Self {
             key,
             name: name.into(),
             user: user.map(Into::into),
             traffic: Traffic::default(),
             losses: Losses::default(),
+            durable: outgoing.is_durable(),
             state: Mutex::default(),
-            outgoing: Mutex::new(Outgoing::new(limits)),
+            outgoing: Mutex::new(outgoing),
             link: ArcSwapOption::empty(),
         }
     }
 
     pub fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the session outlives the broker: what it is owed is in the journal.
+    pub fn is_durable(&self) -> bool {
+        self.durable
     }
 
     /// The state, if this connection still has the session.

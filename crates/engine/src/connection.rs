@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use slipring_core::{Limit, Stop};
 use slipring_wire::Reason;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
-use tokio::time::{Instant, Sleep, sleep_until, timeout};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::broker::Broker;
 use crate::client::Link;
-use crate::event::{EventKind, now_ns};
+use crate::event::now_ns;
 use crate::inlet::Inlet;
 use crate::origin::Origin;
 use crate::outlet::Outlet;
@@ -21,20 +21,14 @@ use crate::party::{End, Party};
 
 /// Answers a client may leave unread before we stop reading from it.
 const CONTROL_BYTES_MAX: usize = 64 << 10;
-/// How long the last words to a client may take.
-const FAREWELL_MAX: Duration = Duration::from_secs(1);
-/// How long a client that was told why may take to read it and close its side.
-const LINGER_MAX: Duration = Duration::from_millis(500);
 /// Reads of what a client sent before another connection took its session.
 const LAST_READS: usize = 16;
-/// How long a stopping broker waits for a client to close its side.
-const LAST_READS_MAX: Duration = Duration::from_millis(500);
 
-struct Connection<S> {
-    stream: S,
-    inlet: Inlet,
-    outlet: Outlet,
-    party: Party,
+pub(crate) struct Connection<S> {
+    pub stream: S,
+    pub inlet: Inlet,
+    pub outlet: Outlet,
+    pub party: Party,
     /// Silence allowed before the client counts as gone.
     patience: Duration,
     heard: Instant,
@@ -111,17 +105,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// Writes what waits, then reads what is there.
     fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<Woken, End>> {
         self.party.link.waker.register(cx.waker());
+        self.party.feed.release(&self.party.broker);
         if let Poll::Ready(Err(error)) = self.poll_write(cx) {
             return Poll::Ready(Err(error.into()));
         }
         if let Some(reason) = self.party.link.closing() {
             return Poll::Ready(Err(End::Closed(reason)));
         }
+        if self.outlet.is_holding() && self.party.broker.gates.has_failed() {
+            self.outlet.forget_held(); // never acknowledged
+            return Poll::Ready(Err(End::Closed(Reason::UnspecifiedError)));
+        }
         if let Some(check) = &mut self.party.check {
             if let Poll::Ready(right) = check.poll(cx) {
                 return Poll::Ready(Ok(Woken::Checked(right)));
             }
-        } else if self.outlet.control.len() < CONTROL_BYTES_MAX {
+        } else if self.outlet.waiting_bytes() < CONTROL_BYTES_MAX && !self.party.feed.is_behind() {
             if let Poll::Ready(read) = poll_read(&mut self.stream, &mut self.inlet, cx) {
                 return Poll::Ready(read.map(Woken::Read).map_err(End::from));
             }
@@ -145,10 +144,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         End::Closed(Reason::SessionTakenOver)
     }
 
-    fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+    pub fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
         let Party { broker, client, link, .. } = &self.party;
-        let client = client.as_ref().map(|client| (client, &**link));
-        self.outlet.poll_write(cx, &mut self.stream, broker, client)
+        self.outlet.poll_write(cx, &mut self.stream, broker, link, client.as_ref())
     }
 
     /// A silent client is gone after one and a half keep-alives (MQTT-3.1.2-22).
@@ -166,36 +164,44 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     /// Everything that one read brought.
-    async fn take(&mut self, count: usize) -> Result<(), End> {
+    pub async fn take(&mut self, count: usize) -> Result<(), End> {
         if count == 0 {
             return Err(End::Lost("the client closed the connection".into()));
         }
-        if self.party.client.is_some() {
+        let known = self.party.client.is_some();
+        if known {
             self.heard = Instant::now();
         }
-        self.take_in(count).await
+        self.take_in(count, known).await
     }
 
     /// A password was checked: the client is let in, and what it has sent meanwhile is taken.
     async fn take_checked(&mut self, right: bool) -> Result<(), End> {
         self.party.conclude(right)?;
-        if self.party.client.is_some() {
-            self.welcome().await;
-        }
-        self.take_in(0).await
+        self.take_in(0, false).await
     }
 
-    async fn take_in(&mut self, count: usize) -> Result<(), End> {
-        let known = self.party.client.is_some();
+    async fn take_in(&mut self, count: usize, known: bool) -> Result<(), End> {
         let result = self.take_packets(count as u64);
         self.inlet.rest_after(count);
-        self.party.feed.journal(&self.party.broker).await;
-        // Only now: what is acknowledged is in the journal.
-        self.outlet.control.append(&mut self.party.reply);
+        self.journal().await?;
         if !known && self.party.client.is_some() {
             self.welcome().await;
         }
         result
+    }
+
+    /// Hands the batch to the journal; its answers go when what they promise is true.
+    async fn journal(&mut self) -> Result<(), End> {
+        let Party { broker, feed, reply, .. } = &mut self.party;
+        match feed.journal(broker).await {
+            Ok(gate) => self.outlet.hold(&broker.gates, gate, reply, feed.take_promised()),
+            Err(reason) => {
+                reply.clear(); // never acknowledged
+                return Err(End::Closed(reason));
+            }
+        }
+        Ok(())
     }
 
     async fn welcome(&mut self) {
@@ -240,81 +246,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.inlet.consume(length);
         Ok(true)
     }
-
-    /// The end: last words, last reads, and everything that others must learn.
-    async fn finish(&mut self, end: End) {
-        let stopping = matches!(end, End::Closed(Reason::ServerShuttingDown));
-        self.count_limit(&end);
-        if matches!(end, End::Closed(Reason::SessionTakenOver)) {
-            self.party.leave(&end).await; // somebody waits for the session
-        }
-        if !matches!(end, End::Lost(_)) {
-            let _ = timeout(FAREWELL_MAX, self.say_farewell(&end)).await;
-        }
-        if stopping && self.party.check.is_none() {
-            let _ = timeout(LAST_READS_MAX, self.read_to_the_end()).await;
-        }
-        self.party.leave(&end).await;
-        self.party.feed.forget_routes(&self.party.broker);
-        let broker = &self.party.broker;
-        if let Some(client) = &self.party.client {
-            broker.tell_dropped(client);
-        }
-        let known = self.party.client.is_some();
-        let kind = if known { EventKind::Disconnected } else { EventKind::Refused };
-        broker.report(kind, self.party.name(), end.to_string());
-        if !stopping && (known || matches!(end, End::Refused(_))) && !matches!(end, End::Lost(_)) {
-            let _ = timeout(LINGER_MAX, self.discard_the_rest()).await;
-        }
-    }
-
-    /// Closing a socket with bytes unread resets it, and the client might never read the reason.
-    async fn discard_the_rest(&mut self) -> std::io::Result<()> {
-        while poll_fn(|cx| poll_read(&mut self.stream, &mut self.inlet, cx)).await? > 0 {
-            self.inlet.clear();
-        }
-        Ok(())
-    }
-
-    fn count_limit(&self, end: &End) {
-        let limit = match end {
-            End::Stopped(stop) => stop.limit,
-            End::Refused(refusal) => refusal.limit,
-            _ => None,
-        };
-        if let Some(limit) = limit {
-            self.party.broker.reached.count(limit);
-        }
-    }
-
-    async fn say_farewell(&mut self, end: &End) -> std::io::Result<()> {
-        self.outlet.control.append(&mut self.party.reply);
-        let conversation = &self.party.conversation;
-        match end {
-            End::Stopped(stop) => {
-                let violation = stop.violation;
-                conversation.farewell(violation.reason, violation.what, &mut self.outlet.control);
-            }
-            End::Closed(reason) if self.party.client.is_some() => {
-                conversation.farewell(*reason, "", &mut self.outlet.control);
-            }
-            _ => {}
-        }
-        poll_fn(|cx| self.poll_write(cx)).await?;
-        self.stream.shutdown().await
-    }
-
-    /// A stopping broker takes what its clients sent before they knew.
-    async fn read_to_the_end(&mut self) -> Result<(), End> {
-        loop {
-            let count = poll_fn(|cx| poll_read(&mut self.stream, &mut self.inlet, cx)).await?;
-            self.take(count).await?;
-        }
-    }
 }
 
 /// Reads once into the inlet.
-fn poll_read<S: AsyncRead + Unpin>(
+pub(crate) fn poll_read<S: AsyncRead + Unpin>(
     stream: &mut S,
     inlet: &mut Inlet,
     cx: &mut Context<'_>,

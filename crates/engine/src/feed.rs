@@ -1,27 +1,20 @@
 //! The way of one publisher's messages: to the subscribers, the newest values and the journal.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use slipring_core::{
-    Delivery, Dropped, Extras, Limit, Message, Millis, Pushed, Slot, encode, expiry,
-};
+use slipring_core::ledger::Record;
+use slipring_core::{Durability, Limit, Message, Place};
 use slipring_journal::{AppendError, Batch, Flags};
 use slipring_wire::{Publish, QoS, Reason, Version};
 
+use crate::acknowledged::Promised;
 use crate::broker::Broker;
-use crate::client::Client;
 use crate::event::EventKind;
-use crate::routes::{Audience, Target};
-use crate::traffic::{Prefix, Tally};
-
-/// Memory of the routes one publisher keeps at hand; beyond it all are forgotten and found again.
-const ROUTES_BYTES_MAX: usize = 16 << 20;
-/// Memory of the routes of all publishers; beyond it each keeps only a few.
-const ROUTES_BYTES_ALL_MAX: usize = 256 << 20;
-/// What a publisher may keep even then.
-const ROUTES_BYTES_MIN: usize = 16 << 10;
+use crate::gates::Gate;
+use crate::paths::Paths;
+use crate::post::Post;
+use crate::traffic::Tally;
 
 /// Who publishes.
 #[derive(Clone, Copy)]
@@ -30,63 +23,35 @@ pub(crate) struct Publisher<'a> {
     pub key: u64,
     /// Its client identifier, for the journal.
     pub name: &'a str,
-}
-
-/// Where the messages of one topic go, as of one generation of the subscriptions.
-struct Route {
-    topic: Arc<str>,
-    audience: Audience,
-    slot: Option<Arc<Slot>>,
-    prefix: Arc<Prefix>,
-    journaled: bool,
-}
-
-impl Route {
-    /// Memory it takes, about.
-    fn bytes(&self) -> usize {
-        2 * size_of::<Self>() + self.topic.len() + self.audience.bytes()
-    }
+    /// Whether the session outlives the broker: its QoS 2 identifiers are journaled.
+    pub durable: bool,
 }
 
 /// One publisher's side of the broker. Messages arrive in batches: those of one read.
 pub(crate) struct Feed {
-    index: HashMap<Arc<str>, usize>,
-    routes: Vec<Route>,
-    /// The route of the last message; the next one often goes the same way.
-    last: usize,
-    routes_bytes: usize,
-    generation: u64,
+    paths: Paths,
     receive_ns: i64,
     batch: Batch,
+    /// What the acknowledgements of this batch promise.
+    need: Durability,
+    /// How many of them there are.
+    promised: Promised,
+    /// Retained messages of this batch, by their place in it.
+    retained: Vec<(Arc<Message>, u32, Durability)>,
     post: Post,
     tally: Tally,
     messages: u64,
 }
 
-/// What delivering one message needs.
-#[derive(Default)]
-struct Post {
-    /// The message being delivered, encoded at most once for each version and retain flag.
-    encoded: [Vec<u8>; 4],
-    /// The same for one subscriber alone, with its subscription identifiers.
-    identified: Vec<u8>,
-    /// The same message to be kept, made at most once.
-    kept: Option<Arc<Message>>,
-    expires_ms: Option<Millis>,
-    /// Subscribers to wake at the end of the batch.
-    woken: Vec<Arc<Client>>,
-}
-
 impl Feed {
     pub fn new() -> Self {
         Self {
-            index: HashMap::new(),
-            routes: Vec::new(),
-            last: 0,
-            routes_bytes: 0,
-            generation: 0,
+            paths: Paths::default(),
             receive_ns: 0,
             batch: Batch::new(),
+            need: Durability::Memory,
+            promised: Promised::default(),
+            retained: Vec::new(),
             post: Post::default(),
             tally: Tally::default(),
             messages: 0,
@@ -95,35 +60,21 @@ impl Feed {
 
     /// Begins a batch of messages that were read together.
     pub fn begin(&mut self, broker: &Broker, receive_ns: i64) {
-        self.check_generation(broker);
+        self.paths.check(broker);
         self.receive_ns = receive_ns;
+        self.promised = Promised::default();
         self.messages = 0;
-    }
-
-    fn check_generation(&mut self, broker: &Broker) {
-        let generation = broker.generation.load(Ordering::Acquire);
-        if generation != self.generation || self.is_overfull(broker) {
-            self.forget_routes(broker);
-            self.generation = generation;
-        }
-    }
-
-    fn is_overfull(&self, broker: &Broker) -> bool {
-        self.routes_bytes > ROUTES_BYTES_MIN
-            && (self.routes_bytes > ROUTES_BYTES_MAX
-                || broker.routes_bytes.load(Ordering::Relaxed) > ROUTES_BYTES_ALL_MAX)
     }
 
     /// Forgets every route, so that the memory is there for others.
     pub fn forget_routes(&mut self, broker: &Broker) {
-        self.routes.clear();
-        self.index.clear();
-        broker.routes_bytes.fetch_sub(self.routes_bytes, Ordering::Relaxed);
-        self.routes_bytes = 0;
+        self.paths.forget(broker);
     }
 
-    /// Brings one message to everyone who wants it now, and into the batch for the journal. The
-    /// answer is what an acknowledgement says.
+    /// Brings one message to everyone who wants it, and into the batch for the journal. The answer
+    /// is what an acknowledgement says.
+    ///
+    /// QoS 0 goes at once; the rest when the batch has its offsets, see [`Feed::journal`].
     pub fn publish(
         &mut self,
         broker: &Broker,
@@ -132,17 +83,25 @@ impl Feed {
         version: Version,
     ) -> Reason {
         self.messages += 1;
+        let route = self.paths.find(broker, from.key, message.topic);
+        let level = route.level_of(message.qos);
+        // Nothing was promised for QoS 0 when the disk is full.
+        let journaled = route.journaled && (level > Durability::Memory || !broker.gates.is_full());
+        let missed = route.journaled && !journaled;
+        if let Some(reason) = broker.gates.refusal(level) {
+            return reason;
+        }
         if message.retain {
             let strict = version == Version::V5 && message.qos > QoS::AtMostOnce;
-            if self.retain(broker, message).is_err() && strict {
+            if self.retain(broker, message, journaled.then_some(level), strict).is_err() && strict {
                 return Reason::QuotaExceeded;
             }
         }
-        let at = self.route(broker, from, message.topic);
-        let route = &self.routes[at];
+        let route = self.paths.find(broker, from.key, message.topic);
+        let place = (level > Durability::Memory).then_some(self.batch.len() as u32);
         let deliveries = route.audience.len();
         if deliveries > 0 {
-            self.post.begin(broker, message);
+            self.post.begin(broker, message, place, level);
             for target in &route.audience.targets {
                 self.post.deliver(broker, target, message, &route.topic);
             }
@@ -154,160 +113,164 @@ impl Feed {
             slot.set(message.payload, self.receive_ns);
         }
         self.tally.add(&route.prefix, message.payload.len(), deliveries);
-        if route.journaled {
-            if self.batch.is_empty() {
-                self.batch.begin(from.name, self.receive_ns);
-            }
-            let flags = Flags::new(message.qos as u8, message.retain);
-            self.batch.push(flags, message.topic, message.properties.encoded(), message.payload);
+        if journaled {
+            self.write(from, message, level);
+        }
+        broker.not_journaled.fetch_add(u64::from(missed), Ordering::Relaxed);
+        if message.qos > QoS::AtMostOnce {
+            self.promised.add(level);
         }
         if deliveries > 0 { Reason::Success } else { Reason::NoMatchingSubscribers }
     }
 
-    fn retain(&mut self, broker: &Broker, message: &Publish<'_>) -> Result<(), Limit> {
+    /// The messages that the answers of the batch acknowledge.
+    pub fn take_promised(&mut self) -> Promised {
+        std::mem::take(&mut self.promised)
+    }
+
+    /// Adds a message to the batch.
+    fn write(&mut self, from: Publisher<'_>, message: &Publish<'_>, level: Durability) {
+        if self.batch.len() == 0 {
+            self.batch.begin(from.name, self.receive_ns);
+        }
+        let flags = Flags::new(message.qos as u8, message.retain);
+        self.batch.push(flags, message.topic, message.properties.encoded(), message.payload);
+        self.need = self.need.max(level);
+        if let (QoS::ExactlyOnce, true, Some(id)) = (message.qos, from.durable, message.packet_id) {
+            if level > Durability::Memory {
+                self.record(&Record::Incoming { session: from.key, packet_id: id }, level);
+            }
+        }
+    }
+
+    /// Adds a record to the batch; what is answered then waits for it.
+    pub fn record(&mut self, record: &Record<'_>, level: Durability) {
+        record.encode(self.batch.records());
+        self.need = self.need.max(level);
+    }
+
+    /// Adds records that somebody else has written.
+    pub fn records(&mut self, level: Durability) -> &mut Vec<u8> {
+        self.need = self.need.max(level);
+        self.batch.records()
+    }
+
+    /// What is answered in this batch waits for all that is in the journal so far.
+    pub fn wait_for(&mut self, level: Durability) {
+        self.need = self.need.max(level);
+    }
+
+    /// What a QoS 1 or 2 message of a topic is promised.
+    pub fn level(&mut self, broker: &Broker, from: Publisher<'_>, topic: &str) -> Durability {
+        self.paths.find(broker, from.key, topic).level
+    }
+
+    /// Keeps a retained message; `journaled` is what it is promised when it is journaled.
+    fn retain(
+        &mut self,
+        broker: &Broker,
+        message: &Publish<'_>,
+        journaled: Option<Durability>,
+        strict: bool,
+    ) -> Result<(), Limit> {
+        let index = self.batch.len() as u32;
         let kept = broker.retain(message);
-        if let Err(limit) = kept {
-            broker.reached.count(limit);
+        match (&kept, journaled) {
+            (Ok(Some(kept)), Some(level)) => self.retained.push((Arc::clone(kept), index, level)),
+            (Err(limit), journaled) => {
+                broker.reached.count(*limit);
+                if journaled.is_some() && !strict {
+                    Record::Unretained { index }.encode(self.batch.records());
+                }
+            }
+            _ => {}
         }
         // Whoever subscribed before the message was kept must get it live.
-        self.check_generation(broker);
-        kept
+        self.paths.check(broker);
+        kept.map(drop)
     }
 
-    #[inline]
-    fn route(&mut self, broker: &Broker, from: Publisher<'_>, topic: &str) -> usize {
-        if self.routes.get(self.last).is_none_or(|route| *route.topic != *topic) {
-            self.last = match self.index.get(topic) {
-                Some(at) => *at,
-                None => self.find(broker, from, topic),
-            };
+    /// Retained messages have their places in the journal.
+    fn place_retained(&mut self, broker: &Broker, first_offset: u64) {
+        for (message, index, durability) in self.retained.drain(..) {
+            let offset = first_offset + u64::from(index);
+            broker.place_retained(&message, Place { offset, durability });
         }
-        self.last
-    }
-
-    fn find(&mut self, broker: &Broker, from: Publisher<'_>, topic: &str) -> usize {
-        let own = topic.starts_with('$');
-        let topic: Arc<str> = topic.into();
-        let at = self.routes.len();
-        self.routes.push(Route {
-            audience: broker.audience(&topic, from.key),
-            slot: if own { None } else { broker.slot(&topic) },
-            prefix: broker.prefixes.of(&topic),
-            journaled: broker.journal.is_some() && broker.plan.load().journal.covers(&topic),
-            topic: Arc::clone(&topic),
-        });
-        let bytes = self.routes[at].bytes();
-        self.routes_bytes += bytes;
-        broker.routes_bytes.fetch_add(bytes, Ordering::Relaxed);
-        self.index.insert(topic, at);
-        at
     }
 
     /// Ends the batch: wakes the subscribers. Gives the number of messages.
     pub fn finish(&mut self) -> u64 {
-        for client in self.post.woken.drain(..) {
-            client.wake();
-        }
+        self.post.wake();
         self.tally.flush();
         self.messages
     }
 
     /// Appends the batch to the journal, waiting while the journal is behind: the publisher is
-    /// slowed down, nothing is lost.
-    pub async fn journal(&mut self, broker: &Broker) {
-        let Some(journal) = &broker.journal else { return };
-        while !self.batch.is_empty() {
-            let room = broker.journal_room.notified();
-            match journal.append(&mut self.batch, false) {
-                Ok(_) => {}
-                Err(AppendError::Full { .. }) => room.await,
-                Err(failed) => self.give_up(broker, &failed),
+    /// slowed down, nothing is lost. Then the messages go to their subscribers. The answers of the
+    /// batch wait for the gate.
+    pub async fn journal(&mut self, broker: &Broker) -> Result<Gate, Reason> {
+        let need = std::mem::take(&mut self.need);
+        self.post.write_deliveries(self.batch.records());
+        if self.batch.is_empty() && need == Durability::Memory {
+            self.post.send(broker, 0, Gate::OPEN);
+            return Ok(Gate::OPEN);
+        }
+        if self.batch.len() == 0 {
+            self.batch.at(self.receive_ns);
+        }
+        loop {
+            let moved = broker.gates.moved.notified();
+            match broker.append(&mut self.batch, need) {
+                Ok((offsets, gate)) => {
+                    self.place_retained(broker, offsets.start);
+                    self.post.send(broker, offsets.start, gate);
+                    return Ok(gate);
+                }
+                Err(AppendError::Full { .. }) if !broker.gates.is_full() => moved.await,
+                Err(refused) => return self.give_up(broker, need, &refused),
             }
         }
     }
 
-    fn give_up(&mut self, broker: &Broker, failed: &AppendError) {
+    /// The journal takes nothing: what was promised nothing goes on, the rest is not acknowledged.
+    #[cold]
+    fn give_up(
+        &mut self,
+        broker: &Broker,
+        need: Durability,
+        refused: &AppendError,
+    ) -> Result<Gate, Reason> {
         let count = self.batch.len() as u64;
-        if broker.not_journaled.fetch_add(count, Ordering::Relaxed) == 0 {
-            broker.events.report(EventKind::JournalFailed, "journal", failed.to_string());
+        let earlier = broker.not_journaled.fetch_add(count, Ordering::Relaxed);
+        if earlier == 0 && matches!(refused, AppendError::TooLarge { .. }) {
+            broker.report(EventKind::JournalTrouble, "journal", refused.to_string());
         }
         self.batch.clear();
-    }
-}
-
-impl Post {
-    fn begin(&mut self, broker: &Broker, message: &Publish<'_>) {
-        self.encoded.iter_mut().for_each(Vec::clear);
-        self.kept = None;
-        self.expires_ms = if message.properties.is_empty() {
-            None
-        } else {
-            expiry(message.properties, broker.now_ms())
-        };
-    }
-
-    #[inline]
-    fn deliver(&mut self, broker: &Broker, to: &Target, message: &Publish<'_>, topic: &Arc<str>) {
-        let retain = message.retain && to.retain_as_published; // MQTT-3.3.1-12, -13
-        let qos = message.qos.min(to.qos); // MQTT-3.8.4-8
-        let mut outgoing = to.client.outgoing();
-        let pushed = if qos == QoS::AtMostOnce {
-            let Some(version) = outgoing.version() else { return };
-            let identifiers = to.identifiers.as_deref().unwrap_or_default();
-            let expires_ms = self.expires_ms;
-            outgoing.push_encoded(self.encode(message, version, retain, identifiers), expires_ms)
-        } else {
-            let keep = || Arc::new(Message::new(message, Arc::clone(topic), broker.now_ms()));
-            let message = Arc::clone(self.kept.get_or_insert_with(keep));
-            let identifiers = to.identifiers.clone();
-            outgoing.push(Delivery { message, qos, retain, identifiers })
-        };
-        drop(outgoing);
-        match pushed {
-            Pushed::Quiet => {}
-            Pushed::Wake => self.woken.push(Arc::clone(&to.client)),
-            lost => self.lose(broker, &to.client, lost),
+        self.retained.clear();
+        self.post.send_unplaced(broker);
+        match need {
+            Durability::Memory => Ok(Gate::OPEN),
+            _ => Err(broker.gates.refusal(need).unwrap_or(Reason::QuotaExceeded)),
         }
     }
 
-    /// A bound was reached on the way to a client.
-    #[cold]
-    fn lose(&mut self, broker: &Broker, client: &Arc<Client>, pushed: Pushed) {
-        match pushed {
-            Pushed::Held => broker.reached.count(Limit::Inflight),
-            Pushed::Dropped(dropped) => {
-                broker.count_dropped(client, dropped);
-                if dropped.wake {
-                    self.woken.push(Arc::clone(client));
-                }
-            }
-            Pushed::Overflow(limit) => {
-                let dropped = Dropped { limit: Some(limit), messages: 1, wake: false };
-                broker.count_dropped(client, dropped);
-                client.close(Reason::QuotaExceeded);
-            }
-            Pushed::Quiet | Pushed::Wake => {}
-        }
+    /// Sends what the journal has made safe since.
+    pub fn release(&mut self, broker: &Broker) {
+        self.post.release(broker);
     }
 
-    fn encode(
-        &mut self,
-        message: &Publish<'_>,
-        version: Version,
-        retain: bool,
-        identifiers: &[u32],
-    ) -> &[u8] {
-        let qos = QoS::AtMostOnce;
-        let publish = Publish { dup: false, qos, packet_id: None, retain, ..*message };
-        if !identifiers.is_empty() {
-            self.identified.clear();
-            encode(publish, &Extras::identified(identifiers), version, &mut self.identified);
-            return &self.identified;
-        }
-        let out = &mut self.encoded[usize::from(version == Version::V5) * 2 + usize::from(retain)];
-        if out.is_empty() {
-            encode(publish, &Extras::default(), version, out);
-        }
-        out
+    /// Sends everything without waiting for the journal: nobody sends it again after a crash.
+    pub fn send_all(&mut self, broker: &Broker) {
+        self.post.send_all(broker);
+    }
+
+    /// Whether so much waits for the journal that the publisher has to wait too.
+    pub fn is_behind(&self) -> bool {
+        self.post.is_behind()
+    }
+
+    /// What still waits for the journal, for when there is no publisher any more.
+    pub fn take_later(&mut self) -> Option<Post> {
+        self.post.take_later()
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use slipring_core::ledger::Record;
 use slipring_core::{Millis, WillMessage};
 use slipring_wire::{Publish, Version};
 use tokio::sync::Notify;
@@ -127,10 +128,11 @@ async fn wait_until(broker: &Broker, at_ms: Millis) {
 /// Publishes a will in the name of its client.
 pub(crate) async fn publish(broker: &Broker, feed: &mut Feed, client: &Client, will: &WillMessage) {
     feed.begin(broker, now_ns());
-    let from = Publisher { key: client.key, name: &client.name };
+    let from = Publisher { key: client.key, name: &client.name, durable: false };
     feed.publish(broker, from, &will.publish(), Version::V311);
     broker.traffic.received(feed.finish(), 0);
-    feed.journal(broker).await;
+    let _ = feed.journal(broker).await; // nobody waits for an answer
+    feed.send_all(broker);
 }
 
 /// Publishes the `$SYS` topics, retained.
@@ -138,7 +140,12 @@ fn tell(broker: &Broker, feed: &mut Feed) {
     feed.begin(broker, now_ns());
     for (topic, text) in sys::topics(broker) {
         let message = Publish { retain: true, ..Publish::new(&topic, text.as_bytes()) };
-        feed.publish(broker, Publisher { key: 0, name: "" }, &message, Version::V311);
+        feed.publish(
+            broker,
+            Publisher { key: 0, name: "", durable: false },
+            &message,
+            Version::V311,
+        );
     }
     feed.finish();
 }
@@ -160,6 +167,9 @@ impl Broker {
             return will;
         }
         let due = state.will.take_if(|(_, at)| *at <= now_ms);
+        if due.is_some() && state.recorded {
+            self.note(&Record::Willed { session: client.key });
+        }
         self.set_timer(client, &mut state);
         due.map(|(will, _)| will)
     }

@@ -1,11 +1,14 @@
 //! Sockets, timers and threads; drives `core` and `journal`. Decides nothing itself.
 
+mod acknowledged;
 mod admission;
 mod broker;
 mod client;
 mod connection;
 mod event;
+mod farewell;
 mod feed;
+mod gates;
 mod inlet;
 mod keeper;
 mod listener;
@@ -14,11 +17,19 @@ mod origin;
 mod outlet;
 mod party;
 mod passwords;
+mod paths;
+mod post;
+mod reading;
+mod recording;
+mod recovery;
 mod registry;
 mod routes;
 mod status;
+mod stored;
+mod subscribing;
 mod sys;
 mod traffic;
+mod upkeep;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -34,7 +45,10 @@ pub use event::{Event, EventKind};
 pub use listener::{
     Bind, BoundAddress, ClientCertificates, ListenerSettings, TlsError, TlsFault, TlsFiles,
 };
-pub use status::{ClientStatus, JournalStatus, PrefixTraffic, Status, Totals};
+pub use recovery::Recovered;
+pub use status::{
+    Acknowledged, AwayStatus, ClientStatus, JournalStatus, PrefixTraffic, Status, Totals,
+};
 
 /// How long a stopping engine waits for its connections to end.
 const STOP_MAX: Duration = Duration::from_secs(5);
@@ -85,6 +99,9 @@ pub enum StartError {
     /// The journal cannot be opened.
     #[error(transparent)]
     Journal(#[from] slipring_journal::OpenError),
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Recovery(#[from] slipring_journal::ReadError),
     /// No threads to be had.
     #[error("cannot start the engine's threads: {0}")]
     Threads(std::io::Error),
@@ -95,6 +112,7 @@ pub struct Engine {
     broker: Arc<Broker>,
     addresses: Vec<BoundAddress>,
     receipt: Option<Receipt>,
+    recovered: Option<Recovered>,
     /// Gone once stopped. The lock lets `stop` be called twice and from any thread.
     runtime: Mutex<Option<Runtime>>,
 }
@@ -113,13 +131,15 @@ impl Engine {
         let addresses = listeners.iter().map(|listener| listener.address.clone()).collect();
         drop(inside);
         let options = Options { segment_bytes: settings.segment_bytes, ..Options::default() };
-        let (broker, receipt) = Broker::open(plan, settings.journal.as_deref(), options)?;
+        let (broker, found) = Broker::open(plan, settings.journal.as_deref(), options)?;
+        let (receipt, recovered) = found.unzip();
         let broker = Arc::new(broker);
         for listener in listeners {
             runtime.spawn(listener::accept(listener, Arc::clone(&broker)));
         }
         runtime.spawn(keeper::keep(Arc::clone(&broker)));
-        Ok(Self { broker, addresses, receipt, runtime: Mutex::new(Some(runtime)) })
+        runtime.spawn(upkeep::keep(Arc::clone(&broker), settings.segment_bytes));
+        Ok(Self { broker, addresses, receipt, recovered, runtime: Mutex::new(Some(runtime)) })
     }
 
     /// Where clients connect, in the order of the settings.
@@ -139,6 +159,11 @@ impl Engine {
     /// What the journal found when it was opened.
     pub fn receipt(&self) -> Option<&Receipt> {
         self.receipt.as_ref()
+    }
+
+    /// What came back from the journal at the start.
+    pub fn recovered(&self) -> Option<&Recovered> {
+        self.recovered.as_ref()
     }
 
     /// Swaps the plan, whole. It rules what comes after; limits of open connections stay.
@@ -162,6 +187,11 @@ impl Engine {
         self.broker.clients(most)
     }
 
+    /// Up to `most` sessions whose client is away, those with the most waiting messages first.
+    pub fn away(&self, most: usize) -> Vec<AwayStatus> {
+        self.broker.away(most)
+    }
+
     /// Traffic by topic prefix since the start, the busiest first.
     pub fn prefixes(&self, most: usize) -> Vec<PrefixTraffic> {
         self.broker.prefix_traffic(most)
@@ -179,6 +209,8 @@ impl Engine {
             runtime.block_on(async {
                 let ended = self.broker.stop();
                 let _ = tokio::time::timeout(STOP_MAX, ended).await;
+                let broker = Arc::clone(&self.broker);
+                let _ = tokio::task::spawn_blocking(move || broker.end_upkeep()).await;
             });
             runtime.shutdown_timeout(STOP_MAX);
         }

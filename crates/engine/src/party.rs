@@ -1,17 +1,21 @@
 //! One client's side of the broker: what each of its packets does to the shared tables.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use slipring_core::{Action, Conversation, Goodbye, Incoming, Opening, Replay, Stop, WillMessage};
-use slipring_wire::{Frame, Packet, PacketId, Publish, QoS, Reason, Subscribe, Unsubscribe};
+use slipring_core::ledger::Record;
+use slipring_core::{
+    Action, Conversation, Durability, Goodbye, Incoming, Opening, Outgoing, Stop, WillMessage,
+};
+use slipring_wire::{Frame, Packet, PacketId, Publish, QoS, Reason, Version};
 
 use crate::admission::Check;
 use crate::broker::Broker;
 use crate::client::{Client, Link};
 use crate::event::EventKind;
 use crate::feed::{Feed, Publisher};
-use crate::keeper;
 use crate::registry::{NotOpened, Opened, Refusal};
+use crate::{keeper, reading};
 
 /// Why a connection ended.
 #[derive(Debug)]
@@ -31,7 +35,7 @@ pub(crate) enum End {
 }
 
 /// Another connection has the session.
-const TAKEN_OVER: End = End::Closed(Reason::SessionTakenOver);
+pub(crate) const TAKEN_OVER: End = End::Closed(Reason::SessionTakenOver);
 
 impl From<std::io::Error> for End {
     fn from(error: std::io::Error) -> Self {
@@ -135,6 +139,9 @@ impl Party {
             for id in self.acks.drain(..) {
                 outgoing.acked(id);
             }
+            if outgoing.is_durable() {
+                outgoing.take_records(self.feed.records(Durability::Memory));
+            }
         }
         self.feed.finish()
     }
@@ -144,16 +151,22 @@ impl Party {
         let Some(client) = &self.client else { return Ok(()) };
         let message = self.incoming.admit(publish, self.conversation.limits())?;
         let (qos, id) = (message.qos, message.packet_id);
+        let from = Publisher { key: client.key, name: &client.name, durable: client.is_durable() };
         let reason = if message.topic.starts_with('$') {
-            Reason::NotAuthorized // MQTT-4.7.2-1: these are the broker's own
+            reading::ask(&self.broker, client, &self.link, &message, &mut self.reply)
         } else if qos == QoS::ExactlyOnce && !is_new(client, &self.link, &self.conversation, id)? {
+            // It came before; what it was promised may not be true yet.
+            let level = self.feed.level(&self.broker, from, message.topic);
+            self.feed.wait_for(level);
             Reason::Success
         } else {
-            let from = Publisher { key: client.key, name: &client.name };
             self.feed.publish(&self.broker, from, &message, self.conversation.version())
         };
         if let (true, Some(id)) = (reason.is_error() && qos == QoS::ExactlyOnce, id) {
             client.state().session.release(id);
+        }
+        if is_refused_by_journal(reason) && self.conversation.version() == Version::V311 {
+            return Err(End::Closed(reason)); // it knows no other way to be refused
         }
         self.conversation.acknowledge(qos, id, reason, &mut self.reply);
         Ok(())
@@ -167,15 +180,25 @@ impl Party {
                 let mut state = client.state_of(&self.link).ok_or(TAKEN_OVER)?;
                 let known = state.session.release(id);
                 self.conversation.complete(id, known, &mut self.reply);
+                if known && client.is_durable() {
+                    // Else the identifier's next message would be taken for this one again.
+                    let released = Record::Released { session: client.key, packet_id: id };
+                    self.feed.record(&released, Durability::Disk);
+                }
             }
             Action::Received(id, refused) => {
-                let settled = client.outgoing().received(id, refused);
+                let mut outgoing = client.outgoing();
+                let settled = outgoing.received(id, refused);
+                self.take_records(&mut outgoing);
+                drop(outgoing);
                 if !refused {
                     self.conversation.release(id, settled, &mut self.reply);
                 }
             }
             Action::Completed(id) => {
-                client.outgoing().completed(id);
+                let mut outgoing = client.outgoing();
+                outgoing.completed(id);
+                self.take_records(&mut outgoing);
             }
             Action::Close(goodbye) => return Err(End::Goodbye(goodbye)),
             Action::Nothing
@@ -185,6 +208,14 @@ impl Party {
             | Action::Acked(_) => {}
         }
         Ok(())
+    }
+
+    /// What a packet changed in the client's queue goes to the journal; the answer waits for it.
+    fn take_records(&mut self, outgoing: &mut Outgoing) {
+        if outgoing.is_durable() {
+            let level = outgoing.take_records(self.feed.records(Durability::Memory));
+            self.feed.wait_for(level.unwrap_or_default());
+        }
     }
 
     /// The end of a client that is not let in.
@@ -207,6 +238,7 @@ impl Party {
             }
         };
         let Opened { client, session_present, will } = opened;
+        self.record_opening(&client, &opening, session_present);
         let _ = self.link.version.set(opening.terms.version);
         opening.cut().for_each(|limit| self.broker.reached.count(limit));
         self.conversation.accept(&opening, &client.name, session_present, &mut self.reply);
@@ -224,45 +256,22 @@ impl Party {
         Ok(())
     }
 
-    fn subscribe(&mut self, client: &Arc<Client>, packet: &Subscribe<'_>) -> Result<(), End> {
-        let (limits, version) = (self.conversation.limits(), self.conversation.version());
-        let mut state = client.state_of(&self.link).ok_or(TAKEN_OVER)?;
-        let subscribed = state.session.subscribe(packet, limits, version, &mut self.reply)?;
-        // Under the lock of the session, so that a take-over finds both in step (CVE-2024-8376).
-        self.broker.subscribe(client, &subscribed);
-        drop(state);
-        for change in &subscribed.changes {
-            if change.replay {
-                let identifier = change.options.identifier;
-                client.outgoing().push_replay(Replay {
-                    filter: change.filter.clone(),
-                    qos: change.options.qos,
-                    identifiers: (identifier > 0).then(|| Arc::from([identifier])),
-                });
-            }
-            self.broker.report(EventKind::Subscribed, &client.name, &*change.filter);
+    /// Tells the journal of a session that outlives the broker, or of a will that does.
+    fn record_opening(&mut self, client: &Client, opening: &Opening, resumed: bool) {
+        if !self.broker.is_recorded(opening) {
+            return;
         }
-        for refused in &subscribed.refused {
-            if let Some(limit) = refused.limit {
-                self.broker.reached.count(limit);
-            }
-            let detail = format!("{}: {}", refused.filter, refused.reason);
-            self.broker.report(EventKind::SubscriptionRefused, &client.name, detail);
+        let (session, expiry_s) = (client.key, opening.expiry_s);
+        let will = opening.will.as_ref().map(Cow::Borrowed);
+        if resumed {
+            return self
+                .feed
+                .record(&Record::Resumed { session, expiry_s, will }, Durability::Memory);
         }
-        Ok(())
-    }
-
-    fn unsubscribe(&mut self, client: &Arc<Client>, packet: &Unsubscribe<'_>) -> Result<(), End> {
-        let mut state = client.state_of(&self.link).ok_or(TAKEN_OVER)?;
-        let version = self.conversation.version();
-        let gone = state.session.unsubscribe(packet, version, &mut self.reply);
-        self.broker.unsubscribe(client, gone.iter().map(|filter| &**filter));
-        drop(state);
-        for filter in gone {
-            client.outgoing().cancel_replay(&filter);
-            self.broker.report(EventKind::Unsubscribed, &client.name, filter);
-        }
-        Ok(())
+        let (client_id, user) = (&*client.name, client.user.as_deref());
+        let opened = Record::Opened { session, client_id, user, expiry_s, will };
+        let level = if expiry_s > 0 { Durability::Disk } else { Durability::Memory };
+        self.feed.record(&opened, level);
     }
 
     /// The connection is over: its session waits or ends, its will is published or waits.
@@ -287,6 +296,11 @@ impl Party {
             keeper::publish(&self.broker, &mut self.feed, &client, &will).await;
         }
     }
+}
+
+/// Whether the journal cannot take a message now.
+fn is_refused_by_journal(reason: Reason) -> bool {
+    matches!(reason, Reason::QuotaExceeded | Reason::UnspecifiedError)
 }
 
 /// Whether a QoS 2 message has not come before (MQTT-4.3.3-10).

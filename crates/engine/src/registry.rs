@@ -1,14 +1,17 @@
 //! The sessions by client identifier: opening, taking over, leaving, ending.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use slipring_core::{Limit, Millis, Opening, WillMessage};
+use slipring_core::ledger::Record;
+use slipring_core::{Limit, Millis, Opening, Outgoing, WillMessage};
 use slipring_wire::Reason;
 
 use crate::broker::Broker;
 use crate::client::{Client, Link, State};
+use crate::event::now_ns;
 
 /// Every session, and how many are connected.
 #[derive(Debug, Default)]
@@ -100,14 +103,26 @@ impl Broker {
         };
         let session_present = kept.is_some();
         let client = kept.unwrap_or_else(|| {
-            let limits = *self.plan.load().limits_of(link.origin.listener);
-            let client = Arc::new(Client::new(self.next_key(), client_id, user, &limits));
+            let key = self.next_key();
+            let outgoing = self.outgoing(key, link, opening.expiry_s > 0);
+            let client = Arc::new(Client::new(key, client_id, user, outgoing));
             registry.sessions.insert(client_id.as_str().into(), Arc::clone(&client));
             client
         });
         self.attach(&mut registry, &client, opening, link);
         self.let_in.fetch_add(1, Ordering::Relaxed);
         Ok(Opened { client, session_present, will })
+    }
+
+    /// The queue of a new session.
+    fn outgoing(&self, key: u64, link: &Link, kept: bool) -> Outgoing {
+        let plan = self.plan.load();
+        let limits = plan.limits_of(link.origin.listener);
+        if kept && self.journal.is_some() {
+            Outgoing::durable(limits, key, plan.durability.highest())
+        } else {
+            Outgoing::new(limits)
+        }
     }
 
     fn check_room(
@@ -149,6 +164,7 @@ impl Broker {
         state.will = None; // MQTT-3.1.3-9: it came back before the delay had passed
         state.expires_ms = None;
         state.expiry_s = opening.expiry_s;
+        state.recorded |= self.is_recorded(opening);
         let limits = *self.plan.load().limits_of(link.origin.listener);
         client.outgoing().attach(link.key, opening.terms, &limits);
         if let Some(earlier) = client.set_link(&mut state, Some(Arc::clone(link))) {
@@ -185,6 +201,7 @@ impl Broker {
             return will;
         }
         state.expires_ms = after(now_ms, state.expiry_s);
+        state.left_ns = now_ns();
         let now = match will {
             Some(will) if will.delay_s > 0 => {
                 let at = after(now_ms, will.delay_s).unwrap_or(Millis::MAX);
@@ -193,8 +210,23 @@ impl Broker {
             }
             will => will,
         };
+        self.record_left(client, &state);
         self.set_timer(client, &mut state);
         now
+    }
+
+    /// Tells the journal that a client is away, since when, and the will it may still get.
+    pub fn record_left(&self, client: &Client, state: &State) {
+        if state.recorded {
+            let (session, at_ns, expiry_s) = (client.key, state.left_ns, state.expiry_s);
+            let will = state.will.as_ref().map(|(will, _)| Cow::Borrowed(will));
+            self.note(&Record::Left { session, at_ns, expiry_s, will });
+        }
+    }
+
+    /// Whether the journal has to know of a session, for itself or for its will.
+    pub fn is_recorded(&self, opening: &Opening) -> bool {
+        self.journal.is_some() && (opening.expiry_s > 0 || opening.will.is_some())
     }
 
     /// Sets the timer for whatever comes first of a client that is away.
@@ -216,6 +248,9 @@ impl Broker {
             return None;
         }
         state.ended = true;
+        if state.recorded {
+            self.note(&Record::Ended { session: client.key });
+        }
         self.keeper.cancel(state.due.take());
         if let Some(link) = client.set_link(&mut state, None) {
             registry.discount(&link);

@@ -1,10 +1,11 @@
 //! What the engine shows of itself, copied out in one go.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use slipring_core::Limit;
+use slipring_core::{Limit, Millis};
 use slipring_wire::Version;
 
 use crate::broker::Broker;
@@ -34,6 +35,8 @@ pub struct Status {
     pub reached: Vec<(Limit, u64)>,
     /// Topics with a newest value.
     pub topics: usize,
+    /// QoS 1 and 2 messages acknowledged since the start.
+    pub acknowledged: Acknowledged,
     /// None when nothing is journaled.
     pub journal: Option<JournalStatus>,
 }
@@ -53,6 +56,17 @@ pub struct Totals {
     pub dropped: u64,
     /// Messages that expired before they could be delivered.
     pub expired: u64,
+}
+
+/// QoS 1 and 2 messages by how safe they were when they were acknowledged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Acknowledged {
+    /// At once.
+    pub memory: u64,
+    /// Once they were written.
+    pub process: u64,
+    /// Once they were on the disk.
+    pub disk: u64,
 }
 
 /// What was published below one topic prefix since the start.
@@ -75,6 +89,8 @@ pub struct JournalStatus {
     pub status: slipring_journal::Status,
     /// Messages lost to a failed journal.
     pub not_journaled: u64,
+    /// Who keeps the oldest messages from being removed, if anybody does.
+    pub held_by: Option<String>,
 }
 
 /// One connected client.
@@ -100,6 +116,25 @@ pub struct ClientStatus {
     pub queued_bytes: usize,
     /// QoS 1 and 2 messages sent and not settled.
     pub inflight: usize,
+    /// Its filters, in order.
+    pub subscriptions: Vec<String>,
+}
+
+/// One session whose client is away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AwayStatus {
+    /// The client's identifier.
+    pub client_id: String,
+    /// Whose it is.
+    pub user: Option<String>,
+    /// When the client left, in nanoseconds since 1970.
+    pub since_ns: i64,
+    /// Until the session ends; None is for ever.
+    pub expires_in: Option<Duration>,
+    /// QoS 1 and 2 messages that wait for the client.
+    pub queued_messages: usize,
+    /// Their bytes.
+    pub queued_bytes: usize,
     /// Its filters, in order.
     pub subscriptions: Vec<String>,
 }
@@ -138,9 +173,11 @@ impl Broker {
             retained_bytes,
             reached: self.reached.all(),
             topics: self.topics(),
+            acknowledged: self.gates.acknowledged.totals(),
             journal: self.journal.as_ref().map(|journal| JournalStatus {
                 status: journal.status(),
                 not_journaled: self.not_journaled.load(Relaxed),
+                held_by: self.journal_held_by(),
             }),
         }
     }
@@ -154,9 +191,21 @@ impl Broker {
         shown.iter().filter_map(|(link, client)| client_status(link, client)).collect()
     }
 
+    /// Sessions whose client is away, those with the most waiting messages first.
+    pub fn away(&self, most: usize) -> Vec<AwayStatus> {
+        let clients: Vec<Arc<Client>> = self.registry().sessions.values().cloned().collect();
+        let away = clients.iter().filter(|client| client.link().is_none());
+        let mut shown: Vec<_> =
+            away.map(|client| (client.outgoing().waiting().0, client)).collect();
+        shown.sort_unstable_by_key(|(queued, client)| (Reverse(*queued), client.key));
+        shown.truncate(most);
+        let now_ms = self.now_ms();
+        shown.iter().filter_map(|(_, client)| away_status(client, now_ms)).collect()
+    }
+
     pub fn prefix_traffic(&self, most: usize) -> Vec<PrefixTraffic> {
         let mut shown: Vec<_> = self.prefixes.all().into_iter().map(PrefixTraffic::from).collect();
-        shown.sort_unstable_by_key(|prefix| std::cmp::Reverse(prefix.messages));
+        shown.sort_unstable_by_key(|prefix| Reverse(prefix.messages));
         shown.truncate(most);
         shown
     }
@@ -190,5 +239,23 @@ fn client_status(link: &Link, client: &Client) -> Option<ClientStatus> {
         queued_bytes,
         inflight: outgoing.inflight(),
         subscriptions,
+    })
+}
+
+fn away_status(client: &Client, now_ms: Millis) -> Option<AwayStatus> {
+    let state = client.state();
+    if state.link.is_some() || state.ended {
+        return None;
+    }
+    let left_ms = state.expires_ms.map(|at_ms| at_ms.saturating_sub(now_ms));
+    let (queued_messages, queued_bytes) = client.outgoing().waiting();
+    Some(AwayStatus {
+        client_id: client.name.to_string(),
+        user: client.user.as_deref().map(Into::into),
+        since_ns: state.left_ns,
+        expires_in: left_ms.map(Duration::from_millis),
+        queued_messages,
+        queued_bytes,
+        subscriptions: state.session.filters().map(Into::into).collect(),
     })
 }

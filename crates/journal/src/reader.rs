@@ -18,6 +18,7 @@ use crate::snapshot::{self, SNAPSHOT};
 use crate::storage::ReadSegments;
 use places::Places;
 
+pub(crate) use ranges::COLUMNS_BYTES_MAX;
 pub use state::{Followed, StateBatch};
 
 /// A view of one journal.

@@ -1,14 +1,13 @@
 //! The engine's face in Python: start, plan, events, what is shown, stop.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use slipring_core::Newest;
-use slipring_engine::{ClientStatus, Settings};
+use slipring_engine::Settings;
 
 use crate::listener::Listener;
 use crate::plan::Plan;
+use crate::status::{self, AwaySession, ConnectedClient, PrefixTraffic, Receipt, Status, Value};
 
 pyo3::import_exception!(slipring.errors, ListenError);
 pyo3::import_exception!(slipring.errors, StartError);
@@ -21,80 +20,6 @@ pub struct Event {
     kind: &'static str,
     client: String,
     detail: String,
-}
-
-/// Counters since the start, of the broker or of one client.
-#[pyclass(frozen, get_all, module = "slipring._native")]
-pub struct Totals {
-    messages_in: u64,
-    bytes_in: u64,
-    messages_out: u64,
-    bytes_out: u64,
-    dropped: u64,
-    expired: u64,
-}
-
-/// The broker as a whole, and the state of its journal (None where there is none).
-#[pyclass(frozen, get_all, module = "slipring._native")]
-pub struct Status {
-    uptime_s: f64,
-    totals: Py<Totals>,
-    clients: usize,
-    connections: u64,
-    sessions: usize,
-    subscriptions: usize,
-    retained_messages: usize,
-    retained_bytes: usize,
-    reached: BTreeMap<&'static str, u64>,
-    topics: usize,
-    journal: Option<Py<JournalStatus>>,
-}
-
-/// The journal as the broker sees it.
-#[pyclass(frozen, get_all, module = "slipring._native")]
-pub struct JournalStatus {
-    first_offset: u64,
-    next_offset: u64,
-    synced_offset: u64,
-    bytes: u64,
-    segments: usize,
-    failure: Option<String>,
-    not_journaled: u64,
-}
-
-/// One connected client.
-#[pyclass(frozen, get_all, module = "slipring._native")]
-pub struct ConnectedClient {
-    client_id: String,
-    address: String,
-    protocol: String,
-    connected_ns: i64,
-    totals: Py<Totals>,
-    listener: usize,
-    user: Option<String>,
-    queued_messages: usize,
-    queued_bytes: usize,
-    inflight: usize,
-    subscriptions: Vec<String>,
-}
-
-/// A topic's newest message.
-#[pyclass(frozen, get_all, module = "slipring._native")]
-pub struct Value {
-    topic: String,
-    payload: Vec<u8>,
-    payload_bytes: usize,
-    receive_ns: i64,
-    count: u64,
-}
-
-/// What was published below one topic prefix since the start.
-#[pyclass(frozen, get_all, module = "slipring._native")]
-pub struct PrefixTraffic {
-    prefix: String,
-    messages: u64,
-    bytes: u64,
-    deliveries: u64,
 }
 
 /// A running broker.
@@ -137,10 +62,10 @@ impl Engine {
         self.0.addresses().iter().map(ToString::to_string).collect()
     }
 
-    /// What the journal found when it was opened, in one line.
+    /// What the start found in the journal.
     #[getter]
-    fn receipt(&self) -> Option<String> {
-        self.0.receipt().map(ToString::to_string)
+    fn receipt(&self) -> Option<Receipt> {
+        Receipt::new(&self.0)
     }
 
     /// Swaps the plan, whole.
@@ -156,27 +81,18 @@ impl Engine {
 
     /// Totals and the state of the journal.
     fn status(&self, py: Python<'_>) -> PyResult<Status> {
-        let status = py.detach(|| self.0.status());
-        let journal = status.journal.map(|journal| Py::new(py, JournalStatus::from(journal)));
-        Ok(Status {
-            uptime_s: status.uptime.as_secs_f64(),
-            totals: Py::new(py, Totals::from(status.totals))?,
-            clients: status.clients,
-            connections: status.connections,
-            sessions: status.sessions,
-            subscriptions: status.subscriptions,
-            retained_messages: status.retained_messages,
-            retained_bytes: status.retained_bytes,
-            reached: status.reached.iter().map(|(limit, times)| (limit.name(), *times)).collect(),
-            topics: status.topics,
-            journal: journal.transpose()?,
-        })
+        Status::new(py, py.detach(|| self.0.status()))
     }
 
     /// Up to `most` connected clients, longest connected first.
     fn clients(&self, py: Python<'_>, most: usize) -> PyResult<Vec<ConnectedClient>> {
         let clients = py.detach(|| self.0.clients(most));
         clients.into_iter().map(|client| ConnectedClient::new(py, client)).collect()
+    }
+
+    /// Up to `most` sessions whose client is away, those with the most waiting messages first.
+    fn away(&self, py: Python<'_>, most: usize) -> Vec<AwaySession> {
+        py.detach(|| self.0.away(most)).into_iter().map(AwaySession::from).collect()
     }
 
     /// Traffic by topic prefix since the start, the busiest first.
@@ -207,84 +123,10 @@ impl From<slipring_engine::Event> for Event {
     }
 }
 
-impl From<slipring_engine::JournalStatus> for JournalStatus {
-    fn from(journal: slipring_engine::JournalStatus) -> Self {
-        let status = journal.status;
-        Self {
-            first_offset: status.first_offset,
-            next_offset: status.next_offset,
-            synced_offset: status.synced,
-            bytes: status.bytes,
-            segments: status.segments,
-            failure: status.failure.map(|failure| failure.to_string()),
-            not_journaled: journal.not_journaled,
-        }
-    }
-}
-
-impl From<slipring_engine::Totals> for Totals {
-    fn from(totals: slipring_engine::Totals) -> Self {
-        Self {
-            messages_in: totals.messages_in,
-            bytes_in: totals.bytes_in,
-            messages_out: totals.messages_out,
-            bytes_out: totals.bytes_out,
-            dropped: totals.dropped,
-            expired: totals.expired,
-        }
-    }
-}
-
-impl From<slipring_engine::PrefixTraffic> for PrefixTraffic {
-    fn from(traffic: slipring_engine::PrefixTraffic) -> Self {
-        Self {
-            prefix: traffic.prefix.into(),
-            messages: traffic.messages,
-            bytes: traffic.bytes,
-            deliveries: traffic.deliveries,
-        }
-    }
-}
-
-impl ConnectedClient {
-    fn new(py: Python<'_>, client: ClientStatus) -> PyResult<Self> {
-        Ok(Self {
-            client_id: client.client_id,
-            address: client.address,
-            protocol: client.version.to_string(),
-            connected_ns: client.connected_ns,
-            totals: Py::new(py, Totals::from(client.totals))?,
-            listener: client.listener,
-            user: client.user,
-            queued_messages: client.queued_messages,
-            queued_bytes: client.queued_bytes,
-            inflight: client.inflight,
-            subscriptions: client.subscriptions,
-        })
-    }
-}
-
-impl From<(Box<str>, Newest)> for Value {
-    fn from((topic, newest): (Box<str>, Newest)) -> Self {
-        Self {
-            topic: topic.into(),
-            payload: newest.payload,
-            payload_bytes: newest.payload_bytes,
-            receive_ns: newest.receive_ns,
-            count: newest.count,
-        }
-    }
-}
-
 /// Adds the engine's classes to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Listener>()?;
     module.add_class::<Event>()?;
-    module.add_class::<Totals>()?;
-    module.add_class::<Status>()?;
-    module.add_class::<JournalStatus>()?;
-    module.add_class::<ConnectedClient>()?;
-    module.add_class::<Value>()?;
-    module.add_class::<PrefixTraffic>()?;
-    module.add_class::<Engine>()
+    module.add_class::<Engine>()?;
+    status::register(module)
 }

@@ -16,6 +16,7 @@ use slipring_journal::{
 use crate::buffer::{Buffer, Column};
 
 pyo3::import_exception!(slipring.errors, JournalError);
+pyo3::import_exception!(slipring.errors, JournalDamaged);
 pyo3::import_exception!(slipring.errors, JournalGap);
 
 /// Adds this file's classes to the module.
@@ -69,24 +70,31 @@ impl JournalReader {
     ) -> PyResult<JournalColumns> {
         let read = || self.reader.lock().expect("reading never panics").read(start..end, max_bytes);
         let columns = py.detach(read).map_err(read_error)?;
-        Ok(JournalColumns { columns: Arc::new(columns) })
+        Ok(JournalColumns::new(columns))
     }
 }
 
 fn read_error(error: ReadError) -> PyErr {
     match error {
         ReadError::Gap { .. } | ReadError::Beyond { .. } => JournalGap::new_err(error.to_string()),
+        ReadError::Damaged(ref damage) => {
+            JournalDamaged::new_err((error.to_string(), damage.offsets.start, damage.offsets.end))
+        }
         _ => JournalError::new_err(error.to_string()),
     }
 }
 
 /// Messages as columns; each attribute is a buffer in Arrow's layout, or two (ends, data).
 #[pyclass(frozen, module = "slipring._native")]
-struct JournalColumns {
+pub struct JournalColumns {
     columns: Arc<Columns>,
 }
 
 impl JournalColumns {
+    pub fn new(columns: Columns) -> Self {
+        Self { columns: Arc::new(columns) }
+    }
+
     fn buffer(&self, column: Column) -> Buffer {
         Buffer::new(Arc::clone(&self.columns), column)
     }
@@ -155,8 +163,8 @@ impl JournalColumns {
 
 /// Writes a journal without a broker; the directory must not belong to a running one.
 #[pyclass(frozen, module = "slipring._native")]
-struct JournalWriter {
-    journal: Journal,
+pub struct JournalWriter {
+    pub(crate) journal: Journal,
 }
 
 #[pymethods]
@@ -195,12 +203,18 @@ impl JournalWriter {
         py.detach(|| self.journal.flush()).map_err(|error: Failure| raise(&error))
     }
 
+    /// The offset the next message gets.
+    #[getter]
+    fn next_offset(&self) -> u64 {
+        self.journal.status().next_offset
+    }
+
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.journal.close()).map_err(|error: Failure| raise(&error))
     }
 }
 
-fn raise(error: &impl std::error::Error) -> PyErr {
+pub(crate) fn raise(error: &impl std::error::Error) -> PyErr {
     JournalError::new_err(error.to_string())
 }
 

@@ -7,7 +7,12 @@ mod consumers;
 mod engine;
 mod journal;
 mod listener;
+mod messages;
 mod plan;
+mod properties;
+mod remote;
+mod status;
+mod topics;
 
 use pyo3::prelude::*;
 
@@ -21,5 +26,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     engine::register(module)?;
     check::register(module)?;
     consumers::register(module)?;
-    journal::register(module)
+    remote::register(module)?;
+    journal::register(module)?;
+    messages::register(module)?;
+    properties::register(module)?;
+    topics::register(module)
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
-use slipring_core::{Authentication, JournalRule, Limits, Overflow, Users, Verifier};
+use slipring_core::{
+    Authentication, DurabilityRule, JournalRule, Limits, Overflow, Retention, Users, Verifier,
+};
 
 pyo3::import_exception!(slipring.errors, PlanError);
 
@@ -33,6 +35,9 @@ struct LimitsDict {
     qos12_full: String,
     retained_messages: usize,
     retained_bytes: usize,
+    waiting_messages: usize,
+    waiting_bytes: usize,
+    journal_requests: usize,
     values: usize,
 }
 
@@ -63,6 +68,9 @@ impl TryFrom<LimitsDict> for Limits {
             qos12_full: overflow(&limits.qos12_full)?,
             retained_messages: limits.retained_messages,
             retained_bytes: limits.retained_bytes,
+            waiting_messages: limits.waiting_messages,
+            waiting_bytes: limits.waiting_bytes,
+            journal_requests: limits.journal_requests,
             values: limits.values,
         })
     }
@@ -75,6 +83,41 @@ fn overflow(name: &str) -> PyResult<Overflow> {
         "disconnect" => Ok(Overflow::Disconnect),
         _ => Err(PlanError::new_err(format!("'{name}' is not a policy for a full queue"))),
     }
+}
+
+/// What is kept, how safely and for how long, with the keys of the configuration; 0 is no bound.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct JournalDict {
+    topics: Vec<String>,
+    durability: String,
+    /// Levels by filter, in their order; `durability` is the level of the rest.
+    rules: Vec<(String, String)>,
+    retain_age_s: u64,
+    retain_bytes: u64,
+    bytes_max: u64,
+    keep_unread: bool,
+}
+
+impl JournalDict {
+    fn durability(&self) -> PyResult<DurabilityRule> {
+        let level = |name: &str| name.parse().map_err(refused);
+        let rules = self.rules.iter().map(|(filter, name)| Ok((filter.clone(), level(name)?)));
+        let rules = rules.collect::<PyResult<_>>()?;
+        DurabilityRule::new(rules, level(&self.durability)?).map_err(refused)
+    }
+
+    fn retention(&self) -> Retention {
+        Retention {
+            age_s: bound(self.retain_age_s),
+            bytes: bound(self.retain_bytes),
+            keep_unread: self.keep_unread,
+        }
+    }
+}
+
+fn bound(number: u64) -> Option<u64> {
+    (number > 0).then_some(number)
 }
 
 /// Everything the control plane decides, immutable.
@@ -90,21 +133,22 @@ impl Plan {
     fn new(
         limits: LimitsDict,
         listeners: Vec<LimitsDict>,
-        journal: Vec<String>,
+        journal: JournalDict,
         sys_interval_s: u32,
         server_reference: Option<String>,
-        users: BTreeMap<String, String>,
+        users: BTreeMap<String, (String, bool)>,
         anonymous: bool,
     ) -> PyResult<Self> {
-        let journal = JournalRule::new(journal).map_err(refused)?;
-        let verifiers = users.into_iter().map(|(name, text)| Ok((name, verifier(&text)?)));
-        let users = Users::new(verifiers.collect::<PyResult<Vec<_>>>()?).map_err(refused)?;
+        let users = make_users(users)?;
         Ok(Self(slipring_core::Plan {
             limits: limits.try_into()?,
             listeners: listeners.into_iter().map(Limits::try_from).collect::<PyResult<_>>()?,
             server_reference,
             sys_interval_s,
-            journal,
+            durability: journal.durability()?,
+            retention: journal.retention(),
+            journal_bytes_max: bound(journal.bytes_max),
+            journal: JournalRule::new(journal.topics).map_err(refused)?,
             authentication: Authentication { users, anonymous },
         }))
     }
@@ -112,6 +156,15 @@ impl Plan {
     fn __repr__(&self) -> String {
         format!("{:?}", self.0)
     }
+}
+
+/// Each has a verifier, and may read the journal or not.
+fn make_users(users: BTreeMap<String, (String, bool)>) -> PyResult<Users> {
+    let readers = users.iter().filter(|(_, (_, journal))| *journal).map(|(name, _)| name.clone());
+    let readers: Vec<String> = readers.collect();
+    let verifiers = users.into_iter().map(|(name, (text, _))| Ok((name, verifier(&text)?)));
+    let users = Users::new(verifiers.collect::<PyResult<Vec<_>>>()?).map_err(refused)?;
+    Ok(users.with_readers(readers))
 }
 
 /// The verifier of a password, as it stands in a config file.

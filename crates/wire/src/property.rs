@@ -104,6 +104,12 @@ impl<'a> Properties<'a> {
     /// No properties.
     pub const NONE: Properties<'static> = Properties { encoded: &[] };
 
+    /// The properties of a PUBLISH that were stored encoded, without the length in front; checked
+    /// like those of a packet.
+    pub fn of_publish(encoded: &'a [u8]) -> Result<Self, Violation> {
+        Self::checked(encoded, Kind::Publish)
+    }
+
     /// The encoded properties, without the length in front.
     pub fn encoded(self) -> &'a [u8] {
         self.encoded
@@ -148,7 +154,10 @@ impl<'a> Properties<'a> {
     /// Reads the properties of a packet of this kind, refusing what the standard does not allow there.
     pub(crate) fn read(cursor: &mut Cursor<'a>, kind: Kind) -> Result<Self, Violation> {
         let length = cursor.varint()?;
-        let encoded = cursor.take(length as usize)?;
+        Self::checked(cursor.take(length as usize)?, kind)
+    }
+
+    fn checked(encoded: &'a [u8], kind: Kind) -> Result<Self, Violation> {
         let mut rest = Cursor::new(encoded);
         let mut seen = 0u64;
         while !rest.is_empty() {

@@ -5,7 +5,10 @@ from typing import Annotated
 
 import typer
 
+from slipring.cli.export import export
+from slipring.cli.import_ import import_
 from slipring.cli.publish import publish
+from slipring.cli.replay import replay
 from slipring.cli.subscribe import subscribe
 
 app = typer.Typer(
@@ -62,6 +65,10 @@ def serve(
         slipring serve --mqtt 127.0.0.1:0 --console off --data /tmp/try
 
         slipring serve --config broker.toml
+
+    `kill -HUP` makes it read the file again: what can change while running holds at once, and the
+    log names what needs a restart. A file with a mistake changes nothing. Without --config there is
+    nothing to read, and SIGHUP ends it.
     """
     from slipring.cli.serve import run_serve
 
@@ -92,6 +99,9 @@ def status(
 
 app.command("pub")(publish)
 app.command("sub")(subscribe)
+app.command("export")(export)
+app.command("import")(import_)
+app.command("replay")(replay)
 
 
 @app.command()

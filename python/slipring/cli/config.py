@@ -17,8 +17,8 @@ WIDTH = 100
 def run_config(check: Path | None) -> None:
     """Print the documented defaults, or check a file."""
     if check:
-        load_config(check)
-        print(f"{check} is fine")
+        doubts = load_config(check).doubts
+        print(f"{check} is fine", *(f"but {doubt}" for doubt in doubts), sep="\n")
     else:
         print(documented_defaults(), end="")
 

@@ -1,4 +1,4 @@
-"""Messages as lines of output. What others sent never reaches a terminal as control codes."""
+"""Messages, sizes and times as output. What others sent never acts on a terminal."""
 
 import base64
 import json
@@ -13,6 +13,11 @@ def printable(text: str) -> str:
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
     )
+
+
+def counted(number: int, thing: str) -> str:
+    """`1 message`, `1,200 messages`."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def as_text(message: Message) -> bytes:
@@ -42,3 +47,26 @@ def as_json(message: Message) -> bytes:
     if message.properties:
         row["properties"] = message.properties
     return json.dumps(row).encode() + b"\n"
+
+
+def size(count: float) -> str:
+    """Bytes, in steps of a thousand."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1_000:
+            return f"{count:,.0f} {unit}" if unit == "B" else f"{count:,.1f} {unit}"
+        count /= 1_000
+    return f"{count:,.1f} TB"
+
+
+def ago(seconds: float) -> str:
+    """How long ago, in one unit."""
+    return "now" if seconds < 1 else f"{duration(seconds)} ago"
+
+
+def duration(seconds: float) -> str:
+    """A time in one unit, rounded down."""
+    whole = max(0, int(seconds))
+    for length, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if whole >= length:
+            return f"{whole // length} {unit}"
+    return f"{whole} s"

@@ -50,4 +50,4 @@ def log_to_stderr(level: str, form: str) -> None:
     handler = logging.StreamHandler()
     line = LineFormatter("%(asctime)s %(levelname)s %(message)s", TIME)
     handler.setFormatter(JsonFormatter() if form == "json" else line)
-    logging.basicConfig(level=level.upper(), handlers=[handler])
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)

@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
+from slipring.cli.access import Access, reaching
 from slipring.cli.lines import lines
-from slipring.client import connect
-from slipring.client.connecting import URL
+from slipring.client.connecting import Connecting
 
 
+@reaching
 def publish(
     topic: Annotated[
         str, typer.Argument(metavar="TOPIC", help="Where to, such as gripen/39-7/engine/rpm.")
@@ -23,7 +24,6 @@ def publish(
             help="The payload. Left out or -: each line of standard input is one.",
         ),
     ] = None,
-    url: Annotated[str, typer.Option(help="The broker's address.")] = URL,
     file: Annotated[
         Path | None,
         typer.Option(help="Publish this file as one message.", exists=True, dir_okay=False),
@@ -31,6 +31,8 @@ def publish(
     retain: Annotated[
         bool, typer.Option("--retain", help="Ask the broker to keep it for later subscribers.")
     ] = False,
+    *,
+    access: Access,
 ) -> None:
     """Publish messages to a topic.
 
@@ -41,11 +43,13 @@ def publish(
     tail -f log.txt | slipring pub site/log
 
     slipring pub maps/tile --file tile.png --retain
+
+    slipring pub site/log hello --url mqtts://broker.example --user gripen --ca ca.pem
     """
     if file is not None and message is not None:
         raise typer.BadParameter("give MESSAGE or --file, not both")
     payload = file.read_bytes() if file is not None else _payload(message)
-    asyncio.run(_publish(url, topic, payload, retain))
+    asyncio.run(_publish(access.connect(), topic, payload, retain))
 
 
 def _payload(message: str | None) -> bytes | None:
@@ -55,8 +59,8 @@ def _payload(message: str | None) -> bytes | None:
     return message.encode("utf-8", "surrogateescape")
 
 
-async def _publish(url: str, topic: str, payload: bytes | None, retain: bool) -> None:
-    async with connect(url) as bus:
+async def _publish(connecting: Connecting, topic: str, payload: bytes | None, retain: bool) -> None:
+    async with connecting as bus:
         if payload is not None:
             await bus.publish(topic, payload, retain=retain)
             return

@@ -1,29 +1,46 @@
 """`slipring serve`: one broker and its console, from the ready line to the clean end."""
 
 import asyncio
+import logging
 import signal
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from slipring.cli.log import log_to_stderr
 from slipring.console import ConsoleServer
 from slipring.control import Broker, Config, load_config
 from slipring.control.listener import MQTT
-from slipring.errors import SlipringError
+from slipring.errors import ConfigError, SlipringError
+
+log = logging.getLogger("slipring.serve")
+
+
+Read: TypeAlias = Callable[[], Config]
+"""Reads the configuration, as it is now."""
 
 
 def run_serve(
     file: Path | None, *, mqtt: str | None, console: str | None, data: Path | None
 ) -> None:
     """Serve until Ctrl-C or SIGTERM."""
-    config = load_config(file, mqtt__listen=mqtt, console__listen=console, data=data)
+    read = partial(load_config, file, mqtt__listen=mqtt, console__listen=console, data=data)
+    config = read()
     log_to_stderr(config.log.level, config.log.format)
-    asyncio.run(_serve(config))
+    asyncio.run(_serve(config, read if file else None))
 
 
-async def _serve(config: Config) -> None:
-    stop = asyncio.Event()
+async def _serve(config: Config, read: Read | None) -> None:
+    broker: Broker
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        loop.add_signal_handler(number, stop.set)
+    if read:
+        # It is called by the loop, and so not before there is a broker.
+        loop.add_signal_handler(signal.SIGHUP, lambda: _reload(broker, read))
+    elif signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as `nohup` sets it
+        loop.add_signal_handler(signal.SIGHUP, stop.set)
     broker = Broker(config)
     try:
         console = _console(broker)
@@ -35,6 +52,16 @@ async def _serve(config: Config) -> None:
         group.create_task(broker.run(stop))
         if console:
             group.create_task(console.serve(stop))
+
+
+def _reload(broker: Broker, read: Read) -> None:
+    """Read the file again; a file with a mistake changes nothing."""
+    try:
+        broker.reload(read())
+    except ConfigError as error:
+        log.error("config: nothing is changed: %s", error)  # noqa: TRY400 (the mistake is not ours)
+        return
+    log_to_stderr(broker.config.log.level, broker.config.log.format)
 
 
 def _ready_line(broker: Broker, console: ConsoleServer | None) -> str:

@@ -8,11 +8,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from slipring.cli.display import printable
+from slipring.cli.display import ago, duration, printable, size
+from slipring.cli.journal_rows import journal_rows
 from slipring.errors import ConnectError
 
 TIMEOUT_S = 10
 CLIENTS_SHOWN = 20
+AWAY_SHOWN = 20
 PREFIXES_SHOWN = 10
 Json = dict[str, Any]
 
@@ -24,8 +26,18 @@ def run_status(url: str, *, as_json: bool) -> None:
         print(json.dumps(overview, indent=2))
         return
     screen = Console(highlight=False)
+    journal = overview["broker"]["journal"]
+    if journal["reason"]:
+        trouble = f"{journal['state'].upper()}: {journal['reason']}; {journal['advice']}"
+        screen.print(Text(printable(trouble), "bold red"), "", sep="\n")
     screen.print(_summary(overview))
-    for table in (_clients(overview), _prefixes(overview), _limits(overview)):
+    for table in (
+        _consumers(overview),
+        _clients(overview),
+        _away(overview),
+        _prefixes(overview),
+        _limits(overview),
+    ):
         if table.row_count:
             screen.print("", table)
 
@@ -50,29 +62,18 @@ def _summary(overview: Json) -> Table:
     broker, rates, totals = overview["broker"], overview["rates"], overview["totals"]
     shown = Table.grid(padding=(0, 2))
     for name, text in (
-        ("broker", f"{broker['name']} {broker['version']}, up for {_duration(broker['uptime_s'])}"),
+        ("broker", f"{broker['name']} {broker['version']}, up for {duration(broker['uptime_s'])}"),
         ("mqtt", broker["mqtt"]),
-        ("in", f"{rates['messages_in']:,.0f} messages/s, {_size(rates['bytes_in'])}/s"),
-        ("out", f"{rates['messages_out']:,.0f} messages/s, {_size(rates['bytes_out'])}/s"),
+        ("in", f"{rates['messages_in']:,.0f} messages/s, {size(rates['bytes_in'])}/s"),
+        ("out", f"{rates['messages_out']:,.0f} messages/s, {size(rates['bytes_out'])}/s"),
         ("lost", f"{totals['dropped']:,} dropped, {totals['expired']:,} expired"),
         ("clients", f"{overview['clients_total']:,}, {overview['sessions_away']:,} sessions away"),
         ("subscriptions", f"{overview['subscriptions_total']:,}"),
         ("retained", f"{overview['retained']['messages']:,}"),
-        ("journal", _journal(broker["journal"])),
+        *journal_rows(broker["journal"]),
     ):
         shown.add_row(Text(name, "dim"), _plain(text))
     return shown
-
-
-def _journal(journal: Json) -> str:
-    if journal["state"] == "off":
-        return "off"
-    if journal["state"] == "failed":
-        return f"failed: {journal['reason']}; {journal['not_journaled']:,} messages not journaled"
-    waiting = journal["next_offset"] - journal["synced_offset"]
-    return (
-        f"{journal['next_offset']:,} messages, {_size(journal['bytes'])}, {waiting:,} not on disk"
-    )
 
 
 def _clients(overview: Json) -> Table:
@@ -84,18 +85,44 @@ def _clients(overview: Json) -> Table:
         numbers = (row["messages_in"], row["messages_out"], row["queued_messages"], row["dropped"])
         names = (row["client_id"], row["user"] or "", row["address"], row["protocol"])
         shown.add_row(*map(_plain, names), *(f"{number:,}" for number in numbers))
-    more = overview["clients_total"] - shown.row_count
-    if more > 0:
-        shown.caption = f"and {more:,} more"
+    _say_more(shown, overview["clients_total"])
+    return shown
+
+
+def _away(overview: Json) -> Table:
+    shown = _table("client away", "user", "+waiting", "+data", "+since", "+ends in")
+    for row in overview["away"][:AWAY_SHOWN]:
+        left_s = row["expires_s"]
+        shown.add_row(
+            *map(_plain, (row["client_id"], row["user"] or "")),
+            f"{row['queued_messages']:,}",
+            size(row["queued_bytes"]),
+            ago((overview["at_ms"] - row["since_ms"]) / 1_000),
+            "never" if left_s is None else duration(left_s),
+        )
+    _say_more(shown, overview["sessions_away"])
+    return shown
+
+
+def _consumers(overview: Json) -> Table:
+    journal = overview["broker"]["journal"]
+    shown = _table("consumer", "+read to", "+behind", "+moved")
+    for row in journal["consumers"]:
+        if row["flaw"]:
+            shown.add_row(_plain(row["name"]), "", "", _plain(row["flaw"]))
+            continue
+        moved = ago((overview["at_ms"] - row["updated_ms"]) / 1_000)
+        shown.add_row(_plain(row["name"]), f"{row['offset']:,}", f"{row['behind']:,}", moved)
+    _say_more(shown, journal["consumers_total"])
     return shown
 
 
 def _prefixes(overview: Json) -> Table:
     shown = _table("prefix", "+messages/s", "+data/s", "+messages", "+deliveries")
     for row in overview["prefixes"][:PREFIXES_SHOWN]:
-        rate, size = f"{row['messages_s']:,.0f}", f"{_size(row['bytes_s'])}/s"
+        rates = (f"{row['messages_s']:,.0f}", f"{size(row['bytes_s'])}/s")
         totals = (f"{row['messages']:,}", f"{row['deliveries']:,}")
-        shown.add_row(_plain(row["prefix"]), rate, size, *totals)
+        shown.add_row(_plain(row["prefix"]), *rates, *totals)
     return shown
 
 
@@ -104,8 +131,14 @@ def _limits(overview: Json) -> Table:
     for row in overview["limits"]:
         ago_s = (overview["at_ms"] - row["last_ms"]) / 1_000
         key = _plain(f"limits.{row['limit']}")
-        shown.add_row(key, f"{row['value']:,}", f"{row['times']:,}", _ago(ago_s))
+        shown.add_row(key, f"{row['value']:,}", f"{row['times']:,}", ago(ago_s))
     return shown
+
+
+def _say_more(table: Table, total: int) -> None:
+    more = total - table.row_count
+    if more > 0:
+        table.caption = f"and {more:,} more"
 
 
 def _table(*heads: str) -> Table:
@@ -120,23 +153,3 @@ def _table(*heads: str) -> Table:
 def _plain(text: str) -> Text:
     """A name that others chose, without markup and without control codes."""
     return Text(printable(text))
-
-
-def _size(count: float) -> str:
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1_000:
-            return f"{count:,.0f} {unit}" if unit == "B" else f"{count:,.1f} {unit}"
-        count /= 1_000
-    return f"{count:,.1f} TB"
-
-
-def _ago(seconds: float) -> str:
-    return "now" if seconds < 1 else f"{_duration(seconds)} ago"
-
-
-def _duration(seconds: float) -> str:
-    whole = max(0, int(seconds))
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if whole >= size:
-            return f"{whole // size} {unit}"
-    return f"{whole} s"

@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 
 from slipring.cli import display
-from slipring.client import connect
-from slipring.client.connecting import URL
+from slipring.cli.access import Access, reaching
+from slipring.client.connecting import Connecting
 from slipring.model import Message
 
 
@@ -24,6 +24,7 @@ class Format(StrEnum):
     PAYLOAD = "payload"
 
 
+@reaching
 def subscribe(
     filters: Annotated[
         list[str],
@@ -31,7 +32,6 @@ def subscribe(
             metavar="FILTER", help="Topic filters, such as 'gripen/#' or '+/+/engine/rpm'."
         ),
     ],
-    url: Annotated[str, typer.Option(help="The broker's address.")] = URL,
     count: Annotated[int | None, typer.Option(min=1, help="End after so many messages.")] = None,
     form: Annotated[
         Format,
@@ -40,6 +40,8 @@ def subscribe(
             help="text: topic and payload; json: one object a line; payload: the payload alone.",
         ),
     ] = Format.TEXT,
+    *,
+    access: Access,
 ) -> None:
     """Print the messages that match one of the filters, one on each line. Ctrl-C ends.
 
@@ -50,9 +52,11 @@ def subscribe(
     slipring sub --format json --count 10 '+/+/engine/rpm' 'site/log'
 
     slipring sub --format payload site/log > log.txt
+
+    SLIPRING_USER=ground slipring sub --url unix:/run/slipring.sock --password-file secret '#'
     """
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_subscribe(url, filters, count, _line(form)))
+        asyncio.run(_subscribe(access.connect(), filters, count, _line(form)))
 
 
 def _line(form: Format) -> Callable[[Message], bytes]:
@@ -64,9 +68,12 @@ def _line(form: Format) -> Callable[[Message], bytes]:
 
 
 async def _subscribe(
-    url: str, filters: list[str], count: int | None, line: Callable[[Message], bytes]
+    connecting: Connecting,
+    filters: list[str],
+    count: int | None,
+    line: Callable[[Message], bytes],
 ) -> None:
-    async with connect(url) as bus, bus.subscribe(*filters) as messages:
+    async with connecting as bus, bus.subscribe(*filters) as messages:
         async for batch in messages.batches():
             shown = batch if count is None else batch[:count]
             if not _print(b"".join(map(line, shown))):

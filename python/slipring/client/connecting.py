@@ -6,16 +6,20 @@ from typing import Any
 
 from slipring.client.bus import Bus
 from slipring.client.link import Link
+from slipring.client.tls import Tls
 from slipring.native import Client
 
 URL = "mqtt://127.0.0.1:1883"
 """Where a broker on this machine listens."""
 
 
-def connect(
+def connect(  # noqa: PLR0913 (every option has its name at the call)
     url: str = URL,
     *,
     client_id: str | None = None,
+    user: str | None = None,
+    password: str | bytes | None = None,
+    tls: Tls | None = None,
     keep_alive_s: int = 30,
     timeout_s: float = 10.0,
     outbox_bytes_max: int = 16 << 20,
@@ -23,14 +27,18 @@ def connect(
 ) -> "Connecting":
     """Opens a connection to a broker, for `async with` or `await`.
 
-    Without a client id the broker gives one. `keep_alive_s` is the silence after which the
-    broker is asked for a sign of life, and given up after as long again; 0 is never.
-    `timeout_s` is for connecting, and again for closing. `outbox_bytes_max` bounds what waits to
-    be sent, `inbox_bytes_max` what waits to be read. Raises ConnectError.
+    The address is `mqtt://host:port`, `mqtts://host:port` (TLS) or `unix:/path`. Without a client
+    id the broker gives one. `keep_alive_s` is the silence after which the broker is asked for a
+    sign of life, and given up after as long again; 0 is never. `timeout_s` is for connecting, and
+    again for closing. `outbox_bytes_max` bounds what waits to be sent, `inbox_bytes_max` what
+    waits to be read. Raises ConnectError.
     """
     return Connecting(
         url,
         client_id=client_id or "",
+        user=user,
+        password=password.encode() if isinstance(password, str) else password,
+        tls=None if tls is None else tls.options(),
         keep_alive_s=keep_alive_s,
         timeout_s=timeout_s,
         outbox_bytes_max=outbox_bytes_max,
@@ -63,5 +71,5 @@ class Connecting:
             await self._bus.__aexit__(kind, error, trace)
 
     async def _open(self) -> Bus:
-        link = Link(Client(self._url, **self._options))
+        link = Link(Client(self._url, self._options))
         return Bus(link, await link.connected())

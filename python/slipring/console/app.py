@@ -1,4 +1,4 @@
-"""The routes: the page, a picture of the broker, the same picture live, and its metrics."""
+"""The routes: the page, a picture of the broker, the same live, its metrics, and its health."""
 
 import json
 from pathlib import Path
@@ -40,7 +40,16 @@ def make_app(broker: Broker, listen: Address, static: Path) -> Starlette:
     async def metrics(_: Request) -> Response:
         return Response(metrics_text(broker), media_type=METRICS_TYPE)
 
+    async def live_probe(_: Request) -> Response:
+        return PlainTextResponse("live\n")
+
+    async def ready_probe(_: Request) -> Response:
+        trouble = broker.trouble
+        return PlainTextResponse(f"{trouble or 'ready'}\n", 503 if trouble else 200)
+
     routes = [
+        Route("/live", live_probe),
+        Route("/ready", ready_probe),
         Route("/api/overview", overview),
         Route("/metrics", metrics),
         WebSocketRoute("/api/live", live),

@@ -3,18 +3,17 @@
 Every family is always there, and labels are bounded: a scrape costs the same on a busy day.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from slipring import __version__
+from slipring.console.journal_metrics import Family, journal_families
 from slipring.control import Broker
 from slipring.control.limits import LimitsSection
-from slipring.native import JournalStatus, Status
+from slipring.native import Status
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 PREFIXES_SHOWN = 100
 """Prefixes with the most messages since the start; which they are changes seldom."""
-
-Samples = Iterable[tuple[Mapping[str, str], float]]
 
 
 def metrics_text(broker: Broker) -> str:
@@ -27,17 +26,20 @@ def metrics_text(broker: Broker) -> str:
     return "\n".join(lines) + "\n"
 
 
-Family = tuple[str, str, str, Samples]
-
-
 def _families(broker: Broker, status: Status) -> Iterator[Family]:
     yield "slipring_build_info", "gauge", "The version.", [({"version": __version__}, 1)]
     for name, meaning, value in _gauges(status):
         yield f"slipring_{name}", "gauge", meaning, [({}, value)]
     for name, meaning, value in _counters(status):
         yield f"slipring_{name}_total", "counter", meaning, [({}, value)]
+    yield (
+        "slipring_messages_acknowledged_total",
+        "counter",
+        "QoS 1 and 2 messages acknowledged, by how safe they were then.",
+        [({"level": level}, count) for level, count in status.acknowledged.items()],
+    )
     if status.journal is not None:
-        yield from _journal(status.journal)
+        yield from journal_families(broker, status.journal)
     yield (
         "slipring_limit_reached_total",
         "counter",
@@ -77,20 +79,6 @@ def _counters(status: Status) -> list[tuple[str, str, float]]:
         ("messages_dropped", "Messages dropped on the way to a subscriber.", totals.dropped),
         ("messages_expired", "Messages that expired before they were sent.", totals.expired),
     ]
-
-
-def _journal(journal: JournalStatus) -> Iterator[Family]:
-    healthy = journal.failure is None
-    yield "slipring_journal_up", "gauge", "1 while the journal takes messages.", [({}, healthy)]
-    for name, kind, meaning, value in (
-        ("first_offset", "gauge", "The oldest offset.", journal.first_offset),
-        ("next_offset", "gauge", "The offset of the next message.", journal.next_offset),
-        ("synced_offset", "gauge", "Everything before this is on disk.", journal.synced_offset),
-        ("bytes", "gauge", "Bytes of all segments.", journal.bytes),
-        ("segments", "gauge", "Segment files.", journal.segments),
-        ("not_journaled_total", "counter", "Messages not journaled.", journal.not_journaled),
-    ):
-        yield f"slipring_journal_{name}", kind, meaning, [({}, value)]
 
 
 def _prefixes(broker: Broker) -> Iterator[Family]:

@@ -6,9 +6,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from slipring import __version__
+from slipring.console.journal import journal_picture
 from slipring.control import Broker
 from slipring.control.overview import Reached
-from slipring.native import ConnectedClient, Status, Value
+from slipring.native import AwaySession, ConnectedClient, Status, Value
 
 CLIENTS_SHOWN = 500
 VALUES_SHOWN = 5_000
@@ -39,6 +40,7 @@ def picture(broker: Broker, seen: Seen) -> Json:
         | {"connections": status.connections},
         "clients": [_client(broker, client) for client in clients],
         "clients_total": status.clients,
+        "away": [_away(session) for session in broker.away()],
         "sessions_total": status.sessions,
         "sessions_away": status.sessions - status.clients,
         "subscriptions_total": status.subscriptions,
@@ -60,25 +62,8 @@ def _broker(broker: Broker, status: Status) -> Json:
         "version": __version__,
         "uptime_s": status.uptime_s,
         "mqtt": broker.engine.address,
-        "journal": _journal(status),
+        "journal": journal_picture(broker, status),
     }
-
-
-def _journal(status: Status) -> Json:
-    journal = status.journal
-    fields = (
-        "first_offset",
-        "next_offset",
-        "synced_offset",
-        "bytes",
-        "segments",
-        "not_journaled",
-    )
-    if journal is None:
-        return {"state": "off", "reason": None} | dict.fromkeys(fields)
-    shown = {field: getattr(journal, field) for field in fields}
-    state = "failed" if journal.failure else "ok"
-    return {"state": state, "reason": journal.failure} | shown
 
 
 def _limit(broker: Broker, reached: Reached) -> Json:
@@ -107,6 +92,18 @@ def _client(broker: Broker, client: ConnectedClient) -> Json:
         "queued_bytes": client.queued_bytes,
         "inflight": client.inflight,
         "subscriptions": client.subscriptions,
+    }
+
+
+def _away(session: AwaySession) -> Json:
+    return {
+        "client_id": session.client_id,
+        "user": session.user,
+        "since_ms": _ms(session.since_ns),
+        "expires_s": session.expires_s,
+        "queued_messages": session.queued_messages,
+        "queued_bytes": session.queued_bytes,
+        "subscriptions": session.subscriptions,
     }
 
 

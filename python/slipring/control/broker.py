@@ -7,15 +7,23 @@ import time
 from pathlib import Path
 
 from slipring.control.config import Config
+from slipring.control.consumers import known_consumers
+from slipring.control.events import Told
+from slipring.control.health import Trouble, trouble
 from slipring.control.listener import ListenerSection
 from slipring.control.overview import WINDOW_S, Overview
 from slipring.control.plan import make_plan
 from slipring.control.prefixes import PREFIXES_MAX
-from slipring.errors import ConfigError, ListenError, PlanError, StartError
+from slipring.control.receipt import tell
+from slipring.control.reload import reload, tell_applied, tell_waiting
+from slipring.control.remembered import Remembered
+from slipring.errors import ListenError, StartError
 from slipring.native import Engine, Listener
 
 BEAT_S = 0.25
 """How often the control plane fetches what the engine has to tell."""
+AWAY_MAX = 200
+"""Sessions of clients that are away that are shown."""
 
 LEVELS = {name.lower(): level for name, level in logging.getLevelNamesMapping().items()}
 
@@ -30,11 +38,37 @@ class Broker:
         self.config = config
         self.overview = Overview()
         self.beaten = asyncio.Condition()
-        self.engine = _start(config)
+        folder = _journal_folder(config)
+        self.engine = _start(config, folder)
+        self.away = Remembered(lambda: self.engine.away(AWAY_MAX))
+        self._trouble: Trouble | None = None
+        self.consumers = Remembered(lambda: known_consumers(folder))
         if self.engine.receipt:
-            log.info("journal: %s", self.engine.receipt)
+            for level, line in tell(self.engine.receipt):
+                log.log(level, "%s", line)
         if config.allow_anonymous:
             log.warning("allow_anonymous: clients are let in without proving who they are")
+        for doubt in config.doubts:
+            log.warning("config: %s", doubt)
+
+    def reload(self, wanted: Config) -> None:
+        """Take over what can change while running; ConfigError where nothing is changed."""
+        found = reload(self.config, wanted, journaling=self.engine.receipt is not None)
+        self.engine.apply(make_plan(found.config))
+        self.config = found.config
+        for change in found.applied:
+            log.info("config: %s", tell_applied(change))
+        for change in found.waiting:
+            log.warning("config: %s", tell_waiting(change))
+        if not found.applied and not found.waiting:
+            log.info("config: read again, nothing has changed")
+        for doubt in found.config.doubts if found.applied else ():
+            log.warning("config: %s", doubt)
+
+    @property
+    def trouble(self) -> Trouble | None:
+        """Why QoS 1 and 2 messages are not acknowledged now."""
+        return trouble(self.engine.status().journal)
 
     def listener_name(self, index: int) -> str:
         """Give the name of the listener that a client came by."""
@@ -57,21 +91,34 @@ class Broker:
         events, lost = self.engine.take_events()
         now_ns, now_s = time.time_ns(), time.monotonic()
         for told in self.overview.tell(events, lost, now_ns):
-            log.log(LEVELS[told.level], "%s", told.text, extra={"at_ns": told.at_ns, "told": told})
+            _log(told)
         status = self.engine.status()
+        self._look_after(trouble(status.journal), now_ns)
         self.overview.sample(now_s, status.totals)
         self.overview.reach(status.reached, now_ns)
         prefixes = self.overview.prefixes
         if prefixes.at_s is None or now_s >= prefixes.at_s + WINDOW_S:
             prefixes.sample(now_s, self.engine.prefixes(PREFIXES_MAX))
 
+    def _look_after(self, now: Trouble | None, now_ns: int) -> None:
+        """Tell when the journal gets into trouble, and when it is out of it."""
+        before, self._trouble = self._trouble, now
+        if now and (before is None or now.state != before.state):
+            _log(self.overview.note(now.state, f"journal: {now}", now_ns))
+        elif before and now is None:
+            _log(self.overview.note("healed", "journal: there is room again", now_ns))
 
-def _start(config: Config) -> Engine:
+
+def _log(told: Told) -> None:
+    log.log(LEVELS[told.level], "%s", told.text, extra={"at_ns": told.at_ns, "told": told})
+
+
+def _start(config: Config, journal: Path | None) -> Engine:
     try:
         return Engine(
             make_plan(config),
             listeners=[_listener(section) for section in config.listeners],
-            journal=_journal_folder(config),
+            journal=journal,
             segment_bytes=config.journal.segment_bytes,
             threads=config.threads or _processors_to_take(),
         )
@@ -79,8 +126,6 @@ def _start(config: Config) -> Engine:
         raise StartError(
             f"{error}; choose another address with --mqtt HOST:PORT or in the config file"
         ) from None
-    except PlanError as error:
-        raise ConfigError(f"journal.topics: {error}") from None
 
 
 def _processors_to_take() -> int:

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from slipring.control.address import Address
-from slipring.control.limits import KIB, MIB, LimitsSection
+from slipring.control.journal import RULES_MAX, DurabilitySection, JournalSection, doubts, unkept
+from slipring.control.limits import LimitsSection
 from slipring.control.listener import MQTT, ListenerSection
 from slipring.control.section import Section
 from slipring.control.users import UserSection, each_once
@@ -49,17 +50,6 @@ class ConsoleSection(Section):
     listen: ListenOrOff = Field("127.0.0.1:8080", description="HOST:PORT of the console, or `off`.")
 
 
-class JournalSection(Section):
-    """What is written to disk for replay and for the lake."""
-
-    topics: tuple[str, ...] = Field(
-        ("#",), description="Topic filters of what is journaled; an empty list journals nothing."
-    )
-    segment_bytes: int = Field(
-        64 * MIB, ge=64 * KIB, le=4096 * MIB, description="Size at which a new segment file begins."
-    )
-
-
 class LogSection(Section):
     """What is told on standard error."""
 
@@ -99,6 +89,9 @@ class Config(Section):
     journal: JournalSection = JournalSection()
     limits: LimitsSection = LimitsSection()
     log: LogSection = LogSection()
+    durability: tuple[DurabilitySection, ...] = Field(
+        (), max_length=RULES_MAX, description="Levels of durability by topic."
+    )
     listener: tuple[ListenerSection, ...] = Field(
         (), description="Further places where clients connect."
     )
@@ -123,6 +116,17 @@ class Config(Section):
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"two listeners are named '{name}'")
+        return self
+
+    @property
+    def doubts(self) -> list[str]:
+        """What is allowed, but hardly meant: a sentence for each."""
+        return doubts(self.journal, self.durability)
+
+    @model_validator(mode="after")
+    def _can_be_kept(self) -> "Config":
+        if told := unkept(self.journal, self.durability):
+            raise ValueError(told)
         return self
 
     @model_validator(mode="after")
@@ -163,7 +167,7 @@ def load_config(file: Path | None = None, **overrides: Any) -> Config:
     try:
         return Config.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(f"{file or 'configuration'}: {_explain(error)}") from None
+        raise ConfigError(f"{file or 'configuration'}: {explain(error)}") from None
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -182,7 +186,8 @@ def _set(values: dict[str, Any], path: list[str], value: object) -> None:
     values[path[-1]] = value
 
 
-def _explain(error: ValidationError) -> str:
+def explain(error: ValidationError) -> str:
+    """Say what is wrong first, with its key."""
     first, *rest = error.errors(include_url=False)
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":

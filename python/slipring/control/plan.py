@@ -9,9 +9,16 @@ def make_plan(config: Config) -> Plan:
     return Plan(
         config.limits.model_dump(),
         listeners=[listener.limits(config.limits) for listener in config.listeners],
-        journal=list(config.journal.topics),
+        journal=config.journal.model_dump() | {"rules": _rules(config)},
         sys_interval_s=config.mqtt.sys_interval_s,
         server_reference=config.mqtt.server_reference or None,
-        users={user.name: user.password.get_secret_value() for user in config.user},
+        users={
+            user.name: (user.password.get_secret_value(), user.journal) for user in config.user
+        },
         anonymous=config.allow_anonymous,
     )
+
+
+def _rules(config: Config) -> list[tuple[str, str]]:
+    """The level of each filter, in the order in which they are tried."""
+    return [(topic, rule.level) for rule in config.durability for topic in rule.topics]

@@ -41,6 +41,9 @@ class UserSection(Section):
         description="What `slipring password` prints; never the password itself.",
         examples=[NOBODYS],
     )
+    journal: bool = Field(
+        False, description="Whether the user may read the journal over the network (remote.md)."
+    )
 
 
 def each_once(users: tuple[UserSection, ...]) -> tuple[UserSection, ...]:

@@ -1,15 +1,5 @@
 // What the broker tells the console, as docs/console.md specifies it. Types only: `parse.ts` makes them from text.
-
-export interface Journal {
-  state: "ok" | "failed" | "off";
-  reason: string | null;
-  first_offset: number | null;
-  next_offset: number | null;
-  synced_offset: number | null;
-  bytes: number | null;
-  segments: number | null;
-  not_journaled: number | null;
-}
+import type { Journal } from "./contract-journal.ts";
 
 export interface Broker {
   name: string;
@@ -49,6 +39,18 @@ export interface Client {
   queued_messages: number;
   queued_bytes: number;
   inflight: number;
+  subscriptions: string[];
+}
+
+/** A session whose client is away. */
+export interface AwaySession {
+  client_id: string;
+  user: string | null;
+  since_ms: number;
+  /** Until the session ends; null is for ever. */
+  expires_s: number | null;
+  queued_messages: number;
+  queued_bytes: number;
   subscriptions: string[];
 }
 
@@ -94,6 +96,7 @@ export interface LiveMessage {
   totals: Totals;
   clients: Client[];
   clients_total: number;
+  away: AwaySession[];
   sessions_total: number;
   /** Sessions that wait for their client. */
   sessions_away: number;

@@ -1,9 +1,9 @@
 // Turns the text of a live message into its type, or throws `NotUnderstood`. Past this edge the types are trusted.
 import type {
+  AwaySession,
   Broker,
   BrokerEvent,
   Client,
-  Journal,
   LimitReached,
   LiveMessage,
   PrefixTraffic,
@@ -11,59 +11,8 @@ import type {
   TopicValue,
   Totals,
 } from "./contract.ts";
-
-/** The broker sent something that is not in the contract: usually a page older or newer than the broker. */
-export class NotUnderstood extends Error {}
-
-type Json = Record<string, unknown>;
-
-function fail(name: string, expected: string): never {
-  throw new NotUnderstood(`"${name}" is not ${expected}`);
-}
-
-function object(value: unknown, name: string): Json {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) fail(name, "an object");
-  return value as Json;
-}
-
-function number(from: Json, name: string): number {
-  const value = from[name];
-  return typeof value === "number" ? value : fail(name, "a number");
-}
-
-function text(from: Json, name: string): string {
-  const value = from[name];
-  return typeof value === "string" ? value : fail(name, "text");
-}
-
-function numberOrNull(from: Json, name: string): number | null {
-  return from[name] === null ? null : number(from, name);
-}
-
-function textOrNull(from: Json, name: string): string | null {
-  return from[name] === null ? null : text(from, name);
-}
-
-function list<T>(from: Json, name: string, item: (row: Json) => T): T[] {
-  const value = from[name];
-  if (!Array.isArray(value)) fail(name, "a list");
-  return value.map((row) => item(object(row, name)));
-}
-
-function journal(row: Json): Journal {
-  const state = text(row, "state");
-  if (state !== "ok" && state !== "failed" && state !== "off") fail("state", "ok, failed or off");
-  return {
-    state,
-    reason: textOrNull(row, "reason"),
-    first_offset: numberOrNull(row, "first_offset"),
-    next_offset: numberOrNull(row, "next_offset"),
-    synced_offset: numberOrNull(row, "synced_offset"),
-    bytes: numberOrNull(row, "bytes"),
-    segments: numberOrNull(row, "segments"),
-    not_journaled: numberOrNull(row, "not_journaled"),
-  };
-}
+import { type Json, list, NotUnderstood, number, numberOrNull, object, text, textOrNull, texts } from "./fields.ts";
+import { journal } from "./parse-journal.ts";
 
 function broker(row: Json): Broker {
   return {
@@ -91,8 +40,6 @@ function totals(row: Json): Totals {
 }
 
 function client(row: Json): Client {
-  const subscriptions = row["subscriptions"];
-  if (!Array.isArray(subscriptions)) fail("subscriptions", "a list");
   return {
     client_id: text(row, "client_id"),
     address: text(row, "address"),
@@ -107,7 +54,19 @@ function client(row: Json): Client {
     queued_messages: number(row, "queued_messages"),
     queued_bytes: number(row, "queued_bytes"),
     inflight: number(row, "inflight"),
-    subscriptions: subscriptions.map(String),
+    subscriptions: texts(row, "subscriptions"),
+  };
+}
+
+function awaySession(row: Json): AwaySession {
+  return {
+    client_id: text(row, "client_id"),
+    user: textOrNull(row, "user"),
+    since_ms: number(row, "since_ms"),
+    expires_s: numberOrNull(row, "expires_s"),
+    queued_messages: number(row, "queued_messages"),
+    queued_bytes: number(row, "queued_bytes"),
+    subscriptions: texts(row, "subscriptions"),
   };
 }
 
@@ -170,6 +129,7 @@ export function parseLiveMessage(source: string): LiveMessage {
     rates: rates(object(root["rates"], "rates")),
     totals: totals(object(root["totals"], "totals")),
     clients: list(root, "clients", client),
+    away: list(root, "away", awaySession),
     clients_total: number(root, "clients_total"),
     sessions_total: number(root, "sessions_total"),
     sessions_away: number(root, "sessions_away"),

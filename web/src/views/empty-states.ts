@@ -32,6 +32,10 @@ export function explainNoLimits(node: HTMLElement): void {
   explain(node, "No limit has been reached since the start.");
 }
 
+export function explainNobodyAway(node: HTMLElement): void {
+  explain(node, "No client with a session is away.");
+}
+
 export function explainNoPrefixes(node: HTMLElement): void {
   explain(node, "Nothing has been published yet.");
 }

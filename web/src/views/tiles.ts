@@ -1,5 +1,6 @@
 // The figures at a glance. A tile turns to a warning by its own rule and says in words what is wrong.
-import type { Journal, LiveMessage, Rates, Totals } from "../model/contract.ts";
+import type { LiveMessage, Rates, Totals } from "../model/contract.ts";
+import type { Journal } from "../model/contract-journal.ts";
 import { bytes, count, rate } from "../model/wording.ts";
 import { setData, setText } from "./page.ts";
 
@@ -53,6 +54,9 @@ function journalFigure(journal: Journal): Figure {
   const figure = { value: count(journal.next_offset), unit: "next offset" };
   if (journal.state === "failed") {
     return { ...figure, state: "failed", mood: "fault", note: journal.reason ?? "the broker gave no reason" };
+  }
+  if (journal.state === "full") {
+    return { ...figure, state: "full", mood: "fault", note: journal.reason ?? "there is no room" };
   }
   if (journal.not_journaled) {
     return { ...figure, state: "losing", mood: "fault", note: `${count(journal.not_journaled)} messages not kept` };

@@ -1,5 +1,7 @@
 //! The users a broker knows, by name. Immutable, and part of the plan.
 
+use std::collections::BTreeSet;
+
 use subtle::Choice;
 
 use super::secret::Digest;
@@ -11,6 +13,8 @@ use crate::PlanError;
 pub struct Users {
     /// Sorted by name.
     verifiers: Vec<(Box<str>, Verifier)>,
+    /// Who may read the journal.
+    readers: BTreeSet<Box<str>>,
 }
 
 /// What a name's proof is compared with.
@@ -30,7 +34,19 @@ impl Users {
         if let Some(pair) = twice {
             return Err(PlanError::UserTwice { name: pair[0].0.to_string() });
         }
-        Ok(Self { verifiers })
+        Ok(Self { verifiers, readers: BTreeSet::new() })
+    }
+
+    /// The same users, of whom these may read the journal.
+    #[must_use]
+    pub fn with_readers(self, names: impl IntoIterator<Item = String>) -> Self {
+        Self { readers: names.into_iter().map(String::into_boxed_str).collect(), ..self }
+    }
+
+    /// Whether a client may read the journal, with the name that it has proved. Where there are no
+    /// users, whoever is let in may.
+    pub fn may_read_journal(&self, proven: Option<&str>) -> bool {
+        self.is_empty() || proven.is_some_and(|name| self.readers.contains(name))
     }
 
     /// How many there are.
@@ -139,6 +155,16 @@ mod tests {
         let changed = Verifier::new(b"pencil", b"another salt", 4096).unwrap();
         let changed = Users::new([("user".to_owned(), changed)]).unwrap();
         assert_ne!(one, changed.fingerprint("user", b"pencil", &secret(1)));
+    }
+
+    #[test]
+    fn the_journal_is_for_those_who_are_named_or_for_all_where_there_are_no_users() {
+        let users = users().with_readers(["anna".to_owned()]);
+        assert!(users.may_read_journal(Some("anna")));
+        for other in [None, Some("user"), Some("nobody"), Some("")] {
+            assert!(!users.may_read_journal(other), "{other:?}");
+        }
+        assert!(Users::default().may_read_journal(None));
     }
 
     #[test]

@@ -3,26 +3,32 @@
 //! It outlives a connection. Publishers push, the connection's task takes; every part is bounded.
 
 mod aliases;
+mod answers;
+mod durable;
 mod lane;
+mod load;
 mod push;
+mod queue;
 mod replay;
 mod take;
 mod window;
 
+pub use answers::{ASKED_MAX, AnswerTerms};
 pub use push::{Dropped, Pushed};
 pub use replay::Replay;
 pub use take::Taken;
 pub use window::Settled;
 
-use std::collections::VecDeque;
+use slipring_wire::{PacketId, QoS, Version};
 
-use slipring_wire::{PacketId, Version};
-
-use crate::{Delivery, Limits};
+use crate::Limits;
 use aliases::Aliases;
+use answers::Answers;
+use durable::Durable;
 use lane::Lane;
+use queue::Queue;
 use replay::Replays;
-use window::Window;
+use window::{Gone, Received, Window};
 
 /// What happens to a subscriber whose queue is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,10 +81,12 @@ pub struct Outgoing {
     /// None while the client is away.
     link: Option<Link>,
     lane: Lane,
+    answers: Answers,
     replays: Replays,
-    queue: VecDeque<Delivery>,
-    queue_bytes: usize,
+    queue: Queue,
     window: Window,
+    /// What is written down, where the session outlives the broker.
+    durable: Option<Box<Durable>>,
     /// The client's task was told that there is something to do.
     woken: bool,
     /// Messages wait because as many as may be are in flight; counted once until none waits.
@@ -86,6 +94,7 @@ pub struct Outgoing {
     /// While messages were taken, since the last take.
     dropped: u64,
     expired: u64,
+    lost: u64,
     /// Dropped and not told to the client yet.
     untold: u64,
 }
@@ -97,14 +106,16 @@ impl Outgoing {
             bounds: Bounds::from(limits),
             link: None,
             lane: Lane::default(),
+            answers: Answers::default(),
             replays: Replays::default(),
-            queue: VecDeque::new(),
-            queue_bytes: 0,
+            queue: Queue::default(),
             window: Window::new(),
+            durable: None,
             woken: false,
             held: false,
             dropped: 0,
             expired: 0,
+            lost: 0,
             untold: 0,
         }
     }
@@ -123,13 +134,21 @@ impl Outgoing {
         if self.is_linked(key) {
             self.link = None;
             self.forget_connection();
+            if self.durable.is_some() {
+                self.queue.unload();
+                self.window.unload();
+            }
         }
     }
 
     fn forget_connection(&mut self) {
         self.lane = Lane::default();
+        self.answers = Answers::default();
         self.woken = false;
         self.held = false;
+        if let Some(durable) = &mut self.durable {
+            durable.loading = false;
+        }
     }
 
     /// The session is over: nothing will be sent any more, whoever still knows of it.
@@ -137,9 +156,9 @@ impl Outgoing {
         self.link = None;
         self.forget_connection();
         self.replays = Replays::default();
-        self.queue = VecDeque::new();
-        self.queue_bytes = 0;
+        self.queue = Queue::default();
         self.window = Window::new();
+        self.durable = None;
     }
 
     /// Whether the connection with this key still has the session.
@@ -155,7 +174,8 @@ impl Outgoing {
     /// Messages and bytes that wait or are in flight.
     pub fn waiting(&self) -> (usize, usize) {
         let messages = self.queue.len() + self.window.len();
-        (messages, self.queue_bytes + self.window.bytes() + self.lane.queued_bytes())
+        let own = self.lane.queued_bytes() + self.answers.bytes();
+        (messages, self.queue.bytes() + self.window.bytes() + own)
     }
 
     /// Messages sent and not settled.
@@ -180,25 +200,67 @@ impl Outgoing {
 
     /// PUBACK.
     pub fn acked(&mut self, id: PacketId) -> Settled {
-        self.window.acked(id)
+        let gone = self.window.acked(id);
+        self.note_settled(id, gone)
     }
 
     /// PUBREC; `refused` is a reason of 0x80 or above.
     pub fn received(&mut self, id: PacketId, refused: bool) -> Settled {
-        if refused { self.window.settle(id) } else { self.window.received(id) }
+        if refused {
+            let gone = self.window.settle(id);
+            return self.note_settled(id, gone);
+        }
+        match self.window.received(id) {
+            Received::Unknown => return Settled::Unknown,
+            Received::Before => {}
+            Received::Now(message) => {
+                if let Some(durable) = &mut self.durable {
+                    durable.received(id, &message);
+                }
+            }
+        }
+        Settled::Known
     }
 
     /// PUBCOMP.
     pub fn completed(&mut self, id: PacketId) -> Settled {
-        self.window.completed(id)
+        let gone = self.window.completed(id);
+        self.note_settled(id, gone)
+    }
+
+    #[inline]
+    fn note_settled(&mut self, id: PacketId, gone: Option<Gone>) -> Settled {
+        let Some(gone) = gone else { return Settled::Unknown };
+        if let Some(durable) = &mut self.durable {
+            match gone.qos {
+                QoS::ExactlyOnce => durable.completed(id),
+                _ => durable.settled(gone.offset, gone.qos),
+            }
+        }
+        Settled::Known
+    }
+
+    /// A message in flight cannot be sent again. Whether its identifier is to be released: a client
+    /// that has the message at QoS 2 would take the next one with it for the same.
+    fn give_up(&mut self, id: PacketId) -> bool {
+        match self.window.sent(id).map(queue::Entry::qos) {
+            Some(QoS::ExactlyOnce) => self.received(id, false) == Settled::Known,
+            Some(_) => {
+                self.acked(id);
+                false
+            }
+            None => false,
+        }
     }
 
     /// Whether a take could give anything.
     pub fn has_work(&self) -> bool {
-        self.woken
-            || !self.replays.is_empty()
-            || self.window.is_resending()
-            || (!self.queue.is_empty() && self.has_window())
+        let asked = !self.replays.is_empty() || !self.answers.is_empty();
+        if self.woken || asked || self.is_wanting() {
+            return true;
+        }
+        let waits = self.window.is_resending() || (!self.queue.is_empty() && self.has_window());
+        waits && !self.is_blocked()
     }
 
     fn has_window(&self) -> bool {

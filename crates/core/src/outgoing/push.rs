@@ -61,7 +61,7 @@ impl Outgoing {
         if self.queue.len() >= self.bounds.queue_messages {
             return Some(Limit::QueueMessages);
         }
-        let bytes = self.queue_bytes + delivery.message.bytes();
+        let bytes = self.queue.bytes() + delivery.message.bytes();
         (bytes > self.bounds.queue_bytes).then_some(Limit::QueueBytes)
     }
 
@@ -71,9 +71,15 @@ impl Outgoing {
         let mut dropped = 0;
         while self.bound_in_the_way(&delivery).is_some() {
             match (self.bounds.qos12, self.link.is_some()) {
-                (Overflow::Disconnect, true) => return self.overflow(limit),
+                (Overflow::Disconnect, true) => {
+                    self.note_dropped(&delivery);
+                    return self.overflow(limit);
+                }
                 (Overflow::DropOldest, _) if self.drop_oldest() => dropped += 1,
-                _ => return self.lose(Some(limit), dropped + 1, false),
+                _ => {
+                    self.note_dropped(&delivery);
+                    return self.lose(Some(limit), dropped + 1, false);
+                }
             }
         }
         let wake = self.enqueue(delivery) == Pushed::Wake;
@@ -82,8 +88,11 @@ impl Outgoing {
     }
 
     fn enqueue(&mut self, delivery: Delivery) -> Pushed {
-        self.queue_bytes += delivery.message.bytes();
-        self.queue.push_back(delivery);
+        if self.link.is_none() && self.durable.is_some() {
+            self.queue.push_away(delivery);
+            return Pushed::Quiet;
+        }
+        self.queue.push(delivery);
         if self.has_window() {
             return self.nudge();
         }
@@ -97,9 +106,17 @@ impl Outgoing {
     }
 
     fn drop_oldest(&mut self) -> bool {
-        let Some(oldest) = self.queue.pop_front() else { return false };
-        self.queue_bytes -= oldest.message.bytes();
+        let Some((offset, qos)) = self.queue.drop_oldest() else { return false };
+        if let Some(durable) = &mut self.durable {
+            durable.dropped(offset, qos);
+        }
         true
+    }
+
+    fn note_dropped(&mut self, delivery: &Delivery) {
+        if let Some(durable) = &mut self.durable {
+            durable.dropped(delivery.message.place.map(|place| place.offset), delivery.qos);
+        }
     }
 
     fn lose(&mut self, limit: Option<Limit>, messages: u32, wake: bool) -> Pushed {
@@ -113,7 +130,7 @@ impl Outgoing {
         Pushed::Overflow(limit)
     }
 
-    fn nudge(&mut self) -> Pushed {
+    pub(super) fn nudge(&mut self) -> Pushed {
         if self.link.is_none() || std::mem::replace(&mut self.woken, true) {
             Pushed::Quiet
         } else {

@@ -10,7 +10,7 @@ use crate::delivery::{self, TopicAlias};
 use crate::{Delivery, Extras, Message, Millis};
 
 /// Bytes of queued messages encoded at one time; the rest follows when these are written.
-const SLICE_BYTES: usize = 256 << 10;
+pub(super) const SLICE_BYTES: usize = 256 << 10;
 
 /// What a take gave, and what was lost since the last one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,8 +21,21 @@ pub struct Taken {
     pub dropped: u64,
     /// How many expired before they could be sent.
     pub expired: u64,
+    /// How many are no longer in the journal.
+    pub lost: u64,
     /// Messages begin to wait because as many as may be are in flight.
     pub held: bool,
+    /// The next message has to be loaded: see `wanted`.
+    pub wants: bool,
+}
+
+/// Where a message comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// It waited.
+    Queue,
+    /// It is retained.
+    Retained,
 }
 
 impl Outgoing {
@@ -42,12 +55,15 @@ impl Outgoing {
             self.take_replays(&mut link, now_ms, find, &mut taken, out);
             self.take_queue(&mut link, now_ms, &mut taken, out);
             self.take_lane(&mut link, now_ms, &mut taken, out);
+            self.answers.take(out);
             self.link = Some(link);
             taken.held = !self.queue.is_empty() && self.hold();
             self.held &= !self.queue.is_empty();
+            taken.wants = self.is_wanting();
         }
         taken.dropped = std::mem::take(&mut self.dropped);
         taken.expired = std::mem::take(&mut self.expired);
+        taken.lost = std::mem::take(&mut self.lost);
         taken
     }
 
@@ -59,14 +75,14 @@ impl Outgoing {
                 Some(Again::Publish(id, delivery)) => {
                     if self.encode(link, &delivery, Some((id, true)), now, out) {
                         taken.messages += 1;
-                    } else {
-                        self.window.settle(id);
+                        self.note_again(delivery.qos);
+                    } else if self.give_up(id) {
+                        release(id, &link.terms, out);
                     }
                 }
-                Some(Again::Release(packet_id)) => {
-                    let (reason, properties) = (Reason::Success, Properties::NONE);
-                    Packet::PubRel(Ack { packet_id, reason, properties })
-                        .encode(link.terms.version, out);
+                Some(Again::Release(id)) => {
+                    release(id, &link.terms, out);
+                    self.note_again(QoS::ExactlyOnce);
                 }
             }
         }
@@ -80,43 +96,83 @@ impl Outgoing {
         taken: &mut Taken,
         out: &mut Vec<u8>,
     ) {
-        while out.len() < SLICE_BYTES && !self.replays.is_empty() {
-            let Some(delivery) = self.replays.peek(find) else { return };
-            if delivery.qos > QoS::AtMostOnce && !self.window.has_room(self.window_max(&link.terms))
-            {
-                return;
+        if self.replays.is_empty() {
+            return;
+        }
+        let most = self.window_max(&link.terms);
+        while out.len() < SLICE_BYTES {
+            let Some(delivery) = self.replays.peek(find) else { break };
+            if delivery.qos > QoS::AtMostOnce && !self.window.has_room(most) {
+                break;
             }
             self.replays.advance();
-            self.deliver(link, &delivery, now, taken, out);
+            self.deliver(link, delivery, Source::Retained, now, taken, out);
+        }
+        let progress = self.replays.progress();
+        if let Some(durable) = &mut self.durable {
+            for step in &progress {
+                durable.progress(step);
+            }
         }
     }
 
     fn take_queue(&mut self, link: &mut Link, now: Millis, taken: &mut Taken, out: &mut Vec<u8>) {
         let most = self.window_max(&link.terms);
         while out.len() < SLICE_BYTES && self.replays.is_empty() && self.window.has_room(most) {
-            let Some(delivery) = self.queue.pop_front() else { return };
-            self.queue_bytes -= delivery.message.bytes();
-            self.deliver(link, &delivery, now, taken, out);
+            let Some(delivery) = self.queue.pop() else { return };
+            self.deliver(link, delivery, Source::Queue, now, taken, out);
         }
     }
 
     fn deliver(
         &mut self,
         link: &mut Link,
-        delivery: &Delivery,
+        delivery: Delivery,
+        source: Source,
         now: Millis,
         taken: &mut Taken,
         out: &mut Vec<u8>,
     ) {
         if delivery.message.is_expired(now) {
             self.expired += 1;
-            return;
+            return self.note_gone(&delivery, source);
         }
-        let id = (delivery.qos > QoS::AtMostOnce).then(|| self.window.send(delivery.clone()));
-        if self.encode(link, delivery, id.map(|id| (id, false)), now, out) {
-            taken.messages += 1;
-        } else if let Some(id) = id {
-            self.window.settle(id);
+        let id = (delivery.qos > QoS::AtMostOnce).then(|| self.window.next_id());
+        let sent = self.encode(link, &delivery, id.map(|id| (id, false)), now, out);
+        taken.messages += u64::from(sent);
+        match id {
+            Some(id) if sent => {
+                self.note_sent(id, &delivery, source);
+                self.window.send(delivery);
+            }
+            Some(_) => self.note_gone(&delivery, source),
+            None => {}
+        }
+    }
+
+    /// Writes down that a message is on its way.
+    #[inline]
+    fn note_sent(&mut self, id: PacketId, delivery: &Delivery, source: Source) {
+        let Some(durable) = &mut self.durable else { return };
+        if source == Source::Retained {
+            durable.replayed(delivery);
+        }
+        if delivery.qos == QoS::ExactlyOnce {
+            durable.sent(id, delivery);
+        }
+    }
+
+    /// What is sent again depends on records of an earlier connection.
+    fn note_again(&mut self, qos: QoS) {
+        if let (Some(durable), QoS::ExactlyOnce) = (&mut self.durable, qos) {
+            durable.again();
+        }
+    }
+
+    /// Writes down that a message that waited will not be sent.
+    fn note_gone(&mut self, delivery: &Delivery, source: Source) {
+        if let (Some(durable), Source::Queue) = (&mut self.durable, source) {
+            durable.settled(delivery.message.place.map(|place| place.offset), delivery.qos);
         }
     }
 
@@ -205,6 +261,11 @@ impl Outgoing {
         });
         self.lane = lane;
     }
+}
+
+fn release(packet_id: PacketId, terms: &Terms, out: &mut Vec<u8>) {
+    let (reason, properties) = (Reason::Success, Properties::NONE);
+    Packet::PubRel(Ack { packet_id, reason, properties }).encode(terms.version, out);
 }
 
 /// Appends the packet, unless it is larger than the client takes.

@@ -1,10 +1,13 @@
 //! QoS 1 and 2 messages that were sent and are not settled: in the order sent, found by identifier.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use slipring_wire::{PacketId, QoS};
 
-use crate::Delivery;
+use super::queue::{Entry, loaded};
+use crate::ledger::InFlight;
+use crate::{Delivery, Message};
 
 /// How many packet identifiers there are: 1 to 65,535.
 const IDENTIFIERS: usize = 65_535;
@@ -13,7 +16,7 @@ const IDENTIFIERS: usize = 65_535;
 #[derive(Clone, Debug)]
 enum State {
     /// Sent, not answered.
-    Sent(Delivery),
+    Sent(Entry),
     /// PUBREC came, PUBREL is sent; the message itself is the client's now (MQTT-4.3.3-8).
     Released,
     /// Settled; the place waits for those before it.
@@ -47,6 +50,24 @@ pub(super) enum Again {
     Release(PacketId),
 }
 
+/// A message that is settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Gone {
+    /// Where it is in the journal; None is nowhere, or the client has it.
+    pub offset: Option<u64>,
+    pub qos: QoS,
+}
+
+/// What PUBREC brought.
+pub(super) enum Received {
+    /// Nothing: there is no such message.
+    Unknown,
+    /// The client has the message from now on.
+    Now(Entry),
+    /// It had it already.
+    Before,
+}
+
 /// What an answer of the client settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
@@ -54,6 +75,15 @@ pub enum Settled {
     Unknown,
     /// It is on its way, or done.
     Known,
+}
+
+impl State {
+    fn qos(&self) -> QoS {
+        match self {
+            Self::Sent(entry) => entry.qos(),
+            Self::Released | Self::Settled => QoS::ExactlyOnce,
+        }
+    }
 }
 
 impl Window {
@@ -84,49 +114,60 @@ impl Window {
         self.resent < self.slots.len()
     }
 
-    /// Enters a message; the identifier to send it with.
-    pub fn send(&mut self, delivery: Delivery) -> PacketId {
-        let id = self.id_at(self.slots.len());
+    /// The identifier to send the next message with.
+    pub fn next_id(&self) -> PacketId {
+        self.id_at(self.slots.len())
+    }
+
+    /// Enters a message that was sent with the next identifier.
+    pub fn send(&mut self, delivery: Delivery) {
         self.bytes += delivery.message.bytes();
-        self.slots.push_back(Slot { state: State::Sent(delivery), counted: true });
+        let state = State::Sent(Entry::Here(delivery));
+        self.slots.push_back(Slot { state, counted: true });
         self.outstanding += 1;
         self.resent = self.slots.len();
-        id
     }
 
     /// PUBACK: a message at QoS 1 is settled; one at QoS 2 is not (MQTT-4.3.3-3).
-    pub fn acked(&mut self, id: PacketId) -> Settled {
-        match self.find(id).map(|at| &self.slots[at].state) {
-            Some(State::Sent(delivery)) if delivery.qos == QoS::AtLeastOnce => self.settle(id),
-            _ => Settled::Unknown,
+    pub fn acked(&mut self, id: PacketId) -> Option<Gone> {
+        let at = self.find(id)?;
+        match &self.slots[at].state {
+            State::Sent(entry) if entry.qos() == QoS::AtLeastOnce => self.finish(at),
+            _ => None,
         }
     }
 
     /// The message is settled: it was refused, or was never sent.
-    pub fn settle(&mut self, id: PacketId) -> Settled {
-        let Some(at) = self.find(id) else { return Settled::Unknown };
-        self.finish(at)
+    pub fn settle(&mut self, id: PacketId) -> Option<Gone> {
+        self.finish(self.find(id)?)
     }
 
-    /// PUBREC: the client has the message; PUBREL follows.
-    pub fn received(&mut self, id: PacketId) -> Settled {
-        let Some(at) = self.find(id) else { return Settled::Unknown };
-        match &self.slots[at].state {
-            State::Sent(delivery) if delivery.qos == QoS::ExactlyOnce => {
-                self.bytes -= delivery.message.bytes();
-                self.slots[at].state = State::Released;
-                Settled::Known
+    /// PUBREC: the client has the message, which is given; PUBREL follows.
+    pub fn received(&mut self, id: PacketId) -> Received {
+        match self.find(id).map(|at| &mut self.slots[at].state) {
+            Some(state @ State::Sent(_)) if state.qos() == QoS::ExactlyOnce => {
+                let State::Sent(entry) = std::mem::replace(state, State::Released) else {
+                    return Received::Unknown;
+                };
+                self.bytes -= entry.bytes();
+                Received::Now(entry)
             }
-            State::Released => Settled::Known,
-            _ => Settled::Unknown,
+            Some(State::Released) => Received::Before,
+            _ => Received::Unknown,
         }
     }
 
     /// PUBCOMP: all is done.
-    pub fn completed(&mut self, id: PacketId) -> Settled {
-        match self.find(id) {
-            Some(at) if matches!(self.slots[at].state, State::Released) => self.finish(at),
-            _ => Settled::Unknown,
+    pub fn completed(&mut self, id: PacketId) -> Option<Gone> {
+        let at = self.find(id)?;
+        if matches!(self.slots[at].state, State::Released) { self.finish(at) } else { None }
+    }
+
+    /// The message that was sent with this identifier, and is not answered.
+    pub fn sent(&self, id: PacketId) -> Option<&Entry> {
+        match &self.slots[self.find(id)?].state {
+            State::Sent(entry) => Some(entry),
+            _ => None,
         }
     }
 
@@ -137,6 +178,70 @@ impl Window {
         self.slots.iter_mut().for_each(|slot| slot.counted = false);
     }
 
+    /// Whether the next message to send again has to be loaded.
+    pub fn is_stored(&self) -> bool {
+        let mut rest = self.slots.range(self.resent..).map(|slot| &slot.state);
+        let next = rest.find(|state| !matches!(state, State::Settled));
+        matches!(next, Some(State::Sent(Entry::Stored(_))))
+    }
+
+    /// Lets go of the messages that can be loaded again.
+    pub fn unload(&mut self) {
+        for slot in &mut self.slots {
+            if let State::Sent(entry) = &mut slot.state {
+                if let Some(run) = entry.stored(None) {
+                    *entry = Entry::Stored(run);
+                }
+            }
+        }
+    }
+
+    /// The messages that are not here: each with its offset and bytes.
+    pub fn stored(&self) -> impl Iterator<Item = (u64, u32)> {
+        self.slots.iter().filter_map(|slot| match &slot.state {
+            State::Sent(Entry::Stored(run)) => Some((run.first, run.bytes)),
+            _ => None,
+        })
+    }
+
+    /// Puts loaded messages into their places; the identifiers of those that are no more.
+    pub fn fill(&mut self, find: impl Fn(u64) -> Option<Option<Arc<Message>>>) -> Vec<PacketId> {
+        let mut lost = Vec::new();
+        for at in 0..self.slots.len() {
+            let id = self.id_at(at);
+            let State::Sent(entry) = &mut self.slots[at].state else { continue };
+            let Entry::Stored(run) = &*entry else { continue };
+            match find(run.first) {
+                None => {}
+                Some(None) => lost.push(id),
+                Some(Some(message)) => {
+                    self.bytes -= entry.bytes();
+                    self.bytes += message.bytes();
+                    *entry = Entry::Here(loaded(message, &run.manner));
+                }
+            }
+        }
+        lost
+    }
+
+    /// The window as it was written down; identifiers that are not in use stay free.
+    pub fn restore(inflight: &VecDeque<InFlight>) -> Self {
+        let mut window = Self::new();
+        let Some(first) = inflight.front() else { return window };
+        window.first = first.packet_id.get();
+        for sent in inflight {
+            // They were given in turn; where one was not, it has its place all the same.
+            let at = window.distance(sent.packet_id);
+            while window.slots.len() <= at {
+                window.slots.push_back(Slot { state: State::Settled, counted: false });
+            }
+            let entry = sent.message.clone().map(Entry::Stored);
+            window.bytes += entry.as_ref().map_or(0, Entry::bytes);
+            window.slots[at].state = entry.map_or(State::Released, State::Sent);
+        }
+        window
+    }
+
     /// The next thing to send again, within what the client allows.
     pub fn resend(&mut self, most: usize) -> Option<Again> {
         while self.resent < self.slots.len() {
@@ -144,8 +249,9 @@ impl Window {
             let id = self.id_at(at);
             let slot = &mut self.slots[at];
             match &slot.state {
+                State::Sent(Entry::Stored(_)) => return None,
                 State::Sent(_) if self.outstanding >= most => return None,
-                State::Sent(delivery) => {
+                State::Sent(Entry::Here(delivery)) => {
                     slot.counted = true;
                     self.outstanding += 1;
                     self.resent += 1;
@@ -161,25 +267,32 @@ impl Window {
         None
     }
 
-    fn finish(&mut self, at: usize) -> Settled {
+    fn finish(&mut self, at: usize) -> Option<Gone> {
         let slot = &mut self.slots[at];
-        match std::mem::replace(&mut slot.state, State::Settled) {
-            State::Settled => return Settled::Unknown,
-            State::Sent(delivery) => self.bytes -= delivery.message.bytes(),
-            State::Released => {}
-        }
+        let gone = match std::mem::replace(&mut slot.state, State::Settled) {
+            State::Settled => return None,
+            State::Sent(entry) => {
+                self.bytes -= entry.bytes();
+                Gone { offset: entry.offset(), qos: entry.qos() }
+            }
+            State::Released => Gone { offset: None, qos: QoS::ExactlyOnce },
+        };
         self.outstanding -= usize::from(std::mem::take(&mut slot.counted));
         while matches!(self.slots.front(), Some(Slot { state: State::Settled, .. })) {
             self.slots.pop_front();
             self.first = self.first % u16::MAX + 1;
             self.resent = self.resent.saturating_sub(1);
         }
-        Settled::Known
+        Some(gone)
     }
 
     fn find(&self, id: PacketId) -> Option<usize> {
-        let at = (usize::from(id.get()) + IDENTIFIERS - usize::from(self.first)) % IDENTIFIERS;
+        let at = self.distance(id);
         (at < self.slots.len()).then_some(at)
+    }
+
+    fn distance(&self, id: PacketId) -> usize {
+        (usize::from(id.get()) + IDENTIFIERS - usize::from(self.first)) % IDENTIFIERS
     }
 
     fn id_at(&self, at: usize) -> PacketId {

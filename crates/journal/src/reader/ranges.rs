@@ -1,43 +1,54 @@
-//! Reads a range of offsets as columns.
+//! Reads a range of offsets, as columns or whatever else takes batches.
 
 use std::ops::Range;
 
 use super::{Reader, avoid};
 use crate::columns::{Columns, Taken};
 use crate::error::ReadError;
+use crate::excerpt::TakeBatch;
 use crate::format::{BatchHeader, Flaw};
 use crate::scan::{Check, Step};
 use crate::segment::Position;
 
 /// Columns never hold more, so that their `i32` ends cannot overflow.
-const COLUMNS_BYTES_MAX: usize = 1 << 30;
+pub(crate) const COLUMNS_BYTES_MAX: usize = 1 << 30;
 
 impl Reader {
     /// The messages of a range, or the first of them up to about `max_bytes`; at least one. The
     /// answer's `end` says where to read on.
     pub fn read(&mut self, range: Range<u64>, max_bytes: usize) -> Result<Columns, ReadError> {
-        self.check_range(&range)?;
-        let mut columns = Columns { end: range.start, ..Columns::default() };
+        let mut columns = Columns::starting_at(range.start);
+        self.gather(&range, max_bytes.min(COLUMNS_BYTES_MAX), &mut columns)?;
+        Ok(columns)
+    }
+
+    /// The messages of a range, one batch after the other, until there is no more room.
+    pub(crate) fn gather(
+        &mut self,
+        range: &Range<u64>,
+        bytes_max: usize,
+        into: &mut impl TakeBatch,
+    ) -> Result<(), ReadError> {
+        self.check_range(range)?;
         if range.is_empty() {
-            return Ok(columns);
+            return Ok(());
         }
-        match self.read_into(&range, max_bytes, &mut columns) {
+        match self.read_into(range, bytes_max, into) {
             // What was read before its segment was removed is good; the next read meets the gap.
-            Err(error) if error.is_removed() && !columns.is_empty() => Ok(columns),
-            read => read.map(|()| columns).map_err(|error| self.gap(range.start, error)),
+            Err(error) if error.is_removed() && !into.is_empty() => Ok(()),
+            read => read.map_err(|error| self.gap(range.start, error)),
         }
     }
 
     fn read_into(
         &mut self,
         range: &Range<u64>,
-        max_bytes: usize,
-        columns: &mut Columns,
+        bytes_max: usize,
+        into: &mut impl TakeBatch,
     ) -> Result<(), ReadError> {
         let mut at = self.seek(range.start)?;
-        let bytes_max = max_bytes.min(COLUMNS_BYTES_MAX);
         while at.offset < range.end {
-            let (next, full) = self.read_batch(at, range, bytes_max, columns)?;
+            let (next, full) = self.read_batch(at, range, bytes_max, into)?;
             if full {
                 break;
             }
@@ -47,13 +58,13 @@ impl Reader {
     }
 
     /// Takes what belongs to the range from the batch at a position, and says where the next one is
-    /// and whether the columns are full.
+    /// and whether there is no more room.
     fn read_batch(
         &mut self,
         at: Position,
         range: &Range<u64>,
         bytes_max: usize,
-        columns: &mut Columns,
+        into: &mut impl TakeBatch,
     ) -> Result<(Position, bool), ReadError> {
         let header = match self.step(at, Check::Headers)? {
             Step::Batch(header) => header,
@@ -68,7 +79,7 @@ impl Reader {
         if next.offset <= range.start || header.count == 0 {
             return Ok((next, false));
         }
-        let taken = self.take_batch(at, &header, range, bytes_max, columns)?;
+        let taken = self.take_batch(at, &header, range, bytes_max, into)?;
         Ok((next, taken == Taken::Full))
     }
 
@@ -78,10 +89,10 @@ impl Reader {
         header: &BatchHeader,
         range: &Range<u64>,
         bytes_max: usize,
-        columns: &mut Columns,
+        into: &mut impl TakeBatch,
     ) -> Result<Taken, ReadError> {
         let taken = match self.scan().body(at, header)? {
-            Ok(body) => columns.take_batch(header, header.split(body).0, range, bytes_max),
+            Ok(body) => into.take_batch(header, header.split(body).0, range, bytes_max),
             Err(flaw) => return Err(at.damage(header.offsets().end, flaw).into()),
         };
         match taken {

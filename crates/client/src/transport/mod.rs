@@ -1,0 +1,17 @@
+//! A connection of bytes to a broker: TCP, TLS over it, or a Unix socket. Knows nothing of MQTT.
+
+mod dial;
+mod failure;
+mod tls;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+pub(crate) use dial::dial;
+pub(crate) use failure::loss_of;
+pub(crate) use tls::Trust;
+pub use tls::{TlsError, TlsFiles};
+
+/// A stream of bytes both ways, of whatever kind.
+pub(crate) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}

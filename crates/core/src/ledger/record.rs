@@ -1,0 +1,158 @@
+//! What is written about sessions: one record for each change, in the journal beside the messages.
+
+use std::borrow::Cow;
+
+use slipring_wire::{PacketId, QoS};
+
+use super::Manner;
+use crate::{Options, Priority, WillMessage};
+
+/// The will of a client, with its delay.
+pub type Will<'a> = Option<Cow<'a, WillMessage>>;
+
+/// One change. A record of a session that is not known, or is over, means nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "session, filter and packet_id mean the same everywhere")]
+pub enum Record<'a> {
+    /// A snapshot begins: the highest session number given, and the time it knows of.
+    Known { session: u64, newest_ns: i64 },
+    /// A client came, and has a new session. An earlier session of the same client is over.
+    Opened {
+        session: u64,
+        client_id: &'a str,
+        /// Only this user may have the session.
+        user: Option<&'a str>,
+        /// Seconds to keep it when the client is away; 0 is not at all.
+        expiry_s: u32,
+        will: Will<'a>,
+    },
+    /// The client came back to its session.
+    Resumed { session: u64, expiry_s: u32, will: Will<'a> },
+    /// The client went; a will that is still here waits for its delay.
+    Left { session: u64, at_ns: i64, expiry_s: u32, will: Will<'a> },
+    /// The will was published, or will not be.
+    Willed { session: u64 },
+    /// The session is over.
+    Ended { session: u64 },
+    /// A subscription was entered or replaced.
+    Subscribed {
+        session: u64,
+        filter: &'a str,
+        options: Options,
+        /// Retained messages are to be sent.
+        replay: bool,
+    },
+    /// A subscription was removed.
+    Unsubscribed { session: u64, filter: &'a str },
+    /// The retained messages of a filter are on their way, up to this topic.
+    ReplayedTo { session: u64, filter: &'a str, topic: &'a str },
+    /// The retained messages of a filter are all on their way.
+    Replayed { session: u64, filter: &'a str },
+    /// Messages of this batch wait for a session.
+    Delivered {
+        session: u64,
+        /// The index of the first of them in this batch.
+        first: u32,
+        count: u32,
+        /// Bytes of each.
+        bytes: u32,
+        manner: Manner,
+    },
+    /// Messages from elsewhere in the journal wait for a session.
+    DeliveredAt { session: u64, offset: u64, count: u32, bytes: u32, manner: Manner },
+    /// A QoS 2 message is sent with this identifier; without an offset it is only in memory.
+    Sent { session: u64, packet_id: PacketId, offset: Option<u64> },
+    /// The client has the QoS 2 message (PUBREC).
+    Received { session: u64, packet_id: PacketId },
+    /// The identifier of a QoS 2 message is free again (PUBCOMP).
+    Completed { session: u64, packet_id: PacketId },
+    /// Messages that waited are delivered, or will not be.
+    Settled { session: u64, offset: u64, count: u32, qos: QoS },
+    /// A QoS 2 message came from the client.
+    Incoming { session: u64, packet_id: PacketId },
+    /// The client released the identifier (PUBREL), or we refused its message.
+    Released { session: u64, packet_id: PacketId },
+    /// A message of this batch asked to be retained, and was not.
+    Unretained { index: u32 },
+    /// A retained message in full. Only in snapshots.
+    RetainedAt { offset: u64, receive_ns: i64, message: RetainedMessage<'a> },
+    /// A message of this batch waits for its first subscriber.
+    Waiting { index: u32, priority: Priority, expires_ns: Option<i64> },
+    /// The same for a message from elsewhere in the journal. Only in snapshots.
+    WaitingAt { offset: u64, priority: Priority, expires_ns: Option<i64> },
+    /// A message waits no longer: it has a subscriber, is too old, or had to make room.
+    Taken { offset: u64 },
+}
+
+/// What is kept of a retained message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetainedMessage<'a> {
+    /// As published.
+    pub topic: &'a str,
+    /// As published.
+    pub qos: QoS,
+    /// As published, encoded; checked when a message is made of it.
+    pub properties: &'a [u8],
+    /// As published; empty forgets the topic.
+    pub payload: &'a [u8],
+}
+
+macro_rules! kinds {
+    ($($name:ident = $byte:literal,)*) => {
+        /// The kind of a record, in the low bits of its first byte.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub(super) enum Kind { $($name = $byte,)* }
+
+        impl Kind {
+            pub fn from_bits(byte: u8) -> Option<Self> {
+                match byte & Self::BITS { $($byte => Some(Self::$name),)* _ => None }
+            }
+        }
+    };
+}
+
+kinds! {
+    Known = 1,
+    Opened = 2,
+    Resumed = 3,
+    Left = 4,
+    Willed = 5,
+    Ended = 6,
+    Subscribed = 7,
+    Unsubscribed = 8,
+    ReplayedTo = 9,
+    Replayed = 10,
+    Delivered = 11,
+    DeliveredAt = 12,
+    Sent = 13,
+    Received = 14,
+    Completed = 15,
+    Settled = 16,
+    Incoming = 17,
+    Released = 18,
+    Unretained = 19,
+    RetainedAt = 20,
+    Waiting = 21,
+    WaitingAt = 22,
+    Taken = 23,
+}
+
+impl Kind {
+    /// The bits of the first byte that are the kind; the others are flags.
+    pub const BITS: u8 = 0x1f;
+}
+
+/// Flags in the first byte of a record; what they mean depends on its kind.
+pub(super) mod flag {
+    /// An optional field is there: user, offset, expiry.
+    pub const SOME: u8 = 0x20;
+    /// A will is there.
+    pub const WILL: u8 = 0x40;
+    /// QoS 2, not 1.
+    pub const EXACTLY: u8 = 0x20;
+    /// The retain flag.
+    pub const RETAIN: u8 = 0x40;
+    /// Subscription identifiers are there.
+    pub const IDENTIFIED: u8 = 0x80;
+}

@@ -1,0 +1,159 @@
+//! Answers of the broker itself to what one client asked: few, never dropped, and never anyone else's.
+
+use std::collections::VecDeque;
+
+use slipring_wire::Version;
+
+use super::take::SLICE_BYTES;
+use super::{Outgoing, Pushed};
+
+/// Questions of one client that wait for their answer at once.
+pub const ASKED_MAX: usize = 2;
+
+/// Packets that wait to be sent, and how many more are promised.
+#[derive(Debug, Default)]
+pub(super) struct Answers {
+    /// Asked, and the answer not taken by the socket yet.
+    asked: usize,
+    ready: VecDeque<Vec<u8>>,
+}
+
+/// What the answer to a question must keep to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnswerTerms {
+    /// The version the client speaks.
+    pub version: Version,
+    /// The largest packet it takes, which is not more than its outbox holds.
+    pub packet_bytes: usize,
+}
+
+impl Answers {
+    pub fn is_empty(&self) -> bool {
+        self.ready.is_empty()
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.ready.iter().map(Vec::len).sum()
+    }
+
+    /// Moves answers to the end of `out`, as long as it is small.
+    pub fn take(&mut self, out: &mut Vec<u8>) {
+        while out.len() < SLICE_BYTES {
+            let Some(mut packet) = self.ready.pop_front() else { return };
+            self.asked -= 1;
+            if out.is_empty() {
+                std::mem::swap(out, &mut packet);
+            } else {
+                out.append(&mut packet);
+            }
+        }
+    }
+}
+
+impl Outgoing {
+    /// A connection's client asks something. None when it is to ask again later: as many questions
+    /// as may be have no answer yet.
+    pub fn ask(&mut self, key: u64) -> Option<AnswerTerms> {
+        let terms = self.answer_terms(key)?;
+        if self.answers.asked >= ASKED_MAX {
+            return None;
+        }
+        self.answers.asked += 1;
+        Some(terms)
+    }
+
+    /// What an answer to this connection must keep to; None when it has lost the session.
+    pub fn answer_terms(&self, key: u64) -> Option<AnswerTerms> {
+        let link = self.link.as_ref().filter(|link| link.key == key)?;
+        let packet_bytes = (link.terms.packet_bytes as usize).min(self.bounds.outbox_bytes);
+        Some(AnswerTerms { version: link.terms.version, packet_bytes })
+    }
+
+    /// The answer to one of its questions; an empty one only lets it ask again. Too late when the
+    /// connection is over.
+    pub fn answer(&mut self, key: u64, packet: Vec<u8>) -> Pushed {
+        if !self.is_linked(key) {
+            return Pushed::Quiet;
+        }
+        self.answers.ready.push_back(packet);
+        self.nudge()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Terms;
+    use super::*;
+    use crate::Limits;
+
+    fn connected(packet_bytes: u32) -> Outgoing {
+        let limits = Limits { outbox_bytes: 1000, ..Limits::default() };
+        let mut outgoing = Outgoing::new(&limits);
+        let version = Version::V5;
+        let terms = Terms { version, receive_max: 1, packet_bytes, topic_aliases: 0 };
+        outgoing.attach(7, terms, &limits);
+        outgoing
+    }
+
+    fn take(outgoing: &mut Outgoing) -> Vec<u8> {
+        let mut out = Vec::new();
+        outgoing.take(0, &mut |_| Vec::new(), &mut out);
+        out
+    }
+
+    #[test]
+    fn a_client_has_two_questions_open_until_the_socket_took_an_answer() {
+        let mut outgoing = connected(u32::MAX);
+        assert!(outgoing.ask(7).is_some() && outgoing.ask(7).is_some());
+        assert_eq!(outgoing.ask(7), None);
+        assert_eq!(outgoing.answer(7, b"one".to_vec()), Pushed::Wake);
+        assert_eq!(outgoing.ask(7), None, "nobody has read the answer");
+        assert_eq!(take(&mut outgoing), b"one");
+        assert!(outgoing.ask(7).is_some());
+    }
+
+    #[test]
+    fn an_answer_outlives_a_full_outbox() {
+        let mut outgoing = connected(u32::MAX);
+        outgoing.ask(7);
+        outgoing.answer(7, vec![1; 999]);
+        for _ in 0..9 {
+            outgoing.push_encoded(&[2; 500], None);
+        }
+        assert_eq!(take(&mut outgoing).iter().filter(|byte| **byte == 1).count(), 999);
+    }
+
+    #[test]
+    fn an_answer_for_a_connection_that_is_over_goes_nowhere() {
+        let mut outgoing = connected(u32::MAX);
+        assert!(outgoing.ask(7).is_some());
+        outgoing.detach(7);
+        assert_eq!(outgoing.answer(7, b"late".to_vec()), Pushed::Quiet);
+        let limits = Limits::default();
+        let terms =
+            Terms { version: Version::V5, receive_max: 1, packet_bytes: 9, topic_aliases: 0 };
+        outgoing.attach(8, terms, &limits);
+        assert_eq!(outgoing.answer(7, b"late".to_vec()), Pushed::Quiet);
+        assert_eq!((outgoing.ask(7), take(&mut outgoing).len()), (None, 0));
+        assert!(outgoing.ask(8).is_some() && outgoing.ask(8).is_some());
+    }
+
+    #[test]
+    fn an_answer_is_within_the_clients_packet_size_and_its_outbox() {
+        assert_eq!(connected(300).answer_terms(7).unwrap().packet_bytes, 300);
+        assert_eq!(connected(3000).answer_terms(7).unwrap().packet_bytes, 1000);
+    }
+
+    #[test]
+    fn large_answers_are_sent_one_after_the_other() {
+        let mut outgoing = connected(u32::MAX);
+        for _ in 0..2 {
+            outgoing.ask(7);
+            outgoing.answer(7, vec![1; SLICE_BYTES]);
+        }
+        assert_eq!(take(&mut outgoing).len(), SLICE_BYTES);
+        assert!(outgoing.has_work());
+        assert_eq!(take(&mut outgoing).len(), SLICE_BYTES);
+        assert!(!outgoing.has_work());
+    }
+}

@@ -1,0 +1,63 @@
+//! Messages that are only places in the journal: which are needed next, and putting them in.
+
+use std::sync::Arc;
+
+use super::{Outgoing, Pushed};
+use crate::Message;
+
+/// Bytes of messages asked for at one time, unless one alone is larger.
+const LOAD_BYTES_MAX: u64 = 1 << 20;
+
+impl Outgoing {
+    /// The offsets to load next, at most so many, in ascending order. Until they are filled in nothing
+    /// more is wanted.
+    pub fn wanted(&mut self, most: usize) -> Vec<u64> {
+        let Some(durable) = &mut self.durable else { return Vec::new() };
+        let (mut offsets, mut bytes) = (Vec::new(), 0);
+        for (offset, length) in self.window.stored().chain(self.queue.stored()).take(most) {
+            bytes += u64::from(length);
+            if bytes > LOAD_BYTES_MAX && !offsets.is_empty() {
+                break;
+            }
+            offsets.push(offset);
+        }
+        durable.loading = !offsets.is_empty();
+        offsets.sort_unstable();
+        offsets.dedup();
+        offsets
+    }
+
+    /// Puts in what was loaded, by ascending offset; None is a message that is no more.
+    pub fn fill(&mut self, loaded: &[(u64, Option<Arc<Message>>)]) -> Pushed {
+        debug_assert!(loaded.is_sorted_by_key(|(offset, _)| *offset));
+        let Some(durable) = &mut self.durable else { return Pushed::Quiet };
+        durable.loading = false;
+        let find = |offset: u64| {
+            let at = loaded.binary_search_by_key(&offset, |(offset, _)| *offset).ok()?;
+            Some(loaded[at].1.clone())
+        };
+        let mut lost = 0;
+        self.queue.fill(find, |offset, qos| {
+            durable.settled(Some(offset), qos);
+            lost += 1;
+        });
+        for id in self.window.fill(find) {
+            self.give_up(id);
+            lost += 1;
+        }
+        self.lost += lost;
+        self.untold += lost;
+        self.nudge()
+    }
+
+    /// Whether the next message to send has to be loaded, and nobody does yet.
+    pub(super) fn is_wanting(&self) -> bool {
+        let loading = self.durable.as_ref().is_none_or(|durable| durable.loading);
+        !loading && self.is_blocked()
+    }
+
+    /// Whether the next message to send has to be loaded.
+    pub(super) fn is_blocked(&self) -> bool {
+        if self.window.is_resending() { self.window.is_stored() } else { self.queue.is_stored() }
+    }
+}

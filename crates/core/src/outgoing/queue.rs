@@ -1,0 +1,215 @@
+//! QoS 1 and 2 messages that wait for one client: here, or only as places in the journal.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use slipring_wire::QoS;
+
+use crate::ledger::{Manner, Run};
+use crate::{Delivery, Message};
+
+/// A message that waits, or a run of messages that are not here.
+#[derive(Clone, Debug)]
+pub(super) enum Entry {
+    /// To be sent as it is.
+    Here(Delivery),
+    /// To be loaded first.
+    Stored(Run),
+}
+
+impl Entry {
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Here(delivery) => delivery.message.bytes(),
+            Self::Stored(run) => run.bytes() as usize,
+        }
+    }
+
+    pub fn qos(&self) -> QoS {
+        match self {
+            Self::Here(delivery) => delivery.qos,
+            Self::Stored(run) => run.manner.qos,
+        }
+    }
+
+    /// The offset of the message, or of the first; None is a message that is only here.
+    pub fn offset(&self) -> Option<u64> {
+        match self {
+            Self::Here(delivery) => delivery.message.place.map(|place| place.offset),
+            Self::Stored(run) => Some(run.first),
+        }
+    }
+
+    /// The same without the message itself, if it can be loaded again.
+    pub fn stored(&self, last: Option<&Arc<Manner>>) -> Option<Run> {
+        let Self::Here(delivery) = self else { return None };
+        let manner = Manner {
+            qos: delivery.qos,
+            retain: delivery.retain,
+            identifiers: delivery.identifiers.clone(),
+        };
+        // Neighbours are mostly alike, and then share what they have in common.
+        let manner = match last.filter(|last| ***last == manner) {
+            Some(last) => Arc::clone(last),
+            None => Arc::new(manner),
+        };
+        Some(Run::one(self.offset()?, delivery.message.bytes() as u32, manner))
+    }
+}
+
+/// The delivery of a message that was loaded.
+pub(super) fn loaded(message: Arc<Message>, manner: &Manner) -> Delivery {
+    let identifiers = manner.identifiers.clone();
+    Delivery { message, qos: manner.qos, retain: manner.retain, identifiers }
+}
+
+/// The messages that wait, the oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    entries: VecDeque<Entry>,
+    messages: usize,
+    bytes: usize,
+}
+
+impl Queue {
+    pub fn len(&self) -> usize {
+        self.messages
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Whether the next message has to be loaded.
+    pub fn is_stored(&self) -> bool {
+        matches!(self.entries.front(), Some(Entry::Stored(_)))
+    }
+
+    pub fn push(&mut self, delivery: Delivery) {
+        self.messages += 1;
+        self.bytes += delivery.message.bytes();
+        self.entries.push_back(Entry::Here(delivery));
+    }
+
+    /// Adds a message for a client that is away: only its place, if it has one.
+    pub fn push_away(&mut self, delivery: Delivery) {
+        let entry = Entry::Here(delivery);
+        let last = match self.entries.back() {
+            Some(Entry::Stored(run)) => Some(&run.manner),
+            _ => None,
+        };
+        if let Some(run) = entry.stored(last) {
+            return self.push_run(run);
+        }
+        self.messages += 1;
+        self.bytes += entry.bytes();
+        self.entries.push_back(entry);
+    }
+
+    pub fn push_run(&mut self, run: Run) {
+        self.messages += run.count as usize;
+        self.bytes += run.bytes() as usize;
+        let joined = match self.entries.back_mut() {
+            Some(Entry::Stored(last)) => last.extend(&run),
+            _ => false,
+        };
+        if !joined {
+            self.entries.push_back(Entry::Stored(run));
+        }
+    }
+
+    /// The next message, if it is here.
+    pub fn pop(&mut self) -> Option<Delivery> {
+        match self.entries.pop_front()? {
+            Entry::Here(delivery) => {
+                self.messages -= 1;
+                self.bytes -= delivery.message.bytes();
+                Some(delivery)
+            }
+            Entry::Stored(run) => {
+                self.put_back(Some(run));
+                None
+            }
+        }
+    }
+
+    /// Drops the oldest message: its offset and quality.
+    pub fn drop_oldest(&mut self) -> Option<(Option<u64>, QoS)> {
+        let entry = self.entries.pop_front()?;
+        let dropped = (entry.offset(), entry.qos());
+        self.messages -= 1;
+        match entry {
+            Entry::Here(delivery) => self.bytes -= delivery.message.bytes(),
+            Entry::Stored(run) => {
+                self.bytes -= run.bytes as usize;
+                self.put_back(run.rest());
+            }
+        }
+        Some(dropped)
+    }
+
+    /// Lets go of the messages that can be loaded again.
+    pub fn unload(&mut self) {
+        let queue = std::mem::take(self);
+        for entry in queue.entries {
+            match entry {
+                Entry::Here(delivery) => self.push_away(delivery),
+                Entry::Stored(run) => self.push_run(run),
+            }
+        }
+    }
+
+    /// The first messages that are not here: each with its offset and bytes.
+    pub fn stored(&self) -> impl Iterator<Item = (u64, u32)> {
+        let runs = self.entries.iter().map_while(|entry| match entry {
+            Entry::Stored(run) => Some(run),
+            Entry::Here(_) => None,
+        });
+        runs.flat_map(|run| run.offsets().map(|offset| (offset, run.bytes)))
+    }
+
+    /// Puts loaded messages into their places, from the first on; `lost` hears of what is no more.
+    pub fn fill(
+        &mut self,
+        find: impl Fn(u64) -> Option<Option<Arc<Message>>>,
+        mut lost: impl FnMut(u64, QoS),
+    ) {
+        let mut here = Vec::new();
+        while let Some(Entry::Stored(run)) = self.entries.front() {
+            let Some(found) = find(run.first) else { break };
+            let Some(Entry::Stored(run)) = self.entries.pop_front() else { break };
+            self.bytes -= run.bytes as usize;
+            if let Some(message) = found {
+                self.bytes += message.bytes();
+                here.push(loaded(message, &run.manner));
+            } else {
+                self.messages -= 1;
+                lost(run.first, run.manner.qos);
+            }
+            self.put_back(run.rest());
+        }
+        for delivery in here.into_iter().rev() {
+            self.entries.push_front(Entry::Here(delivery));
+        }
+    }
+
+    fn put_back(&mut self, rest: Option<Run>) {
+        if let Some(run) = rest {
+            self.entries.push_front(Entry::Stored(run));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_in_the_journal_takes_no_more_than_a_message_that_is_here() {
+        assert_eq!((size_of::<Entry>(), size_of::<Delivery>()), (32, 32));
+    }
+}

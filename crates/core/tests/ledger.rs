@@ -1,0 +1,184 @@
+//! The laws of the ledger: what is written is read back, garbage harms nobody, and a snapshot with the
+//! records after it leads to the same state as all the records.
+
+mod records;
+
+use proptest::prelude::*;
+use records::{Parts, anything, small};
+use slipring_core::ledger::{BatchHead, Kept, Ledger, Record, Records, RetainedMessage, Run};
+use slipring_wire::QoS;
+
+/// One batch: how many messages, its records, and the retained messages among them.
+#[derive(Clone, Debug)]
+struct Batch {
+    messages: u32,
+    records: Vec<Parts>,
+    retained: Vec<(u32, String, Vec<u8>)>,
+}
+
+fn batch() -> impl Strategy<Value = Batch> {
+    let retained = (0u32..4, "[abc]", prop::collection::vec(any::<u8>(), 0..3));
+    let retained = prop::collection::vec(retained, 0..2);
+    (4u32..6, prop::collection::vec(small(), 0..6), retained)
+        .prop_map(|(messages, records, retained)| Batch { messages, records, retained })
+}
+
+fn encoded(records: &[Parts]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for parts in records {
+        parts.record().encode(&mut out);
+    }
+    out
+}
+
+fn apply(ledger: &mut Ledger, number: u32, batch: &Batch) {
+    let base_offset = u64::from(number) * 3; // fewer than there are messages: offsets come up again
+    let receive_ns = 1_000 * i64::from(number);
+    let head = BatchHead { base_offset, messages: batch.messages, receive_ns };
+    ledger.apply(head, &encoded(&batch.records)).unwrap();
+    for (index, topic, payload) in &batch.retained {
+        let (qos, properties) = (QoS::AtLeastOnce, &[][..]);
+        let message = RetainedMessage { topic, qos, properties, payload };
+        ledger.retain(base_offset + u64::from(*index), receive_ns, message);
+    }
+}
+
+/// Everything a ledger knows.
+fn state(ledger: &Ledger) -> impl PartialEq + std::fmt::Debug {
+    let sessions: Vec<(u64, Kept)> =
+        ledger.sessions().into_iter().map(|(session, kept)| (session, kept.clone())).collect();
+    let retained: Vec<_> =
+        ledger.retained().map(|(topic, kept)| (topic.to_owned(), kept.clone())).collect();
+    let waiting: Vec<_> = ledger.waiting().map(|(offset, kept)| (offset, *kept)).collect();
+    (sessions, retained, waiting, ledger.highest_session(), ledger.newest_ns())
+}
+
+fn snapshot(ledger: &Ledger) -> Vec<u8> {
+    let mut out = Vec::new();
+    ledger.snapshot(&mut out);
+    out
+}
+
+proptest! {
+    #[test]
+    fn a_record_is_read_back_as_it_was_written(all in prop::collection::vec(anything(), 0..20)) {
+        let bytes = encoded(&all);
+        let read: Vec<Record<'_>> = Records::new(&bytes).map(Result::unwrap).collect();
+        let written: Vec<Record<'_>> = all.iter().map(Parts::record).collect();
+        prop_assert_eq!(read, written);
+    }
+
+    #[test]
+    fn garbage_is_an_error_with_its_place_and_never_more(
+        all in prop::collection::vec(anything(), 0..6),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let mut bytes = encoded(&all);
+        for (at, byte) in changes.iter().filter(|_| !all.is_empty()) {
+            let at = at.index(bytes.len());
+            bytes[at] = *byte;
+        }
+        bytes.truncate(cut.index(bytes.len() + 1));
+        let good = Records::new(&bytes).take_while(Result::is_ok).count();
+        let head = BatchHead { base_offset: u64::MAX - 3, messages: 4, receive_ns: 0 };
+        if let Err(error) = Ledger::default().apply(head, &bytes) {
+            prop_assert!(error.at < bytes.len());
+        }
+        if let Some(Err(error)) = Records::new(&bytes).nth(good) {
+            let before = Records::new(&bytes[..error.at]);
+            prop_assert!(before.clone().all(|record| record.is_ok()) && before.count() == good);
+        }
+    }
+
+    #[test]
+    fn a_snapshot_and_the_rest_lead_where_all_the_records_lead(
+        history in prop::collection::vec(batch(), 0..30),
+        splits in prop::collection::vec(any::<prop::sample::Index>(), 1..4),
+    ) {
+        let splits: Vec<u32> =
+            splits.iter().map(|at| at.index(history.len() + 1) as u32).collect();
+        let (mut whole, mut resumed) = (Ledger::default(), Ledger::default());
+        for (number, batch) in (0..).zip(&history) {
+            if splits.contains(&number) {
+                resumed = Ledger::restore(&snapshot(&resumed)).unwrap();
+            }
+            apply(&mut whole, number, batch);
+            apply(&mut resumed, number, batch);
+        }
+        prop_assert_eq!(state(&resumed), state(&whole));
+        let last = Ledger::restore(&snapshot(&resumed)).unwrap();
+        prop_assert_eq!(state(&last), state(&whole));
+    }
+
+    #[test]
+    fn nothing_below_what_is_needed_is_needed(history in prop::collection::vec(batch(), 0..20)) {
+        let mut ledger = Ledger::default();
+        for (number, batch) in (0..).zip(&history) {
+            apply(&mut ledger, number, batch);
+            let queued = ledger.sessions().into_values().flat_map(|kept| {
+                let sent = kept.inflight.iter().filter_map(|sent| sent.message.as_ref());
+                kept.queue().chain(sent).flat_map(Run::offsets).collect::<Vec<_>>()
+            });
+            let waiting = ledger.waiting().map(|(offset, _)| offset);
+            prop_assert_eq!(ledger.needed(), queued.chain(waiting).min());
+        }
+    }
+}
+
+/// The ledger after these records, as of one batch of eight messages from offset 100 on.
+fn after(records: &[Record<'_>]) -> Ledger {
+    let mut bytes = Vec::new();
+    for record in records {
+        record.encode(&mut bytes);
+    }
+    let mut ledger = Ledger::default();
+    let head = BatchHead { base_offset: 100, messages: 8, receive_ns: 5 };
+    ledger.apply(head, &bytes).unwrap();
+    ledger
+}
+
+fn opened(session: u64, client_id: &str) -> Record<'_> {
+    Record::Opened { session, client_id, user: None, expiry_s: 60, will: None }
+}
+
+#[test]
+fn a_client_that_opens_again_has_ended_its_earlier_session() {
+    let ledger = after(&[opened(3, "pump"), opened(4, "pump"), opened(5, "fan")]);
+    assert_eq!(ledger.sessions().into_keys().collect::<Vec<_>>(), [4, 5]);
+    let ledger = after(&[opened(3, "pump"), Record::Ended { session: 3 }]);
+    assert_eq!((ledger.sessions().len(), ledger.highest_session()), (0, 3), "never given again");
+}
+
+#[test]
+fn a_record_about_a_message_that_its_batch_does_not_have_is_refused() {
+    let mut bytes = Vec::new();
+    opened(1, "a").encode(&mut bytes);
+    let at = bytes.len();
+    let manner = records::manner(QoS::AtLeastOnce);
+    Record::Delivered { session: 1, first: 6, count: 3, bytes: 1, manner }.encode(&mut bytes);
+    let head = BatchHead { base_offset: 0, messages: 8, receive_ns: 0 };
+    assert_eq!(Ledger::default().apply(head, &bytes).unwrap_err().at, at);
+}
+
+#[test]
+fn an_empty_retained_message_forgets_and_an_expired_one_is_forgotten() {
+    let mut ledger = after(&[Record::Unretained { index: 1 }]);
+    let expires = [2, 0, 0, 0, 1];
+    for (offset, topic, properties, payload) in [
+        (100, "a", &[][..], &b"1"[..]),
+        (101, "refused", &[], b"1"),
+        (102, "b", &expires, b"1"),
+        (103, "c", &[], b"1"),
+        (104, "a", &[], b""),
+    ] {
+        let qos = QoS::AtMostOnce;
+        ledger.retain(offset, 5, RetainedMessage { topic, qos, properties, payload });
+    }
+    let topics = |ledger: &Ledger| -> Vec<String> {
+        ledger.retained().map(|(topic, _)| topic.to_owned()).collect()
+    };
+    assert_eq!(topics(&ledger), ["b", "c"]);
+    ledger.expire(1_000_000_005);
+    assert_eq!(topics(&ledger), ["c"]);
+}

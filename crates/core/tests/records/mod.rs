@@ -1,0 +1,170 @@
+//! Records with contents of their own, for the laws: anything at all, or a few of everything.
+
+use std::borrow::Cow;
+
+use proptest::prelude::*;
+use slipring_core::ledger::{Manner, Record, RetainedMessage};
+use slipring_core::{Options, Priority, WillMessage};
+use slipring_wire::{PacketId, Properties, QoS, Will};
+
+/// What a record is made of.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    kind: u8,
+    session: u64,
+    offset: u64,
+    count: u32,
+    index: u32,
+    time_ns: i64,
+    id: u16,
+    qos: QoS,
+    flags: [bool; 3],
+    text: String,
+    filter: &'static str,
+    bytes: Vec<u8>,
+    identifiers: Vec<u32>,
+    will: Option<WillMessage>,
+}
+
+pub fn manner(qos: QoS) -> Manner {
+    Manner { qos, retain: false, identifiers: None }
+}
+
+fn qos() -> impl Strategy<Value = QoS> {
+    prop_oneof![Just(QoS::AtMostOnce), Just(QoS::AtLeastOnce), Just(QoS::ExactlyOnce)]
+}
+
+fn will() -> impl Strategy<Value = Option<WillMessage>> {
+    let payload = prop::collection::vec(any::<u8>(), 0..5);
+    let will = (qos(), any::<bool>(), "[a-z/]{1,6}", payload, any::<u32>());
+    prop::option::of(will.prop_map(|(qos, retain, topic, payload, delay_s)| {
+        let properties = Properties::NONE;
+        let topic = topic.as_str();
+        let will = Will { qos, retain, topic, payload: &payload, properties };
+        let mut will = WillMessage::from(will);
+        will.delay_s = delay_s;
+        will
+    }))
+}
+
+/// A record of any kind with any contents.
+pub fn anything() -> impl Strategy<Value = Parts> {
+    parts(any::<u64>(), 0u64..u64::MAX / 2, 1u32.., any::<u32>(), 1u16.., ".{0,8}", any::<u32>())
+}
+
+/// A record of any kind that has to do with the others.
+pub fn small() -> impl Strategy<Value = Parts> {
+    parts(0u64..4, 0u64..40, 1u32..4, 0u32..2, 1u16..4, "[abc]", 1u32..3)
+}
+
+fn parts(
+    session: impl Strategy<Value = u64>,
+    offset: impl Strategy<Value = u64>,
+    count: impl Strategy<Value = u32>,
+    index: impl Strategy<Value = u32>,
+    id: impl Strategy<Value = u16>,
+    text: &'static str,
+    identifier: impl Strategy<Value = u32>,
+) -> impl Strategy<Value = Parts> {
+    let filter = prop::sample::select(vec!["a", "b/#", "+/c", "$share/g/a", "#"]);
+    let bytes = prop::collection::vec(any::<u8>(), 0..5);
+    let identifiers = prop::collection::vec(identifier, 0..3);
+    // Most is about messages of sessions that are there.
+    let kind = prop_oneof![3 => 0u8..23, 1 => Just(1u8), 3 => 10u8..16];
+    let numbers = (kind, session, offset, count, index, -9i64.., id);
+    let rest = (qos(), any::<[bool; 3]>(), text, filter, bytes, identifiers, will());
+    (numbers, rest).prop_map(|(numbers, rest)| {
+        let (kind, session, offset, count, index, time_ns, id) = numbers;
+        let (qos, flags, text, filter, bytes, identifiers, will) = rest;
+        Parts {
+            kind,
+            session,
+            offset,
+            count,
+            index,
+            time_ns,
+            id,
+            qos,
+            flags,
+            text,
+            filter,
+            bytes,
+            identifiers,
+            will,
+        }
+    })
+}
+
+impl Parts {
+    pub fn record(&self) -> Record<'_> {
+        let session = self.session;
+        let will = self.will.as_ref().map(Cow::Borrowed);
+        let (at_ns, expiry_s) = (self.time_ns, self.index);
+        match self.kind {
+            0 => Record::Known { session, newest_ns: self.time_ns },
+            1 => {
+                let user = self.flags[0].then_some(&*self.text);
+                Record::Opened { session, client_id: &self.text, user, expiry_s, will }
+            }
+            2 => Record::Resumed { session, expiry_s, will },
+            3 => Record::Left { session, at_ns, expiry_s, will },
+            4 => Record::Willed { session },
+            5 => Record::Ended { session },
+            6..=9 => self.subscription(),
+            10..=17 => self.delivery(),
+            _ => self.message(),
+        }
+    }
+
+    fn subscription(&self) -> Record<'_> {
+        let (session, filter) = (self.session, self.filter);
+        let [no_local, retain_as_published, replay] = self.flags;
+        let (qos, identifier) = (self.qos, self.index);
+        match self.kind {
+            6 => {
+                let options = Options { qos, no_local, retain_as_published, identifier };
+                Record::Subscribed { session, filter, options, replay }
+            }
+            7 => Record::Unsubscribed { session, filter },
+            8 => Record::ReplayedTo { session, filter, topic: &self.text },
+            _ => Record::Replayed { session, filter },
+        }
+    }
+
+    fn delivery(&self) -> Record<'_> {
+        let (session, offset, count) = (self.session, self.offset, self.count);
+        let packet_id = PacketId::new(self.id).unwrap();
+        let qos = self.qos.max(QoS::AtLeastOnce);
+        let bytes = self.index;
+        let identifiers = (!self.identifiers.is_empty()).then(|| self.identifiers.clone().into());
+        let manner = Manner { qos, retain: self.flags[1], identifiers };
+        match self.kind {
+            10 => Record::Delivered { session, first: self.index, count, bytes, manner },
+            11 => Record::DeliveredAt { session, offset, count, bytes, manner },
+            12 => Record::Sent { session, packet_id, offset: self.flags[0].then_some(offset) },
+            13 => Record::Received { session, packet_id },
+            14 => Record::Completed { session, packet_id },
+            15 => Record::Settled { session, offset, count, qos },
+            16 => Record::Incoming { session, packet_id },
+            _ => Record::Released { session, packet_id },
+        }
+    }
+
+    fn message(&self) -> Record<'_> {
+        let (offset, index) = (self.offset, self.index);
+        let expires_ns = self.flags[0].then_some(self.time_ns);
+        let priority = [Priority::Low, Priority::Normal, Priority::High][usize::from(self.id % 3)];
+        match self.kind {
+            18 => Record::Unretained { index },
+            19 => {
+                let (properties, payload) = (&self.bytes[..], self.text.as_bytes());
+                let message =
+                    RetainedMessage { topic: &self.text, qos: self.qos, properties, payload };
+                Record::RetainedAt { offset, receive_ns: self.time_ns, message }
+            }
+            20 => Record::Waiting { index, priority, expires_ns },
+            21 => Record::WaitingAt { offset, priority, expires_ns },
+            _ => Record::Taken { offset },
+        }
+    }
+}

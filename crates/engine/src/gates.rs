@@ -1,0 +1,169 @@
+//! What the journal has made safe, and who waits for it.
+//!
+//! An acknowledgement, or a QoS 2 delivery, leaves only when the journal has come far enough for it.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use slipring_core::Durability;
+use slipring_journal::{Mark, Progress};
+use slipring_wire::Reason;
+use tokio::sync::Notify;
+
+use crate::acknowledged::Acknowledgements;
+use crate::client::Link;
+
+/// How far the journal must have come, and in which way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Gate {
+    pub level: Durability,
+    pub mark: Mark,
+}
+
+impl Gate {
+    /// Nothing has to be waited for.
+    pub const OPEN: Self = Self { level: Durability::Memory, mark: 0 };
+}
+
+/// How far the journal has come, and the connections to wake when it comes further.
+#[derive(Debug, Default)]
+pub(crate) struct Gates {
+    written: AtomicU64,
+    synced: AtomicU64,
+    failed: AtomicBool,
+    full: AtomicBool,
+    // A lock: taken once for each read that has something to acknowledge, and after each write and
+    // sync of the journal. Taken last.
+    waiting: Mutex<Vec<(Gate, Arc<Link>)>>,
+    /// Told of every progress.
+    pub moved: Notify,
+    /// What went through them.
+    pub acknowledged: Acknowledgements,
+}
+
+impl Gates {
+    /// Whether the journal has come so far.
+    pub fn is_open(&self, gate: Gate) -> bool {
+        match gate.level {
+            Durability::Memory => true,
+            Durability::Process => self.written.load(Ordering::Acquire) >= gate.mark,
+            Durability::Disk => self.synced.load(Ordering::Acquire) >= gate.mark,
+        }
+    }
+
+    /// Whether no gate opens any more.
+    pub fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Acquire)
+    }
+
+    /// Whether there is no room on the disk now.
+    pub fn is_full(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
+    }
+
+    /// Why a message that must be this safe cannot be taken now.
+    #[inline]
+    pub fn refusal(&self, level: Durability) -> Option<Reason> {
+        if level == Durability::Memory {
+            return None;
+        }
+        if self.failed.load(Ordering::Relaxed) {
+            return Some(Reason::UnspecifiedError);
+        }
+        self.is_full().then_some(Reason::QuotaExceeded)
+    }
+
+    /// A mark that the next write reaches.
+    pub fn next_write(&self) -> Mark {
+        self.written.load(Ordering::Acquire) + 1
+    }
+
+    /// Wakes the connection when the gate opens, or at once when it has.
+    pub fn wait(&self, gate: Gate, link: &Arc<Link>) {
+        self.waiting().push((gate, Arc::clone(link)));
+        if self.is_open(gate) || self.has_failed() {
+            link.waker.wake(); // it opened meanwhile
+        }
+    }
+
+    /// Returns when the gate is open; false when it never opens.
+    pub async fn passed(&self, gate: Gate) -> bool {
+        loop {
+            let moved = self.moved.notified();
+            if self.is_open(gate) {
+                return true;
+            }
+            if self.has_failed() {
+                return false;
+            }
+            moved.await;
+        }
+    }
+
+    /// The journal has come further. Called from its thread.
+    pub fn progress(&self, progress: &Progress) {
+        self.written.store(progress.written, Ordering::Release);
+        self.synced.store(progress.synced, Ordering::Release);
+        self.full.store(progress.no_space.is_some(), Ordering::Relaxed);
+        self.failed.store(progress.failed.is_some(), Ordering::Release);
+        self.wake();
+        self.moved.notify_waiters();
+    }
+
+    fn wake(&self) {
+        let all = self.has_failed();
+        let mut waiting = self.waiting();
+        waiting.retain(|(gate, link)| {
+            let open = all || self.is_open(*gate);
+            if open {
+                link.waker.wake();
+            }
+            !open
+        });
+    }
+
+    /// How far the journal is written.
+    pub fn written(&self) -> Mark {
+        self.written.load(Ordering::Acquire)
+    }
+
+    /// Whether nothing can be written now.
+    pub fn is_stuck(&self) -> bool {
+        self.is_full() || self.has_failed()
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Vec<(Gate, Arc<Link>)>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gate(level: Durability, mark: Mark) -> Gate {
+        Gate { level, mark }
+    }
+
+    #[test]
+    fn what_is_written_opens_process_gates_and_what_is_synced_opens_disk_gates() {
+        let gates = Gates::default();
+        gates.progress(&Progress { written: 10, synced: 5, ..Progress::default() });
+        assert!(gates.is_open(gate(Durability::Process, 10)));
+        assert!(!gates.is_open(gate(Durability::Process, 11)));
+        assert!(gates.is_open(gate(Durability::Disk, 5)));
+        assert!(!gates.is_open(gate(Durability::Disk, 6)));
+        assert!(gates.is_open(Gate::OPEN));
+    }
+
+    #[test]
+    fn a_full_disk_refuses_what_must_be_safe_and_nothing_else() {
+        let gates = Gates::default();
+        let no_space = Some("no space left on device".to_owned());
+        gates.progress(&Progress { no_space, ..Progress::default() });
+        assert_eq!(gates.refusal(Durability::Disk), Some(Reason::QuotaExceeded));
+        assert_eq!(gates.refusal(Durability::Memory), None);
+        gates.progress(&Progress::default());
+        assert_eq!(gates.refusal(Durability::Disk), None, "it heals by itself");
+    }
+}

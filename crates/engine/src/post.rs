@@ -1,0 +1,315 @@
+//! Delivering the messages of one publisher: QoS 0 at once, QoS 1 when the journal has given it an
+//! offset, QoS 2 when it is safe, so that no crash can deliver it twice.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use slipring_core::ledger::{Deliveries, Manner};
+use slipring_core::{
+    Delivery, Dropped, Durability, Extras, Limit, Message, Millis, Place, Pushed, encode, expiry,
+};
+use slipring_wire::{Publish, QoS, Reason, Version};
+
+use crate::broker::Broker;
+use crate::client::Client;
+use crate::gates::Gate;
+use crate::routes::Target;
+
+/// Bytes of QoS 2 messages of one publisher that may wait for the journal before it is not read.
+const LATER_BYTES_MAX: usize = 16 << 20;
+
+/// What delivering a batch needs.
+#[derive(Default)]
+pub(crate) struct Post {
+    /// The message being delivered, encoded at most once for each version and retain flag.
+    encoded: [Vec<u8>; 4],
+    /// The same for one subscriber alone, with its subscription identifiers.
+    identified: Vec<u8>,
+    expires_ms: Option<Millis>,
+    /// Its place in the batch, if the journal has to make it safe, and what it is promised.
+    place: Option<u32>,
+    level: Durability,
+    /// Whether it is among `kept` already.
+    is_kept: bool,
+    /// Messages of this batch at QoS 1 and 2, and who gets them.
+    kept: Vec<Kept>,
+    parcels: Vec<Parcel>,
+    /// What the sessions that outlive the broker get of this batch.
+    deliveries: Deliveries,
+    /// QoS 2 messages of earlier batches that are not safe yet.
+    later: VecDeque<(Gate, Vec<(Arc<Client>, Delivery)>)>,
+    later_bytes: usize,
+    /// What sessions that outlive the broker lost to a bound, for the journal.
+    lost: Vec<u8>,
+    /// Subscribers to wake at the end of the batch.
+    woken: Vec<Arc<Client>>,
+}
+
+/// A message of this batch that waits for its offset.
+struct Kept {
+    message: Message,
+    place: Option<u32>,
+    level: Durability,
+}
+
+impl Kept {
+    fn placed(self, first_offset: u64) -> Arc<Message> {
+        let Self { message, place, level: durability } = self;
+        Arc::new(match place {
+            Some(place) => {
+                message.at(Place { offset: first_offset + u64::from(place), durability })
+            }
+            None => message,
+        })
+    }
+}
+
+/// One message for one subscriber.
+struct Parcel {
+    client: Arc<Client>,
+    /// Which of the messages kept.
+    message: usize,
+    manner: Manner,
+}
+
+impl Post {
+    /// Begins with a message.
+    pub fn begin(
+        &mut self,
+        broker: &Broker,
+        message: &Publish<'_>,
+        place: Option<u32>,
+        level: Durability,
+    ) {
+        self.encoded.iter_mut().for_each(Vec::clear);
+        (self.place, self.level, self.is_kept) = (place, level, false);
+        self.expires_ms = if message.properties.is_empty() {
+            None
+        } else {
+            expiry(message.properties, broker.now_ms())
+        };
+    }
+
+    #[inline]
+    pub fn deliver(
+        &mut self,
+        broker: &Broker,
+        to: &Target,
+        message: &Publish<'_>,
+        topic: &Arc<str>,
+    ) {
+        let retain = message.retain && to.retain_as_published; // MQTT-3.3.1-12, -13
+        let qos = message.qos.min(to.qos); // MQTT-3.8.4-8
+        if qos == QoS::AtMostOnce && (message.qos < QoS::ExactlyOnce || self.place.is_none()) {
+            let identifiers = to.identifiers.as_deref().unwrap_or_default();
+            let mut outgoing = to.client.outgoing();
+            let Some(version) = outgoing.version() else { return };
+            let expires_ms = self.expires_ms;
+            let pushed = outgoing
+                .push_encoded(self.encode(message, version, retain, identifiers), expires_ms);
+            drop(outgoing);
+            return self.pushed(broker, &to.client, pushed);
+        }
+        let manner = Manner { qos, retain, identifiers: to.identifiers.clone() };
+        self.keep(broker, to, message, topic, manner);
+    }
+
+    /// Keeps a message until the batch has its offsets.
+    fn keep(
+        &mut self,
+        broker: &Broker,
+        to: &Target,
+        message: &Publish<'_>,
+        topic: &Arc<str>,
+        manner: Manner,
+    ) {
+        let Self { place, level, .. } = *self;
+        if !std::mem::replace(&mut self.is_kept, true) {
+            let message = Message::new(message, Arc::clone(topic), broker.now_ms());
+            self.kept.push(Kept { message, place, level });
+        }
+        let at = self.kept.len() - 1;
+        if let (Some(place), true) = (place, manner.qos > QoS::AtMostOnce && to.client.is_durable())
+        {
+            let bytes = self.kept[at].message.bytes() as u32;
+            self.deliveries.push(to.client.key, place, bytes, manner.clone());
+        }
+        self.parcels.push(Parcel { client: Arc::clone(&to.client), message: at, manner });
+    }
+
+    /// Writes what the sessions that outlive the broker get of this batch.
+    pub fn write_deliveries(&mut self, records: &mut Vec<u8>) {
+        self.deliveries.write(records);
+    }
+
+    /// The batch has its offsets: sends what may go, and keeps what has to be safe first.
+    pub fn send(&mut self, broker: &Broker, first_offset: u64, gate: Gate) {
+        if self.parcels.is_empty() {
+            return self.tell(broker);
+        }
+        let wait = !self.later.is_empty() || !broker.gates.is_open(gate);
+        let mut later = Vec::new();
+        let mut parcels = std::mem::take(&mut self.parcels);
+        let mut kept = std::mem::take(&mut self.kept);
+        let mut messages = kept.drain(..).map(|kept| kept.placed(first_offset)).enumerate();
+        let mut message = messages.next();
+        for Parcel { client, message: wanted, manner } in parcels.drain(..) {
+            while message.as_ref().is_some_and(|(at, _)| *at < wanted) {
+                message = messages.next();
+            }
+            let Some((_, message)) = &message else { break };
+            let Manner { qos, retain, identifiers } = manner;
+            let delivery = Delivery { message: Arc::clone(message), qos, retain, identifiers };
+            if wait && message.qos == QoS::ExactlyOnce && message.place.is_some() {
+                self.later_bytes += message.bytes();
+                later.push((client, delivery));
+            } else {
+                self.hand_over(broker, &client, delivery);
+            }
+        }
+        drop(messages);
+        (self.parcels, self.kept) = (parcels, kept);
+        if !later.is_empty() {
+            self.later.push_back((gate, later));
+        }
+        self.tell(broker);
+    }
+
+    /// The journal took nothing: only what was promised nothing is sent.
+    pub fn send_unplaced(&mut self, broker: &Broker) {
+        let kept = &self.kept;
+        self.parcels.retain(|parcel| kept[parcel.message].place.is_none());
+        self.send(broker, 0, Gate::OPEN);
+    }
+
+    /// Sends what is safe by now.
+    pub fn release(&mut self, broker: &Broker) {
+        while self.later.front().is_some_and(|(gate, _)| broker.gates.is_open(*gate)) {
+            self.send_next(broker);
+        }
+    }
+
+    fn send_next(&mut self, broker: &Broker) {
+        let Some((_, parcels)) = self.later.pop_front() else { return };
+        for (client, delivery) in parcels {
+            self.later_bytes -= delivery.message.bytes();
+            self.hand_over(broker, &client, delivery);
+        }
+        self.tell(broker);
+    }
+
+    /// Sends everything without waiting for the journal.
+    pub fn send_all(&mut self, broker: &Broker) {
+        while !self.later.is_empty() {
+            self.send_next(broker);
+        }
+    }
+
+    pub fn is_behind(&self) -> bool {
+        self.later_bytes > LATER_BYTES_MAX
+    }
+
+    /// What is not safe yet, apart.
+    pub fn take_later(&mut self) -> Option<Self> {
+        if self.later.is_empty() {
+            return None;
+        }
+        let later = std::mem::take(&mut self.later);
+        let later_bytes = std::mem::take(&mut self.later_bytes);
+        Some(Self { later, later_bytes, ..Self::default() })
+    }
+
+    /// Sends everything as it becomes safe; what never does is not sent.
+    pub async fn settle(mut self, broker: Arc<Broker>) {
+        while let Some(gate) = self.later.front().map(|(gate, _)| *gate) {
+            if !broker.gates.passed(gate).await {
+                return;
+            }
+            self.send_next(&broker);
+        }
+    }
+
+    /// Tells the subscribers, and the journal of what they lost.
+    fn tell(&mut self, broker: &Broker) {
+        self.wake();
+        if !self.lost.is_empty() {
+            broker.note_all(&mut self.lost);
+        }
+    }
+
+    pub fn wake(&mut self) {
+        for client in self.woken.drain(..) {
+            client.wake();
+        }
+    }
+
+    fn hand_over(&mut self, broker: &Broker, client: &Arc<Client>, delivery: Delivery) {
+        let mut outgoing = client.outgoing();
+        let pushed = if delivery.qos > QoS::AtMostOnce {
+            outgoing.push(delivery)
+        } else {
+            let Some(version) = outgoing.version() else { return };
+            let Delivery { message, qos, retain, identifiers, .. } = delivery;
+            let publish = Publish { qos, retain, ..message.publish() };
+            let extras = Extras::identified(identifiers.as_deref().unwrap_or_default());
+            self.identified.clear();
+            encode(publish, &extras, version, &mut self.identified);
+            outgoing.push_encoded(&self.identified, message.expires_ms)
+        };
+        if matches!(pushed, Pushed::Dropped(_) | Pushed::Overflow(_)) {
+            outgoing.take_drops(&mut self.lost);
+        }
+        drop(outgoing);
+        self.pushed(broker, client, pushed);
+    }
+
+    #[inline]
+    fn pushed(&mut self, broker: &Broker, client: &Arc<Client>, pushed: Pushed) {
+        match pushed {
+            Pushed::Quiet => {}
+            Pushed::Wake => self.woken.push(Arc::clone(client)),
+            lost => self.lose(broker, client, lost),
+        }
+    }
+
+    /// A bound was reached on the way to a client.
+    #[cold]
+    fn lose(&mut self, broker: &Broker, client: &Arc<Client>, pushed: Pushed) {
+        match pushed {
+            Pushed::Held => broker.reached.count(Limit::Inflight),
+            Pushed::Dropped(dropped) => {
+                broker.count_dropped(client, dropped);
+                if dropped.wake {
+                    self.woken.push(Arc::clone(client));
+                }
+            }
+            Pushed::Overflow(limit) => {
+                let dropped = Dropped { limit: Some(limit), messages: 1, wake: false };
+                broker.count_dropped(client, dropped);
+                client.close(Reason::QuotaExceeded);
+            }
+            Pushed::Quiet | Pushed::Wake => {}
+        }
+    }
+
+    fn encode(
+        &mut self,
+        message: &Publish<'_>,
+        version: Version,
+        retain: bool,
+        identifiers: &[u32],
+    ) -> &[u8] {
+        let qos = QoS::AtMostOnce;
+        let publish = Publish { dup: false, qos, packet_id: None, retain, ..*message };
+        if !identifiers.is_empty() {
+            self.identified.clear();
+            encode(publish, &Extras::identified(identifiers), version, &mut self.identified);
+            return &self.identified;
+        }
+        let out = &mut self.encoded[usize::from(version == Version::V5) * 2 + usize::from(retain)];
+        if out.is_empty() {
+            encode(publish, &Extras::default(), version, out);
+        }
+        out
+    }
+}

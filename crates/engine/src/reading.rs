@@ -1,0 +1,304 @@
+//! The journal for readers on other machines: a request comes as a message on `$slipring/journal/`, and
+//! its answer goes to that client alone. `docs/remote.md` has both.
+//!
+//! Files are read on threads that serve no connection; what waits is bounded, for each client and for
+//! all together.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use slipring_core::{AnswerTerms, Limit, Pushed};
+use slipring_journal::{
+    Answer, Identity, READ_ANSWER_BYTES, ReadError, Reader, Refusal, Request, Why, consumers,
+};
+use slipring_wire::{Packet, PropertiesBuf, PropertyId, Publish, QoS, Reason, Value, Version};
+use tokio::sync::Semaphore;
+
+use crate::broker::Broker;
+use crate::client::{Client, Link};
+use crate::event::now_ns;
+
+/// What the topics of requests begin with.
+const TOPIC: &str = "$slipring/journal/";
+/// Requests that read files at the same time.
+const READS_AT_ONCE: usize = 4;
+/// Bytes of one answer, whatever was asked for; a single larger message is answered all the same.
+const ANSWER_BYTES_MAX: usize = 4 << 20;
+
+const NOT_ALLOWED: &str =
+    "this user may not read the journal; set journal = true in its [[user]] entry";
+const NO_JOURNAL: &str = "the broker has no journal; set journal.topics";
+const BUSY: &str = "too many requests to the journal at once; ask again a little later";
+
+/// The place where the journal is read for others.
+pub(crate) struct Reading {
+    /// Where the positions of consumers are noted.
+    folder: OnceLock<PathBuf>,
+    /// Whose turn it is; all others wait in line.
+    turn: Arc<Semaphore>,
+    /// Requests that wait or are being answered.
+    asked: AtomicUsize,
+    // Readers at rest: they remember places. A lock: taken for a moment, twice for each request.
+    readers: Mutex<Vec<Reader>>,
+}
+
+/// Where the answer to one request goes.
+struct Envelope {
+    topic: String,
+    correlation: Option<Vec<u8>>,
+}
+
+/// A request that is accepted.
+struct Question {
+    broker: Arc<Broker>,
+    client: Arc<Client>,
+    /// The connection it came by.
+    link: u64,
+    terms: AnswerTerms,
+    envelope: Envelope,
+    name: String,
+    body: Vec<u8>,
+}
+
+/// A client publishes to a topic of the broker's own; the reason acknowledges it.
+pub(crate) fn ask(
+    broker: &Arc<Broker>,
+    client: &Arc<Client>,
+    link: &Link,
+    message: &Publish<'_>,
+    reply: &mut Vec<u8>,
+) -> Reason {
+    let Some(name) = message.topic.strip_prefix(TOPIC) else {
+        return Reason::NotAuthorized; // MQTT-4.7.2-1: these are the broker's own
+    };
+    if message.qos == QoS::ExactlyOnce {
+        return Reason::NotAuthorized; // asking twice does no harm, so nothing is kept about it
+    }
+    let Some(envelope) = Envelope::of(message) else { return Reason::ImplementationSpecificError };
+    let Some(terms) = client.outgoing().answer_terms(link.key) else {
+        return Reason::NotAuthorized; // the session is another connection's by now
+    };
+    match broker.admit_question(client, link, name, message.payload) {
+        Ok(()) => {
+            let (broker, client) = (Arc::clone(broker), Arc::clone(client));
+            let (name, body) = (name.to_owned(), message.payload.to_vec());
+            let question = Question { broker, client, link: link.key, terms, envelope, name, body };
+            tokio::spawn(question.answer());
+            Reason::Success
+        }
+        Err(refusal) => {
+            reply.append(&mut envelope.packet(&refusal.encode(), terms));
+            reason_of(refusal.why)
+        }
+    }
+}
+
+fn reason_of(why: Why) -> Reason {
+    match why {
+        Why::NotAllowed => Reason::NotAuthorized,
+        Why::Busy => Reason::QuotaExceeded,
+        Why::Malformed => Reason::PayloadFormatInvalid,
+        _ => Reason::ImplementationSpecificError,
+    }
+}
+
+impl Broker {
+    /// Whether a request is taken up: then it counts until its answer is there.
+    fn admit_question(
+        &self,
+        client: &Client,
+        link: &Link,
+        name: &str,
+        body: &[u8],
+    ) -> Result<(), Refusal> {
+        let plan = self.plan.load();
+        if !plan.authentication.users.may_read_journal(link.proven()) {
+            return Err(Refusal::new(Why::NotAllowed, NOT_ALLOWED));
+        }
+        if self.journal.is_none() {
+            return Err(Refusal::new(Why::NoJournal, NO_JOURNAL));
+        }
+        Request::decode(name, body)
+            .map_err(|error| Refusal::new(Why::Malformed, error.to_string()))?;
+        let most = plan.limits.journal_requests;
+        if !self.reading.enter(most) {
+            self.reached.count(Limit::JournalRequests);
+            return Err(Refusal::new(Why::Busy, BUSY));
+        }
+        if client.outgoing().ask(link.key).is_none() {
+            self.reading.leave();
+            self.reached.count(Limit::JournalRequests);
+            return Err(Refusal::new(Why::Busy, BUSY));
+        }
+        Ok(())
+    }
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self {
+            folder: OnceLock::new(),
+            turn: Arc::new(Semaphore::new(READS_AT_ONCE)),
+            asked: AtomicUsize::new(0),
+            readers: Mutex::default(),
+        }
+    }
+}
+
+impl Reading {
+    /// The journal's folder.
+    pub fn set_folder(&self, folder: &Path) {
+        let _ = self.folder.set(folder.to_owned());
+    }
+
+    fn enter(&self, most: usize) -> bool {
+        let entered = self.asked.fetch_add(1, Ordering::AcqRel) < most;
+        if !entered {
+            self.leave();
+        }
+        entered
+    }
+
+    fn leave(&self) {
+        self.asked.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    fn readers(&self) -> MutexGuard<'_, Vec<Reader>> {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Question {
+    /// Waits for its turn, reads, and sends the answer.
+    async fn answer(self) {
+        let question = Arc::new(self);
+        let reading = &question.broker.reading;
+        let turn = Arc::clone(&reading.turn).acquire_owned().await;
+        let asked = Arc::clone(&question);
+        let read = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            asked.read().unwrap_or_else(|refusal| refusal.encode())
+        });
+        let body = read.await.unwrap_or_else(|error| {
+            Refusal::new(Why::Failed, format!("reading failed: {error}")).encode()
+        });
+        reading.leave();
+        let packet = question.envelope.packet(&body, question.terms);
+        if question.client.outgoing().answer(question.link, packet) == Pushed::Wake {
+            question.client.wake();
+        }
+    }
+
+    fn read(&self) -> Result<Vec<u8>, Refusal> {
+        let request = Request::decode(&self.name, &self.body);
+        match request.map_err(|error| Refusal::new(Why::Malformed, error.to_string()))? {
+            Request::About => self.with_reader(|reader| {
+                let newest_ns = reader.newest_receive_ns()?.unwrap_or(0);
+                let (first, end) = (reader.first_offset(), reader.end_offset()?);
+                let journal = reader.identity();
+                Ok(Answer::About { journal, first, end, newest_ns }.encode())
+            }),
+            Request::Read { from, to, bytes_max } => self.read_range(from, to, bytes_max),
+            Request::At { ns } => self.with_reader(|reader| {
+                let (offset, journal) = (reader.offset_at(ns)?, reader.identity());
+                Ok(Answer::At { journal, offset }.encode())
+            }),
+            Request::Commit { journal, offset, consumer } => self.commit(journal, offset, consumer),
+        }
+    }
+
+    /// The first part of a range that an answer has room for.
+    fn read_range(&self, from: u64, to: u64, bytes_max: u32) -> Result<Vec<u8>, Refusal> {
+        if from > to {
+            let text = format!("a range ends before it begins: {from} to {to}");
+            return Err(Refusal::new(Why::Malformed, text));
+        }
+        let single_max = self.terms.packet_bytes.saturating_sub(self.envelope.bytes());
+        let most = single_max.min(ANSWER_BYTES_MAX).min(bytes_max as usize);
+        let (journal, excerpt) = self.with_reader(|reader| {
+            // The range was there when it was asked for; retention may have been faster.
+            reader.end_offset()?;
+            Ok((reader.identity(), reader.excerpt(from..to, most, single_max)?))
+        })?;
+        if excerpt.is_empty() && from < to {
+            return Err(too_large(from, excerpt.needed, single_max));
+        }
+        Ok(Answer::Read { journal, end: excerpt.end, batches: &excerpt.batches }.encode())
+    }
+
+    fn commit(&self, journal: Identity, offset: u64, consumer: &str) -> Result<Vec<u8>, Refusal> {
+        let (ours, end) =
+            self.with_reader(|reader| Ok((reader.identity(), reader.end_offset()?)))?;
+        if journal != ours {
+            let text = format!("the broker has journal {ours}, not {journal}");
+            return Err(Refusal::new(Why::OtherJournal, text));
+        }
+        if offset > end {
+            return Err(Refusal::from(&ReadError::Beyond { asked: offset, end }));
+        }
+        let failed = |text: String| Refusal::new(Why::Failed, text);
+        let folder = self.broker.reading.folder.get();
+        let folder = folder.ok_or_else(|| failed("the journal has no folder".to_owned()))?;
+        let standing = consumers::Standing { journal, offset, updated_ns: now_ns() };
+        consumers::commit(folder, consumer, &standing)
+            .map_err(|error| failed(error.to_string()))?;
+        Ok(Answer::Committed { journal }.encode())
+    }
+
+    /// Lends a reader for one request.
+    fn with_reader<T>(
+        &self,
+        read: impl FnOnce(&mut Reader) -> Result<T, ReadError>,
+    ) -> Result<T, Refusal> {
+        let rested = self.broker.reading.readers().pop();
+        let journal = self.broker.journal.as_ref();
+        let lent = rested.or_else(|| journal.map(slipring_journal::Journal::reader));
+        let mut reader = lent.ok_or_else(|| Refusal::new(Why::NoJournal, NO_JOURNAL))?;
+        let read = read(&mut reader);
+        self.broker.reading.readers().push(reader);
+        read.map_err(|error| Refusal::from(&error))
+    }
+}
+
+fn too_large(offset: u64, needed: usize, most: usize) -> Refusal {
+    let text = format!(
+        "the message at offset {offset} takes {needed} bytes, and an answer to this client at most \
+         {most}: see its maximum packet size, and limits.outbox_bytes of the broker"
+    );
+    Refusal { why: Why::TooLarge, numbers: [offset, needed as u64], text }
+}
+
+impl Envelope {
+    /// None without a response topic: nobody could be answered.
+    fn of(message: &Publish<'_>) -> Option<Self> {
+        let topic = message.properties.text(PropertyId::ResponseTopic)?.to_owned();
+        let correlation = match message.properties.get(PropertyId::CorrelationData) {
+            Some(Value::Binary(data)) => Some(data.to_vec()),
+            _ => None,
+        };
+        Some(Self { topic, correlation })
+    }
+
+    /// The packet with an answer, or none where even a refusal is larger than the client takes.
+    fn packet(&self, body: &[u8], terms: AnswerTerms) -> Vec<u8> {
+        let mut properties = PropertiesBuf::new();
+        if let Some(data) = &self.correlation {
+            properties.push(PropertyId::CorrelationData, Value::Binary(data));
+        }
+        let properties = properties.borrow();
+        let mut packet = Vec::with_capacity(body.len() + self.bytes());
+        let publish = Publish { properties, ..Publish::new(&self.topic, body) };
+        Packet::Publish(publish).encode(Version::V5, &mut packet);
+        if packet.len() > terms.packet_bytes {
+            packet.clear(); // MQTT-3.1.2-24: it is not sent at all
+        }
+        packet
+    }
+
+    /// Bytes of a packet with an answer to `read` that are not its batches, at most.
+    fn bytes(&self) -> usize {
+        let correlation = self.correlation.as_ref().map_or(0, |data| 3 + data.len());
+        5 + 2 + self.topic.len() + 4 + correlation + READ_ANSWER_BYTES
+    }
+}

@@ -1,0 +1,155 @@
+//! Coming back: sessions, retained messages and wills as the journal has them, and the snapshots that
+//! keep coming back quick.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use slipring_core::ledger::{BatchHead, Kept, Ledger, RetainedMessage};
+use slipring_core::{Message, Millis, Outgoing, Place, Session, Stored};
+use slipring_journal::{Damage, Journal, Position, ReadError, StateBatch};
+use slipring_wire::QoS;
+
+use crate::broker::Broker;
+use crate::client::Client;
+use crate::stored::age_ms;
+
+/// What came back when the broker started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recovered {
+    /// Sessions that wait for their client.
+    pub sessions: usize,
+    /// Messages that wait for them.
+    pub queued: usize,
+    /// Retained messages.
+    pub retained: usize,
+    /// What of the journal could not be read.
+    pub damage: Vec<Damage>,
+    /// Records that made no sense, and a snapshot that could not be used.
+    pub flaws: Vec<String>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// The state that the journal describes, and how far that is.
+pub(crate) struct State {
+    ledger: Ledger,
+    end: Position,
+    damage: Vec<Damage>,
+    flaws: Vec<String>,
+    begun: Instant,
+}
+
+/// Reads the newest snapshot and what came after it.
+pub(crate) fn read(journal: &Journal) -> Result<State, ReadError> {
+    let begun = Instant::now();
+    let mut reader = journal.reader();
+    let mut flaws = Vec::new();
+    let mut ledger = Ledger::default();
+    let mut from = None;
+    match reader.snapshot() {
+        Ok(None) => {}
+        Ok(Some((position, bytes))) => match Ledger::restore(&bytes) {
+            Ok(restored) => (ledger, from) = (restored, Some(position)),
+            Err(error) => flaws.push(format!("the snapshot of the sessions: {error}")),
+        },
+        Err(error) => flaws.push(error.to_string()),
+    }
+    let followed = reader.follow(from, &mut |batch| take(&mut ledger, &batch, &mut flaws))?;
+    Ok(State { ledger, end: followed.end, damage: followed.damage, flaws, begun })
+}
+
+fn take(ledger: &mut Ledger, batch: &StateBatch<'_>, flaws: &mut Vec<String>) {
+    let StateBatch { base_offset, count: messages, receive_ns, records, .. } = *batch;
+    if let Err(error) = ledger.apply(BatchHead { base_offset, messages, receive_ns }, records) {
+        flaws.push(format!("records at offset {base_offset}: {error}"));
+    }
+    for (offset, message) in batch.retained() {
+        let Ok(qos) = QoS::from_bits(message.flags.qos()) else { continue };
+        let (topic, properties, payload) = (message.topic, message.properties, message.payload);
+        ledger.retain(offset, receive_ns, RetainedMessage { topic, qos, properties, payload });
+    }
+}
+
+impl State {
+    /// The first offset of the journal that a session or a waiting message needs.
+    pub fn needed(&self) -> u64 {
+        self.ledger.needed().unwrap_or(self.end.offset).min(self.end.offset)
+    }
+
+    /// Where it ends, and the records that lead to it.
+    pub fn snapshot(&mut self, now_ns: i64) -> (Position, Vec<u8>) {
+        self.ledger.expire(now_ns);
+        let mut bytes = Vec::new();
+        self.ledger.snapshot(&mut bytes);
+        (self.end, bytes)
+    }
+}
+
+impl Broker {
+    /// Takes up what the journal describes. Nobody is connected yet.
+    pub fn recover(&self, state: State) -> Recovered {
+        let State { ledger, damage, flaws, begun, .. } = state;
+        self.skip_keys(ledger.highest_session());
+        let mut recovered = Recovered { damage, flaws, ..Recovered::default() };
+        for (topic, kept) in ledger.retained() {
+            let message = kept.message(topic);
+            recovered.retained += usize::from(self.take_up(kept.offset, kept.receive_ns, message));
+        }
+        for (session, kept) in ledger.sessions() {
+            let (client, queued) = self.take_up_session(session, kept, ledger.newest_ns());
+            recovered.queued += queued;
+            recovered.sessions += usize::from(client);
+        }
+        recovered.took = begun.elapsed();
+        recovered
+    }
+
+    /// A retained message is there again, unless it has expired or has no room any more.
+    fn take_up(&self, offset: u64, receive_ns: i64, message: RetainedMessage<'_>) -> bool {
+        let plan = self.plan.load();
+        let RetainedMessage { topic, qos, properties, payload } = message;
+        let place = Place { offset, durability: plan.durability_of(topic) };
+        let age_ms = age_ms(receive_ns);
+        let stored = Stored { topic, properties, payload, qos, retain: true, place, age_ms };
+        let Ok(message) = Message::restored(&stored, self.now_ms()) else { return false };
+        let expired = message.is_expired(self.now_ms());
+        !expired && self.retained().set(Arc::new(message), &plan.limits).is_ok()
+    }
+
+    /// A session waits for its client again, or is over by now; how many messages wait in it.
+    fn take_up_session(&self, key: u64, kept: &Kept, newest_ns: i64) -> (bool, usize) {
+        let plan = self.plan.load();
+        let level = plan.durability.highest();
+        let outgoing = if kept.expiry_s > 0 {
+            Outgoing::restore(&plan.limits, key, level, kept)
+        } else {
+            Outgoing::new(&plan.limits)
+        };
+        let (queued, _) = outgoing.waiting();
+        let client = Arc::new(Client::new(key, &kept.client_id, kept.user.as_deref(), outgoing));
+        let left_ns = kept.left_ns.unwrap_or(newest_ns);
+        let away_ms = age_ms(left_ns);
+        let mut state = client.state();
+        state.session = Session::restore(kept);
+        state.recorded = true;
+        state.left_ns = left_ns;
+        state.expiry_s = kept.expiry_s;
+        state.expires_ms = (kept.expiry_s < u32::MAX).then(|| self.left_of(kept.expiry_s, away_ms));
+        state.will = kept.will.clone().map(|will| {
+            // A client that was connected lost its connection when the broker ended.
+            let at = self.left_of(will.delay_s, away_ms);
+            (will, at)
+        });
+        let subscriptions = kept.subscriptions.iter();
+        self.enter_routes(&client, subscriptions.map(|(filter, kept)| (&**filter, kept.options)));
+        self.set_timer(&client, &mut state);
+        drop(state);
+        self.registry().sessions.insert(kept.client_id.clone(), client);
+        (kept.expiry_s > 0, queued)
+    }
+
+    /// When so many seconds are over of which some have passed.
+    fn left_of(&self, seconds: u32, passed_ms: Millis) -> Millis {
+        self.now_ms() + (Millis::from(seconds) * 1_000).saturating_sub(passed_ms)
+    }
+}

@@ -1,0 +1,74 @@
+//! Messages that wait in the journal instead of in memory: read back when their client is here.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use slipring_core::{Durability, Message, Millis, Place, Pushed, Stored};
+use slipring_journal::{Batch, Reader, StoredMessage};
+use slipring_wire::QoS;
+use tokio::runtime::{Handle, RuntimeFlavor};
+
+use crate::broker::Broker;
+use crate::client::Client;
+use crate::event::now_ns;
+
+/// The reader of all clients. It remembers places, so that the next read is quick.
+// A lock: held while a client's messages are read, on a thread that serves no connection.
+pub(crate) type Shelf = Mutex<Option<Reader>>;
+
+impl Broker {
+    /// Reads the messages a client waits for, apart from the threads that serve connections.
+    pub fn load(self: &Arc<Self>, client: &Arc<Client>, offsets: Vec<u64>) {
+        let Ok((_, gate)) = self.append(&mut Batch::new(), Durability::Process) else { return };
+        let (broker, client) = (Arc::clone(self), Arc::clone(client));
+        tokio::spawn(async move {
+            if !broker.gates.passed(gate).await {
+                return; // what is not written cannot be read
+            }
+            let load = move || {
+                let found = broker.read_stored(&offsets);
+                if client.outgoing().fill(&found) == Pushed::Wake {
+                    client.wake();
+                }
+            };
+            match Handle::current().runtime_flavor() {
+                RuntimeFlavor::CurrentThread => load(), // a simulation: nothing happens apart
+                _ => drop(tokio::task::spawn_blocking(load)),
+            }
+        });
+    }
+
+    /// The messages at these offsets; None where there is none any more.
+    fn read_stored(&self, offsets: &[u64]) -> Vec<(u64, Option<Arc<Message>>)> {
+        let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(journal) = &self.journal else { return lost(offsets) };
+        let reader = shelf.get_or_insert_with(|| journal.reader());
+        let found = reader.messages(offsets);
+        drop(shelf);
+        let messages = found.into_iter().map(|found| Some(Arc::new(self.restored(&found.ok()?)?)));
+        offsets.iter().copied().zip(messages).collect()
+    }
+
+    /// A message as it was stored.
+    pub fn restored(&self, stored: &StoredMessage) -> Option<Message> {
+        let durability = self.plan.load().durability_of(&stored.topic);
+        let stored = Stored {
+            topic: &stored.topic,
+            properties: &stored.properties,
+            payload: &stored.payload,
+            qos: QoS::from_bits(stored.flags.qos()).ok()?,
+            retain: stored.flags.retain(),
+            place: Place { offset: stored.offset, durability },
+            age_ms: age_ms(stored.receive_ns),
+        };
+        Message::restored(&stored, self.now_ms()).ok()
+    }
+}
+
+fn lost(offsets: &[u64]) -> Vec<(u64, Option<Arc<Message>>)> {
+    offsets.iter().map(|offset| (*offset, None)).collect()
+}
+
+/// How long ago something was, by the clock on the wall; a clock that went back makes it now.
+pub(crate) fn age_ms(at_ns: i64) -> Millis {
+    u64::try_from(now_ns().saturating_sub(at_ns)).unwrap_or(0) / 1_000_000
+}

@@ -1,0 +1,117 @@
+//! A part of the journal that is read elsewhere: the same messages, nothing of the sessions, and
+//! never more than was asked for.
+
+use std::path::PathBuf;
+use std::{env, fs, process};
+
+use slipring_journal::{Batch, Columns, Flags, Flaw, Journal, Options, ReadError, Reader};
+
+struct Scratch(PathBuf);
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A journal of 40 messages in batches of 1, 2, 3 ..., with secrets of sessions between them.
+fn journal(name: &str) -> (Scratch, Reader) {
+    let dir = Scratch(env::temp_dir().join(format!("slipring-excerpt-{name}-{}", process::id())));
+    let _ = fs::remove_dir_all(&dir.0);
+    let options = Options { segment_bytes: 1000, ..Options::default() };
+    let (journal, _) = Journal::open(&dir.0, options, |_| ()).unwrap();
+    let (mut batch, mut next) = (Batch::new(), 0..40_u64);
+    for size in 1.. {
+        let numbers: Vec<u64> = next.by_ref().take(size).collect();
+        let Some(first) = numbers.first() else { break };
+        batch.begin("pump", i64::try_from(*first).unwrap());
+        for number in &numbers {
+            let payload = vec![b'x'; *number as usize];
+            batch.push(Flags::new(1, number % 2 == 0), &format!("n/{number}"), b"p", &payload);
+        }
+        batch.records().extend_from_slice(b"SECRET of another session");
+        journal.append(&mut batch, false).unwrap();
+        batch.records().extend_from_slice(b"SECRET without a message");
+        batch.at(9);
+        journal.append(&mut batch, false).unwrap();
+    }
+    journal.close().unwrap();
+    let reader = Reader::open(&dir.0).unwrap();
+    (dir, reader)
+}
+
+/// What a reader elsewhere makes of a range, asking again and again.
+fn elsewhere(reader: &mut Reader, start: u64, end: u64, bytes_max: usize) -> Columns {
+    let mut columns = Columns::starting_at(start);
+    while columns.end < end {
+        let from = columns.end;
+        let excerpt = reader.excerpt(from..end, bytes_max, 10_000).unwrap();
+        assert!(excerpt.end > from, "it gets on");
+        assert!(excerpt.batches.len() <= bytes_max || excerpt.end == from + 1);
+        assert!(!excerpt.batches.windows(6).any(|six| six == b"SECRET"));
+        assert!(columns.take_excerpt(&excerpt.batches, from, &(start..end), usize::MAX).unwrap());
+        assert_eq!(columns.end, excerpt.end);
+    }
+    columns
+}
+
+#[test]
+fn every_range_is_the_same_elsewhere_whatever_the_bound() {
+    let (_dir, mut reader) = journal("ranges");
+    for start in 0..40 {
+        for end in start + 1..=40 {
+            let here = reader.read(start..end, usize::MAX).unwrap();
+            for bytes_max in [0, 200, 10_000] {
+                assert_eq!(elsewhere(&mut reader, start, end, bytes_max), here);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_message_without_room_is_named_with_its_bytes() {
+    let (_dir, mut reader) = journal("room");
+    let excerpt = reader.excerpt(39..40, 80, 80).unwrap();
+    assert!(excerpt.is_empty());
+    let needed = 44 + 6 + (1 + 6 + 5 + 4 + 39);
+    assert_eq!((excerpt.end, excerpt.needed), (39, needed));
+    let excerpt = reader.excerpt(39..40, 80, needed).unwrap();
+    assert_eq!((excerpt.end, excerpt.batches.len()), (40, needed));
+}
+
+#[test]
+fn columns_without_room_are_filled_from_the_same_excerpt_later() {
+    let (_dir, mut reader) = journal("later");
+    let excerpt = reader.excerpt(0..40, 100_000, 100_000).unwrap();
+    let (mut at, mut seen) = (0, Vec::new());
+    while at < 40 {
+        let mut columns = Columns::starting_at(at);
+        columns.take_excerpt(&excerpt.batches, 0, &(at..40), 100).unwrap();
+        seen.extend(columns.offset);
+        at = columns.end;
+    }
+    assert_eq!(seen, (0..40).collect::<Vec<i64>>());
+}
+
+#[test]
+fn no_flipped_bit_goes_unseen() {
+    let (_dir, mut reader) = journal("bits");
+    let excerpt = reader.excerpt(5..9, 10_000, 10_000).unwrap();
+    for bit in 0..excerpt.batches.len() * 8 {
+        let mut batches = excerpt.batches.clone();
+        batches[bit / 8] ^= 1 << (bit % 8);
+        let taken = Columns::starting_at(5).take_excerpt(&batches, 5, &(5..9), usize::MAX);
+        assert!(taken.is_err(), "bit {bit}");
+    }
+    let mut columns = Columns::starting_at(4);
+    let moved = columns.take_excerpt(&excerpt.batches, 4, &(4..9), usize::MAX);
+    assert_eq!(moved, Err(Flaw::WrongOffset));
+}
+
+#[test]
+fn the_newest_receive_time_is_that_of_the_last_message() {
+    let (_dir, mut reader) = journal("newest");
+    assert_eq!(reader.newest_receive_ns().unwrap(), Some(36));
+    let error = reader.excerpt(0..41, 100, 100).unwrap_err();
+    assert!(matches!(error, ReadError::Beyond { asked: 41, end: 40 }), "{error}");
+}

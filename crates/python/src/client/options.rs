@@ -1,0 +1,67 @@
+//! How Python says what a connection is like: a dictionary, one key for each keyword of `connect`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use slipring_client::{Credentials, Options, TlsFiles};
+
+/// The keys, and what they hold.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct OptionsDict {
+    client_id: String,
+    user: Option<String>,
+    password: Option<Vec<u8>>,
+    tls: Option<TlsDict>,
+    keep_alive_s: u16,
+    timeout_s: f64,
+    outbox_bytes_max: usize,
+    inbox_bytes_max: usize,
+}
+
+/// The keys of `Tls`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct TlsDict {
+    ca: Option<PathBuf>,
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
+    server_name: Option<String>,
+}
+
+impl TryFrom<OptionsDict> for Options {
+    type Error = PyErr;
+
+    fn try_from(given: OptionsDict) -> PyResult<Self> {
+        Ok(Self {
+            client_id: given.client_id,
+            credentials: Credentials { user: given.user, password: given.password },
+            tls: given.tls.map(TlsFiles::try_from).transpose()?,
+            keep_alive_s: given.keep_alive_s,
+            timeout: seconds(given.timeout_s)?,
+            outbox_bytes_max: given.outbox_bytes_max,
+            inbox_bytes_max: given.inbox_bytes_max,
+        })
+    }
+}
+
+impl TryFrom<TlsDict> for TlsFiles {
+    type Error = PyErr;
+
+    fn try_from(given: TlsDict) -> PyResult<Self> {
+        let identity = match (given.certificate, given.key) {
+            (Some(certificate), Some(key)) => Some((certificate, key)),
+            (None, None) => None,
+            _ => return Err(PyValueError::new_err("a certificate needs its key, and the reverse")),
+        };
+        Ok(Self { ca: given.ca, identity, server_name: given.server_name })
+    }
+}
+
+/// A time-out that Python gave.
+pub fn seconds(value: f64) -> PyResult<Duration> {
+    Duration::try_from_secs_f64(value)
+        .map_err(|_| PyValueError::new_err(format!("a time-out of {value} s is not a time")))
+}

@@ -1,0 +1,126 @@
+//! The journal of a broker elsewhere, for Python: the methods of `JournalReader`, over the network.
+//! Decides nothing.
+
+#![allow(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::prelude::*;
+use slipring_client::{Address, Credentials};
+use slipring_journal::{Identity, Why};
+use slipring_remote::{Options, RemoteError};
+
+use crate::client::options::{TlsDict, seconds};
+use crate::journal::JournalColumns;
+
+pyo3::import_exception!(slipring.errors, ConnectError);
+pyo3::import_exception!(slipring.errors, JournalError);
+pyo3::import_exception!(slipring.errors, JournalGap);
+
+/// Adds this file's class to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<RemoteJournal>()
+}
+
+/// How to reach the broker, and how long to wait for it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct OptionsDict {
+    /// Known from before: another journal is refused, and a broker that is away is waited for.
+    identity: Option<String>,
+    user: Option<String>,
+    password: Option<Vec<u8>>,
+    tls: Option<TlsDict>,
+    timeout_s: f64,
+    patience_s: f64,
+}
+
+/// Reads the journal of a broker over the network.
+#[pyclass(frozen, module = "slipring._native")]
+struct RemoteJournal {
+    /// Python may call from several threads; there is one connection.
+    journal: Mutex<slipring_remote::RemoteJournal>,
+    url: String,
+    #[pyo3(get)]
+    identity: String,
+}
+
+#[pymethods]
+impl RemoteJournal {
+    #[new]
+    fn new(py: Python<'_>, url: &str, options: OptionsDict) -> PyResult<Self> {
+        let address: Address =
+            url.parse().map_err(|error| ConnectError::new_err(format!("{error}")))?;
+        let url = address.to_string();
+        let expected = options.identity.as_deref().map(identity).transpose()?;
+        let options = Options {
+            credentials: Credentials { user: options.user, password: options.password },
+            tls: options.tls.map(TryInto::try_into).transpose()?,
+            timeout: seconds(options.timeout_s)?,
+            patience: seconds(options.patience_s)?,
+        };
+        let opened = py.detach(|| slipring_remote::RemoteJournal::open(address, options, expected));
+        let journal = opened.map_err(|error| translate(&url, &error))?;
+        let identity = journal.identity().to_string();
+        Ok(Self { journal: Mutex::new(journal), url, identity })
+    }
+
+    /// The broker's address, with its port.
+    #[getter]
+    fn url(&self) -> &str {
+        &self.url
+    }
+
+    #[getter]
+    fn first_offset(&self) -> u64 {
+        self.journal().first_offset()
+    }
+
+    fn end_offset(&self, py: Python<'_>) -> PyResult<u64> {
+        py.detach(|| self.journal().end_offset()).map_err(|error| translate(&self.url, &error))
+    }
+
+    fn offset_at(&self, py: Python<'_>, ns: i64) -> PyResult<u64> {
+        py.detach(|| self.journal().offset_at(ns)).map_err(|error| translate(&self.url, &error))
+    }
+
+    fn read(
+        &self,
+        py: Python<'_>,
+        start: u64,
+        end: u64,
+        max_bytes: usize,
+    ) -> PyResult<JournalColumns> {
+        let read = py.detach(|| self.journal().read(start..end, max_bytes));
+        Ok(JournalColumns::new(read.map_err(|error| translate(&self.url, &error))?))
+    }
+
+    /// Notes how far a consumer has come, so that retention does not overtake it.
+    fn commit(&self, py: Python<'_>, consumer: &str, offset: u64) -> PyResult<()> {
+        let noted = py.detach(|| self.journal().commit(consumer, offset));
+        noted.map_err(|error| translate(&self.url, &error))
+    }
+}
+
+impl RemoteJournal {
+    fn journal(&self) -> MutexGuard<'_, slipring_remote::RemoteJournal> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn identity(text: &str) -> PyResult<Identity> {
+    let not_one = || JournalError::new_err(format!("{text:?} is not the identity of a journal"));
+    text.parse().map_err(|_| not_one())
+}
+
+fn translate(url: &str, error: &RemoteError) -> PyErr {
+    match error {
+        RemoteError::Start(_) | RemoteError::Lost(_) => {
+            ConnectError::new_err(format!("no connection to {url}: {error}"))
+        }
+        RemoteError::Refused(refusal) if matches!(refusal.why, Why::Gap | Why::Beyond) => {
+            JournalGap::new_err(error.to_string())
+        }
+        _ => JournalError::new_err(format!("the journal of {url}: {error}")),
+    }
+}

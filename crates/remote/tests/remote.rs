@@ -1,0 +1,262 @@
+//! The journal read over the network from a real broker, beside the same journal read from its folder.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::{env, fs, process, thread};
+
+use slipring_core::{Authentication, Limits, Plan, Users, Verifier};
+use slipring_engine::{Engine, ListenerSettings, Settings};
+use slipring_journal::{Batch, Columns, Flags, Identity, Journal, Options, Reader, Why, consumers};
+use slipring_remote::{RemoteError, RemoteJournal};
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = env::temp_dir().join(format!("slipring-remote-{name}-{}", process::id()));
+        let _ = fs::remove_dir_all(&path);
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Appends messages of all sizes, the largest above what one answer usually holds.
+fn write(folder: &Path, count: u32) {
+    let options = Options { segment_bytes: 1 << 20, ..Options::default() };
+    let (journal, _) = Journal::open(folder, options, |_| ()).unwrap();
+    let mut batch = Batch::new();
+    for number in 0..count {
+        if number % 7 == 0 {
+            journal.append_waiting(&mut batch, false).unwrap();
+            batch.begin("pump", i64::from(number));
+        }
+        let size = if number % 500 == 499 { 3 << 20 } else { number as usize % 5000 };
+        batch.push(Flags::new(0, false), "a/b", b"", &vec![number as u8; size]);
+        batch.records().extend_from_slice(b"nobody's business");
+    }
+    journal.append_waiting(&mut batch, false).unwrap();
+    journal.close().unwrap();
+}
+
+fn start(folder: Option<&Path>, listen: &str, plan: Plan) -> Engine {
+    let settings = Settings {
+        listeners: vec![ListenerSettings::tcp("mqtt", listen)],
+        journal: folder.map(Into::into),
+        segment_bytes: 1 << 20,
+        threads: 2,
+    };
+    Engine::start(&settings, plan).unwrap()
+}
+
+fn open(engine: &Engine) -> Result<RemoteJournal, RemoteError> {
+    let address = format!("mqtt://{}", engine.address()).parse().unwrap();
+    RemoteJournal::open(address, slipring_remote::Options::default(), None)
+}
+
+fn refusal(error: RemoteError) -> (Why, [u64; 2], String) {
+    match error {
+        RemoteError::Refused(refusal) => (refusal.why, refusal.numbers, refusal.text),
+        other => panic!("not a refusal: {other}"),
+    }
+}
+
+#[test]
+fn every_range_is_the_same_as_in_the_folder() {
+    let folder = Folder::new("same");
+    write(&folder.0, 2000);
+    let engine = start(Some(&folder.0), "127.0.0.1:0", Plan::default());
+    let (mut here, mut there) = (Reader::open(&folder.0).unwrap(), open(&engine).unwrap());
+    assert_eq!(there.identity(), here.identity());
+    let end = here.end_offset().unwrap();
+    assert_eq!((there.first_offset(), there.end_offset().unwrap()), (0, end));
+    for ns in [-1, 0, 700, 1400, 3000] {
+        assert_eq!(there.offset_at(ns).unwrap(), here.offset_at(ns).unwrap());
+    }
+    for (range, bytes_max) in
+        [(0..end, 1 << 28), (3..4, 1), (1000..1900, 100_000), (499..500, 10), (7..7, 1), (0..9, 0)]
+    {
+        let (mut from, mut to) = (range.start, range.start);
+        while from < range.end {
+            let local = here.read(from..range.end, bytes_max).unwrap();
+            let remote = there.read(from..range.end, bytes_max).unwrap();
+            assert!(remote == local, "{from} of {range:?}");
+            (from, to) = (local.end, remote.end);
+        }
+        assert_eq!(to, range.end);
+    }
+}
+
+#[test]
+fn what_is_not_there_is_refused_with_the_numbers() {
+    let folder = Folder::new("beyond");
+    write(&folder.0, 50);
+    let engine = start(Some(&folder.0), "127.0.0.1:0", Plan::default());
+    let mut journal = open(&engine).unwrap();
+    let (why, numbers, text) = refusal(journal.read(40..51, 100).unwrap_err());
+    assert_eq!((why, numbers), (Why::Beyond, [51, 50]));
+    assert!(text.contains("ends at 50"), "{text}");
+    assert_eq!(journal.read(40..50, 1 << 20).unwrap().len(), 10, "it still works");
+    let no_journal = start(None, "127.0.0.1:0", Plan::default());
+    assert_eq!(refusal(open(&no_journal).err().unwrap()).0, Why::NoJournal);
+}
+
+#[test]
+fn a_damaged_batch_is_named_and_the_rest_is_read() {
+    let folder = Folder::new("damage");
+    write(&folder.0, 50);
+    let segment = folder.0.join(format!("{:020}.seg", 0));
+    let mut bytes = fs::read(&segment).unwrap();
+    bytes[64 + 44 + 20] ^= 1;
+    fs::write(&segment, bytes).unwrap();
+    let engine = start(Some(&folder.0), "127.0.0.1:0", Plan::default());
+    let mut journal = open(&engine).unwrap();
+    let (why, numbers, _) = refusal(journal.read(0..50, 1 << 20).unwrap_err());
+    assert_eq!((why, numbers), (Why::Damaged, [0, 7]));
+    assert_eq!(journal.read(7..50, 1 << 20).unwrap().len(), 43);
+}
+
+#[test]
+fn a_message_larger_than_an_answer_may_be_is_named() {
+    let folder = Folder::new("large");
+    write(&folder.0, 500);
+    let limits = Limits { outbox_bytes: 1 << 20, ..Limits::default() };
+    let engine = start(Some(&folder.0), "127.0.0.1:0", Plan { limits, ..Plan::default() });
+    let mut journal = open(&engine).unwrap();
+    assert_eq!(journal.read(400..499, 1 << 28).unwrap().end, 499);
+    let (why, [offset, needed], text) = refusal(journal.read(490..500, 1 << 28).unwrap_err());
+    assert_eq!((why, offset), (Why::TooLarge, 499));
+    assert!(needed > 3 << 20 && text.contains("limits.outbox_bytes"), "{text}");
+}
+
+#[test]
+fn only_a_user_with_the_right_reads_the_journal() {
+    let folder = Folder::new("users");
+    write(&folder.0, 10);
+    let verifier = || Verifier::new(b"pencil", b"salt of 16 bytes", 4096).unwrap();
+    let users = Users::new([("lake".into(), verifier()), ("pump".into(), verifier())]).unwrap();
+    let users = users.with_readers(["lake".to_owned()]);
+    let authentication = Authentication { users, anonymous: true };
+    let plan = Plan { authentication, ..Plan::default() };
+    let engine = start(Some(&folder.0), "127.0.0.1:0", plan);
+    let open = |user: Option<&str>, password: &str| {
+        let password = user.map(|_| password.as_bytes().to_vec());
+        let credentials = slipring_client::Credentials { user: user.map(str::to_owned), password };
+        let options = slipring_remote::Options { credentials, ..Default::default() };
+        let address = format!("mqtt://{}", engine.address()).parse().unwrap();
+        RemoteJournal::open(address, options, None)
+    };
+    assert_eq!(open(Some("lake"), "pencil").unwrap().end_offset().unwrap(), 10);
+    for other in [Some("pump"), None] {
+        let (why, _, text) = refusal(open(other, "pencil").err().unwrap());
+        assert_eq!(why, Why::NotAllowed);
+        assert!(text.contains("journal = true"), "{text}");
+    }
+    let wrong = open(Some("lake"), "eraser").err().unwrap().to_string();
+    assert!(wrong.contains("bad user name or password"), "{wrong}");
+}
+
+#[test]
+fn a_name_given_before_there_were_users_is_no_proof() {
+    let folder = Folder::new("late");
+    write(&folder.0, 10);
+    let engine = start(Some(&folder.0), "127.0.0.1:0", Plan::default());
+    let credentials = slipring_client::Credentials { user: Some("lake".into()), password: None };
+    let options = slipring_remote::Options { credentials, ..Default::default() };
+    let address = format!("mqtt://{}", engine.address()).parse().unwrap();
+    let mut journal = RemoteJournal::open(address, options, None).unwrap();
+    let verifier = Verifier::new(b"pencil", b"salt of 16 bytes", 4096).unwrap();
+    let users = Users::new([("lake".into(), verifier)]).unwrap().with_readers(["lake".into()]);
+    let authentication = Authentication { users, anonymous: false };
+    engine.apply(Plan { authentication, ..Plan::default() });
+    assert_eq!(refusal(journal.end_offset().unwrap_err()).0, Why::NotAllowed);
+}
+
+#[test]
+fn reading_goes_on_when_the_broker_is_back() {
+    let folder = Folder::new("again");
+    write(&folder.0, 2000);
+    let engine = start(Some(&folder.0), "127.0.0.1:0", Plan::default());
+    let (listen, mut journal) = (engine.address().to_string(), open(&engine).unwrap());
+    let mut columns = journal.read(0..2000, 5_000_000).unwrap();
+    let mut seen = columns.offset;
+    engine.stop().unwrap();
+    drop(engine);
+    let path = folder.0.clone();
+    let back = thread::spawn(move || start(Some(&path), &listen, Plan::default()));
+    while columns.end < 2000 {
+        columns = journal.read(columns.end..2000, 5_000_000).unwrap();
+        seen.extend(&columns.offset);
+    }
+    assert_eq!(seen, (0..2000).collect::<Vec<i64>>());
+    drop(back.join().unwrap());
+}
+
+#[test]
+fn another_journal_in_its_place_is_refused() {
+    let (one, other) = (Folder::new("one"), Folder::new("other"));
+    write(&one.0, 20);
+    write(&other.0, 20);
+    let engine = start(Some(&one.0), "127.0.0.1:0", Plan::default());
+    let (listen, mut journal) = (engine.address().to_string(), open(&engine).unwrap());
+    drop(engine);
+    let _engine = start(Some(&other.0), &listen, Plan::default());
+    let error = journal.read(0..20, 100).unwrap_err();
+    assert!(matches!(error, RemoteError::OtherJournal { .. }), "{error}");
+    let address = format!("mqtt://{listen}").parse().unwrap();
+    let options = slipring_remote::Options::default();
+    let error = RemoteJournal::open(address, options, Some(journal.identity())).err().unwrap();
+    assert!(matches!(error, RemoteError::OtherJournal { .. }), "{error}");
+}
+
+#[test]
+fn a_consumers_position_is_noted_by_the_broker() {
+    let folder = Folder::new("consumer");
+    write(&folder.0, 20);
+    let engine = start(Some(&folder.0), "127.0.0.1:0", Plan::default());
+    let mut journal = open(&engine).unwrap();
+    journal.commit("lake", 12).unwrap();
+    let noted = consumers::list(&folder.0).unwrap();
+    let standing = noted[0].standing.unwrap();
+    assert_eq!((noted[0].name.as_str(), standing.offset), ("lake", 12));
+    assert_eq!(standing.journal, journal.identity());
+    for (name, offset) in [("../lake", 1), ("", 1), ("lake", 21)] {
+        assert!(matches!(journal.commit(name, offset), Err(RemoteError::Refused(_))), "{name}");
+    }
+    assert_eq!(consumers::list(&folder.0).unwrap().len(), 1);
+}
+
+#[test]
+fn four_readers_at_once_get_what_one_gets() {
+    let folder = Folder::new("four");
+    write(&folder.0, 2000);
+    let engine = start(Some(&folder.0), "127.0.0.1:0", Plan::default());
+    let read = |start: u64| -> Columns {
+        open(&engine).unwrap().read(start..start + 500, usize::MAX).unwrap()
+    };
+    let parts: Vec<Columns> = thread::scope(|scope| {
+        let readers: Vec<_> = (0..4).map(|part| scope.spawn(move || read(part * 500))).collect();
+        readers.into_iter().map(|reader| reader.join().unwrap()).collect()
+    });
+    let mut here = Reader::open(&folder.0).unwrap();
+    for (part, start) in parts.iter().zip([0, 500, 1000, 1500]) {
+        assert!(*part == here.read(start..start + 500, usize::MAX).unwrap());
+    }
+}
+
+#[test]
+fn a_broker_that_is_not_there_is_told_at_once_unless_it_was_there_before() {
+    let options = || slipring_remote::Options {
+        patience: Duration::from_millis(100),
+        ..slipring_remote::Options::default()
+    };
+    for expected in [None, Some(Identity([1; 16]))] {
+        let address = "mqtt://127.0.0.1:1".parse().unwrap();
+        let error = RemoteJournal::open(address, options(), expected).err().unwrap();
+        assert!(error.to_string().contains("connection refused"), "{error}");
+    }
+}

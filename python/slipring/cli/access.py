@@ -1,0 +1,98 @@
+"""The options by which a command reaches a broker, the same for each. Takes no password as an
+argument, where every user of the machine could read it.
+"""
+
+import functools
+import getpass
+import inspect
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from slipring.client import Tls, connect
+from slipring.client.connecting import URL, Connecting
+from slipring.errors import ConnectError
+
+PASSWORD = "SLIPRING_PASSWORD"  # noqa: S105 (the name of a variable)
+
+
+def _file(text: str) -> Any:
+    return typer.Option(help=text, exists=True, dir_okay=False)
+
+
+@dataclass(frozen=True)
+class Access:
+    """How to reach a broker, as given on the command line."""
+
+    url: Annotated[
+        str, typer.Option(help="The broker: mqtt://host:port, mqtts://host:port or unix:/path.")
+    ] = URL
+    user: Annotated[str | None, typer.Option(envvar="SLIPRING_USER", help="Your user name.")] = None
+    password_file: Annotated[
+        Path | None,
+        _file(f"Its first line is the password. Else {PASSWORD} is; else you are asked."),
+    ] = None
+    ca: Annotated[
+        Path | None, _file("Authorities that may have signed the broker's certificate (PEM).")
+    ] = None
+    cert: Annotated[Path | None, _file("Your certificate (PEM); with --key.")] = None
+    key: Annotated[Path | None, _file("The key of your certificate (PEM).")] = None
+    server_name: Annotated[
+        str | None, typer.Option(help="The name in the broker's certificate, if not its host.")
+    ] = None
+
+    def connect(self, **options: Any) -> Connecting:
+        """Opens the connection; the options are those of `slipring.connect`."""
+        password = self._password() if self.user is not None else None
+        return connect(self.url, user=self.user, password=password, tls=self._tls(), **options)
+
+    def _password(self) -> bytes:
+        if self.password_file is not None:
+            return (self.password_file.read_bytes().splitlines() or [b""])[0]
+        if PASSWORD in os.environ:
+            return os.environb[PASSWORD.encode()]
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", getpass.GetPassWarning)
+                return getpass.getpass(f"Password of {self.user}: ").encode()
+        except (getpass.GetPassWarning, EOFError, OSError):
+            text = f"no password for {self.user!r}: give --password-file, or set {PASSWORD}"
+            raise ConnectError(text) from None
+
+    def _tls(self) -> Tls | None:
+        if (self.cert is None) != (self.key is None):
+            raise typer.BadParameter("give --cert and --key together")
+        files = (self.ca, self.cert, self.server_name)
+        if not any(files) and not self.url.startswith("mqtts:"):
+            return None
+        return Tls(ca=self.ca, certificate=self.cert, key=self.key, server_name=self.server_name)
+
+
+def reaching(command: Callable[..., None]) -> Callable[..., None]:
+    """A command with the options of `Access` behind its own; it gets them as `access`."""
+    own = inspect.signature(command).parameters.values()
+    hints = get_type_hints(Access, include_extras=True)
+    shared = [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=field.default,
+            annotation=hints[field.name],
+        )
+        for field in fields(Access)
+    ]
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        access = Access(**{field.name: given.pop(field.name) for field in fields(Access)})
+        command(access=access, **given)
+
+    parameters = [one for one in own if one.name != "access"] + shared
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    return run

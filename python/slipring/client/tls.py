@@ -1,0 +1,32 @@
+"""What TLS is done with. Names files; never reads them."""
+
+from dataclasses import asdict, dataclass
+from os import PathLike
+from typing import Any
+
+Path = str | PathLike[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tls:
+    """For `slipring.connect("mqtts://...", tls=...)`; the files are PEM.
+
+    Without any of it, the broker's certificate must be signed by an authority this system trusts.
+    """
+
+    ca: Path | None = None
+    """Authorities that may have signed the broker's certificate, instead of the system's."""
+    certificate: Path | None = None
+    """This client's certificate, where the broker asks for one; with its `key`."""
+    key: Path | None = None
+    """The key of the certificate, without a passphrase."""
+    server_name: str | None = None
+    """The name the broker's certificate must hold, if not the host of the address."""
+
+    def __post_init__(self) -> None:
+        if (self.certificate is None) != (self.key is None):
+            raise ValueError("a certificate needs its key, and a key its certificate")
+
+    def options(self) -> dict[str, Any]:
+        """The same, for the native client."""
+        return asdict(self)

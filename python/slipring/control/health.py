@@ -1,0 +1,40 @@
+"""Whether a broker can keep its promises, and what to do where it cannot. Pure."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from slipring.native import JournalStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why QoS 1 and 2 messages are not acknowledged."""
+
+    state: Literal["failed", "full"]
+    reason: str
+    advice: str
+
+    def __str__(self) -> str:
+        """Say it in one line."""
+        return f"{self.reason}; {self.advice}"
+
+
+FAILED = (
+    "no QoS 1 or 2 message is acknowledged any more: look after the disk, then restart the broker, "
+    "which says what it has kept"
+)
+FULL = (
+    "QoS 1 and 2 messages are refused (0x97) until there is room, then it goes on by itself: "
+    "free some space, raise journal.bytes_max, or let journal.retain_bytes remove more"
+)
+
+
+def trouble(journal: JournalStatus | None) -> Trouble | None:
+    """Say what is wrong with the journal, if anything is."""
+    if journal is None:
+        return None
+    if journal.failure:
+        return Trouble("failed", journal.failure, FAILED)
+    if journal.no_space:
+        return Trouble("full", f"no room for more: {journal.no_space}", FULL)
+    return None

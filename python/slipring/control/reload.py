@@ -1,0 +1,141 @@
+"""What a changed file means for a running broker: what holds from now on, and what has to wait.
+
+Pure: compares configurations, changes nothing.
+"""
+
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from slipring.control.config import Config, explain
+from slipring.control.journal import DurabilitySection
+from slipring.control.listener import OWN_LIMITS, ListenerSection
+from slipring.control.section import Section
+from slipring.control.users import UserSection
+from slipring.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A key whose value is another one; None where the whole of it is new, or gone."""
+
+    key: str
+    before: object
+    after: object
+
+
+@dataclass(frozen=True, slots=True)
+class Reload:
+    """What comes of a file that was read again."""
+
+    config: Config
+    """What holds from now on."""
+    applied: list[Change]
+    waiting: list[Change]
+    """What a restart would change."""
+
+
+def reload(running: Config, wanted: Config, *, journaling: bool) -> Reload:
+    """Take over what can change while running; ConfigError where that alone would not do.
+
+    `journaling` says whether the broker has a journal open.
+    """
+    config = _checked(_meanwhile(running, wanted, journaling=journaling))
+    return Reload(config, _changes(running, config), _changes(config, wanted))
+
+
+def tell_applied(change: Change) -> str:
+    """Tell what is so from now on."""
+    if isinstance(change.before or change.after, UserSection | ListenerSection):
+        return f"{change.key} {_fate(change)}"
+    return f"{change.key} is {_text(change.after)} now, was {_text(change.before)}"
+
+
+def tell_waiting(change: Change) -> str:
+    """Tell what is not so before a restart."""
+    if isinstance(change.before or change.after, ListenerSection):
+        return f"{change.key} {_fate(change)} in the file, which needs a restart"
+    return (
+        f"{change.key} stays {_text(change.before)} until a restart; "
+        f"the file says {_text(change.after)}"
+    )
+
+
+def _meanwhile(running: Config, wanted: Config, *, journaling: bool) -> Config:
+    """What is wanted, but for what a start alone can do."""
+    sections = {
+        "data": running.data,
+        "threads": running.threads,
+        "mqtt": wanted.mqtt.model_copy(update={"listen": running.mqtt.listen}),
+        "console": running.console,
+        "listener": tuple(_own_limits(one, wanted) for one in running.listener),
+    }
+    if not journaling:
+        sections |= {"journal": running.journal, "durability": running.durability}
+    else:
+        size = {"segment_bytes": running.journal.segment_bytes}
+        sections["journal"] = wanted.journal.model_copy(update=size)
+    return wanted.model_copy(update=sections)
+
+
+def _own_limits(running: ListenerSection, wanted: Config) -> ListenerSection:
+    same = [one for one in wanted.listener if one.name == running.name]
+    own = {key: getattr(one, key) for one in same for key in OWN_LIMITS}
+    return running.model_copy(update=own)
+
+
+def _checked(config: Config) -> Config:
+    """Each of two files can be safe, and not what one takes from the other."""
+    try:
+        return Config.model_validate(config.model_dump(exclude_unset=True))
+    except ValidationError as error:
+        raise ConfigError(
+            f"some of the changes need a restart, and the rest is nothing without them: "
+            f"{explain(error)}"
+        ) from None
+
+
+def _changes(before: Config, after: Config) -> list[Change]:
+    old, new = _flat(before), _flat(after)
+    changes: list[Change] = []
+    for key in {**old, **new}:
+        was, now = old.get(key), new.get(key)
+        if isinstance(was, ListenerSection) and isinstance(now, ListenerSection):
+            was_keys, now_keys = dict(was), dict(now)
+            changes += (
+                Change(f"{key}: {name}", was_keys[name], now_keys[name])
+                for name in was_keys
+                if was_keys[name] != now_keys[name]
+            )
+        elif was != now:
+            changes.append(Change(key, was, now))
+    return changes
+
+
+def _flat(config: Config) -> dict[str, object]:
+    """Every key with its value; listeners and users by name."""
+    flat: dict[str, object] = {}
+    for name, value in config:
+        if isinstance(value, Section):
+            flat |= {f"{name}.{key}": inner for key, inner in value}
+        elif name in ("listener", "user"):
+            flat |= {f"{name} '{one.name}'": one for one in value}
+        else:
+            flat[name] = value
+    return flat
+
+
+def _fate(change: Change) -> str:
+    if change.before is None:
+        return "is new"
+    return "is gone" if change.after is None else "has another password"
+
+
+def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(_text, value)) or "empty"
+    if isinstance(value, DurabilitySection):
+        return f"{value.level} for {' '.join(value.topics)}"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "unset" if value is None else f"'{value}'" if isinstance(value, str) else str(value)

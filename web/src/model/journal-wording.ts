@@ -1,0 +1,77 @@
+// The journal as a person reads it. Pure: the same journal always gives the same words.
+import type { Consumer, Journal, Level, Receipt } from "./contract-journal.ts";
+import { age, bytes, count, duration, legible } from "./wording.ts";
+
+/** What is wrong and what to do, in one line; null while all is well. */
+export function alarm(journal: Journal): string | null {
+  if (journal.reason === null) return null;
+  const advice = journal.advice === null ? "" : ` ${sentence(journal.advice)}`;
+  return sentence(legible(journal.reason)) + advice;
+}
+
+export function stored(journal: Journal): string {
+  if (journal.bytes === null) return "nothing";
+  const files = journal.segments === 1 ? "1 segment" : `${count(journal.segments)} segments`;
+  const held = `${bytes(journal.bytes)} in ${files}`;
+  return journal.bytes_max === null ? `${held}, the disk is the bound` : `${held}, full at ${bytes(journal.bytes_max)}`;
+}
+
+/** How full it is, from 0 to 1; null where the disk is the bound. */
+export function fullness(journal: Journal): number | null {
+  if (!journal.bytes_max || journal.bytes === null) return null;
+  return Math.min(1, journal.bytes / journal.bytes_max);
+}
+
+export function offsets(journal: Journal): string {
+  if (journal.next_offset === null) return "none";
+  const { first_offset, next_offset, synced_offset } = journal;
+  return `first ${count(first_offset)}, next ${count(next_offset)}, on disk before ${count(synced_offset)}`;
+}
+
+export function retention(journal: Journal): string {
+  const { age_s, bytes: size, keep_unread } = journal.retention;
+  const bounds = [age_s === null ? [] : [duration(age_s)], size === null ? [] : [bytes(size)]].flat();
+  if (bounds.length === 0) return "everything is kept for ever";
+  const unread = keep_unread ? "what a consumer has not read stays" : "read or not";
+  const held = journal.held_by === null ? "" : `; held back by ${legible(journal.held_by)}`;
+  return `older than ${bounds.join(" or beyond ")} goes, ${unread}${held}`;
+}
+
+export function acknowledged(journal: Journal): string {
+  const { memory, process, disk } = journal.acknowledged;
+  return `${count(disk)} on disk, ${count(process)} written, ${count(memory)} in memory`;
+}
+
+export function receipt(found: Receipt | null): string {
+  if (found === null) return "there is no journal";
+  return found.cut_why === null ? found.text : `${found.text}; ${legible(found.cut_why)}`;
+}
+
+/** Each damaged range, how many more there are, and what else is lost. */
+export function damage(found: Receipt | null): string[] {
+  if (found === null) return [];
+  const more = found.damage_total - found.damage.length;
+  const lines = found.damage.map(({ text }) => legible(text));
+  const rest = more > 0 ? [`and ${count(more)} more ranges`] : [];
+  return [...lines, ...rest, ...found.flaws.map((flaw) => `lost of the sessions: ${legible(flaw)}`)];
+}
+
+/** Topics and their levels, in the order in which they are tried. */
+export function levels(journal: Journal): [string, Level][] {
+  const { rules, journaled, default: otherwise } = journal.durability;
+  if (journaled.length === 0) return [["everything", "memory"]];
+  const told = rules.map(({ topics, level }): [string, Level] => [topics.map(legible).join(", "), level]);
+  if (journaled.includes("#")) return [...told, [told.length > 0 ? "everything else" : "everything", otherwise]];
+  return [...told, [journaled.map(legible).join(", "), otherwise], ["what is not journaled", "memory"]];
+}
+
+export function consumerCells(consumer: Consumer, now_ms: number): string[] {
+  const name = legible(consumer.name);
+  if (consumer.flaw !== null) return [name, "–", "–", legible(consumer.flaw)];
+  const moved = consumer.updated_ms === null ? "–" : age(now_ms - consumer.updated_ms);
+  return [name, count(consumer.offset), count(consumer.behind), moved];
+}
+
+function sentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+}
