@@ -5,6 +5,7 @@
 
 mod client;
 mod journal;
+mod ledger;
 mod properties;
 mod session;
 mod spoken;
@@ -18,6 +19,7 @@ pub type Target = fn(&[u8]);
 pub const TARGETS: &[(&str, Target)] = &[
     ("client", client::client),
     ("journal", journal::journal),
+    ("ledger", ledger::ledger),
     ("properties", properties::properties),
     ("session", session::session),
     ("topics", topics::topics),

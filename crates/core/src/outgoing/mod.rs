@@ -168,7 +168,8 @@ impl Outgoing {
     /// Messages and bytes that wait or are in flight.
     pub fn waiting(&self) -> (usize, usize) {
         let messages = self.queue.len() + self.window.len();
-        (messages, self.queue.bytes() + self.window.bytes() + self.lane.queued_bytes())
+        let bytes = self.window.bytes() + self.lane.queued_bytes();
+        (messages, self.queue.bytes().saturating_add(bytes))
     }
 
     /// Messages sent and not settled.
