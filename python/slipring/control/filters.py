@@ -4,17 +4,13 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from slipring.errors import PlanError
 from slipring.native import check_filter
 
 WILDCARDS = ("+", "#")
 
 
 def _is_filter(text: str) -> str:
-    try:
-        check_filter(text)
-    except PlanError as error:
-        raise ValueError(str(error)) from None
+    check_filter(text)
     return text
 
 
