@@ -4,13 +4,17 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
+from slipring.errors import InvalidTopic
 from slipring.native import check_filter
 
 WILDCARDS = ("+", "#")
 
 
 def _is_filter(text: str) -> str:
-    check_filter(text)
+    try:
+        check_filter(text)
+    except InvalidTopic as error:
+        raise ValueError(str(error)) from None
     return text
 
 

@@ -11,6 +11,7 @@ use pyo3::types::{PyList, PyTuple};
 use slipring_client::{Address, BatchId, Options, SendError, SubscriptionId};
 use slipring_wire::{PropertiesBuf, Publish};
 
+use crate::messages::Messages;
 use rows::{Extras, cause, message_row, notice_row, with_message};
 
 import_exception!(slipring.errors, ConnectError);
@@ -104,6 +105,30 @@ impl Client {
             accepted += 1;
         }
         Ok(accepted)
+    }
+
+    /// Accepts the messages of a range for a batch, each at its own quality; how many, before the
+    /// outbox was full or one cannot be sent. Raises where that is the first.
+    fn publish_messages(
+        &self,
+        batch: u64,
+        messages: &Messages,
+        start: usize,
+        end: usize,
+    ) -> PyResult<usize> {
+        for index in messages.range(start, end)? {
+            let sent = messages
+                .publish(index)
+                .map(|publish| self.client.publish_in(BatchId(batch), &publish));
+            match sent {
+                Ok(Ok(())) => {}
+                Ok(Err(SendError::Full)) => return Ok(index - start),
+                _ if index > start => return Ok(index - start),
+                Ok(Err(error)) => return Err(self.translate(&error)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(end - start)
     }
 
     /// How far a batch has come: (accepted, outstanding, settled, fault).
