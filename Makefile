@@ -15,7 +15,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 unexport CONDA_PREFIX
 
 # What `make bench` runs when nothing is chosen.
-benches := start broker latency connections growth journal_spark
+benches := start broker latency connections growth durability journal_spark
 
 # What this run asks of the machine: see scripts/system-needs.sh.
 asked = $(filter $(1),$(MAKECMDGOALS))
@@ -23,7 +23,8 @@ needs := python cc cargo \
   $(if $(call asked,setup lint lint-rust format),rust-lint) \
   $(if $(call asked,fuzz),cxx) \
   $(if $(call asked,setup demo test test-python bench),java) \
-  $(if $(call asked,setup test test-python bench),chromium mosquitto openssl)
+  $(if $(call asked,setup test test-python bench),chromium mosquitto openssl) \
+  $(if $(call asked,bench),nats)
 
 # Folders are inputs too: their time changes when a file is removed.
 rust_inputs := Cargo.toml Cargo.lock pyproject.toml \

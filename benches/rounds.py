@@ -25,10 +25,11 @@ def medians(
             except RunFailed as failure:
                 print(f"  {broker.name}: {failure}", flush=True)
                 failed.add(broker.name)
-    return {name: _median(runs) for name, runs in found.items() if name not in failed}
+    return {name: median(runs) for name, runs in found.items() if name not in failed}
 
 
-def _median(runs: list[Numbers]) -> Numbers:
+def median(runs: Sequence[Numbers]) -> Numbers:
+    """The median of each number."""
     return {name: statistics.median(run[name] for run in runs) for name in runs[0]}
 
 

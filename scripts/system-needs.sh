@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # system-needs.sh NEED...: makes sure that the machine has what is named, out of
-#   python cc cxx cargo rust-lint java chromium mosquitto openssl
+#   python cc cxx cargo rust-lint java chromium mosquitto nats openssl
 # Root gets what is missing from apt. Anyone else is told the command to run, and the status is 1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -35,6 +35,7 @@ has_java() {
 }
 has_chromium() { on_path chromium chromium-browser google-chrome; }
 has_mosquitto() { on_path mosquitto && on_path mosquitto_pub && on_path mosquitto_sub; }
+has_nats() { on_path nats-server; }
 has_openssl() { on_path openssl; }
 
 described() {
@@ -47,6 +48,7 @@ described() {
     java) echo "Java $java_min or newer" ;;
     chromium) echo "Chromium" ;;
     mosquitto) echo "mosquitto and its clients" ;;
+    nats) echo "nats-server" ;;
     openssl) echo "the openssl program" ;;
   esac
 }
@@ -92,6 +94,7 @@ apt_packages() {
     java) echo default-jre-headless ;;
     chromium) echo chromium ;;
     mosquitto) echo mosquitto mosquitto-clients ;;
+    nats) echo nats-server ;;
     openssl) echo openssl ;;
   esac
 }
@@ -135,7 +138,7 @@ apt() {
 }
 
 install_with_apt() {
-  local packages command
+  local packages command service
   mkdir -p .build
   echo "==> apt-get update"
   apt update
@@ -146,9 +149,11 @@ install_with_apt() {
     forbid_services
     # shellcheck disable=SC2086 # the packages are words
     apt install -y --no-install-recommends $packages
-    if [[ " $packages " == *" mosquitto "* ]] && on_path systemctl; then
-      systemctl disable --quiet mosquitto >/dev/null 2>&1 || true
-    fi
+    for service in mosquitto nats-server; do
+      if [[ " $packages " == *" $service "* ]] && on_path systemctl; then
+        systemctl disable --quiet "$service" >/dev/null 2>&1 || true
+      fi
+    done
   fi
   if [[ -n $command && $command != *"$rustup_command"* ]]; then
     echo "==> $command"

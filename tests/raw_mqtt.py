@@ -30,6 +30,7 @@ __all__ = [
     "RawPeer",
     "Version",
     "Will",
+    "packet_length",
     "properties",
 ]
 
@@ -97,11 +98,13 @@ class RawPeer:
         self._unread = b""
         return found
 
-    def until(self, kind: Kind) -> list[Packet]:
-        """All packets up to and with the first of this kind."""
+    def until(self, kind: Kind, *, keep: bool = False) -> list[Packet]:
+        """All packets up to and with the first of this kind; kept, those before it come again."""
         received = [self.packet()]
         while received[-1].kind is not kind:
             received.append(self.packet())
+        if keep:
+            self._set_aside.extend(received[:-1])
         return received
 
     def waiting(self) -> list[Packet]:
@@ -127,7 +130,7 @@ class RawPeer:
         self.socket.close()
 
     def _raw_packet(self) -> bytes | None:
-        while (length := _packet_length(self._unread)) is None or len(self._unread) < length:
+        while (length := packet_length(self._unread)) is None or len(self._unread) < length:
             data = self._more()
             if not data:
                 assert not self._unread, f"closed inside a packet: {self._unread.hex(' ')}"
@@ -143,7 +146,7 @@ class RawPeer:
             return b""
 
 
-def _packet_length(data: bytes) -> int | None:
+def packet_length(data: bytes) -> int | None:
     """How long the packet at the front is, if that much of it is there."""
     length = 0
     for place, digit in enumerate(data[1 : 1 + VARIABLE_LENGTH_BYTES_MAX]):

@@ -4,7 +4,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -29,7 +29,9 @@ class RunningBroker:
     further: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def start(cls, data: Path, *arguments: str) -> Self:
+    def start(
+        cls, data: Path, *arguments: str, environment: Mapping[str, str] | None = None
+    ) -> Self:
         """Start one and wait for its ready line."""
         command = [sys.executable, "-m", "slipring", "serve", "--data", str(data)]
         if "--mqtt" not in arguments:
@@ -37,7 +39,11 @@ class RunningBroker:
         if "--console" not in arguments:
             command += ["--console", "127.0.0.1:0"]
         process = subprocess.Popen(
-            [*command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [*command, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
         )
         assert process.stdout is not None
         line = process.stdout.readline()

@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use arbitrary::{Arbitrary, Unstructured};
 use slipring_client::{Credentials, Event, Greeting, Machine, Notice, SubscriptionId};
-use slipring_wire::{Framed, Packet, Publish, Version, frame};
+use slipring_wire::{
+    Ack, Framed, Packet, PacketId, Properties, Publish, QoS, Reason, Version, frame,
+};
 
 const CONNACK: &[u8] = &[0x20, 3, 0, 0, 0];
 
@@ -16,12 +18,23 @@ enum Step<'a> {
     Subscribe(&'a str, &'a str),
     Unsubscribe(u8),
     Publish(&'a str, &'a [u8]),
+    PublishKept(bool, &'a str, &'a [u8]),
+    PublishMany(u8, bool),
+    Answer(Answer, u8, u8),
     Ping,
     Wait(u16),
     Reading(bool),
     TakeOutput,
     Disconnect(u8),
     Eof,
+}
+
+/// The acknowledgements a broker may send.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Answer {
+    Taken,
+    Received,
+    Complete,
 }
 
 struct Run {
@@ -69,6 +82,12 @@ impl Run {
             Step::Publish(topic, payload) => {
                 drop(self.machine.publish(&Publish::new(topic, payload)));
             }
+            Step::PublishKept(twice, topic, payload) => {
+                let publish = Publish { qos: above(twice), ..Publish::new(topic, payload) };
+                drop(self.machine.publish(&publish));
+            }
+            Step::PublishMany(count, twice) => self.publish_many(count, above(twice)),
+            Step::Answer(answer, id, code) => self.receive_answer(answer, id, code),
             Step::Ping => drop(self.machine.ping(self.now)),
             Step::Wait(ms) => {
                 self.now += Duration::from_millis(ms.into());
@@ -83,6 +102,30 @@ impl Run {
             }
             Step::Eof => self.machine.receive_eof(),
         }
+    }
+
+    fn publish_many(&mut self, count: u8, qos: QoS) {
+        let batch = self.machine.open_batch();
+        let publish = Publish { qos, ..Publish::new("many", b"x") };
+        for _ in 0..count {
+            drop(self.machine.publish_in(batch, &publish));
+        }
+        let tally = self.machine.tally(batch);
+        assert!(tally.settled + tally.outstanding == tally.accepted, "{tally:?}");
+    }
+
+    fn receive_answer(&mut self, answer: Answer, id: u8, code: u8) {
+        let Some(packet_id) = PacketId::new(id.into()) else { return };
+        let reason = Reason::from_code(code).unwrap_or(Reason::Success);
+        let ack = Ack { packet_id, reason, properties: Properties::NONE };
+        let packet = match answer {
+            Answer::Taken => Packet::PubAck(ack),
+            Answer::Received => Packet::PubRec(ack),
+            Answer::Complete => Packet::PubComp(ack),
+        };
+        let mut bytes = Vec::new();
+        packet.encode(Version::V5, &mut bytes);
+        self.receive(&bytes);
     }
 
     fn receive_message(&mut self, topic: &str, payload: &[u8]) {
@@ -117,6 +160,10 @@ impl Run {
         assert!(times <= 1, "connected {times} times");
         assert!(self.events.first().is_none_or(connected), "{:?}", self.events.first());
     }
+}
+
+fn above(twice: bool) -> QoS {
+    if twice { QoS::ExactlyOnce } else { QoS::AtLeastOnce }
 }
 
 fn is_of_a_client(packet: &Packet<'_>) -> bool {

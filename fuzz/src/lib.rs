@@ -3,6 +3,7 @@
 //! libFuzzer drives them (`make fuzz`); the tests of this crate run the kept inputs. Never part of
 //! the broker.
 
+mod beside;
 mod client;
 mod journal;
 mod properties;
@@ -16,6 +17,7 @@ pub type Target = fn(&[u8]);
 
 /// Every target by the name of its folder in `corpus/`.
 pub const TARGETS: &[(&str, Target)] = &[
+    ("beside", beside::beside),
     ("client", client::client),
     ("journal", journal::journal),
     ("properties", properties::properties),

@@ -1,10 +1,11 @@
 """Slipring: telemetry from machines that move to people who stand still."""
 
-from slipring.client import Bus, Subscription, Tls, connect
+from slipring.client import Bus, Publisher, Subscription, Tls, connect
 from slipring.errors import (
     ConnectError,
     ConnectionLost,
     InvalidTopic,
+    PublishRefused,
     Refused,
     SlipringError,
 )
@@ -17,6 +18,8 @@ __all__ = [
     "ConnectionLost",
     "InvalidTopic",
     "Message",
+    "PublishRefused",
+    "Publisher",
     "Refused",
     "SlipringError",
     "Subscription",

@@ -1,7 +1,7 @@
 """What the Rust module offers Python."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, final
 
@@ -11,28 +11,37 @@ __all__ = [
     "Client",
     "ConnectedClient",
     "Consumer",
+    "DamageReport",
     "DamagedRange",
     "Engine",
     "Event",
     "JournalColumns",
     "JournalReader",
+    "JournalReport",
     "JournalStatus",
     "JournalWriter",
     "Listener",
+    "Messages",
     "Plan",
     "PrefixTraffic",
     "Receipt",
     "RemoteJournal",
+    "SegmentReport",
     "Status",
     "Totals",
     "Value",
     "__version__",
     "check_filter",
+    "check_topic",
     "check_verifier",
     "commit_consumer",
+    "decode_properties",
+    "encode_properties",
     "forget_consumer",
+    "journal_check",
     "list_consumers",
     "make_verifier",
+    "match_topics",
 ]
 
 __version__: str
@@ -51,7 +60,6 @@ class Plan:
         anonymous: bool,
     ) -> Plan: ...
 
-def check_filter(filter: str) -> None: ...  # noqa: A002 (its name in Rust)
 def check_verifier(text: str) -> None: ...
 def make_verifier(password: bytes, salt: bytes, iterations: int) -> str: ...
 
@@ -316,6 +324,7 @@ class JournalReader:
     @property
     def first_offset(self) -> int: ...
     def end_offset(self) -> int: ...
+    def offset_at(self, receive_ns: int) -> int: ...
     def read(self, start: int, end: int, max_bytes: int) -> JournalColumns: ...
 
 @final
@@ -350,6 +359,77 @@ def commit_consumer(path: str | PathLike[str], name: str, journal: str, offset: 
 def forget_consumer(path: str | PathLike[str], name: str) -> bool: ...
 
 @final
+class SegmentReport:
+    @property
+    def name(self) -> str: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def messages(self) -> int: ...
+    @property
+    def oldest_ns(self) -> int | None: ...
+    @property
+    def newest_ns(self) -> int | None: ...
+    @property
+    def epoch(self) -> int | None: ...
+    @property
+    def flaw(self) -> str | None: ...
+    @property
+    def index(self) -> str: ...
+
+@final
+class DamageReport:
+    @property
+    def segment(self) -> str: ...
+    @property
+    def position(self) -> int: ...
+    @property
+    def first_offset(self) -> int: ...
+    @property
+    def end_offset(self) -> int: ...
+    @property
+    def why(self) -> str: ...
+
+@final
+class JournalReport:
+    @property
+    def is_whole(self) -> bool: ...
+    @property
+    def identity(self) -> str | None: ...
+    @property
+    def first_offset(self) -> int: ...
+    @property
+    def end_offset(self) -> int: ...
+    @property
+    def messages(self) -> int: ...
+    @property
+    def batches(self) -> int: ...
+    @property
+    def record_bytes(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def segments(self) -> list[SegmentReport]: ...
+    @property
+    def damage(self) -> list[DamageReport]: ...
+    @property
+    def more_damage(self) -> int: ...
+    @property
+    def tail(self) -> DamageReport | None: ...
+    @property
+    def tail_bytes(self) -> int: ...
+    @property
+    def snapshot(self) -> tuple[str, int, int] | None: ...
+    @property
+    def snapshot_flaw(self) -> str | None: ...
+    @property
+    def consumers(self) -> list[Consumer]: ...
+
+def journal_check(
+    path: str | PathLike[str], progress: Callable[[int, int], None] | None = None
+) -> JournalReport: ...
+
+@final
 class JournalWriter:
     def __new__(
         cls, path: str | PathLike[str], segment_bytes: int | None = None
@@ -361,8 +441,32 @@ class JournalWriter:
         messages: list[tuple[str, bytes]],
         retain: bool = False,
     ) -> int: ...
+    @property
+    def next_offset(self) -> int: ...
     def flush(self) -> None: ...
     def close(self) -> None: ...
+
+@final
+class Messages:
+    def __new__(
+        cls,
+        count: int,
+        *,
+        receive_ns: bytes,
+        flags: bytes,
+        publisher: tuple[bytes, bytes],
+        topic: tuple[bytes, bytes],
+        properties: tuple[bytes, bytes],
+        payload: tuple[bytes, bytes],
+    ) -> Messages: ...
+    def __len__(self) -> int: ...
+    def append_to(self, writer: JournalWriter, start: int, end: int) -> None: ...
+
+def check_topic(topic: str) -> None: ...
+def check_filter(filter: str) -> None: ...  # noqa: A002 (the word of the standard)
+def match_topics(filters: Sequence[str], topics: Sequence[str]) -> list[bool]: ...
+def decode_properties(encoded: bytes) -> list[tuple[str, Any]]: ...
+def encode_properties(properties: Sequence[tuple[str, Any]]) -> bytes: ...
 
 @final
 class Client:
@@ -379,9 +483,18 @@ class Client:
         self,
         topic: str,
         payload: bytes,
+        qos: int,
         retain: bool,
-        properties: Sequence[tuple[str, str]] | None,
-    ) -> bool: ...
+        extras: tuple[Sequence[tuple[str, str]], str | None, str | None, bytes | None, int | None]
+        | None,
+    ) -> int | None: ...
+    def open_batch(self) -> int: ...
+    def publish_many(
+        self, batch: int, rows: list[tuple[Any, ...]], start: int, qos: int
+    ) -> int: ...
+    def publish_messages(self, batch: int, messages: Messages, start: int, end: int) -> int: ...
+    def tally(self, batch: int) -> tuple[int, int, int, tuple[int, int, str] | None]: ...
+    def close_batch(self, batch: int) -> None: ...
     def subscribe(self, filters: Sequence[str]) -> int | None: ...
     def unsubscribe(self, identity: int) -> None: ...
     def take(

@@ -37,12 +37,36 @@ class Refused(SlipringError):
     """The broker or this client did not take a message or a subscription, or it is over a limit."""
 
 
+class PublishRefused(Refused):
+    """The broker did not take a message at QoS 1 or 2."""
+
+    def __init__(self, text: str, *, code: int, index: int = 0) -> None:
+        super().__init__(text)
+        self.code = code
+        """The broker's reason: 0x97 for a quota exceeded, 0x87 for not authorized."""
+        self.index = index
+        """Which message it was, where several were published: 0 is the first."""
+
+
 class JournalError(SlipringError):
     """The journal cannot be opened, read or written; the message says what and where."""
 
 
 class JournalGap(JournalError):
     """Offsets were asked for that the journal does not hold, or not any more."""
+
+
+class JournalDamaged(JournalError):
+    """A part of the journal cannot be read; the offsets before and after it can."""
+
+    def __init__(self, message: str, start: int, end: int) -> None:
+        super().__init__(message)
+        self.start = start
+        self.end = end
+
+
+class RecordingError(SlipringError):
+    """A file of messages cannot be written, read or taken in; the message says what and where."""
 
 
 class PipelineError(SlipringError):

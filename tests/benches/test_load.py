@@ -1,5 +1,7 @@
 """The load generator against a real broker and against the floor: all that is sent arrives."""
 
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -103,6 +105,46 @@ def test_other_subscriptions_take_no_message_of_a_run(
     with generator.hold("subscribe-many", address, *others) as held:
         assert (held.report["clients"], held.report["filters"]) == (3, 250)
         assert generator.run("throughput", address, "--messages=500")["delivered"] == 500
+
+
+def test_acknowledgements_are_counted_and_timed(generator: Generator, broker: Broker) -> None:
+    shape = ("--publishers=3", "--window=20", "--messages=1000", "--bytes=100")
+    for version in ((), ("--v5",)):
+        report = generator.run("acked", broker.address, *shape, *version)
+        assert (report["messages"], report["acknowledged"]) == (1_000, 1_000)
+        assert sum(map(int, report["each"].split(","))) == 1_000
+        assert 0 < report["p50_us"] <= report["p99_us"] <= report["max_us"]
+
+
+def test_a_rate_is_kept_while_the_windows_have_room(
+    generator: Generator, brokers: dict[str, Broker]
+) -> None:
+    address = brokers[FORWARDER].address
+    report = generator.run("acked", address, "--messages=500", "--rate=1000")
+    assert report["seconds"] > 0.4
+
+
+def test_a_session_that_comes_back_counts_what_was_kept_and_what_was_lost(
+    generator: Generator, brokers: dict[str, Broker]
+) -> None:
+    address = brokers[SLIPRING].address
+    generator.run("keep", address)
+    promised = generator.run("acked", address, "--publishers=2", "--messages=300")
+    first, second = map(int, promised["each"].split(","))
+    more = f"--acknowledged={first},{second + 5}"
+    found = generator.run("kept", address, more, "--patience-ms=500")
+    assert found == {"session_present": 1, "received": 300, "repeated": 0, "lost": 5}
+
+
+def test_what_was_acknowledged_is_told_when_the_broker_goes(generator: Generator) -> None:
+    options = ("--messages=100000000", "--until-closed", "--tell-after=100")
+    with (
+        started(generator, FORWARDER) as (broker,),
+        generator.hold("acked", broker.address, *options) as traffic,
+    ):
+        os.kill(broker.pid, signal.SIGKILL)
+        report = traffic.finish()
+    assert report["messages"] >= report["acknowledged"] >= traffic.report["acknowledged"] >= 100
 
 
 def test_what_a_broker_refuses_ends_the_run_with_a_reason(

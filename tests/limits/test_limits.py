@@ -328,6 +328,37 @@ def test_retained_bytes_what_has_no_room_is_not_retained(limited: Limited) -> No
     assert retained(broker) == ["a"], "the earlier one stays"
 
 
+def wait(writer: RawPeer, topic: str, payload: bytes = b"1", priority: str = "normal") -> int:
+    """Publish to wait for a subscriber; the broker's answer."""
+    asked: list[Pair] = [("slipring-wait", "1"), ("slipring-priority", priority)]
+    packet = V5.publish(topic, payload, qos=1, packet_id=1, properties=properties(user=asked))
+    writer.send(packet)
+    return writer.packet().reason
+
+
+def test_waiting_messages_a_further_one_is_refused_or_costs_a_less_urgent_one(
+    limited: Limited,
+) -> None:
+    broker = limited(waiting_messages=2)
+    writer = broker.client("writer")
+    assert [wait(writer, topic) for topic in "ab"] == [NOBODY] * 2
+    assert broker.reached("waiting_messages") == 0
+    assert wait(writer, "c") == QUOTA
+    assert broker.reached("waiting_messages") == 1
+    assert wait(writer, "d", priority="high") == NOBODY
+    assert broker.reached("waiting_messages") == 2
+    assert retained(broker) == ["d", "a"], "the more urgent first"
+
+
+def test_waiting_bytes_what_has_no_room_is_refused(limited: Limited) -> None:
+    broker = limited(waiting_bytes=1_000)
+    writer = broker.client("writer")
+    assert wait(writer, "a", b"x" * 800) == NOBODY
+    assert broker.reached("waiting_bytes") == 0
+    assert wait(writer, "b", b"x" * 100) == QUOTA
+    assert broker.reached("waiting_bytes") == 1
+
+
 @pytest.mark.parametrize("version", [V5, V311])
 def test_values_a_further_topic_is_carried_and_not_shown(
     limited: Limited, version: Version

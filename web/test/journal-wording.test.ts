@@ -12,8 +12,8 @@ function journal(changes: object = {}): Journal {
 
 test("an alarm says what is wrong and what to do, and no alarm is raised while all is well", () => {
   assert.equal(wording.alarm(journal()), null);
-  const full = journal({ state: "full", reason: "the journal is full: no space", advice: "free some space" });
-  assert.equal(wording.alarm(full), "The journal is full: no space. Free some space.");
+  const full = journal({ state: "full", reason: "no room: no space", advice: "free some space" });
+  assert.equal(wording.alarm(full), "No room: no space. Free some space.");
 });
 
 test("what is stored is told against its bound, where it has one", () => {
@@ -67,11 +67,11 @@ test("a consumer is told with how far it is behind, or with what is wrong with i
 });
 
 test("a receipt has its cut, and damage has its ranges and what is left out of them", () => {
-  const found = { text: "5 messages kept", cut_bytes: 3, cut_why: "3 bytes cut", damage: [], damage_total: 0 };
+  const found = { text: "5 messages kept", cut_bytes: 3, cut_why: "3 bytes cut", damage: [], damage_total: 0, flaws: [] };
   assert.equal(wording.receipt(journal({ receipt: found }).receipt), "5 messages kept; 3 bytes cut");
   const damage = [{ first_offset: 1, end_offset: 3, text: "offsets 1 to 2 cannot be read" }];
-  const damaged = journal({ receipt: { ...found, damage, damage_total: 8 } }).receipt;
-  assert.deepEqual(wording.damage(damaged), ["offsets 1 to 2 cannot be read", "and 7 more ranges"]);
+  const damaged = journal({ receipt: { ...found, damage, damage_total: 8, flaws: ["x"] } }).receipt;
+  assert.deepEqual(wording.damage(damaged), ["offsets 1 to 2 cannot be read", "and 7 more ranges", "lost of the sessions: x"]);
   assert.deepEqual(wording.damage(null), []);
 });
 

@@ -1,6 +1,7 @@
 //! The command line.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use slipring_wire::{QoS, Version};
@@ -21,6 +22,12 @@ pub enum Command {
     Pairs(Pairs),
     /// Publish at a fixed rate whatever the broker does, and time each message to its subscribers
     Latency(Latency),
+    /// Publish at QoS 1, and time each message to its acknowledgement
+    Acked(Acked),
+    /// Make a durable session that subscribes to everything, and leave
+    Keep(Keep),
+    /// Come back to that session, and count what was acknowledged and is not there
+    Kept(Kept),
     /// Connect all clients at once
     Connect(Connect),
     /// Connect clients a few at a time, and keep them until standard input closes
@@ -124,6 +131,57 @@ pub struct Latency {
     /// Say when the warm-up is over, and go on until standard input closes
     #[arg(long)]
     pub hold: bool,
+}
+
+#[derive(Args)]
+pub struct Acked {
+    #[command(flatten)]
+    pub target: Target,
+    /// Bytes of each payload; the first twelve say whose and which it is
+    #[arg(long, default_value_t = 64)]
+    pub bytes: usize,
+    /// Clients that publish
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub publishers: u32,
+    /// Messages of each publisher that are not acknowledged yet, at most
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..65_535))]
+    pub window: u64,
+    /// Messages in all
+    #[arg(long, default_value_t = 100_000)]
+    pub messages: u64,
+    /// Messages per second in all; 0 is as many as the windows allow
+    #[arg(long, default_value_t = 0)]
+    pub rate: u64,
+    /// Say so when this many are acknowledged, and go on
+    #[arg(long, default_value_t = 0)]
+    pub tell_after: u64,
+    /// A broker that closes the connection ends the run, and all that was found until then is told
+    #[arg(long)]
+    pub until_closed: bool,
+}
+
+#[derive(Args)]
+pub struct Keep {
+    /// Address of the broker, as 127.0.0.1:1883
+    pub address: SocketAddr,
+}
+
+#[derive(Args)]
+pub struct Kept {
+    /// Address of the broker, as 127.0.0.1:1883
+    pub address: SocketAddr,
+    /// How many messages of each publisher were acknowledged, as 12,30,7
+    #[arg(long, value_delimiter = ',', required = true)]
+    pub acknowledged: Vec<u64>,
+    /// Silence after which what has not come counts as lost
+    #[arg(long, default_value_t = 5_000)]
+    patience_ms: u64,
+}
+
+impl Kept {
+    pub fn patience(&self) -> Duration {
+        Duration::from_millis(self.patience_ms)
+    }
 }
 
 #[derive(Args)]

@@ -21,9 +21,18 @@ pub struct Dialogue {
 impl Dialogue {
     /// Only CONNECT.
     pub fn new(version: Version, client_id: &str) -> Self {
+        Self::hello(version, client_id, true)
+    }
+
+    /// Only CONNECT, in MQTT 3.1.1, for a session that outlives the connection.
+    pub fn lasting(client_id: &str) -> Self {
+        Self::hello(Version::V311, client_id, false)
+    }
+
+    fn hello(version: Version, client_id: &str, clean_start: bool) -> Self {
         let hello = Packet::Connect(Box::new(Connect {
             version,
-            clean_start: true,
+            clean_start,
             keep_alive_s: 0,
             client_id,
             properties: Properties::NONE,
@@ -58,7 +67,14 @@ impl Dialogue {
 
     /// Hears the answer to what was said last.
     pub fn hear(&self, answer: &Frame<'_>) -> Result<()> {
-        match Packet::decode(answer, self.version).map_err(|broken| broken.to_string())? {
+        self.hear_packet(
+            &Packet::decode(answer, self.version).map_err(|broken| broken.to_string())?,
+        )
+    }
+
+    /// The same, where the answer is decoded already.
+    pub fn hear_packet(&self, answer: &Packet<'_>) -> Result<()> {
+        match answer {
             Packet::ConnAck(connack) if connack.reason == Reason::Success => Ok(()),
             Packet::ConnAck(connack) => Err(format!("refused: {}", connack.reason).into()),
             Packet::SubAck(suback) => self.check_granted(&suback.reasons),

@@ -3,6 +3,7 @@
 //! It shares the machine with the broker it measures, so it must cost little: one epoll loop, large
 //! writes of bytes made beforehand, nothing allocated per message, packets found by their length.
 
+mod acked;
 mod arguments;
 mod belt;
 mod client;
@@ -11,10 +12,13 @@ mod descriptors;
 mod dial;
 mod dialogue;
 mod exchange;
+mod flight;
 mod forward;
 mod group;
 mod inlet;
+mod kept;
 mod latency;
+mod numbered;
 mod outlet;
 mod percentiles;
 mod report;
@@ -51,6 +55,9 @@ fn run(command: Command) -> Result<()> {
         Command::Throughput(arguments) => traffic::throughput(&arguments),
         Command::Pairs(arguments) => traffic::pairs(&arguments),
         Command::Latency(arguments) => latency::run(&arguments),
+        Command::Acked(arguments) => acked::run(&arguments),
+        Command::Keep(arguments) => kept::keep(&arguments),
+        Command::Kept(arguments) => kept::kept(&arguments),
         Command::Connect(arguments) => connect::burst(&arguments),
         Command::Idle(arguments) => connect::idle(&arguments),
         Command::SubscribeMany(arguments) => connect::subscribe_many(&arguments),

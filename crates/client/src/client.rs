@@ -10,7 +10,10 @@ use slipring_wire::Publish;
 use crate::credentials::Credentials;
 use crate::driver::{self, Boxes};
 use crate::inbox::Inbox;
-use crate::machine::{Greeting, Machine, Message, Notice, PingId, SendError, SubscriptionId};
+use crate::machine::{
+    BatchId, Greeting, Machine, Message, Notice, PingId, PublishId, SendError, SubscriptionId,
+    Tally,
+};
 use crate::outbox::Outbox;
 use crate::transport::{TlsError, TlsFiles, Trust};
 use crate::{Address, runtime};
@@ -109,9 +112,29 @@ impl Client {
         self.boxes.inbox.notices()
     }
 
-    /// Accepts a message to be sent.
-    pub fn publish(&self, publish: &Publish<'_>) -> Result<(), SendError> {
+    /// Accepts a message to be sent; at QoS 1 and 2 a `Published` notice tells what became of it.
+    pub fn publish(&self, publish: &Publish<'_>) -> Result<Option<PublishId>, SendError> {
         self.boxes.outbox.send(|machine| machine.publish(publish))
+    }
+
+    /// Begins a batch, whose acknowledgements are counted: a `Tallied` notice tells to look.
+    pub fn open_batch(&self) -> BatchId {
+        self.boxes.outbox.change(Machine::open_batch)
+    }
+
+    /// Accepts a message of a batch.
+    pub fn publish_in(&self, batch: BatchId, publish: &Publish<'_>) -> Result<(), SendError> {
+        self.boxes.outbox.send(|machine| machine.publish_in(batch, publish))
+    }
+
+    /// How far a batch has come.
+    pub fn tally(&self, batch: BatchId) -> Tally {
+        self.boxes.outbox.look(|machine| machine.tally(batch))
+    }
+
+    /// Ends a batch; what was accepted is sent all the same.
+    pub fn close_batch(&self, batch: BatchId) {
+        self.boxes.outbox.change(|machine| machine.close_batch(batch));
     }
 
     /// Subscribes to some filters at once; a `Subscribed` notice has the broker's answer.

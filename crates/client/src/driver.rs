@@ -99,6 +99,10 @@ impl Talk<'_> {
             self.refill();
             match self.boxes.outbox.plan() {
                 Plan::Go(deadline) => self.step(deadline).await,
+                Plan::Drain(deadline) => {
+                    self.reading = true;
+                    self.step(deadline).await;
+                }
                 Plan::Sent(deadline) => self.linger(deadline).await,
                 Plan::Stop => return,
             }
@@ -133,9 +137,8 @@ impl Talk<'_> {
             Ok(bytes) => {
                 self.sent += bytes;
                 self.flushed = false;
-                if self.boxes.outbox.written(bytes) {
-                    self.boxes.inbox.notify(Notice::Room);
-                }
+                self.boxes.outbox.written(bytes);
+                self.tell_of_room();
             }
             Err(error) => self.fail(&error),
         }
@@ -161,9 +164,16 @@ impl Talk<'_> {
             }
         }
         self.forget(start);
+        self.tell_of_room();
         if inbox.is_full() {
             self.reading = false;
             outbox.change(|machine| machine.set_reading(false, now));
+        }
+    }
+
+    fn tell_of_room(&self) {
+        if self.boxes.outbox.has_room_again() {
+            self.boxes.inbox.notify(Notice::Room);
         }
     }
 

@@ -28,6 +28,8 @@ pub(crate) struct Outbox {
 pub(crate) enum Plan {
     /// Send, receive, and call `handle_timeout` at the deadline.
     Go(Option<Instant>),
+    /// The same, and whatever arrives is taken, even where nobody reads it any more.
+    Drain(Option<Instant>),
     /// Everything is sent, the last word too.
     Sent(Option<Instant>),
     /// Nothing.
@@ -46,7 +48,7 @@ impl Outbox {
         write: impl FnOnce(&mut Machine) -> Result<T, SendError>,
     ) -> Result<T, SendError> {
         let mut state = self.lock();
-        if state.bytes() >= self.bytes_max && !state.machine.is_closed() {
+        if state.held_bytes() >= self.bytes_max && !state.machine.is_closed() {
             state.wants_room = true;
             return Err(SendError::Full);
         }
@@ -60,10 +62,16 @@ impl Outbox {
         Ok(written)
     }
 
+    /// Looks at the machine.
+    pub fn look<T>(&self, look: impl FnOnce(&Machine) -> T) -> T {
+        look(&self.lock().machine)
+    }
+
     /// Changes the machine whatever waits.
-    pub fn change(&self, change: impl FnOnce(&mut Machine)) {
-        change(&mut self.lock().machine);
+    pub fn change<T>(&self, change: impl FnOnce(&mut Machine) -> T) -> T {
+        let changed = change(&mut self.lock().machine);
         self.work.notify_one();
+        changed
     }
 
     /// Resolves when there may be something new to do.
@@ -76,8 +84,10 @@ impl Outbox {
         let deadline = state.machine.deadline();
         if state.machine.is_closed() {
             Plan::Stop
-        } else if state.machine.is_closing() && state.bytes() == 0 {
+        } else if state.machine.is_closing() && state.unwritten_bytes() == 0 {
             Plan::Sent(deadline)
+        } else if state.machine.is_draining() {
+            Plan::Drain(deadline)
         } else {
             Plan::Go(deadline)
         }
@@ -98,12 +108,15 @@ impl Outbox {
         output
     }
 
-    /// Counts written bytes; true when a caller who found it full may try again.
+    pub fn written(&self, bytes: usize) {
+        self.lock().in_flight -= bytes;
+    }
+
+    /// Whether a caller who found it full may try again; says so once.
     #[must_use]
-    pub fn written(&self, bytes: usize) -> bool {
+    pub fn has_room_again(&self) -> bool {
         let mut state = self.lock();
-        state.in_flight -= bytes;
-        state.bytes() <= self.bytes_max / 2 && std::mem::take(&mut state.wants_room)
+        state.held_bytes() <= self.bytes_max / 2 && std::mem::take(&mut state.wants_room)
     }
 
     pub fn receive(&self, bytes: &[u8], now: Instant, events: &mut Vec<Event>) -> usize {
@@ -113,7 +126,8 @@ impl Outbox {
     /// Accepted bytes that are not sent yet.
     pub fn unsent_bytes(&self) -> usize {
         let state = self.lock();
-        state.bytes().saturating_sub(state.machine.own_bytes())
+        let unwritten = state.unwritten_bytes().saturating_sub(state.machine.own_bytes());
+        unwritten + state.machine.waiting_bytes()
     }
 
     /// The last notice, once the machine is closed.
@@ -136,7 +150,12 @@ impl Outbox {
 }
 
 impl State {
-    fn bytes(&self) -> usize {
+    fn unwritten_bytes(&self) -> usize {
         self.machine.output().len() + self.in_flight
+    }
+
+    /// All that is kept for what was accepted: not written, or not acknowledged.
+    fn held_bytes(&self) -> usize {
+        self.unwritten_bytes() + self.machine.unacknowledged_bytes()
     }
 }

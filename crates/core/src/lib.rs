@@ -15,6 +15,7 @@ mod plan;
 mod retained;
 mod session;
 mod stop;
+mod topics;
 mod tree;
 mod values;
 mod waiting;
@@ -29,14 +30,16 @@ pub use delivery::{DROPPED_PROPERTY, Delivery, Extras, Identifiers, encode};
 pub use durability::{Durability, DurabilityRule, UnknownDurability};
 pub use limits::{Limit, Limits};
 pub use message::{Message, Millis, Place, Stored, expiry};
-pub use outgoing::{ASKED_MAX, AnswerTerms, Dropped, Outgoing, Overflow, Pushed, Replay, Settled, Taken, Terms};
+pub use outgoing::{
+    ASKED_MAX, AnswerTerms, Dropped, Outgoing, Overflow, Pushed, Replay, Settled, Taken, Terms,
+};
 pub use plan::{JournalRule, Plan, PlanError, Retention};
 pub use retained::Retained;
 pub use session::{Change, Options, Refused, Session, Subscribed};
 pub use stop::Stop;
 pub use tree::{Leaf, Tree};
 pub use values::{Changed, Newest, Slot, Values};
-pub use waiting::Priority;
+pub use waiting::{PRIORITY_PROPERTY, Priority, WAIT_PROPERTY, Waited, Waiting, asks_to_wait};
 pub use will::WillMessage;
 
 /// How many levels a topic or a filter has.

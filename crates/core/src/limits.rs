@@ -49,6 +49,11 @@ pub struct Limits {
     pub retained_messages: usize,
     /// Their bytes.
     pub retained_bytes: usize,
+    /// Messages that wait for their first subscriber; a further one is refused (0x97), unless others of
+    /// lower priority can go.
+    pub waiting_messages: usize,
+    /// Their bytes.
+    pub waiting_bytes: usize,
     /// Requests of readers on other machines that wait or are answered, of all clients; a further one
     /// is told to ask again later.
     pub journal_requests: usize,
@@ -81,6 +86,8 @@ impl Default for Limits {
             qos12_full: Overflow::DropOldest,
             retained_messages: 100_000,
             retained_bytes: 256 << 20,
+            waiting_messages: 100_000,
+            waiting_bytes: 64 << 20,
             journal_requests: 256,
             values: 100_000,
         }
@@ -127,6 +134,8 @@ limits! {
     OutboxBytes = "outbox_bytes";
     RetainedMessages = "retained_messages";
     RetainedBytes = "retained_bytes";
+    WaitingMessages = "waiting_messages";
+    WaitingBytes = "waiting_bytes";
     JournalRequests = "journal_requests";
     Values = "values";
 }

@@ -1,25 +1,16 @@
 //! Retained messages: the newest one of each topic that was published to be kept.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::topics::{ENTRY_BYTES, Topics};
 use crate::{Limit, Limits, Message, Millis};
 
-/// What one more retained message costs beyond its bytes, about.
-const ENTRY_BYTES: usize = 64;
-
-/// The retained messages, by level, so that a filter visits only what it can match.
+/// The retained messages.
 #[derive(Debug, Default)]
 pub struct Retained {
-    root: Node,
+    topics: Topics<Arc<Message>>,
     messages: usize,
     bytes: usize,
-}
-
-#[derive(Debug, Default)]
-struct Node {
-    levels: HashMap<Box<str>, Node>,
-    message: Option<Arc<Message>>,
 }
 
 impl Retained {
@@ -50,15 +41,8 @@ impl Retained {
         if cost.bytes > 0 && bytes > limits.retained_bytes {
             return Err(Limit::RetainedBytes);
         }
-        let mut node = &mut self.root;
         let topic = Arc::clone(message.topic());
-        for level in topic.split('/') {
-            if !node.levels.contains_key(level) {
-                node.levels.insert(level.into(), Node::default());
-            }
-            node = node.levels.get_mut(level).expect("entered above");
-        }
-        node.message = Some(message);
+        *self.topics.place(&topic) = Some(message);
         self.bytes = bytes;
         self.messages = messages;
         Ok(())
@@ -66,7 +50,7 @@ impl Retained {
 
     /// Forgets the message of a topic (MQTT-3.3.1-6).
     pub fn remove(&mut self, topic: &str) {
-        if let Some(gone) = self.root.remove(topic.split('/')) {
+        if let Some(gone) = self.topics.remove(topic) {
             let cost = Cost::of(&gone);
             self.bytes -= cost.bytes;
             self.messages -= cost.messages;
@@ -75,17 +59,13 @@ impl Retained {
 
     /// The message of a topic.
     pub fn get(&self, topic: &str) -> Option<&Arc<Message>> {
-        let mut node = &self.root;
-        for level in topic.split('/') {
-            node = node.levels.get(level)?;
-        }
-        node.message.as_ref()
+        self.topics.get(topic)
     }
 
     /// The messages a filter matches, by topic.
     pub fn matching(&self, filter: &str) -> Vec<Arc<Message>> {
         let mut found = Vec::new();
-        self.root.collect(Some(filter), true, &mut found);
+        self.topics.matching(filter, &mut |message| found.push(Arc::clone(message)));
         found.sort_unstable_by(|a, b| a.topic().cmp(b.topic()));
         found
     }
@@ -93,51 +73,13 @@ impl Retained {
     /// Forgets what has expired; how many that were.
     pub fn expire(&mut self, now_ms: Millis) -> usize {
         let mut found = Vec::new();
-        self.root.expired(now_ms, &mut found);
+        self.topics.each(&mut |message| {
+            found.extend(message.is_expired(now_ms).then(|| Arc::clone(message.topic())));
+        });
         for topic in &found {
             self.remove(topic);
         }
         found.len()
-    }
-}
-
-impl Node {
-    /// `rest` is what of the filter lies below this node; `None` is nothing.
-    fn collect(&self, rest: Option<&str>, root: bool, found: &mut Vec<Arc<Message>>) {
-        let Some(rest) = rest else {
-            return found.extend(self.message.clone());
-        };
-        let (level, below) = rest.split_once('/').map_or((rest, None), |(a, b)| (a, Some(b)));
-        // MQTT-4.7.2-1: a leading wildcard does not match topics of the broker's own.
-        let children = self.levels.iter().filter(|(name, _)| !(root && name.starts_with('$')));
-        match level {
-            "#" => {
-                found.extend(self.message.clone());
-                children.for_each(|(_, node)| node.collect(Some("#"), false, found));
-            }
-            "+" => children.for_each(|(_, node)| node.collect(below, false, found)),
-            _ => {
-                if let Some(node) = self.levels.get(level) {
-                    node.collect(below, false, found);
-                }
-            }
-        }
-    }
-
-    fn remove(&mut self, mut levels: std::str::Split<'_, char>) -> Option<Arc<Message>> {
-        let Some(level) = levels.next() else { return self.message.take() };
-        let node = self.levels.get_mut(level)?;
-        let gone = node.remove(levels);
-        if node.levels.is_empty() && node.message.is_none() {
-            self.levels.remove(level);
-        }
-        gone
-    }
-
-    fn expired(&self, now_ms: Millis, found: &mut Vec<Arc<str>>) {
-        let gone = self.message.iter().filter(|message| message.is_expired(now_ms));
-        found.extend(gone.map(|message| Arc::clone(message.topic())));
-        self.levels.values().for_each(|node| node.expired(now_ms, found));
     }
 }
 

@@ -1,5 +1,19 @@
 //! Messages that wait for their first subscriber (T3): by topic, in order of priority, bounded.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use slipring_wire::{Properties, PropertyId, Value};
+
+use crate::topics::{ENTRY_BYTES, Topics};
+use crate::{Limit, Limits, Message, Millis};
+
+/// The user property by which a message asks to wait, with the value `1`.
+pub const WAIT_PROPERTY: &str = "slipring-wait";
+/// The user property that names its priority: `high`, `normal` or `low`.
+pub const PRIORITY_PROPERTY: &str = "slipring-priority";
+
 /// Which of the waiting messages are delivered first, and which have to make room last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
@@ -16,5 +30,341 @@ pub enum Priority {
 impl Priority {
     pub(crate) fn from_byte(byte: u8) -> Option<Self> {
         [Self::Low, Self::Normal, Self::High].into_iter().find(|known| *known as u8 == byte)
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "low" => Some(Self::Low),
+            "normal" => Some(Self::Normal),
+            "high" => Some(Self::High),
+            _ => None,
+        }
+    }
+}
+
+/// The priority to wait with, if a message asks to wait for a subscriber.
+pub fn asks_to_wait(properties: Properties<'_>) -> Option<Priority> {
+    let (mut waits, mut priority) = (false, Priority::default());
+    for (id, value) in properties.iter() {
+        match (id, value) {
+            (PropertyId::UserProperty, Value::Pair(WAIT_PROPERTY, text)) => waits = text == "1",
+            (PropertyId::UserProperty, Value::Pair(PRIORITY_PROPERTY, name)) => {
+                priority = Priority::named(name).unwrap_or_default();
+            }
+            _ => {}
+        }
+    }
+    waits.then_some(priority)
+}
+
+/// A message that waited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waited {
+    /// What.
+    pub message: Arc<Message>,
+    /// How urgent it is.
+    pub priority: Priority,
+}
+
+/// The order of delivery: the more urgent first, then the older.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    priority: Reverse<Priority>,
+    number: u64,
+}
+
+/// The messages that wait.
+#[derive(Debug, Default)]
+pub struct Waiting {
+    messages: BTreeMap<Rank, Arc<Message>>,
+    /// The ranks at each topic.
+    topics: Topics<BTreeSet<Rank>>,
+    bytes: usize,
+    /// How many there were.
+    made: u64,
+}
+
+impl Waiting {
+    /// How many wait.
+    pub fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// Whether none does.
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// Their bytes, about.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Adds a message, the youngest of its priority; says which limit is in the way.
+    ///
+    /// Where there is no room, messages of lower priority go, those that would be delivered last first.
+    /// They are given: their publishers were told that they wait.
+    pub fn push(
+        &mut self,
+        message: Arc<Message>,
+        priority: Priority,
+        limits: &Limits,
+    ) -> Result<Vec<Waited>, Limit> {
+        let victims = self.make_room(cost(&message), priority, limits)?;
+        self.made += 1;
+        let rank = Rank { priority: Reverse(priority), number: self.made };
+        self.bytes += cost(&message);
+        self.topics.place(message.topic()).get_or_insert_default().insert(rank);
+        self.messages.insert(rank, message);
+        Ok(victims)
+    }
+
+    /// Whether there is room for a message, or could be made; says which limit is in the way.
+    pub fn check_room(
+        &self,
+        message: &Message,
+        priority: Priority,
+        limits: &Limits,
+    ) -> Result<(), Limit> {
+        self.victims(cost(message), priority, limits).map(drop)
+    }
+
+    /// Takes a message out; false if somebody has done so before.
+    pub fn remove(&mut self, message: &Arc<Message>) -> bool {
+        let ranks = self.topics.place(message.topic()).clone().unwrap_or_default();
+        let rank = ranks.into_iter().find(|rank| Arc::ptr_eq(&self.messages[rank], message));
+        rank.map(|rank| self.take_out(rank)).is_some()
+    }
+
+    /// Takes what a new subscription to this filter gets, at most so many, in order of delivery.
+    pub fn take(&mut self, filter: &str, now_ms: Millis, most: usize) -> Vec<Waited> {
+        let mut ranks = Vec::new();
+        self.topics.matching(filter, &mut |found| ranks.extend(found));
+        ranks.retain(|rank| !self.messages[rank].is_expired(now_ms));
+        ranks.sort_unstable();
+        ranks.truncate(most);
+        ranks.into_iter().map(|rank| self.take_out(rank)).collect()
+    }
+
+    /// Takes out what has expired.
+    pub fn expire(&mut self, now_ms: Millis) -> Vec<Waited> {
+        let expired = self.messages.iter().filter(|(_, message)| message.is_expired(now_ms));
+        let ranks: Vec<Rank> = expired.map(|(rank, _)| *rank).collect();
+        ranks.into_iter().map(|rank| self.take_out(rank)).collect()
+    }
+
+    /// Takes out as many as must go for one more; none if there is no room all the same.
+    fn make_room(
+        &mut self,
+        bytes: usize,
+        priority: Priority,
+        limits: &Limits,
+    ) -> Result<Vec<Waited>, Limit> {
+        let victims = self.victims(bytes, priority, limits)?;
+        Ok(victims.into_iter().map(|rank| self.take_out(rank)).collect())
+    }
+
+    fn victims(
+        &self,
+        bytes: usize,
+        priority: Priority,
+        limits: &Limits,
+    ) -> Result<Vec<Rank>, Limit> {
+        let (mut left, mut left_bytes) = (self.len(), self.bytes);
+        let mut victims = Vec::new();
+        let mut last = self.messages.iter().rev();
+        loop {
+            let limit = if left >= limits.waiting_messages {
+                Limit::WaitingMessages
+            } else if left_bytes + bytes > limits.waiting_bytes {
+                Limit::WaitingBytes
+            } else {
+                break;
+            };
+            match last.next() {
+                Some((rank, message)) if rank.priority.0 < priority => {
+                    left -= 1;
+                    left_bytes -= cost(message);
+                    victims.push(*rank);
+                }
+                _ => return Err(limit),
+            }
+        }
+        Ok(victims)
+    }
+
+    fn take_out(&mut self, rank: Rank) -> Waited {
+        let message = self.messages.remove(&rank).expect("a rank that is there");
+        self.bytes -= cost(&message);
+        if let Some(ranks) = self.topics.place(message.topic()) {
+            ranks.remove(&rank);
+            if ranks.is_empty() {
+                self.topics.remove(message.topic());
+            }
+        }
+        Waited { message, priority: rank.priority.0 }
+    }
+}
+
+/// What a message takes of the bound.
+fn cost(message: &Message) -> usize {
+    message.bytes() + ENTRY_BYTES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use slipring_wire::{PropertiesBuf, Publish, matches};
+
+    fn message(topic: &str, number: u32, expires_ms: Option<Millis>) -> Arc<Message> {
+        let payload = number.to_be_bytes();
+        let mut message = Message::new(&Publish::new(topic, &payload), topic.into(), 0);
+        message.expires_ms = expires_ms;
+        Arc::new(message)
+    }
+
+    fn number(message: &Message) -> u32 {
+        u32::from_be_bytes(message.payload().try_into().unwrap())
+    }
+
+    fn numbers(waited: &[Waited]) -> Vec<u32> {
+        waited.iter().map(|waited| number(&waited.message)).collect()
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Push { topic: &'static str, priority: Priority, expires_ms: Option<Millis> },
+        Take { filter: &'static str, most: usize },
+        Expire,
+        Wait,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let topic = prop::sample::select(vec!["a", "a/b", "b", "$x/b"]);
+        let priority = (0u8..3).prop_map(|byte| Priority::from_byte(byte).unwrap());
+        let push = (topic, priority, prop::option::of(0u64..20));
+        let filter = prop::sample::select(vec!["a", "#", "+/b", "a/#", "+"]);
+        prop_oneof![
+            6 => push.prop_map(|(topic, priority, expires_ms)|
+                Step::Push { topic, priority, expires_ms }),
+            1 => (filter, 0usize..5).prop_map(|(filter, most)| Step::Take { filter, most }),
+            1 => Just(Step::Expire),
+            1 => Just(Step::Wait),
+        ]
+    }
+
+    /// All of it as a list in the order of delivery.
+    #[derive(Default)]
+    struct Naive {
+        list: Vec<Waited>,
+    }
+
+    impl Naive {
+        fn push(
+            &mut self,
+            message: Arc<Message>,
+            priority: Priority,
+            most: usize,
+        ) -> Option<Vec<u32>> {
+            let mut victims = Vec::new();
+            if self.list.len() >= most {
+                self.list.last().filter(|last| last.priority < priority)?;
+                victims.extend(self.list.pop().map(|last| number(&last.message)));
+            }
+            let at = self.list.partition_point(|other| other.priority >= priority);
+            self.list.insert(at, Waited { message, priority });
+            Some(victims)
+        }
+
+        fn take(&mut self, which: impl Fn(&Waited) -> bool, most: usize) -> Vec<u32> {
+            let (mut taken, mut left) = (Vec::new(), Vec::new());
+            for waited in self.list.drain(..) {
+                let take = taken.len() < most && which(&waited);
+                if take { &mut taken } else { &mut left }.push(waited);
+            }
+            self.list = left;
+            numbers(&taken)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_waits_equals_a_sorted_list(history in prop::collection::vec(step(), 0..80)) {
+            let limits = Limits { waiting_messages: 6, ..Limits::default() };
+            let (mut waiting, mut naive) = (Waiting::default(), Naive::default());
+            let mut now_ms = 0;
+            for (made, step) in (0..).zip(history) {
+                match step {
+                    Step::Wait => now_ms += 1,
+                    Step::Push { topic, priority, expires_ms } => {
+                        let message = message(topic, made, expires_ms);
+                        let pushed = waiting.push(Arc::clone(&message), priority, &limits);
+                        let expected = naive.push(message, priority, 6);
+                        prop_assert_eq!(pushed.ok().as_deref().map(numbers), expected);
+                    }
+                    Step::Take { filter, most } => {
+                        let taken = waiting.take(filter, now_ms, most);
+                        let expected = naive.take(|waited| {
+                            matches(filter, waited.message.topic())
+                                && !waited.message.is_expired(now_ms)
+                        }, most);
+                        prop_assert_eq!(numbers(&taken), expected);
+                    }
+                    Step::Expire => {
+                        let gone = waiting.expire(now_ms);
+                        let expected =
+                            naive.take(|waited| waited.message.is_expired(now_ms), usize::MAX);
+                        prop_assert_eq!(numbers(&gone), expected);
+                    }
+                }
+                prop_assert_eq!(waiting.len(), naive.list.len());
+                let bytes: usize = naive.list.iter().map(|waited| cost(&waited.message)).sum();
+                prop_assert_eq!(waiting.bytes(), bytes);
+            }
+            waiting.take("#", 0, usize::MAX);
+            waiting.take("$x/#", 0, usize::MAX);
+            waiting.expire(Millis::MAX);
+            let mut topics = 0;
+            waiting.topics.each(&mut |_| topics += 1);
+            prop_assert_eq!((topics, waiting.bytes()), (0, 0), "nothing is left of what is gone");
+        }
+    }
+
+    #[test]
+    fn a_message_asks_to_wait_with_a_user_property() {
+        let asked = |pairs: &[(&str, &str)]| {
+            let mut properties = PropertiesBuf::new();
+            for (name, value) in pairs {
+                properties.push(PropertyId::UserProperty, Value::Pair(name, value));
+            }
+            asks_to_wait(properties.borrow())
+        };
+        assert_eq!(asked(&[]), None);
+        assert_eq!(asked(&[("slipring-priority", "high")]), None);
+        assert_eq!(asked(&[("slipring-wait", "0")]), None);
+        assert_eq!(asked(&[("slipring-wait", "1")]), Some(Priority::Normal));
+        for (name, priority) in [("high", Priority::High), ("low", Priority::Low)] {
+            let pairs = [("slipring-priority", name), ("slipring-wait", "1")];
+            assert_eq!(asked(&pairs), Some(priority));
+        }
+        assert!(Priority::Low < Priority::Normal && Priority::Normal < Priority::High);
+    }
+
+    #[test]
+    fn bytes_are_a_bound_too_and_one_urgent_message_may_cost_several() {
+        let limits = Limits { waiting_bytes: 3 * (5 + ENTRY_BYTES), ..Limits::default() };
+        let mut waiting = Waiting::default();
+        for made in 0..3 {
+            waiting.push(message("a", made, None), Priority::Low, &limits).unwrap();
+        }
+        let full = waiting.push(message("a", 3, None), Priority::Low, &limits);
+        assert_eq!(full, Err(Limit::WaitingBytes));
+        let large = "a".repeat(1 + ENTRY_BYTES);
+        let victims = waiting.push(message(&large, 4, None), Priority::High, &limits).unwrap();
+        assert_eq!(numbers(&victims), [2, 1], "those that would be delivered last");
+        let larger = "a".repeat(4 * ENTRY_BYTES);
+        assert!(waiting.push(message(&larger, 5, None), Priority::High, &limits).is_err());
+        assert_eq!(waiting.len(), 2, "nobody goes for what has no room all the same");
     }
 }

@@ -195,7 +195,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     async fn journal(&mut self) -> Result<(), End> {
         let Party { broker, feed, reply, .. } = &mut self.party;
         match feed.journal(broker).await {
-            Ok(gate) => self.outlet.hold(&broker.gates, gate, reply),
+            Ok(gate) => self.outlet.hold(&broker.gates, gate, reply, feed.take_promised()),
             Err(reason) => {
                 reply.clear(); // never acknowledged
                 return Err(End::Closed(reason));

@@ -10,6 +10,7 @@ use slipring_journal::{Mark, Progress};
 use slipring_wire::Reason;
 use tokio::sync::Notify;
 
+use crate::acknowledged::Acknowledgements;
 use crate::client::Link;
 
 /// How far the journal must have come, and in which way.
@@ -36,15 +37,8 @@ pub(crate) struct Gates {
     waiting: Mutex<Vec<(Gate, Arc<Link>)>>,
     /// Told of every progress.
     pub moved: Notify,
-    /// Why the journal takes nothing now, and whether that was told.
-    trouble: Mutex<Trouble>,
-}
-
-/// What ails the journal, for people.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Trouble {
-    pub failed: Option<String>,
-    pub no_space: Option<String>,
+    /// What went through them.
+    pub acknowledged: Acknowledgements,
 }
 
 impl Gates {
@@ -111,10 +105,6 @@ impl Gates {
         self.written.store(progress.written, Ordering::Release);
         self.synced.store(progress.synced, Ordering::Release);
         self.full.store(progress.no_space.is_some(), Ordering::Relaxed);
-        if progress.failed.is_some() || progress.no_space.is_some() || self.is_troubled() {
-            let failed = progress.failed.as_ref().map(ToString::to_string);
-            *self.trouble_mut() = Trouble { failed, no_space: progress.no_space.clone() };
-        }
         self.failed.store(progress.failed.is_some(), Ordering::Release);
         self.wake();
         self.moved.notify_waiters();
@@ -132,17 +122,14 @@ impl Gates {
         });
     }
 
-    /// What ails the journal.
-    pub fn trouble(&self) -> Trouble {
-        self.trouble_mut().clone()
+    /// How far the journal is written.
+    pub fn written(&self) -> Mark {
+        self.written.load(Ordering::Acquire)
     }
 
-    fn is_troubled(&self) -> bool {
-        *self.trouble_mut() != Trouble::default()
-    }
-
-    fn trouble_mut(&self) -> MutexGuard<'_, Trouble> {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether nothing can be written now.
+    pub fn is_stuck(&self) -> bool {
+        self.is_full() || self.has_failed()
     }
 
     fn waiting(&self) -> MutexGuard<'_, Vec<(Gate, Arc<Link>)>> {
@@ -178,6 +165,5 @@ mod tests {
         assert_eq!(gates.refusal(Durability::Memory), None);
         gates.progress(&Progress::default());
         assert_eq!(gates.refusal(Durability::Disk), None, "it heals by itself");
-        assert_eq!(gates.trouble(), Trouble::default());
     }
 }

@@ -1,5 +1,6 @@
 //! Sockets, timers and threads; drives `core` and `journal`. Decides nothing itself.
 
+mod acknowledged;
 mod admission;
 mod broker;
 mod client;
@@ -28,6 +29,8 @@ mod stored;
 mod subscribing;
 mod sys;
 mod traffic;
+mod upkeep;
+mod waiting;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -136,6 +139,7 @@ impl Engine {
             runtime.spawn(listener::accept(listener, Arc::clone(&broker)));
         }
         runtime.spawn(keeper::keep(Arc::clone(&broker)));
+        runtime.spawn(upkeep::keep(Arc::clone(&broker), settings.segment_bytes));
         Ok(Self { broker, addresses, receipt, recovered, runtime: Mutex::new(Some(runtime)) })
     }
 
@@ -206,6 +210,8 @@ impl Engine {
             runtime.block_on(async {
                 let ended = self.broker.stop();
                 let _ = tokio::time::timeout(STOP_MAX, ended).await;
+                let broker = Arc::clone(&self.broker);
+                let _ = tokio::task::spawn_blocking(move || broker.end_upkeep()).await;
             });
             runtime.shutdown_timeout(STOP_MAX);
         }

@@ -10,6 +10,7 @@ use slipring_core::{Dropped, Durability, Limit, Taken};
 use slipring_journal::{AppendError, Batch};
 use tokio::io::AsyncWrite;
 
+use crate::acknowledged::Promised;
 use crate::broker::Broker;
 use crate::client::{Client, Link};
 use crate::event::now_ns;
@@ -46,6 +47,8 @@ pub(crate) struct Outlet {
 struct Held {
     gate: Gate,
     bytes: Vec<u8>,
+    /// What they acknowledge.
+    promised: Promised,
     messages: bool,
 }
 
@@ -58,11 +61,12 @@ struct Unrecorded {
 
 impl Outlet {
     /// Adds answers that go when a gate is open. What comes later does not overtake them.
-    pub fn hold(&mut self, gates: &Gates, gate: Gate, bytes: &mut Vec<u8>) {
+    pub fn hold(&mut self, gates: &Gates, gate: Gate, bytes: &mut Vec<u8>, promised: Promised) {
         if self.held.is_empty() && gates.is_open(gate) {
+            gates.acknowledged.count(promised);
             self.control.append(bytes);
         } else if !bytes.is_empty() {
-            self.push(Held { gate, bytes: std::mem::take(bytes), messages: false });
+            self.push(Held { gate, bytes: std::mem::take(bytes), promised, messages: false });
         }
     }
 
@@ -109,6 +113,7 @@ impl Outlet {
             }
             self.held_bytes -= held.bytes.len();
             self.holds_messages &= !held.messages;
+            broker.gates.acknowledged.count(held.promised);
             self.control.append(&mut held.bytes);
             self.held.pop_front();
         }
@@ -120,7 +125,8 @@ impl Outlet {
         let Some(mut unrecorded) = self.unrecorded.take() else { return };
         match broker.append(&mut unrecorded.batch, unrecorded.level) {
             Ok((_, gate)) if unrecorded.level > Durability::Memory => {
-                self.push(Held { gate, bytes: unrecorded.bytes, messages: true });
+                let promised = Promised::default();
+                self.push(Held { gate, bytes: unrecorded.bytes, promised, messages: true });
             }
             Ok(_) => {}
             Err(AppendError::Full { .. }) => {

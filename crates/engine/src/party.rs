@@ -14,8 +14,8 @@ use crate::broker::Broker;
 use crate::client::{Client, Link};
 use crate::event::EventKind;
 use crate::feed::{Feed, Publisher};
-use crate::{keeper, reading};
 use crate::registry::{NotOpened, Opened, Refusal};
+use crate::{keeper, reading};
 
 /// Why a connection ended.
 #[derive(Debug)]

@@ -12,9 +12,7 @@ use slipring_core::{AnswerTerms, Limit, Pushed};
 use slipring_journal::{
     Answer, Identity, READ_ANSWER_BYTES, ReadError, Reader, Refusal, Request, Why, consumers,
 };
-use slipring_wire::{
-    Packet, PropertiesBuf, PropertyId, Publish, QoS, Reason, Value, Version,
-};
+use slipring_wire::{Packet, PropertiesBuf, PropertyId, Publish, QoS, Reason, Value, Version};
 use tokio::sync::Semaphore;
 
 use crate::broker::Broker;
@@ -85,8 +83,7 @@ pub(crate) fn ask(
         Ok(()) => {
             let (broker, client) = (Arc::clone(broker), Arc::clone(client));
             let (name, body) = (name.to_owned(), message.payload.to_vec());
-            let question =
-                Question { broker, client, link: link.key, terms, envelope, name, body };
+            let question = Question { broker, client, link: link.key, terms, envelope, name, body };
             tokio::spawn(question.answer());
             Reason::Success
         }
@@ -210,9 +207,7 @@ impl Question {
                 let (offset, journal) = (reader.offset_at(ns)?, reader.identity());
                 Ok(Answer::At { journal, offset }.encode())
             }),
-            Request::Commit { journal, offset, consumer } => {
-                self.commit(journal, offset, consumer)
-            }
+            Request::Commit { journal, offset, consumer } => self.commit(journal, offset, consumer),
         }
     }
 
@@ -236,7 +231,8 @@ impl Question {
     }
 
     fn commit(&self, journal: Identity, offset: u64, consumer: &str) -> Result<Vec<u8>, Refusal> {
-        let (ours, end) = self.with_reader(|reader| Ok((reader.identity(), reader.end_offset()?)))?;
+        let (ours, end) =
+            self.with_reader(|reader| Ok((reader.identity(), reader.end_offset()?)))?;
         if journal != ours {
             let text = format!("the broker has journal {ours}, not {journal}");
             return Err(Refusal::new(Why::OtherJournal, text));
@@ -248,7 +244,8 @@ impl Question {
         let folder = self.broker.reading.folder.get();
         let folder = folder.ok_or_else(|| failed("the journal has no folder".to_owned()))?;
         let standing = consumers::Standing { journal, offset, updated_ns: now_ns() };
-        consumers::commit(folder, consumer, &standing).map_err(|error| failed(error.to_string()))?;
+        consumers::commit(folder, consumer, &standing)
+            .map_err(|error| failed(error.to_string()))?;
         Ok(Answer::Committed { journal }.encode())
     }
 

@@ -115,6 +115,18 @@ impl Head {
     }
 }
 
+impl fmt::Display for Head {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole(epoch) => write!(out, "whole, of epoch {epoch}"),
+            Self::Torn => out.write_str("the file ends inside the header"),
+            Self::Damaged(flaw) => flaw.fmt(out),
+            Self::Foreign(identity) => write!(out, "it belongs to journal {identity}"),
+            Self::Version(version) => write!(out, "it has format version {version}"),
+        }
+    }
+}
+
 /// How the index of a segment is. Without a good one the segment is walked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexState {

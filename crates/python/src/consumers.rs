@@ -21,12 +21,18 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// One who reads a journal. Either it has a place there, or `flaw` says why it is not known.
 #[pyclass(frozen, get_all, module = "slipring._native")]
-struct Consumer {
+pub struct Consumer {
     name: String,
     journal: Option<String>,
     offset: Option<u64>,
     updated_ns: Option<i64>,
     flaw: Option<String>,
+}
+
+impl Consumer {
+    pub fn list(py: Python<'_>, found: Vec<consumers::Consumer>) -> PyResult<Vec<Py<Self>>> {
+        found.into_iter().map(|consumer| Py::new(py, Self::from(consumer))).collect()
+    }
 }
 
 impl From<consumers::Consumer> for Consumer {
@@ -43,9 +49,9 @@ impl From<consumers::Consumer> for Consumer {
 }
 
 #[pyfunction]
-fn list_consumers(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Consumer>> {
+fn list_consumers(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Py<Consumer>>> {
     let found = py.detach(|| consumers::list(&path)).map_err(ConsumerError::from);
-    Ok(found.map_err(raise)?.into_iter().map(Consumer::from).collect())
+    Consumer::list(py, found.map_err(raise)?)
 }
 
 /// Notes that a consumer has read everything before `offset` of a journal.

@@ -16,6 +16,7 @@ use slipring_journal::{
 use crate::buffer::{Buffer, Column};
 
 pyo3::import_exception!(slipring.errors, JournalError);
+pyo3::import_exception!(slipring.errors, JournalDamaged);
 pyo3::import_exception!(slipring.errors, JournalGap);
 
 /// Adds this file's classes to the module.
@@ -54,6 +55,12 @@ impl JournalReader {
         py.detach(read).map_err(read_error)
     }
 
+    /// The lowest offset that was received at this time or later.
+    fn offset_at(&self, py: Python<'_>, receive_ns: i64) -> PyResult<u64> {
+        let find = || self.reader.lock().expect("reading never panics").offset_at(receive_ns);
+        py.detach(find).map_err(read_error)
+    }
+
     fn read(
         &self,
         py: Python<'_>,
@@ -70,6 +77,9 @@ impl JournalReader {
 fn read_error(error: ReadError) -> PyErr {
     match error {
         ReadError::Gap { .. } | ReadError::Beyond { .. } => JournalGap::new_err(error.to_string()),
+        ReadError::Damaged(ref damage) => {
+            JournalDamaged::new_err((error.to_string(), damage.offsets.start, damage.offsets.end))
+        }
         _ => JournalError::new_err(error.to_string()),
     }
 }
@@ -153,8 +163,8 @@ impl JournalColumns {
 
 /// Writes a journal without a broker; the directory must not belong to a running one.
 #[pyclass(frozen, module = "slipring._native")]
-struct JournalWriter {
-    journal: Journal,
+pub struct JournalWriter {
+    pub(crate) journal: Journal,
 }
 
 #[pymethods]
@@ -193,12 +203,18 @@ impl JournalWriter {
         py.detach(|| self.journal.flush()).map_err(|error: Failure| raise(&error))
     }
 
+    /// The offset the next message gets.
+    #[getter]
+    fn next_offset(&self) -> u64 {
+        self.journal.status().next_offset
+    }
+
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.journal.close()).map_err(|error: Failure| raise(&error))
     }
 }
 
-fn raise(error: &impl std::error::Error) -> PyErr {
+pub(crate) fn raise(error: &impl std::error::Error) -> PyErr {
     JournalError::new_err(error.to_string())
 }
 

@@ -1,14 +1,18 @@
 //! The Python module `slipring._native`: convert, call, translate errors; no logic.
 
 mod buffer;
+mod check;
 mod client;
 mod consumers;
 mod engine;
 mod journal;
 mod listener;
+mod messages;
 mod plan;
+mod properties;
 mod remote;
 mod status;
+mod topics;
 
 use pyo3::prelude::*;
 
@@ -17,11 +21,14 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     client::register(module)?;
     module.add_class::<plan::Plan>()?;
-    module.add_function(wrap_pyfunction!(plan::check_filter, module)?)?;
     module.add_function(wrap_pyfunction!(plan::check_verifier, module)?)?;
     module.add_function(wrap_pyfunction!(plan::make_verifier, module)?)?;
     engine::register(module)?;
+    check::register(module)?;
     consumers::register(module)?;
     remote::register(module)?;
-    journal::register(module)
+    journal::register(module)?;
+    messages::register(module)?;
+    properties::register(module)?;
+    topics::register(module)
 }

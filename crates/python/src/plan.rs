@@ -35,6 +35,8 @@ struct LimitsDict {
     qos12_full: String,
     retained_messages: usize,
     retained_bytes: usize,
+    waiting_messages: usize,
+    waiting_bytes: usize,
     journal_requests: usize,
     values: usize,
 }
@@ -66,6 +68,8 @@ impl TryFrom<LimitsDict> for Limits {
             qos12_full: overflow(&limits.qos12_full)?,
             retained_messages: limits.retained_messages,
             retained_bytes: limits.retained_bytes,
+            waiting_messages: limits.waiting_messages,
+            waiting_bytes: limits.waiting_bytes,
             journal_requests: limits.journal_requests,
             values: limits.values,
         })
@@ -174,12 +178,6 @@ pub fn make_verifier(password: &[u8], salt: &[u8], iterations: u32) -> PyResult<
 #[pyfunction]
 pub fn check_verifier(text: &str) -> PyResult<()> {
     verifier(text).map(drop)
-}
-
-/// Whether this is a topic filter; the error says why not.
-#[pyfunction]
-pub fn check_filter(filter: &str) -> PyResult<()> {
-    JournalRule::new(vec![filter.to_owned()]).map(drop).map_err(refused)
 }
 
 fn verifier(text: &str) -> PyResult<Verifier> {

@@ -145,8 +145,7 @@ fn only_a_user_with_the_right_reads_the_journal() {
     let engine = start(Some(&folder.0), "127.0.0.1:0", plan);
     let open = |user: Option<&str>, password: &str| {
         let password = user.map(|_| password.as_bytes().to_vec());
-        let credentials =
-            slipring_client::Credentials { user: user.map(str::to_owned), password };
+        let credentials = slipring_client::Credentials { user: user.map(str::to_owned), password };
         let options = slipring_remote::Options { credentials, ..Default::default() };
         let address = format!("mqtt://{}", engine.address()).parse().unwrap();
         RemoteJournal::open(address, options, None)

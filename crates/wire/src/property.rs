@@ -104,14 +104,15 @@ impl<'a> Properties<'a> {
     /// No properties.
     pub const NONE: Properties<'static> = Properties { encoded: &[] };
 
+    /// The properties of a PUBLISH that were stored encoded, without the length in front; checked
+    /// like those of a packet.
+    pub fn of_publish(encoded: &'a [u8]) -> Result<Self, Violation> {
+        Self::checked(encoded, Kind::Publish)
+    }
+
     /// The encoded properties, without the length in front.
     pub fn encoded(self) -> &'a [u8] {
         self.encoded
-    }
-
-    /// Properties of a message that was stored, checked as those of a PUBLISH.
-    pub fn of_publish(encoded: &'a [u8]) -> Result<Self, Violation> {
-        Self::checked(encoded, Kind::Publish)
     }
 
     /// Whether there are none.

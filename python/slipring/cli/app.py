@@ -5,7 +5,10 @@ from typing import Annotated
 
 import typer
 
+from slipring.cli.export import export
+from slipring.cli.import_ import import_
 from slipring.cli.publish import publish
+from slipring.cli.replay import replay
 from slipring.cli.subscribe import subscribe
 
 app = typer.Typer(
@@ -96,6 +99,9 @@ def status(
 
 app.command("pub")(publish)
 app.command("sub")(subscribe)
+app.command("export")(export)
+app.command("import")(import_)
+app.command("replay")(replay)
 
 
 @app.command()

@@ -15,6 +15,11 @@ def printable(text: str) -> str:
     )
 
 
+def counted(number: int, thing: str) -> str:
+    """`1 message`, `1,200 messages`."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
 def as_text(message: Message) -> bytes:
     """`topic payload`; bytes that are not UTF-8 as escapes."""
     payload = message.payload.decode("utf-8", "backslashreplace")

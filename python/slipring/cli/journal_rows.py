@@ -73,4 +73,5 @@ def _receipt(receipt: Json) -> list[tuple[str, str]]:
     more = receipt["damage_total"] - DAMAGE_SHOWN
     if more > 0:
         rows.append(("damaged", f"{more:,} more ranges"))
+    rows += (("lost", flaw) for flaw in receipt["flaws"][:DAMAGE_SHOWN])
     return rows

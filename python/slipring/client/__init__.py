@@ -2,7 +2,8 @@
 
 from slipring.client.bus import Bus
 from slipring.client.connecting import connect
+from slipring.client.publisher import Publisher
 from slipring.client.subscription import Subscription
 from slipring.client.tls import Tls
 
-__all__ = ["Bus", "Subscription", "Tls", "connect"]
+__all__ = ["Bus", "Publisher", "Subscription", "Tls", "connect"]

@@ -3,16 +3,20 @@
 import asyncio
 import contextlib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 
 from slipring.client.link import Link
 from slipring.client.payload import Value, encode
+from slipring.client.publisher import Publisher, Row
 from slipring.client.subscription import Subscription
 from slipring.errors import ConnectionLost
 
 PUBLISHED_PER_TURN = 256
 """Messages published before other tasks of the loop get a turn."""
+
+NOTHING_GIVEN = (None, None, None, None)
+"""No content type, response topic, correlation data or expiry."""
 
 
 class Bus:
@@ -44,28 +48,63 @@ class Bus:
         """Received and not yet fetched by a subscription."""
         return self._native.unread_bytes
 
-    async def publish(
+    async def publish(  # noqa: PLR0913 (every option has its name at the call)
         self,
         topic: str,
         value: Value = b"",
         *,
+        qos: int = 0,
         retain: bool = False,
         properties: Mapping[str, str] | None = None,
+        content_type: str | None = None,
+        response_topic: str | None = None,
+        correlation_data: bytes | None = None,
+        expiry_s: int | None = None,
     ) -> None:
-        """Accepts a message to be sent; waits only while the outbox is full.
+        """Publishes a message.
+
+        At QoS 0 it is accepted to be sent; this waits only while the outbox is full. At QoS 1
+        and 2 this returns when the broker has acknowledged it, and raises PublishRefused when
+        the broker does not take it.
 
         Text travels as UTF-8, numbers and truth values as text (`12034.5`, `true`), bytes as they
         are. Raises InvalidTopic, Refused, or ConnectionLost.
         """
         payload = value if type(value) is bytes else encode(value)
-        pairs = list(properties.items()) if properties else None
-        if not self._native.publish(topic, payload, retain, pairs):
-            await self._link.send(
-                lambda: self._native.publish(topic, payload, retain, pairs) or None
+        given = (content_type, response_topic, correlation_data, expiry_s)
+        extras = None
+        if properties or given != NOTHING_GIVEN:
+            extras = (list(properties.items()) if properties else [], *given)
+        identity = self._native.publish(topic, payload, qos, retain, extras)
+        if identity is None:
+            identity = await self._link.send(
+                lambda: self._native.publish(topic, payload, qos, retain, extras)
             )
+        if qos:
+            await self._link.acknowledged(identity)
+            return
         self._published += 1
         if self._published % PUBLISHED_PER_TURN == 0:
             await asyncio.sleep(0)
+
+    def publisher(self, *, qos: int = 1) -> Publisher:
+        """Messages in bulk: `async with bus.publisher() as publisher: await publisher.send(...)`.
+
+        Keeps as many on their way as the broker takes; leaving the block waits for the broker to
+        acknowledge them all.
+        """
+        return Publisher(self._link, qos)
+
+    async def publish_many(self, messages: Iterable[Row], *, qos: int = 1) -> int:
+        """Publishes messages, and returns how many, once the broker has acknowledged them all.
+
+        A message is a `Message`, or a tuple of its first fields: (topic, payload). Raises
+        PublishRefused, whose `index` tells the first message that the broker did not take; later
+        ones may have been taken.
+        """
+        async with self.publisher(qos=qos) as publisher:
+            await publisher.send(messages)
+        return publisher.settled
 
     def subscribe(self, *filters: str) -> Subscription:
         """The messages of these topic filters: `async with bus.subscribe("a/#") as messages`."""

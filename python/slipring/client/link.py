@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from slipring.errors import ConnectError, ConnectionLost, Refused
+from slipring.errors import ConnectError, ConnectionLost, PublishRefused, Refused
 from slipring.native import Client
 
 Sent = TypeVar("Sent")
@@ -35,6 +35,7 @@ class Link:
         self._connected: asyncio.Future[str] = self._loop.create_future()
         self._answers: dict[int, asyncio.Future[Any]] = {}
         self._readable: dict[int, asyncio.Event] = {}
+        self._batches: dict[int, asyncio.Event] = {}
         self._fd = native.fileno()
         self._loop.add_reader(self._fd, self._look)
 
@@ -80,6 +81,31 @@ class Link:
         seconds: float = await self._answer(await self.send(self.native.ping))
         return seconds
 
+    async def acknowledged(self, identity: int) -> None:
+        """Returns once the broker has a message; raises PublishRefused if it does not take it."""
+        fault: tuple[int, str] | None = await self._answer(identity)
+        if fault is not None:
+            code, text = fault
+            raise PublishRefused(f"the broker at {self.native.url} refused: {text}", code=code)
+
+    def open_batch(self) -> int:
+        """The id of a new batch of messages."""
+        identity = self.native.open_batch()
+        self._batches[identity] = asyncio.Event()
+        return identity
+
+    async def tallied(self, identity: int) -> None:
+        """Waits for news of a batch."""
+        if self.end is not None:
+            raise self.lost(self.end.cause or "it was closed")
+        self._batches[identity].clear()
+        await self._batches[identity].wait()
+
+    def close_batch(self, identity: int) -> None:
+        """Forgets a batch."""
+        del self._batches[identity]
+        self.native.close_batch(identity)
+
     def lost(self, cause: str) -> ConnectionLost:
         """The exception for a connection that was open and is no more."""
         return ConnectionLost(f"lost the connection to {self.native.url}: {cause}")
@@ -100,8 +126,10 @@ class Link:
                     self._wake(identity)
                 case "room":
                     self._room.set()
-                case "subscribed" | "pong":
+                case "subscribed" | "pong" | "published":
                     self._resolve(identity, detail)
+                case "tallied":
+                    self._note(identity)
                 case "connected":
                     _settle(self._connected, detail)
                 case "closed":
@@ -112,6 +140,10 @@ class Link:
     def _wake(self, identity: int) -> None:
         if readable := self._readable.get(identity):
             readable.set()
+
+    def _note(self, batch: int) -> None:
+        if news := self._batches.get(batch):
+            news.set()
 
     def _resolve(self, identity: int, answer: Any) -> None:
         if waiter := self._answers.get(identity):
@@ -128,7 +160,7 @@ class Link:
         for answer in self._answers.values():
             if not answer.done():
                 answer.set_exception(self.lost(cause))
-        for event in (self._room, self._over, *self._readable.values()):
+        for event in (self._room, self._over, *self._readable.values(), *self._batches.values()):
             event.set()
 
 

@@ -88,6 +88,7 @@ def _receipt(receipt: Receipt) -> Json:
         "first_offset": receipt.first_offset,
         "next_offset": receipt.next_offset,
         "segments": receipt.segments,
+        "bytes_read": receipt.bytes_read,
         "cut_bytes": receipt.cut_bytes,
         "cut_why": receipt.cut_why,
         "damage": [
@@ -95,6 +96,7 @@ def _receipt(receipt: Receipt) -> Json:
             for one in shown
         ],
         "damage_total": len(receipt.damage),
+        "flaws": receipt.flaws[:DAMAGE_SHOWN],
         "sessions": receipt.sessions,
         "queued": receipt.queued,
         "retained": receipt.retained,

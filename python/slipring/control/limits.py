@@ -150,6 +150,19 @@ class LimitsSection(Section):
         le=64 * 1024 * MIB,
         description="Their bytes.",
     )
+    waiting_messages: int = Field(
+        100_000,
+        ge=0,
+        le=100_000_000,
+        description="Messages waiting for their first subscriber; a further one is refused (0x97), "
+        "unless others of lower priority can go.",
+    )
+    waiting_bytes: int = Field(
+        64 * MIB,
+        ge=0,
+        le=64 * 1024 * MIB,
+        description="Their bytes.",
+    )
     journal_requests: int = Field(
         256,
         ge=0,

@@ -19,6 +19,8 @@ def tell(receipt: Receipt) -> Iterator[tuple[int, str]]:
     more = len(receipt.damage) - DAMAGE_TOLD
     if more > 0:
         yield logging.WARNING, f"journal: {more:,} more damaged ranges; `slipring journal check`"
+    for flaw in receipt.flaws[:DAMAGE_TOLD]:
+        yield logging.WARNING, f"journal: some of the sessions is lost: {flaw}"
 
 
 def in_a_line(receipt: Receipt) -> str:
@@ -36,9 +38,12 @@ def damaged(damage: DamagedRange) -> str:
 
 
 def kept(receipt: Receipt) -> int:
-    """How many messages there are."""
-    lost = sum(damage.end_offset - damage.first_offset for damage in receipt.damage)
-    return receipt.next_offset - receipt.first_offset - lost
+    """How many messages there are; a range may be damaged twice."""
+    count, reached = receipt.next_offset - receipt.first_offset, receipt.first_offset
+    for damage in sorted(receipt.damage, key=lambda one: one.first_offset):
+        count -= max(0, damage.end_offset - max(reached, damage.first_offset))
+        reached = max(reached, damage.end_offset)
+    return count
 
 
 def _kept(receipt: Receipt) -> str:

@@ -146,7 +146,9 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if position.journal != self._journal().identity:
             self._opened = self.options.place.open(position.journal)
         journal = self._journal()
-        check_within(position.offset, journal.first_offset, journal.end_offset())
+        # The end first: looking for it sees what retention has removed meanwhile.
+        end = journal.end_offset()
+        check_within(position.offset, journal.first_offset, end)
         return position.offset
 
 

@@ -47,6 +47,8 @@ export interface Receipt {
   cut_why: string | null;
   damage: Damage[];
   damage_total: number;
+  /** What of the sessions is lost, and why. */
+  flaws: string[];
 }
 
 export interface Journal {

@@ -47,12 +47,13 @@ export function receipt(found: Receipt | null): string {
   return found.cut_why === null ? found.text : `${found.text}; ${legible(found.cut_why)}`;
 }
 
-/** Each damaged range, and how many more there are. */
+/** Each damaged range, how many more there are, and what else is lost. */
 export function damage(found: Receipt | null): string[] {
   if (found === null) return [];
   const more = found.damage_total - found.damage.length;
   const lines = found.damage.map(({ text }) => legible(text));
-  return more > 0 ? [...lines, `and ${count(more)} more ranges`] : lines;
+  const rest = more > 0 ? [`and ${count(more)} more ranges`] : [];
+  return [...lines, ...rest, ...found.flaws.map((flaw) => `lost of the sessions: ${legible(flaw)}`)];
 }
 
 /** Topics and their levels, in the order in which they are tried. */

@@ -84,5 +84,6 @@ function receiptOf(row: Json): Receipt {
     cut_why: textOrNull(row, "cut_why"),
     damage: list(row, "damage", damage),
     damage_total: number(row, "damage_total"),
+    flaws: texts(row, "flaws"),
   };
 }

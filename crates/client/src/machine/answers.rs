@@ -1,4 +1,4 @@
-//! Packet identifiers in use, and what each one's answer will be about.
+//! Requests that wait for an answer, by packet identifier.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,6 @@ pub(super) enum Request {
 
 #[derive(Debug, Default)]
 pub(super) struct Answers {
-    newest: u16,
     waiting: HashMap<PacketId, Request>,
 }
 
@@ -27,37 +26,15 @@ impl Answers {
         self.waiting.len() >= WAITING_MAX
     }
 
-    /// An identifier that is not in use (MQTT-2.2.1-3), for this request.
-    pub fn expect(&mut self, request: Request) -> PacketId {
-        loop {
-            self.newest = self.newest.wrapping_add(1);
-            match PacketId::new(self.newest) {
-                Some(packet_id) if !self.waiting.contains_key(&packet_id) => {
-                    self.waiting.insert(packet_id, request);
-                    return packet_id;
-                }
-                _ => {}
-            }
-        }
+    pub fn uses(&self, packet_id: PacketId) -> bool {
+        self.waiting.contains_key(&packet_id)
+    }
+
+    pub fn expect(&mut self, packet_id: PacketId, request: Request) {
+        self.waiting.insert(packet_id, request);
     }
 
     pub fn take(&mut self, packet_id: PacketId) -> Option<Request> {
         self.waiting.remove(&packet_id)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_identifier_in_use_is_passed_over() {
-        let mut answers = Answers::default();
-        let first = answers.expect(Request::Unsubscribe);
-        answers.newest = u16::MAX;
-        let second = answers.expect(Request::Unsubscribe);
-        assert_eq!((first.get(), second.get()), (1, 2));
-        assert!(answers.take(first).is_some());
-        assert!(answers.take(first).is_none());
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use slipring_wire::{Publish, Reason};
 
-use super::Session;
+use super::{Outcome, Session};
 use crate::Loss;
 
 /// One call of subscribe, with all its filters.
@@ -15,6 +15,14 @@ pub struct SubscriptionId(pub u64);
 /// One call of ping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PingId(pub u64);
+
+/// One message published at QoS 1 or 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PublishId(pub u64);
+
+/// Messages whose acknowledgements are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BatchId(pub u64);
 
 /// A message that arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +100,15 @@ pub enum Notice {
         /// From the call to the answer.
         round_trip: Duration,
     },
+    /// What became of a message at QoS 1 or 2.
+    Published {
+        /// Which call.
+        id: PublishId,
+        /// What.
+        outcome: Outcome,
+    },
+    /// Every message of a batch has its answer, or one of them was not taken.
+    Tallied(BatchId),
     /// Messages wait for a subscription that was found empty before.
     Readable(SubscriptionId),
     /// The outbox takes messages again.

@@ -4,11 +4,15 @@
 
 mod answers;
 mod event;
+mod flight;
 mod keep_alive;
+mod properties;
+mod publish;
 mod receive;
 mod routes;
 mod send;
 mod session;
+mod tally;
 #[cfg(test)]
 mod tests;
 
@@ -20,14 +24,18 @@ use slipring_wire::{
     Version,
 };
 
-pub use event::{Event, Message, Notice, PingId, Refusal, SubscriptionId};
-pub use send::{SendError, user_properties};
+pub use event::{BatchId, Event, Message, Notice, PingId, PublishId, Refusal, SubscriptionId};
+pub use properties::MessageProperties;
+pub use send::SendError;
 pub use session::Session;
+pub use tally::{Outcome, Tally};
 
 use crate::{Credentials, Loss};
 use answers::Answers;
+use flight::Flight;
 use keep_alive::{Due, KeepAlive};
 use routes::Routes;
+use tally::Tallies;
 
 /// How long the last word to a broker that broke the rules may take.
 const LAST_WORD: Duration = Duration::from_secs(1);
@@ -53,6 +61,11 @@ enum Phase {
         until: Instant,
     },
     Open,
+    /// The owner wants to go; the broker still has messages to acknowledge.
+    Draining {
+        until: Instant,
+        timeout: Duration,
+    },
     /// The last word is written; nothing more is read.
     Closing {
         until: Instant,
@@ -79,8 +92,11 @@ pub struct Machine {
     keep_alive: KeepAlive,
     answers: Answers,
     routes: Routes,
+    flight: Flight,
+    tallies: Tallies,
     pings: VecDeque<Ping>,
     newest_id: u64,
+    newest_packet_id: u16,
     output: Vec<u8>,
     own_bytes: usize,
 }
@@ -96,8 +112,11 @@ impl Machine {
             keep_alive: KeepAlive::new(0, now),
             answers: Answers::default(),
             routes: Routes::default(),
+            flight: Flight::default(),
+            tallies: Tallies::default(),
             pings: VecDeque::new(),
             newest_id: 0,
+            newest_packet_id: 0,
             own_bytes: output.len(),
             output,
             greeting,
@@ -107,6 +126,11 @@ impl Machine {
     /// Bytes that wait to be sent.
     pub fn output(&self) -> &[u8] {
         &self.output
+    }
+
+    /// Bytes of messages that wait for a place in the broker's window.
+    pub fn waiting_bytes(&self) -> usize {
+        self.flight.waiting_bytes()
     }
 
     /// How much of the newest output is our own hello or goodbye, which no caller waits for.
@@ -124,7 +148,9 @@ impl Machine {
     /// When [`Self::handle_timeout`] must be called next.
     pub fn deadline(&self) -> Option<Instant> {
         match &self.phase {
-            Phase::Connecting { until } | Phase::Closing { until, .. } => Some(*until),
+            Phase::Connecting { until }
+            | Phase::Draining { until, .. }
+            | Phase::Closing { until, .. } => Some(*until),
             Phase::Open => self.keep_alive.deadline(),
             Phase::Closed(_) => None,
         }
@@ -135,6 +161,9 @@ impl Machine {
         match &self.phase {
             Phase::Connecting { until } if now >= *until => {
                 self.end(Some(Loss::ConnectTimeout(self.greeting.timeout)));
+            }
+            Phase::Draining { until, timeout } if now >= *until => {
+                self.end(Some(Loss::CloseTimeout(*timeout)));
             }
             Phase::Closing { until, timeout, loss } if now >= *until => {
                 let loss = loss.clone().unwrap_or(Loss::CloseTimeout(*timeout));
@@ -154,12 +183,24 @@ impl Machine {
         self.keep_alive.set_reading(reading, now);
     }
 
-    /// Says goodbye after everything accepted before; gives up after the time-out.
+    /// Says goodbye after everything accepted before is sent and, at QoS 1 and 2, acknowledged;
+    /// gives up after the time-out.
     pub fn disconnect(&mut self, timeout: Duration, now: Instant) {
         match self.phase {
             Phase::Connecting { .. } => self.end(None),
-            Phase::Open => self.say_goodbye(Reason::Success, None, timeout, now),
-            Phase::Closing { .. } | Phase::Closed(_) => {}
+            Phase::Open => {
+                self.phase = Phase::Draining { until: now + timeout, timeout };
+                self.leave_when_drained();
+            }
+            Phase::Draining { .. } | Phase::Closing { .. } | Phase::Closed(_) => {}
+        }
+    }
+
+    fn leave_when_drained(&mut self) {
+        if let Phase::Draining { until, timeout } = self.phase {
+            if self.flight.is_empty() {
+                self.say_goodbye(Reason::Success, None, until, timeout);
+            }
         }
     }
 
@@ -180,6 +221,11 @@ impl Machine {
         self.end(Some(loss));
     }
 
+    /// Whether only acknowledgements are waited for, and messages that arrive are let go.
+    pub fn is_draining(&self) -> bool {
+        matches!(self.phase, Phase::Draining { .. })
+    }
+
     /// Whether the last word is written and only has to be sent.
     pub fn is_closing(&self) -> bool {
         matches!(self.phase, Phase::Closing { .. })
@@ -198,12 +244,18 @@ impl Machine {
         }
     }
 
-    fn say_goodbye(&mut self, reason: Reason, loss: Option<Loss>, timeout: Duration, now: Instant) {
+    fn say_goodbye(
+        &mut self,
+        reason: Reason,
+        loss: Option<Loss>,
+        until: Instant,
+        timeout: Duration,
+    ) {
         let goodbye = Packet::Disconnect(Disconnect { reason, properties: Properties::NONE });
         let start = self.output.len();
         goodbye.encode(Version::V5, &mut self.output);
         self.own_bytes = self.output.len() - start;
-        self.phase = Phase::Closing { until: now + timeout, timeout, loss };
+        self.phase = Phase::Closing { until, timeout, loss };
     }
 }
 

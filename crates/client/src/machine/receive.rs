@@ -28,7 +28,7 @@ impl Machine {
         }
         let mut used = 0;
         for _ in 0..PACKETS_PER_CALL {
-            if !matches!(self.phase, Phase::Connecting { .. } | Phase::Open) {
+            if matches!(self.phase, Phase::Closing { .. } | Phase::Closed(_)) {
                 return bytes.len();
             }
             match self.receive_one(&bytes[used..], now, events) {
@@ -87,6 +87,7 @@ impl Machine {
         }
         self.session.grant(connack);
         self.keep_alive = KeepAlive::new(self.session.keep_alive_s, now);
+        self.flight.set_window(self.session.receive_max);
         self.phase = Phase::Open;
         self.own_bytes = 0;
         events.push(Event::Notice(Notice::Connected(self.session.clone())));
@@ -100,6 +101,9 @@ impl Machine {
     ) -> Handled {
         match packet {
             Packet::Publish(publish) => self.receive_publish(&publish, events)?,
+            Packet::PubAck(ack) => self.receive_puback(&ack, events)?,
+            Packet::PubRec(ack) => self.receive_pubrec(&ack, events)?,
+            Packet::PubComp(ack) => self.receive_pubcomp(&ack, events)?,
             Packet::SubAck(suback) => self.receive_suback(&suback, events)?,
             Packet::UnsubAck(unsuback) => match self.answers.take(unsuback.packet_id) {
                 Some(Request::Unsubscribe) => {}
@@ -123,6 +127,9 @@ impl Machine {
         if publish.properties.get(PropertyId::TopicAlias).is_some() {
             let what = "a topic alias, though none was offered"; // MQTT-3.1.2-27
             return Err(Violation { reason: Reason::TopicAliasInvalid, what });
+        }
+        if self.is_draining() {
+            return Ok(());
         }
         let route = self.routes.find(publish.topic);
         let message = Message::new(route.topic, publish);
@@ -165,6 +172,6 @@ impl Machine {
             return self.end(Some(Loss::NotMqtt(violation)));
         }
         let loss = Some(Loss::Violation(violation));
-        self.say_goodbye(violation.reason, loss, LAST_WORD, now);
+        self.say_goodbye(violation.reason, loss, now + LAST_WORD, LAST_WORD);
     }
 }

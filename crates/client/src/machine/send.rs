@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use slipring_wire::{
-    FilterError, Packet, PacketId, Properties, PropertiesBuf, PropertyId, Publish, QoS, Subscribe,
-    Subscription, TopicError, Unsubscribe, VARINT_MAX, Value, Version, check_filter, check_topic,
+    FilterError, Packet, PacketId, Properties, Subscribe, Subscription, TopicError, Unsubscribe,
+    VARINT_MAX, Version, check_filter,
 };
 
 use super::answers::{Request, WAITING_MAX};
@@ -33,8 +33,8 @@ pub enum SendError {
     #[error("property {0:?} does not fit: name and value have at most 65,535 bytes each, no null")]
     Property(String),
     /// A quality the connection does not have.
-    #[error("this client publishes at QoS 0 only, for now")]
-    QoS,
+    #[error("this broker takes messages up to QoS {1}, this one is of QoS {0}")]
+    QoS(u8, u8),
     /// The broker keeps no messages.
     #[error("this broker does not keep retained messages; publish with retain off")]
     Retain,
@@ -49,44 +49,14 @@ pub enum SendError {
     NoFilter,
 }
 
-/// Subscriptions at once; with the requests that may wait, fewer than there are packet identifiers.
+/// Subscriptions at once; with the requests that may wait and the messages that may be on their
+/// way, fewer than there are packet identifiers.
 const SUBSCRIPTIONS_MAX: usize = 32_768;
 
 /// What a packet adds to its topic, properties and payload, at most.
 const HEADERS_BYTES_MAX: usize = 16;
 
-/// User properties for a message, checked to fit.
-pub fn user_properties<'a>(
-    pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
-) -> Result<PropertiesBuf, SendError> {
-    let fits = |text: &str| u16::try_from(text.len()).is_ok() && !text.contains('\0');
-    let mut properties = PropertiesBuf::new();
-    for (name, text) in pairs {
-        if !fits(name) || !fits(text) {
-            return Err(SendError::Property(name.to_owned()));
-        }
-        properties.push(PropertyId::UserProperty, Value::Pair(name, text));
-    }
-    Ok(properties)
-}
-
 impl Machine {
-    /// Sends one message.
-    pub fn publish(&mut self, publish: &Publish<'_>) -> Result<(), SendError> {
-        self.check_open()?;
-        check_topic(publish.topic)
-            .map_err(|error| SendError::Topic(publish.topic.to_owned(), error))?;
-        if publish.qos != QoS::AtMostOnce {
-            return Err(SendError::QoS);
-        }
-        if publish.retain && !self.session.retain_available {
-            return Err(SendError::Retain);
-        }
-        let bytes = publish.topic.len() + publish.payload.len();
-        self.check_size(bytes + publish.properties.encoded().len())?;
-        self.append(&Packet::Publish(*publish))
-    }
-
     /// Asks for the messages that match any of these filters.
     pub fn subscribe(&mut self, filters: &[&str]) -> Result<SubscriptionId, SendError> {
         self.check_open()?;
@@ -101,12 +71,9 @@ impl Machine {
         self.newest_id += 1;
         let id = SubscriptionId(self.newest_id);
         let owned: Vec<String> = filters.iter().map(ToString::to_string).collect();
-        let request = Request::Subscribe { id, filters: owned.clone() };
-        let packet_id = self.answers.expect(request);
-        if let Err(error) = self.append(&subscribe(packet_id, filters)) {
-            self.answers.take(packet_id);
-            return Err(error);
-        }
+        let packet_id = self.free_id();
+        self.append(&subscribe(packet_id, filters))?;
+        self.answers.expect(packet_id, Request::Subscribe { id, filters: owned.clone() });
         // Retained messages may come before the answer (MQTT 5, 3.8.4), so the route comes first.
         self.routes.add(id, owned);
         Ok(id)
@@ -118,7 +85,8 @@ impl Machine {
         if filters.is_empty() || self.check_open().is_err() {
             return;
         }
-        let packet_id = self.answers.expect(Request::Unsubscribe);
+        let packet_id = self.free_id();
+        self.answers.expect(packet_id, Request::Unsubscribe);
         let filters = filters.iter().map(String::as_str).collect();
         let properties = Properties::NONE;
         let packet = Packet::Unsubscribe(Unsubscribe { packet_id, properties, filters });
@@ -146,10 +114,21 @@ impl Machine {
         Packet::PingReq.encode(Version::V5, &mut self.output);
     }
 
-    fn check_open(&self) -> Result<(), SendError> {
+    /// A packet identifier that is not in use (MQTT-2.2.1-3).
+    pub(super) fn free_id(&mut self) -> PacketId {
+        loop {
+            self.newest_packet_id = self.newest_packet_id.wrapping_add(1);
+            match PacketId::new(self.newest_packet_id) {
+                Some(id) if !self.answers.uses(id) && !self.flight.uses(id) => return id,
+                _ => {}
+            }
+        }
+    }
+
+    pub(super) fn check_open(&self) -> Result<(), SendError> {
         match &self.phase {
             Phase::Open => Ok(()),
-            Phase::Connecting { .. } => Err(SendError::NotConnected(None)),
+            Phase::Connecting { .. } | Phase::Draining { .. } => Err(SendError::NotConnected(None)),
             Phase::Closing { loss, .. } | Phase::Closed(loss) => {
                 Err(SendError::NotConnected(loss.clone()))
             }
@@ -157,7 +136,7 @@ impl Machine {
     }
 
     /// Refuses what has no length in the format, before anything is encoded.
-    fn check_size(&self, bytes: usize) -> Result<(), SendError> {
+    pub(super) fn check_size(&self, bytes: usize) -> Result<(), SendError> {
         let bytes_max = VARINT_MAX as usize - HEADERS_BYTES_MAX;
         if bytes > bytes_max {
             return Err(SendError::TooLarge(bytes, self.session.packet_bytes_max.min(bytes_max)));
@@ -166,7 +145,7 @@ impl Machine {
     }
 
     /// Encodes a packet, and takes it back if the broker would not take it.
-    fn append(&mut self, packet: &Packet<'_>) -> Result<(), SendError> {
+    pub(super) fn append(&mut self, packet: &Packet<'_>) -> Result<(), SendError> {
         let start = self.output.len();
         packet.encode(Version::V5, &mut self.output);
         let bytes = self.output.len() - start;

@@ -15,6 +15,8 @@ pub struct Session {
     pub packet_bytes_max: usize,
     /// No better quality may be used (MQTT-3.2.2-11).
     pub qos_max: QoS,
+    /// How many messages may be without an acknowledgement at once (MQTT-3.3.4-9).
+    pub receive_max: u16,
     /// Whether a message may be retained (MQTT-3.2.2-14).
     pub retain_available: bool,
 }
@@ -26,6 +28,7 @@ impl Session {
             keep_alive_s: greeting.keep_alive_s,
             packet_bytes_max: VARINT_MAX as usize,
             qos_max: QoS::ExactlyOnce,
+            receive_max: u16::MAX,
             retain_available: true,
         }
     }
@@ -43,6 +46,9 @@ impl Session {
         }
         if let Some(level) = given.number(PropertyId::MaximumQoS) {
             self.qos_max = if level == 0 { QoS::AtMostOnce } else { QoS::AtLeastOnce };
+        }
+        if let Some(most) = given.number(PropertyId::ReceiveMaximum) {
+            self.receive_max = most as u16;
         }
         self.retain_available = given.number(PropertyId::RetainAvailable) != Some(0);
     }

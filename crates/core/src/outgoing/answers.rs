@@ -130,7 +130,8 @@ mod tests {
         outgoing.detach(7);
         assert_eq!(outgoing.answer(7, b"late".to_vec()), Pushed::Quiet);
         let limits = Limits::default();
-        let terms = Terms { version: Version::V5, receive_max: 1, packet_bytes: 9, topic_aliases: 0 };
+        let terms =
+            Terms { version: Version::V5, receive_max: 1, packet_bytes: 9, topic_aliases: 0 };
         outgoing.attach(8, terms, &limits);
         assert_eq!(outgoing.answer(7, b"late".to_vec()), Pushed::Quiet);
         assert_eq!((outgoing.ask(7), take(&mut outgoing).len()), (None, 0));

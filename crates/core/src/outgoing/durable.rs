@@ -109,6 +109,12 @@ impl Durable {
         self.wait_for(self.level);
     }
 
+    /// A part of the QoS 2 exchange is sent again, on the strength of records that are perhaps not safe
+    /// yet: the connection that waited for them is gone.
+    pub fn again(&mut self) {
+        self.wait_for(self.level);
+    }
+
     /// The client has a QoS 2 message.
     pub fn received(&mut self, packet_id: PacketId, message: &Entry) {
         if message.offset().is_none() {
@@ -177,8 +183,10 @@ impl Outgoing {
     }
 
     /// Moves the records of what happened to the end of `out`: to be called after a take and after the
-    /// client's answers, by the client's own task, and appended in that order. What was taken, and what
-    /// answers the client, must wait until they are as safe as this level; None need not wait.
+    /// client's answers, by the client's own task, and appended in that order.
+    ///
+    /// What was taken, and what answers the client, must wait until these records and all that were
+    /// appended before are as safe as this level, also where there are no new ones; None need not wait.
     pub fn take_records(&mut self, out: &mut Vec<u8>) -> Option<Durability> {
         let durable = self.durable.as_mut()?;
         durable.notes.drain(out);

@@ -124,13 +124,17 @@ impl Queue {
 
     /// The next message, if it is here.
     pub fn pop(&mut self) -> Option<Delivery> {
-        if self.is_stored() {
-            return None;
+        match self.entries.pop_front()? {
+            Entry::Here(delivery) => {
+                self.messages -= 1;
+                self.bytes -= delivery.message.bytes();
+                Some(delivery)
+            }
+            Entry::Stored(run) => {
+                self.put_back(Some(run));
+                None
+            }
         }
-        let Entry::Here(delivery) = self.entries.pop_front()? else { return None };
-        self.messages -= 1;
-        self.bytes -= delivery.message.bytes();
-        Some(delivery)
     }
 
     /// Drops the oldest message: its offset and quality.

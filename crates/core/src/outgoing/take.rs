@@ -75,11 +75,15 @@ impl Outgoing {
                 Some(Again::Publish(id, delivery)) => {
                     if self.encode(link, &delivery, Some((id, true)), now, out) {
                         taken.messages += 1;
+                        self.note_again(delivery.qos);
                     } else if self.give_up(id) {
                         release(id, &link.terms, out);
                     }
                 }
-                Some(Again::Release(id)) => release(id, &link.terms, out),
+                Some(Again::Release(id)) => {
+                    release(id, &link.terms, out);
+                    self.note_again(QoS::ExactlyOnce);
+                }
             }
         }
     }
@@ -102,7 +106,7 @@ impl Outgoing {
                 break;
             }
             self.replays.advance();
-            self.deliver(link, &delivery, Source::Retained, now, taken, out);
+            self.deliver(link, delivery, Source::Retained, now, taken, out);
         }
         let progress = self.replays.progress();
         if let Some(durable) = &mut self.durable {
@@ -116,14 +120,14 @@ impl Outgoing {
         let most = self.window_max(&link.terms);
         while out.len() < SLICE_BYTES && self.replays.is_empty() && self.window.has_room(most) {
             let Some(delivery) = self.queue.pop() else { return };
-            self.deliver(link, &delivery, Source::Queue, now, taken, out);
+            self.deliver(link, delivery, Source::Queue, now, taken, out);
         }
     }
 
     fn deliver(
         &mut self,
         link: &mut Link,
-        delivery: &Delivery,
+        delivery: Delivery,
         source: Source,
         now: Millis,
         taken: &mut Taken,
@@ -131,17 +135,17 @@ impl Outgoing {
     ) {
         if delivery.message.is_expired(now) {
             self.expired += 1;
-            return self.note_gone(delivery, source);
+            return self.note_gone(&delivery, source);
         }
-        let id = (delivery.qos > QoS::AtMostOnce).then(|| self.window.send(delivery.clone()));
-        let sent = self.encode(link, delivery, id.map(|id| (id, false)), now, out);
+        let id = (delivery.qos > QoS::AtMostOnce).then(|| self.window.next_id());
+        let sent = self.encode(link, &delivery, id.map(|id| (id, false)), now, out);
         taken.messages += u64::from(sent);
         match id {
-            Some(id) if sent => self.note_sent(id, delivery, source),
-            Some(id) => {
-                self.window.settle(id);
-                self.note_gone(delivery, source);
+            Some(id) if sent => {
+                self.note_sent(id, &delivery, source);
+                self.window.send(delivery);
             }
+            Some(_) => self.note_gone(&delivery, source),
             None => {}
         }
     }
@@ -155,6 +159,13 @@ impl Outgoing {
         }
         if delivery.qos == QoS::ExactlyOnce {
             durable.sent(id, delivery);
+        }
+    }
+
+    /// What is sent again depends on records of an earlier connection.
+    fn note_again(&mut self, qos: QoS) {
+        if let (Some(durable), QoS::ExactlyOnce) = (&mut self.durable, qos) {
+            durable.again();
         }
     }
 

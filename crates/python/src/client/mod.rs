@@ -1,16 +1,18 @@
 //! The client for Python. Every call returns at once and never gives up the interpreter.
 
 pub mod options;
+mod rows;
 
 use std::os::fd::RawFd;
 
 use pyo3::import_exception;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
-use slipring_client::{
-    Address, Loss, Message, Notice, Options, SendError, SubscriptionId, user_properties,
-};
+use pyo3::types::{PyList, PyTuple};
+use slipring_client::{Address, BatchId, Options, SendError, SubscriptionId};
 use slipring_wire::{PropertiesBuf, Publish};
+
+use crate::messages::Messages;
+use rows::{Extras, cause, message_row, notice_row, with_message};
 
 import_exception!(slipring.errors, ConnectError);
 import_exception!(slipring.errors, ConnectionLost);
@@ -60,18 +62,83 @@ impl Client {
         PyList::new(py, rows?)
     }
 
-    /// Accepts a message; False when the outbox is full.
+    /// Accepts a message; the id of its acknowledgement, 0 at QoS 0, or None when the outbox is
+    /// full.
     fn publish(
         &self,
         topic: &str,
         payload: &[u8],
+        qos: u8,
         retain: bool,
-        properties: Option<Vec<(String, String)>>,
-    ) -> PyResult<bool> {
-        let properties = self.properties(properties)?;
-        let properties = properties.borrow();
-        let publish = Publish { retain, properties, ..Publish::new(topic, payload) };
-        Ok(self.sent(self.client.publish(&publish))?.is_some())
+        extras: Option<Extras>,
+    ) -> PyResult<Option<u64>> {
+        let properties = match extras {
+            None => PropertiesBuf::new(),
+            Some(extras) => rows::encode(&extras).map_err(|error| self.translate(&error))?,
+        };
+        let (qos, properties) = (rows::quality(qos)?, properties.borrow());
+        let publish = Publish { qos, retain, properties, ..Publish::new(topic, payload) };
+        let sent = self.sent(self.client.publish(&publish))?;
+        Ok(sent.map(|id| id.map_or(0, |id| id.0)))
+    }
+
+    /// Begins a batch of messages whose acknowledgements are counted together.
+    fn open_batch(&self) -> u64 {
+        self.client.open_batch().0
+    }
+
+    /// Accepts the rows of a batch from a position on; how many, before the outbox was full.
+    fn publish_many(
+        &self,
+        batch: u64,
+        rows: &Bound<'_, PyList>,
+        start: usize,
+        qos: u8,
+    ) -> PyResult<usize> {
+        let (batch, qos) = (BatchId(batch), rows::quality(qos)?);
+        let mut accepted = 0;
+        for row in rows.iter().skip(start) {
+            let sent = with_message(&row, qos, |publish| self.client.publish_in(batch, publish))?;
+            if self.sent(sent)?.is_none() {
+                break;
+            }
+            accepted += 1;
+        }
+        Ok(accepted)
+    }
+
+    /// Accepts the messages of a range for a batch, each at its own quality; how many, before the
+    /// outbox was full or one cannot be sent. Raises where that is the first.
+    fn publish_messages(
+        &self,
+        batch: u64,
+        messages: &Messages,
+        start: usize,
+        end: usize,
+    ) -> PyResult<usize> {
+        for index in messages.range(start, end)? {
+            let sent = messages
+                .publish(index)
+                .map(|publish| self.client.publish_in(BatchId(batch), &publish));
+            match sent {
+                Ok(Ok(())) => {}
+                Ok(Err(SendError::Full)) => return Ok(index - start),
+                _ if index > start => return Ok(index - start),
+                Ok(Err(error)) => return Err(self.translate(&error)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(end - start)
+    }
+
+    /// How far a batch has come: (accepted, outstanding, settled, fault).
+    fn tally<'py>(&self, py: Python<'py>, batch: u64) -> PyResult<Bound<'py, PyTuple>> {
+        rows::tally_row(py, self.client.tally(BatchId(batch)))
+    }
+
+    /// Ends a batch.
+    fn close_batch(&self, batch: u64) {
+        self.client.close_batch(BatchId(batch));
     }
 
     /// Subscribes; the id of the answer, or None when the outbox is full.
@@ -123,12 +190,6 @@ impl Client {
 }
 
 impl Client {
-    fn properties(&self, pairs: Option<Vec<(String, String)>>) -> PyResult<PropertiesBuf> {
-        let pairs = pairs.unwrap_or_default();
-        let pairs = pairs.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-        user_properties(pairs).map_err(|error| self.translate(&error))
-    }
-
     fn sent<T>(&self, result: Result<T, SendError>) -> PyResult<Option<T>> {
         match result {
             Ok(sent) => Ok(Some(sent)),
@@ -154,36 +215,4 @@ impl Client {
             _ => Refused::new_err(error.to_string()),
         }
     }
-}
-
-fn cause(loss: &Loss) -> String {
-    format!("{loss}; {}", loss.advice())
-}
-
-fn notice_row(py: Python<'_>, notice: Notice) -> PyResult<Bound<'_, PyTuple>> {
-    match notice {
-        Notice::Connected(session) => ("connected", 0, session.client_id).into_pyobject(py),
-        Notice::Subscribed { id, refused } => {
-            let refused = refused.into_iter();
-            let refused: Vec<_> =
-                refused.map(|refusal| (refusal.filter, refusal.reason.to_string())).collect();
-            ("subscribed", id.0, refused).into_pyobject(py)
-        }
-        Notice::Pong { id, round_trip } => {
-            ("pong", id.0, round_trip.as_secs_f64()).into_pyobject(py)
-        }
-        Notice::Readable(id) => ("readable", id.0, py.None()).into_pyobject(py),
-        Notice::Room => ("room", 0, py.None()).into_pyobject(py),
-        Notice::Closed => ("closed", 0, py.None()).into_pyobject(py),
-        Notice::Lost { loss, unsent_bytes } => {
-            ("lost", 0, (cause(&loss), unsent_bytes)).into_pyobject(py)
-        }
-    }
-}
-
-fn message_row<'py>(py: Python<'py>, message: &Message) -> PyResult<Bound<'py, PyTuple>> {
-    let topic = PyString::new(py, &message.topic);
-    let payload = PyBytes::new(py, &message.payload);
-    let properties = PyTuple::new(py, message.properties.iter().cloned())?;
-    (topic, payload, message.retain, properties).into_pyobject(py)
 }

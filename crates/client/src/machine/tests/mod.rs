@@ -1,5 +1,7 @@
 //! The machine as rows: bytes in, events and bytes out, at a time we choose.
 
+mod publishing;
+
 use std::time::{Duration, Instant};
 
 use slipring_wire::{
@@ -65,6 +67,7 @@ fn the_first_output_is_connect_and_the_answer_sets_the_terms() {
         .push(PropertyId::ServerKeepAlive, Value::Two(7))
         .push(PropertyId::MaximumPacketSize, Value::Four(100))
         .push(PropertyId::RetainAvailable, Value::Byte(0))
+        .push(PropertyId::ReceiveMaximum, Value::Two(5))
         .push(PropertyId::MaximumQoS, Value::Byte(0));
     let events = feed(&mut machine, &connack(Reason::Success, &terms), now);
     let session = Session {
@@ -72,6 +75,7 @@ fn the_first_output_is_connect_and_the_answer_sets_the_terms() {
         keep_alive_s: 7,
         packet_bytes_max: 100,
         qos_max: QoS::AtMostOnce,
+        receive_max: 5,
         retain_available: false,
     };
     assert_eq!(events, [Event::Notice(Notice::Connected(session))]);
@@ -253,7 +257,15 @@ fn the_brokers_goodbye_is_the_end() {
 #[test]
 fn properties_that_do_not_fit_are_refused() {
     let long = "x".repeat(65_536);
-    assert!(user_properties([("a", "b"), ("a", "c")]).is_ok());
-    assert_eq!(user_properties([("a", long.as_str())]), Err(SendError::Property("a".to_owned())));
-    assert_eq!(user_properties([("\0", "")]), Err(SendError::Property("\0".to_owned())));
+    let refused = |name: &str| Err(SendError::Property(name.to_owned()));
+    let none = MessageProperties::default();
+    assert!(none.encode([("a", "b"), ("a", "c")]).is_ok());
+    assert_eq!(none.encode([("a", long.as_str())]), refused("a"));
+    assert_eq!(none.encode([("\0", "")]), refused("\0"));
+    let kind = MessageProperties { content_type: Some(&long), ..none };
+    assert_eq!(kind.encode([]), refused("content_type"));
+    let data = MessageProperties { correlation_data: Some(long.as_bytes()), ..none };
+    assert_eq!(data.encode([]), refused("correlation_data"));
+    let answer = MessageProperties { response_topic: Some("a/#"), ..none };
+    assert!(matches!(answer.encode([]), Err(SendError::Topic(..))));
 }

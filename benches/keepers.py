@@ -1,0 +1,147 @@
+"""Brokers that are to keep what they acknowledge: started in a folder, killed, started again there.
+
+Mosquitto with its persistence, which saves at intervals; NATS with JetStream on files, as its MQTT
+needs it; Slipring at each level of durability. Every one listens on a free port of loopback, and
+has no limit a run would reach.
+"""
+
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from benches.brokers import MOSQUITTO, Broker
+from benches.generator import Generator, RunFailed
+
+NATS = "NATS"
+MEMORY, PROCESS, DISK = "Slipring, memory", "Slipring, process", "Slipring, disk"
+START_S = 60
+"""A broker that does not answer by then does not start."""
+
+SLIPRING_CONFIG = """\
+[journal]
+durability = "{level}"
+[limits]
+queue_messages = 100000000
+queue_bytes = 100000000000
+"""
+MOSQUITTO_CONFIG = """\
+user root
+listener {port} 127.0.0.1
+allow_anonymous true
+max_queued_messages 0
+max_inflight_messages 0
+persistence true
+persistence_location {folder}/
+autosave_interval 1
+"""
+NATS_CONFIG = """\
+server_name: bench
+listen: "127.0.0.1:{port}"
+jetstream {{ store_dir: "{folder}" }}
+mqtt {{ listen: "127.0.0.1:{mqtt}" }}
+"""
+
+
+@dataclass
+class Running:
+    """A broker's life."""
+
+    process: subprocess.Popen[bytes]
+    broker: Broker
+    ready_s: float
+    """From its start until it let a client in."""
+
+    def kill(self) -> None:
+        """End it without a word."""
+        self.process.kill()
+        self.process.wait()
+
+
+@dataclass(frozen=True)
+class Keeper:
+    """A broker that can be started again in a folder."""
+
+    name: str
+    command: Callable[[Path], tuple[list[str], str]]
+    """Writes the configuration; the command, and where MQTT clients connect."""
+
+    @contextmanager
+    def started(self, folder: Path, generator: Generator) -> Iterator[Running]:
+        """One life; it is ended at the latest when this is left."""
+        folder.mkdir(exist_ok=True)
+        command, address = self.command(folder)
+        began = time.perf_counter()
+        with subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as process:
+            try:
+                _wait(process, generator, address)
+                ready_s = time.perf_counter() - began
+                yield Running(process, Broker(self.name, process.pid, address), ready_s)
+            finally:
+                process.kill()
+
+
+def _wait(process: subprocess.Popen[bytes], generator: Generator, address: str) -> None:
+    """Until it lets a client in."""
+    late = time.perf_counter() + START_S
+    while True:
+        try:
+            generator.run("connect", address, "--clients=1")
+        except RunFailed:
+            if process.poll() is not None or time.perf_counter() > late:
+                raise
+        else:
+            return
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def _mosquitto(folder: Path) -> tuple[list[str], str]:
+    port, config = _free_port(), folder / "mosquitto.conf"
+    config.write_text(MOSQUITTO_CONFIG.format(port=port, folder=folder))
+    return ["mosquitto", "-c", str(config)], f"127.0.0.1:{port}"
+
+
+def _nats(folder: Path) -> tuple[list[str], str]:
+    port, mqtt, config = _free_port(), _free_port(), folder / "nats.conf"
+    config.write_text(NATS_CONFIG.format(port=port, mqtt=mqtt, folder=folder))
+    return ["nats-server", "-c", str(config)], f"127.0.0.1:{mqtt}"
+
+
+def _slipring(level: str) -> Callable[[Path], tuple[list[str], str]]:
+    def command(folder: Path) -> tuple[list[str], str]:
+        address, config = f"127.0.0.1:{_free_port()}", folder / "broker.toml"
+        config.write_text(SLIPRING_CONFIG.format(level=level))
+        arguments = ["--mqtt", address, "--console", "off", "--data", str(folder / "data")]
+        program = [sys.executable, "-m", "slipring", "serve", "--config", str(config)]
+        return [*program, *arguments], address
+
+    return command
+
+
+KEEPERS = {
+    MOSQUITTO: Keeper(MOSQUITTO, _mosquitto),
+    NATS: Keeper(NATS, _nats),
+    MEMORY: Keeper(MEMORY, _slipring("memory")),
+    PROCESS: Keeper(PROCESS, _slipring("process")),
+    DISK: Keeper(DISK, _slipring("disk")),
+}
+
+
+def nats_version() -> str:
+    """What was measured."""
+    said = subprocess.run(["nats-server", "--version"], capture_output=True, text=True, check=True)
+    found = re.search(r"v([\d.]+)", said.stdout)
+    return f"nats-server {found[1] if found else said.stdout}"

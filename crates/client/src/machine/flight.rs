@@ -1,0 +1,174 @@
+//! Messages at QoS 1 and 2 that the broker has not acknowledged, in the order of the calls: those
+//! on their way, and behind them those that wait for a place. Never writes to the output itself.
+//!
+//! A message is kept as its packet until the broker has it, so that it can be sent again.
+
+use std::collections::{HashMap, VecDeque};
+
+use slipring_wire::{PacketId, QoS, Violation};
+
+use super::tally::Owner;
+
+/// On their way at once, whatever the broker allows; leaves identifiers for requests.
+const FLIGHT_MAX: usize = 16_384;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// Not acknowledged at all.
+    Publish,
+    /// At QoS 2: the broker has it, and is told to let go of the identifier.
+    Release,
+    /// Acknowledged; only its place is left, until those before it are settled too.
+    Done,
+}
+
+#[derive(Debug)]
+struct Slot {
+    packet: Vec<u8>,
+    /// Where the identifier stands in the packet.
+    id_at: usize,
+    packet_id: Option<PacketId>,
+    qos: QoS,
+    step: Step,
+    owner: Owner,
+}
+
+/// A PUBLISH with room for its identifier.
+#[derive(Debug)]
+pub(super) struct Parcel {
+    pub packet: Vec<u8>,
+    pub id_at: usize,
+    pub qos: QoS,
+    pub owner: Owner,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Flight {
+    slots: VecDeque<Slot>,
+    /// The number of the first slot; slots are numbered in the order of the calls.
+    first: u64,
+    /// Slots before this one were sent on this connection.
+    sent: usize,
+    /// Sent on this connection and not settled.
+    under_way: usize,
+    window: usize,
+    by_id: HashMap<PacketId, u64>,
+    bytes: usize,
+    waiting_bytes: usize,
+}
+
+impl Flight {
+    /// Memory held for messages that are not acknowledged.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Of these, what waits for a place on the way.
+    pub fn waiting_bytes(&self) -> usize {
+        self.waiting_bytes
+    }
+
+    /// Whether every message is acknowledged.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    pub fn uses(&self, packet_id: PacketId) -> bool {
+        self.by_id.contains_key(&packet_id)
+    }
+
+    /// How many the broker takes at once without an acknowledgement (MQTT-3.3.4-9).
+    pub fn set_window(&mut self, receive_max: u16) {
+        self.window = usize::from(receive_max).min(FLIGHT_MAX);
+    }
+
+    pub fn push(&mut self, parcel: Parcel) {
+        let Parcel { packet, id_at, qos, owner } = parcel;
+        self.bytes += packet.len() + size_of::<Slot>();
+        self.waiting_bytes += packet.len();
+        let step = Step::Publish;
+        self.slots.push_back(Slot { packet, id_at, packet_id: None, qos, step, owner });
+    }
+
+    /// Whether a message waits and the broker would take it.
+    pub fn can_send(&self) -> bool {
+        self.sent < self.slots.len() && self.under_way < self.window
+    }
+
+    /// The next packet to send, under this identifier.
+    pub fn send_next(&mut self, packet_id: PacketId) -> &[u8] {
+        let number = self.first + self.sent as u64;
+        self.by_id.insert(packet_id, number);
+        let slot = &mut self.slots[self.sent];
+        slot.packet_id = Some(packet_id);
+        slot.packet[slot.id_at..slot.id_at + 2].copy_from_slice(&packet_id.get().to_be_bytes());
+        self.sent += 1;
+        self.under_way += 1;
+        self.waiting_bytes -= slot.packet.len();
+        &slot.packet
+    }
+
+    /// PUBACK: whose message it was; nobody's, if it was acknowledged before.
+    pub fn acknowledge(&mut self, packet_id: PacketId) -> Result<Option<Owner>, Violation> {
+        self.settle(packet_id, QoS::AtLeastOnce, Step::Publish)
+    }
+
+    /// PUBREC with success: whether a PUBREL has to follow.
+    pub fn receive(&mut self, packet_id: PacketId) -> Result<bool, Violation> {
+        let Some(slot) = self.find(packet_id) else { return Ok(false) };
+        if slot.qos != QoS::ExactlyOnce {
+            return Err(other_quality());
+        }
+        slot.step = Step::Release;
+        Ok(true)
+    }
+
+    /// PUBREC with a refusal.
+    pub fn refuse(&mut self, packet_id: PacketId) -> Result<Option<Owner>, Violation> {
+        self.settle(packet_id, QoS::ExactlyOnce, Step::Publish)
+    }
+
+    /// PUBCOMP.
+    pub fn complete(&mut self, packet_id: PacketId) -> Result<Option<Owner>, Violation> {
+        self.settle(packet_id, QoS::ExactlyOnce, Step::Release)
+    }
+
+    fn settle(
+        &mut self,
+        packet_id: PacketId,
+        qos: QoS,
+        step: Step,
+    ) -> Result<Option<Owner>, Violation> {
+        let Some(slot) = self.find(packet_id) else { return Ok(None) };
+        if slot.qos != qos || slot.step != step {
+            return Err(other_quality());
+        }
+        let owner = slot.owner;
+        let packet = std::mem::take(&mut slot.packet);
+        slot.step = Step::Done;
+        self.by_id.remove(&packet_id);
+        self.under_way -= 1;
+        self.bytes -= packet.len();
+        Ok(Some(owner))
+    }
+
+    /// Forgets the first message, once it is settled; tells whose it was.
+    pub fn retire(&mut self) -> Option<Owner> {
+        let slot = self.slots.front().filter(|slot| slot.step == Step::Done)?;
+        let owner = slot.owner;
+        self.slots.pop_front();
+        self.first += 1;
+        self.sent -= 1;
+        self.bytes -= size_of::<Slot>();
+        Some(owner)
+    }
+
+    fn find(&mut self, packet_id: PacketId) -> Option<&mut Slot> {
+        let number = *self.by_id.get(&packet_id)?;
+        self.slots.get_mut((number - self.first) as usize)
+    }
+}
+
+fn other_quality() -> Violation {
+    Violation::protocol("an acknowledgement of another quality than the message's")
+}

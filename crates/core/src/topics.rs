@@ -1,0 +1,105 @@
+//! Things by topic, level by level, so that a filter visits only what it can match.
+
+use std::collections::HashMap;
+
+/// What one more entry costs beyond its bytes, about.
+pub(crate) const ENTRY_BYTES: usize = 64;
+
+/// At most one thing for each topic.
+#[derive(Debug)]
+pub(crate) struct Topics<T> {
+    root: Node<T>,
+}
+
+#[derive(Debug)]
+struct Node<T> {
+    levels: HashMap<Box<str>, Node<T>>,
+    here: Option<T>,
+}
+
+impl<T> Default for Node<T> {
+    fn default() -> Self {
+        Self { levels: HashMap::new(), here: None }
+    }
+}
+
+impl<T> Default for Topics<T> {
+    fn default() -> Self {
+        Self { root: Node::default() }
+    }
+}
+
+impl<T> Topics<T> {
+    pub fn get(&self, topic: &str) -> Option<&T> {
+        let mut node = &self.root;
+        for level in topic.split('/') {
+            node = node.levels.get(level)?;
+        }
+        node.here.as_ref()
+    }
+
+    /// The place of a topic; one that is left empty stays until it is removed.
+    pub fn place(&mut self, topic: &str) -> &mut Option<T> {
+        let mut node = &mut self.root;
+        for level in topic.split('/') {
+            if !node.levels.contains_key(level) {
+                node.levels.insert(level.into(), Node::default());
+            }
+            node = node.levels.get_mut(level).expect("entered above");
+        }
+        &mut node.here
+    }
+
+    pub fn remove(&mut self, topic: &str) -> Option<T> {
+        self.root.remove(topic.split('/'))
+    }
+
+    /// Visits what a filter matches, in no order.
+    pub fn matching<'a>(&'a self, filter: &str, visit: &mut dyn FnMut(&'a T)) {
+        self.root.matching(Some(filter), true, visit);
+    }
+
+    /// Visits everything, in no order.
+    pub fn each<'a>(&'a self, visit: &mut dyn FnMut(&'a T)) {
+        self.root.each(visit);
+    }
+}
+
+impl<T> Node<T> {
+    /// `rest` is what of the filter lies below this node; `None` is nothing.
+    fn matching<'a>(&'a self, rest: Option<&str>, root: bool, visit: &mut dyn FnMut(&'a T)) {
+        let Some(rest) = rest else {
+            return self.here.iter().for_each(visit);
+        };
+        let (level, below) = rest.split_once('/').map_or((rest, None), |(a, b)| (a, Some(b)));
+        // MQTT-4.7.2-1: a leading wildcard does not match topics of the broker's own.
+        let children = self.levels.iter().filter(|(name, _)| !(root && name.starts_with('$')));
+        match level {
+            "#" => {
+                self.here.iter().for_each(&mut *visit);
+                children.for_each(|(_, node)| node.matching(Some("#"), false, visit));
+            }
+            "+" => children.for_each(|(_, node)| node.matching(below, false, visit)),
+            _ => {
+                if let Some(node) = self.levels.get(level) {
+                    node.matching(below, false, visit);
+                }
+            }
+        }
+    }
+
+    fn remove(&mut self, mut levels: std::str::Split<'_, char>) -> Option<T> {
+        let Some(level) = levels.next() else { return self.here.take() };
+        let node = self.levels.get_mut(level)?;
+        let gone = node.remove(levels);
+        if node.levels.is_empty() && node.here.is_none() {
+            self.levels.remove(level);
+        }
+        gone
+    }
+
+    fn each<'a>(&'a self, visit: &mut dyn FnMut(&'a T)) {
+        self.here.iter().for_each(&mut *visit);
+        self.levels.values().for_each(|node| node.each(visit));
+    }
+}

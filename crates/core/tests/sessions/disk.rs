@@ -1,0 +1,131 @@
+//! A journal in memory that loses what was not synced when the broker crashes.
+
+use std::sync::Arc;
+
+use proptest::prelude::prop;
+use slipring_core::ledger::{BatchHead, Ledger, Manner, Record};
+use slipring_core::{Durability, Message, Place};
+use slipring_wire::{Publish, QoS};
+
+/// The number of the one session.
+pub const SESSION: u64 = 7;
+
+/// What was appended together: at most one message, and records.
+#[derive(Clone, Debug, Default)]
+struct Batch {
+    base_offset: u64,
+    message: Option<(QoS, u32)>,
+    records: Vec<u8>,
+}
+
+/// Batches in order; a prefix of them is safe.
+#[derive(Debug, Default)]
+pub struct Disk {
+    batches: Vec<Batch>,
+    pub synced: usize,
+}
+
+impl Disk {
+    /// A session is opened, and safe.
+    pub fn new() -> Self {
+        let mut disk = Self::default();
+        let (client_id, user) = ("client", None);
+        let opened = Record::Opened { session: SESSION, client_id, user, expiry_s: 60, will: None };
+        disk.append(None, &[opened]);
+        disk.sync();
+        disk
+    }
+
+    /// How many batches there are: when so many are synced, the last is safe.
+    pub fn len(&self) -> usize {
+        self.batches.len()
+    }
+
+    pub fn sync(&mut self) {
+        self.synced = self.len();
+    }
+
+    /// Appends a batch: where its message is.
+    pub fn append(&mut self, message: Option<(QoS, u32)>, records: &[Record<'_>]) -> u64 {
+        let mut bytes = Vec::new();
+        for record in records {
+            record.encode(&mut bytes);
+        }
+        self.append_encoded(message, bytes)
+    }
+
+    pub fn append_encoded(&mut self, message: Option<(QoS, u32)>, records: Vec<u8>) -> u64 {
+        let base_offset = self.next_offset();
+        self.batches.push(Batch { base_offset, message, records });
+        base_offset
+    }
+
+    /// Appends a message for the session.
+    pub fn deliver(&mut self, qos: QoS, number: u32) -> Arc<Message> {
+        let manner = Manner { qos, retain: false, identifiers: None };
+        let message = message(qos, number);
+        let bytes = message.bytes() as u32;
+        let record = Record::Delivered { session: SESSION, first: 0, count: 1, bytes, manner };
+        let offset = self.append(Some((qos, number)), &[record]);
+        Arc::new(message.at(place(offset)))
+    }
+
+    /// Appends a message to be retained.
+    pub fn retain(&mut self, number: u32) -> Arc<Message> {
+        let offset = self.append(Some((QoS::ExactlyOnce, number)), &[]);
+        Arc::new(message(QoS::ExactlyOnce, number).at(place(offset)))
+    }
+
+    /// The numbers of the messages that are there.
+    pub fn numbers(&self) -> impl Iterator<Item = u32> {
+        self.batches.iter().filter_map(|batch| Some(batch.message?.1))
+    }
+
+    /// A message that is there.
+    pub fn load(&self, offset: u64) -> Arc<Message> {
+        let mut all = self.batches.iter();
+        let found = all.find(|batch| batch.base_offset == offset && batch.message.is_some());
+        let (qos, number) = found.and_then(|batch| batch.message).expect("it was appended");
+        Arc::new(message(qos, number).at(place(offset)))
+    }
+
+    /// The broker crashes: of what was not synced, so much is kept.
+    pub fn crash(&mut self, kept: prop::sample::Index) {
+        let lost = kept.index(self.len() - self.synced + 1);
+        self.batches.truncate(self.len() - lost);
+        self.sync();
+    }
+
+    /// What recovery finds, with a snapshot made before one of the batches.
+    pub fn recover(&self, snapshot: usize) -> Ledger {
+        let mut ledger = Ledger::default();
+        for (number, batch) in self.batches.iter().enumerate() {
+            if number == snapshot {
+                let mut records = Vec::new();
+                ledger.snapshot(&mut records);
+                ledger = Ledger::restore(&records).expect("our own records");
+            }
+            let messages = u32::from(batch.message.is_some());
+            let head = BatchHead { base_offset: batch.base_offset, messages, receive_ns: 0 };
+            ledger.apply(head, &batch.records).expect("our own records");
+        }
+        ledger
+    }
+
+    fn next_offset(&self) -> u64 {
+        let last = self.batches.last();
+        last.map_or(0, |batch| batch.base_offset + u64::from(batch.message.is_some()))
+    }
+}
+
+fn place(offset: u64) -> Place {
+    Place { offset, durability: Durability::Disk }
+}
+
+/// A message with its number as payload.
+pub fn message(qos: QoS, number: u32) -> Message {
+    let payload = number.to_be_bytes();
+    let topic = format!("t/{number}");
+    let publish = Publish { qos, ..Publish::new(&topic, &payload) };
+    Message::new(&publish, topic.as_str().into(), 0)
+}

@@ -1,0 +1,175 @@
+//! The check of a journal for Python: progress out, a report back. Decides nothing.
+
+#![allow(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use slipring_journal::{
+    self as journal, Damage, Flaw, Head, Position, ReadError, Report, SnapshotState,
+};
+
+use crate::consumers::Consumer;
+use crate::journal::JournalError;
+
+/// Adds this file's classes and its function to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<JournalReport>()?;
+    module.add_class::<SegmentReport>()?;
+    module.add_class::<DamageReport>()?;
+    module.add_function(wrap_pyfunction!(journal_check, module)?)
+}
+
+/// What a check found in a journal.
+#[pyclass(frozen, get_all, module = "slipring._native")]
+struct JournalReport {
+    is_whole: bool,
+    identity: Option<String>,
+    first_offset: u64,
+    end_offset: u64,
+    messages: u64,
+    batches: u64,
+    record_bytes: u64,
+    bytes: u64,
+    segments: Vec<Py<SegmentReport>>,
+    damage: Vec<Py<DamageReport>>,
+    more_damage: u64,
+    tail: Option<Py<DamageReport>>,
+    tail_bytes: u64,
+    /// The segment and the offset of the snapshot, and the bytes of its state.
+    snapshot: Option<(String, u64, u64)>,
+    snapshot_flaw: Option<String>,
+    consumers: Vec<Py<Consumer>>,
+}
+
+/// One segment: its file, its messages, how its header and its index are.
+#[pyclass(frozen, get_all, module = "slipring._native")]
+struct SegmentReport {
+    name: String,
+    bytes: u64,
+    messages: u64,
+    oldest_ns: Option<i64>,
+    newest_ns: Option<i64>,
+    epoch: Option<u64>,
+    flaw: Option<String>,
+    index: String,
+}
+
+/// A place that cannot be read: the offsets from the first up to the end.
+#[pyclass(frozen, get_all, module = "slipring._native")]
+struct DamageReport {
+    segment: String,
+    position: u64,
+    first_offset: u64,
+    end_offset: u64,
+    why: String,
+}
+
+/// Reads every byte of a journal. `progress(read, all)` is called now and then, with bytes; what it
+/// raises ends the check.
+#[pyfunction]
+#[pyo3(signature = (path, progress = None))]
+fn journal_check(
+    py: Python<'_>,
+    path: PathBuf,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<JournalReport> {
+    let mut raised = None;
+    let mut tell = |read: u64, all: u64| match call(progress.as_ref(), read, all) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => {
+            raised = Some(error);
+            ControlFlow::Break(())
+        }
+    };
+    let checked = py.detach(|| journal::check(&path, &mut tell));
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    let failed = |error: ReadError| JournalError::new_err(error.to_string());
+    let report = checked.map_err(failed)?.expect("only what progress raises breaks it off");
+    JournalReport::new(py, report)
+}
+
+/// Ctrl-C is heard here, too.
+fn call(progress: Option<&Py<PyAny>>, read: u64, all: u64) -> PyResult<()> {
+    Python::attach(|py| {
+        py.check_signals()?;
+        progress.map_or(Ok(()), |progress| progress.call1(py, (read, all)).map(drop))
+    })
+}
+
+impl JournalReport {
+    fn new(py: Python<'_>, report: Report) -> PyResult<Self> {
+        let segments = report.segments.iter().map(|one| Py::new(py, SegmentReport::new(one)));
+        let damage = report.damage.iter().map(|one| Py::new(py, DamageReport::new(one)));
+        let tail = report.tail.map(|tail| DamageReport::of_tail(tail.at, tail.flaw));
+        let (snapshot, snapshot_flaw) = match &report.snapshot {
+            SnapshotState::Absent => (None, None),
+            SnapshotState::Whole { at, bytes } => {
+                (Some((at.segment.to_string(), at.offset, *bytes)), None)
+            }
+            SnapshotState::Damaged(flaw) => (None, Some(flaw.clone())),
+        };
+        Ok(Self {
+            is_whole: report.is_whole(),
+            identity: report.identity.map(|identity| identity.to_string()),
+            first_offset: report.first_offset,
+            end_offset: report.end_offset,
+            messages: report.messages,
+            batches: report.batches,
+            record_bytes: report.record_bytes,
+            bytes: report.bytes,
+            segments: segments.collect::<PyResult<_>>()?,
+            damage: damage.collect::<PyResult<_>>()?,
+            more_damage: report.more_damage,
+            tail: tail.map(|tail| Py::new(py, tail)).transpose()?,
+            tail_bytes: report.tail.map_or(0, |tail| tail.bytes),
+            snapshot,
+            snapshot_flaw,
+            consumers: Consumer::list(py, report.consumers)?,
+        })
+    }
+}
+
+impl SegmentReport {
+    fn new(segment: &journal::SegmentReport) -> Self {
+        let (epoch, flaw) = match segment.head {
+            Head::Whole(epoch) => (Some(epoch), None),
+            head => (None, Some(head.to_string())),
+        };
+        Self {
+            name: segment.id.to_string(),
+            bytes: segment.bytes,
+            messages: segment.messages,
+            oldest_ns: segment.times_ns.map(|(oldest, _)| oldest),
+            newest_ns: segment.times_ns.map(|(_, newest)| newest),
+            epoch,
+            flaw,
+            index: segment.index.to_string(),
+        }
+    }
+}
+
+impl DamageReport {
+    fn new(damage: &Damage) -> Self {
+        Self {
+            segment: damage.segment.to_string(),
+            position: damage.position,
+            first_offset: damage.offsets.start,
+            end_offset: damage.offsets.end,
+            why: damage.flaw.to_string(),
+        }
+    }
+
+    fn of_tail(at: Position, flaw: Flaw) -> Self {
+        Self {
+            segment: at.segment.to_string(),
+            position: at.position,
+            first_offset: at.offset,
+            end_offset: at.offset,
+            why: flaw.to_string(),
+        }
+    }
+}

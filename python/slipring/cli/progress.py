@@ -1,0 +1,78 @@
+"""How far long work has come: a bar on a terminal, a line now and then elsewhere. On stderr."""
+
+import sys
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+LINE_S = 5.0
+"""Between two lines where there is no terminal."""
+
+
+class Shown:
+    """Shows what `tell` is told, as often as somebody can read it.
+
+    `total` is what `done` counts up to, None where nobody knows; messages are what is counted for
+    people.
+    """
+
+    def __init__(self, what: str, total: int | None) -> None:
+        self.what = what
+        self.total = total
+        self._began_s = self._line_s = time.monotonic()
+        self._bar = _bar() if sys.stderr.isatty() else None
+        self._task = self._bar.add_task(what, total=total, told="") if self._bar else TaskID(0)
+
+    def __enter__(self) -> Self:
+        if self._bar:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def tell(self, messages: int, done: int) -> None:
+        """So many messages are through, and so much of the total is done."""
+        now_s = time.monotonic()
+        rate = messages / max(now_s - self._began_s, 1e-9)
+        if self._bar:
+            told = f"{messages:,} messages, {rate:,.0f}/s"
+            self._bar.update(self._task, completed=done, told=told)
+        elif now_s >= self._line_s + LINE_S:
+            self._line_s = now_s
+            print(self.line(messages, done, now_s - self._began_s), file=sys.stderr, flush=True)
+
+    def line(self, messages: int, done: int, seconds: float) -> str:
+        """Messages, rate, share and time left in one line."""
+        line = f"{self.what}: {messages:,} messages, {messages / max(seconds, 1e-9):,.0f}/s"
+        if not self.total or not done:
+            return line
+        share = min(1.0, done / self.total)
+        return f"{line}, {share:.0%}, {seconds / share - seconds:,.0f} s left"
+
+    def note(self, text: str) -> None:
+        """Tell something beside it, without disturbing the bar."""
+        if self._bar:
+            self._bar.console.print(text, markup=False, highlight=False)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+
+def _bar() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TextColumn("{task.fields[told]}"),
+        TimeRemainingColumn(compact=True),
+        console=Console(stderr=True),
+    )

@@ -1,0 +1,121 @@
+"""Rows of a file that were read together: checked, the bad ones apart from the good. Pure."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from slipring.errors import InvalidTopic, RecordingError
+from slipring.native import check_topic, decode_properties
+from slipring.recording.columns import MESSAGES
+
+MQTT_STRING_BYTES_MAX = 65_535
+
+# As a file gave them: what should be text is not known to be it yet.
+RAW_MESSAGES = pa.schema(
+    [
+        field.with_type(pa.binary()) if pa.types.is_string(field.type) else field
+        for field in MESSAGES
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Good messages, and how far in the file they reach."""
+
+    messages: pa.RecordBatch
+    numbers: Sequence[int]
+    """The row of each, counted from 0."""
+    end: int
+    """Rows of the file up to here, bad ones included."""
+    bad: int
+    """Bad ones among the rows of this chunk."""
+    done: int
+    """How far the file is read, in units of its `total`."""
+
+
+@dataclass
+class Sieve:
+    """What is done with bad rows: passed over and counted, or refused with their place."""
+
+    skip_bad: bool
+    place: Callable[[int], str]
+    """A row's place in words."""
+
+    def chunks(
+        self,
+        rows: pa.RecordBatch,
+        numbers: Sequence[int],
+        flaws: dict[int, str],
+        end: int,
+        done: int,
+    ) -> Iterator[Chunk]:
+        """The good ones of RAW_MESSAGES; those before the first bad one, and then its error.
+
+        `flaws` says what is wrong with a row of the file, also with one that is not in `rows`.
+        """
+        flaws = flaws | {numbers[index]: why for index, why in find_flaws(rows).items()}
+        first = min(flaws, default=end)
+        if flaws and not self.skip_bad:
+            good = [index for index, number in enumerate(numbers) if number < first]
+            yield Chunk(_text(rows.take(good)), [numbers[i] for i in good], first, 0, done)
+            raise RecordingError(
+                f"{self.place(first)}: {flaws[first]}; correct it, or pass over such rows with "
+                "--skip-bad"
+            )
+        if flaws:
+            good = [index for index, number in enumerate(numbers) if number not in flaws]
+            rows, numbers = rows.take(good), [numbers[index] for index in good]
+        yield Chunk(_text(rows), numbers, end, len(flaws), done)
+
+
+def find_flaws(rows: pa.RecordBatch) -> dict[int, str]:
+    """What MQTT does not allow in these rows, by their index."""
+    checks = (("topic", _topic_flaw), ("publisher", _publisher_flaw))
+    found = _flaws_of(rows.column("properties"), _properties_flaw)
+    for name, check in checks:
+        found |= _flaws_of(rows.column(name), check)
+    return found
+
+
+def _flaws_of(column: pa.Array, check: Callable[[bytes], str | None]) -> dict[int, str]:
+    """Each value is checked once, however often it stands there."""
+    values = column.dictionary_encode()
+    flaws = [check(value) for value in values.dictionary.to_pylist()]
+    if not any(flaws):
+        return {}
+    named = ((index, flaws[key]) for index, key in enumerate(values.indices.to_pylist()))
+    return {index: flaw for index, flaw in named if flaw}
+
+
+def _topic_flaw(topic: bytes) -> str | None:
+    try:
+        check_topic(topic.decode())
+    except UnicodeDecodeError:
+        return "topic is not UTF-8"
+    except InvalidTopic as error:
+        return str(error)
+    return None
+
+
+def _publisher_flaw(publisher: bytes) -> str | None:
+    if len(publisher) > MQTT_STRING_BYTES_MAX:
+        return "publisher is over 65,535 bytes"
+    try:
+        publisher.decode()
+    except UnicodeDecodeError:
+        return "publisher is not UTF-8"
+    return None
+
+
+def _properties_flaw(properties: bytes) -> str | None:
+    try:
+        decode_properties(properties)
+    except ValueError as error:
+        return f"properties: {error}"
+    return None
+
+
+def _text(rows: pa.RecordBatch) -> pa.RecordBatch:
+    return rows.cast(MESSAGES)

@@ -1,0 +1,97 @@
+"""The messages of a journal between two places. Reads only; damage is told and passed over."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from slipring.errors import JournalDamaged, RecordingError
+from slipring.native import JournalReader
+from slipring.recording.columns import EXPORT, check_filters, select
+from slipring.recording.moment import AtOffset, AtTime, Moment
+from slipring.spark.columns import record_batch
+
+# What is in memory at once.
+PIECE_ROWS_MAX = 65_536
+PIECE_BYTES_MAX = 16 << 20
+
+
+def journal_folder(folder: Path) -> Path:
+    """The journal's own folder, also where the data folder of its broker is given."""
+    inner = folder / "journal"
+    return inner if inner.is_dir() else folder
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Messages that were read together, and the offset behind the last one looked at."""
+
+    rows: pa.RecordBatch
+    end: int
+
+
+class Recording:
+    """What one journal holds from `first` to `last`, of the topics that the filters match.
+
+    The range is fixed when it is opened: a journal that goes on growing does not move its end.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        first: Moment | None = None,
+        last: Moment | None = None,
+        filters: Sequence[str] = (),
+    ) -> None:
+        check_filters(filters)
+        self.folder = journal_folder(folder)
+        self.filters = tuple(filters)
+        self._reader = JournalReader(self.folder)
+        self.start = self._reader.first_offset if first is None else self._offset(first)
+        self.end = self._reader.end_offset() if last is None else self._offset(last)
+        if self.start > self.end:
+            raise RecordingError(
+                f"nothing to read in {self.folder}: the range begins at offset {self.start} and "
+                f"ends before it, at {self.end}"
+            )
+
+    @property
+    def identity(self) -> str:
+        """Which journal it is."""
+        return self._reader.identity
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    def pieces(self, on_damage: Callable[[JournalDamaged], None]) -> Iterator[Piece]:
+        """The messages in order. What cannot be read is told once, and passed over."""
+        at, stop = self.start, self.end
+        while at < self.end:
+            try:
+                columns = self._reader.read(at, min(stop, at + PIECE_ROWS_MAX), PIECE_BYTES_MAX)
+            except JournalDamaged as damage:
+                if damage.start > at:
+                    stop = damage.start
+                else:
+                    on_damage(damage)
+                    at, stop = damage.end, self.end
+                continue
+            at, stop = columns.end, stop if columns.end < stop else self.end
+            yield Piece(select(record_batch(columns, EXPORT.names), self.filters), at)
+
+    def _offset(self, moment: Moment) -> int:
+        match moment:
+            case AtTime(receive_ns):
+                return self._reader.offset_at(receive_ns)
+            case AtOffset(offset):
+                return self._held(offset)
+
+    def _held(self, offset: int) -> int:
+        first, end = self._reader.first_offset, self._reader.end_offset()
+        if first <= offset <= end:
+            return offset
+        raise RecordingError(
+            f"{self.folder} has no offset {offset}: it holds offsets {first} to {end}"
+        )

@@ -1,0 +1,72 @@
+"""A place in a recording as a person writes it: an offset, a time, or an age. Pure: now in."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+
+from slipring.errors import RecordingError
+
+WAYS = "an offset as @1200, a time as 2026-01-02T03:04:05Z, or an age as -10m (s, m, h, d)"
+
+_OFFSET = re.compile(r"@(\d{1,18})")
+_AGE = re.compile(r"-(?=\d)(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?")
+_FRACTION = re.compile(r"(\d\d:\d\d:\d\d)\.(\d{1,9})")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class AtOffset:
+    """Where a message with this offset is."""
+
+    offset: int
+
+
+@dataclass(frozen=True)
+class AtTime:
+    """Where the first message is that was received at this time or after."""
+
+    receive_ns: int
+
+
+Moment = AtOffset | AtTime
+
+
+def parse_moment(text: str, now_ns: int) -> Moment:
+    """Read a moment; a time without a zone is UTC."""
+    if found := _OFFSET.fullmatch(text):
+        return AtOffset(int(found[1]))
+    if found := _AGE.fullmatch(text):
+        return AtTime(now_ns - _age_ns(*found.groups(default="0")))
+    try:
+        return AtTime(parse_time(text))
+    except ValueError:
+        raise RecordingError(f"{text!r} is no place in a recording; write {WAYS}") from None
+
+
+def parse_time(text: str) -> int:
+    """Nanoseconds of a time in ISO 8601, with up to nine digits behind the point; ValueError."""
+    fraction_ns = 0
+    if found := _FRACTION.search(text):
+        fraction_ns = int(found[2].ljust(9, "0"))
+        text = text[: found.end(1)] + text[found.end() :]
+    time = datetime.fromisoformat(text)
+    since = (time if time.tzinfo else time.replace(tzinfo=UTC)) - _EPOCH
+    return since // timedelta(seconds=1) * 1_000_000_000 + fraction_ns
+
+
+def format_time(receive_ns: int) -> str:
+    """ISO 8601 with all nine digits, as `parse_time` reads it."""
+    seconds, fraction_ns = divmod(receive_ns, 1_000_000_000)
+    return f"{_format_second(seconds)}.{fraction_ns:09d}Z"
+
+
+@lru_cache(maxsize=64)
+def _format_second(seconds: int) -> str:
+    """Remembered: thousands of messages come in one second."""
+    return f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%S}"
+
+
+def _age_ns(days: str, hours: str, minutes: str, seconds: str) -> int:
+    whole = timedelta(days=int(days), hours=int(hours), minutes=int(minutes))
+    return whole // timedelta(seconds=1) * 1_000_000_000 + round(float(seconds) * 1_000_000_000)

@@ -1,0 +1,140 @@
+"""A recording played again: in its order, with its timing, to whoever takes the messages."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import pyarrow as pa
+
+from slipring.errors import JournalDamaged, RecordingError
+from slipring.native import Messages, match_topics
+from slipring.recording.columns import rename, to_messages, to_native
+from slipring.recording.journal import Recording
+from slipring.recording.schedule import EARLIEST_NS, Schedule, due_times
+
+SLEEP_NS_MAX = 1_000_000_000
+"""The longest sleep while nothing is due, so that progress is told meanwhile."""
+
+
+class Target(Protocol):
+    """Where a replay goes."""
+
+    async def send_columns(self, messages: Messages, start: int, end: int) -> None:
+        """Take the messages of a range; wait only while there is no room."""
+
+
+class Clock(Protocol):
+    """A time that never goes back, and a way to wait for it."""
+
+    def now_ns(self) -> int:
+        """Nanoseconds since some beginning."""
+
+    def sleep(self, wait_ns: int) -> Awaitable[None]:
+        """Wait so long, or longer."""
+
+
+class Monotonic:
+    """The clock of this machine."""
+
+    def now_ns(self) -> int:
+        return time.monotonic_ns()
+
+    async def sleep(self, wait_ns: int) -> None:
+        await asyncio.sleep(wait_ns / 1e9)
+
+
+@dataclass
+class Played:
+    """How far a replay has come; true at every moment."""
+
+    began_ns: int | None = None
+    """When the first message was due, on the replay's clock."""
+    messages: int = 0
+    passes: int = 0
+    """Whole ones."""
+    recorded_ns: int = 0
+    """Of recorded time, all passes together."""
+    damaged: list[JournalDamaged] = field(default_factory=list)
+
+
+class Replay:
+    """Plays a recording once, or again and again."""
+
+    def __init__(
+        self,
+        recording: Recording,
+        target: Target,
+        clock: Clock,
+        *,
+        speed: float | None,
+        to_topic: str = "{topic}",
+        on_progress: Callable[[int, int], None] = lambda _messages, _offset: None,
+    ) -> None:
+        """`speed` None is as fast as the target takes it."""
+        self.played = Played()
+        self._recording = recording
+        self._target = target
+        self._clock = clock
+        self._speed = speed
+        self._to_topic = to_topic
+        self._on_progress = on_progress
+        self._schedule: Schedule | None = None
+        self._due_ns = EARLIEST_NS
+
+    async def run(self, *, loop: bool = False) -> None:
+        """Play it; with `loop` until cancelled."""
+        await self._pass()
+        while loop:
+            if self._schedule is None:
+                raise RecordingError(f"no message of {self._recording.folder} is there to loop")
+            self._schedule = self._schedule.again(self._due_ns)
+            self._due_ns = EARLIEST_NS
+            await self._pass()
+
+    async def _pass(self) -> None:
+        damaged = self.played.damaged if self.played.passes == 0 else []
+        before_ns = self.played.recorded_ns
+        for piece in self._recording.pieces(damaged.append):
+            if piece.rows.num_rows:
+                await self._play(self._renamed(piece.rows), piece.end, before_ns)
+            self._on_progress(self.played.messages, piece.end)
+        self.played.passes += 1
+
+    def _renamed(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        return rows if self._to_topic == "{topic}" else rename(rows, self._to_topic)
+
+    async def _play(self, rows: pa.RecordBatch, end: int, before_ns: int) -> None:
+        """Send each message when it is due, those that are due together at once."""
+        due = due_times(rows.column("receive_ns"), self._due_ns)
+        if self._schedule is None:
+            self.played.began_ns = self._clock.now_ns()
+            self._schedule = Schedule(due[0], self.played.began_ns, self._speed)
+        messages, at = to_native(to_messages(rows)), 0
+        while at < len(due):
+            now_ns = self._clock.now_ns()
+            ready = self._schedule.ready(due, at, now_ns)
+            if ready == at:
+                await self._clock.sleep(min(SLEEP_NS_MAX, self._schedule.wait_ns(due[at], now_ns)))
+                self._on_progress(self.played.messages, end - len(due) + at)
+                continue
+            await self._target.send_columns(messages, at, ready)
+            self.played.messages += ready - at
+            self._due_ns = due[ready - 1]
+            self.played.recorded_ns = before_ns + self._due_ns - self._schedule.first_ns
+            at = ready
+
+
+def feeds_itself(recording: Recording, to_topic: str) -> bool:
+    """Whether what is replayed would be chosen again by the replay's own filters.
+
+    Looks at the topics that the recording begins with.
+    """
+    if not recording.filters:
+        return True
+    for piece in recording.pieces(lambda _damage: None):
+        if piece.rows.num_rows:
+            topics = rename(piece.rows, to_topic).column("topic").unique().to_pylist()
+            return any(match_topics(recording.filters, topics))
+    return False

@@ -1,0 +1,157 @@
+"""A full disk refuses QoS 1 and 2 with 0x97, serves what it has, and heals by itself (T12).
+
+What was acknowledged before, meanwhile and after is there in the end.
+"""
+
+import signal
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+
+from tests.faults.conftest import Tell
+from tests.faults.disk import Disk
+from tests.faults.small_disk import SmallDisk, small_disk
+from tests.faults.station import CONFIG, SEED, Station
+from tests.faults.trouble import journal_told, status_told, wait_for_state
+from tests.faults.witness import Witness, in_journal
+from tests.raw_mqtt import V5, V311, Kind, RawPeer
+from tests.running_broker import RunningBroker
+
+QUOTA_EXCEEDED = 0x97
+
+
+@pytest.fixture(params=["bounded", "tmpfs"])
+def room(request: pytest.FixtureRequest, disk: Disk) -> Iterator[SmallDisk]:
+    with small_disk(request.param, disk) as opened:
+        yield opened
+
+
+@pytest.fixture
+def witness(disk: Disk, room: SmallDisk) -> Iterator[Witness]:
+    """Everyone is there, some messages were acknowledged, and the travellers are away."""
+    station = Station.on(disk, CONFIG, console=True)
+    witness = Witness(station.start, SEED)
+    witness.begin()
+    assert witness.join()
+    for one in witness.subscribers:
+        one.is_away = one.name.startswith("traveller")
+    witness.begin()
+    assert witness.load(100)
+    assert witness.finish()
+    yield witness
+    if witness.broker:
+        witness.end()
+
+
+def running(witness: Witness) -> RunningBroker:
+    assert isinstance(witness.broker, RunningBroker)
+    return witness.broker
+
+
+def fill(witness: Witness, room: SmallDisk) -> None:
+    """Until the broker has noticed."""
+    room.fill()
+    broker = running(witness)
+    with RawPeer(broker.host, broker.port, V311) as peer:
+        assert peer.connect("last-straw").reason == 0
+        peer.send(V311.publish("straw/x", bytes(5_000), qos=1, packet_id=1))
+        wait_for_state(broker, "full")
+
+
+def test_qos_1_and_2_are_refused_and_everything_else_goes_on(
+    witness: Witness, room: SmallDisk, tell: Tell, disk: Disk
+) -> None:
+    fill(witness, room)
+    broker = running(witness)
+    refusals(broker)
+    reading_goes_on(witness)
+    assert "full" in status_told(broker)
+    with urllib.request.urlopen(broker.console, timeout=30) as page:
+        assert page.status == 200
+    room.free()
+    wait_for_state(broker, "running")
+    for one in witness.publishers:
+        one.try_again()
+    assert witness.load(100), "publishing does not go on by itself"
+    witness.settle()
+    assert witness.end(signal.SIGTERM) == 0, witness.said
+    assert tell(witness.report(in_journal(disk.folder / "journal"))).is_clean
+
+
+def refusals(broker: RunningBroker) -> None:
+    """MQTT 5 is told why; MQTT 3.1.1 has no word for it and is disconnected without an answer."""
+    with RawPeer(broker.host, broker.port) as peer:
+        assert peer.connect("refused").reason == 0
+        for qos, kind in ((1, Kind.PUBACK), (2, Kind.PUBREC)):
+            peer.send(V5.publish("full/x", b"x", qos=qos, packet_id=qos))
+            answer = peer.packet()
+            assert (answer.kind, answer.reason) == (kind, QUOTA_EXCEEDED)
+        assert peer.quiet()
+    for qos in (1, 2):
+        with RawPeer(broker.host, broker.port, V311) as peer:
+            assert peer.connect("refused-311").reason == 0
+            peer.send(V311.publish("full/x", b"x", qos=qos, packet_id=1))
+            assert peer.closed()
+
+
+def reading_goes_on(witness: Witness) -> None:
+    """Those who were away come and get what is there; QoS 0 is carried."""
+    for one in witness.subscribers:
+        one.is_away = False
+    witness.begin()
+    assert witness.join()
+    assert witness.wait_for(lambda: not witness.report().lost)
+    broker = running(witness)
+    with RawPeer(broker.host, broker.port) as peer:
+        assert peer.connect("live").reason == 0
+        peer.send(V5.subscribe(1, "live/#"), V5.publish("live/x", b"x"))
+        assert [peer.packet().kind for _ in range(2)] == [Kind.SUBACK, Kind.PUBLISH]
+
+
+def test_what_was_acknowledged_is_there_when_it_is_killed_while_the_disk_is_full(
+    witness: Witness, room: SmallDisk, tell: Tell, disk: Disk
+) -> None:
+    fill(witness, room)
+    witness.press(5)
+    refusals(running(witness))
+    witness.end()
+    room.free()
+    witness.begin()
+    for one in witness.publishers:
+        one.try_again()
+    witness.settle()
+    witness.end()
+    assert tell(witness.report(in_journal(disk.folder / "journal"))).is_clean
+
+
+def test_a_broker_that_finds_no_room_at_its_start_serves_what_there_is(
+    witness: Witness, room: SmallDisk, tell: Tell, disk: Disk
+) -> None:
+    witness.end()
+    room.fill()
+    witness.begin()
+    assert journal_told(running(witness))["state"] in {"full", "running"}
+    reading_goes_on(witness)
+    room.free()
+    wait_for_state(running(witness), "running")
+    assert witness.load(20)
+    witness.settle()
+    witness.end()
+    assert tell(witness.report(in_journal(disk.folder / "journal"))).is_clean
+
+
+def test_a_bound_in_the_configuration_is_a_full_disk(disk: Disk) -> None:
+    station = Station.on(disk, CONFIG + "bytes_max = 200000\n", console=True)
+    broker = station.start()
+    with RawPeer(broker.host, broker.port) as peer:
+        assert peer.connect("filler").reason == 0
+        reasons = []
+        for number in range(1, 100):
+            peer.send(V5.publish("filler/x", bytes(5_000), qos=1, packet_id=number))
+            reasons.append(peer.packet().reason)
+    assert reasons[0] < 0x80
+    assert reasons[-1] == QUOTA_EXCEEDED
+    assert broker.stop()[0] == 0
+    stored = sum(file.stat().st_size for file in station.journal.iterdir())
+    assert stored < 300_000

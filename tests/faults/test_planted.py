@@ -1,0 +1,65 @@
+"""Planted faults: a broker that acknowledges what is not safe yet is caught by the checker.
+
+The product has no switch for that. A disk that says it has synced and has not does the same to a
+right broker as a wrong broker does to itself; so does a level that promises less than `disk`.
+"""
+
+import pytest
+
+from tests.faults.conftest import Tell
+from tests.faults.disk import Disk
+from tests.faults.station import CONFIG, SEED, Station
+from tests.faults.verdict import Report
+from tests.faults.witness import Witness
+
+PROMISES_LESS = CONFIG + 'durability = "process"\n'
+SLOW_SYNC_US = 300_000
+
+
+def begun(station: Station) -> Witness:
+    witness = Witness(station.start, SEED, patience_s=2)
+    witness.begin()
+    assert witness.join()
+    assert witness.load(50)
+    return witness
+
+
+def after_power_cut(witness: Witness, station: Station) -> Report:
+    """Loaded, killed, without power; the verdict of the next life."""
+    assert witness.load(50)
+    witness.end()
+    assert station.cut_power() > 0
+    station.disk.mend()
+    witness.begin()
+    witness.settle()
+    witness.end()
+    return witness.report()
+
+
+def test_a_disk_that_lies_about_its_syncs_is_caught(station: Station, tell: Tell) -> None:
+    witness = begun(station)
+    station.disk.panel.sync_lies = 1
+    assert tell(after_power_cut(witness, station)).lost
+
+
+def test_a_broker_that_acknowledges_before_the_sync_is_caught(disk: Disk, tell: Tell) -> None:
+    station = Station.on(disk, PROMISES_LESS)
+    witness = begun(station)
+    disk.panel.sync_us = SLOW_SYNC_US
+    assert tell(after_power_cut(witness, station)).lost
+
+
+@pytest.mark.parametrize("level", ["process", "disk"])
+def test_what_is_acknowledged_as_process_survives_a_kill(
+    disk: Disk, tell: Tell, level: str
+) -> None:
+    station = Station.on(disk, CONFIG + f'durability = "{level}"\n')
+    witness = begun(station)
+    disk.panel.sync_us = SLOW_SYNC_US
+    assert witness.load(50)
+    witness.end()
+    disk.mend()
+    witness.begin()
+    witness.settle()
+    witness.end()
+    assert tell(witness.report()).is_clean
