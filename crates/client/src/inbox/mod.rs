@@ -9,7 +9,7 @@ mod tests;
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{BorrowedFd, RawFd};
 use std::sync::{Mutex, MutexGuard};
 
 use slipring_wire::QoS;
@@ -42,6 +42,10 @@ impl Inbox {
 
     pub fn fd(&self) -> RawFd {
         self.wake.fd()
+    }
+
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.wake.as_fd()
     }
 
     pub fn bytes(&self) -> usize {
