@@ -114,13 +114,11 @@ impl Feed {
                 self.post.deliver(broker, group.choose(), message, &route.topic);
             }
         }
-        let mut waits = false;
         if deliveries == 0 {
             let place = journaled.then_some((self.batch.len() as u32, level));
             match Unclaimed::new(broker, message, place, from.key) {
                 Ok(None) => {}
                 Ok(Some(unclaimed)) => {
-                    waits = true;
                     if let Some(record) = unclaimed.record(broker, self.receive_ns) {
                         record.encode(self.batch.records());
                     }
@@ -143,7 +141,7 @@ impl Feed {
         if message.qos > QoS::AtMostOnce {
             self.promised.add(level);
         }
-        if deliveries > 0 || waits { Reason::Success } else { Reason::NoMatchingSubscribers }
+        if deliveries > 0 { Reason::Success } else { Reason::NoMatchingSubscribers }
     }
 
     /// The messages that the answers of the batch acknowledge.
