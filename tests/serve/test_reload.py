@@ -1,6 +1,8 @@
 """`kill -HUP` of a real broker: its file is read again, and the log says what came of it."""
 
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -93,3 +95,20 @@ def test_many_at_once_end_with_the_last_file(broker: ConfiguredBroker) -> None:
 def test_without_a_file_it_ends_cleanly_like_with_its_terminal(tmp_path: Path) -> None:
     running = RunningBroker.start(tmp_path / "data", "--console", "off")
     assert running.stop(signal.SIGHUP)[0] == 0
+
+
+def test_the_help_tells_of_it() -> None:
+    command = [sys.executable, "-m", "slipring", "serve", "--help"]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    assert "kill -HUP" in told
+
+
+def test_a_file_is_checked_with_its_doubts(tmp_path: Path) -> None:
+    file = tmp_path / "broker.toml"
+    file.write_text("[journal]\ntopics = []\n")
+    command = [sys.executable, "-m", "slipring", "config", "--check", str(file)]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    assert told.splitlines() == [
+        f"{file} is fine",
+        "but journal.topics is empty: what is acknowledged is in memory only",
+    ]

@@ -30,6 +30,7 @@ mod subscribing;
 mod sys;
 mod traffic;
 mod upkeep;
+mod waiting;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
