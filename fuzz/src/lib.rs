@@ -3,8 +3,10 @@
 //! libFuzzer drives them (`make fuzz`); the tests of this crate run the kept inputs. Never part of
 //! the broker.
 
+mod beside;
 mod client;
 mod journal;
+mod ledger;
 mod properties;
 mod session;
 mod spoken;
@@ -16,8 +18,10 @@ pub type Target = fn(&[u8]);
 
 /// Every target by the name of its folder in `corpus/`.
 pub const TARGETS: &[(&str, Target)] = &[
+    ("beside", beside::beside),
     ("client", client::client),
     ("journal", journal::journal),
+    ("ledger", ledger::ledger),
     ("properties", properties::properties),
     ("session", session::session),
     ("topics", topics::topics),

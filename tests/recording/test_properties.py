@@ -37,7 +37,7 @@ def test_properties_survive_json(named: dict[str, object], user: list[tuple[str,
 
 def test_the_bytes_are_those_of_the_standard() -> None:
     pairs = [("content_type", "a/b"), ("correlation_data", b"\xff"), ("user", ("k", "v"))]
-    expected = written(content_type="a/b", correlation_data=b"\xff", user=[("k", "v")])
+    expected = written(content_type="a/b", correlation_data=b"\xff", user=("k", "v"))
     assert encode_properties(pairs) == expected
 
 

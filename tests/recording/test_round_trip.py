@@ -21,7 +21,8 @@ def take_in(file: Path, folder: Path, *, skip: int = 0, skip_bad: bool = False) 
     intake = into(writer, skip)
     try:
         with open_messages(file) as messages:
-            import_to_journal(messages, writer, intake, lambda *_: None, skip_bad=skip_bad)
+            chunks = messages.chunks(skip=skip, skip_bad=skip_bad)
+            import_to_journal(chunks, writer, intake, lambda *_: None)
     finally:
         writer.close()
     return intake
@@ -50,8 +51,8 @@ def test_both_forms_hold_the_same_messages(rows: list[Row]) -> None:
         lines = [json.loads(line) for line in exported(folder / "journal").splitlines()]
         table = pq.read_table(pa.BufferReader(exported(folder / "journal", Form.PARQUET)))
         assert table.num_rows == len(lines) == len(rows)
-        for name in ("offset", "receive_ns", "publisher", "topic", "qos", "retain"):
-            assert table.column(name).to_pylist() == [line[name] for line in lines]
+        for key in ("offset", "receive_ns", "publisher", "topic", "qos", "retain"):
+            assert table.column(key).to_pylist() == [line[key] for line in lines]
         assert table.column("payload").to_pylist() == [row[5] for row in rows]
         assert table.column("properties").to_pylist() == [row[4] for row in rows]
 

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use arc_swap::ArcSwap;
 use slipring_core::{
-    Changed, Limit, Message, Millis, Place, Plan, Retained, Slot, Subscribed, Values,
+    Changed, Limit, Message, Millis, Place, Plan, Retained, Slot, Subscribed, Values, Waiting,
 };
 use slipring_journal::{Journal, Options, Receipt};
 use slipring_wire::{Publish, Reason};
@@ -28,6 +28,7 @@ use crate::registry::Registry;
 use crate::routes::{Audience, Routes};
 use crate::stored::Shelf;
 use crate::traffic::{Prefixes, Reached, Traffic};
+use crate::upkeep::Upkeep;
 
 /// What the connections have in common.
 pub(crate) struct Broker {
@@ -42,6 +43,7 @@ pub(crate) struct Broker {
     pub gates: Arc<Gates>,
     /// Reads what waits in the journal.
     pub shelf: Shelf,
+    pub upkeep: Upkeep,
     /// Messages that a failed journal did not take.
     pub not_journaled: AtomicU64,
     /// Counts changes of the subscriptions and of the plan; kept routes of an older one are void.
@@ -69,6 +71,8 @@ pub(crate) struct Broker {
     pub(crate) sessions: Mutex<Registry>,
     // Read by every publisher when it meets a topic, written when somebody subscribes.
     routes: RwLock<Routes>,
+    // Taken for each message without a subscriber that asks to wait, and for each new subscription.
+    pub(crate) waiting: Mutex<Waiting>,
     // Taken for each retained message, and for each new subscription.
     retained: Mutex<Retained>,
     values: Mutex<Values>,
@@ -102,6 +106,7 @@ impl Broker {
         journal.set_bytes_max(plan.journal_bytes_max);
         let state = recovery::read(&journal)?;
         let broker = Self::new(plan, Some(journal), gates);
+        broker.begin_upkeep(state.needed());
         let recovered = broker.recover(state);
         Ok((broker, recovered))
     }
@@ -117,6 +122,7 @@ impl Broker {
             journal,
             gates,
             shelf: Shelf::default(),
+            upkeep: Upkeep::default(),
             not_journaled: AtomicU64::new(0),
             generation: AtomicU64::new(1),
             routes_bytes: AtomicUsize::new(0),
@@ -134,6 +140,7 @@ impl Broker {
             links: Mutex::default(),
             sessions: Mutex::default(),
             routes: RwLock::default(),
+            waiting: Mutex::default(),
             retained: Mutex::default(),
             values: Mutex::default(),
         }

@@ -39,8 +39,8 @@ pub enum EventKind {
     Dropped,
     /// The session of a client that did not come back is over.
     Expired,
-    /// The journal takes no more.
-    JournalFailed,
+    /// Something beside the journal went wrong: a snapshot, a batch it cannot take.
+    JournalTrouble,
 }
 
 impl EventKind {
@@ -55,7 +55,7 @@ impl EventKind {
             Self::SubscriptionRefused => "subscription refused",
             Self::Dropped => "dropped",
             Self::Expired => "expired",
-            Self::JournalFailed => "failed",
+            Self::JournalTrouble => "trouble",
         }
     }
 }

@@ -39,15 +39,6 @@ pub(crate) struct Gates {
     pub moved: Notify,
     /// What went through them.
     pub acknowledged: Acknowledgements,
-    /// Why the journal takes nothing now, and whether that was told.
-    trouble: Mutex<Trouble>,
-}
-
-/// What ails the journal, for people.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Trouble {
-    pub failed: Option<String>,
-    pub no_space: Option<String>,
 }
 
 impl Gates {
@@ -114,10 +105,6 @@ impl Gates {
         self.written.store(progress.written, Ordering::Release);
         self.synced.store(progress.synced, Ordering::Release);
         self.full.store(progress.no_space.is_some(), Ordering::Relaxed);
-        if progress.failed.is_some() || progress.no_space.is_some() || self.is_troubled() {
-            let failed = progress.failed.as_ref().map(ToString::to_string);
-            *self.trouble_mut() = Trouble { failed, no_space: progress.no_space.clone() };
-        }
         self.failed.store(progress.failed.is_some(), Ordering::Release);
         self.wake();
         self.moved.notify_waiters();
@@ -135,17 +122,14 @@ impl Gates {
         });
     }
 
-    /// What ails the journal.
-    pub fn trouble(&self) -> Trouble {
-        self.trouble_mut().clone()
+    /// How far the journal is written.
+    pub fn written(&self) -> Mark {
+        self.written.load(Ordering::Acquire)
     }
 
-    fn is_troubled(&self) -> bool {
-        *self.trouble_mut() != Trouble::default()
-    }
-
-    fn trouble_mut(&self) -> MutexGuard<'_, Trouble> {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether nothing can be written now.
+    pub fn is_stuck(&self) -> bool {
+        self.is_full() || self.has_failed()
     }
 
     fn waiting(&self) -> MutexGuard<'_, Vec<(Gate, Arc<Link>)>> {
@@ -181,6 +165,5 @@ mod tests {
         assert_eq!(gates.refusal(Durability::Memory), None);
         gates.progress(&Progress::default());
         assert_eq!(gates.refusal(Durability::Disk), None, "it heals by itself");
-        assert_eq!(gates.trouble(), Trouble::default());
     }
 }

@@ -29,6 +29,8 @@ mod stored;
 mod subscribing;
 mod sys;
 mod traffic;
+mod upkeep;
+mod waiting;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -137,6 +139,7 @@ impl Engine {
             runtime.spawn(listener::accept(listener, Arc::clone(&broker)));
         }
         runtime.spawn(keeper::keep(Arc::clone(&broker)));
+        runtime.spawn(upkeep::keep(Arc::clone(&broker), settings.segment_bytes));
         Ok(Self { broker, addresses, receipt, recovered, runtime: Mutex::new(Some(runtime)) })
     }
 
@@ -207,6 +210,8 @@ impl Engine {
             runtime.block_on(async {
                 let ended = self.broker.stop();
                 let _ = tokio::time::timeout(STOP_MAX, ended).await;
+                let broker = Arc::clone(&self.broker);
+                let _ = tokio::task::spawn_blocking(move || broker.end_upkeep()).await;
             });
             runtime.shutdown_timeout(STOP_MAX);
         }

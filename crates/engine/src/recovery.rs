@@ -22,6 +22,8 @@ pub struct Recovered {
     pub queued: usize,
     /// Retained messages.
     pub retained: usize,
+    /// Messages that wait for their first subscriber.
+    pub waiting: usize,
     /// What of the journal could not be read.
     pub damage: Vec<Damage>,
     /// Records that made no sense, and a snapshot that could not be used.
@@ -77,7 +79,8 @@ impl State {
     }
 
     /// Where it ends, and the records that lead to it.
-    pub fn snapshot(&self) -> (Position, Vec<u8>) {
+    pub fn snapshot(&mut self, now_ns: i64) -> (Position, Vec<u8>) {
+        self.ledger.expire(now_ns);
         let mut bytes = Vec::new();
         self.ledger.snapshot(&mut bytes);
         (self.end, bytes)
@@ -98,6 +101,9 @@ impl Broker {
             let (client, queued) = self.take_up_session(session, kept, ledger.newest_ns());
             recovered.queued += queued;
             recovered.sessions += usize::from(client);
+        }
+        if let Some(journal) = &self.journal {
+            recovered.waiting = self.take_up_waiting(&mut journal.reader(), ledger.waiting());
         }
         recovered.took = begun.elapsed();
         recovered

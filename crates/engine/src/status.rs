@@ -31,6 +31,8 @@ pub struct Status {
     pub retained_messages: usize,
     /// Their bytes, about.
     pub retained_bytes: usize,
+    /// Messages that wait for their first subscriber.
+    pub waiting_messages: usize,
     /// Limits that were reached since the start, and how often.
     pub reached: Vec<(Limit, u64)>,
     /// Topics with a newest value.
@@ -171,13 +173,14 @@ impl Broker {
             subscriptions: self.subscriptions(),
             retained_messages,
             retained_bytes,
+            waiting_messages: self.waiting().len(),
             reached: self.reached.all(),
             topics: self.topics(),
             acknowledged: self.gates.acknowledged.totals(),
             journal: self.journal.as_ref().map(|journal| JournalStatus {
                 status: journal.status(),
                 not_journaled: self.not_journaled.load(Relaxed),
-                held_by: None,
+                held_by: self.journal_held_by(),
             }),
         }
     }

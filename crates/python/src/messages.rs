@@ -1,14 +1,16 @@
-//! Messages that Python hands over by the column, in Arrow's layout: to be journaled here.
-//! What happens for each of them happens in Rust.
+//! Messages that Python hands over by the column, in Arrow's layout: to be journaled here, or to be
+//! published by a client. What happens for each of them happens in Rust.
 
 #![allow(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
+use std::ops::Range;
 use std::str;
 
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use slipring_journal::{Batch, Flags};
+use slipring_wire::{Properties, Publish, QoS};
 
 use crate::journal::{JournalWriter, raise};
 
@@ -125,17 +127,37 @@ impl Messages {
         start: usize,
         end: usize,
     ) -> PyResult<()> {
-        if start > end || end > self.count {
-            return Err(PyIndexError::new_err(format!("no messages {start} to {end}")));
-        }
-        py.detach(|| self.append_range(writer, start, end))
+        let range = self.range(start, end)?;
+        py.detach(|| self.append_range(writer, range))
     }
 }
 
 impl Messages {
-    fn append_range(&self, writer: &JournalWriter, start: usize, end: usize) -> PyResult<()> {
-        let mut batch = Batch::new();
-        for index in start..end {
+    /// These indices, if there are such messages.
+    pub(crate) fn range(&self, start: usize, end: usize) -> PyResult<Range<usize>> {
+        if start > end || end > self.count {
+            return Err(PyIndexError::new_err(format!("no messages {start} to {end}")));
+        }
+        Ok(start..end)
+    }
+
+    /// One message as it is published.
+    pub(crate) fn publish(&self, index: usize) -> PyResult<Publish<'_>> {
+        let flags = self.flag(index);
+        let qos = match flags.qos() {
+            0 => QoS::AtMostOnce,
+            1 => QoS::AtLeastOnce,
+            _ => QoS::ExactlyOnce,
+        };
+        let properties = Properties::of_publish(self.properties.get(index))
+            .map_err(|flaw| wrong("properties", flaw.what))?;
+        let publish = Publish::new(self.topic.get_text(index), self.payload.get(index));
+        Ok(Publish { qos, retain: flags.retain(), properties, ..publish })
+    }
+
+    fn append_range(&self, writer: &JournalWriter, range: Range<usize>) -> PyResult<()> {
+        let (mut batch, end) = (Batch::new(), range.end);
+        for index in range {
             let (topic, flags) = (self.topic.get_text(index), self.flag(index));
             if batch.is_empty() {
                 batch.begin(self.publisher.get_text(index), self.receive_ns(index));

@@ -1,12 +1,16 @@
 """`slipring import`: parse, import, say how far it came, whatever ended it."""
 
+import contextlib
+import dataclasses
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from slipring.cli import interrupt
+from slipring.cli.access import Access, reaching
 from slipring.cli.display import counted
 from slipring.cli.progress import Shown
 from slipring.errors import RecordingError, SlipringError
@@ -15,16 +19,22 @@ if TYPE_CHECKING:
     from slipring.recording.importing import Intake
 
 
+@reaching
 def import_(
     file: Annotated[
         Path,
-        typer.Argument(
-            metavar="FILE", help="Parquet or JSON lines; - is standard input, as lines."
-        ),
+        typer.Argument(metavar="FILE", help="Parquet or JSON lines; - is standard input, lines."),
     ],
+    *,
+    to: Annotated[
+        str | None, typer.Option(metavar="URL", help="The broker to publish to; as --url.")
+    ] = None,
     journal: Annotated[
         Path | None,
-        typer.Option(help="Append to the journal in this folder, which no broker has open."),
+        typer.Option(
+            metavar="FOLDER",
+            help="No broker: append to this journal, which no broker has open.",
+        ),
     ] = None,
     skip: Annotated[
         int, typer.Option(min=0, metavar="ROWS", help="Begin behind so many rows of the file.")
@@ -32,35 +42,72 @@ def import_(
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Pass over rows that are no message, and count them.")
     ] = False,
+    access: Access,
 ) -> None:
-    """Take in the messages of a file."""
-    assert journal is not None
-    interrupt.also_on_sigterm()
-    _into_journal(file, journal, skip=skip, skip_bad=skip_bad)
+    """Publish the messages of a file to a broker, or append them to a journal.
+
+    A broker gets them at QoS 1, and what is counted is what it has acknowledged. A journal gets
+    them with their publishers and receive times. Only `topic` and `payload` must be in the file.
+    Ctrl-C says how to go on later.
+
+    For example:
+
+        slipring import flight.parquet --to mqtt://127.0.0.1:1883
+
+        slipring import flight.jsonl --journal old-flight/journal
+
+        zcat history.jsonl.gz | slipring import - --skip-bad
+    """
+    if journal is None:
+        reached = access if to is None else dataclasses.replace(access, url=to)
+        interrupt.run(_into_broker(file, reached, skip=skip, skip_bad=skip_bad))
+    elif to is not None:
+        raise typer.BadParameter("give --to or --journal, not both")
+    else:
+        interrupt.also_on_sigterm()
+        _into_journal(file, journal, skip=skip, skip_bad=skip_bad)
 
 
 def _into_journal(path: Path, folder: Path, *, skip: int, skip_bad: bool) -> None:
     from slipring.recording.files import open_messages
     from slipring.recording.importing import import_to_journal, into, open_journal
 
-    with open_messages(path) as file:
-        writer = open_journal(folder)
+    with open_messages(path) as file, contextlib.closing(open_journal(folder)) as writer:
         intake = into(writer, skip)
-        try:
-            with Shown("importing", file.total) as shown:
-                import_to_journal(file, writer, intake, shown.tell, skip_bad=skip_bad)
-        except SlipringError as error:
-            raise RecordingError(f"{error}; {_rest(intake, 'in the journal')}") from None
-        except KeyboardInterrupt:
-            print(f"slipring: interrupted; {_rest(intake, 'in the journal')}", file=sys.stderr)
-            raise
-        finally:
-            writer.close()
+        with _rest_told(intake, "in the journal"), Shown("importing", file.total) as shown:
+            chunks = file.chunks(skip=skip, skip_bad=skip_bad)
+            import_to_journal(chunks, writer, intake, shown.tell)
     print(f"{counted(intake.messages, 'message')} in {folder}{_bad(intake)}")
 
 
+async def _into_broker(path: Path, access: Access, *, skip: int, skip_bad: bool) -> None:
+    from slipring.recording.files import open_messages
+    from slipring.recording.importing import import_to_broker, through
+
+    with open_messages(path) as file:
+        async with access.connect() as bus:
+            publisher = bus.publisher()
+            intake = through(publisher, skip)
+            with _rest_told(intake, "acknowledged"), Shown("importing", file.total) as shown:
+                chunks = interrupt.heard(file.chunks(skip=skip, skip_bad=skip_bad))
+                async with publisher:
+                    await import_to_broker(chunks, publisher, intake, file.place, shown.tell)
+    print(f"{counted(intake.messages, 'message')} acknowledged by {access.url}{_bad(intake)}")
+
+
+@contextlib.contextmanager
+def _rest_told(intake: "Intake", where: str) -> Iterator[None]:
+    """Where it ends early, say what is there and how to go on with the rest of the file."""
+    try:
+        yield
+    except SlipringError as error:
+        raise RecordingError(f"{error}; {_rest(intake, where)}") from None
+    except BaseException:
+        print(f"slipring: interrupted; {_rest(intake, where)}", file=sys.stderr)
+        raise
+
+
 def _rest(intake: "Intake", where: str) -> str:
-    """What is there, and what to do about the rest of the file."""
     there = f"{counted(intake.messages, 'message')} {where}{_bad(intake)}"
     return f"{there}: go on behind them with --skip {intake.next_row}"
 

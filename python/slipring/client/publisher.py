@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -9,9 +10,12 @@ from slipring.client.link import Link
 from slipring.client.payload import Value, encode
 from slipring.errors import PublishRefused
 from slipring.model import Message
+from slipring.native import Messages
 
 CHUNK = 1024
 """Messages handed over at once; other tasks of the loop get a turn in between."""
+COLUMNS_CHUNK = 8192
+"""The same, where they need not be converted."""
 NO_MESSAGE = "a message is a slipring.Message, or a tuple of a topic and a payload"
 
 Row = Message | tuple[str, Value] | tuple[str, Value, bool]
@@ -35,6 +39,16 @@ class Publisher:
         if self._batch is not None:
             self._settled = self._link.native.tally(self._batch)[2]
         return self._settled
+
+    @property
+    def accepted(self) -> int:
+        """Messages given, while it is open."""
+        return self._tally()[0]
+
+    @property
+    def outstanding(self) -> int:
+        """Messages that the broker has not answered for, while it is open."""
+        return self._tally()[1]
 
     async def __aenter__(self) -> "Publisher":
         if self._batch is not None or self._settled:
@@ -69,6 +83,18 @@ class Publisher:
                     await self.flush()
             await asyncio.sleep(0)
 
+    async def send_columns(self, messages: Messages, start: int, end: int) -> None:
+        """Like `send`, for messages that are in Rust already; each goes at its own quality."""
+        if self._batch is None:
+            raise RuntimeError("write `async with bus.publisher() as publisher`, then send")
+        while start < end:
+            stop = min(end, start + COLUMNS_CHUNK)
+            part = partial(self._publish_part, self._batch, messages, start, stop)
+            start += await self._link.send(part)
+            if self._tally()[3] is not None:
+                await self.flush()
+            await asyncio.sleep(0)
+
     async def flush(self) -> None:
         """Waits until the broker has answered for every message so far. Raises like `send`."""
         assert self._batch is not None
@@ -87,6 +113,10 @@ class Publisher:
                 lambda: native.publish_many(batch, rows, done, self._qos) or None
             )
         return accepted
+
+    def _publish_part(self, batch: int, messages: Messages, start: int, end: int) -> int | None:
+        """How many were accepted; None while the outbox is full."""
+        return self._link.native.publish_messages(batch, messages, start, end) or None
 
     def _tally(self) -> tuple[int, int, int, tuple[int, int, str] | None]:
         assert self._batch is not None

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from slipring.errors import PlanError
+from slipring.errors import InvalidTopic
 from slipring.native import check_filter
 
 WILDCARDS = ("+", "#")
@@ -13,7 +13,7 @@ WILDCARDS = ("+", "#")
 def _is_filter(text: str) -> str:
     try:
         check_filter(text)
-    except PlanError as error:
+    except InvalidTopic as error:
         raise ValueError(str(error)) from None
     return text
 

@@ -80,6 +80,13 @@ def flags(qos: pa.Array, retain: pa.Array) -> pa.Array:
     return pc.add(qos.cast(pa.uint8()), kept)
 
 
+def at_least_once(messages: pa.RecordBatch) -> pa.RecordBatch:
+    """MESSAGES at QoS 1, retained as they were."""
+    kept = pc.bit_wise_and(messages.column("flags"), pa.scalar(RETAIN_FLAG, pa.uint8()))
+    once = pc.add(kept, pa.scalar(1, pa.uint8()))
+    return messages.set_column(messages.schema.get_field_index("flags"), "flags", once)
+
+
 def to_messages(rows: pa.RecordBatch) -> pa.RecordBatch:
     """MESSAGES of rows of an export."""
     combined = flags(rows.column("qos"), rows.column("retain"))

@@ -1,5 +1,7 @@
 """A recording played again: in its order, with its timing, to whoever takes the messages."""
 
+import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -19,7 +21,7 @@ SLEEP_NS_MAX = 1_000_000_000
 class Target(Protocol):
     """Where a replay goes."""
 
-    async def send(self, messages: Messages, start: int, end: int) -> None:
+    async def send_columns(self, messages: Messages, start: int, end: int) -> None:
         """Take the messages of a range; wait only while there is no room."""
 
 
@@ -33,20 +35,28 @@ class Clock(Protocol):
         """Wait so long, or longer."""
 
 
+class Monotonic:
+    """The clock of this machine."""
+
+    def now_ns(self) -> int:
+        return time.monotonic_ns()
+
+    async def sleep(self, wait_ns: int) -> None:
+        await asyncio.sleep(wait_ns / 1e9)
+
+
 @dataclass
 class Played:
     """How far a replay has come; true at every moment."""
 
+    began_ns: int | None = None
+    """When the first message was due, on the replay's clock."""
     messages: int = 0
     passes: int = 0
     """Whole ones."""
     recorded_ns: int = 0
     """Of recorded time, all passes together."""
     damaged: list[JournalDamaged] = field(default_factory=list)
-
-    def times_real_time(self, seconds: float) -> float:
-        """How much faster than it was recorded."""
-        return self.recorded_ns / 1e9 / max(seconds, 1e-9)
 
 
 class Replay:
@@ -99,7 +109,8 @@ class Replay:
         """Send each message when it is due, those that are due together at once."""
         due = due_times(rows.column("receive_ns"), self._due_ns)
         if self._schedule is None:
-            self._schedule = Schedule(due[0], self._clock.now_ns(), self._speed)
+            self.played.began_ns = self._clock.now_ns()
+            self._schedule = Schedule(due[0], self.played.began_ns, self._speed)
         messages, at = to_native(to_messages(rows)), 0
         while at < len(due):
             now_ns = self._clock.now_ns()
@@ -108,7 +119,7 @@ class Replay:
                 await self._clock.sleep(min(SLEEP_NS_MAX, self._schedule.wait_ns(due[at], now_ns)))
                 self._on_progress(self.played.messages, end - len(due) + at)
                 continue
-            await self._target.send(messages, at, ready)
+            await self._target.send_columns(messages, at, ready)
             self.played.messages += ready - at
             self._due_ns = due[ready - 1]
             self.played.recorded_ns = before_ns + self._due_ns - self._schedule.first_ns

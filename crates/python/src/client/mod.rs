@@ -11,6 +11,7 @@ use pyo3::types::{PyList, PyTuple};
 use slipring_client::{Address, BatchId, Options, SendError, SubscriptionId};
 use slipring_wire::{PropertiesBuf, Publish};
 
+use crate::messages::Messages;
 use rows::{Extras, cause, message_row, notice_row, with_message};
 
 import_exception!(slipring.errors, ConnectError);
@@ -106,6 +107,30 @@ impl Client {
         Ok(accepted)
     }
 
+    /// Accepts the messages of a range for a batch, each at its own quality; how many, before the
+    /// outbox was full or one cannot be sent. Raises where that is the first.
+    fn publish_messages(
+        &self,
+        batch: u64,
+        messages: &Messages,
+        start: usize,
+        end: usize,
+    ) -> PyResult<usize> {
+        for index in messages.range(start, end)? {
+            let sent = messages
+                .publish(index)
+                .map(|publish| self.client.publish_in(BatchId(batch), &publish));
+            match sent {
+                Ok(Ok(())) => {}
+                Ok(Err(SendError::Full)) => return Ok(index - start),
+                _ if index > start => return Ok(index - start),
+                Ok(Err(error)) => return Err(self.translate(&error)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(end - start)
+    }
+
     /// How far a batch has come: (accepted, outstanding, settled, fault).
     fn tally<'py>(&self, py: Python<'py>, batch: u64) -> PyResult<Bound<'py, PyTuple>> {
         rows::tally_row(py, self.client.tally(BatchId(batch)))
@@ -118,9 +143,10 @@ impl Client {
 
     /// Subscribes; the id of the answer, or None when the outbox is full.
     #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it converted")]
-    fn subscribe(&self, filters: Vec<String>) -> PyResult<Option<u64>> {
+    fn subscribe(&self, filters: Vec<String>, qos: u8) -> PyResult<Option<u64>> {
         let filters: Vec<&str> = filters.iter().map(String::as_str).collect();
-        Ok(self.sent(self.client.subscribe(&filters))?.map(|id| id.0))
+        let qos = rows::quality(qos)?;
+        Ok(self.sent(self.client.subscribe(&filters, qos))?.map(|id| id.0))
     }
 
     /// Gives a subscription up.
@@ -128,7 +154,7 @@ impl Client {
         self.client.unsubscribe(SubscriptionId(identity));
     }
 
-    /// The oldest messages of a subscription: (topic, payload, retain, properties).
+    /// The oldest messages of a subscription, with the fields of `Message`.
     fn take<'py>(
         &self,
         py: Python<'py>,
@@ -139,6 +165,11 @@ impl Client {
         let messages = self.client.take(SubscriptionId(identity), count_max, bytes_max);
         let rows: PyResult<Vec<_>> = messages.iter().map(|one| message_row(py, one)).collect();
         PyList::new(py, rows?)
+    }
+
+    /// The reader is done with so many messages, the oldest it took.
+    fn done(&self, identity: u64, count: usize) {
+        self.client.done(SubscriptionId(identity), count);
     }
 
     /// Asks for a sign of life; the id of the answer, or None when the outbox is full.
