@@ -6,6 +6,7 @@
 mod beside;
 mod client;
 mod journal;
+mod ledger;
 mod properties;
 mod session;
 mod spoken;
@@ -20,6 +21,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("beside", beside::beside),
     ("client", client::client),
     ("journal", journal::journal),
+    ("ledger", ledger::ledger),
     ("properties", properties::properties),
     ("session", session::session),
     ("topics", topics::topics),

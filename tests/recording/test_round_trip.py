@@ -21,7 +21,8 @@ def take_in(file: Path, folder: Path, *, skip: int = 0, skip_bad: bool = False) 
     intake = into(writer, skip)
     try:
         with open_messages(file) as messages:
-            import_to_journal(messages, writer, intake, lambda *_: None, skip_bad=skip_bad)
+            chunks = messages.chunks(skip=skip, skip_bad=skip_bad)
+            import_to_journal(chunks, writer, intake, lambda *_: None)
     finally:
         writer.close()
     return intake
