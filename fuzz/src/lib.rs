@@ -5,6 +5,7 @@
 
 mod beside;
 mod client;
+mod exchange;
 mod journal;
 mod properties;
 mod session;
@@ -19,6 +20,7 @@ pub type Target = fn(&[u8]);
 pub const TARGETS: &[(&str, Target)] = &[
     ("beside", beside::beside),
     ("client", client::client),
+    ("exchange", exchange::exchange),
     ("journal", journal::journal),
     ("properties", properties::properties),
     ("session", session::session),
