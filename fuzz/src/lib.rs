@@ -5,6 +5,7 @@
 
 mod beside;
 mod client;
+mod exchange;
 mod journal;
 mod ledger;
 mod properties;
@@ -20,6 +21,7 @@ pub type Target = fn(&[u8]);
 pub const TARGETS: &[(&str, Target)] = &[
     ("beside", beside::beside),
     ("client", client::client),
+    ("exchange", exchange::exchange),
     ("journal", journal::journal),
     ("ledger", ledger::ledger),
     ("properties", properties::properties),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from slipring.native import JournalReader
+from tests.hostile.transports import LISTENERS, TRANSPORTS, Transport, make_certificate
 from tests.journals import RECEIVE_NS, payloads, write_messages
 from tests.limited_broker import KEPT, Limited
 from tests.metrics import Metrics
@@ -34,6 +35,20 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker
     data = tmp_path_factory.mktemp("recorded")
     write_messages(data / "journal", 1000, segment_bytes=5000)
     running = RunningBroker.start(data)
+    yield running
+    code, errors = running.stop()
+    assert code == 0, errors
+
+
+@pytest.fixture(scope="module")
+def everywhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
+    """A broker with a listener of every kind."""
+    folder = tmp_path_factory.mktemp("everywhere")
+    make_certificate(folder)
+    config = folder / "broker.toml"
+    config.write_text(LISTENERS.format(folder=folder))
+    write_messages(folder / "data" / "journal", 500, segment_bytes=5000)
+    running = RunningBroker.start(folder / "data", "--config", str(config), "--console", "off")
     yield running
     code, errors = running.stop()
     assert code == 0, errors
@@ -67,6 +82,16 @@ def test_every_message_is_read_by_what_the_page_says(asker: Asker, bytes_max: in
     assert [message.payload for message in found] == payloads(0, 1000)
     assert found[7][:3] == (7, "publisher-1", "demo/1")
     assert [message.offset for message in asker.read(333, 337).messages] == [333, 334, 335, 336]
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS, ids=lambda transport: transport.name)
+def test_the_journal_is_read_by_every_kind_of_listener(
+    everywhere: RunningBroker, transport: Transport
+) -> None:
+    with transport.dial(everywhere, V5) as peer:
+        assert peer.connect("asker").reason == 0
+        found = Asker(peer).read_all(0, 500)
+    assert [message.payload for message in found] == payloads(0, 500)
 
 
 def test_the_first_offset_of_a_time_is_told(asker: Asker) -> None:
