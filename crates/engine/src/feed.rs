@@ -151,7 +151,7 @@ impl Feed {
 
     /// Adds a message to the batch.
     fn write(&mut self, from: Publisher<'_>, message: &Publish<'_>, level: Durability) {
-        if self.batch.len() == 0 {
+        if !self.batch.has_messages() {
             self.batch.begin(from.name, self.receive_ns);
         }
         let flags = Flags::new(message.qos as u8, message.retain);
@@ -236,7 +236,7 @@ impl Feed {
             self.send(broker, 0, Gate::OPEN);
             return Ok(Gate::OPEN);
         }
-        if self.batch.len() == 0 {
+        if !self.batch.has_messages() {
             self.batch.at(self.receive_ns);
         }
         loop {

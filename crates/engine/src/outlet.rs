@@ -128,13 +128,13 @@ impl Outlet {
                 let promised = Promised::default();
                 self.push(Held { gate, bytes: unrecorded.bytes, promised, messages: true });
             }
-            Ok(_) => {}
             Err(AppendError::Full { .. }) => {
                 let mark = broker.gates.next_write();
                 broker.gates.wait(Gate { level: Durability::Process, mark }, link);
                 self.unrecorded = Some(unrecorded);
             }
-            Err(_) => {} // the journal failed: the connection ends
+            // The records alone; or the journal failed, and the connection ends.
+            Ok(_) | Err(_) => {}
         }
     }
 

@@ -96,6 +96,6 @@ impl Simulated {
         let (first, end) = (reader.first_offset(), reader.end_offset().unwrap_or_default());
         let offsets: Vec<u64> = (first..end).collect();
         let found = reader.messages(&offsets).into_iter().flatten();
-        found.map(|message| (message.topic.to_string(), message.payload.to_vec())).collect()
+        found.map(|message| (message.topic.to_string(), message.payload)).collect()
     }
 }

@@ -67,7 +67,7 @@ impl Subscriber {
             Packet::ConnAck(connack) if !connack.session_present => {
                 self.forgotten |= self.subscribed;
                 self.held.clear();
-                self.subscribe(line);
+                subscribe(line);
             }
             Packet::SubAck(_) => self.subscribed = true,
             Packet::Publish(publish) => {
@@ -91,18 +91,18 @@ impl Subscriber {
             _ => {}
         }
     }
+}
 
-    fn subscribe(&mut self, line: &mut Line) {
-        line.send(&Packet::Subscribe(Subscribe {
-            packet_id: PacketId::new(1).expect("not 0"),
-            properties: Properties::NONE,
-            subscriptions: vec![Subscription {
-                filter: "simulated/#",
-                qos: QoS::ExactlyOnce,
-                no_local: false,
-                retain_as_published: false,
-                retain_handling: RetainHandling::Send,
-            }],
-        }));
-    }
+fn subscribe(line: &mut Line) {
+    line.send(&Packet::Subscribe(Subscribe {
+        packet_id: PacketId::new(1).expect("not 0"),
+        properties: Properties::NONE,
+        subscriptions: vec![Subscription {
+            filter: "simulated/#",
+            qos: QoS::ExactlyOnce,
+            no_local: false,
+            retain_as_published: false,
+            retain_handling: RetainHandling::Send,
+        }],
+    }));
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::world::{Act, Life, history, lives};
 use crate::sim::{Crash, Sim};
 
-/// Thousands at least; PROPTEST_CASES asks for more.
+/// Thousands at least; `PROPTEST_CASES` asks for more.
 fn config() -> ProptestConfig {
     let config = ProptestConfig::default();
     ProptestConfig { cases: config.cases.max(2000), ..config }
