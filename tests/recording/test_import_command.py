@@ -125,3 +125,16 @@ def test_an_interrupt_says_what_was_acknowledged(fifo: Path, broker: RunningBrok
 
 def test_the_help_has_an_example() -> None:
     assert "slipring import flight.parquet --to" in slipring("import", "--help").stdout
+
+
+def test_a_broker_that_starts_on_an_imported_journal_has_the_retained_messages(
+    tmp_path: Path,
+) -> None:
+    row = {"topic": "kept", "payload": "1", "retain": True, "qos": 1}
+    (tmp_path / "messages.jsonl").write_text(json.dumps(row))
+    (tmp_path / "data" / "journal").mkdir(parents=True)
+    slipring("import", tmp_path / "messages.jsonl", "--journal", tmp_path / "data")
+    broker = RunningBroker.start(tmp_path / "data", "--console", "off")
+    found = slipring("sub", "#", "--count", "1", "--format", "json", "--url", broker.url).stdout
+    assert broker.stop()[0] == 0
+    assert json.loads(found) == {"topic": "kept", "payload": "1", "retain": True}
