@@ -24,8 +24,9 @@ fn check_topic(topic: &str) -> PyResult<()> {
 /// Raises where nobody can subscribe to this filter.
 #[pyfunction]
 fn check_filter(filter: &str) -> PyResult<()> {
-    slipring_wire::check_filter(filter)
-        .map_err(|error| InvalidTopic::new_err(format!("'{filter}' is not a topic filter: {error}")))
+    slipring_wire::check_filter(filter).map_err(|error| {
+        InvalidTopic::new_err(format!("'{filter}' is not a topic filter: {error}"))
+    })
 }
 
 /// For each topic, whether one of the filters matches it.
