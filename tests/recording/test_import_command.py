@@ -102,6 +102,24 @@ def interrupted(fifo: Path, folder: Path, *arguments: str | Path) -> str:
     return errors.splitlines()[-1]
 
 
+def test_a_broker_that_goes_away_is_told_with_what_it_acknowledged(
+    fifo: Path, broker: RunningBroker
+) -> None:
+    process = started("import", fifo, "--to", broker.url)
+    with fifo.open("wb") as stream:
+        row = b'{"topic": "a", "payload": "1"}\n'
+        stream.write(row * (CHUNK + 5))
+        stream.flush()
+        while len(payloads(broker.data)) < CHUNK:
+            assert process.poll() is None, process.communicate()
+        broker.process.kill()
+        broker.process.wait()
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "lost the connection" in errors
+    assert f"{CHUNK:,} messages acknowledged: go on behind them with --skip {CHUNK}" in errors
+
+
 @pytest.fixture
 def fifo(tmp_path: Path) -> Path:
     os.mkfifo(tmp_path / "fifo")
