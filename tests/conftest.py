@@ -3,6 +3,7 @@
 pytest_plugins = [
     "tests.running_broker",
     "tests.limited_broker",
+    "tests.configured_broker",
     "tests.chromium",
     "tests.spark_session",
 ]

@@ -98,11 +98,13 @@ class RawPeer:
         self._unread = b""
         return found
 
-    def until(self, kind: Kind) -> list[Packet]:
-        """All packets up to and with the first of this kind."""
+    def until(self, kind: Kind, *, keep: bool = False) -> list[Packet]:
+        """All packets up to and with the first of this kind; kept, those before it come again."""
         received = [self.packet()]
         while received[-1].kind is not kind:
             received.append(self.packet())
+        if keep:
+            self._set_aside.extend(received[:-1])
         return received
 
     def waiting(self) -> list[Packet]:

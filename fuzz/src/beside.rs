@@ -65,7 +65,7 @@ fn good_journal(dir: &Path) -> Journal {
     let mut batch = Batch::new();
     for receive_ns in TIMES {
         batch.begin("p", receive_ns);
-        batch.push(Flags::new(0, false), "t", b"", &vec![receive_ns as u8; PAYLOAD_BYTES]);
+        batch.push(Flags::new(0, false), "t", b"", &vec![7; PAYLOAD_BYTES]);
         journal.append(&mut batch, false).expect("it takes messages");
     }
     journal.sync().expect("memory is written");

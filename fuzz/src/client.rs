@@ -15,7 +15,9 @@ enum Step<'a> {
     Receive(&'a [u8]),
     Connack,
     Message(&'a str, &'a [u8]),
-    Subscribe(&'a str, &'a str),
+    MessageKept(bool, u8, &'a str, &'a [u8]),
+    Done(u8),
+    Subscribe(bool, &'a str, &'a str),
     Unsubscribe(u8),
     Publish(&'a str, &'a [u8]),
     PublishKept(bool, &'a str, &'a [u8]),
@@ -35,6 +37,7 @@ enum Answer {
     Taken,
     Received,
     Complete,
+    Release,
 }
 
 struct Run {
@@ -76,8 +79,16 @@ impl Run {
         match step {
             Step::Receive(bytes) => self.receive(bytes),
             Step::Connack => self.receive(CONNACK),
-            Step::Message(topic, payload) => self.receive_message(topic, payload),
-            Step::Subscribe(one, other) => drop(self.machine.subscribe(&[one, other])),
+            Step::Message(topic, payload) => self.receive_message(&Publish::new(topic, payload)),
+            Step::MessageKept(twice, id, topic, payload) => {
+                let (qos, packet_id) = (above(twice), PacketId::new(u16::from(id) + 1));
+                let publish = Publish { qos, packet_id, ..Publish::new(topic, payload) };
+                self.receive_message(&publish);
+            }
+            Step::Subscribe(twice, one, other) => {
+                drop(self.machine.subscribe(&[one, other], above(twice)));
+            }
+            Step::Done(position) => self.done(position.into()),
             Step::Unsubscribe(id) => self.machine.unsubscribe(SubscriptionId(id.into())),
             Step::Publish(topic, payload) => {
                 drop(self.machine.publish(&Publish::new(topic, payload)));
@@ -122,16 +133,26 @@ impl Run {
             Answer::Taken => Packet::PubAck(ack),
             Answer::Received => Packet::PubRec(ack),
             Answer::Complete => Packet::PubComp(ack),
+            Answer::Release => Packet::PubRel(ack),
         };
         let mut bytes = Vec::new();
         packet.encode(Version::V5, &mut bytes);
         self.receive(&bytes);
     }
 
-    fn receive_message(&mut self, topic: &str, payload: &[u8]) {
+    fn receive_message(&mut self, publish: &Publish<'_>) {
         let mut bytes = Vec::new();
-        Packet::Publish(Publish::new(topic, payload)).encode(Version::V5, &mut bytes);
+        Packet::Publish(*publish).encode(Version::V5, &mut bytes);
         self.receive(&bytes);
+    }
+
+    /// Some reader is done with some message.
+    fn done(&mut self, position: usize) {
+        let receipt = self.events.get(position).and_then(|event| match event {
+            Event::Message { message, .. } => message.receipt,
+            Event::Notice(_) => None,
+        });
+        self.machine.done(receipt.as_slice());
     }
 
     fn receive(&mut self, bytes: &[u8]) {

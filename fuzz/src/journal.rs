@@ -8,7 +8,7 @@ use std::{env, fs, process};
 
 use arbitrary::{Arbitrary, Unstructured};
 use crc32c::crc32c;
-use slipring_journal::{Batch, Flags, Journal, Options, ReadError, Reader};
+use slipring_journal::{Batch, Flags, Journal, Options, Position, ReadError, Reader};
 
 #[derive(Arbitrary, Debug)]
 struct Segment<'a> {
@@ -65,9 +65,11 @@ pub fn journal(data: &[u8]) {
     let count = source.int_in_range(1..=3).unwrap_or(1);
     for _ in 0..count {
         let Ok(segment) = Segment::arbitrary(&mut source) else { break };
-        let path = scratch.0.join(format!("{:020}.seg", segment.base.get()));
+        let path = scratch.0.join(segment.base.file());
         fs::write(path, segment.bytes()).expect("the scratch folder takes files");
     }
+    let snapshot = snapshot(source.take_rest());
+    fs::write(scratch.0.join("state.snap"), snapshot).expect("the scratch folder takes files");
     read_all(&scratch.0);
     write_and_read(&scratch.0, count == 1);
 }
@@ -75,8 +77,13 @@ pub fn journal(data: &[u8]) {
 /// A reader names what it cannot read, and reads the rest.
 fn read_all(dir: &Path) {
     let Ok(mut reader) = Reader::open(dir) else { return };
+    let from = reader.snapshot().ok().flatten().map(|(at, _)| at);
+    follow(&mut reader, from);
+    follow(&mut reader, None);
     let Ok(end) = reader.end_offset() else { return };
     let mut at = reader.first_offset();
+    let offsets: Vec<u64> = (at..at + 64).collect();
+    assert_eq!(reader.messages(&offsets).len(), 64);
     for _ in 0..64 {
         let before = at;
         match reader.read(at..end.max(at), 1 << 16) {
@@ -90,6 +97,14 @@ fn read_all(dir: &Path) {
     }
 }
 
+/// Whoever follows gets to an end, and retained messages lie in their batch.
+fn follow(reader: &mut Reader, from: Option<Position>) {
+    let _ = reader.follow(from, &mut |batch| {
+        let offsets = batch.base_offset..batch.base_offset + u64::from(batch.count);
+        assert!(batch.retained().all(|(offset, _)| offsets.contains(&offset)));
+    });
+}
+
 /// What opens for writing takes a message and gives it back, also after it was closed. Only a
 /// segment before the last may hide it: recovery leaves those as they are.
 fn write_and_read(dir: &Path, alone: bool) {
@@ -99,6 +114,7 @@ fn write_and_read(dir: &Path, alone: bool) {
     let mut batch = Batch::new();
     batch.begin("fuzz", 1);
     batch.push(Flags::new(1, false), "t", b"", b"payload");
+    batch.records().extend(b"state");
     let offsets =
         journal.append(&mut batch, false).expect("an open journal takes a message").offsets;
     journal.close().expect("a journal in memory is written");
@@ -119,15 +135,29 @@ fn is_told(error: &ReadError) -> bool {
 impl Offset {
     fn get(self) -> u64 {
         match self {
-            Self::Near(offset) => offset.into(),
+            Self::Near(offset) => (offset % 64).into(),
             Self::Any(offset) => offset,
+        }
+    }
+
+    fn part(self) -> u32 {
+        match self {
+            Self::Near(offset) => (offset / 64).into(),
+            Self::Any(_) => 0,
+        }
+    }
+
+    fn file(self) -> String {
+        match self.part() {
+            0 => format!("{:020}.seg", self.get()),
+            part => format!("{:020}-{part:04}.seg", self.get()),
         }
     }
 }
 
 impl Segment<'_> {
     fn bytes(&self) -> Vec<u8> {
-        let (mut bytes, mut next) = (self.header.bytes(self.base.get()), self.base.get());
+        let (mut bytes, mut next) = (self.header.bytes(self.base), self.base.get());
         for piece in &self.pieces {
             piece.put(&mut next, &mut bytes);
         }
@@ -140,11 +170,11 @@ impl Segment<'_> {
 }
 
 impl Header<'_> {
-    fn bytes(&self, named: u64) -> Vec<u8> {
+    fn bytes(&self, named: Offset) -> Vec<u8> {
         match *self {
-            Self::Ours { epoch } => segment_header(1, 7, epoch.into(), named),
+            Self::Ours { epoch } => segment_header(2, 7, epoch.into(), named.get(), named.part()),
             Self::Other { version, identity, epoch, base } => {
-                segment_header(version, identity, epoch, base)
+                segment_header(version, identity, epoch, base, named.part())
             }
             Self::Raw(bytes) => bytes.to_vec(),
         }
@@ -154,28 +184,48 @@ impl Header<'_> {
 impl Piece<'_> {
     fn put(&self, next: &mut u64, out: &mut Vec<u8>) {
         match self {
-            Self::Next(messages) => {
-                let body = body(messages);
-                put_batch(*next, messages.len() as u32, (1, body.len() as u32), &body, out);
+            Self::Next(pieces) => {
+                // A high bit makes it a record instead of a message.
+                let (records, messages): (Vec<_>, Vec<_>) =
+                    pieces.iter().partition(|(flags, ..)| flags & 0x80 != 0);
+                let mut bytes = body(&messages);
+                let records: Vec<u8> = records.iter().flat_map(|piece| piece.2).copied().collect();
+                bytes.extend(&records);
+                let retained = messages.iter().any(|(flags, ..)| flags & 4 != 0);
+                let claims = Claims {
+                    body_bytes: bytes.len() as u32,
+                    state_bytes: records.len() as u32,
+                    flags: retained.into(),
+                    receive_ns: 1,
+                };
+                put_batch(*next, messages.len() as u32, claims, &bytes, out);
                 *next = next.saturating_add(messages.len() as u64);
             }
             Self::Odd { base, count, receive_ns, body } => {
-                let length = body.len() as u32;
-                put_batch(base.get(), *count, (*receive_ns, length), body, out);
+                let odd = receive_ns.unsigned_abs();
+                let claims = Claims {
+                    body_bytes: body.len() as u32,
+                    state_bytes: (odd % (body.len() as u64 + 2)) as u32,
+                    flags: (odd >> 32) as u32,
+                    receive_ns: *receive_ns,
+                };
+                put_batch(base.get(), *count, claims, body, out);
                 *next = base.get().saturating_add((*count).into());
             }
             Self::Lying { base, count, body_bytes, body } => {
-                put_batch(base.get(), *count, (1, *body_bytes), body, out);
+                let body_bytes = *body_bytes;
+                let claims = Claims { body_bytes, state_bytes: *count, flags: 0, receive_ns: 1 };
+                put_batch(base.get(), *count, claims, body, out);
             }
             Self::Raw(bytes) => out.extend_from_slice(bytes),
         }
     }
 }
 
-fn segment_header(version: u32, identity: u8, epoch: u64, base: u64) -> Vec<u8> {
+fn segment_header(version: u32, identity: u8, epoch: u64, base: u64, part: u32) -> Vec<u8> {
     let mut bytes = b"SLIPRSEG".to_vec();
     bytes.extend(version.to_le_bytes());
-    bytes.extend([0; 4]);
+    bytes.extend(part.to_le_bytes());
     bytes.extend([identity; 16]);
     bytes.extend(epoch.to_le_bytes());
     bytes.extend(base.to_le_bytes());
@@ -184,28 +234,48 @@ fn segment_header(version: u32, identity: u8, epoch: u64, base: u64) -> Vec<u8> 
     bytes
 }
 
-fn put_batch(
-    base: u64,
-    count: u32,
-    (receive_ns, body_bytes): (i64, u32),
-    body: &[u8],
-    out: &mut Vec<u8>,
-) {
+/// What a batch's header says about it.
+#[derive(Clone, Copy)]
+struct Claims {
+    body_bytes: u32,
+    state_bytes: u32,
+    flags: u32,
+    receive_ns: i64,
+}
+
+fn put_batch(base: u64, count: u32, claims: Claims, body: &[u8], out: &mut Vec<u8>) {
     let mut header = b"SLPB".to_vec();
-    header.extend(body_bytes.to_le_bytes());
+    header.extend(claims.body_bytes.to_le_bytes());
     header.extend(base.to_le_bytes());
     header.extend(count.to_le_bytes());
-    header.extend(receive_ns.to_le_bytes());
+    header.extend(claims.receive_ns.to_le_bytes());
+    header.extend(claims.state_bytes.to_le_bytes());
+    header.extend(claims.flags.to_le_bytes());
     header.extend(crc32c(body).to_le_bytes());
     header.extend(crc32c(&header).to_le_bytes());
     out.extend(header);
     out.extend_from_slice(body);
 }
 
-fn body(messages: &[(u8, &str, &[u8])]) -> Vec<u8> {
+/// A snapshot that checks at any position, or any bytes.
+fn snapshot(rest: &[u8]) -> Vec<u8> {
+    let Some((place, state)) = rest.split_first_chunk::<28>() else { return rest.to_vec() };
+    let mut bytes = b"SLIPSNAP".to_vec();
+    bytes.extend(2_u32.to_le_bytes());
+    bytes.extend(&place[..4]);
+    bytes.extend([7; 16]);
+    bytes.extend(&place[4..]);
+    bytes.extend((state.len() as u64).to_le_bytes());
+    bytes.extend(crc32c(state).to_le_bytes());
+    bytes.extend(crc32c(&bytes).to_le_bytes());
+    bytes.extend_from_slice(state);
+    bytes
+}
+
+fn body(messages: &[&(u8, &str, &[u8])]) -> Vec<u8> {
     let mut body = b"\x01\0p".to_vec();
     for (flags, topic, payload) in messages {
-        body.push(flags % 3);
+        body.push((flags % 3) | (flags & 4));
         body.extend((topic.len() as u16).to_le_bytes());
         body.extend(topic.as_bytes());
         body.extend([0; 4]);

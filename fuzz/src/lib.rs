@@ -5,7 +5,9 @@
 
 mod beside;
 mod client;
+mod exchange;
 mod journal;
+mod ledger;
 mod properties;
 mod session;
 mod spoken;
@@ -19,7 +21,9 @@ pub type Target = fn(&[u8]);
 pub const TARGETS: &[(&str, Target)] = &[
     ("beside", beside::beside),
     ("client", client::client),
+    ("exchange", exchange::exchange),
     ("journal", journal::journal),
+    ("ledger", ledger::ledger),
     ("properties", properties::properties),
     ("session", session::session),
     ("topics", topics::topics),

@@ -16,6 +16,16 @@ class Message(NamedTuple):
     """Whether the broker had kept it from before the subscription."""
     properties: tuple[tuple[str, str], ...] = ()
     """User properties in the publisher's order; a name may come twice."""
+    qos: int = 0
+    """The quality it came at: the lower of the publisher's and the subscription's."""
+    content_type: str | None = None
+    """What the payload is, in the publisher's words, such as `application/json`."""
+    response_topic: str | None = None
+    """Where an answer is expected."""
+    correlation_data: bytes | None = None
+    """Which question an answer belongs to."""
+    expiry_s: int | None = None
+    """Seconds after which nobody needs it: as published, less the time it waited at the broker."""
 
     @property
     def text(self) -> str:

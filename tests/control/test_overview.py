@@ -120,3 +120,11 @@ def test_a_reader_gets_each_event_once_and_the_oldest_go_first() -> None:
 def test_lost_events_are_told() -> None:
     told = Overview().tell([], lost=7, now_ns=1)
     assert "7 events were lost" in told[0].text
+
+
+def test_what_was_seen_here_is_told_and_counted_like_an_event() -> None:
+    overview = Overview()
+    told = overview.note("full", "journal: no room", 7)
+    assert (told.level, told.kind, told.at_ns) == ("error", "full", 7)
+    assert overview.events_after(0) == [told]
+    assert overview.event_counts["full"] == 1

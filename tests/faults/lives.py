@@ -5,7 +5,6 @@ begins with whatever the last one left. It ends with the life that was not cut s
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from random import Random
@@ -15,8 +14,9 @@ from tests.faults.publisher import Publisher
 from tests.faults.station import Died, Station
 from tests.faults.subscriber import Subscriber
 from tests.faults.witness import Witness
-from tests.raw_mqtt import V5, V311, Kind, RawPeer
+from tests.raw_mqtt import V5, V311, Kind, Packet, RawPeer, Version
 
+MARK = "passengers/mark"
 TORN_BYTES_MAX = 400
 LIVES_MAX = 1_000
 
@@ -71,35 +71,62 @@ class Lives:
             self.witness.join()
             and all(self.witness.publish_one(one) for one in self.witness.publishers)
             and self.witness.visit(passenger)
+            and self._is_mourned(passenger)
             and all(self.witness.publish_one(one) for one in self.witness.publishers)
         )
 
+    def _is_mourned(self, passenger: Passenger) -> bool:
+        """Lose its connection, until its will has arrived."""
+        passenger.is_away = True
+        self.witness.begin()
+        return self.witness.wait_for(lambda: passenger.will in self.wills())
+
+    def wills(self) -> set[tuple[str, int]]:
+        """What the recorder has got of everyone's."""
+        recorder = self.witness.subscribers[0]
+        return {(one.source, one.number) for one in recorder.arrivals}
+
+    def unmourned(self) -> list[str]:
+        """Passengers that were let in, and whose will has not come."""
+        wills = self.wills()
+        return [one.name for one in self.passengers if one.has_session and one.will not in wills]
+
     def forgotten(self) -> list[str]:
         """What this life of the broker does not know of the passengers it had answered."""
-        broker = self.witness.broker
-        assert broker is not None
-        found = []
-        with RawPeer(broker.host, broker.port) as caller:
+        newest, found = newest_retained(self.passengers), []
+        with self._peer(V5) as caller:
             caller.connect("caller")
             caller.send(V5.publish(CALL, b"", qos=1, packet_id=1))
             assert caller.packet().kind is Kind.PUBACK
             caller.send(V5.subscribe(1, RETAINED))
-            retained = [one.payload for one in caller.waiting() if one.kind is Kind.PUBLISH]
-        newest = newest_retained(self.passengers)
-        if newest and not (retained and int(retained[0]) >= newest):
+            retained = [int(one.payload) for one in before_mark(caller, RETAINED)]
+        if newest and max(retained, default=0) < newest:
             found.append(f"retained {newest}, found {retained}")
         for one in self.passengers:
-            with RawPeer(broker.host, broker.port, one.version) as peer:
+            with self._peer(one.version) as peer:
                 peer.send(one.hello())
                 if one.has_session and not peer.packet().session_present:
                     found.append(f"session of {one.name}")
-                elif one.is_subscribed is not None and is_called(peer) != one.is_subscribed:
-                    found.append(f"subscription of {one.name}, {one.is_subscribed}")
+                elif one.is_subscribed is not None:
+                    is_called = bool(before_mark(peer, CALL))
+                    if is_called != one.is_subscribed:
+                        found.append(f"subscription of {one.name}: {is_called}")
         return found
 
+    def _peer(self, version: Version) -> RawPeer:
+        broker = self.witness.broker
+        assert broker is not None
+        return RawPeer(broker.host, broker.port, version)
 
-def is_called(peer: RawPeer) -> bool:
-    """Whether the message to all passengers waits for this one."""
-    with suppress(AssertionError):
-        return any(one.topic == CALL for one in peer.waiting())
-    return False
+
+def before_mark(peer: RawPeer, topic: str) -> list[Packet]:
+    """The messages to a topic that wait for this client: a mark behind them says that is all."""
+    peer.send(peer.version.subscribe(9, (MARK, 1)))
+    peer.until(Kind.SUBACK, keep=True)
+    peer.send(peer.version.publish(MARK, b"", qos=1, packet_id=9))
+    found = [peer.packet()]
+    while found[-1].topic != MARK:
+        if found[-1].qos:
+            peer.send(peer.version.puback(found[-1].id))
+        found.append(peer.packet())
+    return [one for one in found if one.topic == topic]

@@ -1,14 +1,14 @@
 """A client that comes for one life of the broker: every kind of state, one answered step at a time.
 
-A new session, a subscription, a retained message, no subscription any more, and away. It notes how
-far it came, so that the next life can be asked what it knows of it. Pure.
+A new session with a will, a subscription, a retained message, no subscription any more; then it is
+lost. It notes how far it came, so that the next life can be asked what it knows of it. Pure.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tests.faults.publisher import lasting
-from tests.raw_mqtt import Kind, Packet, Version
+from tests.faults.publisher import lasting, payload
+from tests.raw_mqtt import Kind, Packet, Version, Will
 
 RETAINED = "notice/newest"
 CALL = "passengers/call"
@@ -27,8 +27,9 @@ class Passenger:
 
     def __post_init__(self) -> None:
         version, retained = self.version, str(self.life).encode()
+        will = Will(f"faults/{self.name}", payload(self.name, 1), qos=1)
         self._steps = [
-            (lasting(version, self.name), Kind.CONNACK),
+            (lasting(version, self.name, will), Kind.CONNACK),
             (version.subscribe(1, (CALL, 1)), Kind.SUBACK),
             (version.publish(RETAINED, retained, qos=1, packet_id=2, retain=True), Kind.PUBACK),
             (version.unsubscribe(3, CALL), Kind.UNSUBACK),
@@ -41,6 +42,11 @@ class Passenger:
     @property
     def is_done(self) -> bool:
         return self.reached == len(self._steps)
+
+    @property
+    def will(self) -> tuple[str, int]:
+        """What a subscriber notes of its will."""
+        return self.name, 1
 
     @property
     def has_session(self) -> bool:
@@ -68,7 +74,7 @@ class Passenger:
             return b""
         assert packet.reason < 0x80, f"{self.name}: {packet}"
         self.reached += 1
-        following = [request for request, _ in self._steps] + [self.version.disconnect()]
+        following = [request for request, _ in self._steps] + [b""]
         return following[self.reached]
 
     def more(self) -> bytes:

@@ -8,7 +8,7 @@ noted.
 from dataclasses import dataclass, field
 from itertools import chain
 
-from tests.raw_mqtt import Kind, Packet, Version, properties
+from tests.raw_mqtt import Kind, Packet, Version, Will, properties
 
 LASTING = properties(session_expiry=3_600)
 REFUSED = 0x80
@@ -25,9 +25,9 @@ def told_by(content: bytes) -> tuple[str, int]:
     return source.decode(), int(number)
 
 
-def lasting(version: Version, client_id: str) -> bytes:
+def lasting(version: Version, client_id: str, will: Will | None = None) -> bytes:
     """CONNECT for a session that outlives its connection."""
-    return version.connect(client_id, clean=False, properties=LASTING)
+    return version.connect(client_id, clean=False, properties=LASTING, will=will)
 
 
 @dataclass

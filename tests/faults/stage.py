@@ -49,7 +49,8 @@ class Stage:
         """One with these subscriptions."""
         peer = self.client(client_id, **options)
         peer.send(peer.version.subscribe(1, *filters))
-        assert max(peer.packet().reasons) < 0x80
+        suback = peer.until(Kind.SUBACK, keep=True)[-1]
+        assert max(suback.reasons) < 0x80
         return peer
 
     def away(self, client_id: str, *filters: tuple[str, int], **options: Any) -> None:

@@ -1,6 +1,7 @@
 """A sync that fails ends acknowledging: it is told, and never taken as success (T12)."""
 
 import errno
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +11,7 @@ from tests.faults.disk import Disk
 from tests.faults.station import CONFIG, SEED, Station
 from tests.faults.trouble import journal_told, status_told, wait_for_state
 from tests.faults.witness import Witness, in_journal
+from tests.metrics import Metrics
 from tests.raw_mqtt import V5, V311, Kind, RawPeer, Version
 from tests.running_broker import RunningBroker
 
@@ -65,7 +67,7 @@ def test_nothing_is_acknowledged_any_more_and_everyone_is_told(
     setattr(station.disk.panel, knob, errno.EIO)
     wait_for_failure(witness, broker)
     before = witness.acknowledged
-    assert "failed" in status_told(broker)
+    assert status_told(broker).startswith("FAILED: ")
     for version in (V5, V311):
         assert acknowledgements(broker, version) == []
     setattr(station.disk.panel, knob, 0)
@@ -84,7 +86,8 @@ def test_the_log_says_what_failed_and_what_to_do(witness: Witness, station: Stat
     assert isinstance(broker, RunningBroker)
     station.disk.panel.sync_errno = errno.EIO
     wait_for_failure(witness, broker)
-    witness.end()
+    Metrics.when(broker, 'slipring_events_total{kind="failed"}', 1)
+    witness.end(signal.SIGTERM)
     told = [line for line in witness.said.splitlines() if " ERROR " in line]
     assert any("sync" in line and "Input/output error" in line for line in told), witness.said
 

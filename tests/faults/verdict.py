@@ -70,26 +70,26 @@ class Audience:
     """A subscriber, or the members of one shared group: each message is for one of them."""
 
     name: str
+    sources: set[str]
     members: list[Subscriber] = field(default_factory=list)
 
-    @property
-    def is_group(self) -> bool:
-        return self.members[0].group is not None
-
     def arrivals(self) -> dict[Key, list[tuple[str, Arrival]]]:
+        """Who got which message of the publishers; a will is nobody's."""
         found: dict[Key, list[tuple[str, Arrival]]] = defaultdict(list)
         for member in self.members:
             for arrival in member.arrivals:
-                found[arrival.source, arrival.number].append((member.name, arrival))
+                if arrival.source in self.sources:
+                    found[arrival.source, arrival.number].append((member.name, arrival))
         return found
 
 
-def audiences(subscribers: Iterable[Subscriber]) -> list[Audience]:
+def audiences(publishers: Iterable[Publisher], subscribers: Iterable[Subscriber]) -> list[Audience]:
     """Members of a group together, everybody else alone."""
+    sources = {one.name for one in publishers}
     found: dict[str, Audience] = {}
     for one in subscribers:
         name = one.group or one.name
-        found.setdefault(name, Audience(name)).members.append(one)
+        found.setdefault(name, Audience(name, sources)).members.append(one)
     return list(found.values())
 
 
@@ -100,7 +100,7 @@ def judge(
     journal: Mapping[Key, int] | None = None,
 ) -> Report:
     """The verdict; `journal` has how often each message is in it, if it was read."""
-    everyone = audiences(subscribers)
+    everyone = audiences(publishers, subscribers)
     acknowledged = {(one.name, number) for one in publishers for number in one.acknowledged}
     resent = {(one.name, number) for one in publishers for number in one.resent}
     extra = [_extra(audience, resent) for audience in everyone]

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 from slipring.native import JournalReader
 from slipring.spark.columns import Journal, read_batches
+from slipring.spark.place import Folder
 from tests.faults.fleet import Fleet, Machine
 from tests.faults.publisher import Publisher, told_by
 from tests.faults.subscriber import Subscriber
@@ -192,7 +193,7 @@ class Witness:
 def in_journal(folder: Path) -> Counter[Key]:
     """How often each of the publishers' messages is in a journal."""
     reader = JournalReader(folder)
-    journal = Journal(str(folder), reader.identity)
+    journal = Journal(Folder(str(folder)), reader.identity)
     found: Counter[Key] = Counter()
     for batch in read_batches(journal, reader.first_offset, reader.end_offset()):
         topics, contents = batch["topic"].to_pylist(), batch["payload"].to_pylist()

@@ -15,6 +15,7 @@ from slipring.native import list_consumers
 from slipring.pipeline.ingest import Ingest
 from slipring.pipeline.job import require_java
 from slipring.pipeline.query import SLOW_START, START_ATTEMPTS, explained, follow
+from slipring.spark.place import Folder
 from tests.journals import write_messages
 
 
@@ -40,7 +41,7 @@ class Stream:
 
     def follow(self, tmp_path: Path) -> None:
         write_messages(tmp_path / "journal", 1)
-        ingest = Ingest(tmp_path / "journal", tmp_path / "lake", None)
+        ingest = Ingest(Folder(str(tmp_path / "journal")), tmp_path / "lake", None)
         follow(cast("DataStreamWriter", self), threading.Event(), ingest)
 
 
@@ -72,7 +73,7 @@ def test_our_own_error_is_found_in_spark_s_account() -> None:
 
 def test_before_the_first_batch_the_journal_keeps_what_the_lake_lacks(tmp_path: Path) -> None:
     write_messages(tmp_path / "journal", 10)
-    Ingest(tmp_path / "journal", tmp_path / "lake", None, "lake")
+    Ingest(Folder(str(tmp_path / "journal")), tmp_path / "lake", None, "lake")
     assert [consumer.offset for consumer in list_consumers(tmp_path / "journal")] == [0]
 
 

@@ -13,13 +13,14 @@ from slipring.pipeline import lake
 from slipring.pipeline.parquet import Target, write_range
 from slipring.pipeline.table import MessageTable
 from slipring.spark.columns import Journal
+from slipring.spark.place import Folder
 from tests.journals import RECEIVE_NS, payloads, write_messages
 
 DAY_NS = 86_400 * 10**9
 
 
 def target_of(journal: Path, table: MessageTable, committed: int = 0) -> Target:
-    located = Journal(str(journal), JournalReader(journal).identity)
+    located = Journal(Folder(str(journal)), JournalReader(journal).identity)
     return Target(located, str(table.path), committed)
 
 

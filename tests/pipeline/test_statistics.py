@@ -12,6 +12,7 @@ from slipring.pipeline.parquet import Target, write_range
 from slipring.pipeline.statistics import TEXT_MAX, lower, upper
 from slipring.pipeline.table import MessageTable
 from slipring.spark.columns import Journal
+from slipring.spark.place import Folder
 from tests.journals import RECEIVE_NS
 
 LONG_TOPIC = "a" * 5000
@@ -28,7 +29,7 @@ def filled_lake(tmp_path: Path) -> Path:
     writer = JournalWriter(tmp_path / "j")
     writer.append("pump", RECEIVE_NS, [("a/b", b"1"), ("z", b"2"), (LONG_TOPIC, b"3")], retain=True)
     writer.close()
-    journal = Journal(str(tmp_path / "j"), JournalReader(tmp_path / "j").identity)
+    journal = Journal(Folder(str(tmp_path / "j")), JournalReader(tmp_path / "j").identity)
     table = MessageTable(tmp_path)
     files = write_range(0, 3, Target(journal, str(table.path), 0))
     table.commit(journal.identity, 3, files)

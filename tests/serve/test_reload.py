@@ -1,77 +1,44 @@
 """`kill -HUP` of a real broker: its file is read again, and the log says what came of it."""
 
 import signal
-import threading
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from queue import SimpleQueue
 
 import pytest
 
 from slipring.control.users import verifier_of
+from tests.configured_broker import ConfiguredBroker
 from tests.raw_mqtt import V5, RawPeer
 from tests.running_broker import RunningBroker
 
-WAIT_S = 30
-
-
-class Reloaded:
-    """A broker with a file, and its log as it is written."""
-
-    def __init__(self, folder: Path, text: str) -> None:
-        self.file = folder / "broker.toml"
-        self.file.write_text(text)
-        arguments = ("--config", str(self.file), "--console", "off")
-        self.running = RunningBroker.start(folder / "data", *arguments)
-        self._lines: SimpleQueue[str] = SimpleQueue()
-        self._reading = threading.Thread(target=self._read)
-        self._reading.start()
-
-    def _read(self) -> None:
-        assert self.running.process.stderr is not None
-        for line in self.running.process.stderr:
-            self._lines.put(line)
-
-    def stop(self) -> int:
-        """End it; its exit code."""
-        with self.running.process as process:
-            process.send_signal(signal.SIGTERM)
-            self._reading.join(WAIT_S)
-            return process.wait(WAIT_S)
-
-    def line(self, words: str) -> str:
-        """The next line of the log with these words."""
-        while words not in (line := self._lines.get(timeout=WAIT_S)):
-            pass
-        return line
-
-    def reload(self, text: str) -> None:
-        self.file.write_text(text)
-        self.running.process.send_signal(signal.SIGHUP)
-
-    def connect(self, client_id: str, **options: object) -> int:
-        with RawPeer(self.running.host, self.running.port) as peer:
-            return peer.connect(client_id, **options).reason
-
 
 @pytest.fixture
-def broker(tmp_path: Path) -> Iterator[Reloaded]:
-    made = Reloaded(tmp_path, "[limits]\nsubscriptions = 1\n")
+def broker(tmp_path: Path) -> Iterator[ConfiguredBroker]:
+    made = ConfiguredBroker(tmp_path, "[limits]\nsubscriptions = 1\n")
     yield made
     assert made.stop() == 0
 
 
-def test_a_changed_limit_rules_the_next_client(broker: Reloaded) -> None:
+def connect(broker: ConfiguredBroker, **options: object) -> int:
+    """What a client is answered."""
+    with RawPeer(broker.running.host, broker.running.port) as peer:
+        return peer.connect("x", **options).reason
+
+
+def test_a_changed_limit_rules_the_next_client(broker: ConfiguredBroker) -> None:
     broker.reload("[limits]\nsubscriptions = 2\n")
     assert " INFO config: limits.subscriptions is 2 now, was 1" in broker.line("config:")
-    with RawPeer(broker.running.host, broker.running.port) as peer:
-        assert peer.connect("reader").reason == 0
+    with broker.peer("reader") as peer:
         peer.send(V5.subscribe(1, "a", "b", "c"))
         assert [reason < 0x80 for reason in peer.packet().reasons] == [True, True, False]
 
 
 @pytest.mark.parametrize("text", ["[limits]\nsubscriptions = 0\n", "nonsense", "[no_such]\n"])
-def test_a_file_with_a_mistake_changes_nothing_and_says_why(broker: Reloaded, text: str) -> None:
+def test_a_file_with_a_mistake_changes_nothing_and_says_why(
+    broker: ConfiguredBroker, text: str
+) -> None:
     broker.reload(f"name = 'changed'\n{text}")
     line = broker.line("config:")
     assert " ERROR config: nothing is changed: " in line
@@ -80,13 +47,13 @@ def test_a_file_with_a_mistake_changes_nothing_and_says_why(broker: Reloaded, te
     assert "read again, nothing has changed" in broker.line("config:")
 
 
-def test_a_file_that_is_gone_changes_nothing(broker: Reloaded) -> None:
+def test_a_file_that_is_gone_changes_nothing(broker: ConfiguredBroker) -> None:
     broker.file.unlink()
     broker.running.process.send_signal(signal.SIGHUP)
     assert "nothing is changed: cannot read the config file" in broker.line("config:")
 
 
-def test_what_needs_a_restart_is_named_and_the_rest_holds(broker: Reloaded) -> None:
+def test_what_needs_a_restart_is_named_and_the_rest_holds(broker: ConfiguredBroker) -> None:
     broker.reload("threads = 7\n[limits]\nsubscriptions = 3\n[journal]\nsegment_bytes = 65536\n")
     assert "limits.subscriptions is 3 now" in broker.line("config:")
     lines = [broker.line("until a restart") for _ in range(2)]
@@ -95,31 +62,31 @@ def test_what_needs_a_restart_is_named_and_the_rest_holds(broker: Reloaded) -> N
     assert sum("journal.segment_bytes stays 67108864" in line for line in lines) == 1
 
 
-def test_what_the_command_line_says_still_counts(broker: Reloaded) -> None:
+def test_what_the_command_line_says_still_counts(broker: ConfiguredBroker) -> None:
     broker.reload("[mqtt]\nlisten = '127.0.0.1:7'\n[limits]\nsubscriptions = 1\n")
     assert "read again, nothing has changed" in broker.line("config:")
 
 
-def test_users_are_let_in_as_the_new_file_says(broker: Reloaded) -> None:
+def test_users_are_let_in_as_the_new_file_says(broker: ConfiguredBroker) -> None:
     user = f"[[user]]\nname = 'a'\npassword = '{verifier_of('secret', 4096)}'\n"
     broker.reload(f"[limits]\nsubscriptions = 1\n{user}")
     assert "user 'a' is new" in broker.line("config:")
-    assert broker.connect("x") == 0x87
-    assert broker.connect("x", username="a", password=b"secret") == 0
+    assert connect(broker) == 0x87
+    assert connect(broker, username="a", password=b"secret") == 0
     broker.reload("[limits]\nsubscriptions = 1\n")
     assert "user 'a' is gone" in broker.line("config:")
-    assert broker.connect("x") == 0
+    assert connect(broker) == 0
 
 
-def test_the_log_changes_its_level_and_its_form(broker: Reloaded) -> None:
+def test_the_log_changes_its_level_and_its_form(broker: ConfiguredBroker) -> None:
     broker.reload("[limits]\nsubscriptions = 1\n[log]\nlevel = 'warning'\nformat = 'json'\n")
     assert "log.level is 'warning' now" in broker.line("config:")
-    broker.connect("quiet")
+    connect(broker)
     broker.reload("name = 0\n")
     assert broker.line("nothing is changed").startswith('{"time"')
 
 
-def test_many_at_once_end_with_the_last_file(broker: Reloaded) -> None:
+def test_many_at_once_end_with_the_last_file(broker: ConfiguredBroker) -> None:
     for number in range(2, 30):
         broker.reload(f"[limits]\nsubscriptions = {number}\n")
     assert "limits.subscriptions is 29 now" in broker.line("is 29 now")
@@ -128,3 +95,20 @@ def test_many_at_once_end_with_the_last_file(broker: Reloaded) -> None:
 def test_without_a_file_it_ends_cleanly_like_with_its_terminal(tmp_path: Path) -> None:
     running = RunningBroker.start(tmp_path / "data", "--console", "off")
     assert running.stop(signal.SIGHUP)[0] == 0
+
+
+def test_the_help_tells_of_it() -> None:
+    command = [sys.executable, "-m", "slipring", "serve", "--help"]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    assert "kill -HUP" in told
+
+
+def test_a_file_is_checked_with_its_doubts(tmp_path: Path) -> None:
+    file = tmp_path / "broker.toml"
+    file.write_text("[journal]\ntopics = []\n")
+    command = [sys.executable, "-m", "slipring", "config", "--check", str(file)]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    assert told.splitlines() == [
+        f"{file} is fine",
+        "but journal.topics is empty: what is acknowledged is in memory only",
+    ]

@@ -9,6 +9,7 @@ import pytest
 from slipring.errors import JournalError, JournalGap
 from slipring.native import JournalReader, JournalWriter
 from slipring.spark.columns import SCHEMA, Journal, read_batches, record_batch
+from slipring.spark.place import Folder
 from tests.journals import RECEIVE_NS, payloads, write_messages
 
 
@@ -50,7 +51,7 @@ def test_arrow_shows_rust_s_memory_and_keeps_it_alive(tmp_path: Path) -> None:
 
 def test_a_range_is_read_in_batches_across_segments(tmp_path: Path) -> None:
     write_messages(tmp_path, 200, segment_bytes=1000)
-    journal = Journal(str(tmp_path), JournalReader(tmp_path).identity)
+    journal = Journal(Folder(str(tmp_path)), JournalReader(tmp_path).identity)
     batches = list(read_batches(journal, 13, 187, ["offset"], rows_max=50))
     assert [batch.num_rows for batch in batches] == [50, 50, 50, 24]
     assert [row for batch in batches for row in batch.column(0).to_pylist()] == [*range(13, 187)]
@@ -59,7 +60,7 @@ def test_a_range_is_read_in_batches_across_segments(tmp_path: Path) -> None:
 def test_another_journal_is_refused(tmp_path: Path) -> None:
     write_messages(tmp_path, 5)
     with pytest.raises(JournalError, match="was reading journal abc"):
-        list(read_batches(Journal(str(tmp_path), "abc"), 0, 5))
+        list(read_batches(Journal(Folder(str(tmp_path)), "abc"), 0, 5))
 
 
 def test_offsets_that_are_not_there_are_a_gap(tmp_path: Path) -> None:

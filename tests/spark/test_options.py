@@ -2,18 +2,20 @@
 
 import pytest
 
+from slipring.errors import ConnectError
 from slipring.spark.columns import COLUMNS
 from slipring.spark.options import Options, parse_options
+from slipring.spark.place import Broker, Folder
 
 
 def test_a_path_is_enough() -> None:
-    assert parse_options({"path": "j"}) == Options(path="j")
+    assert parse_options({"path": "j"}) == Options(Folder("j"))
     assert parse_options({"path": "j"}).columns == COLUMNS
 
 
 def test_names_have_no_case() -> None:
     options = parse_options({"PATH": "file:///j", "maxmessagespertrigger": "7", "Partitions": "2"})
-    assert options == Options(path="/j", messages_per_trigger_max=7, partitions=2)
+    assert options == Options(Folder("/j"), messages_per_trigger_max=7, partitions=2)
 
 
 def test_all_of_them_are_read() -> None:
@@ -23,14 +25,18 @@ def test_all_of_them_are_read() -> None:
         "endingOffset": "latest",
         "columns": "topic, offset",
     }
-    assert parse_options(raw) == Options(path="j", starting_offset=12, columns=("topic", "offset"))
+    assert parse_options(raw) == Options(
+        Folder("j"), starting_offset=12, columns=("topic", "offset")
+    )
 
 
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
         ({}, "path is missing"),
-        ({"path": "j", "startOffset": "1"}, "unknown option startoffset; allowed: path, starting"),
+        ({"path": "j", "broker": "mqtt://b"}, "both given"),
+        ({"path": "j", "user": "lake"}, "user goes with a broker only"),
+        ({"path": "j", "startOffset": "1"}, "unknown option startoffset; allowed: path, broker"),
         ({"path": "j", "startingOffset": "newest"}, "allowed: earliest, latest or an offset"),
         ({"path": "j", "startingOffset": "-1"}, "allowed: earliest, latest or an offset"),
         ({"path": "j", "partitions": "0"}, "whole number from 1"),
@@ -44,3 +50,26 @@ def test_all_of_them_are_read() -> None:
 def test_what_is_not_allowed_is_answered_with_what_is(raw: dict[str, str], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         parse_options(raw)
+
+
+@pytest.mark.parametrize("name", ["path", "broker"])
+def test_a_broker_is_a_place_too(name: str) -> None:
+    raw = {name: "mqtts://b", "user": "lake", "Password": "pencil", "serverName": "b.example"}
+    place = parse_options(raw).place
+    assert place == Broker("mqtts://b", "lake", "pencil", server_name="b.example")
+    assert parse_options(place.options()).place == place
+
+
+def test_user_and_password_may_be_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLIPRING_USER", "lake")
+    monkeypatch.setenv("SLIPRING_PASSWORD", "pencil")
+    assert parse_options({"broker": "mqtt://b"}).place == Broker("mqtt://b", "lake", "pencil")
+    monkeypatch.delenv("SLIPRING_PASSWORD")
+    with pytest.raises(ConnectError, match="no password for 'lake'"):
+        parse_options({"broker": "mqtt://b"})
+
+
+def test_a_password_is_never_shown() -> None:
+    options = parse_options({"broker": "mqtt://b", "user": "lake", "password": "pencil"})
+    assert "lake" in repr(options)
+    assert "pencil" not in repr(options)

@@ -12,8 +12,8 @@ function journal(changes: object = {}): Journal {
 
 test("an alarm says what is wrong and what to do, and no alarm is raised while all is well", () => {
   assert.equal(wording.alarm(journal()), null);
-  const full = journal({ state: "full", reason: "the journal is full: no space", advice: "free some space" });
-  assert.equal(wording.alarm(full), "The journal is full: no space. Free some space.");
+  const full = journal({ state: "full", reason: "no room: no space", advice: "free some space" });
+  assert.equal(wording.alarm(full), "No room: no space. Free some space.");
 });
 
 test("what is stored is told against its bound, where it has one", () => {

@@ -5,14 +5,14 @@ use std::os::fd::{AsFd, BorrowedFd, RawFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use slipring_wire::Publish;
+use slipring_wire::{Publish, QoS};
 
 use crate::credentials::Credentials;
 use crate::driver::{self, Boxes};
 use crate::inbox::Inbox;
 use crate::machine::{
-    BatchId, Greeting, Machine, Message, Notice, PingId, PublishId, SendError, SubscriptionId,
-    Tally,
+    BatchId, Greeting, Machine, Message, Notice, PingId, PublishId, Receipt, SendError,
+    SubscriptionId, Tally,
 };
 use crate::outbox::Outbox;
 use crate::transport::{TlsError, TlsFiles, Trust};
@@ -138,26 +138,42 @@ impl Client {
     }
 
     /// Subscribes to some filters at once; a `Subscribed` notice has the broker's answer.
-    pub fn subscribe(&self, filters: &[&str]) -> Result<SubscriptionId, SendError> {
+    pub fn subscribe(&self, filters: &[&str], qos: QoS) -> Result<SubscriptionId, SendError> {
         self.boxes.outbox.send(|machine| {
-            let id = machine.subscribe(filters)?;
+            let id = machine.subscribe(filters, qos)?;
             // Before any message can arrive for it.
-            self.boxes.inbox.open(id);
+            self.boxes.inbox.open(id, qos);
             Ok(id)
         })
     }
 
     /// Gives a subscription up, with what was not taken from it.
     pub fn unsubscribe(&self, id: SubscriptionId) {
-        self.boxes.outbox.change(|machine| machine.unsubscribe(id));
-        self.boxes.inbox.close(id);
+        self.boxes.outbox.write(|machine| {
+            machine.done(&self.boxes.inbox.close(id));
+            machine.unsubscribe(id);
+        });
     }
 
     /// Takes the oldest messages of a subscription: at most so many, and about so many bytes.
     ///
-    /// When there are none, a `Readable` notice tells of the next.
+    /// When there are none, a `Readable` notice tells of the next. Of a subscription above QoS 0,
+    /// a message is acknowledged when [`Self::done`] counts it.
     pub fn take(&self, id: SubscriptionId, count_max: usize, bytes_max: usize) -> Vec<Message> {
-        self.boxes.inbox.take(id, count_max, bytes_max)
+        let (messages, done) = self.boxes.inbox.take(id, count_max, bytes_max);
+        self.settle(&done);
+        messages
+    }
+
+    /// The reader of a subscription above QoS 0 is done with so many messages, the oldest it took.
+    pub fn done(&self, id: SubscriptionId, count: usize) {
+        self.settle(&self.boxes.inbox.done(id, count));
+    }
+
+    fn settle(&self, receipts: &[Receipt]) {
+        if !receipts.is_empty() {
+            self.boxes.outbox.write(|machine| machine.done(receipts));
+        }
     }
 
     /// Measures the round trip to the broker; a `Pong` notice has the answer.

@@ -157,7 +157,10 @@ impl Talk<'_> {
         let (now, mut start) = (Instant::now(), 0);
         loop {
             let used = outbox.receive(&self.input[start..], now, &mut self.events);
-            inbox.push(&mut self.events);
+            let missed = inbox.push(&mut self.events);
+            if !missed.is_empty() {
+                outbox.write(|machine| machine.done(&missed));
+            }
             start += used;
             if used == 0 || start == self.input.len() {
                 break;

@@ -20,7 +20,7 @@ pub use client::{Client, Options, StartError};
 pub use credentials::Credentials;
 pub use loss::Loss;
 pub use machine::{
-    BatchId, Event, Greeting, Machine, Message, MessageProperties, Notice, Outcome, PingId,
-    PublishId, Refusal, SendError, Session, SubscriptionId, Tally,
+    BatchId, Event, Extras, Greeting, Machine, Message, MessageProperties, Notice, Outcome, PingId,
+    PublishId, Receipt, Refusal, SendError, Session, SubscriptionId, Tally,
 };
 pub use transport::{TlsError, TlsFiles};

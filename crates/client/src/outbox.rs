@@ -54,12 +54,25 @@ impl Outbox {
         }
         let idle = state.machine.output().is_empty();
         let written = write(&mut state.machine)?;
+        self.wake(idle, state);
+        Ok(written)
+    }
+
+    /// Lets the machine write something small, whatever waits.
+    pub fn write(&self, write: impl FnOnce(&mut Machine)) {
+        let mut state = self.lock();
+        let idle = state.machine.output().is_empty();
+        write(&mut state.machine);
+        self.wake(idle, state);
+    }
+
+    /// Output that was there before has woken the driver already.
+    fn wake(&self, idle: bool, state: MutexGuard<'_, State>) {
+        let written = !state.machine.output().is_empty();
         drop(state);
-        // Output that was there before has woken the driver already.
-        if idle {
+        if idle && written {
             self.work.notify_one();
         }
-        Ok(written)
     }
 
     /// Looks at the machine.

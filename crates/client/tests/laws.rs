@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use slipring_client::{Credentials, Event, Greeting, Machine};
 use slipring_wire::{
-    ConnAck, Disconnect, Packet, PacketId, Properties, Publish, Reason, SubAck, Version,
+    ConnAck, Disconnect, Packet, PacketId, Properties, Publish, QoS, Reason, SubAck, Version,
 };
 
 fn machine(now: Instant) -> Machine {
@@ -35,6 +35,11 @@ fn packet() -> impl Strategy<Value = Vec<u8>> {
     let properties = Properties::NONE;
     let publish = ("[ab]/[a-c]{1,2}", prop::collection::vec(any::<u8>(), 0..40))
         .prop_map(|(topic, payload)| encode(&Packet::Publish(Publish::new(&topic, &payload))));
+    let acknowledged =
+        (1u16..500, prop::collection::vec(any::<u8>(), 0..40)).prop_map(|(id, payload)| {
+            let (qos, packet_id) = (QoS::AtLeastOnce, PacketId::new(id));
+            encode(&Packet::Publish(Publish { qos, packet_id, ..Publish::new("a/x", &payload) }))
+        });
     let packet_id = PacketId::new(1).unwrap();
     let reasons = vec![Reason::Success, Reason::NotAuthorized];
     let suback = encode(&Packet::SubAck(SubAck { packet_id, properties, reasons }));
@@ -42,6 +47,7 @@ fn packet() -> impl Strategy<Value = Vec<u8>> {
     let goodbye = encode(&Packet::Disconnect(Disconnect { reason, properties }));
     prop_oneof![
         200 => publish,
+        30 => acknowledged,
         5 => Just(suback),
         5 => Just(encode(&Packet::PingResp)),
         1 => Just(goodbye),
@@ -54,7 +60,7 @@ fn told(pieces: &[&[u8]]) -> (Vec<Event>, String, Vec<u8>) {
     let now = Instant::now();
     let (mut machine, mut events, mut rest) = (machine(now), Vec::new(), Vec::new());
     machine.receive(&connack(), now, &mut events);
-    machine.subscribe(&["a/#", "b/a"]).unwrap();
+    machine.subscribe(&["a/#", "b/a"], QoS::AtLeastOnce).unwrap();
     machine.ping(now).unwrap();
     for piece in pieces {
         rest.extend_from_slice(piece);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use slipring_wire::{Packet, Properties, PropertiesBuf, PropertyId, Publish, QoS, Value, Version};
 
 use crate::Message;
+use crate::ledger::Manner;
 
 /// The user property that tells a client how many of its messages were dropped before this one.
 pub const DROPPED_PROPERTY: &str = "slipring-dropped";
@@ -23,6 +24,14 @@ pub struct Delivery {
     pub retain: bool,
     /// Which subscriptions matched.
     pub identifiers: Identifiers,
+}
+
+impl Delivery {
+    /// A message, delivered in this manner.
+    pub fn new(message: Arc<Message>, manner: Manner) -> Self {
+        let Manner { qos, retain, identifiers } = manner;
+        Self { message, qos, retain, identifiers }
+    }
 }
 
 /// How a topic alias is used in one packet.

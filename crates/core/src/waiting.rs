@@ -119,6 +119,23 @@ impl Waiting {
         Ok(victims)
     }
 
+    /// Whether there is room for a message, or could be made; says which limit is in the way.
+    pub fn check_room(
+        &self,
+        message: &Message,
+        priority: Priority,
+        limits: &Limits,
+    ) -> Result<(), Limit> {
+        self.victims(cost(message), priority, limits).map(drop)
+    }
+
+    /// Takes a message out; false if somebody has done so before.
+    pub fn remove(&mut self, message: &Arc<Message>) -> bool {
+        let ranks = self.topics.place(message.topic()).clone().unwrap_or_default();
+        let rank = ranks.into_iter().find(|rank| Arc::ptr_eq(&self.messages[rank], message));
+        rank.map(|rank| self.take_out(rank)).is_some()
+    }
+
     /// Takes what a new subscription to this filter gets, at most so many, in order of delivery.
     pub fn take(&mut self, filter: &str, now_ms: Millis, most: usize) -> Vec<Waited> {
         let mut ranks = Vec::new();
@@ -126,14 +143,14 @@ impl Waiting {
         ranks.retain(|rank| !self.messages[rank].is_expired(now_ms));
         ranks.sort_unstable();
         ranks.truncate(most);
-        ranks.into_iter().map(|rank| self.remove(rank)).collect()
+        ranks.into_iter().map(|rank| self.take_out(rank)).collect()
     }
 
     /// Takes out what has expired.
     pub fn expire(&mut self, now_ms: Millis) -> Vec<Waited> {
         let expired = self.messages.iter().filter(|(_, message)| message.is_expired(now_ms));
         let ranks: Vec<Rank> = expired.map(|(rank, _)| *rank).collect();
-        ranks.into_iter().map(|rank| self.remove(rank)).collect()
+        ranks.into_iter().map(|rank| self.take_out(rank)).collect()
     }
 
     /// Takes out as many as must go for one more; none if there is no room all the same.
@@ -143,6 +160,16 @@ impl Waiting {
         priority: Priority,
         limits: &Limits,
     ) -> Result<Vec<Waited>, Limit> {
+        let victims = self.victims(bytes, priority, limits)?;
+        Ok(victims.into_iter().map(|rank| self.take_out(rank)).collect())
+    }
+
+    fn victims(
+        &self,
+        bytes: usize,
+        priority: Priority,
+        limits: &Limits,
+    ) -> Result<Vec<Rank>, Limit> {
         let (mut left, mut left_bytes) = (self.len(), self.bytes);
         let mut victims = Vec::new();
         let mut last = self.messages.iter().rev();
@@ -163,10 +190,10 @@ impl Waiting {
                 _ => return Err(limit),
             }
         }
-        Ok(victims.into_iter().map(|rank| self.remove(rank)).collect())
+        Ok(victims)
     }
 
-    fn remove(&mut self, rank: Rank) -> Waited {
+    fn take_out(&mut self, rank: Rank) -> Waited {
         let message = self.messages.remove(&rank).expect("a rank that is there");
         self.bytes -= cost(&message);
         if let Some(ranks) = self.topics.place(message.topic()) {

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use arc_swap::ArcSwap;
 use slipring_core::{
-    Changed, Limit, Message, Millis, Place, Plan, Retained, Slot, Subscribed, Values,
+    Changed, Limit, Message, Millis, Place, Plan, Retained, Slot, Subscribed, Values, Waiting,
 };
 use slipring_journal::{Journal, Options, Receipt};
 use slipring_wire::{Publish, Reason};
@@ -71,6 +71,8 @@ pub(crate) struct Broker {
     pub(crate) sessions: Mutex<Registry>,
     // Read by every publisher when it meets a topic, written when somebody subscribes.
     routes: RwLock<Routes>,
+    // Taken for each message without a subscriber that asks to wait, and for each new subscription.
+    pub(crate) waiting: Mutex<Waiting>,
     // Taken for each retained message, and for each new subscription.
     retained: Mutex<Retained>,
     values: Mutex<Values>,
@@ -138,6 +140,7 @@ impl Broker {
             links: Mutex::default(),
             sessions: Mutex::default(),
             routes: RwLock::default(),
+            waiting: Mutex::default(),
             retained: Mutex::default(),
             values: Mutex::default(),
         }

@@ -39,12 +39,8 @@ pub enum EventKind {
     Dropped,
     /// The session of a client that did not come back is over.
     Expired,
-    /// The journal takes no more.
-    JournalFailed,
-    /// The journal has no space for now, or something beside it went wrong.
+    /// Something beside the journal went wrong: a snapshot, a batch it cannot take.
     JournalTrouble,
-    /// The journal has space again.
-    JournalHealed,
 }
 
 impl EventKind {
@@ -59,9 +55,7 @@ impl EventKind {
             Self::SubscriptionRefused => "subscription refused",
             Self::Dropped => "dropped",
             Self::Expired => "expired",
-            Self::JournalFailed => "failed",
             Self::JournalTrouble => "trouble",
-            Self::JournalHealed => "healed",
         }
     }
 }

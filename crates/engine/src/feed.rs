@@ -4,17 +4,19 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use slipring_core::ledger::Record;
-use slipring_core::{Durability, Limit, Message, Place};
+use slipring_core::{Delivery, Durability, Limit, Message, Place};
 use slipring_journal::{AppendError, Batch, Flags};
 use slipring_wire::{Publish, QoS, Reason, Version};
 
 use crate::acknowledged::Promised;
 use crate::broker::Broker;
+use crate::client::Client;
 use crate::event::EventKind;
 use crate::gates::Gate;
 use crate::paths::Paths;
 use crate::post::Post;
 use crate::traffic::Tally;
+use crate::waiting::Unclaimed;
 
 /// Who publishes.
 #[derive(Clone, Copy)]
@@ -36,6 +38,8 @@ pub(crate) struct Feed {
     need: Durability,
     /// How many of them there are.
     promised: Promised,
+    /// Messages of this batch that wait for their first subscriber.
+    unclaimed: Vec<Unclaimed>,
     /// Retained messages of this batch, by their place in it.
     retained: Vec<(Arc<Message>, u32, Durability)>,
     post: Post,
@@ -51,6 +55,7 @@ impl Feed {
             batch: Batch::new(),
             need: Durability::Memory,
             promised: Promised::default(),
+            unclaimed: Vec::new(),
             retained: Vec::new(),
             post: Post::default(),
             tally: Tally::default(),
@@ -107,6 +112,22 @@ impl Feed {
             }
             for group in &route.audience.groups {
                 self.post.deliver(broker, group.choose(), message, &route.topic);
+            }
+        }
+        if deliveries == 0 {
+            let place = journaled.then_some((self.batch.len() as u32, level));
+            match Unclaimed::new(broker, message, place, from.key) {
+                Ok(None) => {}
+                Ok(Some(unclaimed)) => {
+                    if let Some(record) = unclaimed.record(broker, self.receive_ns) {
+                        record.encode(self.batch.records());
+                    }
+                    self.unclaimed.push(unclaimed);
+                }
+                Err(limit) => {
+                    broker.reached.count(limit);
+                    return Reason::QuotaExceeded;
+                }
             }
         }
         if let Some(slot) = &route.slot {
@@ -212,7 +233,7 @@ impl Feed {
         let need = std::mem::take(&mut self.need);
         self.post.write_deliveries(self.batch.records());
         if self.batch.is_empty() && need == Durability::Memory {
-            self.post.send(broker, 0, Gate::OPEN);
+            self.send(broker, 0, Gate::OPEN);
             return Ok(Gate::OPEN);
         }
         if self.batch.len() == 0 {
@@ -223,13 +244,26 @@ impl Feed {
             match broker.append(&mut self.batch, need) {
                 Ok((offsets, gate)) => {
                     self.place_retained(broker, offsets.start);
-                    self.post.send(broker, offsets.start, gate);
+                    self.send(broker, offsets.start, gate);
                     return Ok(gate);
                 }
                 Err(AppendError::Full { .. }) if !broker.gates.is_full() => moved.await,
                 Err(refused) => return self.give_up(broker, need, &refused),
             }
         }
+    }
+
+    /// The batch has its offsets.
+    fn send(&mut self, broker: &Broker, first_offset: u64, gate: Gate) {
+        for unclaimed in self.unclaimed.drain(..) {
+            broker.let_wait(unclaimed, first_offset, &mut self.post);
+        }
+        self.post.send(broker, first_offset, gate);
+    }
+
+    /// Gives a message to a subscriber; it is woken when the batch ends.
+    pub fn hand_over(&mut self, broker: &Broker, client: &Arc<Client>, delivery: Delivery) {
+        self.post.hand_over(broker, client, delivery);
     }
 
     /// The journal takes nothing: what was promised nothing goes on, the rest is not acknowledged.
@@ -247,6 +281,7 @@ impl Feed {
         }
         self.batch.clear();
         self.retained.clear();
+        self.unclaimed.clear();
         self.post.send_unplaced(broker);
         match need {
             Durability::Memory => Ok(Gate::OPEN),

@@ -12,7 +12,6 @@ use tokio::sync::Notify;
 
 use crate::acknowledged::Acknowledgements;
 use crate::client::Link;
-use crate::event::EventKind;
 
 /// How far the journal must have come, and in which way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,15 +39,6 @@ pub(crate) struct Gates {
     pub moved: Notify,
     /// What went through them.
     pub acknowledged: Acknowledgements,
-    /// Why the journal takes nothing now, and what was told of that.
-    trouble: Mutex<(Trouble, Trouble)>,
-}
-
-/// What ails the journal.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Trouble {
-    failed: Option<String>,
-    no_space: Option<String>,
 }
 
 impl Gates {
@@ -115,10 +105,6 @@ impl Gates {
         self.written.store(progress.written, Ordering::Release);
         self.synced.store(progress.synced, Ordering::Release);
         self.full.store(progress.no_space.is_some(), Ordering::Relaxed);
-        if progress.failed.is_some() || progress.no_space.is_some() || self.is_troubled() {
-            let failed = progress.failed.as_ref().map(ToString::to_string);
-            self.trouble_mut().0 = Trouble { failed, no_space: progress.no_space.clone() };
-        }
         self.failed.store(progress.failed.is_some(), Ordering::Release);
         self.wake();
         self.moved.notify_waiters();
@@ -136,48 +122,9 @@ impl Gates {
         });
     }
 
-    /// What changed since the last call, for people.
-    pub fn news(&self) -> Vec<(EventKind, String)> {
-        let mut trouble = self.trouble_mut();
-        let (now, told) = &mut *trouble;
-        if now == told {
-            return Vec::new();
-        }
-        let mut news = Vec::new();
-        if let (Some(failed), None) = (&now.failed, &told.failed) {
-            let detail = format!("{failed}; nothing more is acknowledged, restart the broker");
-            news.push((EventKind::JournalFailed, detail));
-        }
-        match (&now.no_space, &told.no_space) {
-            (Some(why), None) => {
-                let detail = format!("no space: {why}; QoS 1 and 2 are refused until there is");
-                news.push((EventKind::JournalTrouble, detail));
-            }
-            (None, Some(_)) => {
-                news.push((EventKind::JournalHealed, "there is space again".to_owned()));
-            }
-            _ => {}
-        }
-        told.clone_from(now);
-        news
-    }
-
     /// How far the journal is written.
     pub fn written(&self) -> Mark {
         self.written.load(Ordering::Acquire)
-    }
-
-    /// Whether nothing can be written now.
-    pub fn is_stuck(&self) -> bool {
-        self.is_full() || self.has_failed()
-    }
-
-    fn is_troubled(&self) -> bool {
-        self.trouble_mut().0 != Trouble::default()
-    }
-
-    fn trouble_mut(&self) -> MutexGuard<'_, (Trouble, Trouble)> {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn waiting(&self) -> MutexGuard<'_, Vec<(Gate, Arc<Link>)>> {
@@ -213,6 +160,5 @@ mod tests {
         assert_eq!(gates.refusal(Durability::Memory), None);
         gates.progress(&Progress::default());
         assert_eq!(gates.refusal(Durability::Disk), None, "it heals by itself");
-        assert_eq!(gates.news(), [], "it came and went before anybody asked");
     }
 }

@@ -102,6 +102,7 @@ pub(crate) async fn keep(broker: Arc<Broker>) {
         if now_ms >= sweep_ms {
             sweep_ms = now_ms + SWEEP_MS;
             broker.retained().expire(now_ms);
+            broker.expire_waiting(now_ms);
         }
         let mut next = now_ms + SLEEP_MAX_MS;
         next = next.min(broker.keeper.next_ms().unwrap_or(next)).min(sweep_ms);

@@ -24,12 +24,15 @@ mod recording;
 mod recovery;
 mod registry;
 mod routes;
+#[cfg(feature = "sim")]
+pub mod simulated;
 mod status;
 mod stored;
 mod subscribing;
 mod sys;
 mod traffic;
 mod upkeep;
+mod waiting;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -174,7 +177,6 @@ impl Engine {
     /// The events since the last call, and how many were lost because nobody fetched them.
     pub fn take_events(&self) -> (Vec<Event>, u64) {
         self.broker.tell_losses();
-        self.broker.tell_journal();
         self.broker.events.take()
     }
 

@@ -138,6 +138,13 @@ impl Outlet {
         }
     }
 
+    /// The connection is over: its records are kept all the same.
+    pub fn record_rest(&mut self, broker: &Broker) {
+        if let Some(mut unrecorded) = self.unrecorded.take() {
+            broker.note_all(unrecorded.batch.records());
+        }
+    }
+
     /// Writes what waits until all is written, or the socket takes no more (pending).
     pub fn poll_write<S: AsyncWrite + Unpin>(
         &mut self,
@@ -218,7 +225,7 @@ impl Outlet {
         if !wanted.is_empty() {
             broker.load(client, wanted);
         }
-        if batch.is_empty() {
+        if batch.is_empty() && level.is_none() {
             return taken;
         }
         let level = level.unwrap_or(Durability::Memory);

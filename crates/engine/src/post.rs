@@ -158,8 +158,7 @@ impl Post {
                 message = messages.next();
             }
             let Some((_, message)) = &message else { break };
-            let Manner { qos, retain, identifiers } = manner;
-            let delivery = Delivery { message: Arc::clone(message), qos, retain, identifiers };
+            let delivery = Delivery::new(Arc::clone(message), manner);
             if wait && message.qos == QoS::ExactlyOnce && message.place.is_some() {
                 self.later_bytes += message.bytes();
                 later.push((client, delivery));
@@ -243,7 +242,8 @@ impl Post {
         }
     }
 
-    fn hand_over(&mut self, broker: &Broker, client: &Arc<Client>, delivery: Delivery) {
+    /// Gives a message to a subscriber; it is woken at the end.
+    pub fn hand_over(&mut self, broker: &Broker, client: &Arc<Client>, delivery: Delivery) {
         let mut outgoing = client.outgoing();
         let pushed = if delivery.qos > QoS::AtMostOnce {
             outgoing.push(delivery)

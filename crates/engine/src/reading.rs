@@ -28,7 +28,7 @@ const ANSWER_BYTES_MAX: usize = 4 << 20;
 
 const NOT_ALLOWED: &str =
     "this user may not read the journal; set journal = true in its [[user]] entry";
-const NO_JOURNAL: &str = "the broker has no journal; set journal.topics";
+const NO_JOURNAL: &str = "the broker has no journal";
 const BUSY: &str = "too many requests to the journal at once; ask again a little later";
 
 /// The place where the journal is read for others.
@@ -88,7 +88,7 @@ pub(crate) fn ask(
             Reason::Success
         }
         Err(refusal) => {
-            reply.append(&mut envelope.packet(&refusal.encode(), terms));
+            reply.append(&mut envelope.refuse(&refusal, terms));
             reason_of(refusal.why)
         }
     }
@@ -178,13 +178,16 @@ impl Question {
         let asked = Arc::clone(&question);
         let read = tokio::task::spawn_blocking(move || {
             let _turn = turn;
-            asked.read().unwrap_or_else(|refusal| refusal.encode())
+            asked.read()
         });
-        let body = read.await.unwrap_or_else(|error| {
-            Refusal::new(Why::Failed, format!("reading failed: {error}")).encode()
-        });
+        let failed = |error| Err(Refusal::new(Why::Failed, format!("reading failed: {error}")));
+        let read = read.await.unwrap_or_else(failed);
         reading.leave();
-        let packet = question.envelope.packet(&body, question.terms);
+        let (envelope, terms) = (&question.envelope, question.terms);
+        let packet = match read {
+            Ok(body) => envelope.packet(&body, terms),
+            Err(refusal) => envelope.refuse(&refusal, terms),
+        };
         if question.client.outgoing().answer(question.link, packet) == Pushed::Wake {
             question.client.wake();
         }
@@ -217,8 +220,6 @@ impl Question {
         let single_max = self.terms.packet_bytes.saturating_sub(self.envelope.bytes());
         let most = single_max.min(ANSWER_BYTES_MAX).min(bytes_max as usize);
         let (journal, excerpt) = self.with_reader(|reader| {
-            // The range was there when it was asked for; retention may have been faster.
-            reader.end_offset()?;
             Ok((reader.identity(), reader.excerpt(from..to, most, single_max)?))
         })?;
         if excerpt.is_empty() && from < to {
@@ -280,7 +281,17 @@ impl Envelope {
         Some(Self { topic, correlation })
     }
 
-    /// The packet with an answer, or none where even a refusal is larger than the client takes.
+    /// The packet with a refusal, without its words where the client takes only small packets.
+    fn refuse(&self, refusal: &Refusal, terms: AnswerTerms) -> Vec<u8> {
+        let packet = self.packet(&refusal.encode(), terms);
+        if !packet.is_empty() {
+            return packet;
+        }
+        let wordless = Refusal { text: String::new(), ..*refusal };
+        self.packet(&wordless.encode(), terms)
+    }
+
+    /// The packet with an answer, or none where it is larger than the client takes.
     fn packet(&self, body: &[u8], terms: AnswerTerms) -> Vec<u8> {
         let mut properties = PropertiesBuf::new();
         if let Some(data) = &self.correlation {

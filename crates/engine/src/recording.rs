@@ -25,13 +25,6 @@ impl Broker {
         Ok((appended.offsets, Gate { level, mark: appended.mark }))
     }
 
-    /// Tells of what ails the journal, once.
-    pub fn tell_journal(&self) {
-        for (kind, detail) in self.gates.news() {
-            self.report(kind, "journal", detail);
-        }
-    }
-
     /// Appends a record that nobody waits for. The journal always has room for these.
     pub fn note(&self, record: &Record<'_>) {
         let mut records = Vec::new();
@@ -41,6 +34,9 @@ impl Broker {
 
     /// Appends records that nobody waits for.
     pub fn note_all(&self, records: &mut Vec<u8>) {
+        if records.is_empty() {
+            return;
+        }
         let mut batch = Batch::new();
         batch.at(now_ns());
         batch.records().append(records);

@@ -22,6 +22,8 @@ pub struct Recovered {
     pub queued: usize,
     /// Retained messages.
     pub retained: usize,
+    /// Messages that wait for their first subscriber.
+    pub waiting: usize,
     /// What of the journal could not be read.
     pub damage: Vec<Damage>,
     /// Records that made no sense, and a snapshot that could not be used.
@@ -99,6 +101,9 @@ impl Broker {
             let (client, queued) = self.take_up_session(session, kept, ledger.newest_ns());
             recovered.queued += queued;
             recovered.sessions += usize::from(client);
+        }
+        if let Some(journal) = &self.journal {
+            recovered.waiting = self.take_up_waiting(&mut journal.reader(), ledger.waiting());
         }
         recovered.took = begun.elapsed();
         recovered

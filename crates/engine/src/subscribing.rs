@@ -25,6 +25,7 @@ impl Party {
                 let subscribed = Record::Subscribed { session, filter, options, replay };
                 self.feed.record(&subscribed, Durability::Disk);
             }
+            self.feed.claim_waiting(&self.broker, client, change);
             if change.replay {
                 let identifier = change.options.identifier;
                 client.outgoing().push_replay(Replay {

@@ -183,7 +183,8 @@ impl<'a> Walk<'a> {
         let bytes = self.source.size(at.segment)?.saturating_sub(at.position);
         match (next, flaw) {
             (Some(next), flaw) => {
-                let whole = flaw.is_none() && at.offset == next.offset;
+                let whole =
+                    flaw.is_none() && at.offset == next.offset && at.segment.is_before(next);
                 if !whole {
                     let flaw = flaw.unwrap_or(Flaw::Missing);
                     self.report.add_damage(at.damage(next.offset, flaw));

@@ -86,7 +86,9 @@ impl Excerpt {
         self.end = header.offsets().end;
         self.batches.reserve(BATCH_HEADER_BYTES + header.body_bytes as usize);
         self.batches.extend_from_slice(&header.encode());
-        parts.iter().for_each(|part| self.batches.extend_from_slice(part));
+        for part in parts {
+            self.batches.extend_from_slice(part);
+        }
     }
 
     /// Makes a batch of those messages that lie in the range and have room.

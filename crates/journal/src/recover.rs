@@ -4,9 +4,7 @@
 use std::io;
 
 use crate::error::{Damage, OpenError};
-use crate::format::{
-    FORMAT_VERSION, Flaw, Identity, OFFSET_MAX, SEGMENT_HEADER_BYTES, SegmentHeader,
-};
+use crate::format::{FORMAT_VERSION, Flaw, Identity, SEGMENT_HEADER_BYTES, SegmentHeader};
 use crate::index::Index;
 use crate::index_file::Of;
 use crate::receipt::Cut;
@@ -114,8 +112,7 @@ fn snapshot_ahead(storage: &dyn Storage, found: &Found) -> io::Result<Option<Pos
         return Ok(None);
     };
     let known = snapshot::position(&bytes, identity).ok();
-    let plausible = found.end.offset..=OFFSET_MAX;
-    Ok(known.filter(|known| *known > found.end && plausible.contains(&known.offset)))
+    Ok(known.filter(|known| *known > found.end && known.offset >= found.end.offset))
 }
 
 /// Identity and epoch of the newest segment whose header is whole.

@@ -6,6 +6,9 @@ use std::ops::Range;
 use crate::error::Damage;
 use crate::format::{BatchHeader, Flaw, OFFSET_MAX, SEGMENT_HEADER_BYTES};
 
+/// No journal has so many segments without a message: names beyond are damage.
+const PART_MAX: u32 = 1 << 30;
+
 /// A segment's name. Segments that hold only records have the same offset, and are told apart by
 /// their part. The order of names is the order of the journal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,8 +36,13 @@ impl SegmentId {
         let stem = name.strip_suffix(".seg")?;
         let (offset, part) = stem.split_once('-').unwrap_or((stem, "0"));
         let segment = Self { offset: offset.parse().ok()?, part: part.parse().ok()? };
-        let canonical = segment.offset <= OFFSET_MAX && segment.to_string() == stem;
+        let canonical = segment.is_plausible() && segment.to_string() == stem;
         canonical.then_some(segment)
+    }
+
+    /// Whether a journal gets so far.
+    fn is_plausible(self) -> bool {
+        self.offset <= OFFSET_MAX && self.part <= PART_MAX
     }
 
     /// The name of its file.
@@ -73,6 +81,12 @@ impl Position {
     /// Before the first batch of a segment.
     pub(crate) fn first(segment: SegmentId) -> Self {
         Self { segment, position: SEGMENT_HEADER_BYTES as u64, offset: segment.offset }
+    }
+
+    /// Whether a journal can have such a place.
+    pub(crate) fn is_plausible(self) -> bool {
+        let offsets = self.segment.offset..=OFFSET_MAX;
+        self.segment.is_plausible() && offsets.contains(&self.offset)
     }
 
     pub(crate) fn after(self, header: &BatchHeader) -> Self {
@@ -121,6 +135,7 @@ mod tests {
             "00000000000000000042-1.seg",
             "00000000000000000042-.seg",
             "+0000000000000000042.seg",
+            "00000000000000000042-4294967295.seg",
             "99999999999999999999.seg",
             "09999999999999999999.seg",
         ] {

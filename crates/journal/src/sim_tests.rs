@@ -74,8 +74,10 @@ fn batch(payloads: &[&[u8]], records: &[u8]) -> Batch {
     batch
 }
 
+type Contents = (Vec<Vec<u8>>, Vec<Vec<u8>>);
+
 /// All payloads and all records that are there, in order.
-fn contents(reader: &mut Reader) -> Result<(Vec<Vec<u8>>, Vec<Vec<u8>>), String> {
+fn contents(reader: &mut Reader) -> Result<Contents, String> {
     let text = |error: crate::error::ReadError| error.to_string();
     let end = reader.end_offset().map_err(text)?;
     let mut payloads = Vec::new();

@@ -49,7 +49,8 @@ pub(crate) fn position(bytes: &[u8], identity: Identity) -> Result<Position, Fla
         return Err(Flaw::Foreign);
     }
     let segment = SegmentId { offset: u64_at(header, 32), part: u32_at(header, 12) };
-    Ok(Position { segment, position: u64_at(header, 40), offset: u64_at(header, 48) })
+    let at = Position { segment, position: u64_at(header, 40), offset: u64_at(header, 48) };
+    if at.is_plausible() { Ok(at) } else { Err(Flaw::WrongOffset) }
 }
 
 #[cfg(test)]
@@ -79,6 +80,12 @@ mod tests {
             changed[bit / 8] ^= 1 << (bit % 8);
             prop_assert!(decode(changed, OURS).is_err());
         }
+    }
+
+    #[test]
+    fn a_place_that_no_journal_has_is_refused() {
+        let nowhere = Position { offset: 41, ..place() };
+        assert_eq!(decode(encode(OURS, nowhere, &[]), OURS), Err(Flaw::WrongOffset));
     }
 
     #[test]

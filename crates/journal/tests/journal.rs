@@ -108,6 +108,28 @@ fn progress_says_synced_within_the_interval() {
 }
 
 #[test]
+fn a_batch_that_asks_for_it_is_synced_at_once() {
+    let dir = Scratch::new("asked");
+    let (progress, told) = mpsc::channel();
+    let options = Options { sync_interval: Duration::MAX, ..Options::default() };
+    let (journal, _) =
+        Journal::open(&dir.0, options, move |now: Progress| drop(progress.send(now))).unwrap();
+    let first = journal.append(&mut batch_of("p", &[b"x"]), false).unwrap().mark;
+    journal.flush().unwrap();
+    assert_eq!((journal.progress().written, journal.progress().synced), (first, 0));
+    let second = journal.append(&mut batch_of("p", &[b"x"]), true).unwrap().mark;
+    let mut steps = vec![];
+    while steps.last().is_none_or(|now: &Progress| now.synced < second) {
+        steps.push(told.recv_timeout(Duration::from_secs(5)).unwrap());
+    }
+    // Who wants only the process to be survived does not wait for the sync.
+    assert!(steps.iter().any(|now| now.written == second && now.synced < second), "{steps:?}");
+    journal.append(&mut batch_of("p", &[b"x"]), false).unwrap();
+    journal.sync().unwrap();
+    assert_eq!(journal.status().synced, 3);
+}
+
+#[test]
 fn a_second_broker_on_the_same_directory_is_told_so() {
     let dir = Scratch::new("locked");
     let journal = open(&dir.0);
@@ -180,6 +202,118 @@ fn a_failed_write_is_told_and_never_forgotten() {
     let refused = journal.append(&mut batch_of("p", &[b"x"]), false).unwrap_err();
     assert!(refused.to_string().contains("00000000000000000001.seg"), "{refused}");
     assert!(journal.close().is_err());
+}
+
+#[test]
+fn a_bound_reached_is_told_and_raising_it_heals_at_once() {
+    let dir = Scratch::new("bound");
+    let (progress, told) = mpsc::channel();
+    let options = Options { bytes_max: Some(200), ..Options::default() };
+    let (journal, _) =
+        Journal::open(&dir.0, options, move |now: Progress| drop(progress.send(now))).unwrap();
+    let mut mark = 0;
+    for _ in 0..2 {
+        mark = journal.append(&mut batch_of("p", &[&[0; 100]]), true).unwrap().mark;
+    }
+    let next = || told.recv_timeout(Duration::from_secs(5)).unwrap();
+    while next().no_space.is_none() {}
+    assert!(journal.status().no_space.unwrap().contains("200 are allowed"));
+    journal.set_bytes_max(None);
+    while next().synced < mark {}
+    assert_eq!((journal.status().no_space, journal.status().pending_bytes), (None, 0));
+}
+
+#[test]
+fn messages_are_read_back_one_by_one_with_an_answer_for_each_offset() {
+    let dir = Scratch::new("messages");
+    let options = Options { segment_bytes: 400, ..Options::default() };
+    let (journal, _) = Journal::open(&dir.0, options, |_| ()).unwrap();
+    for number in 0..30_u8 {
+        let mut batch = batch_of("pump", &[&[number], &[number, 1]]);
+        batch.records().extend(b"state");
+        journal.append(&mut batch, false).unwrap();
+        batch.records().extend(b"state of nobody");
+        journal.append(&mut batch, false).unwrap();
+    }
+    journal.flush().unwrap();
+    let asked = [0, 1, 1, 7, 30, 31, 58, 59, 60, 99];
+    let mut answers = journal.reader().messages(&asked);
+    assert!(matches!(answers.pop(), Some(Err(ReadError::Beyond { asked: 99, end: 60 }))));
+    assert!(matches!(answers.pop(), Some(Err(ReadError::Beyond { asked: 60, end: 60 }))));
+    for (answer, offset) in answers.into_iter().zip(asked) {
+        let message = answer.unwrap();
+        assert_eq!((message.offset, message.receive_ns), (offset, 1_700_000_000_123_456_789));
+        assert_eq!((&*message.publisher, &*message.topic), ("pump", "a/b"));
+        assert_eq!((message.flags, message.properties.len()), (Flags::new(1, true), 0));
+        assert_eq!(message.payload[0], (offset / 2) as u8);
+        assert_eq!(message.payload.len() as u64, offset % 2 + 1);
+    }
+}
+
+#[test]
+fn whoever_follows_gets_records_and_retained_messages_and_can_go_on() {
+    let dir = Scratch::new("state");
+    let options = Options { segment_bytes: 300, ..Options::default() };
+    let (journal, _) = Journal::open(&dir.0, options, |_| ()).unwrap();
+    let mut reader = journal.reader();
+    let (mut from, mut seen) = (None, Vec::new());
+    for number in 0..10_u64 {
+        let mut batch = Batch::new();
+        batch.begin("pump", 5);
+        batch.push(Flags::new(0, false), "live", b"", b"1");
+        batch.push(Flags::new(0, number % 3 == 0), "kept", b"", b"2");
+        if number % 2 == 0 {
+            batch.records().push(number as u8);
+        }
+        journal.append(&mut batch, false).unwrap();
+        journal.flush().unwrap();
+        let followed = reader.follow(from, &mut |batch| {
+            let kept = batch.retained().map(|(offset, message)| (offset, message.topic.to_owned()));
+            assert_eq!((batch.count, batch.receive_ns, batch.publisher), (2, 5, "pump"));
+            seen.push((batch.base_offset, batch.records.to_vec(), kept.collect::<Vec<_>>()));
+        });
+        let followed = followed.unwrap();
+        assert_eq!((followed.end.offset, followed.damage), (2 * number + 2, vec![]));
+        from = Some(followed.end);
+    }
+    let expected = (0..10).filter(|number| number % 2 == 0 || number % 3 == 0).map(|number| {
+        let records = if number % 2 == 0 { vec![number as u8] } else { vec![] };
+        let kept = (number % 3 == 0).then(|| (2 * number + 1, "kept".to_owned()));
+        (2 * number, records, kept.into_iter().collect())
+    });
+    assert_eq!(seen, expected.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_snapshot_is_there_after_the_journal_was_closed() {
+    let dir = Scratch::new("snapshot");
+    let journal = open(&dir.0);
+    journal.append(&mut batch_of("p", &[b"x"]), false).unwrap();
+    journal.sync().unwrap();
+    let end = journal.reader().follow(None, &mut |_| ()).unwrap().end;
+    journal.put_snapshot(end, b"state").unwrap();
+    journal.close().unwrap();
+    let found = Reader::open(&dir.0).unwrap().snapshot().unwrap();
+    assert_eq!(found, Some((end, b"state".to_vec())));
+    let left = fs::read_dir(&dir.0).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(left.into_iter().all(|name| !name.to_string_lossy().ends_with(".new")));
+}
+
+#[test]
+fn a_journal_of_another_version_is_refused_by_its_number() {
+    let dir = Scratch::new("version");
+    drop(open(&dir.0));
+    let path = dir.0.join("00000000000000000000.seg");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[8] = 1;
+    let checksum = crc32c::crc32c(&bytes[..60]);
+    bytes[60..64].copy_from_slice(&checksum.to_le_bytes());
+    fs::write(&path, bytes).unwrap();
+    let opened = Journal::open(&dir.0, Options::default(), |_| ()).unwrap_err().to_string();
+    let read = Reader::open(&dir.0).unwrap_err().to_string();
+    for message in [opened, read] {
+        assert!(message.contains("format version 1, and this Slipring knows only version 2"));
+    }
 }
 
 #[test]

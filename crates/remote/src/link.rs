@@ -7,7 +7,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 use slipring_client::{Address, Client, Loss, Notice, Options, SendError, SubscriptionId};
 use slipring_journal::Request;
-use slipring_wire::{PropertiesBuf, PropertyId, Publish, Value};
+use slipring_wire::{PropertiesBuf, PropertyId, Publish, QoS, Value};
 
 use crate::RemoteError;
 
@@ -43,7 +43,7 @@ impl Link {
         let client = Client::connect(address.clone(), options.clone())?;
         let (timeout, until) = (options.timeout, Instant::now() + options.timeout);
         await_notice(&client, until, |notice| matches!(notice, Notice::Connected(_)))?;
-        let answers = client.subscribe(&ANSWERS).map_err(unsent)?;
+        let answers = client.subscribe(&ANSWERS, QoS::AtMostOnce).map_err(unsent)?;
         await_notice(&client, until, |notice| matches!(notice, Notice::Subscribed { .. }))?;
         Ok(Self { client, answers, places: Default::default(), timeout })
     }

@@ -149,7 +149,7 @@ def password(
 
 
 @pipeline.command("run")
-def pipeline_run(  # noqa: PLR0917 (an option each)
+def pipeline_run(  # noqa: PLR0913, PLR0917 (an option each)
     data: Annotated[Path, typer.Option(help="Folder of the broker, holding its journal.")] = Path(
         "slipring-data"
     ),
@@ -162,6 +162,18 @@ def pipeline_run(  # noqa: PLR0917 (an option each)
     consumer: Annotated[
         str, typer.Option(help="Name under which the journal keeps what is unread; one per lake.")
     ] = "lake",
+    broker: Annotated[
+        str | None,
+        typer.Option(
+            help="Read the journal from this broker instead: mqtt://host:port or mqtts://."
+        ),
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option(help="Your name there; SLIPRING_PASSWORD has the password.")
+    ] = None,
+    ca: Annotated[
+        str | None, typer.Option(help="Authorities that may have signed its certificate (PEM).")
+    ] = None,
 ) -> None:
     """Stream the journal into the Delta table `messages` of a lake, exactly once.
 
@@ -173,10 +185,19 @@ def pipeline_run(  # noqa: PLR0917 (an option each)
         slipring pipeline run
 
         slipring pipeline run --data /var/lib/slipring --lake /srv/lake --once
-    """
-    from slipring.cli.pipeline import run_pipeline
 
-    run_pipeline(data, lake, trigger_ms=trigger_ms, once=once, master=master, consumer=consumer)
+        slipring pipeline run --broker mqtts://broker.example --user lake --lake /srv/lake
+    """
+    from slipring.cli.pipeline import journal_at, run_pipeline
+
+    run_pipeline(
+        journal_at(data, broker, user, ca),
+        lake or data / "lake",
+        trigger_ms=trigger_ms,
+        once=once,
+        master=master,
+        consumer=consumer,
+    )
 
 
 @app.command()

@@ -44,8 +44,15 @@ def as_json(message: Message) -> bytes:
     except UnicodeDecodeError:
         row["payload_base64"] = base64.b64encode(message.payload).decode()
     row["retain"] = message.retain
+    if message.qos:
+        row["qos"] = message.qos
     if message.properties:
         row["properties"] = message.properties
+    for name in ("content_type", "response_topic", "expiry_s"):
+        if (value := getattr(message, name)) is not None:
+            row[name] = value
+    if message.correlation_data is not None:
+        row["correlation_data_base64"] = base64.b64encode(message.correlation_data).decode()
     return json.dumps(row).encode() + b"\n"
 
 

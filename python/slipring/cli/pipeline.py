@@ -6,22 +6,37 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipring.pipeline import run
+from slipring.spark.place import Broker
 
 if TYPE_CHECKING:
     from slipring.pipeline.ingest import Committed
 
 
+def journal_at(data: Path, broker: str | None, user: str | None, ca: str | None) -> Path | Broker:
+    """The journal of a folder, or of a broker elsewhere."""
+    if broker is None:
+        return data / "journal"
+    given = {"user": user, "ca": ca}
+    return Broker.known_as(broker, {name: text for name, text in given.items() if text})
+
+
 def run_pipeline(
-    data: Path, lake: Path | None, *, trigger_ms: int, once: bool, master: str, consumer: str
+    journal: Path | Broker,
+    lake: Path,
+    *,
+    trigger_ms: int,
+    once: bool,
+    master: str,
+    consumer: str,
 ) -> None:
     """Run until Ctrl-C or SIGTERM, or until all is taken with `once`."""
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    lake = lake or data / "lake"
-    print(f"slipring pipeline: {data / 'journal'} to {lake / 'messages'}", flush=True)
+    source = journal if isinstance(journal, Path) else journal.url
+    print(f"slipring pipeline: {source} to {lake / 'messages'}", flush=True)
     run(
-        journal=data / "journal",
+        journal=journal,
         lake=lake,
         trigger_ms=trigger_ms,
         once=once,

@@ -70,6 +70,7 @@ def _summary(overview: Json) -> Table:
         ("clients", f"{overview['clients_total']:,}, {overview['sessions_away']:,} sessions away"),
         ("subscriptions", f"{overview['subscriptions_total']:,}"),
         ("retained", f"{overview['retained']['messages']:,}"),
+        ("waiting", f"{overview['waiting']['messages']:,} for their first subscriber"),
         *journal_rows(broker["journal"]),
     ]
     return facts(rows)

@@ -106,9 +106,13 @@ class Bus:
             await publisher.send(messages)
         return publisher.settled
 
-    def subscribe(self, *filters: str) -> Subscription:
-        """The messages of these topic filters: `async with bus.subscribe("a/#") as messages`."""
-        return Subscription(self._link, filters)
+    def subscribe(self, *filters: str, qos: int = 0) -> Subscription:
+        """The messages of these topic filters: `async with bus.subscribe("a/#") as messages`.
+
+        They come at this quality at most. Above QoS 0 a message is acknowledged when its reader
+        comes back for the next one.
+        """
+        return Subscription(self._link, filters, qos)
 
     async def ping(self) -> float:
         """The round trip to the broker in seconds, behind what was published before."""

@@ -60,9 +60,9 @@ class Link:
             await self._room.wait()
         return sent
 
-    async def subscribe(self, filters: Sequence[str], readable: asyncio.Event) -> int:
+    async def subscribe(self, filters: Sequence[str], qos: int, readable: asyncio.Event) -> int:
         """The subscription's id, once the broker has accepted every filter."""
-        identity = await self.send(lambda: self.native.subscribe(filters))
+        identity = await self.send(lambda: self.native.subscribe(filters, qos))
         self._readable[identity] = readable
         try:
             _check(self.native.url, await self._answer(identity))

@@ -21,22 +21,27 @@ class Subscription:
     Messages wait in a bounded inbox that all subscriptions of a connection share. While it is
     full, nothing more is read from the broker: a reader that stops holds up the connection, and
     nothing is dropped on this side.
+
+    Above QoS 0 a message is acknowledged when the reader comes back for the next one, or leaves.
     """
 
-    def __init__(self, link: Link, filters: tuple[str, ...]) -> None:
+    def __init__(self, link: Link, filters: tuple[str, ...], qos: int) -> None:
         self.filters = filters
+        self.qos = qos
         self._link = link
         self._entered = False
         self._identity: int | None = None
         self._readable = asyncio.Event()
         self._batch: deque[Message] = deque()
         self._busy = False
+        self._owed = 0
+        """Messages the reader has and did not come back from, above QoS 0."""
 
     async def __aenter__(self) -> "Subscription":
         if self._entered:
             raise RuntimeError("a subscription is entered once; call bus.subscribe() again")
         self._entered = True
-        self._identity = await self._link.subscribe(self.filters, self._readable)
+        self._identity = await self._link.subscribe(self.filters, self.qos, self._readable)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -54,20 +59,33 @@ class Subscription:
         return self
 
     async def __anext__(self) -> Message:
+        if self._owed:
+            self._settle()
         if not self._batch:
             self._batch.extend(await self._fetch())
             if not self._batch:
                 raise StopAsyncIteration
+        if self.qos:
+            self._owed = 1
         return self._batch.popleft()
 
     async def batches(self) -> AsyncIterator[list[Message]]:
         """The same messages in lists of what is there, for less work on each message."""
-        if self._batch:
-            rest = list(self._batch)
-            self._batch.clear()
-            yield rest
-        while batch := await self._fetch():
+        self._settle()
+        batch = list(self._batch)
+        self._batch.clear()
+        while batch := batch or await self._fetch():
+            if self.qos:
+                self._owed = len(batch)
             yield batch
+            self._settle()
+            batch = []
+
+    def _settle(self) -> None:
+        """The reader is done with what it has."""
+        if self._owed and self._identity is not None:
+            self._link.native.done(self._identity, self._owed)
+        self._owed = 0
 
     async def _fetch(self) -> list[Message]:
         """What is there, at least one message; nothing once the subscription is closed."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from slipring.control.config import Config
 from slipring.control.consumers import known_consumers
+from slipring.control.events import Told
 from slipring.control.health import Trouble, trouble
 from slipring.control.listener import ListenerSection
 from slipring.control.overview import WINDOW_S, Overview
@@ -40,6 +41,7 @@ class Broker:
         folder = _journal_folder(config)
         self.engine = _start(config, folder)
         self.away = Remembered(lambda: self.engine.away(AWAY_MAX))
+        self._trouble: Trouble | None = None
         self.consumers = Remembered(lambda: known_consumers(folder))
         if self.engine.receipt:
             for level, line in tell(self.engine.receipt):
@@ -89,13 +91,26 @@ class Broker:
         events, lost = self.engine.take_events()
         now_ns, now_s = time.time_ns(), time.monotonic()
         for told in self.overview.tell(events, lost, now_ns):
-            log.log(LEVELS[told.level], "%s", told.text, extra={"at_ns": told.at_ns, "told": told})
+            _log(told)
         status = self.engine.status()
+        self._look_after(trouble(status.journal), now_ns)
         self.overview.sample(now_s, status.totals)
         self.overview.reach(status.reached, now_ns)
         prefixes = self.overview.prefixes
         if prefixes.at_s is None or now_s >= prefixes.at_s + WINDOW_S:
             prefixes.sample(now_s, self.engine.prefixes(PREFIXES_MAX))
+
+    def _look_after(self, now: Trouble | None, now_ns: int) -> None:
+        """Tell when the journal gets into trouble, and when it is out of it."""
+        before, self._trouble = self._trouble, now
+        if now and (before is None or now.state != before.state):
+            _log(self.overview.note(now.state, f"journal: {now}", now_ns))
+        elif before and now is None:
+            _log(self.overview.note("healed", "journal: there is room again", now_ns))
+
+
+def _log(told: Told) -> None:
+    log.log(LEVELS[told.level], "%s", told.text, extra={"at_ns": told.at_ns, "told": told})
 
 
 def _start(config: Config, journal: Path | None) -> Engine:

@@ -34,10 +34,11 @@ KINDS = {
     "expired": Kind("info", "expired: ", "more sessions expired"),
     "failed": Kind("error", "failed: ", "more failures"),
     "trouble": Kind("error", "is in trouble: ", "more troubles of the journal"),
-    "healed": Kind("info", "healed: ", "more recoveries of the journal"),
+    "full": Kind("error", "", "times the journal was full"),
+    "healed": Kind("info", "", "times the journal was well again"),
     "lost": Kind("warning", "", "events were lost: too many at once"),
 }
-"""Every kind of event; `lost` is what nobody fetched in time."""
+"""Every kind of event. `lost` is what nobody fetched in time; `full` and `healed` are seen here."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,5 +36,5 @@ def trouble(journal: JournalStatus | None) -> Trouble | None:
     if journal.failure:
         return Trouble("failed", journal.failure, FAILED)
     if journal.no_space:
-        return Trouble("full", f"the journal is full: {journal.no_space}", FULL)
+        return Trouble("full", f"no room for more: {journal.no_space}", FULL)
     return None

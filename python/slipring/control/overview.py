@@ -79,6 +79,13 @@ class Overview:
         self._events.extend(told)
         return told
 
+    def note(self, kind: str, text: str, now_ns: int) -> Told:
+        """Take what was seen here, and not told by the engine."""
+        told = Told(next(self._numbers), now_ns, KINDS[kind].level, kind, text)
+        self.event_counts[kind] += 1
+        self._events.append(told)
+        return told
+
     def events_after(self, number: int) -> list[Told]:
         """Give the kept events that are newer than this number."""
         return [event for event in self._events if event.number > number]

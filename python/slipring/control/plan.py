@@ -12,9 +12,7 @@ def make_plan(config: Config) -> Plan:
         journal=config.journal.model_dump() | {"rules": _rules(config)},
         sys_interval_s=config.mqtt.sys_interval_s,
         server_reference=config.mqtt.server_reference or None,
-        users={
-            user.name: (user.password.get_secret_value(), user.journal) for user in config.user
-        },
+        users={user.name: (user.password.get_secret_value(), user.journal) for user in config.user},
         anonymous=config.allow_anonymous,
     )
 

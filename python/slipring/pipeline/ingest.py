@@ -13,10 +13,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from slipring.errors import PipelineError
-from slipring.native import JournalReader, commit_consumer
 from slipring.pipeline.parquet import FILE_SCHEMA, NewFile, Target, write_ranges
 from slipring.pipeline.table import MessageTable
 from slipring.spark.columns import Journal
+from slipring.spark.place import Place
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,13 @@ class Ingest:
 
     def __init__(
         self,
-        journal: Path,
+        journal: Place,
         lake: Path,
         on_batch: Callable[[Committed], None] | None,
         consumer: str | None = None,
     ) -> None:
-        reader = JournalReader(journal)
-        self.journal = Journal(str(journal.absolute()), reader.identity)
+        reader = journal.open()
+        self.journal = Journal(journal, reader.identity)
         self.first_offset = reader.first_offset
         self.table = MessageTable(lake)
         self.on_batch = on_batch
@@ -60,7 +60,8 @@ class Ingest:
             .option("deliver", "ranges")
             .option("startingOffset", str(self._committed()))
             .option("maxMessagesPerTrigger", str(messages_max))
-            .load(self.journal.path)
+            .options(**self.journal.place.options())
+            .load()
         )
 
     def write(self, ranges: DataFrame, batch: int) -> None:
@@ -101,8 +102,8 @@ class Ingest:
     def _note_position(self) -> None:
         """Let the journal's retention know what the table has; before that, it removes nothing."""
         if self.consumer is not None:
-            path, identity = self.journal.path, self.journal.identity
-            commit_consumer(path, self.consumer, identity, self._committed())
+            place, identity = self.journal.place, self.journal.identity
+            place.commit(self.consumer, identity, self._committed())
 
     def _refuse_gap(self, start: int, committed: int) -> None:
         if start > committed:

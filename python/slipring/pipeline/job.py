@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipring.errors import PipelineError
+from slipring.spark.place import Broker, Folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,7 +26,7 @@ CONSUMER = "lake"
 
 
 def run(  # noqa: PLR0913 (every option has its name at the call)
-    journal: Path,
+    journal: Path | Broker,
     lake: Path,
     *,
     checkpoint: Path | None = None,
@@ -43,7 +44,8 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
     Returns when `stop` is set, or with `once` when all that is there now has arrived. `on_batch`
     is called after each commit to the lake, from a thread of its own. A `spark` session given is
     used and left running; without one the pipeline starts its own on `master`. The journal keeps
-    what `consumer` has not brought into the lake; each lake needs a name of its own.
+    what `consumer` has not brought into the lake; each lake needs a name of its own. The journal
+    is a folder, or that of a broker elsewhere.
     """
     require_packages()
     require_java()
@@ -53,7 +55,7 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
     schedule = Schedule(where, batch_messages_max, None if once else trigger_ms)
     stop = stop or threading.Event()
     carry(
-        journal,
+        journal if isinstance(journal, Broker) else Folder(str(journal.absolute())),
         lake,
         schedule,
         spark=spark or master,

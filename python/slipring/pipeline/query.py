@@ -16,6 +16,7 @@ from slipring import errors
 from slipring.errors import PipelineError, SlipringError
 from slipring.pipeline.ingest import Committed, Ingest
 from slipring.pipeline.session import own_session
+from slipring.spark.place import Place
 
 STOP_POLL_S = 0.1
 # Spark gives its Python process ten seconds to start, which a busy machine may not keep.
@@ -42,7 +43,7 @@ class Schedule:
 
 
 def carry(  # noqa: PLR0913 (every option has its name at the call)
-    journal: Path,
+    journal: Place,
     lake: Path,
     schedule: Schedule,
     *,

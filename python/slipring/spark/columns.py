@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from slipring.errors import JournalError
-from slipring.native import Buffer, JournalColumns, JournalReader
+from slipring.native import Buffer, JournalColumns
+from slipring.spark.place import Place, Reader
 
 SCHEMA = pa.schema(
     [
@@ -50,18 +50,12 @@ def record_batch(columns: JournalColumns, names: Sequence[str] = COLUMNS) -> pa.
 class Journal:
     """A journal by its place and its identity: another one in the same place is not it."""
 
-    path: str
+    place: Place
     identity: str
 
-    def open(self) -> JournalReader:
+    def open(self) -> Reader:
         """A reader of this journal and no other, whose offsets would mean other messages."""
-        reader = JournalReader(self.path)
-        if reader.identity != self.identity:
-            raise JournalError(
-                f"{self.path} holds journal {reader.identity}, but the stream was reading journal "
-                f"{self.identity}; give it back its journal, or begin with a new checkpoint"
-            )
-        return reader
+        return self.place.open(self.identity)
 
 
 def read_batches(

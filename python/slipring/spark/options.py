@@ -5,12 +5,16 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from slipring.spark.columns import COLUMNS
+from slipring.spark.place import SCHEMES, Broker, Folder, Place
 
 Deliver = Literal["messages", "ranges"]
 Bound = int | Literal["earliest", "latest"]
 
+BROKER_NAMES = ("user", "password", "ca", "certificate", "key", "serverName")
+
 NAMES = (
     "path",
+    "broker",
     "startingOffset",
     "endingOffset",
     "partitions",
@@ -18,6 +22,7 @@ NAMES = (
     "columns",
     "deliver",
     "consumer",
+    *BROKER_NAMES,
 )
 
 
@@ -25,7 +30,7 @@ NAMES = (
 class Options:
     """What the user asked for."""
 
-    path: str
+    place: Place
     starting_offset: Bound = "earliest"
     ending_offset: Bound = "latest"
     partitions: int | None = None
@@ -43,7 +48,7 @@ def parse_options(raw: Mapping[str, str]) -> Options:
     if deliver == "ranges" and "columns" in given:
         raise ValueError("option columns goes with deliver=messages only")
     return Options(
-        path=_path(given.get("path")),
+        place=_place(given),
         starting_offset=_bound("startingOffset", given.get("startingoffset", "earliest")),
         ending_offset=_bound("endingOffset", given.get("endingoffset", "latest")),
         partitions=_count("partitions", given.get("partitions")),
@@ -62,12 +67,23 @@ def _refuse_unknown(given: Mapping[str, str]) -> None:
         raise ValueError(f"unknown option {', '.join(unknown)}; allowed: {', '.join(NAMES)}")
 
 
-def _path(text: str | None) -> str:
-    if not text:
+def _place(given: Mapping[str, str]) -> Place:
+    path, broker = given.get("path"), given.get("broker")
+    if path and path.startswith(SCHEMES):
+        path, broker = broker, path
+    if path and broker:
+        raise ValueError("options path and broker are both given; the journal is in one place only")
+    if broker:
+        return Broker.known_as(broker, given)
+    if not path:
         raise ValueError(
-            'option path is missing: the journal\'s directory, as in load("data/journal")'
+            'option path is missing: the journal\'s directory, as in load("data/journal"), or a '
+            'broker\'s address, as in load("mqtt://host:1883")'
         )
-    return text.removeprefix("file://")
+    for name in BROKER_NAMES:
+        if name.lower() in given:
+            raise ValueError(f"option {name} goes with a broker only, and {path} is a directory")
+    return Folder(path.removeprefix("file://"))
 
 
 def _bound(name: str, text: str) -> Bound:

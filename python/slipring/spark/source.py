@@ -25,10 +25,10 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from slipring.native import JournalReader, commit_consumer
 from slipring.spark.columns import SCHEMA, Journal, read_batches
 from slipring.spark.offsets import Position, advance, check_within, resolve, split
 from slipring.spark.options import Options, parse_options
+from slipring.spark.place import Reader
 
 RANGES_SCHEMA = pa.schema(
     [pa.field("start", pa.int64(), nullable=False), pa.field("end", pa.int64(), nullable=False)]
@@ -74,7 +74,7 @@ class BatchReader(DataSourceReader):
         self.options = options
 
     def partitions(self) -> Sequence[InputPartition]:
-        journal = JournalReader(self.options.path)
+        journal = self.options.place.open()
         first, end = journal.first_offset, journal.end_offset()
         start = resolve(self.options.starting_offset, first, end)
         stop = resolve(self.options.ending_offset, first, end)
@@ -90,7 +90,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, options: Options) -> None:
         self.options = options
         self._target: int | None = None
-        self._opened: JournalReader | None = None
+        self._opened: Reader | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Workers get a copy without the open reader: each opens its own."""
@@ -107,8 +107,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Note what Spark is through with, so that retention does not overtake this stream."""
         if self.options.consumer is not None:
             position = Position.from_json(end)
-            name, path = self.options.consumer, self.options.path
-            commit_consumer(path, name, position.journal, position.offset)
+            place, consumer = self.options.place, self.options.consumer
+            place.commit(consumer, position.journal, position.offset)
 
     def getDefaultReadLimit(self) -> ReadLimit:
         messages_max = self.options.messages_per_trigger_max
@@ -132,9 +132,9 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return _read(self.options, partition)
 
-    def _journal(self) -> JournalReader:
+    def _journal(self) -> Reader:
         if self._opened is None:
-            self._opened = JournalReader(self.options.path)
+            self._opened = self.options.place.open()
         return self._opened
 
     def _position(self, offset: int) -> dict[str, Any]:
@@ -144,7 +144,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """The offset of a checkpoint's position, when it stands in this journal."""
         position = Position.from_json(value)
         if position.journal != self._journal().identity:
-            self._opened = Journal(self.options.path, position.journal).open()
+            self._opened = self.options.place.open(position.journal)
         journal = self._journal()
         # The end first: looking for it sees what retention has removed meanwhile.
         end = journal.end_offset()
@@ -164,5 +164,5 @@ def _read(options: Options, partition: InputPartition) -> Iterator[pa.RecordBatc
     if options.deliver == "ranges":
         row = [pa.array([partition.start]), pa.array([partition.end])]
         return iter([pa.record_batch(row, schema=RANGES_SCHEMA)])
-    journal = Journal(options.path, partition.journal)
+    journal = Journal(options.place, partition.journal)
     return read_batches(journal, partition.start, partition.end, options.columns)

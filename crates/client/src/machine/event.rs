@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use slipring_wire::{Publish, Reason};
+use slipring_wire::{PropertyId, Publish, QoS, Reason, Value};
 
-use super::{Outcome, Session};
+use super::{Outcome, Receipt, Session};
 use crate::Loss;
 
 /// One call of subscribe, with all its filters.
@@ -33,28 +33,80 @@ pub struct Message {
     pub payload: Box<[u8]>,
     /// Whether the broker had kept it from before the subscription.
     pub retain: bool,
+    /// The quality it came at.
+    pub qos: QoS,
     /// User properties, in the publisher's order; a name may come twice.
     pub properties: Box<[(String, String)]>,
+    /// Further properties, if it has any.
+    pub extras: Option<Box<Extras>>,
+    /// At QoS 1 and 2: to be given back by each reader that is done with it.
+    pub receipt: Option<Receipt>,
+}
+
+/// What few messages carry.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// What the payload is.
+    pub content_type: Option<String>,
+    /// Where an answer is expected.
+    pub response_topic: Option<String>,
+    /// Which question it belongs to.
+    pub correlation_data: Option<Vec<u8>>,
+    /// Seconds that were left of its time when the broker sent it.
+    pub expiry_s: Option<u32>,
 }
 
 impl Message {
-    pub(super) fn new(topic: Arc<str>, publish: &Publish<'_>) -> Self {
-        let pairs = publish.properties.iter().filter_map(|(_, value)| match value {
-            slipring_wire::Value::Pair(name, text) => Some((name.to_owned(), text.to_owned())),
-            _ => None,
-        });
+    pub(super) fn new(topic: Arc<str>, publish: &Publish<'_>, receipt: Option<Receipt>) -> Self {
+        let (mut pairs, mut extras) = (Vec::new(), None);
+        for (id, value) in publish.properties.iter() {
+            match value {
+                Value::Pair(name, text) => pairs.push((name.to_owned(), text.to_owned())),
+                value => Extras::note(&mut extras, id, value),
+            }
+        }
         Self {
             topic,
             payload: publish.payload.into(),
             retain: publish.retain,
-            properties: pairs.collect(),
+            qos: publish.qos,
+            properties: pairs.into(),
+            extras,
+            receipt,
         }
     }
 
     /// Memory this message holds, near enough for a bound.
     pub fn bytes(&self) -> usize {
         let pairs = self.properties.iter().map(|(name, text)| name.len() + text.len() + 48);
-        size_of::<Self>() + self.payload.len() + pairs.sum::<usize>()
+        let extras = self.extras.as_deref().map_or(0, Extras::bytes);
+        size_of::<Self>() + self.payload.len() + pairs.sum::<usize>() + extras
+    }
+}
+
+impl Extras {
+    fn note(extras: &mut Option<Box<Self>>, id: PropertyId, value: Value<'_>) {
+        let mut noted = extras.take().unwrap_or_default();
+        match (id, value) {
+            (PropertyId::ContentType, Value::Text(text)) => noted.content_type = Some(text.into()),
+            (PropertyId::ResponseTopic, Value::Text(text)) => {
+                noted.response_topic = Some(text.into());
+            }
+            (PropertyId::CorrelationData, Value::Binary(data)) => {
+                noted.correlation_data = Some(data.into());
+            }
+            (PropertyId::MessageExpiryInterval, Value::Four(seconds)) => {
+                noted.expiry_s = Some(seconds);
+            }
+            _ => {}
+        }
+        *extras = Some(noted);
+    }
+
+    fn bytes(&self) -> usize {
+        let texts = [&self.content_type, &self.response_topic];
+        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+        size_of::<Self>() + texts + self.correlation_data.as_ref().map_or(0, Vec::len)
     }
 }
 

@@ -3,8 +3,10 @@
 //! Never reads a clock, never touches a socket: the driver brings the bytes and the time.
 
 mod answers;
+mod arrive;
 mod event;
 mod flight;
+mod held;
 mod keep_alive;
 mod properties;
 mod publish;
@@ -12,6 +14,7 @@ mod receive;
 mod routes;
 mod send;
 mod session;
+mod subscribe;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -20,11 +23,14 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use slipring_wire::{
-    Connect, Disconnect, Packet, Properties, PropertiesBuf, PropertyId, Reason, VARINT_MAX, Value,
-    Version,
+    Connect, Disconnect, Packet, Properties, PropertiesBuf, PropertyId, QoS, Reason, VARINT_MAX,
+    Value, Version,
 };
 
-pub use event::{BatchId, Event, Message, Notice, PingId, PublishId, Refusal, SubscriptionId};
+pub use event::{
+    BatchId, Event, Extras, Message, Notice, PingId, PublishId, Refusal, SubscriptionId,
+};
+pub use held::Receipt;
 pub use properties::MessageProperties;
 pub use send::SendError;
 pub use session::Session;
@@ -33,6 +39,7 @@ pub use tally::{Outcome, Tally};
 use crate::{Credentials, Loss};
 use answers::Answers;
 use flight::Flight;
+use held::{Held, RECEIVE_MAX};
 use keep_alive::{Due, KeepAlive};
 use routes::Routes;
 use tally::Tallies;
@@ -93,6 +100,9 @@ pub struct Machine {
     answers: Answers,
     routes: Routes,
     flight: Flight,
+    held: Held,
+    /// The best quality that was ever subscribed to; nothing better may come.
+    qos_asked: QoS,
     tallies: Tallies,
     pings: VecDeque<Ping>,
     newest_id: u64,
@@ -113,6 +123,8 @@ impl Machine {
             answers: Answers::default(),
             routes: Routes::default(),
             flight: Flight::default(),
+            held: Held::default(),
+            qos_asked: QoS::AtMostOnce,
             tallies: Tallies::default(),
             pings: VecDeque::new(),
             newest_id: 0,
@@ -263,6 +275,7 @@ fn write_connect(greeting: &Greeting, output: &mut Vec<u8>) {
     let packet_bytes_max = u32::try_from(greeting.packet_bytes_max).unwrap_or(VARINT_MAX);
     let mut properties = PropertiesBuf::new();
     properties.push(PropertyId::MaximumPacketSize, Value::Four(packet_bytes_max));
+    properties.push(PropertyId::ReceiveMaximum, Value::Two(RECEIVE_MAX));
     let connect = Connect {
         version: Version::V5,
         clean_start: true,

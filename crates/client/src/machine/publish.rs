@@ -125,9 +125,7 @@ impl Machine {
         }
         let known = self.flight.receive(ack.packet_id)?;
         let reason = if known { Reason::Success } else { Reason::PacketIdentifierNotFound };
-        let properties = slipring_wire::Properties::NONE;
-        let release = Packet::PubRel(Ack { packet_id: ack.packet_id, reason, properties });
-        release.encode(Version::V5, &mut self.output);
+        self.write_ack(Packet::PubRel, ack.packet_id, reason);
         Ok(())
     }
 

@@ -3,12 +3,11 @@
 use std::time::Instant;
 
 use slipring_wire::{
-    ConnAck, Frame, Framed, Packet, PropertyId, Publish, QoS, Reason, SubAck, Version, Violation,
-    frame,
+    ConnAck, Frame, Framed, Packet, PropertyId, Reason, Version, Violation, frame,
 };
 
 use super::answers::Request;
-use super::{Event, KeepAlive, LAST_WORD, Loss, Machine, Message, Notice, Phase, Refusal};
+use super::{Event, KeepAlive, LAST_WORD, Loss, Machine, Notice, Phase};
 
 /// Packets handled by one call, so that a caller's lock is never held for long.
 const PACKETS_PER_CALL: usize = 64;
@@ -103,6 +102,7 @@ impl Machine {
             Packet::Publish(publish) => self.receive_publish(&publish, events)?,
             Packet::PubAck(ack) => self.receive_puback(&ack, events)?,
             Packet::PubRec(ack) => self.receive_pubrec(&ack, events)?,
+            Packet::PubRel(ack) => self.receive_pubrel(&ack),
             Packet::PubComp(ack) => self.receive_pubcomp(&ack, events)?,
             Packet::SubAck(suback) => self.receive_suback(&suback, events)?,
             Packet::UnsubAck(unsuback) => match self.answers.take(unsuback.packet_id) {
@@ -116,41 +116,6 @@ impl Machine {
             }
             _ => return Err(Violation::protocol("a packet that a client must not receive")),
         }
-        Ok(())
-    }
-
-    fn receive_publish(&mut self, publish: &Publish<'_>, events: &mut Vec<Event>) -> Handled {
-        if publish.qos != QoS::AtMostOnce {
-            let what = "a message above the quality that was subscribed to"; // MQTT-3.8.4-8
-            return Err(Violation { reason: Reason::QoSNotSupported, what });
-        }
-        if publish.properties.get(PropertyId::TopicAlias).is_some() {
-            let what = "a topic alias, though none was offered"; // MQTT-3.1.2-27
-            return Err(Violation { reason: Reason::TopicAliasInvalid, what });
-        }
-        if self.is_draining() {
-            return Ok(());
-        }
-        let route = self.routes.find(publish.topic);
-        let message = Message::new(route.topic, publish);
-        events.push(Event::Message { subscriptions: route.subscriptions, message });
-        Ok(())
-    }
-
-    fn receive_suback(&mut self, suback: &SubAck<'_>, events: &mut Vec<Event>) -> Handled {
-        let Some(Request::Subscribe { id, filters }) = self.answers.take(suback.packet_id) else {
-            return Err(Violation::protocol("SUBACK without SUBSCRIBE"));
-        };
-        if suback.reasons.len() != filters.len() {
-            return Err(Violation::protocol("SUBACK without an answer for each filter"));
-        }
-        let answers = filters.into_iter().zip(&suback.reasons);
-        let refused = answers.filter(|(_, reason)| reason.is_error());
-        let refused: Vec<_> = refused.map(|(filter, &reason)| Refusal { filter, reason }).collect();
-        for refusal in &refused {
-            self.routes.refuse(id, &refusal.filter);
-        }
-        events.push(Event::Notice(Notice::Subscribed { id, refused }));
         Ok(())
     }
 

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use slipring_wire::matches;
+use slipring_wire::{QoS, matches};
 
 use super::SubscriptionId;
 
@@ -20,9 +20,27 @@ pub(super) struct Route {
     pub subscriptions: Arc<[SubscriptionId]>,
 }
 
+/// One subscription.
+#[derive(Debug)]
+struct Entry {
+    id: SubscriptionId,
+    filters: Vec<String>,
+    qos: QoS,
+}
+
+impl Entry {
+    fn has(&self, wanted: &str) -> bool {
+        self.filters.iter().any(|filter| filter == wanted)
+    }
+
+    fn wants(&self, topic: &str) -> bool {
+        self.filters.iter().any(|filter| matches(bare(filter), topic))
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Routes {
-    subscriptions: Vec<(SubscriptionId, Vec<String>)>,
+    subscriptions: Vec<Entry>,
     seen: HashMap<Arc<str>, Route>,
 }
 
@@ -31,26 +49,32 @@ impl Routes {
         self.subscriptions.len()
     }
 
-    pub fn add(&mut self, id: SubscriptionId, filters: Vec<String>) {
+    pub fn add(&mut self, id: SubscriptionId, filters: Vec<String>, qos: QoS) {
         self.seen.clear();
-        self.subscriptions.push((id, filters));
+        self.subscriptions.push(Entry { id, filters, qos });
+    }
+
+    /// The best quality any subscription wants of this filter; none if no one has it.
+    pub fn quality(&self, filter: &str) -> Option<QoS> {
+        let users = self.subscriptions.iter().filter(|entry| entry.has(filter));
+        users.map(|entry| entry.qos).max()
     }
 
     /// Forgets a subscription and returns the filters that no other one uses.
     pub fn remove(&mut self, id: SubscriptionId) -> Vec<String> {
         self.seen.clear();
-        let position = self.subscriptions.iter().position(|(known, _)| *known == id);
+        let position = self.subscriptions.iter().position(|entry| entry.id == id);
         let Some(position) = position else { return Vec::new() };
-        let (_, mut filters) = self.subscriptions.remove(position);
-        filters.retain(|filter| !self.uses(filter));
+        let mut filters = self.subscriptions.remove(position).filters;
+        filters.retain(|filter| self.quality(filter).is_none());
         filters
     }
 
     /// Forgets one filter of a subscription, because the broker refused it.
     pub fn refuse(&mut self, id: SubscriptionId, refused: &str) {
         self.seen.clear();
-        for (_, filters) in self.subscriptions.iter_mut().filter(|(known, _)| *known == id) {
-            filters.retain(|filter| filter != refused);
+        for entry in self.subscriptions.iter_mut().filter(|entry| entry.id == id) {
+            entry.filters.retain(|filter| filter != refused);
         }
     }
 
@@ -65,17 +89,11 @@ impl Routes {
         if self.seen.len() >= TOPICS_MAX {
             self.seen.clear();
         }
-        let wants = |filters: &[String]| filters.iter().any(|filter| matches(bare(filter), topic));
-        let subscriptions = self.subscriptions.iter();
-        let subscriptions =
-            subscriptions.filter(|(_, filters)| wants(filters)).map(|(id, _)| *id).collect();
+        let wanting = self.subscriptions.iter().filter(|entry| entry.wants(topic));
+        let subscriptions = wanting.map(|entry| entry.id).collect();
         let route = Route { topic: topic.into(), subscriptions };
         self.seen.insert(route.topic.clone(), route.clone());
         route
-    }
-
-    fn uses(&self, wanted: &str) -> bool {
-        self.subscriptions.iter().any(|(_, filters)| filters.iter().any(|filter| filter == wanted))
     }
 }
 
@@ -94,7 +112,11 @@ mod tests {
     }
 
     fn add(routes: &mut Routes, id: u64, filters: &[&str]) {
-        routes.add(SubscriptionId(id), filters.iter().map(ToString::to_string).collect());
+        routes.add(
+            SubscriptionId(id),
+            filters.iter().map(ToString::to_string).collect(),
+            QoS::AtMostOnce,
+        );
     }
 
     #[test]

@@ -2,13 +2,11 @@
 
 use std::time::Instant;
 
-use slipring_wire::{
-    FilterError, Packet, PacketId, Properties, Subscribe, Subscription, TopicError, Unsubscribe,
-    VARINT_MAX, Version, check_filter,
-};
+use slipring_wire::{FilterError, Packet, PacketId, TopicError, VARINT_MAX, Version};
 
-use super::answers::{Request, WAITING_MAX};
-use super::{Machine, Phase, Ping, PingId, SubscriptionId};
+use super::answers::WAITING_MAX;
+use super::subscribe::SUBSCRIPTIONS_MAX;
+use super::{Machine, Phase, Ping, PingId};
 use crate::Loss;
 
 /// Why nothing was sent.
@@ -49,50 +47,10 @@ pub enum SendError {
     NoFilter,
 }
 
-/// Subscriptions at once; with the requests that may wait and the messages that may be on their
-/// way, fewer than there are packet identifiers.
-const SUBSCRIPTIONS_MAX: usize = 32_768;
-
 /// What a packet adds to its topic, properties and payload, at most.
 const HEADERS_BYTES_MAX: usize = 16;
 
 impl Machine {
-    /// Asks for the messages that match any of these filters.
-    pub fn subscribe(&mut self, filters: &[&str]) -> Result<SubscriptionId, SendError> {
-        self.check_open()?;
-        check_filters(filters)?;
-        self.check_size(filters.iter().map(|filter| filter.len() + 3).sum())?;
-        if self.answers.is_full() {
-            return Err(SendError::Unanswered);
-        }
-        if self.routes.len() >= SUBSCRIPTIONS_MAX {
-            return Err(SendError::TooMany);
-        }
-        self.newest_id += 1;
-        let id = SubscriptionId(self.newest_id);
-        let owned: Vec<String> = filters.iter().map(ToString::to_string).collect();
-        let packet_id = self.free_id();
-        self.append(&subscribe(packet_id, filters))?;
-        self.answers.expect(packet_id, Request::Subscribe { id, filters: owned.clone() });
-        // Retained messages may come before the answer (MQTT 5, 3.8.4), so the route comes first.
-        self.routes.add(id, owned);
-        Ok(id)
-    }
-
-    /// Gives a subscription up; its messages stop here at once.
-    pub fn unsubscribe(&mut self, id: SubscriptionId) {
-        let filters = self.routes.remove(id);
-        if filters.is_empty() || self.check_open().is_err() {
-            return;
-        }
-        let packet_id = self.free_id();
-        self.answers.expect(packet_id, Request::Unsubscribe);
-        let filters = filters.iter().map(String::as_str).collect();
-        let properties = Properties::NONE;
-        let packet = Packet::Unsubscribe(Unsubscribe { packet_id, properties, filters });
-        self.append(&packet).expect("not larger than the SUBSCRIBE it undoes");
-    }
-
     /// Asks for a sign of life; the answer says how long it took.
     pub fn ping(&mut self, now: Instant) -> Result<PingId, SendError> {
         self.check_open()?;
@@ -156,19 +114,4 @@ impl Machine {
         }
         Ok(())
     }
-}
-
-fn check_filters(filters: &[&str]) -> Result<(), SendError> {
-    if filters.is_empty() {
-        return Err(SendError::NoFilter);
-    }
-    for filter in filters {
-        check_filter(filter).map_err(|error| SendError::Filter((*filter).to_owned(), error))?;
-    }
-    Ok(())
-}
-
-fn subscribe<'a>(packet_id: PacketId, filters: &[&'a str]) -> Packet<'a> {
-    let subscriptions = filters.iter().map(|filter| Subscription::new(filter)).collect();
-    Packet::Subscribe(Subscribe { packet_id, properties: Properties::NONE, subscriptions })
 }

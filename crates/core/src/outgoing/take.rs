@@ -106,7 +106,7 @@ impl Outgoing {
                 break;
             }
             self.replays.advance();
-            self.deliver(link, &delivery, Source::Retained, now, taken, out);
+            self.deliver(link, delivery, Source::Retained, now, taken, out);
         }
         let progress = self.replays.progress();
         if let Some(durable) = &mut self.durable {
@@ -120,14 +120,14 @@ impl Outgoing {
         let most = self.window_max(&link.terms);
         while out.len() < SLICE_BYTES && self.replays.is_empty() && self.window.has_room(most) {
             let Some(delivery) = self.queue.pop() else { return };
-            self.deliver(link, &delivery, Source::Queue, now, taken, out);
+            self.deliver(link, delivery, Source::Queue, now, taken, out);
         }
     }
 
     fn deliver(
         &mut self,
         link: &mut Link,
-        delivery: &Delivery,
+        delivery: Delivery,
         source: Source,
         now: Millis,
         taken: &mut Taken,
@@ -135,17 +135,17 @@ impl Outgoing {
     ) {
         if delivery.message.is_expired(now) {
             self.expired += 1;
-            return self.note_gone(delivery, source);
+            return self.note_gone(&delivery, source);
         }
-        let id = (delivery.qos > QoS::AtMostOnce).then(|| self.window.send(delivery.clone()));
-        let sent = self.encode(link, delivery, id.map(|id| (id, false)), now, out);
+        let id = (delivery.qos > QoS::AtMostOnce).then(|| self.window.next_id());
+        let sent = self.encode(link, &delivery, id.map(|id| (id, false)), now, out);
         taken.messages += u64::from(sent);
         match id {
-            Some(id) if sent => self.note_sent(id, delivery, source),
-            Some(id) => {
-                self.window.settle(id);
-                self.note_gone(delivery, source);
+            Some(id) if sent => {
+                self.note_sent(id, &delivery, source);
+                self.window.send(delivery);
             }
+            Some(_) => self.note_gone(&delivery, source),
             None => {}
         }
     }

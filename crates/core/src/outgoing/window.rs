@@ -114,21 +114,25 @@ impl Window {
         self.resent < self.slots.len()
     }
 
-    /// Enters a message; the identifier to send it with.
-    pub fn send(&mut self, delivery: Delivery) -> PacketId {
-        let id = self.id_at(self.slots.len());
+    /// The identifier to send the next message with.
+    pub fn next_id(&self) -> PacketId {
+        self.id_at(self.slots.len())
+    }
+
+    /// Enters a message that was sent with the next identifier.
+    pub fn send(&mut self, delivery: Delivery) {
         self.bytes += delivery.message.bytes();
         let state = State::Sent(Entry::Here(delivery));
         self.slots.push_back(Slot { state, counted: true });
         self.outstanding += 1;
         self.resent = self.slots.len();
-        id
     }
 
     /// PUBACK: a message at QoS 1 is settled; one at QoS 2 is not (MQTT-4.3.3-3).
     pub fn acked(&mut self, id: PacketId) -> Option<Gone> {
-        match self.sent(id) {
-            Some(entry) if entry.qos() == QoS::AtLeastOnce => self.settle(id),
+        let at = self.find(id)?;
+        match &self.slots[at].state {
+            State::Sent(entry) if entry.qos() == QoS::AtLeastOnce => self.finish(at),
             _ => None,
         }
     }

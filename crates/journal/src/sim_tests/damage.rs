@@ -133,6 +133,24 @@ fn records_alone_fill_segments_that_are_parts_of_one_offset() {
 }
 
 #[test]
+fn a_bit_flip_among_records_alone_loses_one_batch_and_is_named() {
+    // In the header, then in the body.
+    for place in [9, 50] {
+        let sim = Sim::new(1);
+        let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
+        for number in 0..4_u8 {
+            stepped.put(&[], &[number; 20], true);
+        }
+        sim.flip_bit(FIRST, HEADER + super::batch(&[], &[0; 20]).bytes() + place);
+        let mut records = Vec::new();
+        let each = &mut |batch: crate::reader::StateBatch<'_>| records.push(batch.records[0]);
+        let damage = reader(&sim).follow(None, each).unwrap().damage;
+        assert_eq!(records, [0, 2, 3]);
+        assert_eq!((damage.len(), damage[0].offsets.clone()), (1, 0..0));
+    }
+}
+
+#[test]
 fn a_part_that_is_missing_is_named() {
     use crate::storage::Storage;
     let sim = Sim::new(1);

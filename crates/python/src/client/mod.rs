@@ -143,9 +143,10 @@ impl Client {
 
     /// Subscribes; the id of the answer, or None when the outbox is full.
     #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it converted")]
-    fn subscribe(&self, filters: Vec<String>) -> PyResult<Option<u64>> {
+    fn subscribe(&self, filters: Vec<String>, qos: u8) -> PyResult<Option<u64>> {
         let filters: Vec<&str> = filters.iter().map(String::as_str).collect();
-        Ok(self.sent(self.client.subscribe(&filters))?.map(|id| id.0))
+        let qos = rows::quality(qos)?;
+        Ok(self.sent(self.client.subscribe(&filters, qos))?.map(|id| id.0))
     }
 
     /// Gives a subscription up.
@@ -153,7 +154,7 @@ impl Client {
         self.client.unsubscribe(SubscriptionId(identity));
     }
 
-    /// The oldest messages of a subscription: (topic, payload, retain, properties).
+    /// The oldest messages of a subscription, with the fields of `Message`.
     fn take<'py>(
         &self,
         py: Python<'py>,
@@ -164,6 +165,11 @@ impl Client {
         let messages = self.client.take(SubscriptionId(identity), count_max, bytes_max);
         let rows: PyResult<Vec<_>> = messages.iter().map(|one| message_row(py, one)).collect();
         PyList::new(py, rows?)
+    }
+
+    /// The reader is done with so many messages, the oldest it took.
+    fn done(&self, identity: u64, count: usize) {
+        self.client.done(SubscriptionId(identity), count);
     }
 
     /// Asks for a sign of life; the id of the answer, or None when the outbox is full.

@@ -133,10 +133,18 @@ pub fn tally_row(py: Python<'_>, tally: Tally) -> PyResult<Bound<'_, PyTuple>> {
     (tally.accepted, tally.outstanding, tally.settled, fault).into_pyobject(py)
 }
 
-/// A message that arrived.
+/// A message that arrived, with the fields of `Message`.
 pub fn message_row<'py>(py: Python<'py>, message: &Message) -> PyResult<Bound<'py, PyTuple>> {
     let topic = PyString::new(py, &message.topic);
     let payload = PyBytes::new(py, &message.payload);
     let properties = PyTuple::new(py, message.properties.iter().cloned())?;
-    (topic, payload, message.retain, properties).into_pyobject(py)
+    let (retain, qos) = (message.retain, message.qos as u8);
+    let none = slipring_client::Extras::default();
+    let extras = message.extras.as_deref().unwrap_or(&none);
+    let kind = extras.content_type.as_deref();
+    let response = extras.response_topic.as_deref();
+    let correlation = extras.correlation_data.as_deref().map(|data| PyBytes::new(py, data));
+    let expiry_s = extras.expiry_s;
+    (topic, payload, retain, properties, qos, kind, response, correlation, expiry_s)
+        .into_pyobject(py)
 }

@@ -1,6 +1,7 @@
 //! The machine as rows: bytes in, events and bytes out, at a time we choose.
 
 mod publishing;
+mod receiving;
 
 use std::time::{Duration, Instant};
 
@@ -147,7 +148,7 @@ fn nothing_is_sent_before_the_broker_has_answered() {
 fn a_subscription_is_answered_for_each_filter_and_gets_its_messages() {
     let now = Instant::now();
     let mut machine = open(now);
-    let id = machine.subscribe(&["a/#", "secret"]).unwrap();
+    let id = machine.subscribe(&["a/#", "secret"], QoS::AtMostOnce).unwrap();
     let early = feed(&mut machine, &bytes(&Packet::Publish(Publish::new("a/1", b"x"))), now);
     assert!(
         matches!(&early[..], [Event::Message { subscriptions, .. }] if **subscriptions == [id])
@@ -168,8 +169,8 @@ fn a_subscription_is_answered_for_each_filter_and_gets_its_messages() {
 fn a_subscription_given_up_is_unsubscribed_unless_another_needs_the_filter() {
     let now = Instant::now();
     let mut machine = open(now);
-    let first = machine.subscribe(&["a"]).unwrap();
-    let second = machine.subscribe(&["a"]).unwrap();
+    let first = machine.subscribe(&["a"], QoS::AtMostOnce).unwrap();
+    let second = machine.subscribe(&["a"], QoS::AtMostOnce).unwrap();
     output(&mut machine, now);
     machine.unsubscribe(first);
     assert!(machine.output().is_empty());

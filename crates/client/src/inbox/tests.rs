@@ -1,0 +1,140 @@
+//! The inbox: order, bounds, and what is told.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Waker};
+
+use super::*;
+
+const A: SubscriptionId = SubscriptionId(1);
+const B: SubscriptionId = SubscriptionId(2);
+
+fn message(text: &str) -> Message {
+    let payload = text.as_bytes().into();
+    let (topic, qos, properties) = ("t".into(), QoS::AtMostOnce, Box::default());
+    Message { topic, payload, retain: false, qos, properties, extras: None, receipt: None }
+}
+
+fn push(inbox: &Inbox, to: &[SubscriptionId], text: &str) {
+    let event = Event::Message { subscriptions: Arc::from(to), message: message(text) };
+    assert!(inbox.push(&mut vec![event]).is_empty());
+}
+
+fn taken(inbox: &Inbox, id: SubscriptionId, count_max: usize) -> Vec<Vec<u8>> {
+    let (messages, _) = inbox.take(id, count_max, usize::MAX);
+    messages.into_iter().map(|message| message.payload.into()).collect()
+}
+
+#[test]
+fn each_subscription_gets_its_messages_in_order() {
+    let inbox = Inbox::new(1 << 20).unwrap();
+    inbox.open(A, QoS::AtMostOnce);
+    inbox.open(B, QoS::AtMostOnce);
+    push(&inbox, &[A, B], "1");
+    push(&inbox, &[A], "2");
+    assert_eq!(taken(&inbox, A, 1), [b"1"]);
+    assert_eq!(taken(&inbox, A, 9), [b"2"]);
+    assert_eq!(taken(&inbox, B, 9), [b"1"]);
+    assert_eq!(inbox.bytes(), 0);
+}
+
+#[test]
+fn room_made_before_the_inbox_was_full_does_not_count() {
+    let inbox = Inbox::new(1000).unwrap();
+    inbox.open(A, QoS::AtMostOnce);
+    let text = "x".repeat(600);
+    push(&inbox, &[A], &text);
+    taken(&inbox, A, 9);
+    push(&inbox, &[A], &text);
+    push(&inbox, &[A], &text);
+    assert!(inbox.is_full());
+    let mut context = Context::from_waker(Waker::noop());
+    let mut room = pin!(inbox.room());
+    assert!(room.as_mut().poll(&mut context).is_pending());
+    taken(&inbox, A, 9);
+    assert!(room.as_mut().poll(&mut context).is_ready());
+}
+
+#[test]
+fn a_reader_that_found_nothing_is_told_once() {
+    let inbox = Inbox::new(1 << 20).unwrap();
+    inbox.open(A, QoS::AtMostOnce);
+    assert!(taken(&inbox, A, 9).is_empty());
+    push(&inbox, &[A], "1");
+    push(&inbox, &[A], "2");
+    assert_eq!(inbox.notices(), [Notice::Readable(A)]);
+    assert_eq!(taken(&inbox, A, 9).len(), 2);
+    push(&inbox, &[A], "3");
+    assert!(inbox.notices().is_empty());
+}
+
+#[test]
+fn a_batch_ends_soon_after_its_bytes_but_holds_one_message_at_least() {
+    let inbox = Inbox::new(1 << 20).unwrap();
+    inbox.open(A, QoS::AtMostOnce);
+    push(&inbox, &[A], "large");
+    push(&inbox, &[A], "next");
+    assert_eq!(inbox.take(A, 9, 1).0.len(), 1);
+}
+
+#[tokio::test]
+async fn a_full_inbox_has_room_again_at_half() {
+    let inbox = Inbox::new(2 * message("x").bytes()).unwrap();
+    inbox.open(A, QoS::AtMostOnce);
+    push(&inbox, &[A], "x");
+    assert!(!inbox.is_full());
+    push(&inbox, &[A], "y");
+    assert!(inbox.is_full());
+    taken(&inbox, A, 1);
+    inbox.room().await;
+}
+
+#[tokio::test]
+async fn a_subscription_given_up_frees_what_it_held() {
+    let inbox = Inbox::new(1).unwrap();
+    inbox.open(A, QoS::AtMostOnce);
+    push(&inbox, &[A], "x");
+    inbox.close(A);
+    inbox.room().await;
+    push(&inbox, &[A], "late");
+    assert_eq!(inbox.bytes(), 0);
+}
+
+fn kept(text: &str, receipt: u64) -> Message {
+    Message { qos: QoS::AtLeastOnce, receipt: Some(Receipt(receipt)), ..message(text) }
+}
+
+fn push_kept(inbox: &Inbox, to: &[SubscriptionId], receipt: u64) -> Vec<Receipt> {
+    let message = kept("x", receipt);
+    inbox.push(&mut vec![Event::Message { subscriptions: Arc::from(to), message }])
+}
+
+#[test]
+fn a_reader_gives_receipts_back_when_it_is_done_and_the_rest_when_it_closes() {
+    let inbox = Inbox::new(1 << 20).unwrap();
+    inbox.open(A, QoS::AtLeastOnce);
+    push(&inbox, &[A], "at QoS 0");
+    for receipt in 1..=4 {
+        assert!(push_kept(&inbox, &[A], receipt).is_empty());
+    }
+    let (messages, done) = inbox.take(A, 4, usize::MAX);
+    assert_eq!((messages.len(), done.len()), (4, 0));
+    assert_eq!(inbox.done(A, 2), [Receipt(1)]);
+    assert_eq!(inbox.close(A), [Receipt(2), Receipt(3), Receipt(4)]);
+    assert!(inbox.done(A, 1).is_empty());
+}
+
+#[test]
+fn a_reader_at_qos_0_is_done_with_what_it_takes() {
+    let inbox = Inbox::new(1 << 20).unwrap();
+    inbox.open(A, QoS::AtMostOnce);
+    assert!(push_kept(&inbox, &[A], 1).is_empty());
+    assert_eq!(inbox.take(A, 9, usize::MAX).1, [Receipt(1)]);
+}
+
+#[test]
+fn a_message_that_misses_its_reader_gives_its_receipt_back() {
+    let inbox = Inbox::new(1 << 20).unwrap();
+    inbox.open(A, QoS::AtLeastOnce);
+    assert_eq!(push_kept(&inbox, &[A, B], 7), [Receipt(7)]);
+}

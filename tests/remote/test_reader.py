@@ -1,0 +1,84 @@
+"""`RemoteJournal` beside a broker at work: it follows, it waits, it comes back."""
+
+import asyncio
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+import slipring
+from slipring.errors import ConnectError, JournalError, JournalGap
+from slipring.native import RemoteJournal
+from slipring.spark.columns import record_batch
+from slipring.spark.place import Broker
+from tests.journals import payloads, write_messages
+from tests.running_broker import RunningBroker
+
+MESSAGES = 20_000
+
+
+def publish(url: str, count: int) -> None:
+    async def send() -> None:
+        async with slipring.connect(url) as bus:
+            for number in range(count):
+                await bus.publish("live/number", str(number).encode())
+
+    asyncio.run(send())
+
+
+def test_a_reader_slower_than_the_writer_misses_nothing(broker: RunningBroker) -> None:
+    writer = threading.Thread(target=publish, args=(broker.url, MESSAGES))
+    writer.start()
+    reader, at, found = Broker(broker.url).open(), 0, list[bytes]()
+    while at < MESSAGES:
+        end = reader.end_offset()
+        while at < end:
+            columns = reader.read(at, min(end, at + 700), 4_000)
+            found += record_batch(columns).column("payload").to_pylist()
+            at = columns.end
+    writer.join()
+    assert found == payloads(0, MESSAGES)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_broker_that_is_restarted_is_waited_for(tmp_path: Path, number: signal.Signals) -> None:
+    write_messages(tmp_path / "journal", 3000)
+    running = RunningBroker.start(tmp_path, "--console", "off")
+    reader, address = Broker(running.url).open(), f"{running.host}:{running.port}"
+    at = reader.read(0, 3000, 2_000).end
+    assert 0 < at < 3000
+    running.stop(number)
+    again: list[RunningBroker] = []
+
+    def start() -> None:
+        again.append(RunningBroker.start(tmp_path, "--console", "off", "--mqtt", address))
+
+    starting = threading.Thread(target=start)
+    starting.start()
+    while at < 3000:
+        at = reader.read(at, 3000, 2_000).end
+    assert reader.end_offset() == 3000
+    starting.join()
+    assert again[0].stop()[0] == 0
+
+
+def test_what_cannot_be_read_is_told_in_the_words_of_the_folder(broker: RunningBroker) -> None:
+    reader = Broker(broker.url).open()
+    assert (reader.first_offset, reader.end_offset(), reader.url) == (0, 0, broker.url)
+    with pytest.raises(JournalGap, match="offset 5 was asked for, but the journal ends at 0"):
+        reader.read(0, 5, 100)
+    with pytest.raises(JournalError, match="is not a consumer's name"):
+        reader.commit("../lake", 0)
+    with pytest.raises(JournalError, match=f"but journal {'0' * 32} was being read"):
+        Broker(broker.url).open("0" * 32)
+    with pytest.raises(ConnectError, match="has no scheme"):
+        Broker("localhost").open()
+    with pytest.raises(JournalError, match="is not the identity of a journal"):
+        Broker(broker.url).open("abc")
+
+
+def test_an_address_where_nobody_listens_is_told_at_once() -> None:
+    options = {"identity": None, "user": None, "password": None, "tls": None}
+    with pytest.raises(ConnectError, match="connection refused"):
+        RemoteJournal("mqtt://127.0.0.1:1", {**options, "timeout_s": 5.0, "patience_s": 60.0})
