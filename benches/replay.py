@@ -28,7 +28,8 @@ MESSAGES_S = 20_000
 PARAMETERS = 2_000
 """Different topics."""
 PAYLOAD = b"12034.5678"
-TIMES_MIN = 20
+TIMES_MIN = {0: 20, 1: None}
+"""To reach, by QoS. What one connection gets acknowledged is bounded by `limits.receive_max`."""
 SUMMARY = re.compile(r"([\d,]+) messages in .* ([\d,.]+) times real time; 0 not acknowledged\n")
 
 
@@ -79,10 +80,16 @@ def rows(brokers: tuple[Broker, ...], folder: Path) -> Iterator[str]:
         record_flight(flight, qos)
         found = medians(brokers, ROUNDS, partial(measure, flight))
         cells = [f"{found[name]['times']:.1f} times" if name in found else "-" for name in BROKERS]
-        is_reached = all(name in found and found[name]["times"] > TIMES_MIN for name in BROKERS)
-        line = row((f"QoS {qos}", *cells, f"over {TIMES_MIN} times", verdict(is_reached)))
+        line = row((f"QoS {qos}", *cells, *_bar(TIMES_MIN[qos], found)))
         print(line, end="", flush=True)
         yield line
+
+
+def _bar(times_min: int | None, found: dict[str, Numbers]) -> tuple[str, str]:
+    if times_min is None:
+        return "-", "shown"
+    is_reached = all(name in found and found[name]["times"] > times_min for name in BROKERS)
+    return f"over {times_min} times", verdict(is_reached)
 
 
 def main() -> None:

@@ -1,8 +1,12 @@
 """`slipring ...` as a process of its own."""
 
+import asyncio
 import subprocess
 import sys
 from pathlib import Path
+
+from slipring import connect
+from tests.running_broker import RunningBroker
 
 
 def command(*arguments: str | Path) -> list[str]:
@@ -31,3 +35,13 @@ def started(*arguments: str | Path) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
+
+
+def publish(broker: RunningBroker, topic: str) -> None:
+    """Publish "1"; when this returns, the broker has it on disk."""
+
+    async def once() -> None:
+        async with connect(broker.url) as bus:
+            await bus.publish(topic, "1", qos=1)
+
+    asyncio.run(once())

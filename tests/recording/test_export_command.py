@@ -1,6 +1,7 @@
 """`slipring export`: files that are whole or not there, and one line when something is wrong."""
 
 import json
+import os
 import signal
 import subprocess
 from pathlib import Path
@@ -9,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.journals import write_messages
-from tests.recording.commands import command, refused, slipring, started
+from tests.recording.commands import command, publish, refused, slipring, started
 from tests.recording.messages import record
 from tests.running_broker import RunningBroker
 
@@ -45,7 +46,7 @@ def test_places_and_filters_choose(journal: Path) -> None:
 
 
 def test_a_running_brokers_folder_can_be_exported(broker: RunningBroker) -> None:
-    slipring("pub", "a/b", "1", "--url", broker.url)
+    publish(broker, "a/b")
     row = json.loads(slipring("export", broker.data, "-").stdout)
     assert (row["topic"], row["payload"]) == ("a/b", "1")
 
@@ -105,12 +106,14 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, number: signal.Signals) -> 
     assert [path.name for path in tmp_path.iterdir()] == ["journal"]
 
 
-def test_a_reader_that_leaves_ends_it_quietly(tmp_path: Path) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_leaves_ends_it_quietly(tmp_path: Path, unbuffered: str) -> None:
     write_messages(tmp_path / "journal", 30_000)
     with subprocess.Popen(
         command("export", tmp_path / "journal", "-"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None

@@ -102,6 +102,24 @@ def interrupted(fifo: Path, folder: Path, *arguments: str | Path) -> str:
     return errors.splitlines()[-1]
 
 
+def test_a_broker_that_goes_away_is_told_with_what_it_acknowledged(
+    fifo: Path, broker: RunningBroker
+) -> None:
+    process = started("import", fifo, "--to", broker.url)
+    with fifo.open("wb") as stream:
+        row = b'{"topic": "a", "payload": "1"}\n'
+        stream.write(row * (CHUNK + 5))
+        stream.flush()
+        while len(payloads(broker.data)) < CHUNK:
+            assert process.poll() is None, process.communicate()
+        broker.process.kill()
+        broker.process.wait()
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "lost the connection" in errors
+    assert f"{CHUNK:,} messages acknowledged: go on behind them with --skip {CHUNK}" in errors
+
+
 @pytest.fixture
 def fifo(tmp_path: Path) -> Path:
     os.mkfifo(tmp_path / "fifo")
@@ -125,3 +143,16 @@ def test_an_interrupt_says_what_was_acknowledged(fifo: Path, broker: RunningBrok
 
 def test_the_help_has_an_example() -> None:
     assert "slipring import flight.parquet --to" in slipring("import", "--help").stdout
+
+
+def test_a_broker_that_starts_on_an_imported_journal_has_the_retained_messages(
+    tmp_path: Path,
+) -> None:
+    row = {"topic": "kept", "payload": "1", "retain": True, "qos": 1}
+    (tmp_path / "messages.jsonl").write_text(json.dumps(row))
+    (tmp_path / "data" / "journal").mkdir(parents=True)
+    slipring("import", tmp_path / "messages.jsonl", "--journal", tmp_path / "data")
+    broker = RunningBroker.start(tmp_path / "data", "--console", "off")
+    found = slipring("sub", "#", "--count", "1", "--format", "json", "--url", broker.url).stdout
+    assert broker.stop()[0] == 0
+    assert json.loads(found) == {"topic": "kept", "payload": "1", "retain": True}

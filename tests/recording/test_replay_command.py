@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.raw_mqtt import V5, Kind, RawPeer
-from tests.recording.commands import refused, slipring, started
+from tests.recording.commands import publish, refused, slipring, started
 from tests.recording.messages import Row, exported, record
 from tests.running_broker import RunningBroker
 
@@ -48,7 +48,11 @@ def test_a_subscriber_sees_other_topics(flight: Path, broker: RunningBroker) -> 
         done = slipring("replay", flight, "--url", broker.url, *arguments)
         seen = [(one.topic, one.payload) for one in peer.waiting()]
     assert done.stdout.startswith("15 messages in ")
-    assert seen == [("replay/a/2", b"%d" % at) for at in range(2, 60, 4)]
+    assert {topic for topic, _ in seen} == {"replay/a/2"}
+    # A broker may hold a message back until it is on disk, by its QoS.
+    for qos in range(3):
+        numbers = [int(payload) for _, payload in seen if int(payload) % 3 == qos]
+        assert numbers == [at for at in range(2, 60, 4) if at % 3 == qos]
 
 
 def test_places_choose(flight: Path, broker: RunningBroker) -> None:
@@ -77,7 +81,7 @@ def test_a_loop_goes_on_until_it_is_interrupted(
 
 
 def test_a_replay_into_its_own_journal_is_warned_of(broker: RunningBroker) -> None:
-    slipring("pub", "a/b", "1", "--url", broker.url, "--qos", "1")
+    publish(broker, "a/b")
     arguments = ("--url", broker.url, "--speed", "max")
     assert "records again" in slipring("replay", broker.data, *arguments).stderr
     apart = (*arguments, "--filter", "a/#", "--to-topic", "replay/{topic}")

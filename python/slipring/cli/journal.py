@@ -1,7 +1,6 @@
 """`slipring journal ...`: look at a journal, check it, and look after its consumers."""
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -134,9 +133,7 @@ def _print_json(value: Any) -> None:
     print(json.dumps(value, indent=2))
 
 
-def _print(*tables: "Table") -> None:
-    from rich.console import Console
+def _print(*shown: "Table") -> None:
+    from slipring.cli import tables
 
-    screen = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
-    for index, one in enumerate(tables):
-        screen.print(*([""] if index else []), one)
+    tables.show(*shown)

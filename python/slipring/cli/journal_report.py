@@ -22,7 +22,7 @@ def facts_of(report: JournalReport, *, is_open: bool) -> Table:
     return facts(
         [
             ("journal", report.identity or "unknown: no segment has a whole header"),
-            ("kept", f"{kept} in {counted(report.batches, 'batch')}, {offsets}"),
+            ("kept", f"{kept} in {counted(report.batches, 'batch', 'batches')}, {offsets}"),
             ("received", _span(report)),
             ("read", f"{size(report.bytes)} in {segments}"),
             ("cut", _tail(report, is_open=is_open)),

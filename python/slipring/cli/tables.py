@@ -2,10 +2,13 @@
 
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from slipring.cli.display import printable
+
+WIDTH_MAX = 1_000
 
 
 def table(*heads: str) -> Table:
@@ -23,6 +26,13 @@ def facts(rows: list[tuple[str, str]]) -> Table:
     for name, text in rows:
         made.add_row(Text(name, "dim"), plain(text))
     return made
+
+
+def show(*tables: Table) -> None:
+    """Print tables with a line between them. A narrow terminal wraps lines; nothing is cut off."""
+    screen = Console(highlight=False, width=WIDTH_MAX)
+    for index, one in enumerate(tables):
+        screen.print(*([""] if index else []), one)
 
 
 def plain(text: str) -> Text:
