@@ -6,6 +6,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
+
 use crate::consumers::{self, Consumer};
 use crate::format::Identity;
 use crate::segment::SegmentId;
@@ -177,9 +179,12 @@ fn read_whole(file: &File, mut position: u64, into: &mut [u8]) -> io::Result<usi
     Ok(filled)
 }
 
-/// Keeps the kind, so that a full disk can still be told from a broken one.
+/// Keeps the kind, so that a full disk can still be told from a broken one. Too many open files are a
+/// quota that is used up: it passes, too.
 pub(crate) fn name_error<T>(result: io::Result<T>, verb: &str, path: &Path) -> io::Result<T> {
     result.map_err(|error| {
-        io::Error::new(error.kind(), format!("cannot {verb} {}: {error}", path.display()))
+        let files = matches!(Errno::from_io_error(&error), Some(Errno::MFILE | Errno::NFILE));
+        let kind = if files { io::ErrorKind::QuotaExceeded } else { error.kind() };
+        io::Error::new(kind, format!("cannot {verb} {}: {error}", path.display()))
     })
 }

@@ -1,0 +1,151 @@
+//! The waiting messages against a naive model, and by example.
+
+use super::*;
+use proptest::prelude::*;
+use slipring_wire::{PropertiesBuf, Publish, matches};
+
+fn message(topic: &str, number: u32, expires_ms: Option<Millis>) -> Arc<Message> {
+    let payload = number.to_be_bytes();
+    let mut message = Message::new(&Publish::new(topic, &payload), topic.into(), 0);
+    message.expires_ms = expires_ms;
+    Arc::new(message)
+}
+
+fn number(message: &Message) -> u32 {
+    u32::from_be_bytes(message.payload().try_into().unwrap())
+}
+
+fn numbers(waited: &[Waited]) -> Vec<u32> {
+    waited.iter().map(|waited| number(&waited.message)).collect()
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Push { topic: &'static str, priority: Priority, expires_ms: Option<Millis> },
+    Take { filter: &'static str, most: usize },
+    Expire,
+    Wait,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let topic = prop::sample::select(vec!["a", "a/b", "b", "$x/b"]);
+    let priority = (0u8..3).prop_map(|byte| Priority::from_byte(byte).unwrap());
+    let push = (topic, priority, prop::option::of(0u64..20));
+    let filter = prop::sample::select(vec!["a", "#", "+/b", "a/#", "+"]);
+    prop_oneof![
+        6 => push.prop_map(|(topic, priority, expires_ms)|
+            Step::Push { topic, priority, expires_ms }),
+        1 => (filter, 0usize..5).prop_map(|(filter, most)| Step::Take { filter, most }),
+        1 => Just(Step::Expire),
+        1 => Just(Step::Wait),
+    ]
+}
+
+/// All of it as a list in the order of delivery.
+#[derive(Default)]
+struct Naive {
+    list: Vec<Waited>,
+}
+
+impl Naive {
+    fn push(&mut self, message: Arc<Message>, priority: Priority, most: usize) -> Option<Vec<u32>> {
+        let mut victims = Vec::new();
+        if self.list.len() >= most {
+            self.list.last().filter(|last| last.priority < priority)?;
+            victims.extend(self.list.pop().map(|last| number(&last.message)));
+        }
+        let at = self.list.partition_point(|other| other.priority >= priority);
+        self.list.insert(at, Waited { message, priority });
+        Some(victims)
+    }
+
+    fn take(&mut self, which: impl Fn(&Waited) -> bool, most: usize) -> Vec<u32> {
+        let (mut taken, mut left) = (Vec::new(), Vec::new());
+        for waited in self.list.drain(..) {
+            let take = taken.len() < most && which(&waited);
+            if take { &mut taken } else { &mut left }.push(waited);
+        }
+        self.list = left;
+        numbers(&taken)
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_waits_equals_a_sorted_list(history in prop::collection::vec(step(), 0..80)) {
+        let limits = Limits { waiting_messages: 6, ..Limits::default() };
+        let (mut waiting, mut naive) = (Waiting::default(), Naive::default());
+        let mut now_ms = 0;
+        for (made, step) in (0..).zip(history) {
+            match step {
+                Step::Wait => now_ms += 1,
+                Step::Push { topic, priority, expires_ms } => {
+                    let message = message(topic, made, expires_ms);
+                    let pushed = waiting.push(Arc::clone(&message), priority, &limits);
+                    let expected = naive.push(message, priority, 6);
+                    prop_assert_eq!(pushed.ok().as_deref().map(numbers), expected);
+                }
+                Step::Take { filter, most } => {
+                    let taken = waiting.take(filter, now_ms, most);
+                    let expected = naive.take(|waited| {
+                        matches(filter, waited.message.topic())
+                            && !waited.message.is_expired(now_ms)
+                    }, most);
+                    prop_assert_eq!(numbers(&taken), expected);
+                }
+                Step::Expire => {
+                    let gone = waiting.expire(now_ms);
+                    let expected =
+                        naive.take(|waited| waited.message.is_expired(now_ms), usize::MAX);
+                    prop_assert_eq!(numbers(&gone), expected);
+                }
+            }
+            prop_assert_eq!(waiting.len(), naive.list.len());
+            let bytes: usize = naive.list.iter().map(|waited| cost(&waited.message)).sum();
+            prop_assert_eq!(waiting.bytes(), bytes);
+        }
+        waiting.take("#", 0, usize::MAX);
+        waiting.take("$x/#", 0, usize::MAX);
+        waiting.expire(Millis::MAX);
+        let mut topics = 0;
+        waiting.topics.each(&mut |_| topics += 1);
+        prop_assert_eq!((topics, waiting.bytes()), (0, 0), "nothing is left of what is gone");
+    }
+}
+
+#[test]
+fn a_message_asks_to_wait_with_a_user_property() {
+    let asked = |pairs: &[(&str, &str)]| {
+        let mut properties = PropertiesBuf::new();
+        for (name, value) in pairs {
+            properties.push(PropertyId::UserProperty, Value::Pair(name, value));
+        }
+        asks_to_wait(properties.borrow())
+    };
+    assert_eq!(asked(&[]), None);
+    assert_eq!(asked(&[("slipring-priority", "high")]), None);
+    assert_eq!(asked(&[("slipring-wait", "0")]), None);
+    assert_eq!(asked(&[("slipring-wait", "1")]), Some(Priority::Normal));
+    for (name, priority) in [("high", Priority::High), ("low", Priority::Low)] {
+        let pairs = [("slipring-priority", name), ("slipring-wait", "1")];
+        assert_eq!(asked(&pairs), Some(priority));
+    }
+    assert!(Priority::Low < Priority::Normal && Priority::Normal < Priority::High);
+}
+
+#[test]
+fn bytes_are_a_bound_too_and_one_urgent_message_may_cost_several() {
+    let limits = Limits { waiting_bytes: 3 * (5 + ENTRY_BYTES), ..Limits::default() };
+    let mut waiting = Waiting::default();
+    for made in 0..3 {
+        waiting.push(message("a", made, None), Priority::Low, &limits).unwrap();
+    }
+    let full = waiting.push(message("a", 3, None), Priority::Low, &limits);
+    assert_eq!(full, Err(Limit::WaitingBytes));
+    let large = "a".repeat(1 + ENTRY_BYTES);
+    let victims = waiting.push(message(&large, 4, None), Priority::High, &limits).unwrap();
+    assert_eq!(numbers(&victims), [2, 1], "those that would be delivered last");
+    let larger = "a".repeat(4 * ENTRY_BYTES);
+    assert!(waiting.push(message(&larger, 5, None), Priority::High, &limits).is_err());
+    assert_eq!(waiting.len(), 2, "nobody goes for what has no room all the same");
+}
