@@ -1,13 +1,15 @@
 """Life after life: the broker dies at the first call on its disk, then at the second, and so on.
 
-Each life starts it, brings everyone back, publishes at both qualities and has a passenger; the next
-begins with whatever the last one left. It ends with the life that was not cut short.
+Each life starts it, brings everyone back, publishes at both qualities and has a passenger; or only
+its end is cut short. The next life begins with whatever the last one left. The last one is whole.
 """
 
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 from random import Random
+from typing import TypeAlias
 
 from tests.faults.passenger import CALL, RETAINED, Passenger, newest_retained
 from tests.faults.publisher import Publisher
@@ -17,6 +19,7 @@ from tests.faults.witness import Witness
 from tests.raw_mqtt import V5, V311, Kind, Packet, RawPeer, Version
 
 MARK = "passengers/mark"
+AfterDeath: TypeAlias = Callable[[Random], object]
 TORN_BYTES_MAX = 400
 LIVES_MAX = 1_000
 
@@ -44,19 +47,33 @@ class Lives:
     def on(cls, station: Station, seed: int) -> "Lives":
         return cls(station, Witness(station.start, seed, *few_clients()))
 
-    def run(self, after_death: Callable[[Random], object]) -> int:
-        """Die at every call in turn; how many lives that took."""
-        choice = self.witness.choice
+    def run(self, after_death: AfterDeath) -> None:
+        """Die at every call of a life in turn."""
         for life in count(1):
-            assert life < LIVES_MAX, "the script does not come to its end"
-            self.station.disk.stop_in(life, choice.choice([0, choice.randrange(TORN_BYTES_MAX)]))
+            self._arm(life)
             is_whole = self._live(life)
             self.witness.end()
-            self.station.disk.mend()
-            after_death(choice)
-            if is_whole:
-                return life
-        raise AssertionError
+            if self._is_last(after_death, is_whole=is_whole):
+                return
+
+    def run_ends(self, after_death: AfterDeath) -> None:
+        """Die at every call of an end in turn."""
+        for life in count(1):
+            assert self._live(life)
+            self._arm(life)
+            is_whole = self.witness.end(signal.SIGTERM) == 0
+            if self._is_last(after_death, is_whole=is_whole):
+                return
+
+    def _arm(self, life: int) -> None:
+        assert life < LIVES_MAX, "the script does not come to its end"
+        choice = self.witness.choice
+        self.station.disk.stop_in(life, choice.choice([0, choice.randrange(TORN_BYTES_MAX)]))
+
+    def _is_last(self, after_death: AfterDeath, *, is_whole: bool) -> bool:
+        self.station.disk.mend()
+        after_death(self.witness.choice)
+        return is_whole
 
     def _live(self, life: int) -> bool:
         """One life; whether it was not cut short."""

@@ -9,7 +9,7 @@ import pytest
 from tests.faults.conftest import Tell
 from tests.faults.disk import Disk
 from tests.faults.station import CONFIG, SEED, Station
-from tests.faults.trouble import journal_told, status_told, wait_for_state
+from tests.faults.trouble import journal_told, readiness, status_told, wait_for_state
 from tests.faults.witness import Witness, in_journal
 from tests.metrics import Metrics
 from tests.raw_mqtt import V5, V311, Kind, RawPeer, Version
@@ -68,6 +68,7 @@ def test_nothing_is_acknowledged_any_more_and_everyone_is_told(
     wait_for_failure(witness, broker)
     before = witness.acknowledged
     assert status_told(broker).startswith("FAILED: ")
+    assert readiness(broker) == 503
     for version in (V5, V311):
         assert acknowledgements(broker, version) == []
     setattr(station.disk.panel, knob, 0)

@@ -5,12 +5,13 @@
 
 import os
 import signal
+from collections.abc import Callable
 from random import Random
 
 import pytest
 
 from tests.faults.conftest import Tell
-from tests.faults.lives import Lives
+from tests.faults.lives import AfterDeath, Lives
 from tests.faults.station import SEED, Station
 from tests.faults.verdict import Report
 from tests.faults.witness import Witness, in_journal
@@ -73,8 +74,9 @@ def test_nothing_is_written_behind_the_back_of_the_failing_disk(station: Station
 
 @pytest.mark.timeout(TIMEOUT_S * 2)
 @pytest.mark.parametrize("has_power", [True, False], ids=["kill-9", "power-cut"])
+@pytest.mark.parametrize("part", [Lives.run, Lives.run_ends], ids=["life", "end"])
 def test_a_broker_that_dies_at_every_call_on_its_disk_has_what_it_acknowledged(
-    station: Station, tell: Tell, has_power: bool
+    station: Station, tell: Tell, part: Callable[[Lives, AfterDeath], None], has_power: bool
 ) -> None:
     lives = Lives.on(station, SEED)
 
@@ -82,7 +84,7 @@ def test_a_broker_that_dies_at_every_call_on_its_disk_has_what_it_acknowledged(
         if not has_power:
             station.cut_power(choice)
 
-    lives.run(after_death)
+    part(lives, after_death)
     lives.witness.begin()
     forgotten = lives.forgotten()
     assert tell(verdict(lives.witness, station)).is_clean

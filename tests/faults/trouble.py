@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from typing import Any
 
@@ -26,6 +27,17 @@ def wait_for_state(broker: RunningBroker, state: str) -> None:
             return
         told = journal_told(broker)
     raise AssertionError(f"the console never said '{state}': {told}")
+
+
+def readiness(broker: RunningBroker) -> int:
+    """The HTTP status of `/ready`."""
+    try:
+        with urllib.request.urlopen(f"{broker.console}/ready", timeout=30) as answer:
+            ready: int = answer.status
+    except urllib.error.HTTPError as refused:
+        with refused:
+            return refused.code
+    return ready
 
 
 def status_told(broker: RunningBroker) -> str:

@@ -16,8 +16,7 @@ from random import Random
 from typing import Any, Protocol
 
 from slipring.native import JournalReader
-from slipring.spark.columns import Journal, read_batches
-from slipring.spark.place import Folder
+from slipring.spark.columns import record_batch
 from tests.faults.fleet import Fleet, Machine
 from tests.faults.publisher import Publisher, told_by
 from tests.faults.subscriber import Subscriber
@@ -26,6 +25,7 @@ from tests.raw_mqtt import V5, V311
 
 PATIENCE_S = 20
 END_S = 30
+READ_BYTES = 16 << 20
 
 
 class Served(Protocol):
@@ -193,11 +193,13 @@ class Witness:
 def in_journal(folder: Path) -> Counter[Key]:
     """How often each of the publishers' messages is in a journal."""
     reader = JournalReader(folder)
-    journal = Journal(Folder(str(folder)), reader.identity)
     found: Counter[Key] = Counter()
-    for batch in read_batches(journal, reader.first_offset, reader.end_offset()):
-        topics, contents = batch["topic"].to_pylist(), batch["payload"].to_pylist()
-        for topic, content in zip(topics, contents, strict=True):
+    at, end = reader.first_offset, reader.end_offset()
+    while at < end:
+        columns = reader.read(at, end, READ_BYTES)
+        at = columns.end
+        batch = record_batch(columns, ("topic", "payload"))
+        for topic, content in zip(*(column.to_pylist() for column in batch), strict=True):
             if topic.startswith("faults/"):
                 found[told_by(content)] += 1
     return found
