@@ -15,7 +15,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 unexport CONDA_PREFIX
 
 # What `make bench` runs when nothing is chosen.
-benches := start broker latency connections growth durability journal_spark journal_remote
+benches := start broker latency connections growth durability journal_spark journal_remote replay
 
 # What this run asks of the machine: see scripts/system-needs.sh.
 asked = $(filter $(1),$(MAKECMDGOALS))
@@ -116,6 +116,10 @@ conformance: .build/packages ## Write docs/conformance.md from the tables of the
 
 # bash counts its own SECONDS, so the number goes in as an argument and not through the environment.
 unexport SECONDS
+.PHONY: simulate
+simulate: $(bin)/uv ## Play histories of crashes on a simulated disk (ARGS=--histories=N)
+	@cargo run --quiet --release --locked -p slipring-simulation -- $(ARGS)
+
 .PHONY: fuzz
 fuzz: $(bin)/uv ## Fuzz every decoder, 20 s each; SECONDS=600 for longer, ARGS="wire topics" for some
 	@$(step) "fuzz" scripts/fuzz.sh $(if $(filter command line environment,$(origin SECONDS)),$(SECONDS),20) $(ARGS)

@@ -23,7 +23,12 @@ enum Piece<'a> {
     /// A whole batch at the offset that comes next.
     Next(&'a str, Vec<(u8, &'a str, &'a [u8])>),
     /// Checksums that hold, whatever they are over.
-    Odd { ahead: u8, count: u32, state: u32, body: &'a [u8] },
+    Odd {
+        ahead: u8,
+        count: u32,
+        state: u32,
+        body: &'a [u8],
+    },
     Raw(&'a [u8]),
 }
 

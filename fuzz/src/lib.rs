@@ -7,6 +7,7 @@ mod beside;
 mod client;
 mod exchange;
 mod journal;
+mod ledger;
 mod properties;
 mod session;
 mod spoken;
@@ -22,6 +23,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("client", client::client),
     ("exchange", exchange::exchange),
     ("journal", journal::journal),
+    ("ledger", ledger::ledger),
     ("properties", properties::properties),
     ("session", session::session),
     ("topics", topics::topics),

@@ -46,7 +46,10 @@ def test_rules_are_read_in_their_order(tmp_path: Path) -> None:
         ("[journal]\ndurability = 'tape'", "journal.durability: Input should be 'memory'"),
         ("[journal]\nretain_age_s = -1", "journal.retain_age_s: "),
         ("[journal]\nbytes_max = 9223372036854775807", "journal.bytes_max: "),
-        ("[journal]\ntopics = ['a/#/b']", "'a/#/b' is not a topic filter: # stands alone"),
+        (
+            "[journal]\ntopics = ['a/#/b']",
+            "journal.topics.0: 'a/#/b' is not a topic filter: # stands",
+        ),
         ("[[durability]]\ntopics = ['a+']\nlevel = 'disk'", "durability.0.topics.0: 'a+' is not"),
         ("[[durability]]\ntopics = []\nlevel = 'disk'", "durability.0.topics: "),
         ("[[durability]]\ntopics = ['a']", "durability.0.level: Field required"),

@@ -10,30 +10,37 @@ from tests.faults.conftest import Tell
 from tests.faults.disk import Disk
 from tests.faults.station import CONFIG, SEED, Station
 from tests.faults.verdict import Report
-from tests.faults.witness import Witness
+from tests.faults.witness import TRAVELLERS, Witness, in_journal
 
 PROMISES_LESS = CONFIG + 'durability = "process"\n'
-SLOW_SYNC_US = 300_000
+SLOW_SYNC_US = 1_000_000
+LOST_S = 3
+"""Silence after which what has not come is taken as lost; here that is what is expected."""
 
 
 def begun(station: Station) -> Witness:
-    witness = Witness(station.start, SEED, patience_s=2)
+    """Everyone is subscribed, and some have left."""
+    witness = Witness(station.start, SEED)
     witness.begin()
     assert witness.join()
+    for one in witness.subscribers:
+        one.is_away = one.name in TRAVELLERS
+    witness.begin()
     assert witness.load(50)
     return witness
 
 
 def after_power_cut(witness: Witness, station: Station) -> Report:
     """Loaded, killed, without power; the verdict of the next life."""
-    assert witness.load(50)
+    assert witness.load(1)
     witness.end()
     assert station.cut_power() > 0
     station.disk.mend()
     witness.begin()
+    witness.patience_s = LOST_S
     witness.settle()
     witness.end()
-    return witness.report()
+    return witness.report(in_journal(station.journal))
 
 
 def test_a_disk_that_lies_about_its_syncs_is_caught(station: Station, tell: Tell) -> None:

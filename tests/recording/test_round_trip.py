@@ -21,14 +21,15 @@ def take_in(file: Path, folder: Path, *, skip: int = 0, skip_bad: bool = False) 
     intake = into(writer, skip)
     try:
         with open_messages(file) as messages:
-            import_to_journal(messages, writer, intake, lambda *_: None, skip_bad=skip_bad)
+            chunks = messages.chunks(skip=skip, skip_bad=skip_bad)
+            import_to_journal(chunks, writer, intake, lambda *_: None)
     finally:
         writer.close()
     return intake
 
 
 @pytest.mark.parametrize("form", list(Form))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(rows=ROWS)
 def test_export_import_export_is_equal(form: Form, rows: list[Row]) -> None:
     with TemporaryDirectory() as name:
@@ -41,7 +42,7 @@ def test_export_import_export_is_equal(form: Form, rows: list[Row]) -> None:
         assert exported(folder / "second") == exported(folder / "first")
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=20)
 @given(rows=ROWS)
 def test_both_forms_hold_the_same_messages(rows: list[Row]) -> None:
     with TemporaryDirectory() as name:

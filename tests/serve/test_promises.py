@@ -123,6 +123,8 @@ def test_a_failed_journal_is_told_everywhere_and_nothing_is_acknowledged(
     assert Metrics.of(broker.running)["slipring_journal_up"] == 0
     assert status(broker).startswith("FAILED: ")
     assert " ERROR journal: the journal failed: " in broker.line("no QoS 1 or 2 message")
+    assert broker.stop() == 1
+    assert broker.line("slipring: ").startswith("slipring: the journal failed: ")
 
 
 def rest_of(peer: RawPeer) -> list[Kind]:

@@ -6,7 +6,7 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from slipring.native import JournalReader
+from slipring.native import JournalReader, list_consumers
 from tests.journals import payloads, write_messages
 
 pytestmark = pytest.mark.timeout(300)
@@ -34,7 +34,7 @@ def test_a_batch_read_equals_what_was_written(spark: SparkSession, tmp_path: Pat
     frame = spark.read.format("slipring").option("partitions", 3).load(str(tmp_path))
     assert frame.schema.simpleString() == (
         "struct<offset:bigint,receive_time:timestamp,receive_ns:bigint,publisher:string,"
-        "topic:string,payload:binary,qos:tinyint,retain:boolean>"
+        "topic:string,payload:binary,qos:tinyint,retain:boolean,properties:binary>"
     )
     assert rows_of(frame) == list(enumerate(payloads(0, 1000)))
     row = (
@@ -83,6 +83,22 @@ def test_a_stream_reads_each_message_once_over_restarts(
     stream_into(spark, journal, out)
     stream_into(spark, journal, out)
     assert rows_of(spark.read.parquet(str(out / "rows"))) == list(enumerate(payloads(0, 150)))
+
+
+def test_a_stream_with_a_consumer_tells_the_journal_what_spark_is_through_with(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    write_messages(tmp_path / "journal", 100)
+    stream_into(
+        spark,
+        tmp_path / "journal",
+        tmp_path / "out",
+        consumer="mine",
+        maxMessagesPerTrigger="40",
+    )
+    (mine,) = list_consumers(tmp_path / "journal")
+    # Spark is through with the last batch when it begins another, which never comes here.
+    assert (mine.name, mine.offset) == ("mine", 80)
 
 
 def test_a_stream_refuses_another_journal_and_a_gap(spark: SparkSession, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ CRATES: dict[str, frozenset[str]] = {
     "client": frozenset({"wire"}),
     "remote": frozenset({"wire", "journal", "client"}),
     "python": frozenset({"wire", "core", "journal", "engine", "client", "remote"}),
+    "simulation": frozenset({"wire", "core", "journal", "engine"}),
     "load": frozenset({"wire"}),
     "fuzz": frozenset({"wire", "core", "journal", "client"}),
 }

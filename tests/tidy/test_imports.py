@@ -11,7 +11,7 @@ from tests.tidy.findings import assert_none
 from tests.tidy.imports import imports_in_the_wrong_room, wrong_imports_of_the_model
 from tests.tidy.tree import Tree
 
-ROOMS = "cli demo console pipeline spark control client native model errors"
+ROOMS = "cli demo console pipeline recording spark control client native model errors"
 
 
 @pytest.fixture
@@ -54,6 +54,7 @@ def test_empty_rooms_keep_the_contracts(package: Path) -> None:
         ("errors", "import slipring.model"),
         ("client", "from slipring import control"),
         ("console", "from slipring.pipeline import run"),
+        ("recording", "import slipring.console"),
         ("control", "import slipring.spark"),
         ("demo", "import slipring.cli"),
     ],

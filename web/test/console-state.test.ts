@@ -24,6 +24,7 @@ function source(changes: object = {}): string {
     sessions_away: 0,
     subscriptions_total: 0,
     retained: { messages: 0, bytes: 0 },
+    waiting: { messages: 0, bytes: 0 },
     limits: [{ limit: "queue_messages", value: 100, times: 2, last_ms: 1 }],
     prefixes: [{ prefix: "a", messages: 1, bytes: 1, deliveries: 0, messages_s: 0, bytes_s: 0 }],
     topics_total: 1,

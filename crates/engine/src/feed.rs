@@ -114,13 +114,11 @@ impl Feed {
                 self.post.deliver(broker, group.choose(), message, &route.topic);
             }
         }
-        let mut waits = false;
         if deliveries == 0 {
             let place = journaled.then_some((self.batch.len() as u32, level));
             match Unclaimed::new(broker, message, place, from.key) {
                 Ok(None) => {}
                 Ok(Some(unclaimed)) => {
-                    waits = true;
                     if let Some(record) = unclaimed.record(broker, self.receive_ns) {
                         record.encode(self.batch.records());
                     }
@@ -143,7 +141,7 @@ impl Feed {
         if message.qos > QoS::AtMostOnce {
             self.promised.add(level);
         }
-        if deliveries > 0 || waits { Reason::Success } else { Reason::NoMatchingSubscribers }
+        if deliveries > 0 { Reason::Success } else { Reason::NoMatchingSubscribers }
     }
 
     /// The messages that the answers of the batch acknowledge.
@@ -153,7 +151,7 @@ impl Feed {
 
     /// Adds a message to the batch.
     fn write(&mut self, from: Publisher<'_>, message: &Publish<'_>, level: Durability) {
-        if self.batch.len() == 0 {
+        if !self.batch.has_messages() {
             self.batch.begin(from.name, self.receive_ns);
         }
         let flags = Flags::new(message.qos as u8, message.retain);
@@ -238,7 +236,7 @@ impl Feed {
             self.send(broker, 0, Gate::OPEN);
             return Ok(Gate::OPEN);
         }
-        if self.batch.len() == 0 {
+        if !self.batch.has_messages() {
             self.batch.at(self.receive_ns);
         }
         loop {

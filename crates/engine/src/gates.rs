@@ -127,11 +127,6 @@ impl Gates {
         self.written.load(Ordering::Acquire)
     }
 
-    /// Whether nothing can be written now.
-    pub fn is_stuck(&self) -> bool {
-        self.is_full() || self.has_failed()
-    }
-
     fn waiting(&self) -> MutexGuard<'_, Vec<(Gate, Arc<Link>)>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }

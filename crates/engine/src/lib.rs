@@ -24,6 +24,8 @@ mod recording;
 mod recovery;
 mod registry;
 mod routes;
+#[cfg(feature = "sim")]
+pub mod simulated;
 mod status;
 mod stored;
 mod subscribing;

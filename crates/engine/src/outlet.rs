@@ -128,13 +128,20 @@ impl Outlet {
                 let promised = Promised::default();
                 self.push(Held { gate, bytes: unrecorded.bytes, promised, messages: true });
             }
-            Ok(_) => {}
             Err(AppendError::Full { .. }) => {
                 let mark = broker.gates.next_write();
                 broker.gates.wait(Gate { level: Durability::Process, mark }, link);
                 self.unrecorded = Some(unrecorded);
             }
-            Err(_) => {} // the journal failed: the connection ends
+            // The records alone; or the journal failed, and the connection ends.
+            Ok(_) | Err(_) => {}
+        }
+    }
+
+    /// The connection is over: its records are kept all the same.
+    pub fn record_rest(&mut self, broker: &Broker) {
+        if let Some(mut unrecorded) = self.unrecorded.take() {
+            broker.note_all(unrecorded.batch.records());
         }
     }
 
@@ -218,7 +225,7 @@ impl Outlet {
         if !wanted.is_empty() {
             broker.load(client, wanted);
         }
-        if batch.is_empty() {
+        if batch.is_empty() && level.is_none() {
             return taken;
         }
         let level = level.unwrap_or(Durability::Memory);

@@ -37,13 +37,16 @@ pub(crate) struct Post {
     /// What the sessions that outlive the broker get of this batch.
     deliveries: Deliveries,
     /// QoS 2 messages of earlier batches that are not safe yet.
-    later: VecDeque<(Gate, Vec<(Arc<Client>, Delivery)>)>,
+    later: VecDeque<Later>,
     later_bytes: usize,
     /// What sessions that outlive the broker lost to a bound, for the journal.
     lost: Vec<u8>,
     /// Subscribers to wake at the end of the batch.
     woken: Vec<Arc<Client>>,
 }
+
+/// Messages that go when a gate is open.
+type Later = (Gate, Vec<(Arc<Client>, Delivery)>);
 
 /// A message of this batch that waits for its offset.
 struct Kept {

@@ -191,7 +191,12 @@ impl Broker {
             return will.filter(|will| will.delay_s == 0 || state.ended);
         }
         client.set_link(&mut state, None);
-        client.outgoing().detach(link.key);
+        let mut records = Vec::new();
+        let mut outgoing = client.outgoing();
+        outgoing.detach(link.key);
+        outgoing.take_records(&mut records);
+        drop(outgoing);
+        self.note_all(&mut records);
         registry.discount(link);
         let now_ms = self.now_ms();
         state.expiry_s = expiry_s.unwrap_or(state.expiry_s);

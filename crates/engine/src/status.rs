@@ -33,6 +33,8 @@ pub struct Status {
     pub retained_bytes: usize,
     /// Messages that wait for their first subscriber.
     pub waiting_messages: usize,
+    /// Their bytes, about.
+    pub waiting_bytes: usize,
     /// Limits that were reached since the start, and how often.
     pub reached: Vec<(Limit, u64)>,
     /// Topics with a newest value.
@@ -164,6 +166,10 @@ impl Broker {
             let retained = self.retained();
             (retained.len(), retained.bytes())
         };
+        let (waiting_messages, waiting_bytes) = {
+            let waiting = self.waiting();
+            (waiting.len(), waiting.bytes())
+        };
         Status {
             uptime: self.started.elapsed(),
             totals: Totals::from(&self.traffic),
@@ -173,7 +179,8 @@ impl Broker {
             subscriptions: self.subscriptions(),
             retained_messages,
             retained_bytes,
-            waiting_messages: self.waiting().len(),
+            waiting_messages,
+            waiting_bytes,
             reached: self.reached.all(),
             topics: self.topics(),
             acknowledged: self.gates.acknowledged.totals(),

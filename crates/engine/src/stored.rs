@@ -39,11 +39,11 @@ impl Broker {
 
     /// The messages at these offsets; None where there is none any more.
     fn read_stored(&self, offsets: &[u64]) -> Vec<(u64, Option<Arc<Message>>)> {
-        let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(journal) = &self.journal else { return lost(offsets) };
-        let reader = shelf.get_or_insert_with(|| journal.reader());
+        let reader = kept.get_or_insert_with(|| journal.reader());
         let found = reader.messages(offsets);
-        drop(shelf);
+        drop(kept);
         let messages = found.into_iter().map(|found| Some(Arc::new(self.restored(&found.ok()?)?)));
         offsets.iter().copied().zip(messages).collect()
     }

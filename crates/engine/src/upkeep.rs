@@ -1,5 +1,6 @@
 //! Keeping the journal short: snapshots of what the records say, and segments nobody needs any more.
 
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -16,6 +17,10 @@ use crate::recovery;
 const ROUND: Duration = Duration::from_secs(1);
 /// How many rounds pass between two looks at what may be removed, while there is space.
 const RETIRE_ROUNDS: u32 = 10;
+/// How many rounds pass between two snapshots where age is a reason to remove something.
+const AGE_ROUNDS: u32 = 60;
+/// How long a snapshot waits for the disk.
+const SYNC_MAX: Duration = Duration::from_secs(2);
 /// A snapshot is written again when the journal has grown by so many times its size.
 const GROWTH: u64 = 4;
 
@@ -65,11 +70,14 @@ impl Broker {
     fn keep_short(&self, segment_bytes: u64) {
         let Some(journal) = &self.journal else { return };
         let mut done = self.upkeep.done.lock().unwrap_or_else(PoisonError::into_inner);
+        done.rounds = done.rounds.wrapping_add(1);
         let grown = self.gates.written() - done.mark;
-        if grown >= segment_bytes.max(GROWTH * done.snapshot_bytes) && !self.gates.is_stuck() {
+        let aging = self.plan.load().retention.age_s.is_some() && done.rounds % AGE_ROUNDS == 0;
+        // Without a snapshot nothing can be removed, and a full journal would stay full.
+        let early = grown > 0 && (aging || self.gates.is_full());
+        if early || grown >= segment_bytes.max(GROWTH * done.snapshot_bytes) {
             self.snapshot(journal, &mut done);
         }
-        done.rounds += 1;
         if done.rounds % RETIRE_ROUNDS == 0 || self.gates.is_full() {
             self.retire(journal, done.needed);
         }
@@ -79,7 +87,7 @@ impl Broker {
     pub fn end_upkeep(&self) {
         let Some(journal) = &self.journal else { return };
         let mut done = self.upkeep.done.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.gates.written() > done.mark && !self.gates.is_stuck() {
+        if self.gates.written() > done.mark {
             self.snapshot(journal, &mut done);
         }
     }
@@ -87,17 +95,16 @@ impl Broker {
     fn snapshot(&self, journal: &Journal, done: &mut Done) {
         let mark = self.gates.written();
         let Ok(mut state) = recovery::read(journal) else { return };
-        // What a power cut could take back must not be in it.
+        // What a power cut could take back must not be in it; the journal refuses that, too.
         let Ok((_, gate)) = self.append(&mut Batch::new(), Durability::Disk) else { return };
-        if !Handle::current().block_on(self.gates.passed(gate)) {
-            return;
-        }
+        let _ = Handle::current().block_on(timeout(SYNC_MAX, self.gates.passed(gate)));
         let (position, bytes) = state.snapshot(now_ns());
         match journal.put_snapshot(position, &bytes) {
             Ok(()) => {
                 let (snapshot_bytes, needed) = (bytes.len() as u64, state.needed());
                 *done = Done { mark, snapshot_bytes, needed, ..*done };
             }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => {
                 let detail = format!("no snapshot of the sessions was written: {error}");
                 self.report(EventKind::JournalTrouble, "journal", detail);

@@ -14,6 +14,7 @@ use crate::broker::Broker;
 use crate::client::Client;
 use crate::feed::Feed;
 use crate::post::Post;
+use crate::routes::Group;
 
 /// A message of this batch that nobody wants yet.
 pub(crate) struct Unclaimed {
@@ -45,7 +46,10 @@ impl Unclaimed {
     pub fn record(&self, broker: &Broker, receive_ns: i64) -> Option<Record<'static>> {
         let (index, _) = self.place?;
         let left_ms = self.message.expires_ms.map(|at| at.saturating_sub(broker.now_ms()));
-        let expires_ns = left_ms.map(|left| receive_ns.saturating_add(left as i64 * 1_000_000));
+        let expires_ns = left_ms.map(|left| {
+            receive_ns
+                .saturating_add(i64::try_from(left).unwrap_or(i64::MAX).saturating_mul(1_000_000))
+        });
         Some(Record::Waiting { index, priority: self.priority, expires_ns })
     }
 }
@@ -75,8 +79,7 @@ impl Broker {
         }
         let audience = self.audience(message.topic(), publisher);
         if audience.len() > 0 && self.waiting().remove(&message) {
-            for target in audience.targets.iter().chain(audience.groups.iter().map(|g| g.choose()))
-            {
+            for target in audience.targets.iter().chain(audience.groups.iter().map(Group::choose)) {
                 let qos = message.qos.min(target.qos);
                 let manner = Manner { qos, retain: false, identifiers: target.identifiers.clone() };
                 self.claim(&target.client, &message, manner, post);

@@ -63,6 +63,11 @@ impl Batch {
         self.count as usize
     }
 
+    /// Whether there are messages in the batch.
+    pub fn has_messages(&self) -> bool {
+        self.count > 0
+    }
+
     /// Whether there is neither a message nor a record in the batch.
     pub fn is_empty(&self) -> bool {
         self.count == 0 && self.records.is_empty()

@@ -120,7 +120,7 @@ impl Committer {
         self.seal_before = pending.seal_before.take();
         self.log.forget(&mem::take(&mut pending.gone));
         pending.bounds_changed = false;
-        pending.closing && pending.buffer.is_empty()
+        pending.closing
     }
 
     fn work(&mut self, closing: bool) -> io::Result<bool> {
@@ -189,16 +189,21 @@ impl Committer {
         Ok(true)
     }
 
+    /// Ends when all is written; what finds no space now is given up.
     fn close(&mut self) -> io::Result<()> {
-        if !self.buffer.is_empty() {
-            let bytes = self.buffer.len();
-            let why = self.shared.lock().status.no_space.clone().unwrap_or_default();
+        let pending = self.shared.lock();
+        if let Some(why) = pending.status.no_space.as_ref() {
+            let bytes = pending.status.pending_bytes;
             let message = format!("closed while {bytes} bytes found no space: {why}");
             return Err(io::Error::new(io::ErrorKind::StorageFull, message));
         }
-        self.log.seal()?;
-        self.ended = true;
-        self.tell(|_| ());
+        let more = !pending.buffer.is_empty();
+        drop(pending);
+        if !more {
+            self.log.seal()?;
+            self.ended = true;
+            self.tell(|_| ());
+        }
         Ok(())
     }
 

@@ -85,7 +85,7 @@ pub struct Messages {
 
 #[pymethods]
 impl Messages {
-    /// Raises ValueError where the columns do not fit each other.
+    /// Raises `ValueError` where the columns do not fit each other.
     #[new]
     #[pyo3(signature = (count, *, receive_ns, flags, publisher, topic, properties, payload))]
     fn new(

@@ -261,3 +261,18 @@ impl From<Properties<'_>> for PropertiesBuf {
         Self { encoded: properties.encoded.into() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_properties_are_checked_like_those_of_a_packet() {
+        let mut stored = PropertiesBuf::new();
+        stored.push(PropertyId::ContentType, Value::Text("a/b"));
+        let read = Properties::of_publish(stored.borrow().encoded());
+        assert_eq!(read, Ok(stored.borrow()));
+        assert!(Properties::of_publish(&[0x03, 0x00]).is_err(), "cut short");
+        assert!(Properties::of_publish(&[0x21, 0x00, 0x01]).is_err(), "of another packet");
+    }
+}

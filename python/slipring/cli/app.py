@@ -7,6 +7,7 @@ import typer
 
 from slipring.cli.export import export
 from slipring.cli.import_ import import_
+from slipring.cli.journal import journal
 from slipring.cli.publish import publish
 from slipring.cli.replay import replay
 from slipring.cli.subscribe import subscribe
@@ -22,6 +23,7 @@ pipeline = typer.Typer(
     help="From the journal to a lake of tables, through Spark.", no_args_is_help=True
 )
 app.add_typer(pipeline, name="pipeline")
+app.add_typer(journal, name="journal")
 
 
 def _version(wanted: bool) -> None:

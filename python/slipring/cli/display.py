@@ -15,9 +15,9 @@ def printable(text: str) -> str:
     )
 
 
-def counted(number: int, thing: str) -> str:
-    """`1 message`, `1,200 messages`."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+def counted(number: int, thing: str, things: str | None = None) -> str:
+    """`1 message`, `1,200 messages`; `things` where it is not made with an s."""
+    return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
 
 
 def as_text(message: Message) -> bytes:

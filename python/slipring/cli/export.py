@@ -1,7 +1,6 @@
 """`slipring export`: parse, export, say what came of it."""
 
 import contextlib
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,8 +52,7 @@ def export(
         with _opened(out) as stream:
             exported = _export(journal, first, last, filters, (stream, chosen))
     except BrokenPipeError:
-        _nobody_reads()
-        return
+        return  # nobody reads any more
     except KeyboardInterrupt:
         kept = "what was written is cut short" if str(out) == "-" else f"{out} was not written"
         print(f"slipring: interrupted: {kept}", file=sys.stderr)
@@ -95,10 +93,6 @@ def _opened(out: Path) -> Iterator[BinaryIO]:
         with new_file(out) as stream:
             yield stream
         return
-    yield sys.stdout.buffer
-    sys.stdout.buffer.flush()
-
-
-def _nobody_reads() -> None:
-    """What is still buffered would fail again when Python flushes at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    # Not sys.stdout.buffer: that may write a part only, where Python runs unbuffered.
+    with open(sys.stdout.fileno(), "wb", closefd=False) as stream:
+        yield stream

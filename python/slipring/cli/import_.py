@@ -75,7 +75,8 @@ def _into_journal(path: Path, folder: Path, *, skip: int, skip_bad: bool) -> Non
     with open_messages(path) as file, contextlib.closing(open_journal(folder)) as writer:
         intake = into(writer, skip)
         with _rest_told(intake, "in the journal"), Shown("importing", file.total) as shown:
-            import_to_journal(file, writer, intake, shown.tell, skip_bad=skip_bad)
+            chunks = file.chunks(skip=skip, skip_bad=skip_bad)
+            import_to_journal(chunks, writer, intake, shown.tell)
     print(f"{counted(intake.messages, 'message')} in {folder}{_bad(intake)}")
 
 
@@ -88,8 +89,9 @@ async def _into_broker(path: Path, access: Access, *, skip: int, skip_bad: bool)
             publisher = bus.publisher()
             intake = through(publisher, skip)
             with _rest_told(intake, "acknowledged"), Shown("importing", file.total) as shown:
+                chunks = interrupt.heard(file.chunks(skip=skip, skip_bad=skip_bad))
                 async with publisher:
-                    await import_to_broker(file, publisher, intake, shown.tell, skip_bad=skip_bad)
+                    await import_to_broker(chunks, publisher, intake, file.place, shown.tell)
     print(f"{counted(intake.messages, 'message')} acknowledged by {access.url}{_bad(intake)}")
 
 

@@ -8,20 +8,23 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from slipring.cli.display import size
+
 LINE_S = 5.0
 """Between two lines where there is no terminal."""
 
 
 class Shown:
-    """Shows what `tell` is told, as often as somebody can read it.
+    """Shows what it is told, as often as somebody can read it.
 
-    `total` is what `done` counts up to, None where nobody knows; messages are what is counted for
-    people.
+    `total` is what `done` counts up to, None where nobody knows; what is counted for people are
+    messages or bytes.
     """
 
-    def __init__(self, what: str, total: int | None) -> None:
+    def __init__(self, what: str, total: int | None, unit: str = "messages") -> None:
         self.what = what
         self.total = total
+        self.unit = unit
         self._began_s = self._line_s = time.monotonic()
         self._bar = _bar() if sys.stderr.isatty() else None
         self._task = self._bar.add_task(what, total=total, told="") if self._bar else TaskID(0)
@@ -40,20 +43,32 @@ class Shown:
         if self._bar:
             self._bar.stop()
 
-    def tell(self, messages: int, done: int) -> None:
-        """So many messages are through, and so much of the total is done."""
+    def tell(self, count: int, done: int) -> None:
+        """So many are through, and so much of the total is done."""
         now_s = time.monotonic()
-        rate = messages / max(now_s - self._began_s, 1e-9)
+        seconds = now_s - self._began_s
         if self._bar:
-            told = f"{messages:,} messages, {rate:,.0f}/s"
-            self._bar.update(self._task, completed=done, told=told)
+            told = self.counted(count, seconds)
+            self._bar.update(self._task, completed=done, total=self.total, told=told)
         elif now_s >= self._line_s + LINE_S:
             self._line_s = now_s
-            print(self.line(messages, done, now_s - self._began_s), file=sys.stderr, flush=True)
+            print(self.line(count, done, seconds), file=sys.stderr, flush=True)
 
-    def line(self, messages: int, done: int, seconds: float) -> str:
-        """Messages, rate, share and time left in one line."""
-        line = f"{self.what}: {messages:,} messages, {messages / max(seconds, 1e-9):,.0f}/s"
+    def tell_bytes(self, done: int, total: int) -> None:
+        """So many bytes of all bytes are done."""
+        self.total = total
+        self.tell(done, done)
+
+    def counted(self, count: int, seconds: float) -> str:
+        """How many, and how many in a second."""
+        rate = count / max(seconds, 1e-9)
+        if self.unit == "bytes":
+            return f"{size(count)}, {size(rate)}/s"
+        return f"{count:,} {self.unit}, {rate:,.0f}/s"
+
+    def line(self, count: int, done: int, seconds: float) -> str:
+        """How many, rate, share and time left in one line."""
+        line = f"{self.what}: {self.counted(count, seconds)}"
         if not self.total or not done:
             return line
         share = min(1.0, done / self.total)

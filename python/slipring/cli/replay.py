@@ -90,15 +90,15 @@ class _Playing:
                 try:
                     await self._play(replay, bus, publisher)
                 except SlipringError as error:
-                    rest = _summary(replay.played, publisher.outstanding)
+                    rest = _summary(replay.played, publisher)
                     raise RecordingError(f"{error}; {rest}") from None
                 except asyncio.CancelledError:
                     with contextlib.suppress(SlipringError, TimeoutError):
                         async with asyncio.timeout(FLUSH_S):
                             await publisher.flush()
-                    shown.note(f"interrupted: {_summary(replay.played, publisher.outstanding)}")
+                    shown.note(f"interrupted: {_summary(replay.played, publisher)}")
                     raise
-            print(_summary(replay.played, publisher.outstanding))
+            print(_summary(replay.played, publisher))
         _tell_damage(replay.played)
 
     async def _play(self, replay: "Replay", bus: "Bus", publisher: "Publisher") -> None:
@@ -132,14 +132,14 @@ class _Playing:
             )
 
 
-def _summary(played: "Played", unacknowledged: int) -> str:
+def _summary(played: "Played", publisher: "Publisher") -> str:
     now_ns = time.monotonic_ns()
     seconds = (now_ns - (played.began_ns or now_ns)) / 1e9
     recorded_s = played.recorded_ns / 1e9
     return (
-        f"{counted(played.messages, 'message')} in {seconds:,.1f} s: {recorded_s:,.1f} s of "
+        f"{counted(publisher.accepted, 'message')} in {seconds:,.1f} s: {recorded_s:,.1f} s of "
         f"recorded time, {recorded_s / max(seconds, 1e-9):,.1f} times real time; "
-        f"{unacknowledged:,} not acknowledged"
+        f"{publisher.outstanding:,} not acknowledged"
     )
 
 

@@ -48,10 +48,13 @@ async def _serve(config: Config, read: Read | None) -> None:
         broker.engine.stop()
         raise
     print(_ready_line(broker, console), flush=True)
-    async with asyncio.TaskGroup() as group:
-        group.create_task(broker.run(stop))
-        if console:
-            group.create_task(console.serve(stop))
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(broker.run(stop))
+            if console:
+                group.create_task(console.serve(stop))
+    except* SlipringError as failed:
+        raise failed.exceptions[0] from None
 
 
 def _reload(broker: Broker, read: Read) -> None:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from slipring.cli.display import ago, duration, printable, size
 from slipring.cli.journal_rows import journal_rows
+from slipring.cli.tables import facts, plain, table
 from slipring.errors import ConnectError
 
 TIMEOUT_S = 10
@@ -31,15 +32,15 @@ def run_status(url: str, *, as_json: bool) -> None:
         trouble = f"{journal['state'].upper()}: {journal['reason']}; {journal['advice']}"
         screen.print(Text(printable(trouble), "bold red"), "", sep="\n")
     screen.print(_summary(overview))
-    for table in (
+    for one in (
         _consumers(overview),
         _clients(overview),
         _away(overview),
         _prefixes(overview),
         _limits(overview),
     ):
-        if table.row_count:
-            screen.print("", table)
+        if one.row_count:
+            screen.print("", one)
 
 
 def _ask(url: str) -> Json:
@@ -60,8 +61,7 @@ def _ask(url: str) -> Json:
 
 def _summary(overview: Json) -> Table:
     broker, rates, totals = overview["broker"], overview["rates"], overview["totals"]
-    shown = Table.grid(padding=(0, 2))
-    for name, text in (
+    rows = [
         ("broker", f"{broker['name']} {broker['version']}, up for {duration(broker['uptime_s'])}"),
         ("mqtt", broker["mqtt"]),
         ("in", f"{rates['messages_in']:,.0f} messages/s, {size(rates['bytes_in'])}/s"),
@@ -70,31 +70,31 @@ def _summary(overview: Json) -> Table:
         ("clients", f"{overview['clients_total']:,}, {overview['sessions_away']:,} sessions away"),
         ("subscriptions", f"{overview['subscriptions_total']:,}"),
         ("retained", f"{overview['retained']['messages']:,}"),
+        ("waiting", f"{overview['waiting']['messages']:,} for their first subscriber"),
         *journal_rows(broker["journal"]),
-    ):
-        shown.add_row(Text(name, "dim"), _plain(text))
-    return shown
+    ]
+    return facts(rows)
 
 
 def _clients(overview: Json) -> Table:
     busiest = sorted(
         overview["clients"], key=lambda row: (-row["dropped"], -row["queued_messages"])
     )
-    shown = _table("client", "user", "address", "protocol", "+in", "+out", "+queue", "+dropped")
+    shown = table("client", "user", "address", "protocol", "+in", "+out", "+queue", "+dropped")
     for row in busiest[:CLIENTS_SHOWN]:
         numbers = (row["messages_in"], row["messages_out"], row["queued_messages"], row["dropped"])
         names = (row["client_id"], row["user"] or "", row["address"], row["protocol"])
-        shown.add_row(*map(_plain, names), *(f"{number:,}" for number in numbers))
+        shown.add_row(*map(plain, names), *(f"{number:,}" for number in numbers))
     _say_more(shown, overview["clients_total"])
     return shown
 
 
 def _away(overview: Json) -> Table:
-    shown = _table("client away", "user", "+waiting", "+data", "+since", "+ends in")
+    shown = table("client away", "user", "+waiting", "+data", "+since", "+ends in")
     for row in overview["away"][:AWAY_SHOWN]:
         left_s = row["expires_s"]
         shown.add_row(
-            *map(_plain, (row["client_id"], row["user"] or "")),
+            *map(plain, (row["client_id"], row["user"] or "")),
             f"{row['queued_messages']:,}",
             size(row["queued_bytes"]),
             ago((overview["at_ms"] - row["since_ms"]) / 1_000),
@@ -106,50 +106,36 @@ def _away(overview: Json) -> Table:
 
 def _consumers(overview: Json) -> Table:
     journal = overview["broker"]["journal"]
-    shown = _table("consumer", "+read to", "+behind", "+moved")
+    shown = table("consumer", "+read to", "+behind", "+moved")
     for row in journal["consumers"]:
         if row["flaw"]:
-            shown.add_row(_plain(row["name"]), "", "", _plain(row["flaw"]))
+            shown.add_row(plain(row["name"]), "", "", plain(row["flaw"]))
             continue
         moved = ago((overview["at_ms"] - row["updated_ms"]) / 1_000)
-        shown.add_row(_plain(row["name"]), f"{row['offset']:,}", f"{row['behind']:,}", moved)
+        shown.add_row(plain(row["name"]), f"{row['offset']:,}", f"{row['behind']:,}", moved)
     _say_more(shown, journal["consumers_total"])
     return shown
 
 
 def _prefixes(overview: Json) -> Table:
-    shown = _table("prefix", "+messages/s", "+data/s", "+messages", "+deliveries")
+    shown = table("prefix", "+messages/s", "+data/s", "+messages", "+deliveries")
     for row in overview["prefixes"][:PREFIXES_SHOWN]:
         rates = (f"{row['messages_s']:,.0f}", f"{size(row['bytes_s'])}/s")
         totals = (f"{row['messages']:,}", f"{row['deliveries']:,}")
-        shown.add_row(_plain(row["prefix"]), *rates, *totals)
+        shown.add_row(plain(row["prefix"]), *rates, *totals)
     return shown
 
 
 def _limits(overview: Json) -> Table:
-    shown = _table("limit reached", "+set to", "+times", "+last")
+    shown = table("limit reached", "+set to", "+times", "+last")
     for row in overview["limits"]:
         ago_s = (overview["at_ms"] - row["last_ms"]) / 1_000
-        key = _plain(f"limits.{row['limit']}")
+        key = plain(f"limits.{row['limit']}")
         shown.add_row(key, f"{row['value']:,}", f"{row['times']:,}", ago(ago_s))
     return shown
 
 
-def _say_more(table: Table, total: int) -> None:
-    more = total - table.row_count
+def _say_more(shown: Table, total: int) -> None:
+    more = total - shown.row_count
     if more > 0:
-        table.caption = f"and {more:,} more"
-
-
-def _table(*heads: str) -> Table:
-    """A table; numbers stand under a head with a plus."""
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for head in heads:
-        justify: Any = "right" if head.startswith("+") else "left"
-        table.add_column(head.removeprefix("+"), justify=justify, no_wrap=True)
-    return table
-
-
-def _plain(text: str) -> Text:
-    """A name that others chose, without markup and without control codes."""
-    return Text(printable(text))
+        shown.caption = f"and {more:,} more"

@@ -87,10 +87,17 @@ async def _subscribe(
 def _print(lines: bytes) -> bool:
     """False once nobody reads the output any more (`slipring sub ... | head`)."""
     try:
-        sys.stdout.buffer.write(lines)
-        sys.stdout.buffer.flush()
+        _write(lines)
     except BrokenPipeError:
         # What is still buffered would fail again when Python flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return False
     return True
+
+
+def _write(lines: bytes) -> None:
+    """All of it: where Python runs unbuffered, one call may write a part only."""
+    rest = memoryview(lines)
+    while rest:
+        rest = rest[sys.stdout.buffer.write(rest) :]
+    sys.stdout.buffer.flush()

@@ -64,6 +64,8 @@ def _gauges(status: Status) -> list[tuple[str, str, float]]:
         ("subscriptions", "Subscriptions of all sessions.", status.subscriptions),
         ("retained_messages", "Retained messages.", status.retained_messages),
         ("retained_bytes", "Bytes of the retained messages, about.", status.retained_bytes),
+        ("waiting_messages", "Messages without a first subscriber yet.", status.waiting_messages),
+        ("waiting_bytes", "Bytes of those, about.", status.waiting_bytes),
         ("topics", "Topics with a newest value.", status.topics),
     ]
 

@@ -45,6 +45,7 @@ def picture(broker: Broker, seen: Seen) -> Json:
         "sessions_away": status.sessions - status.clients,
         "subscriptions_total": status.subscriptions,
         "retained": {"messages": status.retained_messages, "bytes": status.retained_bytes},
+        "waiting": {"messages": status.waiting_messages, "bytes": status.waiting_bytes},
         "topics_total": status.topics,
         "limits": [_limit(broker, reached) for reached in broker.overview.limits_reached()],
         "prefixes": [asdict(rate) for rate in broker.overview.prefixes.busiest(PREFIXES_SHOWN)],

@@ -9,6 +9,8 @@ from slipring.errors import InvalidTopic, RecordingError
 from slipring.native import check_topic, decode_properties
 from slipring.recording.columns import MESSAGES
 
+PUBLISHER = "import"
+"""Who published a message of which the file does not say it."""
 MQTT_STRING_BYTES_MAX = 65_535
 
 # As a file gave them: what should be text is not known to be it yet.

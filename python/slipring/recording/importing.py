@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from slipring.client import Publisher
@@ -16,11 +16,7 @@ from slipring.errors import (
 from slipring.native import JournalWriter
 from slipring.recording.chunk import Chunk
 from slipring.recording.columns import at_least_once, to_native
-from slipring.recording.files import MessageFile
 from slipring.recording.journal import journal_folder
-
-PUBLISHER = "import"
-"""Who published a message of which the file does not say it."""
 
 STEP_MESSAGES = 8192
 """Sent between two tellings of the progress."""
@@ -67,31 +63,28 @@ class Intake:
 
 
 def import_to_journal(
-    file: MessageFile,
-    writer: JournalWriter,
-    intake: Intake,
-    on_progress: OnProgress,
-    *,
-    skip_bad: bool = False,
+    chunks: Iterable[Chunk], writer: JournalWriter, intake: Intake, on_progress: OnProgress
 ) -> None:
     """Append every message with its publisher and receive time."""
-    for chunk in file.chunks(skip=intake.skip, skip_bad=skip_bad, publisher=PUBLISHER):
+    for chunk in chunks:
         intake.begin(chunk)
         to_native(chunk.messages).append_to(writer, 0, len(chunk.numbers))
         on_progress(intake.messages, chunk.done)
 
 
 async def import_to_broker(
-    file: MessageFile,
+    chunks: Iterable[Chunk],
     publisher: Publisher,
     intake: Intake,
+    place: Callable[[int], str],
     on_progress: OnProgress,
-    *,
-    skip_bad: bool = False,
 ) -> None:
-    """Publish every message at QoS 1. Where it returns, the broker has acknowledged them all."""
+    """Publish every message at QoS 1. Where it returns, the broker has acknowledged them all.
+
+    `place` says in words where a row is, for one that is refused.
+    """
     try:
-        for chunk in file.chunks(skip=intake.skip, skip_bad=skip_bad, publisher=PUBLISHER):
+        for chunk in chunks:
             intake.begin(chunk)
             messages = to_native(at_least_once(chunk.messages))
             for start in range(0, len(messages), STEP_MESSAGES):
@@ -100,7 +93,7 @@ async def import_to_broker(
                 on_progress(intake.messages, chunk.done)
             await publisher.flush()
             on_progress(intake.messages, chunk.done)
-    except asyncio.CancelledError:
+    except (asyncio.CancelledError, KeyboardInterrupt):
         # What was accepted is sent all the same; wait for it, so that the count is right.
         with contextlib.suppress(SlipringError, TimeoutError):
             async with asyncio.timeout(FLUSH_S):
@@ -108,10 +101,10 @@ async def import_to_broker(
         raise
     except PublishRefused as refused:
         intake.stop_at(refused.index)
-        raise RecordingError(f"{file.place(intake.next_row)}: {refused}") from None
+        raise RecordingError(f"{place(intake.next_row)}: {refused}") from None
     except (InvalidTopic, Refused) as refused:
         await publisher.flush()
-        raise RecordingError(f"{file.place(intake.next_row)}: {refused}") from None
+        raise RecordingError(f"{place(intake.next_row)}: {refused}") from None
 
 
 def through(publisher: Publisher, skip: int = 0) -> Intake:

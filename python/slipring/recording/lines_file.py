@@ -9,7 +9,7 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from slipring.errors import RecordingError
-from slipring.recording.chunk import RAW_MESSAGES, Chunk, Sieve
+from slipring.recording.chunk import PUBLISHER, RAW_MESSAGES, Chunk, Sieve
 from slipring.recording.columns import MESSAGES
 from slipring.recording.jsonlines import Row, decode_line
 
@@ -64,7 +64,7 @@ class LinesFile:
         """A row's place in words."""
         return f"{self.name}, line {number + 1:,}"
 
-    def chunks(self, *, skip: int, skip_bad: bool, publisher: str) -> Iterator[Chunk]:
+    def chunks(self, *, skip: int, skip_bad: bool, publisher: str = PUBLISHER) -> Iterator[Chunk]:
         """Every message behind the first `skip` rows."""
         sieve = Sieve(skip_bad, self.place)
         lines = self._lines()

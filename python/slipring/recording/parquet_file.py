@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from slipring.errors import RecordingError
-from slipring.recording.chunk import RAW_MESSAGES, Chunk, Sieve
+from slipring.recording.chunk import PUBLISHER, RAW_MESSAGES, Chunk, Sieve
 from slipring.recording.columns import flags
 
 CHUNK_ROWS_MAX = 65_536
@@ -43,7 +43,7 @@ class ParquetFile:
         group = next(index for index, (_, end) in enumerate(self._ranges()) if number < end)
         return f"{self.name}, row {number + 1:,} (in row group {group + 1})"
 
-    def chunks(self, *, skip: int, skip_bad: bool, publisher: str) -> Iterator[Chunk]:
+    def chunks(self, *, skip: int, skip_bad: bool, publisher: str = PUBLISHER) -> Iterator[Chunk]:
         """Every message behind the first `skip` rows."""
         sieve = Sieve(skip_bad, self.place)
         for group, (start, end) in enumerate(self._ranges()):

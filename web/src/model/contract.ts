@@ -89,6 +89,11 @@ export interface BrokerEvent {
   text: string;
 }
 
+export interface Amount {
+  messages: number;
+  bytes: number;
+}
+
 export interface LiveMessage {
   at_ms: number;
   broker: Broker;
@@ -101,7 +106,9 @@ export interface LiveMessage {
   /** Sessions that wait for their client. */
   sessions_away: number;
   subscriptions_total: number;
-  retained: { messages: number; bytes: number };
+  retained: Amount;
+  /** Messages that wait for their first subscriber. */
+  waiting: Amount;
   limits: LimitReached[];
   prefixes: PrefixTraffic[];
   topics_total: number;

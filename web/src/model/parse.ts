@@ -1,5 +1,6 @@
 // Turns the text of a live message into its type, or throws `NotUnderstood`. Past this edge the types are trusted.
 import type {
+  Amount,
   AwaySession,
   Broker,
   BrokerEvent,
@@ -90,7 +91,7 @@ function prefixTraffic(row: Json): PrefixTraffic {
   };
 }
 
-function retained(row: Json): LiveMessage["retained"] {
+function amount(row: Json): Amount {
   return { messages: number(row, "messages"), bytes: number(row, "bytes") };
 }
 
@@ -134,7 +135,8 @@ export function parseLiveMessage(source: string): LiveMessage {
     sessions_total: number(root, "sessions_total"),
     sessions_away: number(root, "sessions_away"),
     subscriptions_total: number(root, "subscriptions_total"),
-    retained: retained(object(root["retained"], "retained")),
+    retained: amount(object(root["retained"], "retained")),
+    waiting: amount(object(root["waiting"], "waiting")),
     limits: list(root, "limits", limitReached),
     prefixes: list(root, "prefixes", prefixTraffic),
     topics_total: number(root, "topics_total"),

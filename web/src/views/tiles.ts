@@ -26,7 +26,7 @@ function figures(message: LiveMessage): [string, Figure][] {
     ["bytes_in", { value: bytes(rates.bytes_in), note: `${bytes(rates.bytes_out)}/s out` }],
     ["dropped", droppedFigure(totals, rates)],
     ["clients", { value: count(message.clients_total), note: clientsNote(message) }],
-    ["topics", { value: count(message.topics_total), note: retainedNote(message) }],
+    ["topics", { value: count(message.topics_total), note: keptNote(message) }],
     ["journal", journalFigure(broker.journal)],
   ];
 }
@@ -44,9 +44,10 @@ function clientsNote(message: LiveMessage): string {
   return `${waiting}${count(message.totals.connections)} since the start`;
 }
 
-function retainedNote(message: LiveMessage): string {
+function keptNote(message: LiveMessage): string {
   const { messages, bytes: size } = message.retained;
-  return messages > 0 ? `${count(messages)} retained, ${bytes(size)}` : "none retained";
+  const waiting = message.waiting.messages > 0 ? `${count(message.waiting.messages)} waiting, ` : "";
+  return waiting + (messages > 0 ? `${count(messages)} retained, ${bytes(size)}` : "none retained");
 }
 
 function journalFigure(journal: Journal): Figure {

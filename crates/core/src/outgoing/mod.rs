@@ -174,8 +174,8 @@ impl Outgoing {
     /// Messages and bytes that wait or are in flight.
     pub fn waiting(&self) -> (usize, usize) {
         let messages = self.queue.len() + self.window.len();
-        let own = self.lane.queued_bytes() + self.answers.bytes();
-        (messages, self.queue.bytes() + self.window.bytes() + own)
+        let own = self.window.bytes() + self.lane.queued_bytes() + self.answers.bytes();
+        (messages, self.queue.bytes().saturating_add(own))
     }
 
     /// Messages sent and not settled.

@@ -61,7 +61,7 @@ impl Outgoing {
         if self.queue.len() >= self.bounds.queue_messages {
             return Some(Limit::QueueMessages);
         }
-        let bytes = self.queue.bytes() + delivery.message.bytes();
+        let bytes = self.queue.bytes().saturating_add(delivery.message.bytes());
         (bytes > self.bounds.queue_bytes).then_some(Limit::QueueBytes)
     }
 

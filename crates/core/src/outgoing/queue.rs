@@ -68,6 +68,7 @@ pub(super) fn loaded(message: Arc<Message>, manner: &Manner) -> Delivery {
 pub(super) struct Queue {
     entries: VecDeque<Entry>,
     messages: usize,
+    /// About: a journal that lies can say more than fits.
     bytes: usize,
 }
 
@@ -91,7 +92,7 @@ impl Queue {
 
     pub fn push(&mut self, delivery: Delivery) {
         self.messages += 1;
-        self.bytes += delivery.message.bytes();
+        self.bytes = self.bytes.saturating_add(delivery.message.bytes());
         self.entries.push_back(Entry::Here(delivery));
     }
 
@@ -106,13 +107,13 @@ impl Queue {
             return self.push_run(run);
         }
         self.messages += 1;
-        self.bytes += entry.bytes();
+        self.bytes = self.bytes.saturating_add(entry.bytes());
         self.entries.push_back(entry);
     }
 
     pub fn push_run(&mut self, run: Run) {
         self.messages += run.count as usize;
-        self.bytes += run.bytes() as usize;
+        self.bytes = self.bytes.saturating_add(run.bytes() as usize);
         let joined = match self.entries.back_mut() {
             Some(Entry::Stored(last)) => last.extend(&run),
             _ => false,
@@ -127,7 +128,7 @@ impl Queue {
         match self.entries.pop_front()? {
             Entry::Here(delivery) => {
                 self.messages -= 1;
-                self.bytes -= delivery.message.bytes();
+                self.bytes = self.bytes.saturating_sub(delivery.message.bytes());
                 Some(delivery)
             }
             Entry::Stored(run) => {
@@ -143,9 +144,11 @@ impl Queue {
         let dropped = (entry.offset(), entry.qos());
         self.messages -= 1;
         match entry {
-            Entry::Here(delivery) => self.bytes -= delivery.message.bytes(),
+            Entry::Here(delivery) => {
+                self.bytes = self.bytes.saturating_sub(delivery.message.bytes());
+            }
             Entry::Stored(run) => {
-                self.bytes -= run.bytes as usize;
+                self.bytes = self.bytes.saturating_sub(run.bytes as usize);
                 self.put_back(run.rest());
             }
         }
@@ -182,9 +185,9 @@ impl Queue {
         while let Some(Entry::Stored(run)) = self.entries.front() {
             let Some(found) = find(run.first) else { break };
             let Some(Entry::Stored(run)) = self.entries.pop_front() else { break };
-            self.bytes -= run.bytes as usize;
+            self.bytes = self.bytes.saturating_sub(run.bytes as usize);
             if let Some(message) = found {
-                self.bytes += message.bytes();
+                self.bytes = self.bytes.saturating_add(message.bytes());
                 here.push(loaded(message, &run.manner));
             } else {
                 self.messages -= 1;

@@ -5,8 +5,14 @@ use proptest::prelude::*;
 use super::world::{Act, Life, history, lives};
 use crate::sim::{Crash, Sim};
 
+/// Thousands at least; `PROPTEST_CASES` asks for more.
+fn config() -> ProptestConfig {
+    let config = ProptestConfig::default();
+    ProptestConfig { cases: config.cases.max(2000), ..config }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(config())]
     /// Faults "kill -9 at any byte of a journal write", "power cut", "disk full", "fsync fails".
     #[test]
     fn after_any_crash_a_prefix_with_all_that_was_promised_is_left(

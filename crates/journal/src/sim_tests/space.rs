@@ -83,11 +83,14 @@ fn closing_without_space_says_what_was_not_written() {
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     stepped.put(&[b"kept"], b"", false);
     sim.set_capacity(Some(sim.bytes()));
+    let waiting = batch(&[b"waits"], b"").bytes() + batch(&[b"too"], b"").bytes();
     stepped.put(&[b"waits"], b"", false);
+    stepped.put(&[b"too"], b"", false);
     let _ = stepped.journal.close();
-    stepped.settle();
-    let failure = stepped.journal.close().unwrap_err();
-    assert!(failure.to_string().contains("found no space: the disk is full"), "{failure}");
+    assert!(stepped.committer.step() && !stepped.committer.step());
+    let failure = stepped.journal.close().unwrap_err().to_string();
+    let expected = format!("closed while {waiting} bytes found no space: the disk is full");
+    assert!(failure.contains(&expected), "{failure}");
     assert_eq!(contents(&mut reader(&sim)).unwrap().0, [b"kept"]);
 }
 

@@ -1,0 +1,94 @@
+//! One history: what happens when, and what goes wrong, all from a seed.
+
+use slipring_journal::sim::Crash;
+
+use crate::random::Random;
+use crate::verdict::Verdict;
+use crate::world::World;
+
+/// What goes wrong in a history, besides clients that lose their connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The broker is killed, at any moment and in the middle of writes.
+    Kills,
+    /// The power is cut: what was not synced may be gone, in part.
+    PowerCuts,
+    /// Writes and syncs fail, and the power is cut.
+    Failures,
+    /// The disk is full for a while, and the broker is killed.
+    FullDisk,
+    /// The disk says that it has synced, and has not: a planted fault, to be found.
+    Lies,
+}
+
+impl Fault {
+    /// Those that a broker must survive.
+    pub const REAL: [Self; 4] = [Self::Kills, Self::PowerCuts, Self::Failures, Self::FullDisk];
+
+    fn crash(self) -> Crash {
+        match self {
+            Self::Kills | Self::FullDisk => Crash::Kill,
+            Self::PowerCuts | Self::Failures | Self::Lies => Crash::PowerCut,
+        }
+    }
+}
+
+/// A history to play.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct History {
+    /// Decides everything.
+    pub seed: u64,
+    /// What goes wrong.
+    pub fault: Fault,
+    /// How much happens.
+    pub steps: usize,
+}
+
+/// Plays a history to its end, lets everything arrive, and judges.
+pub fn play(history: &History) -> Verdict {
+    let mut random = Random::new(history.seed);
+    let mut world = World::new(history.seed);
+    if history.fault == Fault::Lies {
+        world.disk.lie_about_syncs();
+    }
+    for _ in 0..history.steps {
+        step(&mut world, &mut random, history.fault);
+        if world.is_broken() {
+            world.crash(history.fault.crash());
+        }
+    }
+    world.disk.crash_after(usize::MAX);
+    world.disk.set_capacity(None);
+    world.disk.heal();
+    world.crash(history.fault.crash());
+    world.conclude()
+}
+
+fn step(world: &mut World, random: &mut Random, fault: Fault) {
+    match random.below(16) {
+        0..=5 => world.publish(random.below(2), random.below(4)),
+        6..=9 => world.subscribe(random.below(2), random.one_in(3)),
+        10..=12 => drop(world.broker().commit()),
+        13 => match random.below(4) {
+            0 | 1 => world.publishers[random.below(2)].cut(),
+            2 => world.subscribers[random.below(2)].cut(),
+            _ => world.broker().snapshot(),
+        },
+        _ => go_wrong(world, random, fault),
+    }
+}
+
+fn go_wrong(world: &mut World, random: &mut Random, fault: Fault) {
+    match (fault, random.below(6)) {
+        (_, 0) => world.crash(fault.crash()),
+        (_, 1) => world.disk.crash_after(random.below(600)),
+        (Fault::Failures, 2) => world.disk.fail_sync_after(random.below(4)),
+        (Fault::Failures, 3) => world.disk.fail_write_after(random.below(4)),
+        (Fault::FullDisk, 2) => {
+            let room = random.below(800) as u64;
+            world.disk.set_capacity(Some(world.disk.bytes() + room));
+        }
+        (Fault::FullDisk, 3) => world.disk.set_capacity(None),
+        _ => {}
+    }
+}

@@ -1,0 +1,13 @@
+//! Histories of crashes: the real engine on a simulated disk, clients that keep to MQTT, and a verdict
+//! on what was promised. The same seed gives the same history.
+
+mod history;
+mod line;
+mod publisher;
+mod random;
+mod subscriber;
+mod verdict;
+mod world;
+
+pub use history::{Fault, History, play};
+pub use verdict::Verdict;

@@ -1,0 +1,100 @@
+//! A client's end of one connection: packets out, packets in, never waiting.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
+
+use slipring_engine::simulated::Simulated;
+use slipring_wire::{
+    Ack, Connect, Framed, Packet, PacketId, Properties, PropertiesBuf, PropertyId, Reason, Value,
+    Version, frame,
+};
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
+
+const VERSION: Version = Version::V5;
+/// Seconds a session is kept: longer than any history.
+const KEPT_S: u32 = 86_400;
+
+/// A connection as its client sees it.
+pub struct Line {
+    stream: DuplexStream,
+    unsent: Vec<u8>,
+    unread: Vec<u8>,
+    closed: bool,
+}
+
+impl Line {
+    /// Connects, and asks for the session of this client.
+    pub fn open(broker: &Simulated, client_id: &str) -> Self {
+        let stream = broker.connect();
+        let mut line = Self { stream, unsent: Vec::new(), unread: Vec::new(), closed: false };
+        let mut properties = PropertiesBuf::new();
+        properties.push(PropertyId::SessionExpiryInterval, Value::Four(KEPT_S));
+        line.send(&Packet::Connect(Box::new(Connect {
+            version: VERSION,
+            clean_start: false,
+            keep_alive_s: 0,
+            client_id,
+            properties: properties.borrow(),
+            will: None,
+            user_name: None,
+            password: None,
+        })));
+        line
+    }
+
+    /// Adds a packet to what is sent at the next exchange.
+    pub fn send(&mut self, packet: &Packet<'_>) {
+        packet.encode(VERSION, &mut self.unsent);
+    }
+
+    /// The answer to a message.
+    pub fn answer(&mut self, packet: fn(Ack<'static>) -> Packet<'static>, packet_id: PacketId) {
+        let (reason, properties) = (Reason::Success, Properties::NONE);
+        self.send(&packet(Ack { packet_id, reason, properties }));
+    }
+
+    /// Writes what it can and reads what is there, while the broker runs; false once it is closed.
+    pub fn exchange(&mut self, broker: &Simulated) -> bool {
+        broker.run(poll_fn(|cx| {
+            while !self.unsent.is_empty() {
+                match Pin::new(&mut self.stream).poll_write(cx, &self.unsent) {
+                    Poll::Ready(Ok(count)) if count > 0 => drop(self.unsent.drain(..count)),
+                    Poll::Ready(_) => self.closed = true,
+                    Poll::Pending => break,
+                }
+                if self.closed {
+                    break;
+                }
+            }
+            let mut bytes = [0; 4096];
+            loop {
+                let mut space = ReadBuf::new(&mut bytes);
+                match Pin::new(&mut self.stream).poll_read(cx, &mut space) {
+                    Poll::Ready(Ok(())) if !space.filled().is_empty() => {
+                        self.unread.extend_from_slice(space.filled());
+                    }
+                    Poll::Ready(_) => self.closed = true,
+                    Poll::Pending => break,
+                }
+                if self.closed {
+                    break;
+                }
+            }
+            Poll::Ready(())
+        }));
+        !self.closed
+    }
+
+    /// Gives every whole packet that has come.
+    pub fn receive(&mut self, mut each: impl FnMut(&mut Self, Packet<'_>)) {
+        let bytes = std::mem::take(&mut self.unread);
+        let mut rest = &bytes[..];
+        while let Ok(Framed::Whole(found)) = frame(rest, usize::MAX) {
+            let packet = Packet::decode(&found, VERSION).expect("the broker keeps to MQTT");
+            each(self, packet);
+            rest = &rest[found.length..];
+        }
+        self.unread = rest.to_vec();
+    }
+}

@@ -1,0 +1,161 @@
+//! A publisher that keeps to MQTT: numbered messages at QoS 1 and 2, sent again until acknowledged.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use slipring_engine::simulated::Simulated;
+use slipring_wire::{Packet, PacketId, Publish, QoS};
+
+use crate::line::Line;
+
+/// Messages it has unacknowledged at most.
+const WINDOW: usize = 8;
+
+/// How far a message has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Sent,
+    /// PUBREC has come: the broker has it, PUBREL is sent.
+    Released,
+}
+
+/// A publisher, over all its connections.
+pub struct Publisher {
+    name: String,
+    line: Option<Line>,
+    welcome: bool,
+    next: u64,
+    next_id: u16,
+    /// Unfinished, by packet identifier: the number, and how far it is.
+    unfinished: BTreeMap<u16, (u64, Stage)>,
+    /// Numbers the broker has promised to deliver.
+    pub acknowledged: BTreeSet<u64>,
+    /// Numbers the broker has refused.
+    pub refused: BTreeSet<u64>,
+}
+
+/// The quality of a message: every third one is delivered once.
+pub fn qos_of(number: u64) -> QoS {
+    if number % 3 == 2 { QoS::ExactlyOnce } else { QoS::AtLeastOnce }
+}
+
+impl Publisher {
+    pub fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            line: None,
+            welcome: false,
+            next: 0,
+            next_id: 1,
+            unfinished: BTreeMap::new(),
+            acknowledged: BTreeSet::new(),
+            refused: BTreeSet::new(),
+        }
+    }
+
+    /// The topic of its messages.
+    pub fn topic(&self) -> String {
+        format!("simulated/{}", self.name)
+    }
+
+    /// Loses the connection.
+    pub fn cut(&mut self) {
+        self.line = None;
+        self.welcome = false;
+    }
+
+    /// Whether everything it sent is settled.
+    pub fn is_done(&self) -> bool {
+        self.unfinished.is_empty()
+    }
+
+    /// Connects if need be, sends up to so many further messages, and takes the answers.
+    pub fn turn(&mut self, broker: &Simulated, further: usize) {
+        let mut line = match self.line.take() {
+            Some(line) => line,
+            None => Line::open(broker, &self.name),
+        };
+        for _ in 0..further {
+            if self.welcome && self.unfinished.len() < WINDOW {
+                let id = self.free_id();
+                let number = self.next;
+                self.next += 1;
+                self.unfinished.insert(id, (number, Stage::Sent));
+                self.send(&mut line, id, number, false);
+            }
+        }
+        let open = line.exchange(broker);
+        line.receive(|line, packet| self.take(line, &packet));
+        if open {
+            self.line = Some(line);
+        } else {
+            self.cut();
+        }
+    }
+
+    fn free_id(&mut self) -> u16 {
+        loop {
+            let id = self.next_id;
+            self.next_id = self.next_id % 20 + 1; // few, so that they are used again soon
+            if !self.unfinished.contains_key(&id) {
+                return id;
+            }
+        }
+    }
+
+    fn send(&self, line: &mut Line, id: u16, number: u64, again: bool) {
+        let (topic, payload) = (self.topic(), number.to_be_bytes());
+        let publish = Publish {
+            dup: again,
+            qos: qos_of(number),
+            packet_id: PacketId::new(id),
+            ..Publish::new(&topic, &payload)
+        };
+        line.send(&Packet::Publish(publish));
+    }
+
+    fn take(&mut self, line: &mut Line, packet: &Packet<'_>) {
+        match packet {
+            Packet::ConnAck(connack) => {
+                self.welcome = !connack.reason.is_error();
+                self.resume(line, connack.session_present);
+            }
+            Packet::PubAck(ack) => self.settle(ack.packet_id.get(), ack.reason.is_error()),
+            Packet::PubRec(ack) if ack.reason.is_error() => self.settle(ack.packet_id.get(), true),
+            Packet::PubRec(ack) => {
+                if let Some((number, stage)) = self.unfinished.get_mut(&ack.packet_id.get()) {
+                    self.acknowledged.insert(*number);
+                    *stage = Stage::Released;
+                }
+                line.answer(Packet::PubRel, ack.packet_id);
+            }
+            Packet::PubComp(ack) => drop(self.unfinished.remove(&ack.packet_id.get())),
+            _ => {}
+        }
+    }
+
+    fn settle(&mut self, id: u16, refused: bool) {
+        if let Some((number, _)) = self.unfinished.remove(&id) {
+            let answered = if refused { &mut self.refused } else { &mut self.acknowledged };
+            answered.insert(number);
+        }
+    }
+
+    /// MQTT-4.4.0-1: what is unfinished is sent again with the same identifiers. Without its session
+    /// the broker knows of none, and what it has not acknowledged is sent anew.
+    fn resume(&mut self, line: &mut Line, session_present: bool) {
+        if !session_present {
+            self.unfinished.retain(|_, (_, stage)| *stage == Stage::Sent);
+        }
+        let mut unfinished: Vec<_> =
+            self.unfinished.iter().map(|(id, sent)| (*id, *sent)).collect();
+        unfinished.sort_by_key(|(_, (number, _))| *number);
+        for (id, (number, stage)) in unfinished {
+            match stage {
+                Stage::Sent => self.send(line, id, number, session_present),
+                Stage::Released => {
+                    line.answer(Packet::PubRel, PacketId::new(id).expect("it is from 1 to 20"));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The verdict on a history: what was promised, and what came of it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use slipring_wire::QoS;
+
+use crate::publisher::{Publisher, qos_of};
+use crate::subscriber::Subscriber;
+
+/// What was promised, and what came of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// Messages acknowledged.
+    pub acknowledged: usize,
+    /// Messages delivered, over all subscribers.
+    pub delivered: usize,
+    /// Messages refused, which promises nothing.
+    pub refused: usize,
+    /// QoS 1 messages delivered more than once, which MQTT allows after a crash.
+    pub repeated: usize,
+    /// How often the broker ended.
+    pub crashes: usize,
+    /// Every broken promise, in words.
+    pub broken: Vec<String>,
+}
+
+impl Verdict {
+    pub(crate) fn on(
+        publishers: &[Publisher],
+        subscribers: &[Subscriber],
+        journaled: &[(String, Vec<u8>)],
+        crashes: usize,
+    ) -> Self {
+        let mut verdict = Self { crashes, ..Self::default() };
+        let mut in_journal: BTreeMap<(&str, u64), usize> = BTreeMap::new();
+        for (topic, payload) in journaled {
+            let number = <[u8; 8]>::try_from(&payload[..]).map_or(u64::MAX, u64::from_be_bytes);
+            *in_journal.entry((topic, number)).or_default() += 1;
+        }
+        for ((topic, number), times) in &in_journal {
+            if qos_of(*number) == QoS::ExactlyOnce && *times > 1 {
+                verdict.broken.push(format!("{topic} {number} is {times} times in the journal"));
+            }
+        }
+        for publisher in publishers {
+            verdict.acknowledged += publisher.acknowledged.len();
+            verdict.refused += publisher.refused.len();
+            let topic = publisher.topic();
+            for number in &publisher.acknowledged {
+                if !in_journal.contains_key(&(&*topic, *number)) {
+                    verdict.broken.push(format!("{topic} {number} is not in the journal"));
+                }
+                for (at, subscriber) in subscribers.iter().enumerate() {
+                    if !subscriber.received.contains_key(&(topic.clone(), *number)) {
+                        verdict.broken.push(format!("{topic} {number} was lost to {at}"));
+                    }
+                }
+            }
+        }
+        for (at, subscriber) in subscribers.iter().enumerate() {
+            verdict.hear(at, subscriber);
+        }
+        verdict
+    }
+
+    fn hear(&mut self, at: usize, subscriber: &Subscriber) {
+        if subscriber.forgotten {
+            self.broken.push(format!("the session of {at} was forgotten"));
+        }
+        for ((topic, number), times) in &subscriber.received {
+            self.delivered += 1;
+            match (qos_of(*number), times) {
+                (_, 1) => {}
+                (QoS::ExactlyOnce, times) => {
+                    self.broken.push(format!("{topic} {number} came {times} times to {at}"));
+                }
+                _ => self.repeated += 1,
+            }
+        }
+    }
+
+    /// Takes in another verdict.
+    pub fn add(&mut self, other: Self) {
+        self.acknowledged += other.acknowledged;
+        self.delivered += other.delivered;
+        self.refused += other.refused;
+        self.repeated += other.repeated;
+        self.crashes += other.crashes;
+        self.broken.extend(other.broken);
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { acknowledged, delivered, refused, repeated, crashes, broken } = self;
+        write!(
+            out,
+            "{crashes} crashes, {acknowledged} acknowledged, {delivered} delivered, {repeated} of \
+             them again at QoS 1, {refused} refused, {} promises broken",
+            broken.len()
+        )
+    }
+}

@@ -1,0 +1,153 @@
+"""What a check found in a journal, as tables for people, or as JSON for programs."""
+
+from typing import Any
+
+from rich.table import Table
+
+from slipring.cli.display import counted, size
+from slipring.cli.journal_contents import consumer_json
+from slipring.cli.tables import facts, plain, table
+from slipring.native import DamageReport, JournalReport, SegmentReport
+from slipring.recording.moment import format_time
+
+GOOD_INDEXES = ("good", "absent")
+Json = dict[str, Any]
+
+
+def facts_of(report: JournalReport, *, is_open: bool) -> Table:
+    """What a start would find, in a few lines."""
+    kept = counted(report.messages, "message")
+    offsets = f"offsets {report.first_offset:,} to {report.end_offset:,}"
+    segments = counted(len(report.segments), "segment")
+    return facts(
+        [
+            ("journal", report.identity or "unknown: no segment has a whole header"),
+            ("kept", f"{kept} in {counted(report.batches, 'batch', 'batches')}, {offsets}"),
+            ("received", _span(report)),
+            ("read", f"{size(report.bytes)} in {segments}"),
+            ("cut", _tail(report, is_open=is_open)),
+            ("damaged", _damaged(report)),
+            ("indexes", _indexes(report)),
+            ("snapshot", _snapshot(report)),
+            ("consumers", _consumers(report)),
+        ]
+    )
+
+
+def tables(report: JournalReport) -> list[Table]:
+    """The damaged places, where there are any."""
+    shown = table("damaged segment", "+byte", "+first offset", "+end offset", "why")
+    for one in report.damage:
+        numbers = (one.position, one.first_offset, one.end_offset)
+        shown.add_row(plain(one.segment), *(f"{number:,}" for number in numbers), plain(one.why))
+    for segment in report.segments:
+        if segment.flaw:
+            shown.add_row(plain(segment.name), "0", "", "", plain(segment.flaw))
+    if report.more_damage:
+        shown.caption = f"and {report.more_damage:,} more"
+    return [shown] if shown.row_count else []
+
+
+def as_json(report: JournalReport, *, is_open: bool) -> Json:
+    """Everything the check tells."""
+    return {
+        "whole": report.is_whole,
+        "open": is_open,
+        "identity": report.identity,
+        "first_offset": report.first_offset,
+        "end_offset": report.end_offset,
+        "messages": report.messages,
+        "batches": report.batches,
+        "bytes": report.bytes,
+        "record_bytes": report.record_bytes,
+        "segments": [_segment_json(one) for one in report.segments],
+        "damage": [_damage_json(one) for one in report.damage],
+        "more_damage": report.more_damage,
+        "tail": report.tail and {**_damage_json(report.tail), "bytes": report.tail_bytes},
+        "snapshot": _snapshot_json(report),
+        "snapshot_flaw": report.snapshot_flaw,
+        "consumers": [consumer_json(one, report.end_offset) for one in report.consumers],
+    }
+
+
+def _span(report: JournalReport) -> str:
+    oldest = [one.oldest_ns for one in report.segments if one.oldest_ns is not None]
+    newest = [one.newest_ns for one in report.segments if one.newest_ns is not None]
+    if not oldest or not newest:
+        return "nothing"
+    return f"{format_time(min(oldest))} to {format_time(max(newest))}"
+
+
+def _tail(report: JournalReport, *, is_open: bool) -> str:
+    if report.tail is None:
+        return "nothing"
+    place = f"{report.tail_bytes:,} bytes of {report.tail.segment} at byte {report.tail.position:,}"
+    if is_open:
+        return f"nothing; {place} are being written"
+    return f"{place} at the next start: {report.tail.why}"
+
+
+def _damaged(report: JournalReport) -> str:
+    places = len(report.damage) + report.more_damage
+    heads = sum(one.flaw is not None for one in report.segments)
+    if report.is_whole:
+        return "nothing"
+    lost = sum(one.end_offset - one.first_offset for one in report.damage)
+    more = "at least " if report.more_damage else ""
+    return (
+        f"{counted(places + heads, 'place')}, {more}{counted(lost, 'message')} lost; "
+        "the others can be read"
+    )
+
+
+def _indexes(report: JournalReport) -> str:
+    bad = [one for one in report.segments if one.index not in GOOD_INDEXES]
+    good = sum(one.index == "good" for one in report.segments)
+    told = f"{good:,} good, {len(report.segments) - good - len(bad):,} absent"
+    named = "".join(f"; {one.name}: {one.index}" for one in bad[:3])
+    return f"{told}, {len(bad):,} not used{named}" if bad else told
+
+
+def _snapshot(report: JournalReport) -> str:
+    if report.snapshot_flaw:
+        return f"damaged: {report.snapshot_flaw}; the state is read from the start instead"
+    if report.snapshot is None:
+        return "none; the state is read from the start"
+    segment, offset, length = report.snapshot
+    return f"{size(length)} of state as of offset {offset:,}, in {segment}"
+
+
+def _consumers(report: JournalReport) -> str:
+    flawed = [one for one in report.consumers if one.flaw]
+    told = f"{len(report.consumers):,}"
+    return told + "".join(f"; {one.name}: {one.flaw}" for one in flawed)
+
+
+def _snapshot_json(report: JournalReport) -> Json | None:
+    if report.snapshot is None:
+        return None
+    segment, offset, length = report.snapshot
+    return {"segment": segment, "offset": offset, "bytes": length}
+
+
+def _segment_json(one: SegmentReport) -> Json:
+    return {
+        "name": one.name,
+        "bytes": one.bytes,
+        "messages": one.messages,
+        "oldest_ns": one.oldest_ns,
+        "newest_ns": one.newest_ns,
+        "epoch": one.epoch,
+        "flaw": one.flaw,
+        "index": one.index,
+    }
+
+
+def _damage_json(one: DamageReport) -> Json:
+    return {
+        "segment": one.segment,
+        "position": one.position,
+        "first_offset": one.first_offset,
+        "end_offset": one.end_offset,
+        "why": one.why,
+    }

@@ -1,0 +1,40 @@
+"""Tables of a few columns for a terminal. What others named never acts on it."""
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from slipring.cli.display import printable
+
+WIDTH_MAX = 1_000
+
+
+def table(*heads: str) -> Table:
+    """A table; numbers stand under a head with a plus."""
+    made = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for head in heads:
+        justify: Any = "right" if head.startswith("+") else "left"
+        made.add_column(head.removeprefix("+"), justify=justify, no_wrap=True)
+    return made
+
+
+def facts(rows: list[tuple[str, str]]) -> Table:
+    """Names with what is to say about each."""
+    made = Table.grid(padding=(0, 2))
+    for name, text in rows:
+        made.add_row(Text(name, "dim"), plain(text))
+    return made
+
+
+def show(*tables: Table) -> None:
+    """Print tables with a line between them. A narrow terminal wraps lines; nothing is cut off."""
+    screen = Console(highlight=False, width=WIDTH_MAX)
+    for index, one in enumerate(tables):
+        screen.print(*([""] if index else []), one)
+
+
+def plain(text: str) -> Text:
+    """A name that others chose, without markup and without control codes."""
+    return Text(printable(text))
