@@ -11,6 +11,8 @@ from slipring.control.limits import LimitsSection
 from tests.limited_broker import KEPT, Limited, LimitedBroker
 from tests.mqtt_bytes import Pair, properties
 from tests.raw_mqtt import V5, V311, Kind, RawPeer, Version, Will
+from tests.remote.asking import BUSY as ASK_AGAIN
+from tests.remote.asking import FINE, Asker
 
 BUSY, ELSEWHERE, QUOTA = 0x89, 0x9C, 0x97
 TOO_LARGE, NO_CLIENT_ID, NO_TOPIC, NO_FILTER = 0x95, 0x85, 0x90, 0x8F
@@ -357,6 +359,21 @@ def test_waiting_bytes_what_has_no_room_is_refused(limited: Limited) -> None:
     assert broker.reached("waiting_bytes") == 0
     assert wait(writer, "b", b"x" * 100) == QUOTA
     assert broker.reached("waiting_bytes") == 1
+
+
+def test_journal_requests_a_further_one_is_told_to_ask_again(limited: Limited) -> None:
+    broker = limited(journal_requests=1)
+    asker = Asker(broker.client("asker"))
+    assert asker.ask("about").status == FINE
+    assert broker.reached("journal_requests") == 0
+    asker.peer.send(*(asker.request("about") for _ in range(50)))
+    answers = [asker.answer() for _ in range(50)]
+    waiting = [answer for answer in answers if answer.status != FINE]
+    assert 0 < len(waiting) < 50
+    assert {(answer.status, "ask again" in answer.text) for answer in waiting} == {
+        (ASK_AGAIN, True)
+    }
+    assert broker.reached("journal_requests") == len(waiting)
 
 
 @pytest.mark.parametrize("version", [V5, V311])

@@ -225,14 +225,6 @@ def test_what_the_journal_keeps_about_sessions_stays_there(limited: Limited) -> 
         assert b"secret/filter/#" not in answer.packet.raw
 
 
-def test_journal_requests_0_lets_nobody_read(limited: Limited) -> None:
-    broker = limited(journal_requests=0)
-    asker = Asker(broker.client("asker"))
-    answer = asker.ask("about")
-    assert (answer.status, "ask again" in answer.text) == (BUSY, True)
-    assert broker.reached("journal_requests") == 1
-
-
 def test_a_user_without_the_right_is_told_which_key_to_set(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "remote.md").read_text()
     user = page.split("```toml\n")[1].split("```")[0]
