@@ -16,7 +16,7 @@ use crate::client::Link;
 use crate::event::now_ns;
 use crate::inlet::Inlet;
 use crate::origin::Origin;
-use crate::outlet::Outlet;
+use crate::outlet::{Answers, Outlet};
 use crate::party::{End, Party};
 
 /// Answers a client may leave unread before we stop reading from it.
@@ -193,9 +193,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// Hands the batch to the journal; its answers go when what they promise is true.
     async fn journal(&mut self) -> Result<(), End> {
-        let Party { broker, feed, reply, .. } = &mut self.party;
+        let Party { broker, feed, reply, blocks, .. } = &mut self.party;
         match feed.journal(broker).await {
-            Ok(gate) => self.outlet.hold(&broker.gates, gate, reply, feed.take_promised()),
+            Ok(gate) => {
+                let (promised, blocks) = (feed.take_promised(), std::mem::take(blocks));
+                self.outlet.hold(&broker.gates, reply, Answers { gate, promised, blocks });
+            }
             Err(reason) => {
                 reply.clear(); // never acknowledged
                 return Err(End::Closed(reason));

@@ -26,8 +26,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     pub async fn finish(&mut self, end: End) {
         let stopping = matches!(end, End::Closed(Reason::ServerShuttingDown));
         self.count_limit(&end);
+        self.outlet.record_rest(&self.party.broker);
         if matches!(end, End::Closed(Reason::SessionTakenOver)) {
-            self.outlet.record_rest(&self.party.broker);
             self.party.leave(&end).await; // somebody waits for the session
         }
         if !matches!(end, End::Lost(_)) {
@@ -36,7 +36,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if stopping && self.party.check.is_none() {
             let _ = timeout(LAST_READS_MAX, self.read_to_the_end()).await;
         }
-        self.outlet.record_rest(&self.party.broker);
         self.party.leave(&end).await;
         self.party.feed.forget_routes(&self.party.broker);
         let broker = &self.party.broker;

@@ -30,8 +30,8 @@ pub(crate) struct Outlet {
     /// Bytes that wait for the journal, in the order they go.
     held: VecDeque<Held>,
     held_bytes: usize,
-    /// Messages for the client are among them.
-    holds_messages: bool,
+    /// How many of them messages for the client must not overtake.
+    blocking: usize,
     /// The gate that wakes us.
     awaited: Option<Gate>,
     /// Messages that were taken, and the records the journal must have before they go.
@@ -49,7 +49,19 @@ struct Held {
     bytes: Vec<u8>,
     /// What they acknowledge.
     promised: Promised,
-    messages: bool,
+    /// Messages for the client go after it: it is one, or the SUBACK they are sent for.
+    blocks: bool,
+}
+
+/// What is known of the answers of one batch.
+#[derive(Clone, Copy)]
+pub(crate) struct Answers {
+    /// What they wait for.
+    pub gate: Gate,
+    /// What they acknowledge.
+    pub promised: Promised,
+    /// Messages for the client go after them.
+    pub blocks: bool,
 }
 
 /// Messages for the client that go once the journal knows their identifiers.
@@ -61,18 +73,19 @@ struct Unrecorded {
 
 impl Outlet {
     /// Adds answers that go when a gate is open. What comes later does not overtake them.
-    pub fn hold(&mut self, gates: &Gates, gate: Gate, bytes: &mut Vec<u8>, promised: Promised) {
+    pub fn hold(&mut self, gates: &Gates, bytes: &mut Vec<u8>, answers: Answers) {
+        let Answers { gate, promised, blocks } = answers;
         if self.held.is_empty() && gates.is_open(gate) {
             gates.acknowledged.count(promised);
             self.control.append(bytes);
         } else if !bytes.is_empty() {
-            self.push(Held { gate, bytes: std::mem::take(bytes), promised, messages: false });
+            self.push(Held { gate, bytes: std::mem::take(bytes), promised, blocks });
         }
     }
 
     fn push(&mut self, held: Held) {
         self.held_bytes += held.bytes.len();
-        self.holds_messages |= held.messages;
+        self.blocking += usize::from(held.blocks);
         self.held.push_back(held);
     }
 
@@ -95,8 +108,7 @@ impl Outlet {
     pub fn forget_held(&mut self) {
         self.held.clear();
         self.held_bytes = 0;
-        self.holds_messages = false;
-        self.unrecorded = None;
+        self.blocking = 0;
     }
 
     /// Lets go what the journal has made safe, and asks to be woken for the rest.
@@ -112,7 +124,7 @@ impl Outlet {
                 return;
             }
             self.held_bytes -= held.bytes.len();
-            self.holds_messages &= !held.messages;
+            self.blocking -= usize::from(held.blocks);
             broker.gates.acknowledged.count(held.promised);
             self.control.append(&mut held.bytes);
             self.held.pop_front();
@@ -126,7 +138,7 @@ impl Outlet {
         match broker.append(&mut unrecorded.batch, unrecorded.level) {
             Ok((_, gate)) if unrecorded.level > Durability::Memory => {
                 let promised = Promised::default();
-                self.push(Held { gate, bytes: unrecorded.bytes, promised, messages: true });
+                self.push(Held { gate, bytes: unrecorded.bytes, promised, blocks: true });
             }
             Err(AppendError::Full { .. }) => {
                 let mark = broker.gates.next_write();
@@ -205,14 +217,14 @@ impl Outlet {
 
     fn take(&mut self, broker: &Arc<Broker>, client: &Arc<Client>, link: &Arc<Link>) -> Taken {
         let mut outgoing = client.outgoing();
-        if !outgoing.is_linked(link.key) || !outgoing.has_work() {
+        if self.blocking > 0 || !outgoing.is_linked(link.key) || !outgoing.has_work() {
             return Taken::default();
         }
         let mut find = |filter: &str| broker.retained().matching(filter);
         if !outgoing.is_durable() {
             return outgoing.take(broker.now_ms(), &mut find, &mut self.unsent);
         }
-        if self.holds_messages || self.unrecorded.is_some() {
+        if self.unrecorded.is_some() {
             return Taken::default(); // what was taken before goes first
         }
         let start = self.unsent.len();

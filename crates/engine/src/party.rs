@@ -77,6 +77,8 @@ pub(crate) struct Party {
     pub keep_alive_s: u16,
     pub reply: Vec<u8>,
     pub feed: Feed,
+    /// Messages for the client go after the answers of this batch.
+    pub blocks: bool,
     /// What must be before the client is let in; until it is, its further packets wait.
     pub check: Option<Check>,
     incoming: Incoming,
@@ -98,6 +100,7 @@ impl Party {
             keep_alive_s: 0,
             reply: Vec::new(),
             feed: Feed::new(),
+            blocks: false,
             check: None,
             incoming: Incoming::default(),
             acks: Vec::new(),

@@ -24,6 +24,7 @@ impl Party {
                 let (options, replay) = (change.options, change.replay);
                 let subscribed = Record::Subscribed { session, filter, options, replay };
                 self.feed.record(&subscribed, Durability::Disk);
+                self.blocks = true;
             }
             self.feed.claim_waiting(&self.broker, client, change);
             if change.replay {
