@@ -38,8 +38,8 @@ class Case:
 
 
 SMALL = Case(
-    "64 B, 10 publishers, 50 messages of each not acknowledged",
-    ("--publishers=10", "--window=50"),
+    "64 B, 10 publishers, 200 messages of each not acknowledged",
+    ("--publishers=10", "--window=200"),
     {MOSQUITTO: 60_000, NATS: 30_000, MEMORY: 1_000_000, PROCESS: 1_000_000, DISK: 500_000},
 )
 PACED = Case(
@@ -48,8 +48,8 @@ PACED = Case(
     {MEMORY: 300_000, PROCESS: 300_000, DISK: 300_000},
 )
 LARGE = Case(
-    "16 kB, 4 publishers, 16 messages of each not acknowledged",
-    ("--publishers=4", "--window=16", f"--bytes={LARGE_BYTES}"),
+    "16 kB, 4 publishers, 64 messages of each not acknowledged",
+    ("--publishers=4", "--window=64", f"--bytes={LARGE_BYTES}"),
     {MOSQUITTO: 20_000, NATS: 20_000, MEMORY: 60_000, PROCESS: 60_000, DISK: 60_000},
     LARGE_BYTES,
 )
@@ -156,7 +156,7 @@ def traffic_rows(generator: Generator) -> list[str]:
     ours = (small.get(DISK), paced.get(DISK), large.get(DISK))
     return [
         case_row(SMALL, small, f"{RATE_BAR:,}/s at disk", _at_least(ours[0], "rate", RATE_BAR)),
-        case_row(PACED, paced, "p99 5 ms at disk", _at_most(ours[1], "p99_us", WAIT_BAR_US)),
+        case_row(PACED, paced, "p99 5 ms at disk", _keeps_pace(ours[1])),
         case_row(LARGE, large, "200 MB/s at disk", _at_least(ours[2], "bytes", BYTES_BAR)),
     ]
 
@@ -165,8 +165,11 @@ def _at_least(numbers: Numbers | None, key: str, bar: float) -> bool | None:
     return numbers[key] >= bar if numbers else None
 
 
-def _at_most(numbers: Numbers | None, key: str, bar: float) -> bool | None:
-    return numbers[key] <= bar if numbers else None
+def _keeps_pace(numbers: Numbers | None) -> bool | None:
+    """Whether what was offered was acknowledged, and soon enough."""
+    if numbers is None:
+        return None
+    return numbers["rate"] >= 0.99 * RATE_BAR and numbers["p99_us"] <= WAIT_BAR_US
 
 
 def kept_row(generator: Generator) -> str:

@@ -28,7 +28,7 @@ SLIPRING_CONFIG = """\
 durability = "{level}"
 [limits]
 queue_messages = 100000000
-queue_bytes = 100000000000
+queue_bytes = 60000000000
 """
 MOSQUITTO_CONFIG = """\
 user root
@@ -77,18 +77,19 @@ class Keeper:
         folder.mkdir(exist_ok=True)
         command, address = self.command(folder)
         began = time.perf_counter()
-        with subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        ) as process:
+        with (
+            (folder / "said").open("wb") as said,
+            subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said) as process,
+        ):
             try:
-                _wait(process, generator, address)
+                _wait(process, generator, address, folder / "said")
                 ready_s = time.perf_counter() - began
                 yield Running(process, Broker(self.name, process.pid, address), ready_s)
             finally:
                 process.kill()
 
 
-def _wait(process: subprocess.Popen[bytes], generator: Generator, address: str) -> None:
+def _wait(process: subprocess.Popen[bytes], generator: Generator, address: str, said: Path) -> None:
     """Until it lets a client in."""
     late = time.perf_counter() + START_S
     while True:
@@ -96,7 +97,7 @@ def _wait(process: subprocess.Popen[bytes], generator: Generator, address: str) 
             generator.run("connect", address, "--clients=1")
         except RunFailed:
             if process.poll() is not None or time.perf_counter() > late:
-                raise
+                raise RunFailed(f"it does not start: {said.read_text()}") from None
         else:
             return
 

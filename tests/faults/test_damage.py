@@ -74,4 +74,4 @@ def test_it_is_named_and_the_rest_is_served(ended: Stage, damage: object) -> Non
     assert set(range(10)) | set(range(COUNT - 10, COUNT)) <= set(numbers)
     ended.peers.close()
     _, errors = ended.broker.stop()
-    assert file.stem in errors, "the log does not name the damage"
+    assert file.stem in errors, errors
