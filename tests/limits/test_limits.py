@@ -370,9 +370,8 @@ def test_journal_requests_a_further_one_is_told_to_ask_again(limited: Limited) -
     answers = [asker.answer() for _ in range(50)]
     waiting = [answer for answer in answers if answer.status != FINE]
     assert 0 < len(waiting) < 50
-    assert {(answer.status, "ask again" in answer.text) for answer in waiting} == {
-        (ASK_AGAIN, True)
-    }
+    assert {answer.status for answer in waiting} == {ASK_AGAIN}
+    assert "ask again" in waiting[0].text
     assert broker.reached("journal_requests") == len(waiting)
 
 
