@@ -282,7 +282,7 @@ impl Party {
         let Some(client) = self.client.clone() else { return };
         let (with_will, expiry_s) = match end {
             End::Goodbye(goodbye) => (goodbye.with_will, goodbye.expiry_s),
-            End::Closed(Reason::ServerShuttingDown) => (false, None),
+            End::Closed(Reason::ServerShuttingDown) => (self.broker.journal.is_some(), None),
             _ => (true, None),
         };
         let will = self.will.take().filter(|_| with_will);

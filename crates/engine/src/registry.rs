@@ -200,6 +200,13 @@ impl Broker {
         registry.discount(link);
         let now_ms = self.now_ms();
         state.expiry_s = expiry_s.unwrap_or(state.expiry_s);
+        if self.is_stopping() && state.recorded {
+            // The next start sends the will, unless the client comes back first.
+            state.left_ns = now_ns();
+            state.will = will.map(|will| (will, now_ms));
+            self.record_left(client, &state);
+            return None;
+        }
         if state.expiry_s == 0 {
             drop(state);
             self.end_session(&mut registry, client);
@@ -276,8 +283,7 @@ impl Broker {
 /// Whether a session that is taken over is over with the connection it loses: MQTT-3.1.2-6 of 3.1.1,
 /// and an expiry interval of 0.
 fn ends_with_its_connection(client: &Client) -> bool {
-    let state = client.state();
-    state.link.is_some() && state.expiry_s == 0
+    client.state().expiry_s == 0
 }
 
 /// So many seconds later; None is never.

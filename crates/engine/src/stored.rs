@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use slipring_core::{Durability, Message, Millis, Place, Pushed, Stored};
-use slipring_journal::{Batch, Reader, StoredMessage};
+use slipring_core::{Message, Millis, Place, Pushed, Stored};
+use slipring_journal::{ReadError, Reader, StoredMessage};
 use slipring_wire::QoS;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -18,33 +18,38 @@ pub(crate) type Shelf = Mutex<Option<Reader>>;
 impl Broker {
     /// Reads the messages a client waits for, apart from the threads that serve connections.
     pub fn load(self: &Arc<Self>, client: &Arc<Client>, offsets: Vec<u64>) {
-        let Ok((_, gate)) = self.append(&mut Batch::new(), Durability::Process) else { return };
         let (broker, client) = (Arc::clone(self), Arc::clone(client));
         tokio::spawn(async move {
-            if !broker.gates.passed(gate).await {
-                return; // what is not written cannot be read
-            }
-            let load = move || {
-                let found = broker.read_stored(&offsets);
+            loop {
+                let moved = broker.gates.moved.notified();
+                let (reading, wanted) = (Arc::clone(&broker), offsets.clone());
+                let read = move || reading.read_stored(&wanted);
+                let found = match Handle::current().runtime_flavor() {
+                    RuntimeFlavor::CurrentThread => read(), // a simulation: nothing happens apart
+                    _ => tokio::task::spawn_blocking(read).await.unwrap_or_default(),
+                };
+                if found.is_empty() {
+                    moved.await; // what is not written yet cannot be read
+                    continue;
+                }
                 if client.outgoing().fill(&found) == Pushed::Wake {
                     client.wake();
                 }
-            };
-            match Handle::current().runtime_flavor() {
-                RuntimeFlavor::CurrentThread => load(), // a simulation: nothing happens apart
-                _ => drop(tokio::task::spawn_blocking(load)),
+                return;
             }
         });
     }
 
-    /// The messages at these offsets; None where there is none any more.
+    /// The messages at these offsets, up to the first that is not written yet; None where there is
+    /// none any more.
     fn read_stored(&self, offsets: &[u64]) -> Vec<(u64, Option<Arc<Message>>)> {
+        let Some(journal) = &self.journal else { return Vec::new() };
         let mut kept = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(journal) = &self.journal else { return lost(offsets) };
-        let reader = kept.get_or_insert_with(|| journal.reader());
-        let found = reader.messages(offsets);
+        let found = kept.get_or_insert_with(|| journal.reader()).messages(offsets);
         drop(kept);
-        let messages = found.into_iter().map(|found| Some(Arc::new(self.restored(&found.ok()?)?)));
+        let written =
+            found.iter().take_while(|found| !matches!(found, Err(ReadError::Beyond { .. })));
+        let messages = written.map(|found| Some(Arc::new(self.restored(found.as_ref().ok()?)?)));
         offsets.iter().copied().zip(messages).collect()
     }
 
@@ -62,10 +67,6 @@ impl Broker {
         };
         Message::restored(&stored, self.now_ms()).ok()
     }
-}
-
-fn lost(offsets: &[u64]) -> Vec<(u64, Option<Arc<Message>>)> {
-    offsets.iter().map(|offset| (*offset, None)).collect()
 }
 
 /// How long ago something was, by the clock on the wall; a clock that went back makes it now.
