@@ -19,6 +19,7 @@ use crate::StartError;
 use crate::client::{Client, Link};
 use crate::event::{EventKind, Events};
 use crate::gates::Gates;
+use crate::jumps::Jumps;
 use crate::keeper::Keeper;
 use crate::losses::Losing;
 use crate::passwords::Passwords;
@@ -44,6 +45,7 @@ pub(crate) struct Broker {
     /// Reads what waits in the journal.
     pub shelf: Shelf,
     pub upkeep: Upkeep,
+    pub jumps: Jumps,
     /// Messages that a failed journal did not take.
     pub not_journaled: AtomicU64,
     /// Counts changes of the subscriptions and of the plan; kept routes of an older one are void.
@@ -123,6 +125,7 @@ impl Broker {
             gates,
             shelf: Shelf::default(),
             upkeep: Upkeep::default(),
+            jumps: Jumps::new(),
             not_journaled: AtomicU64::new(0),
             generation: AtomicU64::new(1),
             routes_bytes: AtomicUsize::new(0),

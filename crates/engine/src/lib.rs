@@ -10,6 +10,7 @@ mod farewell;
 mod feed;
 mod gates;
 mod inlet;
+mod jumps;
 mod keeper;
 mod listener;
 mod losses;

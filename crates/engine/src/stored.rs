@@ -63,7 +63,7 @@ impl Broker {
             qos: QoS::from_bits(stored.flags.qos()).ok()?,
             retain: stored.flags.retain(),
             place: Place { offset: stored.offset, durability },
-            age_ms: age_ms(stored.receive_ns),
+            age_ms: age_ms(stored.receive_ns.saturating_add(self.jumps.since(stored.offset))),
         };
         Message::restored(&stored, self.now_ms()).ok()
     }

@@ -69,6 +69,7 @@ impl Broker {
     /// One round. Reads and writes files: not for a thread that serves connections.
     fn keep_short(&self, segment_bytes: u64) {
         let Some(journal) = &self.journal else { return };
+        self.jumps.look(journal.status().next_offset);
         let mut done = self.upkeep.done.lock().unwrap_or_else(PoisonError::into_inner);
         done.rounds = done.rounds.wrapping_add(1);
         let grown = self.gates.written() - done.mark;
