@@ -201,3 +201,15 @@ def the_will_of_a_client_that_the_end_cut_off_is_sent(stage: Stage) -> Iterator[
     stage.publish("elsewhere", b"")
     yield
     assert messages(stage.back("heir"), 1)[0].payload == b"gone"
+
+
+@scenario
+def messages_without_a_subscriber_wait_for_the_first_by_priority(stage: Stage) -> Iterator[None]:
+    """T3."""
+    for number, priority in enumerate(["low", "normal", "high", "normal"]):
+        asked = properties(user=[("slipring-wait", "1"), ("slipring-priority", priority)])
+        stage.publish("depot/orders", b"%d" % number, properties=asked)
+    yield
+    first = stage.subscribed("first", ("depot/#", 1))
+    assert [message.payload for message in messages(first, 4)] == [b"2", b"1", b"3", b"0"]
+    assert stage.subscribed("second", ("depot/#", 1)).quiet(), "they are delivered once"
