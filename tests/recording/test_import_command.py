@@ -112,8 +112,7 @@ def test_a_broker_that_goes_away_is_told_with_what_it_acknowledged(
         stream.flush()
         while len(payloads(broker.data)) < CHUNK:
             assert process.poll() is None, process.communicate()
-        broker.process.kill()
-        broker.process.wait()
+        broker.stop(signal.SIGKILL)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 1
     assert "lost the connection" in errors

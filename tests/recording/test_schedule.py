@@ -88,3 +88,9 @@ def test_at_the_greatest_speed_everything_is_due() -> None:
 def test_another_pass_begins_when_the_last_message_of_the_one_before_was_due() -> None:
     again = Schedule(FIRST_NS, BEGAN_NS, 2.0).again(FIRST_NS + 3_000_000_000)
     assert again == Schedule(FIRST_NS, BEGAN_NS + 1_500_000_000, 2.0)
+
+
+def test_nobody_waits_for_a_message_that_is_late() -> None:
+    schedule = Schedule(FIRST_NS, BEGAN_NS, 1.0)
+    assert schedule.wait_ns(FIRST_NS + 30, BEGAN_NS + 20) == 10
+    assert schedule.wait_ns(FIRST_NS + 30, BEGAN_NS + 40) == 0
