@@ -12,13 +12,16 @@ import pytest
 
 from tests.faults.conftest import Tell
 from tests.faults.lives import AfterDeath, Lives
+from tests.faults.publisher import LASTING
 from tests.faults.station import SEED, Station
 from tests.faults.verdict import Report
 from tests.faults.witness import Witness, in_journal
+from tests.hostile.crowd import Crowd
 
 ROUNDS = int(os.environ.get("ROUNDS", "15"))
 TIMEOUT_S = 120 + ROUNDS * 20
 ACKNOWLEDGEMENTS_MAX = 300
+CROWD = 2_000
 
 
 def verdict(witness: Witness, station: Station) -> Report:
@@ -60,6 +63,20 @@ def test_a_power_cut_under_load_takes_nothing_that_was_acknowledged(
         witness.send_some_away()
         witness.begin()
     assert tell(verdict(witness, station)).is_clean
+
+
+def test_a_crowd_finds_its_sessions_after_a_kill(station: Station) -> None:
+    """Thousands come back at once, to a broker that was killed the moment it had let them in."""
+    first = station.start()
+    crowd = Crowd(first, CROWD)
+    assert crowd.connect(clean=True, properties=LASTING) == {(0, False): CROWD}
+    first.stop(signal.SIGKILL)
+    crowd.hang_up()
+    second = station.start()
+    again = Crowd(second, CROWD)
+    assert again.connect(clean=False, properties=LASTING) == {(0, True): CROWD}
+    again.hang_up()
+    assert second.stop()[0] == 0
 
 
 def test_nothing_is_written_behind_the_back_of_the_failing_disk(station: Station) -> None:
