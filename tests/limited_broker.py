@@ -9,7 +9,7 @@ import pytest
 
 from tests.metrics import Metrics
 from tests.mqtt_bytes import properties
-from tests.raw_mqtt import V5, RawPeer, Version
+from tests.raw_mqtt import V5, Packet, RawPeer, Version
 from tests.running_broker import RunningBroker
 
 KEPT = properties(session_expiry=3_600)
@@ -47,6 +47,13 @@ class LimitedBroker:
         peer = self.peer()
         assert peer.connect(client_id, clean=False, properties=KEPT).session_present
         return peer
+
+    def stored(self, client_id: str, count: int) -> list[Packet]:
+        """What waited in the journal for a client that comes back; it is read in its own time."""
+        peer = self.back(client_id)
+        found = [peer.packet() for _ in range(count)]
+        assert peer.quiet(), "that was all"
+        return found
 
     def reached(self, limit: str) -> float:
         """How often a limit was reached so far."""

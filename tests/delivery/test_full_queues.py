@@ -190,5 +190,5 @@ def test_a_message_that_expires_in_a_queue_is_not_sent_and_is_counted(limited: L
     brief = broker.client("brief", properties=b"\x11\x00\x00\x00\x02")
     brief.send(V5.disconnect())
     Metrics.when(broker.running, 'slipring_events_total{kind="expired"}', 1)
-    assert [message.payload for message in broker.back("reader").waiting()] == [b"long"]
+    assert [message.payload for message in broker.stored("reader", 1)] == [b"long"]
     assert Metrics.of(broker.running)["slipring_messages_expired_total"] == 1

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import pytest
 
 from tests.limited_broker import KEPT, Limited, LimitedBroker
+from tests.mqtt_bytes import Pair
 from tests.raw_mqtt import V5, Kind, RawPeer, properties
 
-Pair = tuple[str, str]
 NOBODY = 0x10
 WAIT: Pair = ("slipring-wait", "1")
 
@@ -42,7 +42,7 @@ def subscribe(peer: RawPeer, topics: str = "t", qos: int = 1) -> list[bytes]:
     found = [packet for packet in peer.waiting() if packet.kind is Kind.PUBLISH]
     for packet in found:
         if packet.qos:
-            peer.send(V5.puback(packet.packet_id))
+            peer.send(V5.puback(packet.id))
     return [packet.payload for packet in found]
 
 
@@ -91,5 +91,4 @@ def test_a_session_that_takes_it_and_leaves_still_has_it(broker: LimitedBroker) 
         first.send(V5.subscribe(1, ("t", 1)))
         assert {packet.kind for packet in first.waiting()} >= {Kind.SUBACK, Kind.PUBLISH}
     assert subscribe(broker.client("second")) == []
-    back = broker.back("first")
-    assert [packet.payload for packet in back.waiting()] == [b"order"]
+    assert [packet.payload for packet in broker.stored("first", 1)] == [b"order"]

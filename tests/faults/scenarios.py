@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from tests.faults.stage import HOUR_S, KEPT, Scenario, Stage, messages
+from tests.mqtt_bytes import Pair
 from tests.raw_mqtt import V5, V311, Kind, Will, properties
 
 SCENARIOS: list[Scenario] = []
@@ -207,8 +208,8 @@ def the_will_of_a_client_that_the_end_cut_off_is_sent(stage: Stage) -> Iterator[
 def messages_without_a_subscriber_wait_for_the_first_by_priority(stage: Stage) -> Iterator[None]:
     """T3."""
     for number, priority in enumerate(["low", "normal", "high", "normal"]):
-        asked = properties(user=[("slipring-wait", "1"), ("slipring-priority", priority)])
-        stage.publish("depot/orders", b"%d" % number, properties=asked)
+        asked: list[Pair] = [("slipring-wait", "1"), ("slipring-priority", priority)]
+        stage.publish("depot/orders", b"%d" % number, properties=properties(user=asked))
     yield
     first = stage.subscribed("first", ("depot/#", 1))
     assert [message.payload for message in messages(first, 4)] == [b"2", b"1", b"3", b"0"]

@@ -240,8 +240,8 @@ def test_inflight_further_messages_wait_for_an_acknowledgement(limited: Limited)
 
 
 def waiting_for(broker: LimitedBroker, client_id: str) -> list[tuple[bytes, object]]:
-    """What waited for a client: each payload, and the drops that were told with it."""
-    found = broker.back(client_id).waiting()
+    """The two that waited for a client: each payload, and the drops that were told with it."""
+    found = broker.stored(client_id, 2)
     return [(one.payload, one.properties.get("user")) for one in found]
 
 
