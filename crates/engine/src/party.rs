@@ -183,7 +183,7 @@ impl Party {
                 let mut state = client.state_of(&self.link).ok_or(TAKEN_OVER)?;
                 let known = state.session.release(id);
                 self.conversation.complete(id, known, &mut self.reply);
-                if known && client.is_durable() {
+                if client.is_durable() {
                     // Else the identifier's next message would be taken for this one again.
                     let released = Record::Released { session: client.key, packet_id: id };
                     self.feed.record(&released, Durability::Disk);

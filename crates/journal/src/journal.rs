@@ -213,6 +213,8 @@ impl Journal {
     }
 
     /// A batch larger than the limit is taken when nothing else waits, else it would wait for ever.
+    /// Records without messages find room when messages do not: they are few, and nobody can refuse
+    /// what has happened.
     fn admit(&self, pending: &MutexGuard<'_, Pending>, batch: &Batch) -> Result<(), AppendError> {
         let waiting = pending.status.pending_bytes;
         if let Some(failure) = &pending.status.failure {
@@ -221,7 +223,8 @@ impl Journal {
         if pending.closing {
             return Err(AppendError::Closed);
         }
-        if waiting > 0 && waiting + batch.bytes() > self.pending_bytes_max {
+        let bytes_max = self.pending_bytes_max * if batch.has_messages() { 1 } else { 2 };
+        if waiting > 0 && waiting + batch.bytes() > bytes_max {
             return Err(AppendError::Full { pending_bytes: waiting });
         }
         Ok(())

@@ -11,7 +11,6 @@ pub mod consumers;
 #[cfg(test)]
 mod consumers_tests;
 mod directory;
-mod durability;
 mod error;
 mod excerpt;
 mod exchange;
@@ -48,7 +47,6 @@ pub use batch::Batch;
 pub use check::{CheckProgress, check};
 pub use columns::{Bytes, Columns};
 pub use commit::Committer;
-pub use durability::{Durability, UnknownDurability};
 pub use error::{AppendError, Damage, Failure, OpenError, ReadError};
 pub use excerpt::Excerpt;
 pub use exchange::{Answer, Malformed, READ_ANSWER_BYTES, Refusal, Request, Why};
