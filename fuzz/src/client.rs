@@ -3,17 +3,22 @@
 use std::time::{Duration, Instant};
 
 use arbitrary::{Arbitrary, Unstructured};
-use slipring_client::{Credentials, Event, Greeting, Machine, Notice, SubscriptionId};
+use slipring_client::{Credentials, Event, Greeting, Machine, Notice, Receipt, SubscriptionId};
 use slipring_wire::{
     Ack, Framed, Packet, PacketId, Properties, Publish, QoS, Reason, Version, frame,
 };
 
 const CONNACK: &[u8] = &[0x20, 3, 0, 0, 0];
+const CONNACK_PRESENT: &[u8] = &[0x20, 3, 1, 0, 0];
+/// A broker that takes two messages at once.
+const CONNACK_NARROW: &[u8] = &[0x20, 6, 1, 0, 3, 0x21, 0, 2];
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Step<'a> {
     Receive(&'a [u8]),
     Connack,
+    ConnackPresent,
+    ConnackNarrow,
     Message(&'a str, &'a [u8]),
     MessageKept(bool, u8, &'a str, &'a [u8]),
     Done(u8),
@@ -29,6 +34,10 @@ enum Step<'a> {
     TakeOutput,
     Disconnect(u8),
     Eof,
+    Again,
+    Detach(u8),
+    GiveUp(&'a str),
+    Abandon(u8),
 }
 
 /// The acknowledgements a broker may send.
@@ -46,6 +55,7 @@ struct Run {
     input: Vec<u8>,
     output: Vec<u8>,
     events: Vec<Event>,
+    connections: usize,
 }
 
 /// The bytes are the steps of a conversation.
@@ -70,15 +80,28 @@ impl Run {
             keep_alive_s: 10,
             timeout: Duration::from_secs(5),
             packet_bytes_max: 4096,
+            session_expiry_s: 60,
+            clean_start: false,
+            reconnect: Duration::from_secs(60),
         };
         let machine = Machine::new(greeting, now);
-        Self { machine, now, input: Vec::new(), output: Vec::new(), events: Vec::new() }
+        let (input, output, events) = (Vec::new(), Vec::new(), Vec::new());
+        Self { machine, now, input, output, events, connections: 1 }
     }
 
     fn take(&mut self, step: Step<'_>) {
         match step {
             Step::Receive(bytes) => self.receive(bytes),
             Step::Connack => self.receive(CONNACK),
+            Step::ConnackPresent => self.receive(CONNACK_PRESENT),
+            Step::ConnackNarrow => self.receive(CONNACK_NARROW),
+            Step::Again => self.again(),
+            Step::Detach(id) => self.machine.detach(SubscriptionId(id.into())),
+            Step::GiveUp(filter) => drop(self.machine.give_up(&[filter])),
+            Step::Abandon(position) => {
+                let receipt = self.receipt(position.into());
+                self.machine.abandon(receipt.as_slice());
+            }
             Step::Message(topic, payload) => self.receive_message(&Publish::new(topic, payload)),
             Step::MessageKept(twice, id, topic, payload) => {
                 let (qos, packet_id) = (above(twice), PacketId::new(u16::from(id) + 1));
@@ -148,11 +171,25 @@ impl Run {
 
     /// Some reader is done with some message.
     fn done(&mut self, position: usize) {
-        let receipt = self.events.get(position).and_then(|event| match event {
+        let receipt = self.receipt(position);
+        self.machine.done(receipt.as_slice());
+    }
+
+    fn receipt(&self, position: usize) -> Option<Receipt> {
+        match self.events.get(position)? {
             Event::Message { message, .. } => message.receipt,
             Event::Notice(_) => None,
-        });
-        self.machine.done(receipt.as_slice());
+        }
+    }
+
+    /// The connection breaks, and another one is made if that may help.
+    fn again(&mut self) {
+        self.machine.receive_eof();
+        if self.machine.retry(self.now, 0).is_some() {
+            self.input.clear();
+            self.connections += 1;
+            self.machine.handle_timeout(self.now);
+        }
     }
 
     fn receive(&mut self, bytes: &[u8]) {
@@ -178,7 +215,7 @@ impl Run {
         assert!(rest.is_empty(), "half a packet was sent");
         let connected = |event: &Event| matches!(event, Event::Notice(Notice::Connected(_)));
         let times = self.events.iter().filter(|event| connected(event)).count();
-        assert!(times <= 1, "connected {times} times");
+        assert!(times <= self.connections, "connected {times} times");
         assert!(self.events.first().is_none_or(connected), "{:?}", self.events.first());
     }
 }

@@ -9,12 +9,13 @@ from slipring.errors import (
     Refused,
     SlipringError,
 )
-from slipring.model import Message
+from slipring.model import ConnectionChange, Message
 from slipring.native import version as __version__
 
 __all__ = [
     "Bus",
     "ConnectError",
+    "ConnectionChange",
     "ConnectionLost",
     "InvalidTopic",
     "Message",

@@ -31,3 +31,17 @@ class Message(NamedTuple):
     def text(self) -> str:
         """The payload as UTF-8 text; raises UnicodeDecodeError where it is not."""
         return self.payload.decode()
+
+
+class ConnectionChange(NamedTuple):
+    """A connection that was lost, could not be made again, or was made again."""
+
+    connected: bool
+    cause: str | None = None
+    """Why there is none."""
+    retry_s: float | None = None
+    """Seconds until the next try; None where there will be none."""
+    unsent_bytes: int = 0
+    """Bytes accepted at QoS 0 that were not sent and never will be."""
+    session_present: bool = False
+    """Whether the broker had kept the session; else what came meanwhile is missing."""

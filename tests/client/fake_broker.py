@@ -60,11 +60,19 @@ def _length(number: int) -> bytes:
 
 
 @asynccontextmanager
-async def fake_broker(talk: Callable[[Peer], Awaitable[None]]) -> AsyncIterator[str]:
-    """The address of a broker that talks like this to its first client, then hangs up."""
-    result: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+async def fake_broker(*talks: Callable[[Peer], Awaitable[None]]) -> AsyncIterator[str]:
+    """The address of a broker that talks like this to its clients, one after the other, and hangs
+    up on each in the end.
+    """
+    loop = asyncio.get_running_loop()
+    results: list[asyncio.Future[None]] = [loop.create_future() for _ in talks]
+    waiting = list(zip(talks, results, strict=True))
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if not waiting:
+            writer.close()
+            return
+        talk, result = waiting.pop(0)
         try:
             await talk(Peer(reader, writer))
         except BaseException as error:
@@ -78,4 +86,4 @@ async def fake_broker(talk: Callable[[Peer], Awaitable[None]]) -> AsyncIterator[
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     async with server:
         yield f"mqtt://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        await asyncio.wait_for(result, 10)
+        await asyncio.wait_for(asyncio.gather(*results), 10)

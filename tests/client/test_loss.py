@@ -17,7 +17,7 @@ async def test_a_reader_gets_what_arrived_and_then_the_loss() -> None:
 
     async with (
         fake_broker(talk) as url,
-        slipring.connect(url) as bus,
+        slipring.connect(url, reconnect_s=0) as bus,
         bus.subscribe("a") as messages,
     ):
         assert (await anext(messages)).payload == b"1"
@@ -33,7 +33,7 @@ async def test_a_lost_connection_ends_every_call_with_the_reason() -> None:
             assert await peer.packet() == (PINGREQ, b"")
         await peer.send(b"\xe0\x02\x8b\x00")
 
-    async with fake_broker(talk) as url, slipring.connect(url) as bus:
+    async with fake_broker(talk) as url, slipring.connect(url, reconnect_s=0) as bus:
         calls = [asyncio.create_task(call) for call in (bus.ping(), bus.ping())]
         for call in calls:
             with pytest.raises(slipring.ConnectionLost, match="server shutting down"):
@@ -70,7 +70,7 @@ async def test_a_silent_broker_is_given_up() -> None:
 
     async with (
         fake_broker(talk) as url,
-        slipring.connect(url, keep_alive_s=1) as bus,
+        slipring.connect(url, keep_alive_s=1, reconnect_s=0) as bus,
         bus.subscribe("a") as messages,
     ):
         with pytest.raises(slipring.ConnectionLost, match=r"silent for \d"):

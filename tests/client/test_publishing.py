@@ -155,7 +155,7 @@ async def test_a_bulk_that_loses_its_broker_says_so() -> None:
         for body in bodies[:3]:
             await peer.send(acknowledged(0x40, body))
 
-    async with fake_broker(talk) as url, slipring.connect(url) as bus:
+    async with fake_broker(talk) as url, slipring.connect(url, reconnect_s=0) as bus:
         publisher = bus.publisher()
         with pytest.raises(slipring.ConnectionLost, match="closed the connection"):
             async with publisher:
@@ -170,7 +170,7 @@ async def test_a_lost_connection_ends_a_publish_that_waits() -> None:
         await peer.accept()
         await peer.expect(0x32)
 
-    async with fake_broker(talk) as url, slipring.connect(url) as bus:
+    async with fake_broker(talk) as url, slipring.connect(url, reconnect_s=0) as bus:
         with pytest.raises(slipring.ConnectionLost, match="closed the connection"):
             await bus.publish("a", qos=1)
 

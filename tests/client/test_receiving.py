@@ -13,7 +13,7 @@ import slipring
 from tests.client.fake_broker import DISCONNECT, SUBSCRIBE, Peer, fake_broker
 from tests.running_broker import RunningBroker
 
-COUNT = 20_000
+COUNT = 5000
 
 
 def arriving(packet_id: int, payload: bytes = b"x", first: int = 0x32) -> bytes:

@@ -29,6 +29,12 @@ pub struct Options {
     pub tls: Option<TlsFiles>,
     /// Seconds of silence before a ping; 0 is never.
     pub keep_alive_s: u16,
+    /// Seconds that the broker shall keep the session without a connection.
+    pub session_expiry_s: u32,
+    /// Whether a session that the broker has kept is forgotten first.
+    pub clean_start: bool,
+    /// How long a lost connection is tried to be made again; nothing is never.
+    pub reconnect: Duration,
     /// From the call to the broker's yes; and from `close` to the end, the rest sent or not.
     pub timeout: Duration,
     /// Accepted and not sent yet; at the bound, publishing is answered with `Full`.
@@ -44,6 +50,9 @@ impl Default for Options {
             credentials: Credentials::default(),
             tls: None,
             keep_alive_s: 30,
+            session_expiry_s: 0,
+            clean_start: true,
+            reconnect: Duration::ZERO,
             timeout: Duration::from_secs(10),
             outbox_bytes_max: 16 << 20,
             inbox_bytes_max: 64 << 20,
@@ -92,6 +101,9 @@ impl Client {
             timeout: options.timeout,
             // What arrives must fit into the inbox.
             packet_bytes_max: options.inbox_bytes_max,
+            session_expiry_s: options.session_expiry_s,
+            clean_start: options.clean_start,
+            reconnect: options.reconnect,
         };
         let machine = Machine::new(greeting, Instant::now());
         let boxes = Arc::new(Boxes {
@@ -142,7 +154,7 @@ impl Client {
         self.boxes.outbox.send(|machine| {
             let id = machine.subscribe(filters, qos)?;
             // Before any message can arrive for it.
-            self.boxes.inbox.open(id, qos);
+            self.boxes.inbox.open(id, qos, filters);
             Ok(id)
         })
     }
@@ -153,6 +165,30 @@ impl Client {
             machine.done(&self.boxes.inbox.close(id));
             machine.unsubscribe(id);
         });
+    }
+
+    /// Ends the reading of a subscription, which stays at the broker. Messages that were taken and
+    /// not counted by [`Self::done`], or not taken at all, stay there too.
+    pub fn detach(&self, id: SubscriptionId) {
+        self.boxes.outbox.write(|machine| {
+            machine.detach(id);
+            machine.abandon(&self.boxes.inbox.detach(id));
+        });
+    }
+
+    /// Gives filters up that an earlier subscription of this session left at the broker, and what
+    /// came for them.
+    pub fn give_up(&self, filters: &[&str]) -> Result<(), SendError> {
+        self.boxes.outbox.send(|machine| {
+            machine.give_up(filters)?;
+            machine.done(&self.boxes.inbox.give_up(filters));
+            Ok(())
+        })
+    }
+
+    /// Messages of the session that no subscription here asks for, and the topic of the first.
+    pub fn unclaimed(&self) -> (usize, Option<Arc<str>>) {
+        self.boxes.inbox.unclaimed()
     }
 
     /// Takes the oldest messages of a subscription: at most so many, and about so many bytes.

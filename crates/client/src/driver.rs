@@ -1,5 +1,6 @@
 //! Moves bytes between a socket and the machine, and time to it. A loop without decisions.
 
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,24 +24,29 @@ pub(crate) struct Boxes {
     pub inbox: Inbox,
 }
 
-/// Connects, talks until the end, and reports it.
+/// Connects, talks until the end, and reports it; connects again while that may help.
 pub(crate) async fn run(boxes: Arc<Boxes>, address: Address, trust: Option<Trust>) {
-    if let Some(stream) = reach(&boxes.outbox, &address, trust.as_ref()).await {
-        let (reader, writer) = split(stream);
-        let mut talk = Talk {
-            boxes: &boxes,
-            reader,
-            writer,
-            input: Vec::with_capacity(READ_BYTES),
-            events: Vec::new(),
-            output: Vec::new(),
-            sent: 0,
-            flushed: true,
-            reading: true,
-        };
-        talk.run().await;
+    let random = RandomState::new();
+    for attempt in 0u64.. {
+        if let Some(stream) = reach(&boxes.outbox, &address, trust.as_ref()).await {
+            Talk::new(&boxes, stream).run().await;
+        }
+        let random = random.hash_one(attempt) as u32;
+        let Some(notice) = boxes.outbox.retry(Instant::now(), random) else { break };
+        boxes.inbox.notify(notice);
+        rest(&boxes.outbox).await;
     }
     boxes.inbox.notify(boxes.outbox.last_notice());
+}
+
+/// Waits until it is time for another connection, or the owner goes.
+async fn rest(outbox: &Outbox) {
+    while let Plan::Wait(deadline) = outbox.plan() {
+        select! {
+            () = until(deadline) => outbox.change(|machine| machine.handle_timeout(Instant::now())),
+            () = outbox.work() => {}
+        }
+    }
 }
 
 /// A socket, unless the address, the time or the owner says no.
@@ -93,7 +99,22 @@ struct Talk<'a> {
     reading: bool,
 }
 
-impl Talk<'_> {
+impl<'a> Talk<'a> {
+    fn new(boxes: &'a Boxes, stream: Box<dyn Duplex>) -> Self {
+        let (reader, writer) = split(stream);
+        Self {
+            boxes,
+            reader,
+            writer,
+            input: Vec::with_capacity(READ_BYTES),
+            events: Vec::new(),
+            output: Vec::new(),
+            sent: 0,
+            flushed: true,
+            reading: true,
+        }
+    }
+
     async fn run(&mut self) {
         loop {
             self.refill();
@@ -104,7 +125,7 @@ impl Talk<'_> {
                     self.step(deadline).await;
                 }
                 Plan::Sent(deadline) => self.linger(deadline).await,
-                Plan::Stop => return,
+                Plan::Wait(_) | Plan::Stop => return,
             }
         }
     }
@@ -156,11 +177,8 @@ impl Talk<'_> {
         let Boxes { outbox, inbox } = self.boxes;
         let (now, mut start) = (Instant::now(), 0);
         loop {
-            let used = outbox.receive(&self.input[start..], now, &mut self.events);
-            let missed = inbox.push(&mut self.events);
-            if !missed.is_empty() {
-                outbox.write(|machine| machine.done(&missed));
-            }
+            let rest = &self.input[start..];
+            let used = outbox.receive(rest, now, &mut self.events, |events| inbox.push(events));
             start += used;
             if used == 0 || start == self.input.len() {
                 break;

@@ -103,6 +103,30 @@ fn said(text: Option<&str>) -> String {
 }
 
 impl Loss {
+    /// Whether another try may help, without anyone doing anything.
+    pub fn is_temporary(&self) -> bool {
+        match self {
+            Self::UnknownHost { .. }
+            | Self::Unreachable { .. }
+            | Self::Tls { .. }
+            | Self::ConnectTimeout(_)
+            | Self::ClosedEarly
+            | Self::Closed
+            | Self::Network { .. }
+            | Self::Silent(_) => true,
+            Self::Refused { reason, .. } | Self::Disconnected { reason, .. } => {
+                is_temporary(*reason)
+            }
+            Self::Untrusted { .. }
+            | Self::OtherName { .. }
+            | Self::NotValidNow { .. }
+            | Self::CertificateRefused { .. }
+            | Self::NotMqtt(_)
+            | Self::Violation(_)
+            | Self::CloseTimeout(_) => false,
+        }
+    }
+
     /// What a person can do about it.
     pub fn advice(&self) -> &'static str {
         match self {
@@ -137,6 +161,26 @@ impl Loss {
             }
         }
     }
+}
+
+/// The others are about what this client is or does, and would come again. A session that was taken
+/// over belongs to another client now; to take it back would begin a fight.
+fn is_temporary(reason: Reason) -> bool {
+    matches!(
+        reason,
+        Reason::Success
+            | Reason::UnspecifiedError
+            | Reason::ImplementationSpecificError
+            | Reason::ServerUnavailable
+            | Reason::ServerBusy
+            | Reason::ServerShuttingDown
+            | Reason::KeepAliveTimeout
+            | Reason::MessageRateTooHigh
+            | Reason::QuotaExceeded
+            | Reason::AdministrativeAction
+            | Reason::ConnectionRateExceeded
+            | Reason::MaximumConnectTime
+    )
 }
 
 fn refused_advice(reason: Reason) -> &'static str {

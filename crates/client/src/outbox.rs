@@ -5,20 +5,23 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-use crate::machine::{Event, Machine, Notice, SendError};
+use crate::machine::{Event, Machine, Notice, Receipt, SendError};
 
 /// A buffer that grew beyond this in a burst is given back afterwards.
 const BUFFER_BYTES_KEPT: usize = 1 << 20;
 
 struct State {
     machine: Machine,
+    /// Taken by the driver and not written.
     in_flight: usize,
+    /// Of what the driver took, messages at QoS 0.
+    once_in_flight: usize,
     wants_room: bool,
 }
 
 pub(crate) struct Outbox {
     /// Any thread publishes while the driver sends and receives; held for one packet to encode or
-    /// a few to decode, never to wait.
+    /// a few to decode and deliver, never to wait. The inbox is locked after it, never before.
     state: Mutex<State>,
     work: Notify,
     bytes_max: usize,
@@ -32,13 +35,16 @@ pub(crate) enum Plan {
     Drain(Option<Instant>),
     /// Everything is sent, the last word too.
     Sent(Option<Instant>),
+    /// There is no connection; call `handle_timeout` at the deadline, then make one.
+    Wait(Option<Instant>),
     /// Nothing.
     Stop,
 }
 
 impl Outbox {
     pub fn new(machine: Machine, bytes_max: usize) -> Self {
-        let state = Mutex::new(State { machine, in_flight: 0, wants_room: false });
+        let state =
+            Mutex::new(State { machine, in_flight: 0, once_in_flight: 0, wants_room: false });
         Self { state, work: Notify::new(), bytes_max }
     }
 
@@ -97,6 +103,8 @@ impl Outbox {
         let deadline = state.machine.deadline();
         if state.machine.is_closed() {
             Plan::Stop
+        } else if state.machine.is_away() {
+            Plan::Wait(deadline)
         } else if state.machine.is_closing() && state.unwritten_bytes() == 0 {
             Plan::Sent(deadline)
         } else if state.machine.is_draining() {
@@ -116,6 +124,7 @@ impl Outbox {
         if state.machine.output().is_empty() {
             return sent;
         }
+        state.once_in_flight = state.machine.once_bytes();
         let output = state.machine.take_output(sent, now);
         state.in_flight = output.len();
         output
@@ -132,8 +141,21 @@ impl Outbox {
         state.held_bytes() <= self.bytes_max / 2 && std::mem::take(&mut state.wants_room)
     }
 
-    pub fn receive(&self, bytes: &[u8], now: Instant, events: &mut Vec<Event>) -> usize {
-        self.lock().machine.receive(bytes, now, events)
+    /// Receives some packets, and delivers what came in one step with it: whoever changes a
+    /// subscription meanwhile finds both before, or both after. What cannot be delivered stays with
+    /// the broker.
+    pub fn receive(
+        &self,
+        bytes: &[u8],
+        now: Instant,
+        events: &mut Vec<Event>,
+        deliver: impl FnOnce(&mut Vec<Event>) -> Vec<Receipt>,
+    ) -> usize {
+        let mut state = self.lock();
+        let used = state.machine.receive(bytes, now, events);
+        let refused = deliver(events);
+        state.machine.abandon(&refused);
+        used
     }
 
     /// Accepted bytes that are not sent yet.
@@ -143,10 +165,21 @@ impl Outbox {
         unwritten + state.machine.waiting_bytes()
     }
 
+    /// After a connection: the notice that another one will be made; none if not.
+    pub fn retry(&self, now: Instant, random: u32) -> Option<Notice> {
+        let mut state = self.lock();
+        let loss = state.machine.loss()?.clone();
+        let unsent_bytes = state.once_bytes();
+        let retry_in = state.machine.retry(now, random)?;
+        state.in_flight = 0;
+        Some(Notice::Away { loss, unsent_bytes, retry_in })
+    }
+
     /// The last notice, once the machine is closed.
     pub fn last_notice(&self) -> Notice {
-        let unsent_bytes = self.unsent_bytes();
-        match self.lock().machine.loss() {
+        let state = self.lock();
+        let unsent_bytes = state.once_bytes() + state.machine.waiting_bytes();
+        match state.machine.loss() {
             Some(loss) => Notice::Lost { loss: loss.clone(), unsent_bytes },
             None => Notice::Closed,
         }
@@ -165,6 +198,11 @@ impl Outbox {
 impl State {
     fn unwritten_bytes(&self) -> usize {
         self.machine.output().len() + self.in_flight
+    }
+
+    /// Messages at QoS 0 that are not written, as far as can be told of one half written.
+    fn once_bytes(&self) -> usize {
+        self.machine.once_bytes() + self.once_in_flight.min(self.in_flight)
     }
 
     /// All that is kept for what was accepted: not written, or not acknowledged.

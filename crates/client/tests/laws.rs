@@ -15,6 +15,9 @@ fn machine(now: Instant) -> Machine {
         keep_alive_s: 10,
         timeout: Duration::from_secs(5),
         packet_bytes_max: 1 << 16,
+        session_expiry_s: 0,
+        clean_start: true,
+        reconnect: Duration::ZERO,
     };
     Machine::new(greeting, now)
 }

@@ -1,9 +1,10 @@
 """Publish and subscribe from Python: asyncio in front, the Rust client behind."""
 
 from slipring.client.bus import Bus
+from slipring.client.changes import Changes
 from slipring.client.connecting import connect
 from slipring.client.publisher import Publisher
 from slipring.client.subscription import Subscription
 from slipring.client.tls import Tls
 
-__all__ = ["Bus", "Publisher", "Subscription", "Tls", "connect"]
+__all__ = ["Bus", "Changes", "Publisher", "Subscription", "Tls", "connect"]

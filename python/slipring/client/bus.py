@@ -6,7 +6,8 @@ import warnings
 from collections.abc import Iterable, Mapping
 from types import TracebackType
 
-from slipring.client.link import Link
+from slipring.client.changes import Changes
+from slipring.client.link import Link, Terms
 from slipring.client.payload import Value, encode
 from slipring.client.publisher import Publisher, Row
 from slipring.client.subscription import Subscription
@@ -22,10 +23,10 @@ NOTHING_GIVEN = (None, None, None, None)
 class Bus:
     """An open connection. `slipring.connect` makes one."""
 
-    def __init__(self, link: Link, client_id: str) -> None:
+    def __init__(self, link: Link, terms: Terms) -> None:
         self._link = link
         self._native = link.native
-        self._client_id = client_id
+        self._terms = terms
         self._published = 0
 
     @property
@@ -36,7 +37,26 @@ class Bus:
     @property
     def client_id(self) -> str:
         """The name the broker knows this connection by."""
-        return self._client_id
+        return self._terms.client_id
+
+    @property
+    def session_present(self) -> bool:
+        """Whether the broker had kept a session of this client when the bus was opened."""
+        return self._terms.session_present
+
+    @property
+    def session_expiry_s(self) -> int:
+        """How long the broker keeps the session without a connection; it may grant less."""
+        return self._terms.session_expiry_s
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection at this moment."""
+        return self._link.is_open
+
+    def changes(self) -> Changes:
+        """What happens to the connection from now on: `async for change in bus.changes()`."""
+        return self._link.changes()
 
     @property
     def unsent_bytes(self) -> int:
@@ -113,6 +133,13 @@ class Bus:
         comes back for the next one.
         """
         return Subscription(self._link, filters, qos)
+
+    async def unsubscribe(self, *filters: str) -> None:
+        """Gives up at the broker what an earlier subscription of this session has left there.
+
+        With it go the messages that came for it. Filters that a subscription uses now stay.
+        """
+        await self._link.send(lambda: self._native.give_up(filters))
 
     async def ping(self) -> float:
         """The round trip to the broker in seconds, behind what was published before."""

@@ -1,5 +1,6 @@
 """Opening a connection, with `await` or `async with`."""
 
+import math
 from collections.abc import Generator
 from types import TracebackType
 from typing import Any
@@ -20,6 +21,9 @@ def connect(  # noqa: PLR0913 (every option has its name at the call)
     user: str | None = None,
     password: str | bytes | None = None,
     tls: Tls | None = None,
+    session_expiry_s: int = 0,
+    clean_start: bool = False,
+    reconnect_s: float = math.inf,
     keep_alive_s: int = 30,
     timeout_s: float = 10.0,
     outbox_bytes_max: int = 16 << 20,
@@ -28,7 +32,10 @@ def connect(  # noqa: PLR0913 (every option has its name at the call)
     """Opens a connection to a broker, for `async with` or `await`.
 
     The address is `mqtt://host:port`, `mqtts://host:port` (TLS) or `unix:/path`. Without a client
-    id the broker gives one. `keep_alive_s` is the silence after which the broker is asked for a
+    id the broker gives one. `session_expiry_s` is how long the broker keeps the session without a
+    connection; above 0 an earlier session with the same client id goes on, except with
+    `clean_start`. A connection that is lost is made again for `reconnect_s`; 0 is never.
+    `keep_alive_s` is the silence after which the broker is asked for a
     sign of life, and given up after as long again; 0 is never. `timeout_s` is for connecting, and
     again for closing. `outbox_bytes_max` bounds what waits to be sent, `inbox_bytes_max` what
     waits to be read. Raises ConnectError.
@@ -39,6 +46,9 @@ def connect(  # noqa: PLR0913 (every option has its name at the call)
         user=user,
         password=password.encode() if isinstance(password, str) else password,
         tls=None if tls is None else tls.options(),
+        session_expiry_s=session_expiry_s,
+        clean_start=clean_start or session_expiry_s == 0,
+        reconnect_s=reconnect_s,
         keep_alive_s=keep_alive_s,
         timeout_s=timeout_s,
         outbox_bytes_max=outbox_bytes_max,
@@ -71,5 +81,6 @@ class Connecting:
             await self._bus.__aexit__(kind, error, trace)
 
     async def _open(self) -> Bus:
-        link = Link(Client(self._url, self._options))
+        durable = self._options["session_expiry_s"] > 0
+        link = Link(Client(self._url, self._options), durable=durable)
         return Bus(link, await link.connected())

@@ -4,14 +4,23 @@ The background thread only writes a byte to a descriptor; everything here runs o
 """
 
 import asyncio
+import logging
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from slipring.client.changes import Changes
 from slipring.errors import ConnectError, ConnectionLost, PublishRefused, Refused
+from slipring.model import ConnectionChange
 from slipring.native import Client
 
 Sent = TypeVar("Sent")
+
+UNCLAIMED_S = 10.0
+"""How long messages of a session may wait for their subscription before a warning."""
+
+log = logging.getLogger("slipring.client")
 
 
 @dataclass(slots=True)
@@ -23,24 +32,39 @@ class End:
     unsent_bytes: int
 
 
+class Terms(NamedTuple):
+    """What the broker granted."""
+
+    client_id: str
+    session_present: bool
+    session_expiry_s: int
+
+
 class Link:
     """Waits for what the native client tells; every wait can be cancelled."""
 
-    def __init__(self, native: Client) -> None:
+    def __init__(self, native: Client, *, durable: bool) -> None:
         self.native = native
+        self.durable = durable
+        """Whether the session is meant to outlive its connection."""
         self.end: End | None = None
+        self.is_open = False
+        self.refused: dict[int, Refused] = {}
+        """Subscriptions that the broker did not take again."""
         self._loop = asyncio.get_running_loop()
         self._room = asyncio.Event()
         self._over = asyncio.Event()
-        self._connected: asyncio.Future[str] = self._loop.create_future()
+        self._connected: asyncio.Future[Terms] = self._loop.create_future()
         self._answers: dict[int, asyncio.Future[Any]] = {}
+        self._pings: set[int] = set()
         self._readable: dict[int, asyncio.Event] = {}
         self._batches: dict[int, asyncio.Event] = {}
+        self._followers: weakref.WeakSet[Changes] = weakref.WeakSet()
         self._fd = native.fileno()
         self._loop.add_reader(self._fd, self._look)
 
-    async def connected(self) -> str:
-        """The client id, once the broker has accepted the connection."""
+    async def connected(self) -> Terms:
+        """The broker's terms, once it has accepted the connection."""
         try:
             return await self._connected
         except asyncio.CancelledError:
@@ -54,31 +78,54 @@ class Link:
         return self.end
 
     async def send(self, call: Callable[[], Sent | None]) -> Sent:
-        """Calls until the outbox has room for it."""
+        """Calls until there is room for it, and a connection."""
         while (sent := call()) is None:
             self._room.clear()
             await self._room.wait()
         return sent
+
+    def changes(self) -> Changes:
+        """What happens to the connection from now on."""
+        changes = Changes()
+        self._followers.add(changes)
+        if self.end is not None:
+            changes.tell(None)
+        return changes
 
     async def subscribe(self, filters: Sequence[str], qos: int, readable: asyncio.Event) -> int:
         """The subscription's id, once the broker has accepted every filter."""
         identity = await self.send(lambda: self.native.subscribe(filters, qos))
         self._readable[identity] = readable
         try:
-            _check(self.native.url, await self._answer(identity))
+            refused = await self._answer(identity)
         except BaseException:
             self.unsubscribe(identity)
             raise
+        if refused:
+            self.unsubscribe(identity)
+            raise self._refusal(refused)
         return identity
 
     def unsubscribe(self, identity: int) -> None:
         """Gives a subscription up at once."""
         self._readable.pop(identity, None)
+        self.refused.pop(identity, None)
         self.native.unsubscribe(identity)
+
+    def detach(self, identity: int) -> None:
+        """Ends the reading of a subscription, which stays with the session."""
+        self._readable.pop(identity, None)
+        self.refused.pop(identity, None)
+        self.native.detach(identity)
 
     async def ping(self) -> float:
         """Seconds to the broker and back."""
-        seconds: float = await self._answer(await self.send(self.native.ping))
+        identity = await self.send(self.native.ping)
+        self._pings.add(identity)
+        try:
+            seconds: float = await self._answer(identity)
+        finally:
+            self._pings.discard(identity)
         return seconds
 
     async def acknowledged(self, identity: int) -> None:
@@ -86,7 +133,13 @@ class Link:
         fault: tuple[int, str] | None = await self._answer(identity)
         if fault is not None:
             code, text = fault
-            raise PublishRefused(f"the broker at {self.native.url} refused: {text}", code=code)
+            raise self.fault(code, f"refused: {text}")
+
+    def fault(self, code: int, text: str, index: int = 0) -> PublishRefused | ConnectionLost:
+        """The exception for a message that the broker does not have, or may not have."""
+        if code == 0:
+            return self.lost(text)
+        return PublishRefused(f"the broker at {self.native.url} {text}", code=code, index=index)
 
     def open_batch(self) -> int:
         """The id of a new batch of messages."""
@@ -123,54 +176,101 @@ class Link:
         for kind, identity, detail in self.native.notices():
             match kind:
                 case "readable":
-                    self._wake(identity)
+                    _set(self._readable.get(identity))
                 case "room":
                     self._room.set()
-                case "subscribed" | "pong" | "published":
+                case "pong" | "published":
                     self._resolve(identity, detail)
                 case "tallied":
-                    self._note(identity)
-                case "connected":
-                    _settle(self._connected, detail)
-                case "closed":
-                    self._finish(End(None, 0))
-                case "lost":
-                    self._finish(End(*detail))
+                    _set(self._batches.get(identity))
+                case "subscribed":
+                    self._subscribed(identity, detail)
+                case _:
+                    self._change(kind, detail)
 
-    def _wake(self, identity: int) -> None:
-        if readable := self._readable.get(identity):
-            readable.set()
+    def _change(self, kind: str, detail: Any) -> None:
+        match kind:
+            case "connected":
+                self._open(Terms(*detail))
+            case "away":
+                self._away(*detail)
+            case "unclaimed":
+                self._loop.call_later(UNCLAIMED_S, self._warn_of_unclaimed)
+            case "closed":
+                self._finish(End(None, 0))
+            case "lost":
+                self._finish(End(*detail))
 
-    def _note(self, batch: int) -> None:
-        if news := self._batches.get(batch):
-            news.set()
+    def _open(self, terms: Terms) -> None:
+        self.is_open = True
+        if not self._connected.done():
+            self._connected.set_result(terms)
+            return
+        self._room.set()
+        session = "goes on" if terms.session_present else "is a new one"
+        log.info("connected to %s again; the session %s", self.native.url, session)
+        self._tell(ConnectionChange(connected=True, session_present=terms.session_present))
+
+    def _away(self, cause: str, unsent_bytes: int, retry_s: float) -> None:
+        level = logging.WARNING if self.is_open else logging.INFO
+        what = "lost the connection to" if self.is_open else "cannot yet connect to"
+        unsent = f" ({unsent_bytes} accepted bytes were not sent)" if unsent_bytes else ""
+        log.log(level, "%s %s: %s%s; trying again", what, self.native.url, cause, unsent)
+        self.is_open = False
+        for identity in self._pings:
+            _fail(self._answers[identity], self.lost(cause))
+        self._tell(ConnectionChange(False, cause, retry_s, unsent_bytes))
+
+    def _warn_of_unclaimed(self) -> None:
+        count, topic = self.native.unclaimed()
+        if count and self.end is None:
+            log.warning(
+                "%d messages of the session at %s wait for a subscription, the first for %r; "
+                "subscribe to it, or give its filter up with Bus.unsubscribe()",
+                *(count, self.native.url, topic),
+            )
+
+    def _subscribed(self, identity: int, refused: list[tuple[str, str]]) -> None:
+        if identity in self._answers:
+            self._resolve(identity, refused)
+        elif refused and identity in self._readable:
+            self.refused[identity] = self._refusal(refused)
+            self._readable[identity].set()
 
     def _resolve(self, identity: int, answer: Any) -> None:
-        if waiter := self._answers.get(identity):
-            _settle(waiter, answer)
+        """Unless its waiter was cancelled meanwhile."""
+        waiter = self._answers.get(identity)
+        if waiter is not None and not waiter.done():
+            waiter.set_result(answer)
+
+    def _refusal(self, refused: Sequence[tuple[str, str]]) -> Refused:
+        filters = ", ".join(f"{name!r} ({reason})" for name, reason in refused)
+        return Refused(f"the broker at {self.native.url} refused the subscription to {filters}")
+
+    def _tell(self, change: ConnectionChange | None) -> None:
+        for follower in self._followers:
+            follower.tell(change)
 
     def _finish(self, end: End) -> None:
         self._loop.remove_reader(self._fd)
         self.end = end
+        self.is_open = False
         cause = end.cause or "it was closed"
-        if not self._connected.done():
-            self._connected.set_exception(
-                ConnectError(f"cannot connect to {self.native.url}: {cause}")
-            )
+        _fail(self._connected, ConnectError(f"cannot connect to {self.native.url}: {cause}"))
         for answer in self._answers.values():
-            if not answer.done():
-                answer.set_exception(self.lost(cause))
+            _fail(answer, self.lost(cause))
         for event in (self._room, self._over, *self._readable.values(), *self._batches.values()):
             event.set()
+        if end.cause is not None:
+            self._tell(ConnectionChange(False, end.cause, None, end.unsent_bytes))
+        self._tell(None)
 
 
-def _settle(future: asyncio.Future[Any], result: Any) -> None:
-    """Unless its waiter was cancelled meanwhile."""
+def _set(event: asyncio.Event | None) -> None:
+    if event is not None:
+        event.set()
+
+
+def _fail(future: asyncio.Future[Any], error: Exception) -> None:
     if not future.done():
-        future.set_result(result)
-
-
-def _check(url: str, refused: Sequence[tuple[str, str]]) -> None:
-    if refused:
-        filters = ", ".join(f"{name!r} ({reason})" for name, reason in refused)
-        raise Refused(f"the broker at {url} refused the subscription to {filters}")
+        future.set_exception(error)

@@ -8,7 +8,6 @@ from typing import Any
 
 from slipring.client.link import Link
 from slipring.client.payload import Value, encode
-from slipring.errors import PublishRefused
 from slipring.model import Message
 from slipring.native import Messages
 
@@ -102,8 +101,7 @@ class Publisher:
             await self._link.tallied(self._batch)
         if tally[3] is not None:
             index, code, text = tally[3]
-            what = f"the broker at {self._link.native.url} refused message {index}: {text}"
-            raise PublishRefused(what, code=code, index=index)
+            raise self._link.fault(code, f"refused message {index}: {text}", index)
 
     async def _accept(self, batch: int, rows: list[Any], done: int) -> int:
         native = self._link.native

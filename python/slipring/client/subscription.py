@@ -13,6 +13,8 @@ BATCH_COUNT_MAX = 1024
 """Messages in one batch."""
 BATCH_BYTES_MAX = 1 << 20
 """Bytes in one batch, or one larger message."""
+TURN_PART = 16
+"""What one message taken alone counts: 64 of them are as much work as a batch."""
 
 
 class Subscription:
@@ -22,7 +24,8 @@ class Subscription:
     full, nothing more is read from the broker: a reader that stops holds up the connection, and
     nothing is dropped on this side.
 
-    Above QoS 0 a message is acknowledged when the reader comes back for the next one, or leaves.
+    Above QoS 0 a message is acknowledged when the reader comes back for the next one, or leaves
+    without an exception.
     """
 
     def __init__(self, link: Link, filters: tuple[str, ...], qos: int) -> None:
@@ -33,7 +36,8 @@ class Subscription:
         self._identity: int | None = None
         self._readable = asyncio.Event()
         self._batch: deque[Message] = deque()
-        self._busy = False
+        self._taken = 0
+        """What was taken since the loop had a turn, by messages."""
         self._owed = 0
         """Messages the reader has and did not come back from, above QoS 0."""
 
@@ -44,13 +48,34 @@ class Subscription:
         self._identity = await self._link.subscribe(self.filters, self.qos, self._readable)
         return self
 
-    async def __aexit__(self, *_: object) -> None:
-        self.close()
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        # What a reader that failed was at, the broker sends again to the session's next one.
+        self._leave(done=kind is None)
 
     def close(self) -> None:
-        """Ends the subscription and whoever iterates over it; closing twice is fine."""
+        """Ends the subscription and whoever iterates over it; closing twice is fine.
+
+        In a session that outlives its connection, the subscription stays at the broker.
+        """
+        self._leave(done=True)
+
+    def unsubscribe(self) -> None:
+        """Ends the subscription here and at the broker, also in a session that stays."""
         if self._identity is not None:
             self._link.unsubscribe(self._identity)
+        self._end()
+
+    def _leave(self, *, done: bool) -> None:
+        if not self._link.durable:
+            self.unsubscribe()
+            return
+        if done:
+            self._settle()
+        if self._identity is not None:
+            self._link.detach(self._identity)
+        self._end()
+
+    def _end(self) -> None:
         self._identity = None
         self._batch.clear()
         self._readable.set()
@@ -62,7 +87,9 @@ class Subscription:
         if self._owed:
             self._settle()
         if not self._batch:
-            self._batch.extend(await self._fetch())
+            # What is taken and not read cannot be given back to the session.
+            count_max = 1 if self.qos else BATCH_COUNT_MAX
+            self._batch.extend(await self._fetch(count_max))
             if not self._batch:
                 raise StopAsyncIteration
         if self.qos:
@@ -87,31 +114,34 @@ class Subscription:
             self._link.native.done(self._identity, self._owed)
         self._owed = 0
 
-    async def _fetch(self) -> list[Message]:
+    async def _fetch(self, count_max: int = BATCH_COUNT_MAX) -> list[Message]:
         """What is there, at least one message; nothing once the subscription is closed."""
         if not self._entered:
             raise RuntimeError("write `async with bus.subscribe(...) as messages`, then iterate")
-        if self._busy:
-            # The loop gets a turn between two batches, before the second is taken: a task that is
-            # cancelled here has lost nothing.
+        if self._taken >= BATCH_COUNT_MAX:
+            # The loop gets a turn now and then, before more is taken: a task that is cancelled
+            # here has lost nothing.
             await asyncio.sleep(0)
-        self._busy = True
-        while not (batch := self._take()):
+            self._taken = 0
+        while not (batch := self._take(count_max)):
             if self._is_over():
                 return []
-            self._busy = False
+            self._taken = 0
             await self._readable.wait()
+        self._taken += BATCH_COUNT_MAX if count_max > 1 else TURN_PART
         return batch
 
-    def _take(self) -> list[Message]:
+    def _take(self, count_max: int) -> list[Message]:
         if self._identity is None:
             return []
         self._readable.clear()
-        rows = self._link.native.take(self._identity, BATCH_COUNT_MAX, BATCH_BYTES_MAX)
+        rows = self._link.native.take(self._identity, count_max, BATCH_BYTES_MAX)
         return cast("list[Message]", list(map(tuple.__new__, repeat(Message), rows)))
 
     def _is_over(self) -> bool:
         end = self._link.end
+        if self._identity in self._link.refused:
+            raise self._link.refused[self._identity]
         if self._identity is not None and end is not None and end.cause is not None:
             raise self._link.lost(end.cause)
         return self._identity is None or end is not None

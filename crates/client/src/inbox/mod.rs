@@ -6,11 +6,12 @@
 mod queue;
 #[cfg(test)]
 mod tests;
+mod unclaimed;
 
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use slipring_wire::QoS;
 use tokio::sync::Notify;
@@ -18,12 +19,14 @@ use tokio::sync::Notify;
 use crate::machine::{Event, Message, Notice, Receipt, SubscriptionId};
 use crate::wake::Wake;
 use queue::Queue;
+use unclaimed::Unclaimed;
 
 #[derive(Default)]
 struct State {
     notices: Vec<Notice>,
     queues: HashMap<SubscriptionId, Queue>,
     bytes: usize,
+    unclaimed: Unclaimed,
 }
 
 pub(crate) struct Inbox {
@@ -64,8 +67,39 @@ impl Inbox {
         }
     }
 
-    pub fn open(&self, id: SubscriptionId, qos: QoS) {
-        self.lock().queues.insert(id, Queue::new(qos));
+    /// A queue for a subscription, with what came for it before.
+    pub fn open(&self, id: SubscriptionId, qos: QoS, filters: &[&str]) {
+        let mut state = self.lock();
+        let mut queue = Queue::new(qos);
+        for message in state.unclaimed.claim(filters) {
+            queue.add(message);
+        }
+        state.bytes += queue.bytes;
+        state.queues.insert(id, queue);
+    }
+
+    /// Forgets a subscription that goes on without a reader; what it did not take is kept for the
+    /// next one, what it took and was not done with is told.
+    pub fn detach(&self, id: SubscriptionId) -> Vec<Receipt> {
+        let mut state = self.lock();
+        let Some(queue) = state.queues.remove(&id) else { return Vec::new() };
+        let mut abandoned: Vec<_> = queue.taken.into_iter().flatten().collect();
+        for message in queue.messages {
+            abandoned.extend(state.unclaimed.keep(message, self.bytes_max));
+        }
+        self.release(state, queue.bytes);
+        abandoned
+    }
+
+    /// Forgets what was kept for these filters.
+    pub fn give_up(&self, filters: &[&str]) -> Vec<Receipt> {
+        let claimed = self.lock().unclaimed.claim(filters);
+        claimed.into_iter().filter_map(|message| message.receipt).collect()
+    }
+
+    /// How many messages are kept for a subscription still to come, and the topic of the first.
+    pub fn unclaimed(&self) -> (usize, Option<Arc<str>>) {
+        self.lock().unclaimed.shown()
     }
 
     /// Forgets a subscription and what it did not take; the receipts of all it was not done with.
@@ -77,21 +111,22 @@ impl Inbox {
         queue.taken.into_iter().chain(untaken).flatten().collect()
     }
 
-    /// Puts messages into their queues; the receipts of those whose subscription was closed just
-    /// now.
+    /// Puts messages into their queues; the receipts of those that go beyond a bound, and that the
+    /// broker keeps.
     #[must_use]
     pub fn push(&self, events: &mut Vec<Event>) -> Vec<Receipt> {
-        let mut missed = Vec::new();
+        let mut refused = Vec::new();
         if events.is_empty() {
-            return missed;
+            return refused;
         }
         let mut state = self.lock();
         let notices = state.notices.len();
         for event in events.drain(..) {
             match event {
-                Event::Message { subscriptions, message } => {
-                    state.add(&subscriptions, message, &mut missed);
+                Event::Message { subscriptions, message } if subscriptions.is_empty() => {
+                    refused.extend(state.keep(message, self.bytes_max));
                 }
+                Event::Message { subscriptions, message } => state.add(&subscriptions, message),
                 Event::Notice(notice) => state.notices.push(notice),
             }
         }
@@ -100,7 +135,7 @@ impl Inbox {
         if told {
             self.wake.raise();
         }
-        missed
+        refused
     }
 
     pub fn notify(&self, notice: Notice) {
@@ -155,29 +190,27 @@ impl Inbox {
 }
 
 impl State {
-    fn add(
-        &mut self,
-        subscriptions: &[SubscriptionId],
-        message: Message,
-        missed: &mut Vec<Receipt>,
-    ) {
-        let Some((last, others)) = subscriptions.split_last() else { return };
-        for id in others {
-            self.add_one(*id, message.clone(), missed);
+    /// A message that no subscription asks for.
+    fn keep(&mut self, message: Message, bytes_max: usize) -> Option<Receipt> {
+        let first = self.unclaimed.is_empty();
+        let refused = self.unclaimed.keep(message, bytes_max);
+        if first && !self.unclaimed.is_empty() {
+            self.notices.push(Notice::Unclaimed);
         }
-        self.add_one(*last, message, missed);
+        refused
     }
 
-    /// A subscription that was closed meanwhile has no queue, and its message no reader.
-    fn add_one(&mut self, id: SubscriptionId, message: Message, missed: &mut Vec<Receipt>) {
-        let Some(queue) = self.queues.get_mut(&id) else {
-            missed.extend(message.receipt);
-            return;
-        };
-        let bytes = message.bytes();
-        self.bytes += bytes;
-        queue.bytes += bytes;
-        queue.messages.push_back(message);
+    fn add(&mut self, subscriptions: &[SubscriptionId], message: Message) {
+        let Some((last, others)) = subscriptions.split_last() else { return };
+        for id in others {
+            self.add_one(*id, message.clone());
+        }
+        self.add_one(*last, message);
+    }
+
+    fn add_one(&mut self, id: SubscriptionId, message: Message) {
+        let Some(queue) = self.queues.get_mut(&id) else { return };
+        self.bytes += queue.add(message);
         if std::mem::take(&mut queue.awaited) {
             self.notices.push(Notice::Readable(id));
         }

@@ -22,6 +22,14 @@ impl Queue {
         Self { messages, bytes: 0, awaited: false, taken, qos }
     }
 
+    /// Puts a message at the end; the memory it holds.
+    pub fn add(&mut self, message: Message) -> usize {
+        let bytes = message.bytes();
+        self.bytes += bytes;
+        self.messages.push_back(message);
+        bytes
+    }
+
     /// A reader at QoS 0 is done with a message when it has it, however the message came.
     pub fn hand_out(&mut self, messages: &[Message]) -> Vec<Receipt> {
         let receipts = messages.iter().map(|message| message.receipt);

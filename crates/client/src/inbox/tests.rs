@@ -28,8 +28,8 @@ fn taken(inbox: &Inbox, id: SubscriptionId, count_max: usize) -> Vec<Vec<u8>> {
 #[test]
 fn each_subscription_gets_its_messages_in_order() {
     let inbox = Inbox::new(1 << 20).unwrap();
-    inbox.open(A, QoS::AtMostOnce);
-    inbox.open(B, QoS::AtMostOnce);
+    inbox.open(A, QoS::AtMostOnce, &["t"]);
+    inbox.open(B, QoS::AtMostOnce, &["t"]);
     push(&inbox, &[A, B], "1");
     push(&inbox, &[A], "2");
     assert_eq!(taken(&inbox, A, 1), [b"1"]);
@@ -41,7 +41,7 @@ fn each_subscription_gets_its_messages_in_order() {
 #[test]
 fn room_made_before_the_inbox_was_full_does_not_count() {
     let inbox = Inbox::new(1000).unwrap();
-    inbox.open(A, QoS::AtMostOnce);
+    inbox.open(A, QoS::AtMostOnce, &["t"]);
     let text = "x".repeat(600);
     push(&inbox, &[A], &text);
     taken(&inbox, A, 9);
@@ -58,7 +58,7 @@ fn room_made_before_the_inbox_was_full_does_not_count() {
 #[test]
 fn a_reader_that_found_nothing_is_told_once() {
     let inbox = Inbox::new(1 << 20).unwrap();
-    inbox.open(A, QoS::AtMostOnce);
+    inbox.open(A, QoS::AtMostOnce, &["t"]);
     assert!(taken(&inbox, A, 9).is_empty());
     push(&inbox, &[A], "1");
     push(&inbox, &[A], "2");
@@ -71,7 +71,7 @@ fn a_reader_that_found_nothing_is_told_once() {
 #[test]
 fn a_batch_ends_soon_after_its_bytes_but_holds_one_message_at_least() {
     let inbox = Inbox::new(1 << 20).unwrap();
-    inbox.open(A, QoS::AtMostOnce);
+    inbox.open(A, QoS::AtMostOnce, &["t"]);
     push(&inbox, &[A], "large");
     push(&inbox, &[A], "next");
     assert_eq!(inbox.take(A, 9, 1).0.len(), 1);
@@ -80,7 +80,7 @@ fn a_batch_ends_soon_after_its_bytes_but_holds_one_message_at_least() {
 #[tokio::test]
 async fn a_full_inbox_has_room_again_at_half() {
     let inbox = Inbox::new(2 * message("x").bytes()).unwrap();
-    inbox.open(A, QoS::AtMostOnce);
+    inbox.open(A, QoS::AtMostOnce, &["t"]);
     push(&inbox, &[A], "x");
     assert!(!inbox.is_full());
     push(&inbox, &[A], "y");
@@ -92,7 +92,7 @@ async fn a_full_inbox_has_room_again_at_half() {
 #[tokio::test]
 async fn a_subscription_given_up_frees_what_it_held() {
     let inbox = Inbox::new(1).unwrap();
-    inbox.open(A, QoS::AtMostOnce);
+    inbox.open(A, QoS::AtMostOnce, &["t"]);
     push(&inbox, &[A], "x");
     inbox.close(A);
     inbox.room().await;
@@ -112,7 +112,7 @@ fn push_kept(inbox: &Inbox, to: &[SubscriptionId], receipt: u64) -> Vec<Receipt>
 #[test]
 fn a_reader_gives_receipts_back_when_it_is_done_and_the_rest_when_it_closes() {
     let inbox = Inbox::new(1 << 20).unwrap();
-    inbox.open(A, QoS::AtLeastOnce);
+    inbox.open(A, QoS::AtLeastOnce, &["t"]);
     push(&inbox, &[A], "at QoS 0");
     for receipt in 1..=4 {
         assert!(push_kept(&inbox, &[A], receipt).is_empty());
@@ -127,14 +127,45 @@ fn a_reader_gives_receipts_back_when_it_is_done_and_the_rest_when_it_closes() {
 #[test]
 fn a_reader_at_qos_0_is_done_with_what_it_takes() {
     let inbox = Inbox::new(1 << 20).unwrap();
-    inbox.open(A, QoS::AtMostOnce);
+    inbox.open(A, QoS::AtMostOnce, &["t"]);
     assert!(push_kept(&inbox, &[A], 1).is_empty());
     assert_eq!(inbox.take(A, 9, usize::MAX).1, [Receipt(1)]);
 }
 
 #[test]
-fn a_message_that_misses_its_reader_gives_its_receipt_back() {
+fn what_came_before_its_subscription_is_kept_for_it() {
     let inbox = Inbox::new(1 << 20).unwrap();
-    inbox.open(A, QoS::AtLeastOnce);
-    assert_eq!(push_kept(&inbox, &[A, B], 7), [Receipt(7)]);
+    for receipt in 1..=2 {
+        assert!(push_kept(&inbox, &[], receipt).is_empty());
+    }
+    push(&inbox, &[], "at QoS 0, which nobody keeps");
+    assert_eq!(inbox.notices(), [Notice::Unclaimed], "told once");
+    assert_eq!(inbox.unclaimed(), (2, Some("t".into())));
+    assert_eq!(inbox.bytes(), 0);
+    inbox.open(B, QoS::AtLeastOnce, &["other"]);
+    assert_eq!(inbox.take(B, 9, usize::MAX).0.len(), 0);
+    inbox.open(A, QoS::AtLeastOnce, &["+"]);
+    assert!(inbox.bytes() > 0);
+    assert_eq!(inbox.take(A, 9, usize::MAX).0.len(), 2);
+    assert_eq!(inbox.unclaimed(), (0, None));
+}
+
+#[test]
+fn a_subscription_that_goes_on_without_its_reader_keeps_what_was_not_taken() {
+    let inbox = Inbox::new(1 << 20).unwrap();
+    inbox.open(A, QoS::AtLeastOnce, &["t"]);
+    for receipt in 1..=3 {
+        assert!(push_kept(&inbox, &[A], receipt).is_empty());
+    }
+    inbox.take(A, 1, usize::MAX);
+    assert_eq!(inbox.detach(A), [Receipt(1)]);
+    assert_eq!((inbox.unclaimed().0, inbox.bytes()), (2, 0));
+    assert_eq!(inbox.give_up(&["t"]), [Receipt(2), Receipt(3)]);
+}
+
+#[test]
+fn what_is_kept_is_bounded_and_the_broker_has_the_rest() {
+    let inbox = Inbox::new(kept("x", 0).bytes()).unwrap();
+    assert!(push_kept(&inbox, &[], 1).is_empty());
+    assert_eq!(push_kept(&inbox, &[], 2), [Receipt(2)]);
 }

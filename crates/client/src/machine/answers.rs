@@ -10,15 +10,17 @@ use super::SubscriptionId;
 pub(super) const WAITING_MAX: usize = 1024;
 
 /// What an answer will be about.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Request {
     Subscribe { id: SubscriptionId, filters: Vec<String> },
-    Unsubscribe,
+    Unsubscribe { filters: Vec<String> },
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Answers {
-    waiting: HashMap<PacketId, Request>,
+    /// With the number of the request, for their order.
+    waiting: HashMap<PacketId, (u64, Request)>,
+    newest: u64,
 }
 
 impl Answers {
@@ -31,10 +33,18 @@ impl Answers {
     }
 
     pub fn expect(&mut self, packet_id: PacketId, request: Request) {
-        self.waiting.insert(packet_id, request);
+        self.newest += 1;
+        self.waiting.insert(packet_id, (self.newest, request));
+    }
+
+    /// Every request that has no answer, and after another connection will have none; in order.
+    pub fn take_all(&mut self) -> Vec<Request> {
+        let mut all: Vec<_> = self.waiting.drain().map(|(_, numbered)| numbered).collect();
+        all.sort_by_key(|(number, _)| *number);
+        all.into_iter().map(|(_, request)| request).collect()
     }
 
     pub fn take(&mut self, packet_id: PacketId) -> Option<Request> {
-        self.waiting.remove(&packet_id)
+        self.waiting.remove(&packet_id).map(|(_, request)| request)
     }
 }

@@ -25,8 +25,14 @@ impl Machine {
         let route = self.routes.find(publish.topic);
         let mut receipt = None;
         if let Some(packet_id) = publish.packet_id {
-            match self.held.arrive(packet_id, publish.qos, route.subscriptions.len())? {
+            // What may be for a subscription still to come has one reader, whoever it will be.
+            let kept = usize::from(self.greeting.is_durable() && route.unclaimed);
+            match self.held.arrive(publish, route.subscriptions.len().max(kept))? {
                 Arrival::New(new) => receipt = Some(new),
+                Arrival::Known => {
+                    self.send_due();
+                    return Ok(());
+                }
                 Arrival::Received => {
                     self.write_ack(Packet::PubRec, packet_id, Reason::Success);
                     return Ok(());
@@ -44,6 +50,15 @@ impl Machine {
     pub fn done(&mut self, receipts: &[Receipt]) {
         for receipt in receipts {
             self.held.done(*receipt);
+        }
+        self.send_due();
+    }
+
+    /// Readers go and are not done with these messages: the broker keeps them for another
+    /// connection of the session.
+    pub fn abandon(&mut self, receipts: &[Receipt]) {
+        for receipt in receipts {
+            self.held.abandon(*receipt);
         }
         self.send_due();
     }

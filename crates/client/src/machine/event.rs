@@ -136,8 +136,17 @@ pub enum Event {
 /// Anything that is not a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// The broker let this client in.
+    /// The broker let this client in, for the first time or again.
     Connected(Session),
+    /// The connection broke, or could not be made again; another try follows.
+    Away {
+        /// Why.
+        loss: Loss,
+        /// Accepted bytes at QoS 0 that were not sent and never will be.
+        unsent_bytes: usize,
+        /// When the next try is.
+        retry_in: Duration,
+    },
     /// The answer to subscribe.
     Subscribed {
         /// Which call.
@@ -161,6 +170,8 @@ pub enum Notice {
     },
     /// Every message of a batch has its answer, or one of them was not taken.
     Tallied(BatchId),
+    /// Messages of the session came that no subscription here asks for; they are kept.
+    Unclaimed,
     /// Messages wait for a subscription that was found empty before.
     Readable(SubscriptionId),
     /// The outbox takes messages again.

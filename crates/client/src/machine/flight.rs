@@ -7,10 +7,13 @@ use std::collections::{HashMap, VecDeque};
 
 use slipring_wire::{PacketId, QoS, Violation};
 
-use super::tally::Owner;
+use super::tally::{Outcome, Owner};
 
 /// On their way at once, whatever the broker allows; leaves identifiers for requests.
 const FLIGHT_MAX: usize = 16_384;
+
+/// The flag of a message that was sent before.
+const DUP: u8 = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
@@ -31,6 +34,30 @@ struct Slot {
     qos: QoS,
     step: Step,
     owner: Owner,
+}
+
+/// What is to be sent next.
+pub(super) enum Next<'a> {
+    Publish(&'a [u8]),
+    Release(PacketId),
+}
+
+impl Slot {
+    /// The broker has forgotten the session; what that means for this message, if it is the end.
+    fn forget(&mut self) -> Option<Outcome> {
+        let outcome = match (self.step, self.qos, self.packet_id.take()) {
+            // It had the message when it asked for the release.
+            (Step::Release, ..) => Outcome::Acknowledged,
+            // Sent again it might be there twice; left out it might be missing.
+            (_, QoS::ExactlyOnce, Some(_)) => Outcome::Unknown,
+            _ => {
+                self.packet[0] &= !DUP;
+                return None;
+            }
+        };
+        self.step = Step::Done;
+        Some(outcome)
+    }
 }
 
 /// A PUBLISH with room for its identifier.
@@ -91,21 +118,56 @@ impl Flight {
     }
 
     /// Whether a message waits and the broker would take it.
-    pub fn can_send(&self) -> bool {
+    pub fn can_send(&mut self) -> bool {
+        while self.slots.get(self.sent).is_some_and(|slot| slot.step == Step::Done) {
+            self.sent += 1;
+        }
         self.sent < self.slots.len() && self.under_way < self.window
     }
 
+    /// The identifier that the next message has from an earlier connection.
+    pub fn next_id(&self) -> Option<PacketId> {
+        self.slots.get(self.sent)?.packet_id
+    }
+
     /// The next packet to send, under this identifier.
-    pub fn send_next(&mut self, packet_id: PacketId) -> &[u8] {
-        let number = self.first + self.sent as u64;
-        self.by_id.insert(packet_id, number);
+    pub fn send_next(&mut self, packet_id: PacketId) -> Next<'_> {
+        self.by_id.insert(packet_id, self.first + self.sent as u64);
         let slot = &mut self.slots[self.sent];
-        slot.packet_id = Some(packet_id);
-        slot.packet[slot.id_at..slot.id_at + 2].copy_from_slice(&packet_id.get().to_be_bytes());
         self.sent += 1;
         self.under_way += 1;
         self.waiting_bytes -= slot.packet.len();
-        &slot.packet
+        let again = slot.packet_id.replace(packet_id).is_some();
+        if slot.step == Step::Release {
+            return Next::Release(packet_id);
+        }
+        if again {
+            slot.packet[0] |= DUP;
+        }
+        slot.packet[slot.id_at..slot.id_at + 2].copy_from_slice(&packet_id.get().to_be_bytes());
+        Next::Publish(&slot.packet)
+    }
+
+    /// Another connection: what is not settled is to be sent again. In the same session it keeps
+    /// its identifiers (MQTT-4.4.0-1); in a new one it is a new message, and what cannot be one is
+    /// settled.
+    pub fn restart(&mut self, same_session: bool) -> Vec<(Owner, Outcome)> {
+        self.sent = 0;
+        self.under_way = 0;
+        let mut settled = Vec::new();
+        if !same_session {
+            self.by_id.clear();
+            let slots = self.slots.iter_mut().filter(|slot| slot.step != Step::Done);
+            for slot in slots {
+                if let Some(outcome) = slot.forget() {
+                    self.bytes -= slot.packet.len();
+                    slot.packet = Vec::new();
+                    settled.push((slot.owner, outcome));
+                }
+            }
+        }
+        self.waiting_bytes = self.slots.iter().map(|slot| slot.packet.len()).sum();
+        settled
     }
 
     /// PUBACK: whose message it was; nobody's, if it was acknowledged before.
@@ -120,6 +182,7 @@ impl Flight {
             return Err(other_quality());
         }
         slot.step = Step::Release;
+        self.drop_packet(packet_id);
         Ok(true)
     }
 
@@ -144,12 +207,24 @@ impl Flight {
             return Err(other_quality());
         }
         let owner = slot.owner;
-        let packet = std::mem::take(&mut slot.packet);
         slot.step = Step::Done;
+        if self.drop_packet(packet_id) {
+            self.under_way -= 1;
+        }
         self.by_id.remove(&packet_id);
-        self.under_way -= 1;
-        self.bytes -= packet.len();
         Ok(Some(owner))
+    }
+
+    /// The broker has it; tells whether it was sent on this connection.
+    fn drop_packet(&mut self, packet_id: PacketId) -> bool {
+        let position = (self.by_id[&packet_id] - self.first) as usize;
+        let bytes = std::mem::take(&mut self.slots[position].packet).len();
+        self.bytes -= bytes;
+        let sent = position < self.sent;
+        if !sent {
+            self.waiting_bytes -= bytes;
+        }
+        sent
     }
 
     /// Forgets the first message, once it is settled; tells whose it was.
@@ -158,7 +233,7 @@ impl Flight {
         let owner = slot.owner;
         self.slots.pop_front();
         self.first += 1;
-        self.sent -= 1;
+        self.sent = self.sent.saturating_sub(1);
         self.bytes -= size_of::<Slot>();
         Some(owner)
     }

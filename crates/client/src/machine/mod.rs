@@ -6,12 +6,14 @@ mod answers;
 mod arrive;
 mod event;
 mod flight;
+mod greeting;
 mod held;
 mod keep_alive;
 mod properties;
 mod publish;
 mod receive;
-mod routes;
+mod retry;
+pub(crate) mod routes;
 mod send;
 mod session;
 mod subscribe;
@@ -22,45 +24,29 @@ mod tests;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use slipring_wire::{
-    Connect, Disconnect, Packet, Properties, PropertiesBuf, PropertyId, QoS, Reason, VARINT_MAX,
-    Value, Version,
-};
+use slipring_wire::{Disconnect, Packet, Properties, PropertyId, QoS, Reason, Version};
 
 pub use event::{
     BatchId, Event, Extras, Message, Notice, PingId, PublishId, Refusal, SubscriptionId,
 };
+pub use greeting::Greeting;
 pub use held::Receipt;
 pub use properties::MessageProperties;
 pub use send::SendError;
 pub use session::Session;
 pub use tally::{Outcome, Tally};
 
-use crate::{Credentials, Loss};
+use crate::Loss;
 use answers::Answers;
 use flight::Flight;
-use held::{Held, RECEIVE_MAX};
+use held::Held;
 use keep_alive::{Due, KeepAlive};
+use retry::Retry;
 use routes::Routes;
 use tally::Tallies;
 
 /// How long the last word to a broker that broke the rules may take.
 const LAST_WORD: Duration = Duration::from_secs(1);
-
-/// What the client says in CONNECT.
-#[derive(Clone, Debug)]
-pub struct Greeting {
-    /// Empty asks the broker for one.
-    pub client_id: String,
-    /// What the client proves itself with.
-    pub credentials: Credentials,
-    /// Seconds of silence before a ping; 0 is never.
-    pub keep_alive_s: u16,
-    /// The broker must answer within this time.
-    pub timeout: Duration,
-    /// The largest packet this client takes.
-    pub packet_bytes_max: usize,
-}
 
 #[derive(Debug)]
 enum Phase {
@@ -79,6 +65,11 @@ enum Phase {
         timeout: Duration,
         loss: Option<Loss>,
     },
+    /// The connection is lost; another one is made then.
+    Away {
+        until: Instant,
+        loss: Loss,
+    },
     Closed(Option<Loss>),
 }
 
@@ -96,6 +87,7 @@ pub struct Machine {
     phase: Phase,
     greeting: Greeting,
     session: Session,
+    retry: Retry,
     keep_alive: KeepAlive,
     answers: Answers,
     routes: Routes,
@@ -109,16 +101,16 @@ pub struct Machine {
     newest_packet_id: u16,
     output: Vec<u8>,
     own_bytes: usize,
+    once_bytes: usize,
 }
 
 impl Machine {
     /// Starts with CONNECT as the first output.
     pub fn new(greeting: Greeting, now: Instant) -> Self {
-        let mut output = Vec::new();
-        write_connect(&greeting, &mut output);
-        Self {
-            phase: Phase::Connecting { until: now + greeting.timeout },
+        let mut machine = Self {
+            phase: Phase::Closed(None),
             session: Session::asked(&greeting),
+            retry: Retry::new(greeting.reconnect),
             keep_alive: KeepAlive::new(0, now),
             answers: Answers::default(),
             routes: Routes::default(),
@@ -129,10 +121,41 @@ impl Machine {
             pings: VecDeque::new(),
             newest_id: 0,
             newest_packet_id: 0,
-            own_bytes: output.len(),
-            output,
+            own_bytes: 0,
+            once_bytes: 0,
+            output: Vec::new(),
             greeting,
-        }
+        };
+        machine.begin(now);
+        machine
+    }
+
+    /// Says hello, for the first time or again.
+    fn begin(&mut self, now: Instant) {
+        let clean_start = self.asks_clean_start();
+        // The name that the broker gave is this client's from then on.
+        let client_id = std::mem::take(&mut self.session.client_id);
+        self.session = Session { client_id, ..Session::asked(&self.greeting) };
+        self.greeting.write(&self.session.client_id, clean_start, &mut self.output);
+        self.own_bytes = self.output.len();
+        self.phase = Phase::Connecting { until: now + self.greeting.timeout };
+    }
+
+    /// A session is new once; after that it is this client's own.
+    fn asks_clean_start(&self) -> bool {
+        self.greeting.clean_start && !self.retry.is_again()
+    }
+
+    /// After a loss: begins to wait for another try, and says how long; or not, and it is over.
+    pub fn retry(&mut self, now: Instant, random: u32) -> Option<Duration> {
+        let Phase::Closed(Some(loss)) = &self.phase else { return None };
+        let delay = self.retry.wait(loss, now, random)?;
+        self.phase = Phase::Away { until: now + delay, loss: loss.clone() };
+        self.output.clear();
+        self.own_bytes = 0;
+        self.once_bytes = 0;
+        self.pings.clear();
+        Some(delay)
     }
 
     /// Bytes that wait to be sent.
@@ -150,10 +173,16 @@ impl Machine {
         self.own_bytes
     }
 
+    /// How much of the output is messages at QoS 0, which are lost with the connection.
+    pub fn once_bytes(&self) -> usize {
+        self.once_bytes
+    }
+
     /// Takes what waits to be sent and leaves an empty buffer in its place.
     pub fn take_output(&mut self, empty: Vec<u8>, now: Instant) -> Vec<u8> {
         debug_assert!(empty.is_empty());
         self.keep_alive.sent(now);
+        self.once_bytes = 0;
         std::mem::replace(&mut self.output, empty)
     }
 
@@ -162,7 +191,8 @@ impl Machine {
         match &self.phase {
             Phase::Connecting { until }
             | Phase::Draining { until, .. }
-            | Phase::Closing { until, .. } => Some(*until),
+            | Phase::Closing { until, .. }
+            | Phase::Away { until, .. } => Some(*until),
             Phase::Open => self.keep_alive.deadline(),
             Phase::Closed(_) => None,
         }
@@ -181,6 +211,7 @@ impl Machine {
                 let loss = loss.clone().unwrap_or(Loss::CloseTimeout(*timeout));
                 self.end(Some(loss));
             }
+            Phase::Away { until, .. } if now >= *until => self.begin(now),
             Phase::Open => match self.keep_alive.due(now) {
                 Due::Nothing => {}
                 Due::Ping => self.write_ping(None, now),
@@ -198,8 +229,10 @@ impl Machine {
     /// Says goodbye after everything accepted before is sent and, at QoS 1 and 2, acknowledged;
     /// gives up after the time-out.
     pub fn disconnect(&mut self, timeout: Duration, now: Instant) {
-        match self.phase {
+        self.retry.stop();
+        match &self.phase {
             Phase::Connecting { .. } => self.end(None),
+            Phase::Away { loss, .. } => self.end(Some(loss.clone())),
             Phase::Open => {
                 self.phase = Phase::Draining { until: now + timeout, timeout };
                 self.leave_when_drained();
@@ -243,6 +276,11 @@ impl Machine {
         matches!(self.phase, Phase::Closing { .. })
     }
 
+    /// Whether there is no connection, and another one will be made.
+    pub fn is_away(&self) -> bool {
+        matches!(self.phase, Phase::Away { .. })
+    }
+
     /// Whether nothing more will come or go.
     pub fn is_closed(&self) -> bool {
         matches!(self.phase, Phase::Closed(_))
@@ -252,6 +290,7 @@ impl Machine {
     pub fn loss(&self) -> Option<&Loss> {
         match &self.phase {
             Phase::Closing { loss, .. } | Phase::Closed(loss) => loss.as_ref(),
+            Phase::Away { loss, .. } => Some(loss),
             _ => None,
         }
     }
@@ -269,22 +308,4 @@ impl Machine {
         self.own_bytes = self.output.len() - start;
         self.phase = Phase::Closing { until, timeout, loss };
     }
-}
-
-fn write_connect(greeting: &Greeting, output: &mut Vec<u8>) {
-    let packet_bytes_max = u32::try_from(greeting.packet_bytes_max).unwrap_or(VARINT_MAX);
-    let mut properties = PropertiesBuf::new();
-    properties.push(PropertyId::MaximumPacketSize, Value::Four(packet_bytes_max));
-    properties.push(PropertyId::ReceiveMaximum, Value::Two(RECEIVE_MAX));
-    let connect = Connect {
-        version: Version::V5,
-        clean_start: true,
-        keep_alive_s: greeting.keep_alive_s,
-        client_id: &greeting.client_id,
-        properties: properties.borrow(),
-        will: None,
-        user_name: greeting.credentials.user.as_deref(),
-        password: greeting.credentials.password.as_deref(),
-    };
-    Packet::Connect(Box::new(connect)).encode(Version::V5, output);
 }

@@ -2,7 +2,7 @@
 
 use slipring_wire::{Ack, Packet, PacketId, Publish, QoS, Reason, Version, Violation, check_topic};
 
-use super::flight::Parcel;
+use super::flight::{Next, Parcel};
 use super::tally::{Outcome, Owner, Tally};
 use super::{BatchId, Event, Machine, PropertyId, PublishId, SendError};
 
@@ -57,7 +57,10 @@ impl Machine {
 
     fn publish_once(&mut self, publish: &Publish<'_>) -> Result<(), SendError> {
         self.check_publish(publish)?;
-        self.append(&Packet::Publish(Publish { packet_id: None, dup: false, ..*publish }))
+        let start = self.output.len();
+        self.append(&Packet::Publish(Publish { packet_id: None, dup: false, ..*publish }))?;
+        self.once_bytes += self.output.len() - start;
+        Ok(())
     }
 
     fn publish_acknowledged(
@@ -98,8 +101,11 @@ impl Machine {
     /// Sends what waits, as far as the broker's window goes.
     pub(super) fn send_waiting(&mut self) {
         while self.flight.can_send() {
-            let packet_id = self.free_id();
-            self.output.extend_from_slice(self.flight.send_next(packet_id));
+            let packet_id = self.flight.next_id().unwrap_or_else(|| self.free_id());
+            match self.flight.send_next(packet_id) {
+                Next::Publish(packet) => self.output.extend_from_slice(packet),
+                Next::Release(id) => self.write_ack(Packet::PubRel, id, Reason::Success),
+            }
         }
     }
 
@@ -138,6 +144,14 @@ impl Machine {
         let owner = self.flight.complete(ack.packet_id)?;
         self.settle(owner, Outcome::Acknowledged, events);
         Ok(())
+    }
+
+    /// Sends again what an earlier connection left open.
+    pub(super) fn resend(&mut self, same_session: bool, events: &mut Vec<Event>) {
+        for (owner, outcome) in self.flight.restart(same_session) {
+            self.settle(Some(owner), outcome, events);
+        }
+        self.send_waiting();
     }
 
     fn settle(&mut self, owner: Option<Owner>, outcome: Outcome, events: &mut Vec<Event>) {

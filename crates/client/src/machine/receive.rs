@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use slipring_wire::{
-    ConnAck, Frame, Framed, Packet, PropertyId, Reason, Version, Violation, frame,
+    ConnAck, Frame, Framed, Packet, PropertyId, QoS, Reason, Version, Violation, frame,
 };
 
 use super::answers::Request;
@@ -27,7 +27,7 @@ impl Machine {
         }
         let mut used = 0;
         for _ in 0..PACKETS_PER_CALL {
-            if matches!(self.phase, Phase::Closing { .. } | Phase::Closed(_)) {
+            if self.is_deaf() {
                 return bytes.len();
             }
             match self.receive_one(&bytes[used..], now, events) {
@@ -37,6 +37,11 @@ impl Machine {
             }
         }
         used
+    }
+
+    /// Nothing that comes matters any more, or yet.
+    fn is_deaf(&self) -> bool {
+        matches!(self.phase, Phase::Closing { .. } | Phase::Closed(_) | Phase::Away { .. })
     }
 
     fn receive_one(
@@ -74,15 +79,24 @@ impl Machine {
             return Ok(());
         }
         if let Packet::ConnAck(connack) = Packet::decode(whole, Version::V5)? {
-            self.receive_connack(&connack, now, events);
+            self.receive_connack(&connack, now, events)?;
         }
         Ok(())
     }
 
-    fn receive_connack(&mut self, connack: &ConnAck<'_>, now: Instant, events: &mut Vec<Event>) {
+    fn receive_connack(
+        &mut self,
+        connack: &ConnAck<'_>,
+        now: Instant,
+        events: &mut Vec<Event>,
+    ) -> Handled {
         if connack.reason != Reason::Success {
             let text = connack.properties.text(PropertyId::ReasonString).map(str::to_owned);
-            return self.end(Some(Loss::Refused { reason: connack.reason, text }));
+            self.end(Some(Loss::Refused { reason: connack.reason, text }));
+            return Ok(());
+        }
+        if connack.session_present && self.asks_clean_start() {
+            return Err(Violation::protocol("an old session, though a new one was asked for"));
         }
         self.session.grant(connack);
         self.keep_alive = KeepAlive::new(self.session.keep_alive_s, now);
@@ -90,6 +104,23 @@ impl Machine {
         self.phase = Phase::Open;
         self.own_bytes = 0;
         events.push(Event::Notice(Notice::Connected(self.session.clone())));
+        self.go_on(now, events);
+        Ok(())
+    }
+
+    /// Takes up what an earlier connection left, or the session of an earlier client.
+    fn go_on(&mut self, now: Instant, events: &mut Vec<Event>) {
+        let same_session = self.session.present;
+        if same_session {
+            // What the session is subscribed to, this client need not know.
+            self.qos_asked = QoS::ExactlyOnce;
+        }
+        if self.retry.is_again() {
+            self.held.restart(same_session);
+            self.resubscribe(same_session, events);
+            self.resend(same_session, events);
+        }
+        self.retry.opened(now);
     }
 
     fn receive_packet(
@@ -106,7 +137,7 @@ impl Machine {
             Packet::PubComp(ack) => self.receive_pubcomp(&ack, events)?,
             Packet::SubAck(suback) => self.receive_suback(&suback, events)?,
             Packet::UnsubAck(unsuback) => match self.answers.take(unsuback.packet_id) {
-                Some(Request::Unsubscribe) => {}
+                Some(Request::Unsubscribe { .. }) => {}
                 _ => return Err(Violation::protocol("UNSUBACK without UNSUBSCRIBE")),
             },
             Packet::PingResp => self.receive_pong(now, events),

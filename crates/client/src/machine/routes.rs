@@ -3,7 +3,7 @@
 //! The client matches because a broker may not offer subscription identifiers. A bounded memory
 //! of topics already seen makes the usual match one look-up, however many filters there are.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use slipring_wire::{QoS, matches};
@@ -13,11 +13,16 @@ use super::SubscriptionId;
 /// Topics remembered; at the limit all are forgotten, and learnt again as they come.
 const TOPICS_MAX: usize = 16_384;
 
+/// Filters remembered after they were given up; the oldest is forgotten.
+const GIVEN_UP_MAX: usize = 1024;
+
 /// A topic and who wants it, shared by all its messages.
 #[derive(Clone, Debug)]
 pub(super) struct Route {
     pub topic: Arc<str>,
     pub subscriptions: Arc<[SubscriptionId]>,
+    /// No subscription, and none that was given up: an earlier one of the session may have left it.
+    pub unclaimed: bool,
 }
 
 /// One subscription.
@@ -41,6 +46,8 @@ impl Entry {
 #[derive(Debug, Default)]
 pub(super) struct Routes {
     subscriptions: Vec<Entry>,
+    /// Filters that were given up; their messages may still come for a while.
+    given_up: VecDeque<String>,
     seen: HashMap<Arc<str>, Route>,
 }
 
@@ -51,7 +58,28 @@ impl Routes {
 
     pub fn add(&mut self, id: SubscriptionId, filters: Vec<String>, qos: QoS) {
         self.seen.clear();
+        self.given_up.retain(|filter| !filters.contains(filter));
         self.subscriptions.push(Entry { id, filters, qos });
+    }
+
+    pub fn has(&self, id: SubscriptionId) -> bool {
+        self.subscriptions.iter().any(|entry| entry.id == id)
+    }
+
+    /// Every subscription, to make it again.
+    pub fn all(&self) -> Vec<(SubscriptionId, Vec<String>)> {
+        self.subscriptions.iter().map(|entry| (entry.id, entry.filters.clone())).collect()
+    }
+
+    /// Messages of these filters are nobody's from now on.
+    pub fn give_up(&mut self, filters: &[String]) {
+        self.seen.clear();
+        for filter in filters {
+            self.given_up.retain(|known| known != filter);
+            self.given_up.push_back(filter.clone());
+        }
+        let excess = self.given_up.len().saturating_sub(GIVEN_UP_MAX);
+        self.given_up.drain(..excess);
     }
 
     /// The best quality any subscription wants of this filter; none if no one has it.
@@ -90,15 +118,17 @@ impl Routes {
             self.seen.clear();
         }
         let wanting = self.subscriptions.iter().filter(|entry| entry.wants(topic));
-        let subscriptions = wanting.map(|entry| entry.id).collect();
-        let route = Route { topic: topic.into(), subscriptions };
+        let subscriptions: Arc<[_]> = wanting.map(|entry| entry.id).collect();
+        let given_up = self.given_up.iter().any(|filter| matches(bare(filter), topic));
+        let unclaimed = subscriptions.is_empty() && !given_up;
+        let route = Route { topic: topic.into(), subscriptions, unclaimed };
         self.seen.insert(route.topic.clone(), route.clone());
         route
     }
 }
 
 /// The filter inside a shared subscription, `$share/group/filter` (MQTT 5, 4.8.2).
-fn bare(filter: &str) -> &str {
+pub(crate) fn bare(filter: &str) -> &str {
     let shared = filter.strip_prefix("$share/").and_then(|rest| rest.split_once('/'));
     shared.map_or(filter, |(_, inner)| inner)
 }

@@ -15,6 +15,9 @@ pub enum SendError {
     /// Room comes with a notice; then try again.
     #[error("the outbox is full")]
     Full,
+    /// The connection is lost and made again; try again after the notice of it.
+    #[error("the connection is lost, another one is being made")]
+    Away,
     /// There is no connection (any more).
     #[error("not connected")]
     NotConnected(Option<Loss>),
@@ -86,6 +89,8 @@ impl Machine {
     pub(super) fn check_open(&self) -> Result<(), SendError> {
         match &self.phase {
             Phase::Open => Ok(()),
+            Phase::Away { .. } => Err(SendError::Away),
+            Phase::Connecting { .. } if self.retry.is_again() => Err(SendError::Away),
             Phase::Connecting { .. } | Phase::Draining { .. } => Err(SendError::NotConnected(None)),
             Phase::Closing { loss, .. } | Phase::Closed(loss) => {
                 Err(SendError::NotConnected(loss.clone()))

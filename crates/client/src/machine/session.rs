@@ -9,6 +9,10 @@ use super::Greeting;
 pub struct Session {
     /// Ours, or the one the broker assigned.
     pub client_id: String,
+    /// Whether the broker had kept a session of this client, which goes on.
+    pub present: bool,
+    /// Seconds that the broker keeps the session without a connection.
+    pub expiry_s: u32,
     /// Ours, or the broker's where it set one (MQTT-3.2.2-21).
     pub keep_alive_s: u16,
     /// No larger packet may be sent (MQTT-3.2.2-15).
@@ -25,6 +29,8 @@ impl Session {
     pub(super) fn asked(greeting: &Greeting) -> Self {
         Self {
             client_id: greeting.client_id.clone(),
+            present: false,
+            expiry_s: greeting.session_expiry_s,
             keep_alive_s: greeting.keep_alive_s,
             packet_bytes_max: VARINT_MAX as usize,
             qos_max: QoS::ExactlyOnce,
@@ -35,6 +41,10 @@ impl Session {
 
     pub(super) fn grant(&mut self, connack: &ConnAck<'_>) {
         let given = connack.properties;
+        self.present = connack.session_present;
+        if let Some(seconds) = given.number(PropertyId::SessionExpiryInterval) {
+            self.expiry_s = seconds;
+        }
         if let Some(assigned) = given.text(PropertyId::AssignedClientIdentifier) {
             assigned.clone_into(&mut self.client_id);
         }

@@ -1,12 +1,12 @@
 //! Asking the broker for messages, and giving them up again.
 
 use slipring_wire::{
-    Packet, PacketId, Properties, QoS, SubAck, Subscribe, Subscription, Unsubscribe, Violation,
-    check_filter,
+    Packet, PacketId, Properties, QoS, Reason, SubAck, Subscribe, Subscription, Unsubscribe,
+    Violation, check_filter,
 };
 
 use super::answers::Request;
-use super::{Event, Machine, Notice, Refusal, SendError, SubscriptionId};
+use super::{Event, Machine, Notice, Phase, Refusal, SendError, SubscriptionId};
 
 /// Subscriptions at once; with the requests that may wait and the messages that may be on their
 /// way, fewer than there are packet identifiers.
@@ -39,15 +39,86 @@ impl Machine {
     /// Gives a subscription up; its messages stop here at once.
     pub fn unsubscribe(&mut self, id: SubscriptionId) {
         let filters = self.routes.remove(id);
-        if filters.is_empty() || self.check_open().is_err() {
-            return;
+        self.leave(filters);
+    }
+
+    /// Ends the reading of a subscription, which stays at the broker: for the session's next one.
+    pub fn detach(&mut self, id: SubscriptionId) {
+        self.routes.remove(id);
+    }
+
+    /// Gives filters up at the broker, except those that a subscription here uses.
+    pub fn give_up(&mut self, filters: &[&str]) -> Result<(), SendError> {
+        self.check_open()?;
+        check_filters(filters)?;
+        self.check_size(filters.iter().map(|filter| filter.len() + 2).sum())?;
+        let unused = filters.iter().filter(|filter| self.routes.quality(filter).is_none());
+        let unused = unused.map(ToString::to_string).collect();
+        self.leave(unused);
+        Ok(())
+    }
+
+    fn leave(&mut self, filters: Vec<String>) {
+        self.routes.give_up(&filters);
+        if !filters.is_empty() {
+            self.ask(Request::Unsubscribe { filters });
         }
+    }
+
+    /// Sends a request, or keeps it for the next connection; false if the broker takes no packets
+    /// of its size, though it did when the request was made first.
+    fn ask(&mut self, request: Request) -> bool {
         let packet_id = self.free_id();
-        self.answers.expect(packet_id, Request::Unsubscribe);
-        let filters = filters.iter().map(String::as_str).collect();
-        let properties = Properties::NONE;
-        let packet = Packet::Unsubscribe(Unsubscribe { packet_id, properties, filters });
-        self.append(&packet).expect("not larger than the SUBSCRIBE it undoes");
+        let open = matches!(self.phase, Phase::Open);
+        let fits = !open || self.append(&self.packet(packet_id, &request)).is_ok();
+        if fits {
+            self.answers.expect(packet_id, request);
+        }
+        fits
+    }
+
+    fn packet<'a>(&self, packet_id: PacketId, request: &'a Request) -> Packet<'a> {
+        match request {
+            Request::Subscribe { filters, .. } => {
+                let filters: Vec<&str> = filters.iter().map(String::as_str).collect();
+                self.subscription(packet_id, &filters, QoS::AtMostOnce)
+            }
+            Request::Unsubscribe { filters } => {
+                let filters = filters.iter().map(String::as_str).collect();
+                let properties = Properties::NONE;
+                Packet::Unsubscribe(Unsubscribe { packet_id, properties, filters })
+            }
+        }
+    }
+
+    /// Makes subscriptions again on another connection: in the same session those that were not
+    /// answered, in a new one all.
+    pub(super) fn resubscribe(&mut self, same_session: bool, events: &mut Vec<Event>) {
+        let mut requests = self.answers.take_all();
+        if same_session {
+            requests.retain(|request| match request {
+                Request::Subscribe { id, .. } => self.routes.has(*id),
+                Request::Unsubscribe { .. } => true,
+            });
+        } else {
+            let all = self.routes.all().into_iter();
+            requests = all.map(|(id, filters)| Request::Subscribe { id, filters }).collect();
+        }
+        for request in requests {
+            let again = request.clone();
+            if let (false, Request::Subscribe { id, filters }) = (self.ask(request), again) {
+                let reason = Reason::PacketTooLarge;
+                let refused = filters.into_iter().map(|filter| Refusal { filter, reason });
+                self.answer(id, refused.collect(), events);
+            }
+        }
+    }
+
+    fn answer(&mut self, id: SubscriptionId, refused: Vec<Refusal>, events: &mut Vec<Event>) {
+        for refusal in &refused {
+            self.routes.refuse(id, &refusal.filter);
+        }
+        events.push(Event::Notice(Notice::Subscribed { id, refused }));
     }
 
     /// A filter has one quality at the broker: the best that any subscription here wants.
@@ -74,10 +145,7 @@ impl Machine {
         let answers = filters.into_iter().zip(&suback.reasons);
         let refused = answers.filter(|(_, reason)| reason.is_error());
         let refused: Vec<_> = refused.map(|(filter, &reason)| Refusal { filter, reason }).collect();
-        for refusal in &refused {
-            self.routes.refuse(id, &refusal.filter);
-        }
-        events.push(Event::Notice(Notice::Subscribed { id, refused }));
+        self.answer(id, refused, events);
         Ok(())
     }
 }

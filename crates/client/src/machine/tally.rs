@@ -26,6 +26,8 @@ pub enum Outcome {
         /// The broker's own words, if any.
         text: Option<String>,
     },
+    /// At QoS 2: the broker forgot the session before it answered, so that it is not known.
+    Unknown,
 }
 
 /// How far a batch has come.

@@ -63,7 +63,7 @@ impl Client {
     }
 
     /// Accepts a message; the id of its acknowledgement, 0 at QoS 0, or None when the outbox is
-    /// full.
+    /// full or the connection away.
     fn publish(
         &self,
         topic: &str,
@@ -154,6 +154,24 @@ impl Client {
         self.client.unsubscribe(SubscriptionId(identity));
     }
 
+    /// Ends the reading of a subscription, which stays at the broker.
+    fn detach(&self, identity: u64) {
+        self.client.detach(SubscriptionId(identity));
+    }
+
+    /// Gives filters up that the session has at the broker; None when the outbox is full.
+    #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it converted")]
+    fn give_up(&self, filters: Vec<String>) -> PyResult<Option<bool>> {
+        let filters: Vec<&str> = filters.iter().map(String::as_str).collect();
+        Ok(self.sent(self.client.give_up(&filters))?.map(|()| true))
+    }
+
+    /// Messages that no subscription asks for, and the topic of the first.
+    fn unclaimed(&self) -> (usize, Option<String>) {
+        let (count, topic) = self.client.unclaimed();
+        (count, topic.map(|topic| topic.to_string()))
+    }
+
     /// The oldest messages of a subscription, with the fields of `Message`.
     fn take<'py>(
         &self,
@@ -199,7 +217,7 @@ impl Client {
     fn sent<T>(&self, result: Result<T, SendError>) -> PyResult<Option<T>> {
         match result {
             Ok(sent) => Ok(Some(sent)),
-            Err(SendError::Full) => Ok(None),
+            Err(SendError::Full | SendError::Away) => Ok(None),
             Err(error) => Err(self.translate(&error)),
         }
     }

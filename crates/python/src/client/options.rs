@@ -15,6 +15,9 @@ pub struct OptionsDict {
     user: Option<String>,
     password: Option<Vec<u8>>,
     tls: Option<TlsDict>,
+    session_expiry_s: u32,
+    clean_start: bool,
+    reconnect_s: f64,
     keep_alive_s: u16,
     timeout_s: f64,
     outbox_bytes_max: usize,
@@ -39,6 +42,9 @@ impl TryFrom<OptionsDict> for Options {
             client_id: given.client_id,
             credentials: Credentials { user: given.user, password: given.password },
             tls: given.tls.map(TlsFiles::try_from).transpose()?,
+            session_expiry_s: given.session_expiry_s,
+            clean_start: given.clean_start,
+            reconnect: seconds(given.reconnect_s)?,
             keep_alive_s: given.keep_alive_s,
             timeout: seconds(given.timeout_s)?,
             outbox_bytes_max: given.outbox_bytes_max,
@@ -62,6 +68,9 @@ impl TryFrom<TlsDict> for TlsFiles {
 
 /// A time-out that Python gave.
 pub fn seconds(value: f64) -> PyResult<Duration> {
+    if value == f64::INFINITY {
+        return Ok(Duration::MAX);
+    }
     Duration::try_from_secs_f64(value)
-        .map_err(|_| PyValueError::new_err(format!("a time-out of {value} s is not a time")))
+        .map_err(|_| PyValueError::new_err(format!("{value} s is not a time")))
 }

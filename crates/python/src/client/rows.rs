@@ -83,7 +83,14 @@ pub fn cause(loss: &Loss) -> String {
 /// A notice as (kind, identity, detail).
 pub fn notice_row(py: Python<'_>, notice: Notice) -> PyResult<Bound<'_, PyTuple>> {
     match notice {
-        Notice::Connected(session) => ("connected", 0, session.client_id).into_pyobject(py),
+        Notice::Connected(session) => {
+            let terms = (session.client_id, session.present, session.expiry_s);
+            ("connected", 0, terms).into_pyobject(py)
+        }
+        Notice::Away { loss, unsent_bytes, retry_in } => {
+            ("away", 0, (loss.to_string(), unsent_bytes, retry_in.as_secs_f64())).into_pyobject(py)
+        }
+        Notice::Unclaimed => ("unclaimed", 0, py.None()).into_pyobject(py),
         Notice::Subscribed { id, refused } => {
             let refused = refused.into_iter();
             let refused: Vec<_> =
@@ -104,16 +111,20 @@ pub fn notice_row(py: Python<'_>, notice: Notice) -> PyResult<Bound<'_, PyTuple>
     }
 }
 
-/// Why the broker does not have a message, as (code, text); none if it has.
+/// Why the broker does not have a message, as (code, text); none if it has. Code 0: nobody knows.
 fn fault(outcome: Outcome) -> Option<(u8, String)> {
     match outcome {
         Outcome::Acknowledged => None,
+        Outcome::Unknown => Some((0, UNKNOWN.to_owned())),
         Outcome::Refused { reason, text } => {
             let said = text.map_or_else(String::new, |text| format!(", it says {text:?}"));
             Some((reason.code(), format!("{reason}{said}; {}", advice(reason))))
         }
     }
 }
+
+const UNKNOWN: &str = "the broker forgot the session before it answered, so that nobody knows \
+    whether it has the message; connect with a session expiry to be sure";
 
 fn advice(reason: Reason) -> &'static str {
     match reason {

@@ -2,6 +2,7 @@
 
 mod publishing;
 mod receiving;
+mod reconnecting;
 
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use slipring_wire::{
 };
 
 use super::*;
+use crate::Credentials;
 
 const S: Duration = Duration::from_secs(1);
 
@@ -21,6 +23,9 @@ fn greeting() -> Greeting {
         keep_alive_s: 10,
         timeout: 5 * S,
         packet_bytes_max: 1 << 16,
+        session_expiry_s: 0,
+        clean_start: true,
+        reconnect: Duration::ZERO,
     }
 }
 
@@ -73,6 +78,8 @@ fn the_first_output_is_connect_and_the_answer_sets_the_terms() {
     let events = feed(&mut machine, &connack(Reason::Success, &terms), now);
     let session = Session {
         client_id: "yours".to_owned(),
+        present: false,
+        expiry_s: 0,
         keep_alive_s: 7,
         packet_bytes_max: 100,
         qos_max: QoS::AtMostOnce,
