@@ -19,7 +19,7 @@ LOST_S = 3
 
 
 def begun(station: Station) -> Witness:
-    """Everyone is subscribed, and some have left."""
+    """Everyone is subscribed, some have left, and all that was sent is acknowledged."""
     witness = Witness(station.start, SEED)
     witness.begin()
     assert witness.join()
@@ -27,6 +27,7 @@ def begun(station: Station) -> Witness:
         one.is_away = one.name in TRAVELLERS
     witness.begin()
     assert witness.load(50)
+    assert witness.finish()
     return witness
 
 
