@@ -13,13 +13,13 @@ from tests.faults.verdict import Report
 from tests.faults.witness import TRAVELLERS, Witness, in_journal
 
 PROMISES_LESS = CONFIG + 'durability = "process"\n'
-SLOW_SYNC_US = 1_000_000
+SLOW_SYNC_US = 500_000
 LOST_S = 3
 """Silence after which what has not come is taken as lost; here that is what is expected."""
 
 
 def begun(station: Station) -> Witness:
-    """Everyone is subscribed, and some have left."""
+    """Everyone is subscribed, some have left, and all that was sent is acknowledged."""
     witness = Witness(station.start, SEED)
     witness.begin()
     assert witness.join()
@@ -27,6 +27,7 @@ def begun(station: Station) -> Witness:
         one.is_away = one.name in TRAVELLERS
     witness.begin()
     assert witness.load(50)
+    assert witness.finish()
     return witness
 
 
@@ -63,7 +64,7 @@ def test_what_is_acknowledged_as_process_survives_a_kill(
     station = Station.on(disk, CONFIG + f'durability = "{level}"\n')
     witness = begun(station)
     disk.panel.sync_us = SLOW_SYNC_US
-    assert witness.load(50)
+    assert witness.load(1)
     witness.end()
     disk.mend()
     witness.begin()
