@@ -10,6 +10,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import slipring
+from tests.client.fake_broker import Peer, fake_broker
+from tests.client.relay import relay_to
 
 SLIPRING = str(Path(sys.executable).with_name("slipring"))
 
@@ -159,3 +161,93 @@ async def test_help_shows_an_example() -> None:
         code, out, _ = await run(command, "--help")
         assert code == 0
         assert f"slipring {command} ".encode() in out
+
+
+async def test_a_message_is_published_with_all_it_may_carry(broker_url: str) -> None:
+    more = ("--qos", "1", "--retain", "--expiry", "3600", "--content-type", "text/plain")
+    pairs = ("--property", "unit=m", "--property", "unit=ft", "--property", "note=a=b")
+    async with slipring.connect(broker_url) as bus, bus.subscribe("cli/all", qos=2) as messages:
+        shown = await run(
+            "pub", *more, *pairs, "--response-topic", "b", "cli/all", "7", "--url", broker_url
+        )
+        assert shown == (0, b"", b"")
+        message = await anext(messages)
+        await bus.publish("cli/all", retain=True)
+    assert message._replace(expiry_s=None, retain=False) == slipring.Message(
+        "cli/all",
+        b"7",
+        properties=(("unit", "m"), ("unit", "ft"), ("note", "a=b")),
+        qos=1,
+        content_type="text/plain",
+        response_topic="b",
+    )
+    assert message.expiry_s is not None
+
+
+async def test_lines_are_published_at_qos_2(broker_url: str) -> None:
+    text = b"".join(b"%d\n" % number for number in range(3000))
+    async with slipring.connect(broker_url) as bus, bus.subscribe("cli/qos", qos=2) as messages:
+        assert (await run("pub", "--qos", "2", "cli/qos", "--url", broker_url, stdin=text))[0] == 0
+        numbers = [int((await anext(messages)).payload) for _ in range(3000)]
+    assert numbers == list(range(3000))
+
+
+async def test_a_message_the_broker_refuses_is_an_error() -> None:
+    async def talk(peer: Peer) -> None:
+        await peer.accept()
+        body = await peer.expect(0x32)
+        await peer.send(b"\x40\x03" + body[3:5] + b"\x97")
+        await peer.reader.read()
+
+    async with fake_broker(talk) as url:
+        code, _, err = await run("pub", "--qos", "1", "a", "b", "--url", url)
+    assert code == 1
+    assert b"quota exceeded" in err
+    assert err.count(b"\n") == 1
+
+
+async def test_a_kept_session_prints_what_came_meanwhile_once(broker_url: str) -> None:
+    ear = ("sub", "--qos", "1", "--client-id", "ear", "--session-expiry", "60", "--url", broker_url)
+    async with slipring.connect(broker_url) as bus:
+        await bus.publish("kept/0", 0, qos=1, retain=True)
+        assert await run(*ear, "--count", "1", "kept/#") == (0, b"kept/0 0\n", b"")
+        await bus.publish("kept/0", retain=True)
+        await bus.publish_many([("kept/1", number) for number in range(5)])
+        for lines in (b"kept/1 0\nkept/1 1\n", b"kept/1 2\nkept/1 3\nkept/1 4\n"):
+            count = str(lines.count(b"\n"))
+            assert await run(*ear, "--count", count, "kept/#") == (0, lines, b"")
+    async with slipring.connect(broker_url, client_id="ear"):
+        pass  # a new session in place of the old one
+
+
+async def test_a_session_without_a_name_is_refused() -> None:
+    code, _, err = await run("sub", "--session-expiry", "60", "a")
+    assert code == 2
+    assert b"--client-id" in err
+
+
+async def test_a_property_without_a_value_is_refused() -> None:
+    code, _, err = await run("pub", "--property", "unit", "a", "b")
+    assert code == 2
+    assert b"NAME=VALUE" in err
+
+
+async def test_a_subscriber_comes_back_and_says_so(broker_url: str) -> None:
+    async with relay_to(broker_url) as relay, slipring.connect(broker_url) as bus:
+        process = await asyncio.create_subprocess_exec(
+            SLIPRING, "sub", "ready", "--url", relay.url, stdout=-1, stderr=-1
+        )
+        assert process.stdout is not None
+        assert process.stderr is not None
+        for expected in (b"lost the connection", b"connected to"):
+            reading = asyncio.create_task(process.stdout.readline())
+            while not reading.done():
+                await bus.publish("ready", "?")
+                await asyncio.wait([reading], timeout=0.05)
+            relay.cut()
+            said = await process.stderr.readline()
+            while expected not in said:
+                said = await process.stderr.readline()
+            assert said.startswith(b"slipring: ")
+        process.kill()
+        await process.wait()

@@ -5,6 +5,7 @@ argument, where every user of the machine could read it.
 import functools
 import getpass
 import inspect
+import logging
 import os
 import warnings
 from collections.abc import Callable
@@ -47,7 +48,11 @@ class Access:
     ] = None
 
     def connect(self, **options: Any) -> Connecting:
-        """Opens the connection; the options are those of `slipring.connect`."""
+        """Opens the connection; the options are those of `slipring.connect`.
+
+        A loss, and the return, is one line on standard error.
+        """
+        _tell_of_losses()
         password = self._password() if self.user is not None else None
         return connect(self.url, user=self.user, password=password, tls=self._tls(), **options)
 
@@ -71,6 +76,15 @@ class Access:
         if not any(files) and not self.url.startswith("mqtts:"):
             return None
         return Tls(ca=self.ca, certificate=self.cert, key=self.key, server_name=self.server_name)
+
+
+def _tell_of_losses() -> None:
+    log = logging.getLogger("slipring.client")
+    teller = logging.StreamHandler()
+    teller.setFormatter(logging.Formatter("slipring: %(message)s"))
+    log.addHandler(teller)
+    log.setLevel(logging.INFO)
+    log.propagate = False
 
 
 def reaching(command: Callable[..., None]) -> Callable[..., None]:

@@ -1,6 +1,7 @@
 """`slipring pub`: parse, publish. Decides nothing about messages."""
 
 import asyncio
+import math
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -10,10 +11,14 @@ import typer
 from slipring.cli.access import Access, reaching
 from slipring.cli.lines import lines
 from slipring.client.connecting import Connecting
+from slipring.model import Message
+
+PATIENCE_S = 30.0
+"""How long one message waits for a broker that was lost; lines of a stream wait for ever."""
 
 
 @reaching
-def publish(
+def publish(  # noqa: PLR0913 (typer reads the options from the signature)
     topic: Annotated[
         str, typer.Argument(metavar="TOPIC", help="Where to, such as gripen/39-7/engine/rpm.")
     ],
@@ -24,32 +29,54 @@ def publish(
             help="The payload. Left out or -: each line of standard input is one.",
         ),
     ] = None,
+    *,
     file: Annotated[
         Path | None,
         typer.Option(help="Publish this file as one message.", exists=True, dir_okay=False),
     ] = None,
+    qos: Annotated[
+        int, typer.Option(min=0, max=2, help="1: at least once, 2: exactly once; acknowledged.")
+    ] = 0,
     retain: Annotated[
         bool, typer.Option("--retain", help="Ask the broker to keep it for later subscribers.")
     ] = False,
-    *,
+    properties: Annotated[
+        list[str] | None,
+        typer.Option("--property", metavar="NAME=VALUE", help="A user property; may be repeated."),
+    ] = None,
+    expiry: Annotated[
+        int | None, typer.Option(min=0, help="Seconds after which nobody needs it any more.")
+    ] = None,
+    content_type: Annotated[str | None, typer.Option(help="What the payload is.")] = None,
+    response_topic: Annotated[str | None, typer.Option(help="Where an answer is expected.")] = None,
     access: Access,
 ) -> None:
     """Publish messages to a topic.
+
+    At QoS 1 and 2 it ends when the broker has acknowledged them all; one that the broker does not
+    take is an error.
 
     For example:
 
     slipring pub gripen/39-7/engine/rpm 12034.5
 
-    tail -f log.txt | slipring pub site/log
+    slipring pub --qos 1 --retain --property unit=rpm --expiry 60 gripen/39-7/engine/rpm 12034.5
 
-    slipring pub maps/tile --file tile.png --retain
+    tail -f log.txt | slipring pub --qos 1 site/log
+
+    slipring pub maps/tile --file tile.png --content-type image/png
 
     slipring pub site/log hello --url mqtts://broker.example --user gripen --ca ca.pem
     """
     if file is not None and message is not None:
         raise typer.BadParameter("give MESSAGE or --file, not both")
     payload = file.read_bytes() if file is not None else _payload(message)
-    asyncio.run(_publish(access.connect(), topic, payload, retain))
+    pairs = tuple(map(_pair, properties or ()))
+    sample = Message(
+        topic, payload or b"", retain, pairs, qos, content_type, response_topic, None, expiry
+    )
+    patience_s = PATIENCE_S if payload is not None else math.inf
+    asyncio.run(_publish(access.connect(reconnect_s=patience_s), sample, payload is None))
 
 
 def _payload(message: str | None) -> bytes | None:
@@ -59,10 +86,17 @@ def _payload(message: str | None) -> bytes | None:
     return message.encode("utf-8", "surrogateescape")
 
 
-async def _publish(connecting: Connecting, topic: str, payload: bytes | None, retain: bool) -> None:
-    async with connecting as bus:
-        if payload is not None:
-            await bus.publish(topic, payload, retain=retain)
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise typer.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--property")
+    return name, value
+
+
+async def _publish(connecting: Connecting, sample: Message, by_line: bool) -> None:
+    async with connecting as bus, bus.publisher(qos=sample.qos) as publisher:
+        if not by_line:
+            await publisher.send([sample])
             return
         async for line in lines(sys.stdin.fileno()):
-            await bus.publish(topic, line, retain=retain)
+            await publisher.send([sample._replace(payload=line)])

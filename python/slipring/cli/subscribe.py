@@ -5,6 +5,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
@@ -24,14 +25,24 @@ class Format(StrEnum):
     PAYLOAD = "payload"
 
 
+@dataclass(frozen=True)
+class Selection:
+    """What to print."""
+
+    filters: list[str]
+    qos: int
+    count: int | None
+
+
 @reaching
-def subscribe(
+def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
     filters: Annotated[
         list[str],
         typer.Argument(
             metavar="FILTER", help="Topic filters, such as 'gripen/#' or '+/+/engine/rpm'."
         ),
     ],
+    *,
     count: Annotated[int | None, typer.Option(min=1, help="End after so many messages.")] = None,
     form: Annotated[
         Format,
@@ -40,10 +51,21 @@ def subscribe(
             help="text: topic and payload; json: one object a line; payload: the payload alone.",
         ),
     ] = Format.TEXT,
-    *,
+    qos: Annotated[
+        int, typer.Option(min=0, max=2, help="1: at least once, 2: exactly once; acknowledged.")
+    ] = 0,
+    client_id: Annotated[str | None, typer.Option(help="The name of the session.")] = None,
+    session_expiry: Annotated[
+        int,
+        typer.Option(min=0, help="Seconds that the broker keeps the session; with --client-id."),
+    ] = 0,
     access: Access,
 ) -> None:
     """Print the messages that match one of the filters, one on each line. Ctrl-C ends.
+
+    With --session-expiry the broker goes on collecting for that long; the next run with the same
+    --client-id prints what came meanwhile. Above QoS 0 a message is acknowledged when it is
+    printed. A connection that is lost is made again.
 
     For example:
 
@@ -53,10 +75,15 @@ def subscribe(
 
     slipring sub --format payload site/log > log.txt
 
+    slipring sub --qos 1 --client-id recorder-7 --session-expiry 3600 'gripen/#' >> log.txt
+
     SLIPRING_USER=ground slipring sub --url unix:/run/slipring.sock --password-file secret '#'
     """
-    with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_subscribe(access.connect(), filters, count, _line(form)))
+    if session_expiry and not client_id:
+        raise typer.BadParameter("a session that is kept needs a name: give --client-id")
+    connecting = access.connect(client_id=client_id, session_expiry_s=session_expiry)
+    with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
+        asyncio.run(_subscribe(connecting, Selection(filters, qos, count), _line(form)))
 
 
 def _line(form: Format) -> Callable[[Message], bytes]:
@@ -68,31 +95,29 @@ def _line(form: Format) -> Callable[[Message], bytes]:
 
 
 async def _subscribe(
-    connecting: Connecting,
-    filters: list[str],
-    count: int | None,
-    line: Callable[[Message], bytes],
+    connecting: Connecting, selection: Selection, line: Callable[[Message], bytes]
 ) -> None:
-    async with connecting as bus, bus.subscribe(*filters) as messages:
-        async for batch in messages.batches():
-            shown = batch if count is None else batch[:count]
-            if not _print(b"".join(map(line, shown))):
-                return
-            if count is not None:
-                count -= len(shown)
-                if count == 0:
-                    return
+    async with (
+        connecting as bus,
+        bus.subscribe(*selection.filters, qos=selection.qos) as messages,
+    ):
+        if selection.count is None:
+            async for batch in messages.batches():
+                _print(b"".join(map(line, batch)))
+            return
+        # One at a time, for what is taken beyond the last one would be lost to others.
+        for _ in range(selection.count):
+            _print(line(await anext(messages)))
 
 
-def _print(lines: bytes) -> bool:
-    """False once nobody reads the output any more (`slipring sub ... | head`)."""
+def _print(lines: bytes) -> None:
+    """Raises BrokenPipeError once nobody reads the output any more (`slipring sub ... | head`)."""
     try:
         _write(lines)
     except BrokenPipeError:
         # What is still buffered would fail again when Python flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return False
-    return True
+        raise
 
 
 def _write(lines: bytes) -> None:
