@@ -9,7 +9,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 
 use crate::broker::Broker;
 use crate::client::Client;
-use crate::event::now_ns;
+use crate::event::{EventKind, now_ns};
 
 /// The reader of all clients. It remembers places, so that the next read is quick.
 // A lock: held while a client's messages are read, on a thread that serves no connection.
@@ -47,10 +47,21 @@ impl Broker {
         let mut kept = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
         let found = kept.get_or_insert_with(|| journal.reader()).messages(offsets);
         drop(kept);
-        let written =
-            found.iter().take_while(|found| !matches!(found, Err(ReadError::Beyond { .. })));
+        self.tell_unreadable(&found);
+        let written = found.iter().take_while(|found| !is_unwritten(found));
         let messages = written.map(|found| Some(Arc::new(self.restored(found.as_ref().ok()?)?)));
         offsets.iter().copied().zip(messages).collect()
+    }
+
+    /// Tells of what was acknowledged and is not there: where, why and how much.
+    fn tell_unreadable(&self, found: &[Result<StoredMessage, ReadError>]) {
+        let unreadable = found.iter().filter(|found| !is_unwritten(found));
+        let mut errors = unreadable.filter_map(|found| found.as_ref().err());
+        if let Some(first) = errors.next() {
+            let count = 1 + errors.count();
+            let detail = format!("{count} messages that waited cannot be read: {first}");
+            self.report(EventKind::JournalTrouble, "journal", detail);
+        }
     }
 
     /// A message as it was stored.
@@ -67,6 +78,11 @@ impl Broker {
         };
         Message::restored(&stored, self.now_ms()).ok()
     }
+}
+
+/// Whether a message is not written yet.
+fn is_unwritten(found: &Result<StoredMessage, ReadError>) -> bool {
+    matches!(found, Err(ReadError::Beyond { .. }))
 }
 
 /// How long ago something was, by the clock on the wall; a clock that went back makes it now.
