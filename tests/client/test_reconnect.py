@@ -133,6 +133,31 @@ async def test_calls_wait_for_the_connection(tmp_path: Path) -> None:
     assert broker.stop()[0] == 0
 
 
+@pytest.mark.parametrize("qos", [1, 2])
+async def test_a_broker_that_is_killed_loses_nothing_that_a_session_keeps(
+    tmp_path: Path, qos: int
+) -> None:
+    broker = RunningBroker.start(tmp_path / "data", "--console", "off")
+    place = ("--console", "off", "--mqtt", f"{broker.host}:{broker.port}")
+    seen: list[int] = []
+    async with (
+        slipring.connect(broker.url, session_expiry_s=60) as reader,
+        slipring.connect(broker.url, session_expiry_s=60) as writer,
+        reader.subscribe("kill", qos=qos) as messages,
+    ):
+        publishing = asyncio.create_task(publish_slowly(writer, "kill", qos))
+        while (payload := (await anext(messages)).payload) != b"end":
+            seen.append(int(payload))
+            if len(seen) in (COUNT // 3, COUNT // 2):
+                broker.stop(signal.SIGKILL)
+                broker = RunningBroker.start(tmp_path / "data", *place)
+        assert await publishing == COUNT
+    assert broker.stop()[0] == 0
+    if qos == 2:
+        assert seen == list(range(COUNT))
+    assert set(seen) == set(range(COUNT))
+
+
 async def reading(bus: slipring.Bus) -> None:
     async with bus.subscribe("wait/more"):
         pass
