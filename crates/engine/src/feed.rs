@@ -88,21 +88,16 @@ impl Feed {
         version: Version,
     ) -> Reason {
         self.messages += 1;
-        let route = self.paths.find(broker, from.key, message.topic);
-        let level = route.level_of(message.qos);
-        // Nothing was promised for QoS 0 when the disk is full.
-        let journaled = route.journaled && (level > Durability::Memory || !broker.gates.is_full());
-        let missed = route.journaled && !journaled;
-        if let Some(reason) = broker.gates.refusal(level) {
-            return reason;
-        }
         if message.retain {
-            let strict = version == Version::V5 && message.qos > QoS::AtMostOnce;
-            if self.retain(broker, message, journaled.then_some(level), strict).is_err() && strict {
-                return Reason::QuotaExceeded;
+            if let Err(reason) = self.retain(broker, from, message, version) {
+                return reason;
             }
         }
         let route = self.paths.find(broker, from.key, message.topic);
+        let level = route.level_of(message.qos);
+        if let Some(reason) = broker.gates.refusal(level) {
+            return reason;
+        }
         let place = (level > Durability::Memory).then_some(self.batch.len() as u32);
         let deliveries = route.audience.len();
         if deliveries > 0 {
@@ -114,34 +109,43 @@ impl Feed {
                 self.post.deliver(broker, group.choose(), message, &route.topic);
             }
         }
-        if deliveries == 0 {
-            let place = journaled.then_some((self.batch.len() as u32, level));
-            match Unclaimed::new(broker, message, place, from.key) {
-                Ok(None) => {}
-                Ok(Some(unclaimed)) => {
-                    if let Some(record) = unclaimed.record(broker, self.receive_ns) {
-                        record.encode(self.batch.records());
-                    }
-                    self.unclaimed.push(unclaimed);
-                }
-                Err(limit) => {
-                    broker.reached.count(limit);
-                    return Reason::QuotaExceeded;
-                }
-            }
-        }
         if let Some(slot) = &route.slot {
             slot.set(message.payload, self.receive_ns);
         }
         self.tally.add(&route.prefix, message.payload.len(), deliveries);
+        let journaled = route.journaled;
+        if deliveries == 0 && !message.properties.is_empty() {
+            let place = journaled.then_some((self.batch.len() as u32, level));
+            if let Err(limit) = self.let_wait(broker, from, message, place) {
+                broker.reached.count(limit);
+                return Reason::QuotaExceeded;
+            }
+        }
         if journaled {
             self.write(from, message, level);
         }
-        broker.not_journaled.fetch_add(u64::from(missed), Ordering::Relaxed);
         if message.qos > QoS::AtMostOnce {
             self.promised.add(level);
         }
         if deliveries > 0 { Reason::Success } else { Reason::NoMatchingSubscribers }
+    }
+
+    /// A message that has no subscriber waits for one, if it asks to.
+    fn let_wait(
+        &mut self,
+        broker: &Broker,
+        from: Publisher<'_>,
+        message: &Publish<'_>,
+        place: Option<(u32, Durability)>,
+    ) -> Result<(), Limit> {
+        let Some(unclaimed) = Unclaimed::new(broker, message, place, from.key)? else {
+            return Ok(());
+        };
+        if let Some(record) = unclaimed.record(broker, self.receive_ns) {
+            record.encode(self.batch.records());
+        }
+        self.unclaimed.push(unclaimed);
+        Ok(())
     }
 
     /// The messages that the answers of the batch acknowledge.
@@ -186,29 +190,36 @@ impl Feed {
         self.paths.find(broker, from.key, topic).level
     }
 
-    /// Keeps a retained message; `journaled` is what it is promised when it is journaled.
+    /// Keeps a retained message, or says why it is refused.
     fn retain(
         &mut self,
         broker: &Broker,
+        from: Publisher<'_>,
         message: &Publish<'_>,
-        journaled: Option<Durability>,
-        strict: bool,
-    ) -> Result<(), Limit> {
+        version: Version,
+    ) -> Result<(), Reason> {
+        let route = self.paths.find(broker, from.key, message.topic);
+        let (level, journaled) = (route.level_of(message.qos), route.journaled);
+        if let Some(reason) = broker.gates.refusal(level) {
+            return Err(reason);
+        }
         let index = self.batch.len() as u32;
-        let kept = broker.retain(message);
-        match (&kept, journaled) {
-            (Ok(Some(kept)), Some(level)) => self.retained.push((Arc::clone(kept), index, level)),
-            (Err(limit), journaled) => {
-                broker.reached.count(*limit);
-                if journaled.is_some() && !strict {
+        match broker.retain(message) {
+            Ok(Some(kept)) if journaled => self.retained.push((kept, index, level)),
+            Ok(_) => {}
+            Err(limit) => {
+                broker.reached.count(limit);
+                if version == Version::V5 && message.qos > QoS::AtMostOnce {
+                    return Err(Reason::QuotaExceeded);
+                }
+                if journaled {
                     Record::Unretained { index }.encode(self.batch.records());
                 }
             }
-            _ => {}
         }
         // Whoever subscribed before the message was kept must get it live.
         self.paths.check(broker);
-        kept.map(drop)
+        Ok(())
     }
 
     /// Retained messages have their places in the journal.
