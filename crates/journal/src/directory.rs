@@ -86,7 +86,9 @@ impl ReadSegments for Directory {
 impl WriteSegments for Directory {
     fn begin(&mut self, segment: SegmentId, bytes: &[u8]) -> io::Result<()> {
         self.active = None;
-        self.put(&segment.file(), bytes)
+        self.put(&segment.file(), bytes)?;
+        // At once: later there may be no descriptor left for it.
+        self.active(segment).map(drop)
     }
 
     fn append(&mut self, segment: SegmentId, bytes: &[u8]) -> io::Result<()> {
