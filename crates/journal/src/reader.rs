@@ -6,6 +6,7 @@ mod ranges;
 mod state;
 mod stored;
 
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 
@@ -21,6 +22,8 @@ use places::Places;
 pub(crate) use ranges::COLUMNS_BYTES_MAX;
 pub use state::{Followed, StateBatch};
 
+/// How often a folder is listed again because retention removes segments meanwhile.
+const OPEN_TRIES: usize = 16;
 /// A view of one journal.
 #[derive(Debug)]
 pub struct Reader {
@@ -40,8 +43,15 @@ impl Reader {
         if !dir.is_dir() {
             return Err(ReadError::NoJournal(dir.to_owned()));
         }
-        Self::over(Box::new(Directory::new(dir)))?
-            .ok_or_else(|| ReadError::NoJournal(dir.to_owned()))
+        for _ in 1..OPEN_TRIES {
+            match Self::over(Box::new(Directory::new(dir))) {
+                // A segment was removed after the folder was listed.
+                Err(ReadError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {}
+                opened => return opened?.ok_or_else(|| ReadError::NoJournal(dir.to_owned())),
+            }
+        }
+        let opened = Self::over(Box::new(Directory::new(dir)))?;
+        opened.ok_or_else(|| ReadError::NoJournal(dir.to_owned()))
     }
 
     /// `None` when the storage holds no journal (yet).
@@ -145,11 +155,13 @@ impl Reader {
     }
 
     fn check_range(&mut self, range: &Range<u64>) -> Result<(), ReadError> {
+        // Looking for the end may find that the first segments are gone: the gap is judged after it.
+        let beyond = range.end > self.tail.offset && range.end > self.end_offset()?;
         let (asked, first) = (range.start, self.first_offset());
         if asked < first {
             return Err(ReadError::Gap { asked, first });
         }
-        if range.end > self.tail.offset && range.end > self.end_offset()? {
+        if beyond {
             return Err(ReadError::Beyond { asked: range.end, end: self.tail.offset });
         }
         Ok(())
