@@ -9,10 +9,14 @@ The broker does not send more than the receive maximum
     sub connects receive_maximum=2
     sub subscribes {t}:2
     pub connects
-    pub > PUBLISH payload=1 qos=1 id=1 + PUBLISH payload=2 qos=2 id=2 + PUBREL id=2 + PUBLISH
-        ... payload=3 qos=1 id=3
+    pub > PUBLISH payload=1 qos=1 id=1 + PUBLISH payload=2 qos=2 id=2 + PUBREL id=2
     sub < PUBLISH payload=1 qos=1 id=$a
     sub < PUBLISH payload=2 qos=2 id=$b
+    pub < PUBACK id=1
+    pub < PUBREC id=2
+    pub < PUBCOMP id=2
+    pub > PUBLISH payload=3 qos=1 id=3
+    pub < PUBACK id=3
     sub < quiet
     sub > PUBREC id=$b
     sub < PUBREL id=$b
