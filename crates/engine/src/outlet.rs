@@ -232,7 +232,8 @@ impl Outlet {
         let mut batch = Batch::new();
         batch.at(now_ns());
         let level = outgoing.take_records(batch.records());
-        let wanted = outgoing.wanted(LOADED_MAX);
+        // Only when it is needed next: the rest stays in the journal.
+        let wanted = if taken.wants { outgoing.wanted(LOADED_MAX) } else { Vec::new() };
         drop(outgoing);
         if !wanted.is_empty() {
             broker.load(client, wanted);
@@ -254,8 +255,9 @@ fn count_bounds(broker: &Broker, client: &Arc<Client>, taken: Taken) {
     if taken.held {
         broker.reached.count(Limit::Inflight);
     }
-    if taken.dropped > 0 {
-        let messages = u32::try_from(taken.dropped).unwrap_or(u32::MAX);
+    let gone = taken.dropped + taken.lost;
+    if gone > 0 {
+        let messages = u32::try_from(gone).unwrap_or(u32::MAX);
         broker.count_dropped(client, Dropped { limit: None, messages, wake: false });
     }
 }

@@ -109,9 +109,7 @@ impl Broker {
                 Record::Taken { offset: place.offset }.encode(&mut records);
             }
         }
-        if !records.is_empty() {
-            self.note_all(&mut records);
-        }
+        self.note_all(&mut records);
     }
 
     /// Forgets what nobody wanted in time.
