@@ -2,6 +2,7 @@
 
 mod acknowledged;
 mod admission;
+mod asking;
 mod broker;
 mod client;
 mod connection;

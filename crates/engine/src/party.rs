@@ -10,12 +10,13 @@ use slipring_core::{
 use slipring_wire::{Frame, Packet, PacketId, Publish, QoS, Reason, Version};
 
 use crate::admission::Check;
+use crate::asking::Asked;
 use crate::broker::Broker;
 use crate::client::{Client, Link};
 use crate::event::EventKind;
 use crate::feed::{Feed, Publisher};
 use crate::registry::{NotOpened, Opened, Refusal};
-use crate::{keeper, reading};
+use crate::{asking, keeper};
 
 /// Why a connection ended.
 #[derive(Debug)]
@@ -156,7 +157,8 @@ impl Party {
         let (qos, id) = (message.qos, message.packet_id);
         let from = Publisher { key: client.key, name: &client.name, durable: client.is_durable() };
         let reason = if message.topic.starts_with('$') {
-            reading::ask(&self.broker, client, &self.link, &message, &mut self.reply)
+            let (broker, link, message) = (&self.broker, &*self.link, &message);
+            asking::ask(&Asked { broker, client, link, message }, &mut self.reply)
         } else if qos == QoS::ExactlyOnce && !is_new(client, &self.link, &self.conversation, id)? {
             // It came before; what it was promised may not be true yet.
             let level = self.feed.level(&self.broker, from, message.topic);
