@@ -150,13 +150,36 @@ impl Client {
     }
 
     /// Subscribes to some filters at once; a `Subscribed` notice has the broker's answer.
-    pub fn subscribe(&self, filters: &[&str], qos: QoS) -> Result<SubscriptionId, SendError> {
+    ///
+    /// With user properties, which the broker may understand, the subscription has its filters for
+    /// itself, and gets what the broker sends for it alone. It is made again on every connection.
+    pub fn subscribe(
+        &self,
+        filters: &[&str],
+        qos: QoS,
+        user: &[(&str, &str)],
+    ) -> Result<SubscriptionId, SendError> {
         self.boxes.outbox.send(|machine| {
-            let id = machine.subscribe(filters, qos)?;
+            let id = machine.subscribe(filters, qos, user)?;
             // Before any message can arrive for it.
             self.boxes.inbox.open(id, qos, filters);
             Ok(id)
         })
+    }
+
+    /// Takes what the broker sends on these topics without being asked for it: its answers to
+    /// requests that name one of them.
+    pub fn listen(&self, topics: &[&str]) -> SubscriptionId {
+        self.boxes.outbox.change(|machine| {
+            let id = machine.listen(topics);
+            self.boxes.inbox.open(id, QoS::AtMostOnce, topics);
+            id
+        })
+    }
+
+    /// The number of the present connection, the first is 1; none while there is none.
+    pub fn connection(&self) -> Option<u64> {
+        self.boxes.outbox.look(Machine::connection)
     }
 
     /// Gives a subscription up, with what was not taken from it.

@@ -117,6 +117,8 @@ pub struct Refusal {
     pub filter: String,
     /// Why not.
     pub reason: Reason,
+    /// The broker's own words, if any.
+    pub text: Option<String>,
 }
 
 /// Something that came in.

@@ -9,6 +9,7 @@ mod flight;
 mod greeting;
 mod held;
 mod keep_alive;
+mod manner;
 mod properties;
 mod publish;
 mod receive;
@@ -99,6 +100,9 @@ pub struct Machine {
     pings: VecDeque<Ping>,
     newest_id: u64,
     newest_packet_id: u16,
+    newest_identifier: u32,
+    /// How many connections the broker accepted, the present one too.
+    connections: u64,
     output: Vec<u8>,
     own_bytes: usize,
     once_bytes: usize,
@@ -121,6 +125,8 @@ impl Machine {
             pings: VecDeque::new(),
             newest_id: 0,
             newest_packet_id: 0,
+            newest_identifier: 0,
+            connections: 0,
             own_bytes: 0,
             once_bytes: 0,
             output: Vec::new(),
@@ -156,6 +162,11 @@ impl Machine {
         self.once_bytes = 0;
         self.pings.clear();
         Some(delay)
+    }
+
+    /// The number of the present connection, the first is 1; none while there is none.
+    pub fn connection(&self) -> Option<u64> {
+        matches!(self.phase, Phase::Open | Phase::Draining { .. }).then_some(self.connections)
     }
 
     /// Bytes that wait to be sent.

@@ -114,7 +114,7 @@ fn an_identifier_in_use_is_passed_over() {
     let now = Instant::now();
     let mut machine = open(now);
     machine.publish(&message("a", QoS::AtLeastOnce)).unwrap();
-    machine.subscribe(&["b"], QoS::AtMostOnce).unwrap();
+    machine.subscribe(&["b"], QoS::AtMostOnce, &[]).unwrap();
     output(&mut machine, now);
     machine.newest_packet_id = u16::MAX;
     machine.publish(&message("a", QoS::AtLeastOnce)).unwrap();
