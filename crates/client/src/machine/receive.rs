@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use slipring_wire::{
-    ConnAck, Frame, Framed, Packet, PropertyId, QoS, Reason, Version, Violation, frame,
+    ConnAck, Framed, Packet, PropertyId, QoS, RawPacket, Reason, Version, Violation, frame,
 };
 
 use super::answers::Request;
@@ -68,7 +68,7 @@ impl Machine {
 
     fn receive_first(
         &mut self,
-        whole: &Frame<'_>,
+        whole: &RawPacket<'_>,
         now: Instant,
         events: &mut Vec<Event>,
     ) -> Handled {
