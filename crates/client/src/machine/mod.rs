@@ -17,6 +17,7 @@ mod retry;
 pub(crate) mod routes;
 mod send;
 mod session;
+mod stream;
 mod subscribe;
 mod tally;
 #[cfg(test)]
@@ -28,7 +29,7 @@ use std::time::{Duration, Instant};
 use slipring_wire::{Disconnect, Packet, Properties, PropertyId, QoS, Reason, Version};
 
 pub use event::{
-    BatchId, Event, Extras, Message, Notice, PingId, PublishId, Refusal, SubscriptionId,
+    BatchId, Event, Extras, FlushId, Message, Notice, PingId, PublishId, Refusal, SubscriptionId,
 };
 pub use greeting::Greeting;
 pub use held::Receipt;
