@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from slipring.frames import Frame, Run, Table
 from slipring.frames.arrays import DTYPES
 from slipring.frames.header import Arrival, Header
-from slipring.frames.strings import Strings
 from slipring.model import Entry, Kind, Parameter
 
 LABELS = {0: "off", 1: "on", 7: "failed"}
@@ -83,7 +82,7 @@ def runs(draw: st.DrawFn) -> tuple[Run, list[NaiveSample]]:
     values = [draw(VALUES[kind]) for _ in places]
     qualities = [draw(QUALITIES)] * (1 if draw(st.booleans()) else len(places))
     spread = qualities * (len(places) if len(qualities) == 1 else 1)
-    column = np.array(values, DTYPES[kind]) if kind.is_fixed else Strings.of(values)
+    column = np.array(values, DTYPES[kind])
     run = Run(
         kind,
         np.array(indices, np.uint32),

@@ -10,7 +10,6 @@ from slipring.errors import SlipringError
 from slipring.frames import SCHEMA, Frame, Newest, Run, Table
 from slipring.frames.arrays import NO_TIME
 from slipring.frames.header import Arrival, Header, Marks
-from slipring.frames.strings import Strings
 from slipring.model import Entry, Kind, Parameter, Quality, Reason, Status
 from tests.frames.naive import ARRIVAL, HEADER, LABELS, TABLE, Naive, frames, name, number
 
@@ -186,17 +185,3 @@ def test_a_wide_table_of_mostly_gaps_is_refused_with_what_to_do() -> None:
     )
     with pytest.raises(SlipringError, match=r"use Frame\.to_arrow"):
         Frame(table, [run], HEADER, ARRIVAL).to_pandas()
-
-
-def test_values_are_shown_without_a_copy() -> None:
-    values = np.zeros(3)
-    run = Run(
-        Kind.F64,
-        np.arange(3, dtype=np.uint32),
-        np.zeros(1, np.int64),
-        None,
-        np.zeros(1, np.uint8),
-        values,
-    )
-    assert np.shares_memory(run.sample_values(), values)
-    assert not isinstance(run.values, Strings)

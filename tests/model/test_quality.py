@@ -18,8 +18,8 @@ def test_every_byte_is_a_quality_and_back(byte: int) -> None:
 
 def test_a_quality_is_read_by_people() -> None:
     assert str(GOOD) == "good"
-    assert str(Quality(Status.STALE, Reason.PUBLISHER_GONE)) == "stale (publisher gone)"
-    assert str(Quality(Status.BAD, 40)) == "bad (reason 40)"
+    assert str(Quality(Status.STALE, Reason.PUBLISHER_GONE)) == "stale (publisher-gone)"
+    assert str(Quality(Status.BAD, 40)) == "bad (40)"
 
 
 def test_a_reason_that_is_no_reason_is_refused() -> None:

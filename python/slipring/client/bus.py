@@ -12,6 +12,7 @@ from slipring.client.payload import Value, encode
 from slipring.client.publisher import Publisher, Row
 from slipring.client.subscription import Subscription
 from slipring.errors import ConnectionLost
+from slipring.model import ConnectionChange
 
 PUBLISHED_PER_TURN = 256
 """Messages published before other tasks of the loop get a turn."""
@@ -54,7 +55,7 @@ class Bus:
         """Whether there is a connection at this moment."""
         return self._link.is_open
 
-    def changes(self) -> Changes:
+    def changes(self) -> Changes[ConnectionChange]:
         """What happens to the connection from now on: `async for change in bus.changes()`."""
         return self._link.changes()
 

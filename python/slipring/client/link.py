@@ -8,7 +8,7 @@ import logging
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from slipring.client.changes import Changes
 from slipring.errors import ConnectError, ConnectionLost, PublishRefused, Refused
@@ -40,6 +40,13 @@ class Terms(NamedTuple):
     session_expiry_s: int
 
 
+class Readable(Protocol):
+    """Is told when there is something to take for a subscription: an event, or a call."""
+
+    def set(self) -> None:
+        """There is something, or it is over."""
+
+
 class Link:
     """Waits for what the native client tells; every wait can be cancelled."""
 
@@ -57,9 +64,10 @@ class Link:
         self._connected: asyncio.Future[Terms] = self._loop.create_future()
         self._answers: dict[int, asyncio.Future[Any]] = {}
         self._pings: set[int] = set()
-        self._readable: dict[int, asyncio.Event] = {}
+        self._readable: dict[int, Readable] = {}
         self._batches: dict[int, asyncio.Event] = {}
-        self._followers: weakref.WeakSet[Changes] = weakref.WeakSet()
+        self._followers: weakref.WeakSet[Changes[ConnectionChange]] = weakref.WeakSet()
+        self._next: asyncio.Future[None] | None = None
         self._fd = native.fileno()
         self._loop.add_reader(self._fd, self._look)
 
@@ -84,17 +92,36 @@ class Link:
             await self._room.wait()
         return sent
 
-    def changes(self) -> Changes:
+    def changes(self) -> Changes[ConnectionChange]:
         """What happens to the connection from now on."""
-        changes = Changes()
+        changes: Changes[ConnectionChange] = Changes()
         self._followers.add(changes)
         if self.end is not None:
             changes.tell(None)
         return changes
 
-    async def subscribe(self, filters: Sequence[str], qos: int, readable: asyncio.Event) -> int:
+    def next_connection(self) -> asyncio.Future[None]:
+        """Done when a connection that is lost, or will be, is made again; shared by who waits."""
+        if self._next is None or self._next.done():
+            self._next = self._loop.create_future()
+            self._next.add_done_callback(_seen)
+        return self._next
+
+    def listen(self, topics: Sequence[str], readable: Readable) -> int:
+        """The id for what the broker sends on these topics to this client alone, unasked."""
+        identity = self.native.listen(topics)
+        self._readable[identity] = readable
+        return identity
+
+    async def subscribe(
+        self,
+        filters: Sequence[str],
+        qos: int,
+        readable: Readable,
+        properties: Sequence[tuple[str, str]] = (),
+    ) -> int:
         """The subscription's id, once the broker has accepted every filter."""
-        identity = await self.send(lambda: self.native.subscribe(filters, qos))
+        identity = await self.send(lambda: self.native.subscribe(filters, qos, properties))
         self._readable[identity] = readable
         try:
             refused = await self._answer(identity)
@@ -127,6 +154,10 @@ class Link:
         finally:
             self._pings.discard(identity)
         return seconds
+
+    async def flushed(self, identity: int) -> None:
+        """Returns once all that a writer had is written, and answered where it is."""
+        await self._answer(identity)
 
     async def acknowledged(self, identity: int) -> None:
         """Returns once the broker has a message; raises PublishRefused if it does not take it."""
@@ -179,7 +210,7 @@ class Link:
                     _set(self._readable.get(identity))
                 case "room":
                     self._room.set()
-                case "pong" | "published":
+                case "pong" | "published" | "flushed":
                     self._resolve(identity, detail)
                 case "tallied":
                     _set(self._batches.get(identity))
@@ -207,6 +238,8 @@ class Link:
             self._connected.set_result(terms)
             return
         self._room.set()
+        if self._next is not None and not self._next.done():
+            self._next.set_result(None)
         session = "goes on" if terms.session_present else "is a new one"
         log.info("connected to %s again; the session %s", self.native.url, session)
         self._tell(ConnectionChange(connected=True, session_present=terms.session_present))
@@ -257,7 +290,7 @@ class Link:
         self.is_open = False
         cause = end.cause or "it was closed"
         _fail(self._connected, ConnectError(f"cannot connect to {self.native.url}: {cause}"))
-        for answer in self._answers.values():
+        for answer in (*self._answers.values(), *([self._next] if self._next else [])):
             _fail(answer, self.lost(cause))
         for event in (self._room, self._over, *self._readable.values(), *self._batches.values()):
             event.set()
@@ -266,7 +299,13 @@ class Link:
         self._tell(None)
 
 
-def _set(event: asyncio.Event | None) -> None:
+def _seen(future: asyncio.Future[Any]) -> None:
+    """Nobody has to wait for it: an exception that nobody sees is no warning."""
+    if not future.cancelled():
+        future.exception()
+
+
+def _set(event: Readable | None) -> None:
     if event is not None:
         event.set()
 

@@ -28,9 +28,16 @@ class Subscription:
     without an exception.
     """
 
-    def __init__(self, link: Link, filters: tuple[str, ...], qos: int) -> None:
+    def __init__(
+        self,
+        link: Link,
+        filters: tuple[str, ...],
+        qos: int,
+        properties: tuple[tuple[str, str], ...] = (),
+    ) -> None:
         self.filters = filters
         self.qos = qos
+        self._properties = properties
         self._link = link
         self._entered = False
         self._identity: int | None = None
@@ -45,7 +52,9 @@ class Subscription:
         if self._entered:
             raise RuntimeError("a subscription is entered once; call bus.subscribe() again")
         self._entered = True
-        self._identity = await self._link.subscribe(self.filters, self.qos, self._readable)
+        self._identity = await self._link.subscribe(
+            self.filters, self.qos, self._readable, self._properties
+        )
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -89,7 +98,7 @@ class Subscription:
         if not self._batch:
             # What is taken and not read cannot be given back to the session.
             count_max = 1 if self.qos else BATCH_COUNT_MAX
-            self._batch.extend(await self._fetch(count_max))
+            self._batch.extend(await self.fetch(count_max))
             if not self._batch:
                 raise StopAsyncIteration
         if self.qos:
@@ -101,7 +110,7 @@ class Subscription:
         self._settle()
         batch = list(self._batch)
         self._batch.clear()
-        while batch := batch or await self._fetch():
+        while batch := batch or await self.fetch():
             if self.qos:
                 self._owed = len(batch)
             yield batch
@@ -114,8 +123,11 @@ class Subscription:
             self._link.native.done(self._identity, self._owed)
         self._owed = 0
 
-    async def _fetch(self, count_max: int = BATCH_COUNT_MAX) -> list[Message]:
-        """What is there, at least one message; nothing once the subscription is closed."""
+    async def fetch(self, count_max: int = BATCH_COUNT_MAX) -> list[Message]:
+        """What is there, at least one message; nothing once the subscription is closed.
+
+        For a reader that takes it apart itself, at QoS 0.
+        """
         if not self._entered:
             raise RuntimeError("write `async with bus.subscribe(...) as messages`, then iterate")
         if self._taken >= BATCH_COUNT_MAX:

@@ -29,5 +29,7 @@ DTYPES: dict[Kind, np.dtype[Any]] = {
     Kind.I64: np.dtype("<i8"),
     Kind.F32: np.dtype("<f4"),
     Kind.F64: np.dtype("<f8"),
+    Kind.TEXT: np.dtype(object),
+    Kind.BYTES: np.dtype(object),
 }
-"""What the values of a kind are to numpy; text and bytes are not here."""
+"""What the values of a kind are to numpy; texts and bytes are objects."""

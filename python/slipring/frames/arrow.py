@@ -19,7 +19,6 @@ import pyarrow as pa
 
 from slipring.frames.arrays import Indices, Values
 from slipring.frames.run import Run
-from slipring.frames.strings import Strings
 from slipring.frames.table import Table
 from slipring.model import Kind, Status
 
@@ -81,8 +80,8 @@ def _values(table: Table, run: Run, indices: Indices) -> list[Any]:
     """The columns value, integer, text and bytes."""
     count = len(run)
     nothing = {name: pa.nulls(count, SCHEMA.field(name).type) for name in ("text", "bytes")}
-    if isinstance(run.values, Strings):
-        nothing[run.kind.word] = run.values.to_arrow()
+    if not run.kind.is_fixed:
+        nothing[run.kind.word] = pa.array(run.values, SCHEMA.field(run.kind.word).type)
         numbers = [pa.nulls(count, pa.float64()), pa.nulls(count, pa.int64())]
         return [*numbers, nothing["text"], nothing["bytes"]]
     integers, texts = pa.nulls(count, pa.int64()), nothing["text"]

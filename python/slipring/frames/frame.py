@@ -117,7 +117,7 @@ class Frame:
             return Samples(np.empty(0, np.int64), np.empty(0), np.empty(0, np.uint8))
         return Samples(
             np.concatenate([part.times for part in parts]),
-            np.concatenate([part.sample_values() for part in parts]),
+            np.concatenate([part.values for part in parts]),
             np.concatenate([part.sample_qualities() for part in parts]),
         )
 

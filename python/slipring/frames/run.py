@@ -9,7 +9,6 @@ from typing import Self
 import numpy as np
 
 from slipring.frames.arrays import Floats, Indices, Octets, Times, Values
-from slipring.frames.strings import Strings
 from slipring.model import Kind, Quality, Value
 
 
@@ -26,8 +25,8 @@ class Run:
     """How many samples each parameter has in a ragged run; None in rows."""
     qualities: Octets
     """One for all, or one for each sample."""
-    values: Values | Strings
-    """One for each sample."""
+    values: Values
+    """One for each sample; texts and byte strings as Python's objects."""
 
     def __len__(self) -> int:
         return len(self.times) * (len(self.indices) if self.counts is None else 1)
@@ -48,15 +47,11 @@ class Run:
         """The quality of each sample, as its byte."""
         return np.broadcast_to(self.qualities, (len(self),))
 
-    def sample_values(self) -> Values:
-        """The value of each sample; texts and bytes as Python's objects."""
-        return self.values.to_numpy() if isinstance(self.values, Strings) else self.values
-
     def sample_numbers(self) -> Floats:
         """The value of each sample as a float; NaN for texts and bytes."""
-        if isinstance(self.values, Strings):
-            return np.full(len(self), np.nan)
-        return self.values.astype(np.float64)
+        if self.kind.is_fixed:
+            return self.values.astype(np.float64)
+        return np.full(len(self), np.nan)
 
     def newest(self) -> "slice | Times":
         """Where the last sample of each parameter is."""
@@ -88,14 +83,13 @@ class Run:
         """The samples of one parameter, alone."""
         span = self.span(place)
         one = len(self.qualities) == 1
-        values = self.sample_values()[span]
         return type(self)(
             self.kind,
             self.indices[place : place + 1],
             self.times if self.counts is None else self.times[span],
             None,
             self.qualities if one else self.qualities[span],
-            values,
+            self.values[span],
         )
 
     def last(self, place: int) -> tuple[Value, int, Quality]:
@@ -103,8 +97,5 @@ class Run:
         position = range(len(self))[self.span(place)][-1]
         row = position if self.counts is not None else position // len(self.indices)
         quality = self.qualities[0 if len(self.qualities) == 1 else position]
-        values = self.values
-        value: Value = (
-            values.item(position) if isinstance(values, Strings) else values[position].item()
-        )
+        value: Value = self.values.item(position)
         return value, int(self.times[row]), Quality.of_byte(int(quality))

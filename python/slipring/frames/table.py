@@ -121,6 +121,13 @@ class Table:
             del self._entries[name]
         return gone
 
+    def keep_only(self, names: Iterable[str]) -> list[str]:
+        """Takes all others out, and returns their names."""
+        gone = list(self._entries.keys() - set(names))
+        for name in gone:
+            del self._entries[name]
+        return gone
+
     def range_names(self, first: int, count: int) -> list[str]:
         """The names of a range of indices, as far as they are known."""
         return [name for name in self._names[first : first + count] if name is not None]

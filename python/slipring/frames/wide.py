@@ -8,7 +8,6 @@ import numpy as np
 from slipring.errors import SlipringError
 from slipring.frames.arrays import Times, Values
 from slipring.frames.run import Run
-from slipring.frames.strings import Strings
 from slipring.frames.table import Table
 
 if TYPE_CHECKING:
@@ -45,13 +44,13 @@ class _Chosen:
         chosen = [
             (run, row_of[end - len(run) : end])
             for run, end in zip(runs, ends, strict=True)
-            if isinstance(run.values, Strings) is is_text
+            if run.kind.is_fixed is not is_text
         ]
         self.is_text = is_text
         self.rows = [rows for _, rows in chosen]
         self.indices = [run.sample_indices() for run, _ in chosen]
         self.values: list[Values] = [
-            run.sample_values() if is_text else run.sample_numbers() for run, _ in chosen
+            run.values if is_text else run.sample_numbers() for run, _ in chosen
         ]
 
 
