@@ -147,8 +147,9 @@ class Declared:
         self._granted = granted
         if self._writer is None:
             topic = self.prefix or self.topics[0]
-            self._writer = native.writer(topic, granted.table, **self._manner._asdict())
-        self._writer.resume(granted.table, connection)
+            self._writer = native.writer(topic, granted.table, connection, **self._manner._asdict())
+        else:
+            self._writer.resume(granted.table, connection)
 
     async def _grant(self, native: Client) -> tuple[int, Granted]:
         """The answer, and the connection that all of it came by."""
