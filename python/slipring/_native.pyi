@@ -597,6 +597,7 @@ class Client:
         self,
         topic: str,
         table: int,
+        connection: int,
         *,
         beat_ms: int = 20,
         qos: int = 0,

@@ -11,7 +11,7 @@ from slipring.client.rows import by_kind, encoded, qualities_of, scalar
 from slipring.errors import ConnectionLost, DeclareRefused, Refused
 from slipring.frames.arrays import Indices, Octets, Times
 from slipring.model import GOOD, Parameter, Quality, Value
-from slipring.native import Writer
+from slipring.native import Client, Writer
 
 if TYPE_CHECKING:
     from slipring.client.parameters import Parameters
@@ -138,18 +138,26 @@ class Declared:
 
     async def declare(self) -> None:
         """Asks the broker for the indices; again on each connection. Raises DeclareRefused."""
-        native, connection = self._home.link.native, None
+        native = self._home.link.native
         try:
-            while connection is None or connection != native.connection:
-                connection = native.connection
-                self._granted = await self._declaration.ask(self._home.asking)
+            connection, granted = await self._grant(native)
         except DeclareRefused as refused:
             self._failure = refused
             raise
+        self._granted = granted
         if self._writer is None:
             topic = self.prefix or self.topics[0]
-            self._writer = native.writer(topic, self._granted.table, **self._manner._asdict())
-        self._writer.resume(self._granted.table, connection)
+            self._writer = native.writer(topic, granted.table, connection, **self._manner._asdict())
+        else:
+            self._writer.resume(granted.table, connection)
+
+    async def _grant(self, native: Client) -> tuple[int, Granted]:
+        """The answer, and the connection that all of it came by."""
+        while True:
+            connection = native.connection
+            granted = await self._declaration.ask(self._home.asking)
+            if connection == native.connection:
+                return connection, granted
 
     def _encoded(
         self, values: Row, quality: Qualities, rows: int | None

@@ -17,10 +17,6 @@ class Incoming:
         self._receive = receive
         self._identity: int | None = None
 
-    def listen(self, topic: str) -> None:
-        """To what the broker sends on this topic to this client alone."""
-        self._identity = self._link.listen([topic], self)
-
     async def subscribe(self, filters: Sequence[str]) -> None:
         """To these filters; raises Refused. Messages that came before its answer are not lost."""
         self._identity = await self._link.subscribe(filters, 0, self)

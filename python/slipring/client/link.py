@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from slipring.client.changes import Changes
+from slipring.client.questions import Questions
 from slipring.errors import ConnectError, ConnectionLost, PublishRefused, Refused
 from slipring.model import ConnectionChange
 from slipring.native import Client
 
 Sent = TypeVar("Sent")
 
+ANSWER_S = 10.0
+"""How long the broker's answer to a request is waited for."""
 UNCLAIMED_S = 10.0
 """How long messages of a session may wait for their subscription before a warning."""
 
@@ -66,8 +69,9 @@ class Link:
         self._pings: set[int] = set()
         self._readable: dict[int, Readable] = {}
         self._batches: dict[int, asyncio.Event] = {}
+        self._writers: dict[int, Callable[[], None]] = {}
+        self._questions = Questions(self)
         self._followers: weakref.WeakSet[Changes[ConnectionChange]] = weakref.WeakSet()
-        self._next: asyncio.Future[None] | None = None
         self._fd = native.fileno()
         self._loop.add_reader(self._fd, self._look)
 
@@ -99,19 +103,6 @@ class Link:
         if self.end is not None:
             changes.tell(None)
         return changes
-
-    def next_connection(self) -> asyncio.Future[None]:
-        """Done when a connection that is lost, or will be, is made again; shared by who waits."""
-        if self._next is None or self._next.done():
-            self._next = self._loop.create_future()
-            self._next.add_done_callback(_seen)
-        return self._next
-
-    def listen(self, topics: Sequence[str], readable: Readable) -> int:
-        """The id for what the broker sends on these topics to this client alone, unasked."""
-        identity = self.native.listen(topics)
-        self._readable[identity] = readable
-        return identity
 
     async def subscribe(
         self,
@@ -155,9 +146,21 @@ class Link:
             self._pings.discard(identity)
         return seconds
 
+    async def ask(self, name: str, body: bytes, timeout_s: float = ANSWER_S) -> bytes:
+        """The broker's answer to a request. Raises NoAnswer, Refused or ConnectionLost."""
+        return await self._questions.ask(name, body, timeout_s)
+
     async def flushed(self, identity: int) -> None:
-        """Returns once all that a writer had is written, and answered where it is."""
+        """Waits for what `Writer.flush` or `Writer.close` has begun."""
         await self._answer(identity)
+
+    def watch(self, writer: int, refused: Callable[[], None]) -> None:
+        """Calls when the broker has refused frames of a writer."""
+        self._writers[writer] = refused
+
+    def unwatch(self, writer: int) -> None:
+        """Ends that."""
+        self._writers.pop(writer, None)
 
     async def acknowledged(self, identity: int) -> None:
         """Returns once the broker has a message; raises PublishRefused if it does not take it."""
@@ -206,6 +209,8 @@ class Link:
     def _look(self) -> None:
         for kind, identity, detail in self.native.notices():
             match kind:
+                case "readable" if identity == self._questions.identity:
+                    self._questions.take()
                 case "readable":
                     _set(self._readable.get(identity))
                 case "room":
@@ -214,6 +219,8 @@ class Link:
                     self._resolve(identity, detail)
                 case "tallied":
                     _set(self._batches.get(identity))
+                case "refused" if identity in self._writers:
+                    self._writers[identity]()
                 case "subscribed":
                     self._subscribed(identity, detail)
                 case _:
@@ -238,8 +245,7 @@ class Link:
             self._connected.set_result(terms)
             return
         self._room.set()
-        if self._next is not None and not self._next.done():
-            self._next.set_result(None)
+        self._questions.connected()
         session = "goes on" if terms.session_present else "is a new one"
         log.info("connected to %s again; the session %s", self.native.url, session)
         self._tell(ConnectionChange(connected=True, session_present=terms.session_present))
@@ -290,19 +296,14 @@ class Link:
         self.is_open = False
         cause = end.cause or "it was closed"
         _fail(self._connected, ConnectError(f"cannot connect to {self.native.url}: {cause}"))
-        for answer in (*self._answers.values(), *([self._next] if self._next else [])):
+        for answer in self._answers.values():
             _fail(answer, self.lost(cause))
+        self._questions.end(self.lost(cause))
         for event in (self._room, self._over, *self._readable.values(), *self._batches.values()):
             event.set()
         if end.cause is not None:
             self._tell(ConnectionChange(False, end.cause, None, end.unsent_bytes))
         self._tell(None)
-
-
-def _seen(future: asyncio.Future[Any]) -> None:
-    """Nobody has to wait for it: an exception that nobody sees is no warning."""
-    if not future.cancelled():
-        future.exception()
 
 
 def _set(event: Readable | None) -> None:

@@ -37,7 +37,8 @@ class Subscription:
     ) -> None:
         self.filters = filters
         self.qos = qos
-        self._properties = properties
+        self.properties = properties
+        """What the broker is told beside the filters; then it sends for this subscription alone."""
         self._link = link
         self._entered = False
         self._identity: int | None = None
@@ -53,7 +54,7 @@ class Subscription:
             raise RuntimeError("a subscription is entered once; call bus.subscribe() again")
         self._entered = True
         self._identity = await self._link.subscribe(
-            self.filters, self.qos, self._readable, self._properties
+            self.filters, self.qos, self._readable, self.properties
         )
         return self
 
@@ -75,7 +76,7 @@ class Subscription:
         self._end()
 
     def _leave(self, *, done: bool) -> None:
-        if not self._link.durable:
+        if not self._link.durable or self.properties:
             self.unsubscribe()
             return
         if done:
