@@ -9,7 +9,8 @@ import pyarrow.compute as pc
 
 from slipring.errors import RecordingError
 from slipring.frames.arrays import Values
-from slipring.model import Kind, Quality
+from slipring.model import Quality
+from slipring.recording.history.arrow_types import ARROW_TYPES
 from slipring.recording.history.cells import Cells, Layout, Mask, Sheet
 from slipring.recording.history.chosen import Column
 
@@ -19,22 +20,6 @@ PARAMETER = b"slipring.parameter"
 """In a field's metadata: the definition, as JSON."""
 TIME_TYPE = pa.timestamp("ns", "UTC")
 QUALITY_WORDS = pa.array([str(Quality.of_byte(byte)) for byte in range(256)])
-
-ARROW_TYPES = {
-    Kind.BOOL: pa.bool_(),
-    Kind.U8: pa.uint8(),
-    Kind.U16: pa.uint16(),
-    Kind.U32: pa.uint32(),
-    Kind.U64: pa.uint64(),
-    Kind.I8: pa.int8(),
-    Kind.I16: pa.int16(),
-    Kind.I32: pa.int32(),
-    Kind.I64: pa.int64(),
-    Kind.F32: pa.float32(),
-    Kind.F64: pa.float64(),
-    Kind.TEXT: pa.string(),
-    Kind.BYTES: pa.binary(),
-}
 
 
 class ArrowCells:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from slipring.frames.arrays import Octets, Times, Values
+from slipring.frames.arrays import DTYPES, Octets, Times, Values
 from slipring.model import Kind
 from slipring.recording.history.chosen import Chosen, Numbers
-from slipring.recording.history.samples import Samples, dtype_of, joined
+from slipring.recording.history.samples import Samples, joined
 
 CELLS_BYTES_MAX = 64 << 20
 """In memory at once."""
@@ -64,7 +64,7 @@ class Layout:
     @property
     def rows_max(self) -> int:
         """Rows that are made at once."""
-        widths = (len(each) * (2 + dtype_of(kind).itemsize) for kind, each in self.kinds.items())
+        widths = (len(each) * (2 + DTYPES[kind].itemsize) for kind, each in self.kinds.items())
         return max(1, CELLS_BYTES_MAX // max(1, sum(widths)))
 
     def blocks(self, parts: Sequence[Samples]) -> Iterator[Cells]:
@@ -85,7 +85,7 @@ class Layout:
     def _sheet(self, kind: Kind, times: Times, samples: Samples | None) -> Sheet:
         columns = self.kinds[kind]
         shape = (len(columns), len(times))
-        values = np.zeros(shape, dtype_of(kind))
+        values = np.zeros(shape, DTYPES[kind])
         filled = np.zeros(shape, np.bool_)
         flawed = self.not_good[columns].any()
         qualities = np.zeros(shape, np.uint8) if flawed else None

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from slipring.frames.arrays import NO_TIME, Octets, Times, Values
+from slipring.frames.arrays import DTYPES, NO_TIME, Octets, Times, Values
 from slipring.model import Kind, Parameter, Status
 from slipring.recording.history.cells import Cells, Layout, Sheet
 from slipring.recording.history.chosen import Numbers
-from slipring.recording.history.samples import dtype_of
 
 STALE_PERIODS = 5
 STALE_NS_MIN = 200_000_000
@@ -133,7 +132,7 @@ def _nothing_kept(layout: Layout, kind: Kind) -> _Kept:
     parameters = (layout.chosen.columns[place].entry.parameter for place in columns)
     return _Kept(
         columns,
-        np.zeros(count, dtype_of(kind)),
+        np.zeros(count, DTYPES[kind]),
         np.full(count, NO_TIME),
         np.zeros(count, np.uint8),
         np.array([_stale_ns(parameter) for parameter in parameters], np.int64),

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from slipring.frames.arrays import Times
+from slipring.frames.arrays import DTYPES, Times
 from slipring.model import Entry, Kind
-from slipring.recording.history.samples import Samples, dtype_of
+from slipring.recording.history.samples import Samples
 from slipring.recording.history.texts import Parsed, parse
 
 
@@ -37,7 +37,7 @@ class PlainMessages(NamedTuple):
     def _parsed(self) -> Parsed:
         kind, count = self.entry.parameter.kind, len(self.payloads)
         if kind is Kind.BYTES:
-            values = np.empty(count, dtype_of(kind))
+            values = np.empty(count, DTYPES[kind])
             values[:] = self.payloads.to_pylist()
             return Parsed(values, np.ones(count, np.bool_), np.zeros(count, np.bool_))
         return parse(self.entry.parameter, _texts(self.payloads))

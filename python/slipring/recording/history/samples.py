@@ -7,16 +7,8 @@ from typing import Any, Self
 import numpy as np
 
 from slipring.frames import Run
-from slipring.frames.arrays import DTYPES, Indices, Octets, Times, Values
+from slipring.frames.arrays import Indices, Octets, Times, Values
 from slipring.model import Kind
-
-OBJECT = np.dtype(object)
-"""Of texts and bytes."""
-
-
-def dtype_of(kind: Kind) -> np.dtype[Any]:
-    """What the values of a kind are to numpy."""
-    return DTYPES.get(kind, OBJECT)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,11 +15,11 @@ import pyarrow.compute as pc
 
 from slipring.frames.arrays import DTYPES, Values
 from slipring.model import Kind, Parameter
+from slipring.recording.history.arrow_types import ARROW_TYPES
 
 Mask = npt.NDArray[np.bool_]
 
 TRUTHS = {"true": True, "True": True, "1": True, "false": False, "False": False, "0": False}
-ARROW_TYPES = {kind: pa.from_numpy_dtype(dtype) for kind, dtype in DTYPES.items()}
 
 
 class Parsed(NamedTuple):
@@ -33,7 +33,7 @@ class Parsed(NamedTuple):
 def parse(parameter: Parameter, texts: pa.Array) -> Parsed:
     """The values of texts; null is no value and nothing wrong."""
     absent: Mask = np.asarray(texts.is_null())
-    if parameter.kind in DTYPES and not parameter.labels:
+    if parameter.kind.is_fixed and not parameter.labels:
         quick = _quickly(parameter.kind, texts)
         if quick is not None:
             return Parsed(quick, ~absent, np.zeros(len(texts), np.bool_))
@@ -63,8 +63,7 @@ def _truths(texts: pa.Array) -> Values | None:
 
 
 def _one_by_one(parameter: Parameter, texts: pa.Array, absent: Mask) -> Parsed:
-    dtype = DTYPES.get(parameter.kind, np.dtype(object))
-    values = np.zeros(len(texts), dtype)
+    values = np.zeros(len(texts), DTYPES[parameter.kind])
     wrong = np.zeros(len(texts), np.bool_)
     read = reader_of(parameter)
     distinct = texts.dictionary_encode()
