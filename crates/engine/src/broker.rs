@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
@@ -28,6 +28,7 @@ use crate::recovery::{self, Recovered};
 use crate::registry::Registry;
 use crate::routes::{Audience, Routes};
 use crate::stored::Shelf;
+use crate::table::SharedTable;
 use crate::traffic::{Prefixes, Reached, Traffic};
 use crate::upkeep::Upkeep;
 
@@ -60,6 +61,7 @@ pub(crate) struct Broker {
     pub keeper: Keeper,
     pub passwords: Arc<Passwords>,
     pub reading: Reading,
+    pub table: SharedTable,
     stopping: AtomicBool,
     /// Told when stopping begins.
     pub stopping_told: Notify,
@@ -206,14 +208,17 @@ impl Broker {
         self.enter_routes(client, changes);
     }
 
-    /// Enters a client's subscriptions into the tree.
+    /// Enters a client's subscriptions into the tree. Those that choose parameters are the table's.
     pub fn enter_routes<'a>(
         &self,
         client: &Arc<Client>,
         subscriptions: impl Iterator<Item = (&'a str, slipring_core::Options)>,
     ) {
         let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);
-        subscriptions.for_each(|(filter, options)| routes.insert(client, filter, options));
+        subscriptions.for_each(|(filter, options)| match options.needs {
+            None => routes.insert(client, filter, options),
+            Some(_) => routes.remove(client, filter),
+        });
         self.generation.fetch_add(1, Ordering::Release);
     }
 
@@ -228,14 +233,19 @@ impl Broker {
         self.generation.fetch_add(1, Ordering::Release);
     }
 
+    /// The subscriptions, to look at.
+    pub fn routes(&self) -> RwLockReadGuard<'_, Routes> {
+        self.routes.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// How many subscriptions there are.
     pub fn subscriptions(&self) -> usize {
-        self.routes.read().unwrap_or_else(PoisonError::into_inner).len()
+        self.routes().len()
     }
 
     /// Who gets what a session publishes to a topic.
     pub fn audience(&self, topic: &str, publisher: u64) -> Audience {
-        self.routes.read().unwrap_or_else(PoisonError::into_inner).audience(topic, publisher)
+        self.routes().audience(topic, publisher)
     }
 
     /// Keeps a retained message, or forgets the topic's with an empty one (MQTT-3.3.1-6).

@@ -32,6 +32,7 @@ mod status;
 mod stored;
 mod subscribing;
 mod sys;
+mod table;
 mod traffic;
 mod upkeep;
 mod waiting;

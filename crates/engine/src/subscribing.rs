@@ -18,6 +18,7 @@ impl Party {
         // Under the lock of the session, so that a take-over finds both in step (CVE-2024-8376).
         self.broker.subscribe(client, &subscribed);
         drop(state);
+        self.broker.find_plain(subscribed.changes.iter().map(|change| &*change.filter));
         for change in &subscribed.changes {
             if client.is_durable() {
                 let (session, filter) = (client.key, &*change.filter);
@@ -26,7 +27,11 @@ impl Party {
                 self.feed.record(&subscribed, Durability::Disk);
                 self.blocks = true;
             }
-            self.feed.claim_waiting(&self.broker, client, change);
+            let post = &mut self.feed.post;
+            self.broker.select(client, &change.filter, change.options, post);
+            if change.options.needs.is_none() {
+                self.feed.claim_waiting(&self.broker, client, change);
+            }
             if change.replay {
                 let identifier = change.options.identifier;
                 client.outgoing().push_replay(Replay {
@@ -41,7 +46,8 @@ impl Party {
             if let Some(limit) = refused.limit {
                 self.broker.reached.count(limit);
             }
-            let detail = format!("{}: {}", refused.filter, refused.reason);
+            let why = subscribed.unclear.as_deref().unwrap_or_default();
+            let detail = format!("{}: {} {why}", refused.filter, refused.reason);
             self.broker.report(EventKind::SubscriptionRefused, &client.name, detail);
         }
         Ok(())
@@ -57,7 +63,9 @@ impl Party {
         let gone = state.session.unsubscribe(packet, version, &mut self.reply);
         self.broker.unsubscribe(client, gone.iter().map(|filter| &**filter));
         drop(state);
+        self.broker.find_plain(gone.iter().map(|filter| &**filter));
         for filter in gone {
+            self.broker.deselect(client, &filter);
             if client.is_durable() {
                 let unsubscribed = Record::Unsubscribed { session: client.key, filter: &filter };
                 self.feed.record(&unsubscribed, Durability::Disk);

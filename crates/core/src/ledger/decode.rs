@@ -7,6 +7,7 @@ use slipring_wire::{PacketId, QoS, check_filter, shared};
 use super::bytes::{Cursor, What};
 use super::record::{Kind, Record, RetainedMessage, Will, flag};
 use super::run::Manner;
+use crate::table::Needs;
 use crate::{Options, Priority, WillMessage};
 
 /// A record that cannot be read.
@@ -207,8 +208,19 @@ fn read_options(cursor: &mut Cursor<'_>) -> Result<(Options, bool), What> {
         no_local: flags & 4 != 0,
         retain_as_published: flags & 8 != 0,
         identifier: cursor.small()?,
+        needs: if flags & 32 != 0 { read_needs(cursor)? } else { None },
     };
     Ok((options, flags & 16 != 0))
+}
+
+fn read_needs(cursor: &mut Cursor<'_>) -> Result<Option<Needs>, What> {
+    let count = cursor.small()?;
+    let mut properties = Vec::new();
+    for _ in 0..count {
+        properties.push((cursor.text()?, cursor.text()?));
+    }
+    let needs = Needs::parse(properties).map_err(|_| "a subscription's needs are none")?;
+    needs.map(Some).ok_or("a subscription's needs are none")
 }
 
 fn quality(flags: u8) -> QoS {

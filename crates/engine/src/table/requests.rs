@@ -1,0 +1,81 @@
+//! Requests about the table, and what is told of it: `docs/table.md`.
+
+use std::sync::Arc;
+
+use slipring_core::ledger::Record;
+use slipring_core::table::{self, Bounds, Change, Event, Registry};
+use slipring_core::{Durability, Limit};
+use slipring_wire::frame::RangeSet;
+use slipring_wire::{Publish, Reason, Version};
+
+use crate::asking::Asked;
+use crate::broker::Broker;
+use crate::event::now_ns;
+use crate::feed::{Feed, Publisher};
+use crate::table::Inner;
+
+/// Where changes of the table are told.
+const CHANGES: &str = "$slipring/table/changes";
+
+/// What is told of the table: JSON, one message each.
+pub(crate) type Told = Vec<Vec<u8>>;
+
+/// A client asks for something of the table; the reason acknowledges the request.
+pub(crate) fn ask(asked: &Asked<'_>, name: &str, feed: &mut Feed, reply: &mut Vec<u8>) -> Reason {
+    let Asked { broker, client, message, .. } = *asked;
+    let Some((envelope, terms)) = asked.envelope() else {
+        return Reason::ImplementationSpecificError;
+    };
+    let answer_bytes_max = terms.packet_bytes.saturating_sub(envelope.bytes());
+    let bounds = broker.table_bounds();
+    let mut inner = broker.table.lock();
+    let had = inner.table.registry.end();
+    let outcome =
+        inner.table.answer(client.key, name, message.payload, &bounds, answer_bytes_max);
+    if outcome.refused == Some(table::Code::Full) {
+        broker.reached.count(Limit::Parameters);
+    }
+    let told = broker.table_changed(&mut inner, &outcome.change, had == 0, feed);
+    drop(inner);
+    tell(broker, feed, told);
+    reply.append(&mut envelope.packet(&outcome.answer, terms));
+    Reason::Success
+}
+
+/// Tells everyone who follows the table.
+pub(crate) fn tell(broker: &Broker, feed: &mut Feed, told: Told) {
+    for json in told {
+        let from = Publisher { key: 0, name: "", durable: false };
+        feed.publish(broker, from, &Publish::new(CHANGES, &json), Version::V5);
+    }
+}
+
+impl Broker {
+    fn table_bounds(&self) -> Bounds {
+        let limits = self.plan.load().limits;
+        Bounds {
+            parameters: limits.parameters,
+            name_bytes: limits.topic_bytes,
+            name_levels: limits.topic_levels,
+            ..Bounds::default()
+        }
+    }
+
+    /// The table has changed: it is written down, routes and selections are found again.
+    fn table_changed(
+        &self,
+        inner: &mut Inner,
+        change: &Change,
+        is_new: bool,
+        feed: &mut Feed,
+    ) -> Told {
+        if change.is_empty() {
+            return Told::new();
+        }
+        self.table.use_it();
+        if self.journal.is_some() {
+            write_down(&inner.table.registry, change, is_new, feed);
+        }
+        todo!()
+    }
+}
