@@ -137,6 +137,7 @@ impl Broker {
             keeper: Keeper::default(),
             passwords: Arc::new(Passwords::new()),
             reading: Reading::default(),
+            table: SharedTable::new(table),
             stopping: AtomicBool::new(false),
             stopping_told: Notify::new(),
             ended: Notify::new(),

@@ -16,6 +16,7 @@ mod labels;
 mod lists;
 mod names;
 mod needs;
+mod parse;
 mod problem;
 mod publishers;
 mod registry;

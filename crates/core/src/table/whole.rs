@@ -68,7 +68,7 @@ pub enum SampleRefused {
 impl Table {
     /// A table with these parameters and values; nobody publishes yet.
     pub fn new(registry: Registry, mut current: Current, rules: &TableRules) -> Self {
-        let all = registry.all();
+        let all: RangeSet = registry.entries().iter_from(0).map(|(index, _)| index).collect();
         current.define(&all, &registry);
         let groups = Groups::new(registry.id(), rules.beat_ms);
         Self { registry, current, groups, lists: Lists::default(), scratch: Vec::new() }
@@ -336,7 +336,11 @@ impl Names for Registry {
     }
 
     fn label(&self, index: u32, value: u32) -> Option<&str> {
-        self.get(index)?.definition.kind.labels()?.get(value)
+        self.get(index)?.definition.kind.labels()?.label(value)
+    }
+
+    fn is_enumeration(&self, index: u32) -> bool {
+        self.get(index).is_some_and(|entry| entry.definition.kind.labels().is_some())
     }
 
     fn rate_hz(&self, index: u32) -> Option<f64> {

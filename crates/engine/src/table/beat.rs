@@ -27,8 +27,8 @@ pub(crate) async fn run(broker: Arc<Broker>) {
                 look_ms = now_ms + SILENCE_MS;
                 broker.look_for_silence(&mut feed);
             }
-            next = broker.table.lock().tick(&broker, feed.post());
-            feed.post().wake();
+            next = broker.table.lock().tick(&broker, &mut feed.post);
+            feed.post.wake();
             next = Some(next.unwrap_or(look_ms).min(look_ms));
         }
         let stopping = broker.stopping_told.notified();
@@ -56,7 +56,7 @@ impl Broker {
     /// Parameters that were silent for too long are stale from now on.
     fn look_for_silence(&self, feed: &mut Feed) {
         let rules = self.plan.load().table;
-        let told = self.table.lock().table.check_silent(now_ns(), &rules);
+        let told = self.table.lock().table.check_silent(&rules, self.arrival(now_ns()));
         requests::tell(self, feed, told);
     }
 
@@ -67,7 +67,7 @@ impl Broker {
         }
         let mut inner = self.table.lock();
         inner.clients.remove(&session);
-        let told = inner.table.leave(session, now_ns());
+        let told = inner.table.leave(session, self.arrival(now_ns()));
         drop(inner);
         requests::tell(self, feed, told);
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use slipring_core::Options;
-use slipring_core::table::Choice;
+use slipring_core::table::{Chosen, Registry};
 use slipring_wire::frame::RangeSet;
 use slipring_wire::shared;
 
@@ -11,6 +11,7 @@ use crate::broker::Broker;
 use crate::client::Client;
 use crate::event::now_ns;
 use crate::post::Post;
+use crate::table::Inner;
 
 impl Broker {
     /// A client chooses parameters. The values they have now are sent first.
@@ -18,21 +19,13 @@ impl Broker {
         let Some(needs) = options.needs else { return self.deselect(client, filter) };
         let Some(packet_bytes_max) = client.outgoing().packet_bytes_max() else { return };
         self.table.use_it();
-        let rules = self.plan.load().table;
         let mut inner = self.table.lock();
         inner.clients.insert(client.key, Arc::clone(client));
-        let choice = Choice {
-            filter,
-            identifier: options.identifier,
-            needs,
-            beat_ms: needs.beat_ms.unwrap_or(rules.beat_ms),
-            packet_bytes_max,
-        };
-        // Others of the same selection are sent what is gathered first.
-        let first = inner.table.choose(client.key, &choice, self.now_ms(), now_ns());
-        inner.tick(self, post);
+        let chosen = Chosen { filter, identifier: options.identifier, needs, packet_bytes_max };
+        let first = inner.table.choose(client.key, &chosen, self.arrival(now_ns()));
+        // Under the lock: what is chosen later comes later.
+        post.push_packets(self, client, &first.packets);
         drop(inner);
-        post.push_packets(self, client, &first);
         self.table.sooner.notify_one();
     }
 
@@ -73,8 +66,7 @@ impl Broker {
     }
 
     /// Parameters came or went.
-    pub fn find_plain_of(&self, changed: &RangeSet) {
-        let inner = self.table.lock();
+    pub fn find_plain_of(&self, inner: &Inner, changed: &RangeSet) {
         let mut plain = RangeSet::clone(&self.table.plain.load());
         self.look_again(&inner.table.registry, changed, &mut plain);
         self.table.plain.store(Arc::new(plain));
@@ -83,7 +75,7 @@ impl Broker {
     /// Which of some parameters a plain subscription asks for.
     fn look_again(
         &self,
-        registry: &slipring_core::table::Registry,
+        registry: &Registry,
         changed: &RangeSet,
         plain: &mut RangeSet,
     ) {

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 use slipring_core::Millis;
-use slipring_core::table::Table;
+use slipring_core::table::{Arrival, Table};
 use slipring_wire::frame::RangeSet;
 use tokio::sync::Notify;
 
@@ -49,13 +49,15 @@ pub(crate) struct Inner {
     pub table: Table,
     /// Who has chosen something, by session.
     clients: HashMap<u64, Arc<Client>>,
+    /// When the beat looks again.
+    next_ms: Option<Millis>,
 }
 
 impl SharedTable {
     pub fn new(table: Table) -> Self {
         let used = AtomicBool::new(!table.registry.is_empty());
         Self {
-            inner: Mutex::new(Inner { table, clients: HashMap::new() }),
+            inner: Mutex::new(Inner { table, clients: HashMap::new(), next_ms: None }),
             used,
             plain: ArcSwap::default(),
             sooner: Notify::new(),
@@ -72,16 +74,39 @@ impl SharedTable {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The parameter that has this topic.
+    pub fn index_of(&self, topic: &str) -> Option<u32> {
+        if self.is_used() { self.lock().table.registry.index_of(topic) } else { None }
+    }
+
     /// From now on somebody is interested.
     fn use_it(&self) {
         self.used.store(true, Ordering::Release);
     }
 }
 
+impl Broker {
+    /// The moment, for the table.
+    pub fn arrival(&self, now_ns: i64) -> Arrival {
+        Arrival { now_ms: self.now_ms(), now_ns }
+    }
+
+    /// Samples came: what is due at once goes, and the beat learns when the next is.
+    fn sent_on(&self, inner: &mut Inner, post: &mut Post) {
+        let Some(due_ms) = inner.table.next_due_ms() else { return };
+        if due_ms <= self.now_ms() {
+            inner.tick(self, post);
+        } else if inner.next_ms.is_none_or(|next_ms| due_ms < next_ms) {
+            inner.next_ms = Some(due_ms);
+            self.table.sooner.notify_one();
+        }
+    }
+}
+
 impl Inner {
     /// Sends what is due to whoever chose it; when the next is due.
     pub fn tick(&mut self, broker: &Broker, post: &mut Post) -> Option<Millis> {
-        let Self { table, clients } = self;
+        let Self { table, clients, next_ms } = self;
         let mut ready = |subscriber: u64| {
             clients.get(&subscriber).is_some_and(|client| client.outgoing().is_drained())
         };
@@ -90,7 +115,8 @@ impl Inner {
                 post.push_packets(broker, client, packets);
             }
         };
-        table.tick(broker.now_ms(), now_ns(), &mut ready, &mut send);
-        table.next_due_ms()
+        table.tick(broker.arrival(now_ns()), &mut ready, &mut send);
+        *next_ms = table.next_due_ms();
+        *next_ms
     }
 }

@@ -1,11 +1,10 @@
 //! Requests about the table, and what is told of it: `docs/table.md`.
 
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use slipring_core::ledger::Record;
-use slipring_core::table::{self, Bounds, Change, Event, Registry};
+use slipring_core::table::{self, Bounds, Change, Registry};
 use slipring_core::{Durability, Limit};
-use slipring_wire::frame::RangeSet;
 use slipring_wire::{Publish, Reason, Version};
 
 use crate::asking::Asked;
@@ -29,13 +28,12 @@ pub(crate) fn ask(asked: &Asked<'_>, name: &str, feed: &mut Feed, reply: &mut Ve
     let answer_bytes_max = terms.packet_bytes.saturating_sub(envelope.bytes());
     let bounds = broker.table_bounds();
     let mut inner = broker.table.lock();
-    let had = inner.table.registry.end();
     let outcome =
         inner.table.answer(client.key, name, message.payload, &bounds, answer_bytes_max);
     if outcome.refused == Some(table::Code::Full) {
         broker.reached.count(Limit::Parameters);
     }
-    let told = broker.table_changed(&mut inner, &outcome.change, had == 0, feed);
+    let told = broker.table_changed(&mut inner, &outcome.change, feed);
     drop(inner);
     tell(broker, feed, told);
     reply.append(&mut envelope.packet(&outcome.answer, terms));
@@ -66,7 +64,6 @@ impl Broker {
         &self,
         inner: &mut Inner,
         change: &Change,
-        is_new: bool,
         feed: &mut Feed,
     ) -> Told {
         if change.is_empty() {
@@ -74,8 +71,29 @@ impl Broker {
         }
         self.table.use_it();
         if self.journal.is_some() {
-            write_down(&inner.table.registry, change, is_new, feed);
+            write_down(&inner.table.registry, change, feed);
         }
-        todo!()
+        let told = inner.table.changed(change, self.arrival(now_ns()));
+        // Publishers look again which topics are parameters.
+        self.generation.fetch_add(1, Ordering::Release);
+        let [added, removed] = [&change.added.union(&change.revived), &change.removed];
+        self.find_plain_of(inner, &added.union(removed));
+        told
+    }
+}
+
+/// Writes a change of the table down; the answer waits for it.
+fn write_down(registry: &Registry, change: &Change, feed: &mut Feed) {
+    let (id, revision, end) = (registry.id(), registry.revision(), registry.end());
+    feed.record(&Record::TableIs { id, revision, end }, Durability::Disk);
+    let there = change.added.union(&change.revived).union(&change.changed);
+    for index in there.indices() {
+        let Some(entry) = registry.get(index) else { continue };
+        let definition = entry.definition.to_json();
+        let declared = Record::Declared { parameter: index, name: &entry.name, definition: &definition };
+        feed.record(&declared, Durability::Disk);
+    }
+    for index in change.removed.indices() {
+        feed.record(&Record::Removed { parameter: index }, Durability::Disk);
     }
 }

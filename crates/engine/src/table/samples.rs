@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use slipring_core::Durability;
 use slipring_core::ledger::Record;
-use slipring_core::table::{SampleRefused, text_properties};
+use slipring_core::table::{SampleRefused, text, text_properties};
 use slipring_wire::frame::{CONTENT_TYPE, Quality};
 use slipring_wire::{PropertiesBuf, PropertyId, Publish, QoS, Reason};
 
@@ -153,11 +153,11 @@ impl Broker {
         let at = self.arrival(receive_ns);
         let taken = inner.table.take_frame(session, payload, at, &rules)?;
         if !asked.is_empty() {
-            inner.table.visit_frame(payload, &asked, &mut |entry, sample| {
+            inner.table.visit_frame(payload, &asked, &mut |name, sample, names| {
                 let start = plain.text.len();
-                entry.text(&sample.value, &mut plain.text);
+                text(sample, names, &mut plain.text);
                 plain.samples.push(PlainSample {
-                    topic: Arc::clone(&entry.name),
+                    topic: Arc::clone(name),
                     text: start..plain.text.len(),
                     time_ns: sample.time_ns,
                     quality: sample.quality,

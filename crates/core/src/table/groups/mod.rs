@@ -124,16 +124,23 @@ impl Groups {
         self.next
     }
 
-    /// Ends what a subscriber chose by this filter.
-    pub fn leave(&mut self, subscriber: u64, filter: &str) {
-        let Some(ids) = self.by_subscriber.get_mut(&subscriber) else { return };
+    /// The filters by which a subscriber chose.
+    pub fn filters(&self, subscriber: u64) -> Vec<Arc<str>> {
+        let ids = self.by_subscriber.get(&subscriber).into_iter().flatten();
+        ids.map(|id| Arc::clone(&self.groups[id].key.filter)).collect()
+    }
+
+    /// Ends what a subscriber chose by this filter; false if it did not.
+    pub fn leave(&mut self, subscriber: u64, filter: &str) -> bool {
+        let Some(ids) = self.by_subscriber.get_mut(&subscriber) else { return false };
         let of_filter = |id: &u64| &*self.groups[id].key.filter == filter;
-        let Some(at) = ids.iter().position(of_filter) else { return };
+        let Some(at) = ids.iter().position(of_filter) else { return false };
         let id = ids.swap_remove(at);
         if ids.is_empty() {
             self.by_subscriber.remove(&subscriber);
         }
         self.part(subscriber, id);
+        true
     }
 
     /// Ends all that a subscriber chose.
