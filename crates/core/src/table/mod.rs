@@ -26,4 +26,4 @@ pub use lists::{ListId, Lists, ListsFull};
 pub use problem::{Code, PROBLEMS_MAX, Problem, Refusal};
 pub use publishers::Publishers;
 pub use registry::{Bounds, Change, Registry};
-pub use request::{Choice, Declaration, Request};
+pub use request::{Declaration, Request, Wanted};
