@@ -162,7 +162,30 @@ impl<'a> Record<'a> {
                 let (priority, expires_ns) = read_waiting(cursor, flags)?;
                 Ok(Self::WaitingAt { offset: number, priority, expires_ns })
             }
-            _ => Ok(Self::Taken { offset: number }),
+            Kind::Taken => Ok(Self::Taken { offset: number }),
+            _ => Self::read_table(cursor, kind, number),
+        }
+    }
+
+    fn read_table(cursor: &mut Cursor<'a>, kind: Kind, number: u64) -> Result<Self, What> {
+        match kind {
+            Kind::TableIs => {
+                let (revision, end) = (cursor.number()?, cursor.small()?);
+                Ok(Self::TableIs { id: index(number)?, revision, end })
+            }
+            Kind::Declared => {
+                let (name, definition) = (cursor.text()?, cursor.text()?);
+                Ok(Self::Declared { parameter: index(number)?, name, definition })
+            }
+            Kind::Removed => Ok(Self::Removed { parameter: index(number)? }),
+            Kind::Framed => Ok(Self::Framed { index: index(number)? }),
+            Kind::Sampled => {
+                Ok(Self::Sampled { index: index(number)?, parameter: cursor.small()? })
+            }
+            _ => {
+                let (receive_ns, frame) = (cursor.signed()?, cursor.bytes()?);
+                Ok(Self::ValuesAt { receive_ns, frame })
+            }
         }
     }
 }

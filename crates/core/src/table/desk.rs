@@ -8,7 +8,7 @@ use super::declare::Declared;
 use super::lists::Lists;
 use super::problem::{Code, PROBLEMS_MAX, Problem, Refusal};
 use super::registry::{Bounds, Change, Registry};
-use super::request::{Choice, Declaration, Request};
+use super::request::{Declaration, Request, Wanted};
 
 /// Bytes of one index in an answer, at most, with its comma.
 const INDEX_BYTES: usize = 8;
@@ -60,7 +60,7 @@ impl Desk<'_> {
                 Request::Find { names } => self.find(&names),
                 Request::List { filter, from, count } => self.list(&filter, from, count),
                 Request::Remove { names } => self.remove(&names),
-                Request::Select(choice) => self.select(&choice),
+                Request::Select(wanted) => self.select(&wanted),
             }
         };
         match answered {
@@ -146,13 +146,13 @@ impl Desk<'_> {
         self.with_errors(&removed, &errors).map(|answer| (answer, change))
     }
 
-    fn select(&mut self, choice: &Choice) -> Answered {
-        let (indices, errors) = match choice {
-            Choice::Names(names) => self.look_up(names),
-            Choice::Filters(_) => (Vec::new(), Vec::new()),
+    fn select(&mut self, wanted: &Wanted) -> Answered {
+        let (indices, errors) = match wanted {
+            Wanted::Names(names) => self.look_up(names),
+            Wanted::Filters(_) => (Vec::new(), Vec::new()),
         };
         let mut set: Vec<u32> = indices.iter().flatten().copied().collect();
-        if let Choice::Filters(filters) = choice {
+        if let Wanted::Filters(filters) = wanted {
             set.extend(
                 filters.iter().flat_map(|filter| {
                     self.registry.matching(filter).indices().collect::<Vec<_>>()
@@ -162,7 +162,7 @@ impl Desk<'_> {
         set.sort_unstable();
         let set: RangeSet = set.into_iter().collect();
         let (table, revision) = (self.registry.id(), self.registry.revision());
-        let indices = matches!(choice, Choice::Names(_)).then_some(indices);
+        let indices = matches!(wanted, Wanted::Names(_)).then_some(indices);
         let size =
             INDEX_BYTES * indices.as_ref().map_or(0, Vec::len) + 2 * INDEX_BYTES * set.ranges();
         self.expect(FRAME_BYTES + size)?;

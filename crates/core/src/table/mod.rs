@@ -42,7 +42,7 @@ pub use needs::{Band, Deadband, Deliver, Needs};
 pub use problem::{Code, PROBLEMS_MAX, Problem, Refusal};
 pub use publishers::Publishers;
 pub use registry::{Bounds, Change, Registry};
-pub use request::{Choice as ListChoice, Declaration, Request};
+pub use request::{Declaration, Request, Wanted};
 pub use stale::Silence;
 pub use text::{json, text};
 pub use whole::{Chosen, SampleRefused, Table, refusal_told, text_properties};

@@ -42,7 +42,7 @@ pub enum Request {
         names: Vec<String>,
     },
     /// A list to subscribe to.
-    Select(Choice),
+    Select(Wanted),
 }
 
 /// Parameters to declare, and those that could not be read.
@@ -54,7 +54,7 @@ pub struct Declaration {
 
 /// What a list is made of.
 #[derive(Clone, Debug)]
-pub enum Choice {
+pub enum Wanted {
     /// Full names.
     Names(Vec<String>),
     /// What any of these matches now.
@@ -122,7 +122,7 @@ impl Request {
                 Ok(Self::List { filter, from, count: count.max(1) })
             }
             "remove" => parse(body).map(|NamesBody { names }| Self::Remove { names }),
-            "select" => parse_choice(body).map(Self::Select),
+            "select" => parse_wanted(body).map(Self::Select),
             _ => {
                 let name = shown(name);
                 let text = format!(
@@ -200,14 +200,14 @@ fn name_in(text: &str) -> String {
     serde_json::from_str::<Named>(text).map_or_else(|_| String::new(), |named| named.name)
 }
 
-fn parse_choice(body: &[u8]) -> Result<Choice, Refusal> {
+fn parse_wanted(body: &[u8]) -> Result<Wanted, Refusal> {
     match parse(body)? {
-        SelectBody { names: Some(names), filters: None } => Ok(Choice::Names(names)),
+        SelectBody { names: Some(names), filters: None } => Ok(Wanted::Names(names)),
         SelectBody { names: None, filters: Some(filters) } => {
             let problems = filters.iter().enumerate();
             let problems = problems.filter_map(|(at, filter)| filter_problem(at, filter));
             refuse(problems.collect())?;
-            Ok(Choice::Filters(filters))
+            Ok(Wanted::Filters(filters))
         }
         _ => Err(Refusal::new(Code::Malformed, "say either names or filters")),
     }

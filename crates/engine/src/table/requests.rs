@@ -2,8 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use slipring_core::ledger::Record;
-use slipring_core::table::{self, Bounds, Change, Registry};
+use slipring_core::table::{Bounds, Change, Code};
 use slipring_core::{Durability, Limit};
 use slipring_wire::{Publish, Reason, Version};
 
@@ -30,7 +29,7 @@ pub(crate) fn ask(asked: &Asked<'_>, name: &str, feed: &mut Feed, reply: &mut Ve
     let mut inner = broker.table.lock();
     let outcome =
         inner.table.answer(client.key, name, message.payload, &bounds, answer_bytes_max);
-    if outcome.refused == Some(table::Code::Full) {
+    if outcome.refused == Some(Code::Full) {
         broker.reached.count(Limit::Parameters);
     }
     let told = broker.table_changed(&mut inner, &outcome.change, feed);
@@ -71,7 +70,7 @@ impl Broker {
         }
         self.table.use_it();
         if self.journal.is_some() {
-            write_down(&inner.table.registry, change, feed);
+            inner.table.registry.record(change, feed.records(Durability::Disk));
         }
         let told = inner.table.changed(change, self.arrival(now_ns()));
         // Publishers look again which topics are parameters.
@@ -79,21 +78,5 @@ impl Broker {
         let [added, removed] = [&change.added.union(&change.revived), &change.removed];
         self.find_plain_of(inner, &added.union(removed));
         told
-    }
-}
-
-/// Writes a change of the table down; the answer waits for it.
-fn write_down(registry: &Registry, change: &Change, feed: &mut Feed) {
-    let (id, revision, end) = (registry.id(), registry.revision(), registry.end());
-    feed.record(&Record::TableIs { id, revision, end }, Durability::Disk);
-    let there = change.added.union(&change.revived).union(&change.changed);
-    for index in there.indices() {
-        let Some(entry) = registry.get(index) else { continue };
-        let definition = entry.definition.to_json();
-        let declared = Record::Declared { parameter: index, name: &entry.name, definition: &definition };
-        feed.record(&declared, Durability::Disk);
-    }
-    for index in change.removed.indices() {
-        feed.record(&Record::Removed { parameter: index }, Durability::Disk);
     }
 }
