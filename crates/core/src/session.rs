@@ -8,8 +8,11 @@ use slipring_wire::{
 };
 
 use crate::ledger::Kept;
-use crate::table::Needs;
+use crate::table::{LISTS, Needs};
 use crate::{Limit, Limits, Stop, levels};
+
+const NO_LIST: &str = "there is no such selection; ask for it at $slipring/table/select, then \
+                       subscribe with `deliver`";
 
 /// A session. It lives until it expires or its client asks for a clean start.
 #[derive(Debug, Default)]
@@ -110,6 +113,7 @@ impl Session {
         packet: &Subscribe<'_>,
         limits: &Limits,
         version: Version,
+        is_list: &mut dyn FnMut(&str) -> bool,
         reply: &mut Vec<u8>,
     ) -> Result<Subscribed, Stop> {
         let identifier = packet.properties.number(PropertyId::SubscriptionIdentifier).unwrap_or(0);
@@ -117,10 +121,16 @@ impl Session {
         let mut reasons = Vec::with_capacity(packet.subscriptions.len());
         let mut properties = PropertiesBuf::new();
         let needs = Needs::parse(user_properties(packet.properties)).unwrap_or_else(|why| {
-            properties.push(PropertyId::ReasonString, Value::Text(&why));
             subscribed.unclear = Some(why);
             None
         });
+        let lists = packet.subscriptions.iter().filter(|wanted| wanted.filter.starts_with(LISTS));
+        if lists.map(|wanted| wanted.filter).any(|filter| needs.is_none() || !is_list(filter)) {
+            subscribed.unclear.get_or_insert_with(|| NO_LIST.to_owned());
+        }
+        if let Some(why) = &subscribed.unclear {
+            properties.push(PropertyId::ReasonString, Value::Text(why));
+        }
         for wanted in &packet.subscriptions {
             if wanted.no_local && shared(wanted.filter).is_some() {
                 let what = "no-local on a shared subscription"; // MQTT-3.8.3-4
@@ -235,9 +245,7 @@ impl Session {
     }
 }
 
-fn user_properties<'a>(
-    properties: Properties<'a>,
-) -> impl Iterator<Item = (&'a str, &'a str)> {
+fn user_properties<'a>(properties: Properties<'a>) -> impl Iterator<Item = (&'a str, &'a str)> {
     properties.iter().filter_map(|(_, value)| match value {
         Value::Pair(name, text) => Some((name, text)),
         _ => None,

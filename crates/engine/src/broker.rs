@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
+use slipring_core::table::Table;
 use slipring_core::{
     Changed, Limit, Message, Millis, Place, Plan, Retained, Slot, Subscribed, Values, Waiting,
 };
@@ -90,7 +91,10 @@ impl Broker {
         options: Options,
     ) -> Result<(Self, Option<(Receipt, Recovered)>), StartError> {
         let gates = Arc::new(Gates::default());
-        let Some(folder) = journal else { return Ok((Self::new(plan, None, gates), None)) };
+        let Some(folder) = journal else {
+            let table = recovery::table(None, &plan.table);
+            return Ok((Self::new(plan, None, gates, table), None));
+        };
         let told = Arc::clone(&gates);
         let begun = Instant::now();
         let (journal, receipt) =
@@ -109,13 +113,15 @@ impl Broker {
     ) -> Result<(Self, Recovered), StartError> {
         journal.set_bytes_max(plan.journal_bytes_max);
         let state = recovery::read(&journal)?;
-        let broker = Self::new(plan, Some(journal), gates);
+        let table = recovery::table(Some(&state), &plan.table);
+        let broker = Self::new(plan, Some(journal), gates, table);
         broker.begin_upkeep(state.needed());
         let recovered = broker.recover(state);
+        broker.find_plain(std::iter::once("#"));
         Ok((broker, recovered))
     }
 
-    fn new(plan: Plan, journal: Option<Journal>, gates: Arc<Gates>) -> Self {
+    fn new(plan: Plan, journal: Option<Journal>, gates: Arc<Gates>, table: Table) -> Self {
         Self {
             plan: ArcSwap::from_pointee(plan),
             events: Events::default(),
@@ -215,23 +221,31 @@ impl Broker {
         client: &Arc<Client>,
         subscriptions: impl Iterator<Item = (&'a str, slipring_core::Options)>,
     ) {
+        let mut filters = Vec::new();
         let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);
-        subscriptions.for_each(|(filter, options)| match options.needs {
-            None => routes.insert(client, filter, options),
-            Some(_) => routes.remove(client, filter),
+        subscriptions.for_each(|(filter, options)| {
+            match options.needs {
+                None => routes.insert(client, filter, options),
+                Some(_) => routes.remove(client, filter),
+            }
+            filters.push(filter);
         });
+        drop(routes);
         self.generation.fetch_add(1, Ordering::Release);
+        self.find_plain(filters.into_iter());
     }
 
     /// Removes subscriptions from the tree.
     pub fn unsubscribe<'a>(&self, client: &Client, filters: impl Iterator<Item = &'a str>) {
-        let mut filters = filters.peekable();
-        if filters.peek().is_none() {
+        let filters: Vec<&str> = filters.collect();
+        if filters.is_empty() {
             return;
         }
         let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);
-        filters.for_each(|filter| routes.remove(client, filter));
+        filters.iter().for_each(|filter| routes.remove(client, filter));
+        drop(routes);
         self.generation.fetch_add(1, Ordering::Release);
+        self.find_plain(filters.into_iter());
     }
 
     /// The subscriptions, to look at.

@@ -14,11 +14,12 @@ impl Party {
     pub fn subscribe(&mut self, client: &Arc<Client>, packet: &Subscribe<'_>) -> Result<(), End> {
         let (limits, version) = (self.conversation.limits(), self.conversation.version());
         let mut state = client.state_of(&self.link).ok_or(TAKEN_OVER)?;
-        let subscribed = state.session.subscribe(packet, limits, version, &mut self.reply)?;
+        let mut is_list = |filter: &str| self.broker.has_list(filter);
+        let subscribed =
+            state.session.subscribe(packet, limits, version, &mut is_list, &mut self.reply)?;
         // Under the lock of the session, so that a take-over finds both in step (CVE-2024-8376).
         self.broker.subscribe(client, &subscribed);
         drop(state);
-        self.broker.find_plain(subscribed.changes.iter().map(|change| &*change.filter));
         for change in &subscribed.changes {
             if client.is_durable() {
                 let (session, filter) = (client.key, &*change.filter);
@@ -63,7 +64,6 @@ impl Party {
         let gone = state.session.unsubscribe(packet, version, &mut self.reply);
         self.broker.unsubscribe(client, gone.iter().map(|filter| &**filter));
         drop(state);
-        self.broker.find_plain(gone.iter().map(|filter| &**filter));
         for filter in gone {
             self.broker.deselect(client, &filter);
             if client.is_durable() {

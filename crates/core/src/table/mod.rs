@@ -48,3 +48,6 @@ pub use text::{json, text};
 pub use whole::{Chosen, SampleRefused, Table, refusal_told, text_properties};
 
 use crate::Millis;
+
+/// What the filters of lists begin with: what they choose stays as it is.
+pub const LISTS: &str = "$selection/";

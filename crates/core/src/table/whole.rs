@@ -7,15 +7,13 @@ use slipring_wire::{PropertiesBuf, PropertyId, Publish, Value};
 
 use super::answer::told;
 use super::{
-    Arrival, Bounds, Change, Choice, Current, Desk, Entry, Event, First, Groups, ListId, Lists,
-    Names, Needs, Outcome, Registry, Scene, Silence,
+    Arrival, Bounds, Change, Choice, Current, Desk, Entry, Event, First, Groups, LISTS, ListId,
+    Lists, Names, Needs, Outcome, Registry, Scene, Silence,
 };
 use crate::{Millis, TableRules};
 
 /// What a frame may hold.
 const FRAME_BOUNDS: frame::Bounds = frame::Bounds { samples_max: 4 << 20, raw_bytes_max: 64 << 20 };
-/// The filters of lists begin with this.
-const LISTS: &str = "$selection/";
 /// The user property that has the source time of a plain message.
 const TIME_PROPERTY: &str = "time";
 
@@ -51,13 +49,17 @@ pub struct Chosen<'a> {
 pub enum SampleRefused {
     #[error("this is not a frame: {0}")]
     Malformed(#[from] FrameError),
-    #[error("the frame is for table {given}, and the broker's is {ours}; declare the parameters again")]
+    #[error(
+        "the frame is for table {given}, and the broker's is {ours}; declare the parameters again"
+    )]
     OtherTable { given: u32, ours: u32 },
     #[error("{name} has the index {index}, and this client has not declared it; declare it first")]
     NotDeclared { index: u32, name: Box<str> },
     #[error("{name} (index {index}) is declared as {declared}, and the frame has {given}")]
     OtherKind { index: u32, name: Box<str>, declared: &'static str, given: &'static str },
-    #[error("a sample is {ahead_s} s ahead of the broker's clock, and table.future_s allows {most_s}")]
+    #[error(
+        "a sample is {ahead_s} s ahead of the broker's clock, and table.future_s allows {most_s}"
+    )]
     Future { ahead_s: i64, most_s: u32 },
     #[error("{name} is declared as {declared}: {why}")]
     Text { name: Box<str>, declared: &'static str, why: String },
@@ -139,7 +141,9 @@ impl Table {
                 continue;
             }
             run.visit(|sample| {
-                if let (true, Some(entry)) = (asked.contains(sample.index), registry.get(sample.index)) {
+                if let (true, Some(entry)) =
+                    (asked.contains(sample.index), registry.get(sample.index))
+                {
                     see(&entry.name, &sample, registry);
                 }
             });
@@ -274,7 +278,8 @@ fn check(
     if given != ours {
         return Err(SampleRefused::OtherTable { given, ours });
     }
-    let name = |index| registry.get(index).map_or("(no such parameter)", |entry| &entry.name).into();
+    let name =
+        |index| registry.get(index).map_or("(no such parameter)", |entry| &entry.name).into();
     for run in view.runs() {
         registry
             .may_publish(session, run.ranges())

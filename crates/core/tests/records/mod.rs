@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use proptest::prelude::*;
 use slipring_core::ledger::{Manner, Record, RetainedMessage};
+use slipring_core::table::Needs;
 use slipring_core::{Options, Priority, WillMessage};
 use slipring_wire::{PacketId, Properties, QoS, Will};
 
@@ -123,7 +124,10 @@ impl Parts {
         let (qos, identifier) = (self.qos, self.index);
         match self.kind {
             6 => {
-                let options = Options { qos, no_local, retain_as_published, identifier };
+                let rate_mhz = Some(self.index).filter(|rate| (1..1_000_000).contains(rate));
+                let needs =
+                    replay.then(|| Needs { rate_mhz, change: no_local, ..Needs::default() });
+                let options = Options { qos, no_local, retain_as_published, identifier, needs };
                 Record::Subscribed { session, filter, options, replay }
             }
             7 => Record::Unsubscribed { session, filter },

@@ -21,16 +21,16 @@ pub(crate) async fn run(broker: Arc<Broker>) {
     while !broker.is_stopping() {
         let sooner = broker.table.sooner.notified();
         let now_ms = broker.now_ms();
-        let mut next = None;
-        if broker.table.is_used() {
+        let next = broker.table.is_used().then(|| {
+            feed.begin(&broker, now_ns());
             if now_ms >= look_ms {
                 look_ms = now_ms + SILENCE_MS;
                 broker.look_for_silence(&mut feed);
             }
-            next = broker.table.lock().tick(&broker, &mut feed.post);
-            feed.post.wake();
-            next = Some(next.unwrap_or(look_ms).min(look_ms));
-        }
+            let due_ms = broker.table.lock().tick(&broker, &mut feed.post);
+            feed.finish();
+            due_ms.unwrap_or(look_ms).min(look_ms)
+        });
         let stopping = broker.stopping_told.notified();
         if broker.is_stopping() {
             return;

@@ -29,6 +29,11 @@ impl Broker {
         self.table.sooner.notify_one();
     }
 
+    /// Whether there is a list that a filter names.
+    pub fn has_list(&self, filter: &str) -> bool {
+        !self.table.lock().table.is_missing(filter)
+    }
+
     /// A client gives a selection up, if it has one with this filter.
     pub fn deselect(&self, client: &Client, filter: &str) {
         if self.table.is_used() {
@@ -60,7 +65,11 @@ impl Broker {
                 Some(Ok((_, topics))) => topics,
                 _ => filter,
             };
-            self.look_again(&inner.table.registry, &inner.table.registry.matching(topics), &mut plain);
+            self.look_again(
+                &inner.table.registry,
+                &inner.table.registry.matching(topics),
+                &mut plain,
+            );
         }
         self.table.plain.store(Arc::new(plain));
     }
@@ -73,12 +82,7 @@ impl Broker {
     }
 
     /// Which of some parameters a plain subscription asks for.
-    fn look_again(
-        &self,
-        registry: &Registry,
-        changed: &RangeSet,
-        plain: &mut RangeSet,
-    ) {
+    fn look_again(&self, registry: &Registry, changed: &RangeSet, plain: &mut RangeSet) {
         let routes = self.routes();
         let asked = changed.indices().filter(|index| {
             registry.get(*index).is_some_and(|entry| routes.has_audience(&entry.name))

@@ -27,8 +27,7 @@ pub(crate) fn ask(asked: &Asked<'_>, name: &str, feed: &mut Feed, reply: &mut Ve
     let answer_bytes_max = terms.packet_bytes.saturating_sub(envelope.bytes());
     let bounds = broker.table_bounds();
     let mut inner = broker.table.lock();
-    let outcome =
-        inner.table.answer(client.key, name, message.payload, &bounds, answer_bytes_max);
+    let outcome = inner.table.answer(client.key, name, message.payload, &bounds, answer_bytes_max);
     if outcome.refused == Some(Code::Full) {
         broker.reached.count(Limit::Parameters);
     }
@@ -59,12 +58,7 @@ impl Broker {
     }
 
     /// The table has changed: it is written down, routes and selections are found again.
-    fn table_changed(
-        &self,
-        inner: &mut Inner,
-        change: &Change,
-        feed: &mut Feed,
-    ) -> Told {
+    fn table_changed(&self, inner: &mut Inner, change: &Change, feed: &mut Feed) -> Told {
         if change.is_empty() {
             return Told::new();
         }

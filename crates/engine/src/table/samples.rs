@@ -11,7 +11,6 @@ use slipring_wire::frame::{CONTENT_TYPE, Quality};
 use slipring_wire::{PropertiesBuf, PropertyId, Publish, QoS, Reason};
 
 use crate::broker::Broker;
-use crate::event::now_ns;
 use crate::feed::{Feed, Publisher};
 use crate::post::Post;
 
@@ -60,11 +59,18 @@ impl Feed {
             return reason;
         }
         let mut plain = std::mem::take(&mut self.plain);
-        let taken =
-            broker.take_frame(from.key, message.payload, self.receive_ns, &mut plain, &mut self.post);
+        let taken = broker.take_frame(
+            from.key,
+            message.payload,
+            self.receive_ns,
+            &mut plain,
+            &mut self.post,
+        );
         let reason = match taken {
             Ok(()) => {
-                self.keep_samples(from, message, level, journaled, |index| Record::Framed { index });
+                self.keep_samples(from, message, level, journaled, |index| Record::Framed {
+                    index,
+                });
                 self.send_plain(broker, from, &mut plain);
                 Reason::Success
             }
@@ -120,10 +126,8 @@ impl Feed {
         let PlainSamples { samples, text, properties } = plain;
         for PlainSample { topic, text: range, time_ns, quality } in samples.drain(..) {
             text_properties(properties, time_ns, quality);
-            let message = Publish {
-                properties: properties.borrow(),
-                ..Publish::new(&topic, &text[range])
-            };
+            let message =
+                Publish { properties: properties.borrow(), ..Publish::new(&topic, &text[range]) };
             let route = self.paths.find(broker, from.key, &topic);
             self.post.begin(broker, &message, None, Durability::Memory);
             for target in &route.audience.targets {

@@ -18,10 +18,7 @@ use slipring_wire::frame::{Hops, RangeSet, RunView};
 pub use outlet::frame_topic;
 
 use self::group::{Group, Key, Tools};
-use super::{Current, Millis, Names, Needs};
-
-/// The filters of lists: what they choose stays as it is.
-const LISTS: &str = "$selection/";
+use super::{Current, LISTS, Millis, Names, Needs};
 
 /// What a subscriber chose and how it wants it.
 #[derive(Clone, Debug)]
