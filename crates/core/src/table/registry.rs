@@ -148,23 +148,28 @@ impl Registry {
     /// Removes parameters, except those that are not there and those that others publish. They are
     /// remembered: a name that is declared again with the same type has its old index.
     pub fn remove<N: AsRef<str>>(&mut self, session: u64, names: &[N]) -> (Change, Vec<Problem>) {
-        let (mut removed, mut problems) = (Vec::new(), Vec::new());
+        let (mut indices, mut problems) = (Vec::new(), Vec::new());
         for (at, name) in names.iter().enumerate() {
-            let name = name.as_ref();
-            match self.removable(session, at, name) {
-                Ok(index) => {
-                    self.tree.remove(name);
-                    self.publishers.forget(index);
-                    self.entries.remove(index);
-                    removed.push(index);
-                }
+            match self.removable(session, at, name.as_ref()) {
+                Ok(index) => indices.push(index),
                 Err(problem) => problems.push(problem),
             }
         }
-        removed.sort_unstable();
-        let change = Change { removed: removed.into_iter().collect(), ..Change::default() };
+        // In the order of the records, because the order of removal counts.
+        indices.sort_unstable();
+        let removed: RangeSet = indices.into_iter().collect();
+        removed.indices().for_each(|index| self.take_out(index));
+        let change = Change { removed, ..Change::default() };
         self.revise(&change);
         (change, problems)
+    }
+
+    fn take_out(&mut self, index: u32) {
+        if let Some(entry) = self.entries.get(index) {
+            self.tree.remove(&entry.name);
+            self.publishers.forget(index);
+            self.entries.remove(index);
+        }
     }
 
     fn removable(&self, session: u64, at: usize, name: &str) -> Result<u32, Problem> {
