@@ -59,6 +59,7 @@ class Plan:
         *,
         listeners: list[dict[str, Any]],
         journal: dict[str, Any],
+        table: dict[str, Any],
         sys_interval_s: int,
         server_reference: str | None,
         users: dict[str, tuple[str, bool]],
