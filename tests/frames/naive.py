@@ -71,7 +71,7 @@ def runs(draw: st.DrawFn) -> tuple[Run, list[NaiveSample]]:
     first = KINDS.index(kind) * PER_KIND
     indices = sorted(draw(st.sets(st.integers(first, first + PER_KIND - 1), min_size=1)))
     if draw(st.booleans()):
-        times = draw(st.lists(TIMES, min_size=1, max_size=3))
+        times = draw(st.lists(TIMES, min_size=1, max_size=3).map(sorted))
         counts = None
         places = [(index, time) for time in times for index in indices]
     else:

@@ -7,7 +7,9 @@ use slipring_wire::{Packet, PropertiesBuf, PropertyId, Publish, QoS, Reason, Val
 
 use crate::broker::Broker;
 use crate::client::{Client, Link};
+use crate::feed::Feed;
 use crate::reading;
+use crate::table::requests;
 
 /// What the topics of requests begin with.
 const TOPIC: &str = "$slipring/";
@@ -29,7 +31,7 @@ pub(crate) struct Envelope {
 }
 
 /// A client publishes to a topic of the broker's own; the reason acknowledges it.
-pub(crate) fn ask(asked: &Asked<'_>, reply: &mut Vec<u8>) -> Reason {
+pub(crate) fn ask(asked: &Asked<'_>, feed: &mut Feed, reply: &mut Vec<u8>) -> Reason {
     let Some(name) = asked.message.topic.strip_prefix(TOPIC) else {
         return Reason::NotAuthorized; // MQTT-4.7.2-1: these are the broker's own
     };
@@ -38,6 +40,7 @@ pub(crate) fn ask(asked: &Asked<'_>, reply: &mut Vec<u8>) -> Reason {
     }
     match name.split_once('/') {
         Some(("journal", name)) => reading::ask(asked, name, reply),
+        Some(("table", name)) => requests::ask(asked, name, feed, reply),
         _ => Reason::NotAuthorized,
     }
 }
