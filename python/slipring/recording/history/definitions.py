@@ -1,11 +1,12 @@
 """Every parameter that a journal's frames may be about, removed ones too."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from slipring.frames import Table
 from slipring.model import Entry, Parameter
-from slipring.native import match_topics
+from slipring.native import journal_table, match_topics
 
 
 class Definitions:
@@ -17,12 +18,6 @@ class Definitions:
         self.table = Table(identity)
         for entry in self.entries:
             self.table.put(entry)
-
-    @classmethod
-    def of_json(cls, identity: int, listed: Iterable[Mapping[str, Any]]) -> "Definitions":
-        """As the broker and the journal list them."""
-        entries = (Entry(one["index"], one["name"], Parameter.of_json(one)) for one in listed)
-        return cls(identity, entries)
 
     def matching(self, filters: Sequence[str]) -> list[Entry]:
         """Those whose topics one of the filters matches, by name: a group stands together."""
@@ -36,3 +31,13 @@ class Definitions:
         for entry in self.entries:
             by_name.setdefault(entry.name, []).append(entry)
         return [entry for name in names for entry in by_name[name]]
+
+
+def of_journal(folder: Path) -> Definitions:
+    """The definitions in a journal; none where no parameter was declared."""
+    identity, listed = journal_table(folder) or (0, [])
+    entries = (
+        Entry(index, name, Parameter.of_json(json.loads(definition)))
+        for index, name, definition in listed
+    )
+    return Definitions(identity, entries)
