@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use slipring_wire::frame::Kind;
 
+use super::Names;
 use super::definition::Definition;
 
 /// Indices that one table can give.
@@ -236,5 +237,27 @@ impl Entries {
         if end as usize > self.slots.len() {
             self.slots.resize_with(end as usize, || None);
         }
+    }
+}
+
+impl Names for Entries {
+    fn name(&self, index: u32) -> Option<&str> {
+        self.get(index).map(|entry| &*entry.name)
+    }
+
+    fn kind(&self, index: u32) -> Option<Kind> {
+        self.get(index).map(|entry| entry.kind)
+    }
+
+    fn is_enumeration(&self, index: u32) -> bool {
+        self.get(index).is_some_and(|entry| entry.definition.kind.labels().is_some())
+    }
+
+    fn label(&self, index: u32, value: u32) -> Option<&str> {
+        self.get(index)?.definition.kind.labels()?.label(value)
+    }
+
+    fn rate_hz(&self, index: u32) -> Option<f64> {
+        self.get(index)?.definition.rate_hz
     }
 }

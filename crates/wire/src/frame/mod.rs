@@ -4,15 +4,23 @@
 //! fail; decoding never allocates by what a frame claims. Runs do not depend on where they lie, so
 //! that a broker copies them from frame to frame.
 
+mod bits;
 mod buf;
+mod check;
+mod deflate;
 mod error;
 mod kind;
+mod part;
 mod quality;
 mod ranges;
 mod run;
+mod samples;
 mod text;
 mod value;
+mod varint;
 mod view;
+mod visit;
+mod write;
 
 pub use buf::FrameBuf;
 pub use error::{Fault, FrameError, PushError};
