@@ -82,7 +82,8 @@ pub(crate) fn table(state: Option<&State>, rules: &TableRules) -> Table {
         // Indices of another table must not be taken for ours.
         None => Registry::new((RandomState::new().hash_one(0) as u32).max(1)),
     };
-    Table::new(registry, Current::default(), rules)
+    let current = state.map_or_else(Current::default, |state| state.ledger.restored_values(0));
+    Table::new(registry, current, rules)
 }
 
 impl State {

@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
-use slipring_wire::frame::{self, FrameError, FrameView, Hops, Kind, Quality, RangeSet, Sample};
+use slipring_wire::frame::{self, FrameError, FrameView, Hops, Quality, RangeSet, Sample};
 use slipring_wire::{PropertiesBuf, PropertyId, Publish, Value};
 
 use super::answer::told;
 use super::{
     Arrival, Bounds, Change, Choice, Current, Desk, Entry, Event, First, Groups, LISTS, ListId,
-    Lists, Names, Needs, Outcome, Registry, Scene, Silence,
+    Lists, Names, Needs, Outcome, PlainError, Registry, Scene, Silence, TIME_PROPERTY,
+    plain_sample,
 };
 use crate::{Millis, TableRules};
 
 /// What a frame may hold.
 const FRAME_BOUNDS: frame::Bounds = frame::Bounds { samples_max: 4 << 20, raw_bytes_max: 64 << 20 };
-/// The user property that has the source time of a plain message.
-const TIME_PROPERTY: &str = "time";
 
 /// The parameters, their newest values, and who chose them.
 #[derive(Debug)]
@@ -62,9 +61,7 @@ pub enum SampleRefused {
     )]
     Future { ahead_s: i64, most_s: u32 },
     #[error("{name} is declared as {declared}: {why}")]
-    Text { name: Box<str>, declared: &'static str, why: String },
-    #[error("the user property `time` is not a number of nanoseconds since 1970")]
-    Time,
+    Text { name: Box<str>, declared: &'static str, why: PlainError },
 }
 
 impl Table {
@@ -159,16 +156,14 @@ impl Table {
         rules: &TableRules,
     ) -> Result<(), SampleRefused> {
         let Some(entry) = self.registry.get(parameter) else { return Ok(()) };
-        let value = entry.definition.parse(message.payload).map_err(|why| SampleRefused::Text {
+        let plain = plain_sample(entry, message.properties, message.payload, at.now_ns);
+        let plain = plain.map_err(|why| SampleRefused::Text {
             name: (&*entry.name).into(),
             declared: entry.definition.kind.name(),
             why,
         })?;
-        let time_ns = time_of(message)?.unwrap_or(at.now_ns);
-        check_time(time_ns, at, rules)?;
-        let quality = Quality::GOOD;
-        let sample = Sample { index: parameter, time_ns, quality, value: value.view() };
-        self.current.set(&sample, at);
+        check_time(plain.time_ns, at, rules)?;
+        self.current.set(&plain.of(parameter), at);
         let hops = Hops { published_ns: at.now_ns, received_ns: at.now_ns, skew_ns: 0 };
         let one: RangeSet = std::iter::once(parameter).collect();
         let Self { registry, current, groups, .. } = self;
@@ -303,16 +298,6 @@ fn check_time(time_ns: i64, at: Arrival, rules: &TableRules) -> Result<(), Sampl
     Ok(())
 }
 
-/// The source time that a plain message has.
-fn time_of(message: &Publish<'_>) -> Result<Option<i64>, SampleRefused> {
-    for (_, value) in message.properties.iter() {
-        if let Value::Pair(TIME_PROPERTY, text) = value {
-            return text.parse().map(Some).map_err(|_| SampleRefused::Time);
-        }
-    }
-    Ok(None)
-}
-
 /// The user properties of a sample that goes as a plain message.
 pub fn text_properties(properties: &mut PropertiesBuf, time_ns: i64, quality: Quality) {
     properties.clear();
@@ -329,28 +314,6 @@ pub fn refusal_told(topic: &str, why: &str, count: u64) -> Vec<u8> {
         "topic": topic, "error": "refused", "message": why, "count": count,
     });
     told.to_string().into_bytes()
-}
-
-impl Names for Registry {
-    fn name(&self, index: u32) -> Option<&str> {
-        self.get(index).map(|entry| &*entry.name)
-    }
-
-    fn kind(&self, index: u32) -> Option<Kind> {
-        self.get(index).map(|entry| entry.kind)
-    }
-
-    fn label(&self, index: u32, value: u32) -> Option<&str> {
-        self.get(index)?.definition.kind.labels()?.label(value)
-    }
-
-    fn is_enumeration(&self, index: u32) -> bool {
-        self.get(index).is_some_and(|entry| entry.definition.kind.labels().is_some())
-    }
-
-    fn rate_hz(&self, index: u32) -> Option<f64> {
-        self.get(index)?.definition.rate_hz
-    }
 }
 
 impl Entry {
