@@ -192,8 +192,13 @@ mod tests {
     #[test]
     fn a_block_whose_parts_do_not_belong_together_is_refused() {
         let all = Qualities::All(Quality::GOOD);
-        let block =
-            Block { kind: Kind::F64, ranges: &[0..2], times: &[1], qualities: all, values: &[0; 16] };
+        let block = Block {
+            kind: Kind::F64,
+            ranges: &[0..2],
+            times: &[1],
+            qualities: all,
+            values: &[0; 16],
+        };
         assert_eq!(block.check(), Ok(()));
         assert!(Block { values: &[0; 8], ..block }.check().is_err());
         assert!(Block { times: &[], ..block }.check().is_err());

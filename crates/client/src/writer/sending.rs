@@ -139,9 +139,8 @@ impl Sending {
         let Shared { boxes, options, stream, .. } = &*self.shared;
         let (qos, properties) = (options.qos, self.properties.borrow());
         let publish = Publish { qos, properties, ..Publish::new(&options.topic, &self.ready) };
-        let sent = boxes
-            .outbox
-            .send_on(connection, |machine| machine.publish_on(*stream, &publish));
+        let sent =
+            boxes.outbox.send_on(connection, |machine| machine.publish_on(*stream, &publish));
         match sent {
             Ok(mark) => self.mark = Some(mark),
             Err(SendError::Full | SendError::Away) => return Next::Wait(None),

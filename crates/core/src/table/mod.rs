@@ -26,6 +26,7 @@ mod spill;
 mod spoken;
 mod stale;
 mod text;
+mod values;
 mod whole;
 
 pub use answer::{Event, told};

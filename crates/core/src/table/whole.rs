@@ -6,6 +6,7 @@ use slipring_wire::frame::{self, FrameError, FrameView, Hops, Quality, RangeSet,
 use slipring_wire::{PropertiesBuf, PropertyId, Publish, Value};
 
 use super::answer::told;
+use super::values;
 use super::{
     Arrival, Bounds, Change, Choice, Current, Desk, Entry, Event, First, Groups, LISTS, ListId,
     Lists, Names, Needs, Outcome, PlainError, Registry, Scene, Silence, TIME_PROPERTY,
@@ -82,7 +83,10 @@ impl Table {
         bounds: &Bounds,
         answer_bytes_max: usize,
     ) -> Outcome {
-        let Self { registry, lists, .. } = self;
+        let Self { registry, lists, current, .. } = self;
+        if name == "values" {
+            return values::answer(registry, current, body, answer_bytes_max);
+        }
         Desk { registry, lists, bounds, session, answer_bytes_max }.answer(name, body)
     }
 
