@@ -53,7 +53,8 @@ pub use listener::{
 };
 pub use recovery::Recovered;
 pub use status::{
-    Acknowledged, AwayStatus, ClientStatus, JournalStatus, PrefixTraffic, Status, Totals,
+    Acknowledged, AwayStatus, ClientStatus, JournalStatus, PrefixTraffic, Status, TableStatus,
+    Totals,
 };
 
 /// How long a stopping engine waits for its connections to end.
@@ -207,6 +208,11 @@ impl Engine {
     /// Up to `most` values that changed after a change; see [`slipring_core::Values::changed_after`].
     pub fn values(&self, after: u64, most: usize) -> Changed {
         self.broker.values_changed_after(after, most)
+    }
+
+    /// Answers a question about the table: `find`, `list` or `values`, as JSON; see `docs/table.md`.
+    pub fn ask_table(&self, name: &str, body: &[u8]) -> Vec<u8> {
+        self.broker.ask_table(name, body)
     }
 
     /// Reads what has arrived, says goodbye to every client, and brings the journal to disk.

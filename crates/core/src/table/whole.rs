@@ -43,6 +43,9 @@ pub struct Chosen<'a> {
     pub packet_bytes_max: usize,
 }
 
+/// Shown a sample: its topic, itself, and what the table knows.
+pub type Seen<'a> = dyn FnMut(&Arc<str>, &Sample<'_>, &dyn Names) + 'a;
+
 /// Why samples were not taken.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say it")]
@@ -129,12 +132,7 @@ impl Table {
     }
 
     /// Shows the samples of a frame that was taken, of some parameters.
-    pub fn visit_frame(
-        &mut self,
-        payload: &[u8],
-        asked: &RangeSet,
-        see: &mut dyn FnMut(&Arc<str>, &Sample<'_>, &dyn Names),
-    ) {
+    pub fn visit_frame(&mut self, payload: &[u8], asked: &RangeSet, see: &mut Seen<'_>) {
         let Self { registry, scratch, .. } = self;
         let Ok(view) = FrameView::decode(payload, scratch, &FRAME_BOUNDS) else { return };
         for run in view.runs() {
@@ -179,13 +177,15 @@ impl Table {
     pub fn choose(&mut self, session: u64, chosen: &Chosen<'_>, at: Arrival) -> First {
         self.give_up(session, chosen.filter);
         let Self { registry, current, groups, lists, .. } = self;
-        let set = match list_of(chosen.filter) {
-            Some(list) => list.and_then(|id| lists.hold(id)).map(|set| RangeSet::clone(&set)),
-            None => Some(registry.matching(chosen.filter)),
+        let set = if chosen.filter.starts_with(LISTS) {
+            let list = list_of(chosen.filter).and_then(|id| lists.hold(id));
+            list.map(|set| RangeSet::clone(&set)).unwrap_or_default()
+        } else {
+            registry.matching(chosen.filter)
         };
         let choice = Choice {
             filter: chosen.filter.into(),
-            chosen: set.unwrap_or_default(),
+            chosen: set,
             identifier: chosen.identifier,
             needs: chosen.needs,
             packet_bytes_max: chosen.packet_bytes_max,
@@ -196,7 +196,7 @@ impl Table {
     /// A session gives up what it chose by this filter, if it did.
     pub fn give_up(&mut self, session: u64, filter: &str) {
         if self.groups.leave(session, filter) {
-            if let Some(Some(list)) = list_of(filter) {
+            if let Some(list) = list_of(filter) {
                 self.lists.release(list);
             }
         }
@@ -204,7 +204,8 @@ impl Table {
 
     /// Whether a filter names a list that is not there.
     pub fn is_missing(&self, filter: &str) -> bool {
-        list_of(filter).is_some_and(|id| id.is_none_or(|id| self.lists.get(id).is_none()))
+        let is_there = |id| self.lists.get(id).is_some();
+        filter.starts_with(LISTS) && !list_of(filter).is_some_and(is_there)
     }
 
     /// A session's connection is over: what only it published is stale. What is to be told, as JSON.
@@ -218,6 +219,7 @@ impl Table {
     }
 
     /// Parameters that were silent for too long are stale, others are fresh again. What is to be told.
+    #[expect(clippy::cast_precision_loss, reason = "so many periods need not be exact")]
     pub fn check_silent(&mut self, rules: &TableRules, at: Arrival) -> Vec<Vec<u8>> {
         let rule = Silence { periods: rules.stale_periods as f32, least_ms: rules.stale_min_ms };
         let silent = self.current.check_silent(rule, at);
@@ -237,6 +239,11 @@ impl Table {
         groups.offer_newest(stale, None, &scene(registry, current, at));
         let why = Quality::new(frame::Status::Stale, reason).why();
         vec![told(registry, Event::Stale, stale, why)]
+    }
+
+    /// How many selections are served; equal ones are one.
+    pub fn selections(&self) -> usize {
+        self.groups.len()
     }
 
     /// When [`Self::tick`] has something to do.
@@ -260,9 +267,9 @@ fn scene<'a>(registry: &'a Registry, current: &'a Current, at: Arrival) -> Scene
     Scene { now_ms: at.now_ms, now_ns: at.now_ns, names: registry, current }
 }
 
-/// Whether a filter is one of lists, and of which.
-fn list_of(filter: &str) -> Option<Option<ListId>> {
-    filter.strip_prefix(LISTS).map(ListId::parse)
+/// The list that a filter names.
+fn list_of(filter: &str) -> Option<ListId> {
+    filter.strip_prefix(LISTS).and_then(ListId::parse)
 }
 
 fn check(
