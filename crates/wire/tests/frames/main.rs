@@ -3,7 +3,9 @@
 mod any;
 mod deflated;
 mod faults;
+mod files;
 mod hostile;
+mod kept;
 mod laws;
 mod pushing;
 mod ranges;
