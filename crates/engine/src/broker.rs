@@ -20,6 +20,7 @@ use crate::StartError;
 use crate::client::{Client, Link};
 use crate::event::{EventKind, Events};
 use crate::gates::Gates;
+use crate::history;
 use crate::jumps::Jumps;
 use crate::keeper::Keeper;
 use crate::losses::Losing;
@@ -112,7 +113,7 @@ impl Broker {
         gates: Arc<Gates>,
     ) -> Result<(Self, Recovered), StartError> {
         journal.set_bytes_max(plan.journal_bytes_max);
-        let state = recovery::read(&journal)?;
+        let state = history::read(&journal)?;
         let table = recovery::table(Some(&state), &plan.table);
         let broker = Self::new(plan, Some(journal), gates, table);
         broker.begin_upkeep(state.needed());

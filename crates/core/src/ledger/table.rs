@@ -163,6 +163,12 @@ impl Ledger {
         (entries.id() != 0).then_some(entries)
     }
 
+    /// The same, without the rest.
+    pub fn into_table(self) -> Option<Entries> {
+        let entries = self.table.entries;
+        (entries.id() != 0).then_some(entries)
+    }
+
     /// The messages of the batch applied last that carry samples, by offset, in their order.
     pub fn carried(&self) -> &[(u64, Carried)] {
         &self.table.carried
