@@ -19,7 +19,7 @@ const UNANSWERED_MAX: u64 = 16;
 const SENT_NS: std::ops::Range<usize> = 16..24;
 
 /// What to do next.
-enum Next {
+pub(super) enum Next {
     Again,
     Wait(Option<Instant>),
     Over,
@@ -66,7 +66,7 @@ impl Sending {
         self.shared.boxes.outbox.change(|machine| machine.close_batch(stream));
     }
 
-    fn step(&mut self, now: Instant) -> Next {
+    pub(super) fn step(&mut self, now: Instant) -> Next {
         self.tell_flushed();
         if self.shared.boxes.outbox.is_over() {
             return Next::Over;

@@ -3,6 +3,8 @@
 mod publishing;
 mod receiving;
 mod reconnecting;
+mod selecting;
+mod streaming;
 
 use std::time::{Duration, Instant};
 
