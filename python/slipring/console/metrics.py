@@ -52,6 +52,12 @@ def _families(broker: Broker, status: Status) -> Iterator[Family]:
         "Events told by the engine.",
         [({"kind": kind}, count) for kind, count in broker.overview.event_counts.items()],
     )
+    yield (
+        "slipring_discovery_datagrams_total",
+        "counter",
+        "Datagrams to the port for discovery, by what became of them.",
+        [({"outcome": outcome}, count) for outcome, count in broker.discovery.counts.items()],
+    )
     yield from _prefixes(broker)
 
 
