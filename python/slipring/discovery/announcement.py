@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from slipring.discovery.found import FoundBroker
-from slipring.discovery.place import Place
+from slipring.discovery.place import Place, is_loopback
 
 VERSION = 1
 ANSWER_BYTES_MAX = 1200
@@ -28,6 +28,11 @@ class Announcement:
     uptime_s: float = 0.0
     table: int | None = None
     console: Place | None = None
+
+    def for_one(self, source: str) -> "Announcement":
+        """Without what cannot be reached from an address."""
+        told = self if is_loopback(source) else self.for_others()
+        return replace(told, places=tuple(place for place in told.places if place.takes(source)))
 
     def for_others(self) -> "Announcement":
         """Without what only this machine can reach."""

@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 from slipring.discovery.announcement import Announcement, encode
-from slipring.discovery.place import is_loopback
 from slipring.discovery.question import decode_question
 from slipring.discovery.quota import Quota
 
@@ -44,9 +43,7 @@ class Answers:
             return None, "malformed"
         if not self._quota.take(source, now_s):
             return None, "limited"
-        told = self._tell()
-        if not is_loopback(source):
-            told = told.for_others()
+        told = self._tell().for_one(source)
         if not told.places:
             return None, "silent"
         answer = encode(told, *asked)

@@ -36,13 +36,19 @@ def services(told: Announcement, addresses: Iterable[str]) -> "list[ServiceInfo]
             TYPES[place.scheme],
             f"{_label(told, place)}.{TYPES[place.scheme]}",
             port=place.port,
-            parsed_addresses=everywhere if place.host is None else [place.host],
+            parsed_addresses=_addresses(place, everywhere),
             properties=_properties(told),
             server=f"slipring-{told.id[:12]}-{place.name}.local.",
         )
         for place in told.for_others().places
         if place.scheme in TYPES
     ]
+
+
+def _addresses(place: Place, everywhere: list[str]) -> list[str]:
+    if place.host is None or place.is_everywhere:
+        return [address for address in everywhere if place.takes(address)]
+    return [place.host]
 
 
 def _properties(told: Announcement) -> dict[str, str]:
@@ -61,7 +67,7 @@ def _console(place: Place | None) -> str:
     """A URL, or only its port where the host is the broker's."""
     if place is None:
         return ""
-    return f":{place.port}" if place.host is None else place.url(place.host)
+    return f":{place.port}" if place.is_everywhere else place.url("")
 
 
 def _label(told: Announcement, place: Place) -> str:
@@ -149,6 +155,7 @@ class Search:
 
 async def browse(timeout_s: float, on: "Interfaces | None" = None) -> list[FoundBroker]:
     """Everyone who is told of within a time; nobody where there is no multicast."""
+    from zeroconf import DNSQuestionType
     from zeroconf.asyncio import AsyncServiceBrowser
 
     try:
@@ -156,7 +163,13 @@ async def browse(timeout_s: float, on: "Interfaces | None" = None) -> list[Found
     except OSError:
         return []
     search = Search(timeout_s)
-    browser = AsyncServiceBrowser(looking.zeroconf, list(TYPES.values()), handlers=[search.heard])
+    browser = AsyncServiceBrowser(
+        looking.zeroconf,
+        list(TYPES.values()),
+        handlers=[search.heard],
+        # An answer to one alone may reach another program of this machine instead.
+        question_type=DNSQuestionType.QM,
+    )
     try:
         await asyncio.sleep(timeout_s)
     finally:

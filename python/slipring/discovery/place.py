@@ -8,6 +8,7 @@ UNIX = "unix"
 SCHEMES = ("mqtt", "mqtts", "ws", "wss", UNIX, "http")
 HOST_CHARACTERS_MAX = 255
 PATH_CHARACTERS_MAX = 1024
+ANY_IPV4, ANY_IPV6 = "0.0.0.0", "::"  # noqa: S104 (nothing is bound here)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,7 @@ class Place:
     name: str
     scheme: str
     host: str | None = None
-    """None where every address of the machine will do; the path of a Unix socket."""
+    """None where the address that told of it will do; the path of a Unix socket."""
     port: int = 0
 
     @classmethod
@@ -26,8 +27,7 @@ class Place:
         if address.startswith(f"{UNIX}:"):
             return cls(name, UNIX, address.removeprefix(f"{UNIX}:"))
         host, _, port = address.rpartition(":")
-        host = host.strip("[]")
-        return cls(name, scheme, None if host in ("0.0.0.0", "::") else host, int(port))  # noqa: S104
+        return cls(name, scheme, host.strip("[]"), int(port))
 
     @classmethod
     def parse(cls, told: Any) -> Self:
@@ -52,7 +52,7 @@ class Place:
         """As others read it."""
         if self.scheme == UNIX:
             return {"name": self.name, "scheme": UNIX, "path": self.host}
-        host = {} if self.host is None else {"host": self.host}
+        host = {} if self.is_everywhere else {"host": self.host}
         return {"name": self.name, "scheme": self.scheme, **host, "port": self.port}
 
     @property
@@ -60,11 +60,20 @@ class Place:
         """Whether only its own machine can reach it."""
         return self.scheme == UNIX or (self.host is not None and is_loopback(self.host))
 
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether more than one address of the machine leads to it."""
+        return self.host in (None, ANY_IPV4, ANY_IPV6)
+
+    def takes(self, address: str) -> bool:
+        """Whether an address of the machine, or of who asks, is of a kind that leads to it."""
+        return self.host != ANY_IPV4 or ":" not in address
+
     def url(self, source: str) -> str:
         """The address to connect to, for who was answered from `source`."""
         if self.scheme == UNIX:
             return f"{UNIX}:{self.host}"
-        host = self.host or source
+        host = source if self.host is None or self.is_everywhere else self.host
         return f"{self.scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
 
 

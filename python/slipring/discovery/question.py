@@ -8,7 +8,7 @@ PORT = 18830
 """Where brokers answer, by default."""
 QUESTION_BYTES_MAX = 1472
 """What fits into one packet; a longer datagram is no question."""
-QUESTION = re.compile(rb"slipring\?1(?: (?P<nonce>[!-~]{1,32}))?(?:\s.*)?", re.DOTALL)
+QUESTION = re.compile(rb"slipring\?1(?: (?P<nonce>[!-~]{1,32}))? *(?:\n.*)?", re.DOTALL)
 
 
 def encode_question(nonce: str) -> bytes:
