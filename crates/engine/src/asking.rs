@@ -7,7 +7,8 @@ use slipring_wire::{Packet, PropertiesBuf, PropertyId, Publish, QoS, Reason, Val
 
 use crate::broker::Broker;
 use crate::client::{Client, Link};
-use crate::reading;
+use crate::feed::Feed;
+use crate::{notices, ping, reading};
 
 /// What the topics of requests begin with.
 const TOPIC: &str = "$slipring/";
@@ -29,7 +30,7 @@ pub(crate) struct Envelope {
 }
 
 /// A client publishes to a topic of the broker's own; the reason acknowledges it.
-pub(crate) fn ask(asked: &Asked<'_>, reply: &mut Vec<u8>) -> Reason {
+pub(crate) fn ask(asked: &Asked<'_>, feed: &mut Feed, reply: &mut Vec<u8>) -> Reason {
     let Some(name) = asked.message.topic.strip_prefix(TOPIC) else {
         return Reason::NotAuthorized; // MQTT-4.7.2-1: these are the broker's own
     };
@@ -38,6 +39,8 @@ pub(crate) fn ask(asked: &Asked<'_>, reply: &mut Vec<u8>) -> Reason {
     }
     match name.split_once('/') {
         Some(("journal", name)) => reading::ask(asked, name, reply),
+        Some(("to", role)) => notices::ask(asked, role, &mut feed.post),
+        None if name == "ping" => ping::ask(asked, feed.receive_ns, reply),
         _ => Reason::NotAuthorized,
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct Publisher<'a> {
 /// One publisher's side of the broker. Messages arrive in batches: those of one read.
 pub(crate) struct Feed {
     paths: Paths,
-    receive_ns: i64,
+    pub receive_ns: i64,
     batch: Batch,
     /// What the acknowledgements of this batch promise.
     need: Durability,
@@ -42,7 +42,7 @@ pub(crate) struct Feed {
     unclaimed: Vec<Unclaimed>,
     /// Retained messages of this batch, by their place in it.
     retained: Vec<(Arc<Message>, u32, Durability)>,
-    post: Post,
+    pub post: Post,
     tally: Tally,
     messages: u64,
 }

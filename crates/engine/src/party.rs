@@ -158,13 +158,15 @@ impl Party {
         let from = Publisher { key: client.key, name: &client.name, durable: client.is_durable() };
         let reason = if message.topic.starts_with('$') {
             let (broker, link, message) = (&self.broker, &*self.link, &message);
-            asking::ask(&Asked { broker, client, link, message }, &mut self.reply)
+            let asked = Asked { broker, client, link, message };
+            asking::ask(&asked, &mut self.feed, &mut self.reply)
         } else if qos == QoS::ExactlyOnce && !is_new(client, &self.link, &self.conversation, id)? {
             // It came before; what it was promised may not be true yet.
             let level = self.feed.level(&self.broker, from, message.topic);
             self.feed.wait_for(level);
             Reason::Success
         } else {
+            self.link.publishes();
             self.feed.publish(&self.broker, from, &message, self.conversation.version())
         };
         if let (true, Some(id)) = (reason.is_error() && qos == QoS::ExactlyOnce, id) {

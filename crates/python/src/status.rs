@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
 use slipring_core::Newest;
-use slipring_engine::{Acknowledged, ClientStatus};
+use slipring_engine::{Acknowledged, ClientStatus, NoticeCounts};
 
 /// Counters since the start, of the broker or of one client.
 #[pyclass(frozen, get_all, module = "slipring._native")]
@@ -33,6 +33,7 @@ pub struct Status {
     reached: BTreeMap<&'static str, u64>,
     topics: usize,
     acknowledged: BTreeMap<&'static str, u64>,
+    notices: BTreeMap<&'static str, u64>,
     journal: Option<Py<JournalStatus>>,
 }
 
@@ -143,6 +144,7 @@ impl Status {
             reached: status.reached.iter().map(|(limit, times)| (limit.name(), *times)).collect(),
             topics: status.topics,
             acknowledged: by_level(status.acknowledged),
+            notices: by_outcome(status.notices),
             journal: journal.transpose()?,
         })
     }
@@ -152,6 +154,11 @@ impl Status {
 fn by_level(acknowledged: Acknowledged) -> BTreeMap<&'static str, u64> {
     let Acknowledged { memory, process, disk } = acknowledged;
     BTreeMap::from([("memory", memory), ("process", process), ("disk", disk)])
+}
+
+fn by_outcome(notices: NoticeCounts) -> BTreeMap<&'static str, u64> {
+    let NoticeCounts { accepted, delivered, refused } = notices;
+    BTreeMap::from([("accepted", accepted), ("delivered", delivered), ("refused", refused)])
 }
 
 impl From<slipring_engine::JournalStatus> for JournalStatus {

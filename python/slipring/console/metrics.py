@@ -38,6 +38,12 @@ def _families(broker: Broker, status: Status) -> Iterator[Family]:
         "QoS 1 and 2 messages acknowledged, by how safe they were then.",
         [({"level": level}, count) for level, count in status.acknowledged.items()],
     )
+    yield (
+        "slipring_notices_total",
+        "counter",
+        "What nodes said to others: accepted, refused, and each delivery.",
+        [({"outcome": outcome}, count) for outcome, count in status.notices.items()],
+    )
     if status.journal is not None:
         yield from journal_families(broker, status.journal)
     yield (
