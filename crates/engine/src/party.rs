@@ -7,7 +7,7 @@ use slipring_core::ledger::Record;
 use slipring_core::{
     Action, Conversation, Durability, Goodbye, Incoming, Opening, Outgoing, Stop, WillMessage,
 };
-use slipring_wire::{Frame, Packet, PacketId, Publish, QoS, Reason, Version};
+use slipring_wire::{Packet, PacketId, Publish, QoS, RawPacket, Reason, Version};
 
 use crate::admission::Check;
 use crate::asking::Asked;
@@ -117,7 +117,7 @@ impl Party {
 
     /// Takes one packet.
     #[inline]
-    pub fn take(&mut self, frame: &Frame<'_>) -> Result<(), End> {
+    pub fn take(&mut self, frame: &RawPacket<'_>) -> Result<(), End> {
         let packet = Packet::decode(frame, self.conversation.version()).map_err(Stop::from)?;
         match (self.conversation.receive(packet, &mut self.reply)?, &self.client) {
             (Action::Publish(message), Some(_)) => self.publish(message),
