@@ -24,6 +24,7 @@ use crate::history;
 use crate::jumps::Jumps;
 use crate::keeper::Keeper;
 use crate::losses::Losing;
+use crate::notices::Notices;
 use crate::passwords::Passwords;
 use crate::reading::Reading;
 use crate::recovery::{self, Recovered};
@@ -42,6 +43,7 @@ pub(crate) struct Broker {
     pub prefixes: Prefixes,
     pub reached: Reached,
     pub losing: Losing,
+    pub notices: Notices,
     pub journal: Option<Journal>,
     /// How far the journal has come, and who waits for it.
     pub gates: Arc<Gates>,
@@ -130,6 +132,7 @@ impl Broker {
             prefixes: Prefixes::default(),
             reached: Reached::default(),
             losing: Losing::default(),
+            notices: Notices::default(),
             journal,
             gates,
             shelf: Shelf::default(),
@@ -320,6 +323,7 @@ impl Broker {
     /// Tells every client, and waits until the last connection has ended.
     pub async fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
+        self.tell_shutdown();
         self.stopping_told.notify_waiters();
         loop {
             let ended = self.ended.notified();

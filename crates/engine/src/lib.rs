@@ -16,11 +16,13 @@ mod jumps;
 mod keeper;
 mod listener;
 mod losses;
+mod notices;
 mod origin;
 mod outlet;
 mod party;
 mod passwords;
 mod paths;
+mod ping;
 mod post;
 mod reading;
 mod recording;
@@ -55,8 +57,8 @@ pub use listener::{
 };
 pub use recovery::Recovered;
 pub use status::{
-    Acknowledged, AwayStatus, ClientStatus, JournalStatus, PrefixTraffic, Status, TableStatus,
-    Totals,
+    Acknowledged, AwayStatus, ClientStatus, JournalStatus, NoticeCounts, PrefixTraffic, Status,
+    TableStatus, Totals,
 };
 
 /// How long a stopping engine waits for its connections to end.

@@ -43,6 +43,8 @@ pub struct Status {
     pub table: TableStatus,
     /// QoS 1 and 2 messages acknowledged since the start.
     pub acknowledged: Acknowledged,
+    /// What nodes said to others since the start.
+    pub notices: NoticeCounts,
     /// None when nothing is journaled.
     pub journal: Option<JournalStatus>,
 }
@@ -90,6 +92,17 @@ pub struct Acknowledged {
     pub process: u64,
     /// Once they were on the disk.
     pub disk: u64,
+}
+
+/// Notices since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NoticeCounts {
+    /// Sent, and not refused.
+    pub accepted: u64,
+    /// Deliveries to clients.
+    pub delivered: u64,
+    /// Too large, or too many at once.
+    pub refused: u64,
 }
 
 /// What was published below one topic prefix since the start.
@@ -204,6 +217,7 @@ impl Broker {
             topics: self.topics(),
             table: self.table.status(),
             acknowledged: self.gates.acknowledged.totals(),
+            notices: self.notices.counts(),
             journal: self.journal.as_ref().map(|journal| JournalStatus {
                 status: journal.status(),
                 not_journaled: self.not_journaled.load(Relaxed),

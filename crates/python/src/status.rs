@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
 use slipring_core::Newest;
-use slipring_engine::{Acknowledged, ClientStatus, TableStatus};
+use slipring_engine::{Acknowledged, ClientStatus, NoticeCounts, TableStatus};
 
 /// Counters since the start, of the broker or of one client.
 #[pyclass(frozen, get_all, module = "slipring._native")]
@@ -34,6 +34,7 @@ pub struct Status {
     topics: usize,
     table: BTreeMap<&'static str, u64>,
     acknowledged: BTreeMap<&'static str, u64>,
+    notices: BTreeMap<&'static str, u64>,
     journal: Option<Py<JournalStatus>>,
 }
 
@@ -145,6 +146,7 @@ impl Status {
             topics: status.topics,
             table: table_figures(status.table),
             acknowledged: by_level(status.acknowledged),
+            notices: by_outcome(status.notices),
             journal: journal.transpose()?,
         })
     }
@@ -166,6 +168,11 @@ fn table_figures(table: TableStatus) -> BTreeMap<&'static str, u64> {
 fn by_level(acknowledged: Acknowledged) -> BTreeMap<&'static str, u64> {
     let Acknowledged { memory, process, disk } = acknowledged;
     BTreeMap::from([("memory", memory), ("process", process), ("disk", disk)])
+}
+
+fn by_outcome(notices: NoticeCounts) -> BTreeMap<&'static str, u64> {
+    let NoticeCounts { accepted, delivered, refused } = notices;
+    BTreeMap::from([("accepted", accepted), ("delivered", delivered), ("refused", refused)])
 }
 
 impl From<slipring_engine::JournalStatus> for JournalStatus {
