@@ -183,9 +183,18 @@ fn put_will(out: &mut Vec<u8>, will: &WillMessage) {
 fn put_options(out: &mut Vec<u8>, options: Options, replay: bool) {
     let flags = u8::from(options.no_local) << 2
         | u8::from(options.retain_as_published) << 3
-        | u8::from(replay) << 4;
+        | u8::from(replay) << 4
+        | u8::from(options.needs.is_some()) << 5;
     out.push(options.qos as u8 | flags);
     out.put_number(u64::from(options.identifier));
+    if let Some(needs) = options.needs {
+        let properties = needs.properties();
+        out.put_number(properties.len() as u64);
+        for (name, text) in properties {
+            out.put_text(name);
+            out.put_text(&text);
+        }
+    }
 }
 
 fn manner_flags(manner: &Manner) -> u8 {
