@@ -12,6 +12,7 @@ mod plan;
 mod properties;
 mod remote;
 mod status;
+mod table;
 mod topics;
 
 use pyo3::prelude::*;
@@ -30,5 +31,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     journal::register(module)?;
     messages::register(module)?;
     properties::register(module)?;
+    table::register(module)?;
     topics::register(module)
 }
