@@ -225,6 +225,12 @@ impl Play {
         self.world.not_ready.clear();
         self.world.run(10_000);
         assert_eq!(self.world.groups.take_lost(), 0);
+        for (index, newest) in &self.model.newest {
+            let view = self.world.current.get(*index).expect("a newest value");
+            let (time_ns, quality) = (view.time_ns, view.quality);
+            let kept = Sample { index: *index, time_ns, quality, value: view.value };
+            assert_eq!(received(&kept), *newest);
+        }
         for watch in &self.model.watches {
             let heard = self.world.heard.get(&watch.subscriber).map_or(&[][..], Vec::as_slice);
             watch.check(heard, &self.model.newest);

@@ -226,6 +226,11 @@ impl World {
         );
     }
 
+    /// Sends what is due to somebody who looks only at the bytes.
+    pub fn tick_raw(&mut self, mut see: impl FnMut(&[u8])) {
+        self.groups.tick(&scene!(self), &mut |_| true, &mut |_, packets, _| see(packets));
+    }
+
     /// Ticks whenever something is due, for so long.
     pub fn run(&mut self, ms: u64) {
         let end = self.now_ms + ms;
