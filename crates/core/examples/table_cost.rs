@@ -3,6 +3,8 @@
 //! `cargo run --release -p slipring-core --example table_cost`. Prints a line for each shape: nanoseconds for
 //! each sample that was published, by step, and the part of a core that a million samples a second take.
 
+#![expect(clippy::cast_precision_loss, reason = "figures for people")]
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -64,10 +66,10 @@ fn frame(number: u64) -> Vec<u8> {
     for (kind, count) in KINDS {
         let bytes = kind.width().map_or(count.div_ceil(8), |width| count * width as u32);
         let values: Vec<u8> = (0..bytes).map(|at| (u64::from(at) * 37 + number) as u8).collect();
-        let time_ns = (number * PERIOD_MS) as i64 * 1_000_000;
-        let ranges = [start..start + count];
+        let time_ns = nanos(number * PERIOD_MS);
+        let range = start..start + count;
         let good = Qualities::All(Quality::GOOD);
-        buf.push_row(kind, &ranges, time_ns, good, &values).expect("ranges and values agree");
+        buf.push_row(kind, &[range], time_ns, good, &values).expect("ranges and values agree");
         start += count;
     }
     let mut frame = Vec::new();
@@ -77,18 +79,22 @@ fn frame(number: u64) -> Vec<u8> {
 
 #[derive(Default)]
 struct Spent {
-    decode: Duration,
-    apply: Duration,
-    offer: Duration,
-    send: Duration,
-    bytes: u64,
+    decode: f64,
+    apply: f64,
+    offer: f64,
+    send: f64,
+    bytes: f64,
     messages: u64,
 }
 
 /// What this thread has used of a core; what others use does not count.
-fn cpu() -> Duration {
+fn cpu() -> f64 {
     let now = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::try_from(now).expect("time used is not negative")
+    Duration::try_from(now).expect("time used is not negative").as_secs_f64()
+}
+
+fn nanos(ms: u64) -> i64 {
+    i64::try_from(ms).expect("a few seconds") * 1_000_000
 }
 
 /// Publishes for ten seconds of its own time to those who chose.
@@ -105,7 +111,7 @@ fn play(choices: &[(u64, Choice)]) -> Spent {
     let (mut spent, mut inflated, mut outbox) = (Spent::default(), Vec::new(), Vec::new());
     for number in 0..FRAMES {
         let now_ms = 1000 + number * PERIOD_MS;
-        let arrival = Arrival { now_ms, now_ns: now_ms as i64 * 1_000_000 };
+        let arrival = Arrival { now_ms, now_ns: nanos(now_ms) };
         let start = cpu();
         let bytes = &frames[number as usize % frames.len()];
         let view = FrameView::decode(bytes, &mut inflated, &BOUNDS).expect("made here");
@@ -124,7 +130,7 @@ fn play(choices: &[(u64, Choice)]) -> Spent {
         groups.tick(&scene, &mut |_| true, &mut |_, packets, messages| {
             outbox.clear();
             outbox.extend_from_slice(packets);
-            spent.bytes += packets.len() as u64;
+            spent.bytes += packets.len() as f64;
             spent.messages += u64::from(messages);
         });
         spent.send += cpu() - offered;
@@ -141,8 +147,8 @@ fn report(shape: &str, choices: &[(u64, Choice)]) {
         return;
     }
     let spent = play(choices);
-    let samples = (FRAMES * u64::from(PARAMETERS)) as f64;
-    let each = |duration: Duration| duration.as_secs_f64() * 1e9 / samples;
+    let samples = FRAMES as f64 * f64::from(PARAMETERS);
+    let each = |seconds: f64| seconds * 1e9 / samples;
     let all = each(spent.decode + spent.apply + spent.offer + spent.send);
     println!(
         "{shape:44} decode {:5.2}  apply {:5.2}  offer {:6.2}  send {:7.2}  all {all:7.2} ns/sample  \
@@ -152,7 +158,7 @@ fn report(shape: &str, choices: &[(u64, Choice)]) {
         each(spent.offer),
         each(spent.send),
         all / 10.0,
-        spent.bytes as f64 / 1e6,
+        spent.bytes / 1e6,
         spent.messages,
     );
 }

@@ -45,8 +45,8 @@ fn a_subscriber_chooses_its_own_beat_and_zero_is_at_once() {
 fn at_a_rate_only_the_newest_of_each_period_is_sent() {
     let mut world = World::new(&[Kind::F64]);
     world.join(1, "#", 1, TEN_HZ);
-    for number in 0..100 {
-        world.publish(&[f64_at(0, number, number as f64)]);
+    for number in 0..100u32 {
+        world.publish(&[f64_at(0, number.into(), number.into())]);
         world.run(20);
     }
     world.run(200);

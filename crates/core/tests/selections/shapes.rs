@@ -134,8 +134,9 @@ fn json_has_value_time_and_quality() {
 
 #[test]
 fn a_table_too_large_for_a_frame_comes_in_several_and_each_sample_once() {
-    let kinds: Vec<Kind> = [Kind::F64; 60_000].into_iter().chain([Kind::Bool; 60_001]).collect();
+    let kinds = [vec![Kind::F64; 60_000], vec![Kind::Bool; 60_001]].concat();
     let mut world = World::new(&kinds);
+    let (numbers, bits) = (0..60_000, 60_000..120_001);
     for needs in [FRAME, Needs { rate_mhz: Some(10_000), ..FRAME }] {
         world.join(1, "#", 1, needs);
         world.join(2, "b/#", 1, needs);
@@ -143,9 +144,10 @@ fn a_table_too_large_for_a_frame_comes_in_several_and_each_sample_once() {
         world.take(2);
         let mut buf = FrameBuf::new();
         let good = Qualities::All(Quality::GOOD);
-        buf.push_row(Kind::F64, &[0..60_000], 5, good, &vec![1; 480_000]).unwrap();
+        buf.push_row(Kind::F64, std::slice::from_ref(&numbers), 5, good, &vec![1; 480_000])
+            .unwrap();
         let bools = vec![1; 7501];
-        buf.push_row(Kind::Bool, &[60_000..120_001], 5, good, &bools).unwrap();
+        buf.push_row(Kind::Bool, std::slice::from_ref(&bits), 5, good, &bools).unwrap();
         world.publish_frame(buf, None);
         world.run(200);
         for (who, step) in [(1, 1), (2, 2)] {
@@ -162,7 +164,8 @@ fn a_table_too_large_for_a_frame_comes_in_several_and_each_sample_once() {
 fn a_long_run_of_one_parameter_is_cut_between_its_samples() {
     let mut world = World::new(&[Kind::F64]);
     world.join_within(1, "#", 1, FRAME, 4_000);
-    let many: Vec<_> = (0..5_000).map(|number| f64_at(0, number, number as f64)).collect();
+    let many: Vec<_> =
+        (0..5_000).map(|number: i32| f64_at(0, number.into(), number.into())).collect();
     world.publish(&many);
     world.run(20);
     let heard = world.take(1);

@@ -108,9 +108,10 @@ impl Sent {
                 for at in changed {
                     let Some(new) = current.columns.cell(at) else { continue };
                     let (place, index) = (first + at - span.start, at as u32);
-                    let worth = match all {
-                        true => self.columns.cell(place) != Some(new),
-                        false => self.is_worth(place, &new, index, names),
+                    let worth = if all {
+                        self.columns.cell(place) != Some(new)
+                    } else {
+                        self.is_worth(place, &new, index, names)
                     };
                     if worth {
                         self.columns.set(place, &new, self.number + 1);
