@@ -1,6 +1,7 @@
 """Slipring: telemetry from machines that move to people who stand still."""
 
 from slipring.client import Bus, Publisher, Subscription, Tls, connect
+from slipring.discovery import FoundBroker, discover
 from slipring.errors import (
     ConnectError,
     ConnectionLost,
@@ -17,6 +18,7 @@ __all__ = [
     "ConnectError",
     "ConnectionChange",
     "ConnectionLost",
+    "FoundBroker",
     "InvalidTopic",
     "Message",
     "PublishRefused",
@@ -27,4 +29,5 @@ __all__ = [
     "Tls",
     "__version__",
     "connect",
+    "discover",
 ]

@@ -28,9 +28,17 @@ class Subscription:
     without an exception.
     """
 
-    def __init__(self, link: Link, filters: tuple[str, ...], qos: int) -> None:
+    def __init__(
+        self,
+        link: Link,
+        filters: tuple[str, ...],
+        qos: int,
+        properties: tuple[tuple[str, str], ...] = (),
+    ) -> None:
         self.filters = filters
         self.qos = qos
+        self.properties = properties
+        """What the broker is told beside the filters; then it sends for this subscription alone."""
         self._link = link
         self._entered = False
         self._identity: int | None = None
@@ -45,7 +53,9 @@ class Subscription:
         if self._entered:
             raise RuntimeError("a subscription is entered once; call bus.subscribe() again")
         self._entered = True
-        self._identity = await self._link.subscribe(self.filters, self.qos, self._readable)
+        self._identity = await self._link.subscribe(
+            self.filters, self.qos, self._readable, self.properties
+        )
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -66,7 +76,7 @@ class Subscription:
         self._end()
 
     def _leave(self, *, done: bool) -> None:
-        if not self._link.durable:
+        if not self._link.durable or self.properties:
             self.unsubscribe()
             return
         if done:

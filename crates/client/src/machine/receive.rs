@@ -101,6 +101,8 @@ impl Machine {
         self.session.grant(connack);
         self.keep_alive = KeepAlive::new(self.session.keep_alive_s, now);
         self.flight.set_window(self.session.receive_max);
+        self.routes.set_identified(self.session.identifiers_available);
+        self.connections += 1;
         self.phase = Phase::Open;
         self.own_bytes = 0;
         events.push(Event::Notice(Notice::Connected(self.session.clone())));

@@ -19,10 +19,7 @@ pub use outlet::frame_topic;
 
 use self::group::{Group, Key, Tools};
 use self::outlet::Stamp;
-use super::{Current, Millis, Names, Needs};
-
-/// The filters of lists: what they choose stays as it is.
-const LISTS: &str = "$selection/";
+use super::{Current, LISTS, Millis, Names, Needs};
 
 /// What a subscriber chose and how it wants it.
 #[derive(Clone, Debug)]
@@ -129,16 +126,23 @@ impl Groups {
         self.next
     }
 
-    /// Ends what a subscriber chose by this filter.
-    pub fn leave(&mut self, subscriber: u64, filter: &str) {
-        let Some(ids) = self.by_subscriber.get_mut(&subscriber) else { return };
+    /// The filters by which a subscriber chose.
+    pub fn filters(&self, subscriber: u64) -> Vec<Arc<str>> {
+        let ids = self.by_subscriber.get(&subscriber).into_iter().flatten();
+        ids.map(|id| Arc::clone(&self.all[id].key.filter)).collect()
+    }
+
+    /// Ends what a subscriber chose by this filter; false if it did not.
+    pub fn leave(&mut self, subscriber: u64, filter: &str) -> bool {
+        let Some(ids) = self.by_subscriber.get_mut(&subscriber) else { return false };
         let of_filter = |id: &u64| &*self.all[id].key.filter == filter;
-        let Some(at) = ids.iter().position(of_filter) else { return };
+        let Some(at) = ids.iter().position(of_filter) else { return false };
         let id = ids.swap_remove(at);
         if ids.is_empty() {
             self.by_subscriber.remove(&subscriber);
         }
         self.part(subscriber, id);
+        true
     }
 
     /// Ends all that a subscriber chose.
