@@ -15,6 +15,7 @@ ONLY_IN: dict[str, frozenset[str]] = {
     "deltalake": SPARK_ROOMS,
     "starlette": frozenset({"slipring.console"}),
     "uvicorn": frozenset({"slipring.console"}),
+    "zeroconf": frozenset({"slipring.discovery"}),
     "slipring._native": frozenset({"slipring.native"}),
 }
 MODEL = "slipring.model"

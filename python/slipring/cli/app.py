@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from slipring.cli.discover import discover
 from slipring.cli.export import export
 from slipring.cli.import_ import import_
 from slipring.cli.journal import journal
@@ -99,6 +100,7 @@ def status(
     run_status(console, as_json=as_json)
 
 
+app.command("discover")(discover)
 app.command("pub")(publish)
 app.command("sub")(subscribe)
 app.command("export")(export)
