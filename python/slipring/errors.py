@@ -1,5 +1,7 @@
 """Every exception Slipring raises on purpose. Holds no logic."""
 
+from typing import Any
+
 
 class SlipringError(Exception):
     """The root of the tree: catch it to catch them all."""
@@ -54,6 +56,24 @@ class PublishRefused(Refused):
         """The broker's reason: 0x97 for a quota exceeded, 0x87 for not authorized."""
         self.index = index
         """Which message it was, where several were published: 0 is the first."""
+
+
+class DeclareRefused(Refused):
+    """The broker did not take a declaration; nothing of it holds."""
+
+    def __init__(self, text: str, *, problems: list[dict[str, Any]]) -> None:
+        super().__init__(text)
+        self.problems = problems
+        """Each with a `code`, a `message` and the `name` of the parameter."""
+
+
+class RequestFailed(SlipringError):
+    """The broker could not answer a request about its table; the message has its words."""
+
+    def __init__(self, text: str, *, code: str) -> None:
+        super().__init__(text)
+        self.code = code
+        """What went wrong, as one word: `unknown`, `too_large`, `not_available`."""
 
 
 class JournalError(SlipringError):

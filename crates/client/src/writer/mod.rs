@@ -169,19 +169,24 @@ impl Writer {
     /// Sends all that is gathered without waiting for the beat; a `Flushed` notice tells when it is
     /// written and, at QoS 1, answered.
     pub fn flush(&self) -> FlushId {
+        self.flush_and(|_| {})
+    }
+
+    /// Takes nothing more; what is gathered is sent. A `Flushed` notice tells when.
+    pub fn close(&self) -> FlushId {
+        self.flush_and(|state| state.closed = true)
+    }
+
+    /// The task never sees a writer that is closed without the flush that is to be told.
+    fn flush_and(&self, also: impl FnOnce(&mut State)) -> FlushId {
         let id = self.shared.boxes.outbox.change(crate::Machine::new_flush);
         let mut state = self.shared.lock();
+        also(&mut state);
         let frames = state.gathering.flush(Instant::now());
         state.flushes.push(Flush { id, frames });
         drop(state);
         self.shared.wake.notify_one();
         id
-    }
-
-    /// Takes nothing more; what is gathered is sent. A `Flushed` notice tells when.
-    pub fn close(&self) -> FlushId {
-        self.shared.lock().closed = true;
-        self.flush()
     }
 
     /// The broker's clock minus ours, for the frames from now on.
