@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from slipring.cli.declare import declare
+from slipring.cli.dictionary import dictionary
 from slipring.cli.export import export
 from slipring.cli.import_ import import_
 from slipring.cli.journal import journal
@@ -24,6 +26,7 @@ pipeline = typer.Typer(
 )
 app.add_typer(pipeline, name="pipeline")
 app.add_typer(journal, name="journal")
+app.add_typer(dictionary, name="dictionary")
 
 
 def _version(wanted: bool) -> None:
@@ -104,6 +107,7 @@ app.command("sub")(subscribe)
 app.command("export")(export)
 app.command("import")(import_)
 app.command("replay")(replay)
+app.command("declare")(declare)
 
 
 @app.command()

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from cantools.database.can import Database, Message, Signal
 
 MESSAGE = re.compile(r"\s*BO_\s+\d+\s+(\w+)\s*:")
-SIGNAL = re.compile(r"\s*SG_\s+(\w+)")
+SIGNAL = re.compile(r"\s*SG_\s+(\w+)[^:]*:?\s*(?:\d+\s*\|\s*(\d+))?")
 NOBODY = "Vector__XXX"
 UNSENT = "VECTOR__INDEPENDENT_SIG_MSG"
 """A message that tools write for signals of no message."""
 RANGELESS = ("bool", "enum", "bytes")
 BITS_MAX = 64 * 8
 """The longest data of a CAN FD frame."""
+DIGITS_MAX = 20
 F32_STEPS_MAX = 2**23
 """So many steps of a scaled signal a 32-bit float tells apart."""
 
@@ -31,17 +32,14 @@ F32_STEPS_MAX = 2**23
 def read_dbc(text: str, findings: Findings) -> Iterator[Draft]:
     """The signals as drafts, in the file's order."""
     lines = Lines(text)
-    database = _parse(text, lines, findings)
+    for line, words in lines.too_long:
+        findings.error(line, words)
+    database = None if lines.too_long else _parse(text, lines, findings)
     for message in database.messages if database else ():
         if message.name == UNSENT:
             continue
-        too_long = [signal for signal in message.signals if signal.length > BITS_MAX]
-        for signal in too_long:
-            text = f"{signal.name}: {signal.length} bits; {BITS_MAX} are the longest of CAN"
-            findings.error(lines.of(message.name, signal.name), text)
-        if not too_long:
-            _check_layout(message, lines, findings)
-            yield from (_draft(message, signal, lines, findings) for signal in message.signals)
+        _check_layout(message, lines, findings)
+        yield from (_draft(message, signal, lines, findings) for signal in message.signals)
 
 
 class Lines:
@@ -50,18 +48,29 @@ class Lines:
     def __init__(self, text: str) -> None:
         """Look for every `BO_` and `SG_`."""
         self.text = text.splitlines()
-        self._places: dict[tuple[str, str], int] = {}
+        self.too_long: list[tuple[int, str]] = []
+        """Signals that would make cantools ask for all memory."""
+        self._places: dict[tuple[str, str], list[int]] = {}
         message = ""
         for number, line in enumerate(self.text, start=1):
             if found := MESSAGE.match(line):
                 message = found[1]
-                self._places.setdefault((message, ""), number)
+                self._places.setdefault((message, ""), []).append(number)
             elif found := SIGNAL.match(line):
-                self._places.setdefault((message, found[1]), number)
+                self._places.setdefault((message, found[1]), []).append(number)
+                if found[2] and int(found[2][:DIGITS_MAX]) > BITS_MAX:
+                    words = f"{message}/{found[1]}: {found[2][:DIGITS_MAX]} bits or more"
+                    self.too_long.append((number, f"{words}; a message has {BITS_MAX} at most"))
 
     def of(self, message: str, signal: str = "") -> int:
         """The line of a signal, else of its message, else the first."""
-        return self._places.get((message, signal)) or self._places.get((message, ""), 1)
+        places = self._places.get((message, signal)) or self._places.get((message, "")) or [1]
+        return places[0]
+
+    def take(self, message: str, signal: str) -> int:
+        """The line of a signal; of one that is there twice, the next at each call."""
+        places = self._places.get((message, signal), [])
+        return places.pop(0) if len(places) > 1 else self.of(message, signal)
 
     def naming(self, words: str) -> int | None:
         """The first line with these words, as words."""
@@ -119,7 +128,7 @@ def _check_layout(message: "Message", lines: Lines, findings: Findings) -> None:
 
 
 def _draft(message: "Message", signal: "Signal", lines: Lines, findings: Findings) -> Draft:
-    line = lines.of(message.name, signal.name)
+    line = lines.take(message.name, signal.name)
     name = f"{message.name}/{signal.name}"
     labels = _labels(signal)
     becomes = _type(signal, labels)

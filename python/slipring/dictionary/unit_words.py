@@ -32,7 +32,8 @@ WORDS = {
     "inh2o": "[in_i'H2O]", "bara": "bar", "barg": "bar", "pascal": "Pa", "hpascal": "hPa",
     # volume and consumption
     "liter": "l", "liters": "l", "litre": "l", "litres": "l", "ltr": "l", "gal": "[gal_us]",
-    "cc": "cm3", "pph": "[lb_av]/h", "kgph": "kg/h", "gpm": "[gal_us]/min", "lph": "l/h",
+    "cc": "cm3", "ha": "har",
+    "pph": "[lb_av]/h", "kgph": "kg/h", "gpm": "[gal_us]/min", "lph": "l/h",
     "l/100km": "l/(100.km)", "ml/100km": "ml/(100.km)", "kwh/100km": "kW.h/(100.km)",
     "mpg": "[mi_i]/[gal_us]",
     # electricity, power, energy
@@ -59,8 +60,11 @@ CASED = {"C": "Cel", "F": "[degF]", "NM": "[nmi_i]", "Nm": "N.m", "G": "[g]", "M
 ALSO = {"rpm": "1/min"}
 """Another way to write it."""
 
-UNLIKELY = {"ft": "femtotonne", "kt": "kilotonne", "nt": "nanotonne", "pt": "picotonne"}
-"""Symbols that UCUM has, for what nobody measures; all are somebody's feet, knots or pints."""
+UNLIKELY = {
+    "ft": "femtotonne", "kt": "kilotonne", "kph": "kilophot", "mph": "milliphot",
+    "PS": "petasiemens",
+}  # fmt: skip
+"""Symbols that UCUM has for what nobody measures; they are somebody's feet, knots or speeds."""
 
 MISREAD = {
     "C": "is coulomb; degrees Celsius are Cel",

@@ -35,8 +35,7 @@ def read_vss(text: str, findings: Findings) -> Iterator[Draft]:
         text = 'this is no VSS: a tree begins like {"Vehicle": {"type": "branch", "children": ...}}'
         findings.error(tree.line, text)
         return
-    for name, node in tree.value.items():
-        yield from _drafts(name, node, findings)
+    yield from _below("", tree.value, findings)
 
 
 def _is_tree(tree: Node) -> bool:
@@ -46,13 +45,18 @@ def _is_tree(tree: Node) -> bool:
     )
 
 
+def _below(above: str, children: dict[str, Node], findings: Findings) -> Iterator[Draft]:
+    for name, node in children.items():
+        if any(sign in name for sign in "./"):
+            findings.error(node.line, f"{above}{name}: a node's name has neither . nor /")
+        yield from _drafts(f"{above}{name}", node, findings)
+
+
 def _drafts(name: str, node: Node, findings: Findings) -> Iterator[Draft]:
     """The leaves at and below a node."""
     if not isinstance(node.value, dict):
         findings.error(node.line, f"{name}: a node is an object with a type, not {node.value!r}")
         return
-    if any(sign in name.rpartition("/")[2] for sign in "./"):
-        findings.error(node.line, f"{name}: a node's name has neither . nor /; rename it")
     kind = _text(node, "type", name, findings)
     if kind == BRANCH:
         yield from _branch(name, node, findings)
@@ -76,8 +80,7 @@ def _branch(name: str, node: Node, findings: Findings) -> Iterator[Draft]:
     if not isinstance(children.value, dict):
         findings.error(children.line, f"{name}: children are an object, by name")
         return
-    for child, below in children.value.items():
-        yield from _drafts(f"{name}/{child}", below, findings)
+    yield from _below(f"{name}/", children.value, findings)
 
 
 def _leaf(name: str, node: Node, kind: str, findings: Findings) -> Draft | None:
