@@ -109,7 +109,7 @@ impl Run {
                 self.receive_message(&publish);
             }
             Step::Subscribe(twice, one, other) => {
-                drop(self.machine.subscribe(&[one, other], above(twice)));
+                drop(self.machine.subscribe(&[one, other], above(twice), &[]));
             }
             Step::Done(position) => self.done(position.into()),
             Step::Unsubscribe(id) => self.machine.unsubscribe(SubscriptionId(id.into())),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use slipring_wire::{Frame, Packet, Properties, PropertiesBuf, PropertyId, Version};
+use slipring_wire::{Packet, Properties, PropertiesBuf, PropertyId, RawPacket, Version};
 
 use crate::wire::lists;
 
@@ -34,7 +34,7 @@ pub fn properties(data: &[u8]) {
     }
     for (first, before, behind) in PACKETS {
         let body = [before, &length(data.len())[..], data, behind].concat();
-        let whole = Frame { first: *first, body: &body, length: body.len() };
+        let whole = RawPacket { first: *first, body: &body, length: body.len() };
         if let Ok(packet) = Packet::decode(&whole, Version::V5) {
             let found = lists(&packet);
             assert!(found.iter().any(|list| list.encoded() == data), "lost: {packet:?}");

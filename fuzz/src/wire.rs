@@ -1,6 +1,6 @@
 //! Framing and packets of both versions, from a stream that arrives in any pieces.
 
-use slipring_wire::{Frame, Framed, Packet, Properties, Version, Violation, frame};
+use slipring_wire::{Framed, Packet, Properties, RawPacket, Version, Violation, frame};
 
 /// Small, so that inputs near the limit are short.
 const LENGTH_MAX: usize = 4096;
@@ -20,7 +20,7 @@ pub fn wire(data: &[u8]) {
 }
 
 /// The frames of a stream that arrives `step` bytes at a time, and how it ended.
-fn frames(stream: &[u8], step: usize) -> (Vec<Frame<'_>>, Result<(), Violation>) {
+fn frames(stream: &[u8], step: usize) -> (Vec<RawPacket<'_>>, Result<(), Violation>) {
     let (mut start, mut end, mut found) = (0, 0, Vec::new());
     while end < stream.len() {
         end = stream.len().min(end + step);
@@ -42,7 +42,7 @@ fn frames(stream: &[u8], step: usize) -> (Vec<Frame<'_>>, Result<(), Violation>)
     (found, Ok(()))
 }
 
-fn check_packet(found: &Frame<'_>, version: Version) {
+fn check_packet(found: &RawPacket<'_>, version: Version) {
     let Ok(packet) = Packet::decode(found, version) else { return };
     read_properties(&packet);
     let mut bytes = Vec::new();

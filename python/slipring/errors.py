@@ -35,6 +35,14 @@ class InvalidTopic(SlipringError, ValueError):
     """Not a topic to publish to, or not a filter to subscribe to."""
 
 
+class FrameError(SlipringError, ValueError):
+    """Bytes that are not a frame, or samples that cannot be put into one."""
+
+
+class NoAnswer(SlipringError, TimeoutError):
+    """The broker did not answer a request in time."""
+
+
 class Refused(SlipringError):
     """The broker or this client did not take a message or a subscription, or it is over a limit."""
 

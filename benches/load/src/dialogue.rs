@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use slipring_wire::{
-    Connect, Frame, Packet, PacketId, Properties, QoS, Reason, Subscribe, Subscription, Version,
+    Connect, Packet, PacketId, Properties, QoS, RawPacket, Reason, Subscribe, Subscription, Version,
 };
 
 use crate::Result;
@@ -66,7 +66,7 @@ impl Dialogue {
     }
 
     /// Hears the answer to what was said last.
-    pub fn hear(&self, answer: &Frame<'_>) -> Result<()> {
+    pub fn hear(&self, answer: &RawPacket<'_>) -> Result<()> {
         self.hear_packet(
             &Packet::decode(answer, self.version).map_err(|broken| broken.to_string())?,
         )

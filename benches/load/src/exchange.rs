@@ -1,6 +1,6 @@
 //! A client's side of delivery at every QoS: what arrived, what is finished, what to answer. Pure.
 
-use slipring_wire::{Frame, Framed, frame};
+use slipring_wire::{Framed, RawPacket, frame};
 
 use crate::Result;
 
@@ -40,7 +40,7 @@ pub fn take(bytes: &[u8], answers: &mut Vec<u8>) -> Result<Taken> {
 }
 
 #[inline]
-fn answer_message(packet: &Frame<'_>, answers: &mut Vec<u8>) -> Result<()> {
+fn answer_message(packet: &RawPacket<'_>, answers: &mut Vec<u8>) -> Result<()> {
     match (packet.first >> 1) & 3 {
         0 => {}
         1 => answer(0x40, message_id(packet.body)?, answers),
@@ -50,7 +50,7 @@ fn answer_message(packet: &Frame<'_>, answers: &mut Vec<u8>) -> Result<()> {
 }
 
 /// Whether this finishes a message of ours.
-fn take_answer(packet: &Frame<'_>, answers: &mut Vec<u8>) -> Result<bool> {
+fn take_answer(packet: &RawPacket<'_>, answers: &mut Vec<u8>) -> Result<bool> {
     let kind = packet.first >> 4;
     if matches!(kind, PUBACK..=PUBCOMP) {
         refuse_failure(packet.body)?;

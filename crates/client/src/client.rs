@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use slipring_wire::{Publish, QoS};
+use tokio::runtime::Handle;
 
 use crate::credentials::Credentials;
 use crate::driver::{self, Boxes};
@@ -16,6 +17,7 @@ use crate::machine::{
 };
 use crate::outbox::Outbox;
 use crate::transport::{TlsError, TlsFiles, Trust};
+use crate::writer::{Writer, WriterOptions};
 use crate::{Address, runtime};
 
 /// How a client connects, and its bounds.
@@ -80,6 +82,7 @@ pub enum StartError {
 /// A connection to one broker. Every call returns at once, from any thread.
 pub struct Client {
     boxes: Arc<Boxes>,
+    runtime: Handle,
     close_timeout: Duration,
 }
 
@@ -110,8 +113,9 @@ impl Client {
             outbox: Outbox::new(machine, options.outbox_bytes_max),
             inbox: Inbox::new(options.inbox_bytes_max)?,
         });
-        runtime::handle()?.spawn(driver::run(boxes.clone(), address, trust));
-        Ok(Self { boxes, close_timeout: options.timeout })
+        let runtime = runtime::handle()?;
+        runtime.spawn(driver::run(boxes.clone(), address, trust));
+        Ok(Self { boxes, runtime, close_timeout: options.timeout })
     }
 
     /// The descriptor that is readable when there are notices; valid as long as the client.
@@ -150,13 +154,36 @@ impl Client {
     }
 
     /// Subscribes to some filters at once; a `Subscribed` notice has the broker's answer.
-    pub fn subscribe(&self, filters: &[&str], qos: QoS) -> Result<SubscriptionId, SendError> {
+    ///
+    /// With user properties, which the broker may understand, the subscription has its filters for
+    /// itself, and gets what the broker sends for it alone. It is made again on every connection.
+    pub fn subscribe(
+        &self,
+        filters: &[&str],
+        qos: QoS,
+        user: &[(&str, &str)],
+    ) -> Result<SubscriptionId, SendError> {
         self.boxes.outbox.send(|machine| {
-            let id = machine.subscribe(filters, qos)?;
+            let id = machine.subscribe(filters, qos, user)?;
             // Before any message can arrive for it.
             self.boxes.inbox.open(id, qos, filters);
             Ok(id)
         })
+    }
+
+    /// Takes what the broker sends on these topics without being asked for it: its answers to
+    /// requests that name one of them.
+    pub fn listen(&self, topics: &[&str]) -> SubscriptionId {
+        self.boxes.outbox.change(|machine| {
+            let id = machine.listen(topics);
+            self.boxes.inbox.open(id, QoS::AtMostOnce, topics);
+            id
+        })
+    }
+
+    /// The number of the present connection, the first is 1; none while there is none.
+    pub fn connection(&self) -> Option<u64> {
+        self.boxes.outbox.look(Machine::connection)
     }
 
     /// Gives a subscription up, with what was not taken from it.
@@ -210,6 +237,11 @@ impl Client {
         if !receipts.is_empty() {
             self.boxes.outbox.write(|machine| machine.done(receipts));
         }
+    }
+
+    /// Starts a writer, which gathers samples and sends them as frames.
+    pub fn writer(&self, options: WriterOptions) -> Result<Writer, SendError> {
+        Writer::start(self.boxes.clone(), options, &self.runtime)
     }
 
     /// Measures the round trip to the broker; a `Pong` notice has the answer.

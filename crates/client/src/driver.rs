@@ -70,7 +70,8 @@ async fn reach(
     None
 }
 
-async fn until(deadline: Option<Instant>) {
+/// Resolves then; never, if there is no time for it.
+pub(crate) async fn until(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => sleep_until(deadline.into()).await,
         None => std::future::pending().await,

@@ -14,13 +14,15 @@ mod outbox;
 mod runtime;
 mod transport;
 mod wake;
+mod writer;
 
 pub use address::{Address, AddressError, Place};
 pub use client::{Client, Options, StartError};
 pub use credentials::Credentials;
 pub use loss::Loss;
 pub use machine::{
-    BatchId, Event, Extras, Greeting, Machine, Message, MessageProperties, Notice, Outcome, PingId,
+    BatchId, Event, Extras, FlushId, Greeting, Machine, Message, MessageProperties, Notice, Outcome, PingId,
     PublishId, Receipt, Refusal, SendError, Session, SubscriptionId, Tally,
 };
 pub use transport::{TlsError, TlsFiles};
+pub use writer::{Block, WriteError, Writer, WriterOptions};

@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 
 use crate::machine::{Event, Machine, Notice, Receipt, SendError};
 
@@ -17,6 +18,17 @@ struct State {
     /// Of what the driver took, messages at QoS 0.
     once_in_flight: usize,
     wants_room: bool,
+    /// Bytes the driver ever took.
+    taken: u64,
+    /// There will be no other connection.
+    over: bool,
+}
+
+/// A place in the stream of bytes: the end of what was accepted at some moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    connection: u64,
+    end: u64,
 }
 
 pub(crate) struct Outbox {
@@ -24,6 +36,8 @@ pub(crate) struct Outbox {
     /// a few to decode and deliver, never to wait. The inbox is locked after it, never before.
     state: Mutex<State>,
     work: Notify,
+    /// Something was written or answered, or the connection is another one.
+    progress: Notify,
     bytes_max: usize,
 }
 
@@ -43,9 +57,11 @@ pub(crate) enum Plan {
 
 impl Outbox {
     pub fn new(machine: Machine, bytes_max: usize) -> Self {
-        let state =
-            Mutex::new(State { machine, in_flight: 0, once_in_flight: 0, wants_room: false });
-        Self { state, work: Notify::new(), bytes_max }
+        let (in_flight, once_in_flight, taken) = (0, 0, 0);
+        let (wants_room, over) = (false, false);
+        let state = State { machine, in_flight, once_in_flight, wants_room, taken, over };
+        let (work, progress) = (Notify::new(), Notify::new());
+        Self { state: Mutex::new(state), work, progress, bytes_max }
     }
 
     /// Appends a packet, unless so much waits already that the caller has to wait too.
@@ -62,6 +78,44 @@ impl Outbox {
         let written = write(&mut state.machine)?;
         self.wake(idle, state);
         Ok(written)
+    }
+
+    /// Appends a packet that belongs to one connection alone, and tells where it ends.
+    pub fn send_on(
+        &self,
+        connection: u64,
+        write: impl FnOnce(&mut Machine) -> Result<(), SendError>,
+    ) -> Result<Mark, SendError> {
+        let mut state = self.lock();
+        if state.machine.connection() != Some(connection) {
+            return Err(SendError::Away);
+        }
+        if state.held_bytes() >= self.bytes_max {
+            return Err(SendError::Full);
+        }
+        let idle = state.machine.output().is_empty();
+        write(&mut state.machine)?;
+        let end = state.taken + state.machine.output().len() as u64;
+        self.wake(idle, state);
+        Ok(Mark { connection, end })
+    }
+
+    /// Whether what was accepted up to a place is written, or gone with its connection.
+    pub fn is_past(&self, mark: Mark) -> bool {
+        let state = self.lock();
+        let written = state.taken - state.in_flight as u64;
+        state.machine.connection() != Some(mark.connection) || written >= mark.end
+    }
+
+    /// Whether nothing more is accepted, now and later.
+    pub fn is_over(&self) -> bool {
+        let state = self.lock();
+        state.over || state.machine.is_draining() || state.machine.is_closing()
+    }
+
+    /// Resolves when something is written or answered, or the connection is another one.
+    pub fn progress(&self) -> Notified<'_> {
+        self.progress.notified()
     }
 
     /// Lets the machine write something small, whatever waits.
@@ -90,6 +144,7 @@ impl Outbox {
     pub fn change<T>(&self, change: impl FnOnce(&mut Machine) -> T) -> T {
         let changed = change(&mut self.lock().machine);
         self.work.notify_one();
+        self.progress.notify_waiters();
         changed
     }
 
@@ -127,11 +182,13 @@ impl Outbox {
         state.once_in_flight = state.machine.once_bytes();
         let output = state.machine.take_output(sent, now);
         state.in_flight = output.len();
+        state.taken += output.len() as u64;
         output
     }
 
     pub fn written(&self, bytes: usize) {
         self.lock().in_flight -= bytes;
+        self.progress.notify_waiters();
     }
 
     /// Whether a caller who found it full may try again; says so once.
@@ -155,6 +212,8 @@ impl Outbox {
         let used = state.machine.receive(bytes, now, events);
         let refused = deliver(events);
         state.machine.abandon(&refused);
+        drop(state);
+        self.progress.notify_waiters();
         used
     }
 
@@ -177,7 +236,9 @@ impl Outbox {
 
     /// The last notice, once the machine is closed.
     pub fn last_notice(&self) -> Notice {
-        let state = self.lock();
+        let mut state = self.lock();
+        state.over = true;
+        self.progress.notify_waiters();
         let unsent_bytes = state.once_bytes() + state.machine.waiting_bytes();
         match state.machine.loss() {
             Some(loss) => Notice::Lost { loss: loss.clone(), unsent_bytes },

@@ -63,7 +63,7 @@ fn told(pieces: &[&[u8]]) -> (Vec<Event>, String, Vec<u8>) {
     let now = Instant::now();
     let (mut machine, mut events, mut rest) = (machine(now), Vec::new(), Vec::new());
     machine.receive(&connack(), now, &mut events);
-    machine.subscribe(&["a/#", "b/a"], QoS::AtLeastOnce).unwrap();
+    machine.subscribe(&["a/#", "b/a"], QoS::AtLeastOnce, &[]).unwrap();
     machine.ping(now).unwrap();
     for piece in pieces {
         rest.extend_from_slice(piece);

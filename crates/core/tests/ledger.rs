@@ -6,6 +6,7 @@ mod records;
 use proptest::prelude::*;
 use records::{Parts, anything, small};
 use slipring_core::ledger::{BatchHead, Kept, Ledger, Record, Records, RetainedMessage, Run};
+use slipring_core::table::Entry;
 use slipring_wire::QoS;
 
 /// One batch: how many messages, its records, and the retained messages among them.
@@ -35,7 +36,10 @@ fn apply(ledger: &mut Ledger, number: u32, batch: &Batch) {
     let base_offset = u64::from(number) * 3; // fewer than there are messages: offsets come up again
     let receive_ns = 1_000 * i64::from(number);
     let head = BatchHead { base_offset, messages: batch.messages, receive_ns };
-    ledger.apply(head, &encoded(&batch.records)).unwrap();
+    let mut records = Vec::new();
+    Record::TableIs { id: 1, revision: 0, end: 0 }.encode(&mut records);
+    records.extend(encoded(&batch.records));
+    ledger.apply(head, &records).unwrap();
     for (index, topic, payload) in &batch.retained {
         let (qos, properties) = (QoS::AtLeastOnce, &[][..]);
         let message = RetainedMessage { topic, qos, properties, payload };
@@ -50,7 +54,17 @@ fn state(ledger: &Ledger) -> impl PartialEq + std::fmt::Debug {
     let retained: Vec<_> =
         ledger.retained().map(|(topic, kept)| (topic.to_owned(), kept.clone())).collect();
     let waiting: Vec<_> = ledger.waiting().map(|(offset, kept)| (offset, *kept)).collect();
-    (sessions, retained, waiting, ledger.highest_session(), ledger.newest_ns())
+    let newest = (ledger.highest_session(), ledger.newest_ns());
+    (sessions, retained, waiting, newest, table(ledger))
+}
+
+fn table(ledger: &Ledger) -> impl PartialEq + std::fmt::Debug + use<> {
+    ledger.table().map(|entries| {
+        let own = |(index, entry): (u32, &Entry)| (index, entry.clone());
+        let there: Vec<_> = entries.iter_from(0).map(own).collect();
+        let removed: Vec<_> = entries.removed().map(own).collect();
+        (entries.id(), entries.revision(), entries.end(), entries.len(), there, removed)
+    })
 }
 
 fn snapshot(ledger: &Ledger) -> Vec<u8> {

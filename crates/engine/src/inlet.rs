@@ -1,6 +1,6 @@
 //! The bytes read from one socket and not understood yet.
 
-use slipring_wire::{Frame, Framed, Violation, frame};
+use slipring_wire::{Framed, RawPacket, Violation, frame};
 
 /// What a quiet connection holds on to.
 const BYTES_MIN: usize = 2 << 10;
@@ -45,7 +45,7 @@ impl Inlet {
     }
 
     /// The next whole packet, if it is there.
-    pub fn next(&self, length_max: usize) -> Result<Option<Frame<'_>>, Violation> {
+    pub fn next(&self, length_max: usize) -> Result<Option<RawPacket<'_>>, Violation> {
         match frame(&self.bytes[self.start..self.end], length_max)? {
             Framed::Whole(whole) => Ok(Some(whole)),
             Framed::Incomplete(_) => Ok(None),

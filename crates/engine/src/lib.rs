@@ -2,6 +2,7 @@
 
 mod acknowledged;
 mod admission;
+mod asking;
 mod broker;
 mod client;
 mod connection;
@@ -31,6 +32,7 @@ mod status;
 mod stored;
 mod subscribing;
 mod sys;
+mod table;
 mod traffic;
 mod upkeep;
 mod waiting;
@@ -142,6 +144,7 @@ impl Engine {
             runtime.spawn(listener::accept(listener, Arc::clone(&broker)));
         }
         runtime.spawn(keeper::keep(Arc::clone(&broker)));
+        runtime.spawn(table::beat::run(Arc::clone(&broker)));
         runtime.spawn(upkeep::keep(Arc::clone(&broker), settings.segment_bytes));
         Ok(Self { broker, addresses, receipt, recovered, runtime: Mutex::new(Some(runtime)) })
     }

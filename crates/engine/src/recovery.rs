@@ -1,11 +1,13 @@
 //! Coming back: sessions, retained messages and wills as the journal has them, and the snapshots that
 //! keep coming back quick.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use slipring_core::ledger::{BatchHead, Kept, Ledger, RetainedMessage};
-use slipring_core::{Message, Millis, Outgoing, Place, Session, Stored};
+use slipring_core::table::{Current, Registry, Table};
+use slipring_core::{Message, Millis, Outgoing, Place, Session, Stored, TableRules};
 use slipring_journal::{Damage, Journal, Position, ReadError, StateBatch};
 use slipring_wire::QoS;
 
@@ -70,6 +72,17 @@ fn take(ledger: &mut Ledger, batch: &StateBatch<'_>, flaws: &mut Vec<String>) {
         let (topic, properties, payload) = (message.topic, message.properties, message.payload);
         ledger.retain(offset, receive_ns, RetainedMessage { topic, qos, properties, payload });
     }
+}
+
+/// The table that the journal knows, or a new one.
+pub(crate) fn table(state: Option<&State>, rules: &TableRules) -> Table {
+    let kept = state.and_then(|state| state.ledger.table());
+    let registry = match kept {
+        Some(entries) => Registry::restore(entries.clone()),
+        // Indices of another table must not be taken for ours.
+        None => Registry::new((RandomState::new().hash_one(0) as u32).max(1)),
+    };
+    Table::new(registry, Current::default(), rules)
 }
 
 impl State {

@@ -1,8 +1,10 @@
-//! Memory of Rust shown to Python without a copy. The only unsafe code of the project.
+//! Memory of Rust shown to Python without a copy, and of Python to Rust. The only unsafe code of the
+//! project.
 
 #![allow(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
 use std::ffi::{c_int, c_void};
+use std::ops::Deref;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyBufferError;
@@ -68,5 +70,49 @@ impl Buffer {
             ffi::PyBuffer_FillInfo(view, slf.as_ptr(), start.cast_mut(), length, 1, flags)
         };
         if filled == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
+    }
+}
+
+/// Contiguous memory of a Python object, lent as bytes whatever its items are.
+pub struct Lent<'py> {
+    view: ffi::Py_buffer,
+    /// As long as this is, the interpreter is ours: no Python code changes the memory.
+    _py: Python<'py>,
+}
+
+impl<'py> Lent<'py> {
+    /// Raises `BufferError` or `TypeError` where there is none.
+    #[allow(unsafe_code, reason = "the buffer protocol is a C interface")]
+    pub fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let mut view = ffi::Py_buffer::new();
+        // SAFETY: the object is alive, and the view is released when this value is dropped.
+        let got = unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &raw mut view, SIMPLE) };
+        if got == 0 { Ok(Self { view, _py: object.py() }) } else { Err(PyErr::fetch(object.py())) }
+    }
+}
+
+/// Contiguous bytes, only to be read.
+const SIMPLE: c_int = ffi::PyBUF_SIMPLE;
+
+impl Deref for Lent<'_> {
+    type Target = [u8];
+
+    #[allow(unsafe_code, reason = "the buffer protocol is a C interface")]
+    fn deref(&self) -> &[u8] {
+        if self.view.buf.is_null() {
+            return &[];
+        }
+        let length = usize::try_from(self.view.len).unwrap_or(0);
+        // SAFETY: a simple view has `len` contiguous bytes at `buf`, which the exporter neither frees
+        // nor moves before it is released. Nothing of Python runs while a slice of it is lent.
+        unsafe { std::slice::from_raw_parts(self.view.buf.cast::<u8>(), length) }
+    }
+}
+
+impl Drop for Lent<'_> {
+    #[allow(unsafe_code, reason = "the buffer protocol is a C interface")]
+    fn drop(&mut self) {
+        // SAFETY: the view was filled by `PyObject_GetBuffer`, and is released once.
+        unsafe { ffi::PyBuffer_Release(&raw mut self.view) };
     }
 }

@@ -5,6 +5,7 @@ mod check;
 mod client;
 mod consumers;
 mod engine;
+mod frames;
 mod journal;
 mod listener;
 mod messages;
@@ -26,6 +27,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     engine::register(module)?;
     check::register(module)?;
     consumers::register(module)?;
+    frames::register(module)?;
     remote::register(module)?;
     journal::register(module)?;
     messages::register(module)?;

@@ -43,7 +43,7 @@ impl Link {
         let client = Client::connect(address.clone(), options.clone())?;
         let (timeout, until) = (options.timeout, Instant::now() + options.timeout);
         await_notice(&client, until, |notice| matches!(notice, Notice::Connected(_)))?;
-        let answers = client.subscribe(&ANSWERS, QoS::AtMostOnce).map_err(unsent)?;
+        let answers = client.subscribe(&ANSWERS, QoS::AtMostOnce, &[]).map_err(unsent)?;
         await_notice(&client, until, |notice| matches!(notice, Notice::Subscribed { .. }))?;
         Ok(Self { client, answers, places: Default::default(), timeout })
     }

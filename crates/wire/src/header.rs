@@ -4,7 +4,7 @@ use crate::{Reason, Violation};
 
 /// One packet's bytes, found in a stream but not decoded yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame<'a> {
+pub struct RawPacket<'a> {
     /// Packet type and flags: the first byte.
     pub first: u8,
     /// Everything after the remaining length.
@@ -19,7 +19,7 @@ pub enum Framed<'a> {
     /// More bytes are needed: this many in all, as far as is known yet.
     Incomplete(usize),
     /// A whole packet.
-    Whole(Frame<'a>),
+    Whole(RawPacket<'a>),
 }
 
 /// Finds the packet at the start of `bytes`, without looking into it.
@@ -59,7 +59,7 @@ fn whole(
         });
     }
     Ok(match bytes.get(header..length) {
-        Some(body) => Framed::Whole(Frame { first: bytes[0], body, length }),
+        Some(body) => Framed::Whole(RawPacket { first: bytes[0], body, length }),
         None => Framed::Incomplete(length),
     })
 }
@@ -73,7 +73,7 @@ mod tests {
         let ping = [0xc0, 0x00, 0xff];
         assert_eq!(frame(&ping[..0], 10), Ok(Framed::Incomplete(2)));
         assert_eq!(frame(&ping[..1], 10), Ok(Framed::Incomplete(2)));
-        let whole = Frame { first: 0xc0, body: &[], length: 2 };
+        let whole = RawPacket { first: 0xc0, body: &[], length: 2 };
         assert_eq!(frame(&ping, 10), Ok(Framed::Whole(whole)));
     }
 

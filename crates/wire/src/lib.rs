@@ -1,10 +1,11 @@
-//! Packets to bytes and back, for every MQTT version we speak.
+//! Packets and frames to bytes and back, for every MQTT version we speak.
 //!
 //! Pure: no I/O, no clock. Decoded packets borrow from the bytes they came in; "incomplete" is a
 //! value, a peer that breaks the rules is a [`Violation`] with its reason code.
 
 mod cursor;
 mod filter;
+pub mod frame;
 mod header;
 mod packet;
 mod property;
@@ -12,7 +13,7 @@ mod reason;
 mod sink;
 
 pub use filter::{FilterError, TopicError, check_filter, check_topic, matches, shared};
-pub use header::{Frame, Framed, frame};
+pub use header::{Framed, RawPacket, frame};
 pub use packet::{
     Ack, Auth, ConnAck, Connect, Disconnect, Packet, PacketId, Publish, QoS, RetainHandling,
     SubAck, Subscribe, Subscription, UnsubAck, Unsubscribe, Will,

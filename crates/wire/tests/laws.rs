@@ -4,7 +4,7 @@ mod packets;
 
 use packets::properties::{TABLE, WILL};
 use proptest::prelude::*;
-use slipring_wire::{Frame, Framed, Packet, PropertiesBuf, Version, frame};
+use slipring_wire::{Framed, Packet, PropertiesBuf, RawPacket, Version, frame};
 
 const LENGTH_MAX: usize = 1 << 20;
 
@@ -108,7 +108,7 @@ proptest! {
             for (kind, first, before, behind) in AROUND {
                 let encoded = list.borrow().encoded();
                 let body = [before, &length(encoded)[..], encoded, behind].concat();
-                let whole = Frame { first: *first, body: &body, length: body.len() };
+                let whole = RawPacket { first: *first, body: &body, length: body.len() };
                 let taken = Packet::decode(&whole, Version::V5).is_ok();
                 prop_assert_eq!(taken, kinds.contains(kind), "{:?} in packet type {}", id, kind);
             }

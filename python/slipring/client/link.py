@@ -8,15 +8,18 @@ import logging
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from slipring.client.changes import Changes
+from slipring.client.questions import Questions
 from slipring.errors import ConnectError, ConnectionLost, PublishRefused, Refused
 from slipring.model import ConnectionChange
 from slipring.native import Client
 
 Sent = TypeVar("Sent")
 
+ANSWER_S = 10.0
+"""How long the broker's answer to a request is waited for."""
 UNCLAIMED_S = 10.0
 """How long messages of a session may wait for their subscription before a warning."""
 
@@ -40,6 +43,13 @@ class Terms(NamedTuple):
     session_expiry_s: int
 
 
+class Readable(Protocol):
+    """Is told when there is something to take for a subscription: an event, or a call."""
+
+    def set(self) -> None:
+        """There is something, or it is over."""
+
+
 class Link:
     """Waits for what the native client tells; every wait can be cancelled."""
 
@@ -57,9 +67,11 @@ class Link:
         self._connected: asyncio.Future[Terms] = self._loop.create_future()
         self._answers: dict[int, asyncio.Future[Any]] = {}
         self._pings: set[int] = set()
-        self._readable: dict[int, asyncio.Event] = {}
+        self._readable: dict[int, Readable] = {}
         self._batches: dict[int, asyncio.Event] = {}
-        self._followers: weakref.WeakSet[Changes] = weakref.WeakSet()
+        self._writers: dict[int, Callable[[], None]] = {}
+        self._questions = Questions(self)
+        self._followers: weakref.WeakSet[Changes[ConnectionChange]] = weakref.WeakSet()
         self._fd = native.fileno()
         self._loop.add_reader(self._fd, self._look)
 
@@ -84,17 +96,23 @@ class Link:
             await self._room.wait()
         return sent
 
-    def changes(self) -> Changes:
+    def changes(self) -> Changes[ConnectionChange]:
         """What happens to the connection from now on."""
-        changes = Changes()
+        changes: Changes[ConnectionChange] = Changes()
         self._followers.add(changes)
         if self.end is not None:
             changes.tell(None)
         return changes
 
-    async def subscribe(self, filters: Sequence[str], qos: int, readable: asyncio.Event) -> int:
+    async def subscribe(
+        self,
+        filters: Sequence[str],
+        qos: int,
+        readable: Readable,
+        properties: Sequence[tuple[str, str]] = (),
+    ) -> int:
         """The subscription's id, once the broker has accepted every filter."""
-        identity = await self.send(lambda: self.native.subscribe(filters, qos))
+        identity = await self.send(lambda: self.native.subscribe(filters, qos, properties))
         self._readable[identity] = readable
         try:
             refused = await self._answer(identity)
@@ -127,6 +145,22 @@ class Link:
         finally:
             self._pings.discard(identity)
         return seconds
+
+    async def ask(self, name: str, body: bytes, timeout_s: float = ANSWER_S) -> bytes:
+        """The broker's answer to a request. Raises NoAnswer, Refused or ConnectionLost."""
+        return await self._questions.ask(name, body, timeout_s)
+
+    async def flushed(self, identity: int) -> None:
+        """Waits for what `Writer.flush` or `Writer.close` has begun."""
+        await self._answer(identity)
+
+    def watch(self, writer: int, refused: Callable[[], None]) -> None:
+        """Calls when the broker has refused frames of a writer."""
+        self._writers[writer] = refused
+
+    def unwatch(self, writer: int) -> None:
+        """Ends that."""
+        self._writers.pop(writer, None)
 
     async def acknowledged(self, identity: int) -> None:
         """Returns once the broker has a message; raises PublishRefused if it does not take it."""
@@ -175,14 +209,18 @@ class Link:
     def _look(self) -> None:
         for kind, identity, detail in self.native.notices():
             match kind:
+                case "readable" if identity == self._questions.identity:
+                    self._questions.take()
                 case "readable":
                     _set(self._readable.get(identity))
                 case "room":
                     self._room.set()
-                case "pong" | "published":
+                case "pong" | "published" | "flushed":
                     self._resolve(identity, detail)
                 case "tallied":
                     _set(self._batches.get(identity))
+                case "refused" if identity in self._writers:
+                    self._writers[identity]()
                 case "subscribed":
                     self._subscribed(identity, detail)
                 case _:
@@ -207,6 +245,7 @@ class Link:
             self._connected.set_result(terms)
             return
         self._room.set()
+        self._questions.connected()
         session = "goes on" if terms.session_present else "is a new one"
         log.info("connected to %s again; the session %s", self.native.url, session)
         self._tell(ConnectionChange(connected=True, session_present=terms.session_present))
@@ -259,6 +298,7 @@ class Link:
         _fail(self._connected, ConnectError(f"cannot connect to {self.native.url}: {cause}"))
         for answer in self._answers.values():
             _fail(answer, self.lost(cause))
+        self._questions.end(self.lost(cause))
         for event in (self._room, self._over, *self._readable.values(), *self._batches.values()):
             event.set()
         if end.cause is not None:
@@ -266,7 +306,7 @@ class Link:
         self._tell(None)
 
 
-def _set(event: asyncio.Event | None) -> None:
+def _set(event: Readable | None) -> None:
     if event is not None:
         event.set()
 

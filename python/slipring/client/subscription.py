@@ -28,9 +28,17 @@ class Subscription:
     without an exception.
     """
 
-    def __init__(self, link: Link, filters: tuple[str, ...], qos: int) -> None:
+    def __init__(
+        self,
+        link: Link,
+        filters: tuple[str, ...],
+        qos: int,
+        properties: tuple[tuple[str, str], ...] = (),
+    ) -> None:
         self.filters = filters
         self.qos = qos
+        self.properties = properties
+        """What the broker is told beside the filters; then it sends for this subscription alone."""
         self._link = link
         self._entered = False
         self._identity: int | None = None
@@ -45,7 +53,9 @@ class Subscription:
         if self._entered:
             raise RuntimeError("a subscription is entered once; call bus.subscribe() again")
         self._entered = True
-        self._identity = await self._link.subscribe(self.filters, self.qos, self._readable)
+        self._identity = await self._link.subscribe(
+            self.filters, self.qos, self._readable, self.properties
+        )
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -66,7 +76,7 @@ class Subscription:
         self._end()
 
     def _leave(self, *, done: bool) -> None:
-        if not self._link.durable:
+        if not self._link.durable or self.properties:
             self.unsubscribe()
             return
         if done:
@@ -89,7 +99,7 @@ class Subscription:
         if not self._batch:
             # What is taken and not read cannot be given back to the session.
             count_max = 1 if self.qos else BATCH_COUNT_MAX
-            self._batch.extend(await self._fetch(count_max))
+            self._batch.extend(await self.fetch(count_max))
             if not self._batch:
                 raise StopAsyncIteration
         if self.qos:
@@ -101,7 +111,7 @@ class Subscription:
         self._settle()
         batch = list(self._batch)
         self._batch.clear()
-        while batch := batch or await self._fetch():
+        while batch := batch or await self.fetch():
             if self.qos:
                 self._owed = len(batch)
             yield batch
@@ -114,8 +124,11 @@ class Subscription:
             self._link.native.done(self._identity, self._owed)
         self._owed = 0
 
-    async def _fetch(self, count_max: int = BATCH_COUNT_MAX) -> list[Message]:
-        """What is there, at least one message; nothing once the subscription is closed."""
+    async def fetch(self, count_max: int = BATCH_COUNT_MAX) -> list[Message]:
+        """What is there, at least one message; nothing once the subscription is closed.
+
+        For a reader that takes it apart itself, at QoS 0.
+        """
         if not self._entered:
             raise RuntimeError("write `async with bus.subscribe(...) as messages`, then iterate")
         if self._taken >= BATCH_COUNT_MAX:

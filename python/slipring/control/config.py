@@ -44,6 +44,37 @@ class MqttSection(Section):
     )
 
 
+class TableSection(Section):
+    """The current value table: parameters and their samples."""
+
+    beat_ms: int = Field(
+        20,
+        ge=0,
+        le=10_000,
+        description="Milliseconds that samples are gathered into one frame for a subscriber that "
+        "names no beat; 0 sends them at once.",
+    )
+    stale_periods: int = Field(
+        5,
+        ge=1,
+        le=1_000_000,
+        description="Periods of its nominal rate after which a parameter without samples is stale.",
+    )
+    stale_min_ms: int = Field(
+        200,
+        ge=1,
+        le=3_600_000,
+        description="Milliseconds that any parameter may be silent before it is stale.",
+    )
+    future_s: int = Field(
+        3_600,
+        ge=0,
+        le=1_000_000_000,
+        description="Seconds that the time of a sample may be ahead of the broker's clock; a frame "
+        "with a later one is refused.",
+    )
+
+
 class ConsoleSection(Section):
     """The web page for people."""
 
@@ -87,6 +118,7 @@ class Config(Section):
     mqtt: MqttSection = MqttSection()
     console: ConsoleSection = ConsoleSection()
     journal: JournalSection = JournalSection()
+    table: TableSection = TableSection()
     limits: LimitsSection = LimitsSection()
     log: LogSection = LogSection()
     durability: tuple[DurabilitySection, ...] = Field(

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any
 
 from slipring.model.kind import Kind
 
@@ -101,7 +101,8 @@ class Parameter:
         )
 
 
-class Entry(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Entry:
     """A parameter in a table."""
 
     index: int

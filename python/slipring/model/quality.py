@@ -55,12 +55,17 @@ class Quality(NamedTuple):
         return self.status << 6 | self.reason
 
     @property
+    def why(self) -> str | None:
+        """The reason in a word, or its number; None where there is none."""
+        return _words(self.reason) if self.reason else None
+
+    @property
     def is_good(self) -> bool:
         """Whether nothing speaks against the sample."""
         return self.status is Status.GOOD
 
     def __str__(self) -> str:
-        return f"{self.status.word} ({_words(self.reason)})" if self.reason else self.status.word
+        return f"{self.status.word} ({self.why})" if self.reason else self.status.word
 
 
 GOOD = Quality()
@@ -68,12 +73,10 @@ GOOD = Quality()
 
 def _words(reason: int) -> str:
     try:
-        return Reason(reason).name.lower().replace("_", " ")
+        return Reason(reason).name.lower().replace("_", "-")
     except ValueError:
-        return f"reason {reason}"
+        return str(reason)
 
 
 def _reason_of(words: str) -> int:
-    if words.startswith("reason "):
-        return int(words.removeprefix("reason "))
-    return Reason[words.upper().replace(" ", "_")]
+    return int(words) if words.isdigit() else Reason[words.upper().replace("-", "_")]

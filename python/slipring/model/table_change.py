@@ -1,5 +1,6 @@
 """What the broker tells about its table, and about what it did not take."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 
@@ -16,7 +17,8 @@ class TableChange(NamedTuple):
     """The reason, where the broker gives one: the publisher is gone, it is silent."""
 
 
-class Refusal(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Refusal:
     """Frames or samples of this client that the broker did not take."""
 
     topic: str

@@ -3,7 +3,9 @@
 use std::rc::Rc;
 
 use mio::net::TcpStream;
-use slipring_wire::{ConnAck, Frame, Framed, Packet, Properties, Reason, SubAck, Version, frame};
+use slipring_wire::{
+    ConnAck, Framed, Packet, Properties, RawPacket, Reason, SubAck, Version, frame,
+};
 
 use super::routes::Routes;
 use crate::Result;
@@ -92,7 +94,7 @@ impl Reading {
 
 /// Answers everything that is not a message.
 fn serve(
-    packet: &Frame<'_>,
+    packet: &RawPacket<'_>,
     version: &mut Version,
     number: usize,
     routes: &mut Routes,

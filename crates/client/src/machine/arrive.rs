@@ -22,7 +22,7 @@ impl Machine {
         if self.is_draining() {
             return Ok(());
         }
-        let route = self.routes.find(publish.topic);
+        let route = self.routes.find(publish);
         let mut receipt = None;
         if let Some(packet_id) = publish.packet_id {
             // What may be for a subscription still to come has one reader, whoever it will be.

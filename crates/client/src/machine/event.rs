@@ -20,6 +20,10 @@ pub struct PingId(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PublishId(pub u64);
 
+/// One call of flush.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FlushId(pub u64);
+
 /// Messages whose acknowledgements are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BatchId(pub u64);
@@ -117,6 +121,8 @@ pub struct Refusal {
     pub filter: String,
     /// Why not.
     pub reason: Reason,
+    /// The broker's own words, if any.
+    pub text: Option<String>,
 }
 
 /// Something that came in.
@@ -170,6 +176,10 @@ pub enum Notice {
     },
     /// Every message of a batch has its answer, or one of them was not taken.
     Tallied(BatchId),
+    /// A message of a stream was not taken; its tally tells how many so far.
+    Refused(BatchId),
+    /// All that a writer had when it was asked to flush is sent and, at QoS 1, answered.
+    Flushed(FlushId),
     /// Messages of the session came that no subscription here asks for; they are kept.
     Unclaimed,
     /// Messages wait for a subscription that was found empty before.

@@ -80,6 +80,8 @@ pub(super) struct Flight {
     under_way: usize,
     window: usize,
     by_id: HashMap<PacketId, u64>,
+    /// Messages of streams that a new session found unanswered, until their stream goes on.
+    withheld: Vec<Parcel>,
     bytes: usize,
     waiting_bytes: usize,
 }
@@ -110,9 +112,13 @@ impl Flight {
     }
 
     pub fn push(&mut self, parcel: Parcel) {
+        self.bytes += parcel.packet.len() + size_of::<Slot>();
+        self.waiting_bytes += parcel.packet.len();
+        self.add(parcel);
+    }
+
+    fn add(&mut self, parcel: Parcel) {
         let Parcel { packet, id_at, qos, owner } = parcel;
-        self.bytes += packet.len() + size_of::<Slot>();
-        self.waiting_bytes += packet.len();
         let step = Step::Publish;
         self.slots.push_back(Slot { packet, id_at, packet_id: None, qos, step, owner });
     }
@@ -157,6 +163,7 @@ impl Flight {
         let mut settled = Vec::new();
         if !same_session {
             self.by_id.clear();
+            self.withhold();
             let slots = self.slots.iter_mut().filter(|slot| slot.step != Step::Done);
             for slot in slots {
                 if let Some(outcome) = slot.forget() {
@@ -166,8 +173,46 @@ impl Flight {
                 }
             }
         }
-        self.waiting_bytes = self.slots.iter().map(|slot| slot.packet.len()).sum();
+        let withheld: usize = self.withheld.iter().map(|parcel| parcel.packet.len()).sum();
+        let waiting: usize = self.slots.iter().map(|slot| slot.packet.len()).sum();
+        self.waiting_bytes = withheld + waiting;
         settled
+    }
+
+    /// Keeps what streams have not settled back: the broker may not take it in a new session yet.
+    /// No identifier is in use, so that the places of the others do not matter.
+    fn withhold(&mut self) {
+        let open = |slot: &Slot| matches!(slot.owner, Owner::Stream(_)) && slot.step != Step::Done;
+        let (kept, others): (Vec<_>, Vec<_>) = self.slots.drain(..).partition(open);
+        self.slots = others.into();
+        self.withheld.extend(kept.into_iter().map(|mut slot| {
+            slot.packet[0] &= !DUP;
+            Parcel { packet: slot.packet, id_at: slot.id_at, qos: slot.qos, owner: slot.owner }
+        }));
+    }
+
+    /// Lets what was withheld of a stream go, as new messages in their order.
+    pub fn release_withheld(&mut self, owner: Owner) {
+        for parcel in self.take_withheld(owner) {
+            self.add(parcel);
+        }
+    }
+
+    /// Forgets what was withheld of a stream; how many messages.
+    pub fn drop_withheld(&mut self, owner: Owner) -> usize {
+        let dropped = self.take_withheld(owner);
+        for parcel in &dropped {
+            self.bytes -= parcel.packet.len() + size_of::<Slot>();
+            self.waiting_bytes -= parcel.packet.len();
+        }
+        dropped.len()
+    }
+
+    fn take_withheld(&mut self, owner: Owner) -> Vec<Parcel> {
+        let (taken, others): (Vec<_>, Vec<_>) =
+            self.withheld.drain(..).partition(|parcel| parcel.owner == owner);
+        self.withheld = others;
+        taken
     }
 
     /// PUBACK: whose message it was; nobody's, if it was acknowledged before.

@@ -9,6 +9,7 @@ mod flight;
 mod greeting;
 mod held;
 mod keep_alive;
+mod manner;
 mod properties;
 mod publish;
 mod receive;
@@ -16,6 +17,7 @@ mod retry;
 pub(crate) mod routes;
 mod send;
 mod session;
+mod stream;
 mod subscribe;
 mod tally;
 #[cfg(test)]
@@ -27,7 +29,7 @@ use std::time::{Duration, Instant};
 use slipring_wire::{Disconnect, Packet, Properties, PropertyId, QoS, Reason, Version};
 
 pub use event::{
-    BatchId, Event, Extras, Message, Notice, PingId, PublishId, Refusal, SubscriptionId,
+    BatchId, Event, Extras, FlushId, Message, Notice, PingId, PublishId, Refusal, SubscriptionId,
 };
 pub use greeting::Greeting;
 pub use held::Receipt;
@@ -99,6 +101,9 @@ pub struct Machine {
     pings: VecDeque<Ping>,
     newest_id: u64,
     newest_packet_id: u16,
+    newest_identifier: u32,
+    /// How many connections the broker accepted, the present one too.
+    connections: u64,
     output: Vec<u8>,
     own_bytes: usize,
     once_bytes: usize,
@@ -121,6 +126,8 @@ impl Machine {
             pings: VecDeque::new(),
             newest_id: 0,
             newest_packet_id: 0,
+            newest_identifier: 0,
+            connections: 0,
             own_bytes: 0,
             once_bytes: 0,
             output: Vec::new(),
@@ -156,6 +163,11 @@ impl Machine {
         self.once_bytes = 0;
         self.pings.clear();
         Some(delay)
+    }
+
+    /// The number of the present connection, the first is 1; none while there is none.
+    pub fn connection(&self) -> Option<u64> {
+        matches!(self.phase, Phase::Open | Phase::Draining { .. }).then_some(self.connections)
     }
 
     /// Bytes that wait to be sent.

@@ -42,12 +42,22 @@ impl MessageProperties<'_> {
             encoded.push(PropertyId::CorrelationData, Value::Binary(data));
         }
         for (name, text) in user {
-            check_text(name, name)?;
-            check_text(name, text)?;
-            encoded.push(PropertyId::UserProperty, Value::Pair(name, text));
+            push_user(&mut encoded, name, text)?;
         }
         Ok(encoded)
     }
+}
+
+/// Adds a user property, if the protocol can carry it.
+pub(super) fn push_user(
+    encoded: &mut PropertiesBuf,
+    name: &str,
+    text: &str,
+) -> Result<(), SendError> {
+    check_text(name, name)?;
+    check_text(name, text)?;
+    encoded.push(PropertyId::UserProperty, Value::Pair(name, text));
+    Ok(())
 }
 
 fn check_text(name: &str, text: &str) -> Result<(), SendError> {

@@ -55,7 +55,7 @@ impl Machine {
         self.flight.bytes()
     }
 
-    fn publish_once(&mut self, publish: &Publish<'_>) -> Result<(), SendError> {
+    pub(super) fn publish_once(&mut self, publish: &Publish<'_>) -> Result<(), SendError> {
         self.check_publish(publish)?;
         let start = self.output.len();
         self.append(&Packet::Publish(Publish { packet_id: None, dup: false, ..*publish }))?;
@@ -63,7 +63,7 @@ impl Machine {
         Ok(())
     }
 
-    fn publish_acknowledged(
+    pub(super) fn publish_acknowledged(
         &mut self,
         publish: &Publish<'_>,
         owner: Owner,
@@ -154,7 +154,7 @@ impl Machine {
         self.send_waiting();
     }
 
-    fn settle(&mut self, owner: Option<Owner>, outcome: Outcome, events: &mut Vec<Event>) {
+    pub(super) fn settle(&mut self, owner: Option<Owner>, outcome: Outcome, events: &mut Vec<Event>) {
         let Some(owner) = owner else { return };
         // Counted before it is told, so that who is told sees it.
         while let Some(passed) = self.flight.retire() {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use slipring_wire::{
-    ConnAck, Frame, Framed, Packet, PropertyId, QoS, Reason, Version, Violation, frame,
+    ConnAck, Framed, Packet, PropertyId, QoS, RawPacket, Reason, Version, Violation, frame,
 };
 
 use super::answers::Request;
@@ -68,7 +68,7 @@ impl Machine {
 
     fn receive_first(
         &mut self,
-        whole: &Frame<'_>,
+        whole: &RawPacket<'_>,
         now: Instant,
         events: &mut Vec<Event>,
     ) -> Handled {
@@ -101,6 +101,8 @@ impl Machine {
         self.session.grant(connack);
         self.keep_alive = KeepAlive::new(self.session.keep_alive_s, now);
         self.flight.set_window(self.session.receive_max);
+        self.routes.set_identified(self.session.identifiers_available);
+        self.connections += 1;
         self.phase = Phase::Open;
         self.own_bytes = 0;
         events.push(Event::Notice(Notice::Connected(self.session.clone())));

@@ -1,14 +1,16 @@
 //! Which subscriptions of this client a message belongs to. Never talks to the broker.
 //!
-//! The client matches because a broker may not offer subscription identifiers. A bounded memory
-//! of topics already seen makes the usual match one look-up, however many filters there are.
+//! The client matches because a broker may not offer subscription identifiers; a message that has
+//! some belongs to those subscriptions alone. A bounded memory of topics already seen makes the usual
+//! match one look-up, however many filters there are.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use slipring_wire::{QoS, matches};
+use slipring_wire::{PropertyId, Publish, QoS, Value, matches};
 
 use super::SubscriptionId;
+use super::manner::Manner;
 
 /// Topics remembered; at the limit all are forgotten, and learnt again as they come.
 const TOPICS_MAX: usize = 16_384;
@@ -31,11 +33,16 @@ struct Entry {
     id: SubscriptionId,
     filters: Vec<String>,
     qos: QoS,
+    manner: Manner,
 }
 
 impl Entry {
     fn has(&self, wanted: &str) -> bool {
-        self.filters.iter().any(|filter| filter == wanted)
+        self.is_asked() && self.filters.iter().any(|filter| filter == wanted)
+    }
+
+    fn is_asked(&self) -> bool {
+        !matches!(self.manner, Manner::Unasked)
     }
 
     fn wants(&self, topic: &str) -> bool {
@@ -49,6 +56,8 @@ pub(super) struct Routes {
     /// Filters that were given up; their messages may still come for a while.
     given_up: VecDeque<String>,
     seen: HashMap<Arc<str>, Route>,
+    /// Whether the broker takes identifiers; else every message is matched.
+    identified: bool,
 }
 
 impl Routes {
@@ -56,19 +65,40 @@ impl Routes {
         self.subscriptions.len()
     }
 
-    pub fn add(&mut self, id: SubscriptionId, filters: Vec<String>, qos: QoS) {
+    pub fn add(&mut self, id: SubscriptionId, filters: Vec<String>, qos: QoS, manner: Manner) {
         self.seen.clear();
         self.given_up.retain(|filter| !filters.contains(filter));
-        self.subscriptions.push(Entry { id, filters, qos });
+        self.subscriptions.push(Entry { id, filters, qos, manner });
+    }
+
+    /// Another connection, whose broker takes identifiers or not.
+    pub fn set_identified(&mut self, identified: bool) {
+        self.seen.clear();
+        self.identified = identified;
+    }
+
+    /// Whether a subscription has this filter, and cannot share it with one of this manner.
+    pub fn is_taken(&self, filter: &str, manner: &Manner) -> bool {
+        let mut users = self.subscriptions.iter().filter(|entry| entry.has(filter));
+        users.any(|entry| entry.manner.identifier().is_some() || manner.identifier().is_some())
     }
 
     pub fn has(&self, id: SubscriptionId) -> bool {
         self.subscriptions.iter().any(|entry| entry.id == id)
     }
 
-    /// Every subscription, to make it again.
-    pub fn all(&self) -> Vec<(SubscriptionId, Vec<String>)> {
-        self.subscriptions.iter().map(|entry| (entry.id, entry.filters.clone())).collect()
+    /// How a subscription is made.
+    pub fn manner(&self, id: SubscriptionId) -> Option<&Manner> {
+        let entry = self.subscriptions.iter().find(|entry| entry.id == id);
+        entry.map(|entry| &entry.manner)
+    }
+
+    /// The subscriptions to make again: all in a new session, in the same one those with an
+    /// identifier, which begin with what is newest.
+    pub fn again(&self, same_session: bool) -> Vec<(SubscriptionId, Vec<String>)> {
+        let asked = self.subscriptions.iter().filter(|entry| entry.is_asked());
+        let again = asked.filter(|entry| !same_session || entry.manner.identifier().is_some());
+        again.map(|entry| (entry.id, entry.filters.clone())).collect()
     }
 
     /// Messages of these filters are nobody's from now on.
@@ -93,9 +123,9 @@ impl Routes {
         self.seen.clear();
         let position = self.subscriptions.iter().position(|entry| entry.id == id);
         let Some(position) = position else { return Vec::new() };
-        let mut filters = self.subscriptions.remove(position).filters;
-        filters.retain(|filter| self.quality(filter).is_none());
-        filters
+        let removed = self.subscriptions.remove(position);
+        let unused = |filter: &String| removed.is_asked() && self.quality(filter).is_none();
+        removed.filters.iter().filter(|filter| unused(filter)).cloned().collect()
     }
 
     /// Forgets one filter of a subscription, because the broker refused it.
@@ -106,18 +136,34 @@ impl Routes {
         }
     }
 
-    pub fn find(&mut self, topic: &str) -> Route {
-        match self.seen.get(topic) {
+    pub fn find(&mut self, publish: &Publish<'_>) -> Route {
+        let mut route = match self.seen.get(publish.topic) {
             Some(route) => route.clone(),
-            None => self.learn(topic),
+            None => self.learn(publish.topic),
+        };
+        let identifiers = identifiers(publish);
+        if !identifiers.is_empty() {
+            route.subscriptions = self.identified_by(&identifiers, publish.topic);
         }
+        route
+    }
+
+    /// An earlier client of the session may have used the same numbers, so the topic counts too.
+    fn identified_by(&self, identifiers: &[u32], topic: &str) -> Arc<[SubscriptionId]> {
+        let named = self.subscriptions.iter().filter(|entry| {
+            let identifier = entry.manner.identifier();
+            identifier.is_some_and(|identifier| identifiers.contains(&identifier))
+        });
+        named.filter(|entry| entry.wants(topic)).map(|entry| entry.id).collect()
     }
 
     fn learn(&mut self, topic: &str) -> Route {
         if self.seen.len() >= TOPICS_MAX {
             self.seen.clear();
         }
-        let wanting = self.subscriptions.iter().filter(|entry| entry.wants(topic));
+        let matched = |entry: &&Entry| !self.identified || entry.manner.identifier().is_none();
+        let wanting = self.subscriptions.iter().filter(matched);
+        let wanting = wanting.filter(|entry| entry.wants(topic));
         let subscriptions: Arc<[_]> = wanting.map(|entry| entry.id).collect();
         let given_up = self.given_up.iter().any(|filter| matches(bare(filter), topic));
         let unclaimed = subscriptions.is_empty() && !given_up;
@@ -125,6 +171,14 @@ impl Routes {
         self.seen.insert(route.topic.clone(), route.clone());
         route
     }
+}
+
+fn identifiers(publish: &Publish<'_>) -> Vec<u32> {
+    let named = publish.properties.iter().filter_map(|(id, value)| match (id, value) {
+        (PropertyId::SubscriptionIdentifier, Value::Varint(identifier)) => Some(identifier),
+        _ => None,
+    });
+    named.collect()
 }
 
 /// The filter inside a shared subscription, `$share/group/filter` (MQTT 5, 4.8.2).
@@ -138,7 +192,7 @@ mod tests {
     use super::*;
 
     fn ids(routes: &mut Routes, topic: &str) -> Vec<u64> {
-        routes.find(topic).subscriptions.iter().map(|id| id.0).collect()
+        routes.find(&Publish::new(topic, b"")).subscriptions.iter().map(|id| id.0).collect()
     }
 
     fn add(routes: &mut Routes, id: u64, filters: &[&str]) {
@@ -146,6 +200,7 @@ mod tests {
             SubscriptionId(id),
             filters.iter().map(ToString::to_string).collect(),
             QoS::AtMostOnce,
+            Manner::Shared,
         );
     }
 
@@ -190,7 +245,7 @@ mod tests {
     fn the_memory_of_topics_is_bounded() {
         let mut routes = Routes::default();
         for number in 0..=TOPICS_MAX {
-            routes.find(&number.to_string());
+            routes.find(&Publish::new(&number.to_string(), b""));
         }
         assert_eq!(routes.seen.len(), 1);
     }

@@ -45,6 +45,12 @@ pub enum SendError {
     /// More subscriptions than a connection holds.
     #[error("this connection has {SUBSCRIPTIONS_MAX} subscriptions; give several filters to one")]
     TooMany,
+    /// A filter stands once in a session: with some properties, or with none.
+    #[error(
+        "{0:?} is subscribed to on this connection already, with other properties; end that \
+         subscription first, or use another connection"
+    )]
+    Taken(String),
     /// A subscription to nothing.
     #[error("a subscription has at least one topic filter")]
     NoFilter,

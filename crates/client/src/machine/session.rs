@@ -23,6 +23,8 @@ pub struct Session {
     pub receive_max: u16,
     /// Whether a message may be retained (MQTT-3.2.2-14).
     pub retain_available: bool,
+    /// Whether subscriptions may have identifiers (MQTT 5, 3.2.2.3.12).
+    pub identifiers_available: bool,
 }
 
 impl Session {
@@ -36,6 +38,7 @@ impl Session {
             qos_max: QoS::ExactlyOnce,
             receive_max: u16::MAX,
             retain_available: true,
+            identifiers_available: true,
         }
     }
 
@@ -61,5 +64,7 @@ impl Session {
             self.receive_max = most as u16;
         }
         self.retain_available = given.number(PropertyId::RetainAvailable) != Some(0);
+        self.identifiers_available =
+            given.number(PropertyId::SubscriptionIdentifierAvailable) != Some(0);
     }
 }

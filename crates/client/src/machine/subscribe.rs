@@ -1,11 +1,12 @@
 //! Asking the broker for messages, and giving them up again.
 
 use slipring_wire::{
-    Packet, PacketId, Properties, QoS, Reason, SubAck, Subscribe, Subscription, Unsubscribe,
+    Packet, PacketId, Properties, PropertyId, QoS, Reason, SubAck, Subscribe, Subscription, Unsubscribe,
     Violation, check_filter,
 };
 
 use super::answers::Request;
+use super::manner::{Manner, next_identifier};
 use super::{Event, Machine, Notice, Phase, Refusal, SendError, SubscriptionId};
 
 /// Subscriptions at once; with the requests that may wait and the messages that may be on their
@@ -14,26 +15,50 @@ pub(super) const SUBSCRIPTIONS_MAX: usize = 32_768;
 
 impl Machine {
     /// Asks for the messages that match any of these filters.
-    pub fn subscribe(&mut self, filters: &[&str], qos: QoS) -> Result<SubscriptionId, SendError> {
+    ///
+    /// With user properties, which the broker may understand, the subscription has its filters for
+    /// itself, and gets what the broker sends for it alone.
+    pub fn subscribe(
+        &mut self,
+        filters: &[&str],
+        qos: QoS,
+        user: &[(&str, &str)],
+    ) -> Result<SubscriptionId, SendError> {
         self.check_open()?;
         check_filters(filters)?;
-        self.check_size(filters.iter().map(|filter| filter.len() + 3).sum())?;
+        let manner = Manner::of(user, next_identifier(self.newest_identifier))?;
+        if let Some(taken) = filters.iter().find(|filter| self.routes.is_taken(filter, &manner)) {
+            return Err(SendError::Taken((*taken).to_owned()));
+        }
+        let filter_bytes: usize = filters.iter().map(|filter| filter.len() + 3).sum();
+        self.check_size(filter_bytes + manner.properties(true).borrow().encoded().len())?;
         if self.answers.is_full() {
             return Err(SendError::Unanswered);
         }
         if self.routes.len() >= SUBSCRIPTIONS_MAX {
             return Err(SendError::TooMany);
         }
-        self.newest_id += 1;
-        let id = SubscriptionId(self.newest_id);
+        let id = SubscriptionId(self.newest_id + 1);
         let owned: Vec<String> = filters.iter().map(ToString::to_string).collect();
         let packet_id = self.free_id();
-        self.append(&self.subscription(packet_id, filters, qos))?;
+        self.append_subscribe(packet_id, filters, qos, &manner)?;
         self.answers.expect(packet_id, Request::Subscribe { id, filters: owned.clone() });
+        self.newest_id += 1;
+        self.newest_identifier = manner.identifier().unwrap_or(self.newest_identifier);
         // Retained messages may come before the answer (MQTT 5, 3.8.4), so the route comes first.
-        self.routes.add(id, owned, qos);
+        self.routes.add(id, owned, qos, manner);
         self.qos_asked = self.qos_asked.max(qos);
         Ok(id)
+    }
+
+    /// Takes what the broker sends on these topics without being asked for it: its answers to
+    /// requests that name one of them.
+    pub fn listen(&mut self, topics: &[&str]) -> SubscriptionId {
+        self.newest_id += 1;
+        let id = SubscriptionId(self.newest_id);
+        let topics = topics.iter().map(ToString::to_string).collect();
+        self.routes.add(id, topics, QoS::AtMostOnce, Manner::Unasked);
+        id
     }
 
     /// Gives a subscription up; its messages stop here at once.
@@ -70,45 +95,50 @@ impl Machine {
     fn ask(&mut self, request: Request) -> bool {
         let packet_id = self.free_id();
         let open = matches!(self.phase, Phase::Open);
-        let fits = !open || self.append(&self.packet(packet_id, &request)).is_ok();
+        let fits = !open || self.append_request(packet_id, &request).is_ok();
         if fits {
             self.answers.expect(packet_id, request);
         }
         fits
     }
 
-    fn packet<'a>(&self, packet_id: PacketId, request: &'a Request) -> Packet<'a> {
+    fn append_request(&mut self, packet_id: PacketId, request: &Request) -> Result<(), SendError> {
         match request {
-            Request::Subscribe { filters, .. } => {
+            Request::Subscribe { id, filters } => {
                 let filters: Vec<&str> = filters.iter().map(String::as_str).collect();
-                self.subscription(packet_id, &filters, QoS::AtMostOnce)
+                let manner = self.routes.manner(*id).cloned().unwrap_or(Manner::Shared);
+                self.append_subscribe(packet_id, &filters, QoS::AtMostOnce, &manner)
             }
             Request::Unsubscribe { filters } => {
                 let filters = filters.iter().map(String::as_str).collect();
                 let properties = Properties::NONE;
-                Packet::Unsubscribe(Unsubscribe { packet_id, properties, filters })
+                self.append(&Packet::Unsubscribe(Unsubscribe { packet_id, properties, filters }))
             }
         }
     }
 
-    /// Makes subscriptions again on another connection: in the same session those that were not
-    /// answered, in a new one all.
+    /// Makes subscriptions again on another connection: in a new session all, in the same one those
+    /// that were not answered, and those with properties, so that they begin again with what is
+    /// newest.
     pub(super) fn resubscribe(&mut self, same_session: bool, events: &mut Vec<Event>) {
         let mut requests = self.answers.take_all();
-        if same_session {
-            requests.retain(|request| match request {
-                Request::Subscribe { id, .. } => self.routes.has(*id),
-                Request::Unsubscribe { .. } => true,
-            });
-        } else {
-            let all = self.routes.all().into_iter();
-            requests = all.map(|(id, filters)| Request::Subscribe { id, filters }).collect();
-        }
+        let again = self.routes.again(same_session);
+        requests.retain(|request| match request {
+            Request::Subscribe { id, .. } => {
+                same_session
+                    && self.routes.has(*id)
+                    && !again.iter().any(|(selected, _)| selected == id)
+            }
+            Request::Unsubscribe { .. } => same_session,
+        });
+        let again = again.into_iter();
+        requests.extend(again.map(|(id, filters)| Request::Subscribe { id, filters }));
         for request in requests {
             let again = request.clone();
             if let (false, Request::Subscribe { id, filters }) = (self.ask(request), again) {
                 let reason = Reason::PacketTooLarge;
-                let refused = filters.into_iter().map(|filter| Refusal { filter, reason });
+                let refuse = |filter| Refusal { filter, reason, text: None };
+                let refused = filters.into_iter().map(refuse);
                 self.answer(id, refused.collect(), events);
             }
         }
@@ -122,13 +152,20 @@ impl Machine {
     }
 
     /// A filter has one quality at the broker: the best that any subscription here wants.
-    fn subscription<'a>(&self, packet_id: PacketId, filters: &[&'a str], qos: QoS) -> Packet<'a> {
+    fn append_subscribe(
+        &mut self,
+        packet_id: PacketId,
+        filters: &[&str],
+        qos: QoS,
+        manner: &Manner,
+    ) -> Result<(), SendError> {
+        let properties = manner.properties(self.session.identifiers_available);
         let subscriptions = filters.iter().map(|filter| {
             let qos = self.routes.quality(filter).map_or(qos, |used| used.max(qos));
             Subscription { qos, ..Subscription::new(filter) }
         });
-        let subscriptions = subscriptions.collect();
-        Packet::Subscribe(Subscribe { packet_id, properties: Properties::NONE, subscriptions })
+        let (subscriptions, properties) = (subscriptions.collect(), properties.borrow());
+        self.append(&Packet::Subscribe(Subscribe { packet_id, properties, subscriptions }))
     }
 
     pub(super) fn receive_suback(
@@ -144,7 +181,9 @@ impl Machine {
         }
         let answers = filters.into_iter().zip(&suback.reasons);
         let refused = answers.filter(|(_, reason)| reason.is_error());
-        let refused: Vec<_> = refused.map(|(filter, &reason)| Refusal { filter, reason }).collect();
+        let text = suback.properties.text(PropertyId::ReasonString).map(str::to_owned);
+        let refuse = |(filter, &reason)| Refusal { filter, reason, text: text.clone() };
+        let refused = refused.map(refuse).collect();
         self.answer(id, refused, events);
         Ok(())
     }

@@ -12,6 +12,8 @@ pub(super) enum Owner {
     One(PublishId),
     /// The message of a batch with this position in it.
     Batch(BatchId, u64),
+    /// A message of a stream; in a new session it goes again when its stream does.
+    Stream(BatchId),
 }
 
 /// What became of a message.
@@ -39,8 +41,10 @@ pub struct Tally {
     pub outstanding: u64,
     /// Messages from the first on of which every one has an answer.
     pub settled: u64,
-    /// The first message that the broker did not take, by its position.
+    /// The first message that the broker did not take, by its position; of a stream the last.
     pub fault: Option<(u64, Outcome)>,
+    /// Messages of a stream that the broker did not take, or may not have.
+    pub refused: u64,
 }
 
 impl Tally {
@@ -54,6 +58,16 @@ impl Tally {
             self.fault = Some((position, outcome));
         }
         known.is_none()
+    }
+
+    /// Counts a message of a stream; whether it was not taken.
+    fn count(&mut self, outcome: Outcome) -> bool {
+        if outcome == Outcome::Acknowledged {
+            return false;
+        }
+        self.fault = Some((self.refused, outcome));
+        self.refused += 1;
+        true
     }
 }
 
@@ -90,19 +104,30 @@ impl Tallies {
 
     /// A message has its answer; what to tell of it, if anything.
     pub fn settle(&mut self, owner: Owner, outcome: Outcome) -> Option<Notice> {
-        let (id, position) = match owner {
-            Owner::One(id) => return Some(Notice::Published { id, outcome }),
-            Owner::Batch(id, position) => (id, position),
-        };
-        let tally = self.batches.get_mut(&id)?;
-        tally.outstanding -= 1;
-        let news = tally.blame(position, outcome) || tally.outstanding == 0;
-        news.then_some(Notice::Tallied(id))
+        match owner {
+            Owner::One(id) => Some(Notice::Published { id, outcome }),
+            Owner::Batch(id, position) => {
+                let tally = self.batches.get_mut(&id)?;
+                tally.outstanding -= 1;
+                let news = tally.blame(position, outcome) || tally.outstanding == 0;
+                news.then_some(Notice::Tallied(id))
+            }
+            Owner::Stream(id) => {
+                let tally = self.batches.get_mut(&id)?;
+                tally.outstanding -= 1;
+                tally.count(outcome).then_some(Notice::Refused(id))
+            }
+        }
+    }
+
+    /// A message of a stream that could not even be sent.
+    pub fn refuse(&mut self, id: BatchId, outcome: Outcome) -> Option<Notice> {
+        self.batches.get_mut(&id)?.count(outcome).then_some(Notice::Refused(id))
     }
 
     /// Every message up to this one is settled.
     pub fn pass(&mut self, owner: Owner) {
-        if let Owner::Batch(id, _) = owner {
+        if let Owner::Batch(id, _) | Owner::Stream(id) = owner {
             if let Some(tally) = self.batches.get_mut(&id) {
                 tally.settled += 1;
             }

@@ -7,6 +7,7 @@ use slipring_wire::{PacketId, QoS, check_filter, shared};
 use super::bytes::{Cursor, What};
 use super::record::{Kind, Record, RetainedMessage, Will, flag};
 use super::run::Manner;
+use crate::table::Needs;
 use crate::{Options, Priority, WillMessage};
 
 /// A record that cannot be read.
@@ -161,7 +162,30 @@ impl<'a> Record<'a> {
                 let (priority, expires_ns) = read_waiting(cursor, flags)?;
                 Ok(Self::WaitingAt { offset: number, priority, expires_ns })
             }
-            _ => Ok(Self::Taken { offset: number }),
+            Kind::Taken => Ok(Self::Taken { offset: number }),
+            _ => Self::read_table(cursor, kind, number),
+        }
+    }
+
+    fn read_table(cursor: &mut Cursor<'a>, kind: Kind, number: u64) -> Result<Self, What> {
+        match kind {
+            Kind::TableIs => {
+                let (revision, end) = (cursor.number()?, cursor.small()?);
+                Ok(Self::TableIs { id: index(number)?, revision, end })
+            }
+            Kind::Declared => {
+                let (name, definition) = (cursor.text()?, cursor.text()?);
+                Ok(Self::Declared { parameter: index(number)?, name, definition })
+            }
+            Kind::Removed => Ok(Self::Removed { parameter: index(number)? }),
+            Kind::Framed => Ok(Self::Framed { index: index(number)? }),
+            Kind::Sampled => {
+                Ok(Self::Sampled { index: index(number)?, parameter: cursor.small()? })
+            }
+            _ => {
+                let (receive_ns, frame) = (cursor.signed()?, cursor.bytes()?);
+                Ok(Self::ValuesAt { receive_ns, frame })
+            }
         }
     }
 }
@@ -207,8 +231,19 @@ fn read_options(cursor: &mut Cursor<'_>) -> Result<(Options, bool), What> {
         no_local: flags & 4 != 0,
         retain_as_published: flags & 8 != 0,
         identifier: cursor.small()?,
+        needs: if flags & 32 != 0 { read_needs(cursor)? } else { None },
     };
     Ok((options, flags & 16 != 0))
+}
+
+fn read_needs(cursor: &mut Cursor<'_>) -> Result<Option<Needs>, What> {
+    let count = cursor.small()?;
+    let mut properties = Vec::new();
+    for _ in 0..count {
+        properties.push((cursor.text()?, cursor.text()?));
+    }
+    let needs = Needs::parse(properties).map_err(|_| "a subscription's needs are none")?;
+    needs.map(Some).ok_or("a subscription's needs are none")
 }
 
 fn quality(flags: u8) -> QoS {

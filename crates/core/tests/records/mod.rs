@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use proptest::prelude::*;
 use slipring_core::ledger::{Manner, Record, RetainedMessage};
+use slipring_core::table::Needs;
 use slipring_core::{Options, Priority, WillMessage};
 use slipring_wire::{PacketId, Properties, QoS, Will};
 
@@ -70,7 +71,7 @@ fn parts(
     let bytes = prop::collection::vec(any::<u8>(), 0..5);
     let identifiers = prop::collection::vec(identifier, 0..3);
     // Most is about messages of sessions that are there.
-    let kind = prop_oneof![3 => 0u8..23, 1 => Just(1u8), 3 => 10u8..16];
+    let kind = prop_oneof![3 => 0u8..29, 1 => Just(1u8), 3 => 10u8..16, 1 => 24u8..26];
     let numbers = (kind, session, offset, count, index, -9i64.., id);
     let rest = (qos(), any::<[bool; 3]>(), text, filter, bytes, identifiers, will());
     (numbers, rest).prop_map(|(numbers, rest)| {
@@ -112,7 +113,8 @@ impl Parts {
             5 => Record::Ended { session },
             6..=9 => self.subscription(),
             10..=17 => self.delivery(),
-            _ => self.message(),
+            18..=22 => self.message(),
+            _ => self.table(),
         }
     }
 
@@ -122,7 +124,10 @@ impl Parts {
         let (qos, identifier) = (self.qos, self.index);
         match self.kind {
             6 => {
-                let options = Options { qos, no_local, retain_as_published, identifier };
+                let rate_mhz = Some(self.index).filter(|rate| (1..1_000_000).contains(rate));
+                let needs =
+                    replay.then(|| Needs { rate_mhz, change: no_local, ..Needs::default() });
+                let options = Options { qos, no_local, retain_as_published, identifier, needs };
                 Record::Subscribed { session, filter, options, replay }
             }
             7 => Record::Unsubscribed { session, filter },
@@ -165,6 +170,30 @@ impl Parts {
             20 => Record::Waiting { index, priority, expires_ns },
             21 => Record::WaitingAt { offset, priority, expires_ns },
             _ => Record::Taken { offset },
+        }
+    }
+
+    fn table(&self) -> Record<'_> {
+        // An index has one name and one type for ever.
+        let letter = u32::from(self.text.bytes().next().unwrap_or_default());
+        let parameter = letter * 2 + u32::from(self.flags[0]);
+        let definition = match self.flags {
+            [false, false, _] => "{\"type\":\"f64\"}",
+            [false, true, _] => "{\"type\":\"f64\",\"rate_hz\":5.0}",
+            [true, false, _] => "{\"type\":\"text\"}",
+            [true, true, _] => "{\"type\":\"text\",\"source\":\"bus\"}",
+        };
+        match self.kind {
+            23 => Record::TableIs {
+                id: self.index.saturating_add(1),
+                revision: self.offset,
+                end: self.count,
+            },
+            24 => Record::Declared { parameter, name: &self.text, definition },
+            25 => Record::Removed { parameter },
+            26 => Record::Framed { index: self.index },
+            27 => Record::Sampled { index: self.index, parameter },
+            _ => Record::ValuesAt { receive_ns: self.time_ns, frame: &self.bytes },
         }
     }
 }

@@ -2,13 +2,14 @@
 
 pub mod options;
 mod rows;
+mod writer;
 
 use std::os::fd::RawFd;
 
 use pyo3::import_exception;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
-use slipring_client::{Address, BatchId, Options, SendError, SubscriptionId};
+use slipring_client::{Address, BatchId, Options, SendError, SubscriptionId, WriterOptions};
 use slipring_wire::{PropertiesBuf, Publish};
 
 use crate::messages::Messages;
@@ -21,8 +22,12 @@ import_exception!(slipring.errors, Refused);
 
 /// Adds what this file has to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<writer::Writer>()?;
     module.add_class::<Client>()
 }
+
+/// Gathered by a writer and not sent, at most.
+const WRITER_BYTES: usize = 16 << 20;
 
 /// A connection to one broker, driven by a background thread.
 #[pyclass(frozen, module = "slipring._native")]
@@ -143,10 +148,49 @@ impl Client {
 
     /// Subscribes; the id of the answer, or None when the outbox is full.
     #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it converted")]
-    fn subscribe(&self, filters: Vec<String>, qos: u8) -> PyResult<Option<u64>> {
+    #[pyo3(signature = (filters, qos, properties=vec![]))]
+    fn subscribe(
+        &self,
+        filters: Vec<String>,
+        qos: u8,
+        properties: Vec<(String, String)>,
+    ) -> PyResult<Option<u64>> {
         let filters: Vec<&str> = filters.iter().map(String::as_str).collect();
-        let qos = rows::quality(qos)?;
-        Ok(self.sent(self.client.subscribe(&filters, qos))?.map(|id| id.0))
+        let pairs = properties.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+        let (qos, pairs) = (rows::quality(qos)?, pairs.collect::<Vec<_>>());
+        Ok(self.sent(self.client.subscribe(&filters, qos, &pairs))?.map(|id| id.0))
+    }
+
+    /// Takes what the broker sends on these topics as an answer; the id to take it by.
+    #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it converted")]
+    fn listen(&self, topics: Vec<String>) -> u64 {
+        let topics: Vec<&str> = topics.iter().map(String::as_str).collect();
+        self.client.listen(&topics).0
+    }
+
+    /// The number of the present connection, 0 while there is none.
+    #[getter]
+    fn connection(&self) -> u64 {
+        self.client.connection().unwrap_or(0)
+    }
+
+    /// Starts a writer of frames.
+    #[expect(clippy::too_many_arguments, reason = "every option has its name at the call")]
+    #[pyo3(signature = (topic, table, connection, *, beat_ms=20, qos=0, deflate=false, bytes_max=WRITER_BYTES))]
+    fn writer(
+        &self,
+        topic: String,
+        table: u32,
+        connection: u64,
+        beat_ms: u64,
+        qos: u8,
+        deflate: bool,
+        bytes_max: usize,
+    ) -> PyResult<writer::Writer> {
+        let (beat, qos) = (writer::beat(beat_ms)?, writer::quality(qos)?);
+        let options = WriterOptions { topic, table, connection, beat, qos, deflate, bytes_max };
+        let started = self.client.writer(options).map_err(|error| self.translate(&error))?;
+        Ok(writer::Writer::new(started, self.url.clone()))
     }
 
     /// Gives a subscription up.

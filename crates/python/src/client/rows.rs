@@ -93,14 +93,17 @@ pub fn notice_row(py: Python<'_>, notice: Notice) -> PyResult<Bound<'_, PyTuple>
         Notice::Unclaimed => ("unclaimed", 0, py.None()).into_pyobject(py),
         Notice::Subscribed { id, refused } => {
             let refused = refused.into_iter();
-            let refused: Vec<_> =
-                refused.map(|refusal| (refusal.filter, refusal.reason.to_string())).collect();
+            let refused: Vec<_> = refused
+                .map(|refusal| (refusal.filter, said(refusal.reason, refusal.text)))
+                .collect();
             ("subscribed", id.0, refused).into_pyobject(py)
         }
         Notice::Pong { id, round_trip } => {
             ("pong", id.0, round_trip.as_secs_f64()).into_pyobject(py)
         }
         Notice::Published { id, outcome } => ("published", id.0, fault(outcome)).into_pyobject(py),
+        Notice::Refused(id) => ("refused", id.0, py.None()).into_pyobject(py),
+        Notice::Flushed(id) => ("flushed", id.0, py.None()).into_pyobject(py),
         Notice::Tallied(id) => ("tallied", id.0, py.None()).into_pyobject(py),
         Notice::Readable(id) => ("readable", id.0, py.None()).into_pyobject(py),
         Notice::Room => ("room", 0, py.None()).into_pyobject(py),
@@ -112,15 +115,20 @@ pub fn notice_row(py: Python<'_>, notice: Notice) -> PyResult<Bound<'_, PyTuple>
 }
 
 /// Why the broker does not have a message, as (code, text); none if it has. Code 0: nobody knows.
-fn fault(outcome: Outcome) -> Option<(u8, String)> {
+pub fn fault(outcome: Outcome) -> Option<(u8, String)> {
     match outcome {
         Outcome::Acknowledged => None,
         Outcome::Unknown => Some((0, UNKNOWN.to_owned())),
         Outcome::Refused { reason, text } => {
-            let said = text.map_or_else(String::new, |text| format!(", it says {text:?}"));
-            Some((reason.code(), format!("{reason}{said}; {}", advice(reason))))
+            Some((reason.code(), format!("{}; {}", said(reason, text), advice(reason))))
         }
     }
+}
+
+/// A reason, and the broker's own words about it.
+fn said(reason: Reason, text: Option<String>) -> String {
+    let said = text.map_or_else(String::new, |text| format!(", it says {text:?}"));
+    format!("{reason}{said}")
 }
 
 const UNKNOWN: &str = "the broker forgot the session before it answered, so that nobody knows \

@@ -20,7 +20,7 @@ pub use unsubscribe::Unsubscribe;
 
 use crate::cursor::Cursor;
 use crate::sink::Sink;
-use crate::{Frame, Reason, Version, Violation};
+use crate::{RawPacket, Reason, Version, Violation};
 
 /// Which packet a list of properties belongs to; a will has a list of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,14 +109,14 @@ pub enum Packet<'a> {
 impl<'a> Packet<'a> {
     /// Decodes one framed packet. CONNECT brings its own version; `version` rules the others.
     #[inline]
-    pub fn decode(frame: &Frame<'a>, version: Version) -> Result<Self, Violation> {
+    pub fn decode(frame: &RawPacket<'a>, version: Version) -> Result<Self, Violation> {
         if frame.first >> 4 == 3 {
             return Publish::read(frame.first & 0x0f, frame.body, version).map(Self::Publish);
         }
         Self::decode_control(frame, version)
     }
 
-    fn decode_control(frame: &Frame<'a>, version: Version) -> Result<Self, Violation> {
+    fn decode_control(frame: &RawPacket<'a>, version: Version) -> Result<Self, Violation> {
         let kind = frame.first >> 4;
         let flags = frame.first & 0x0f;
         // MQTT-2.1.3-1, MQTT-3.6.1-1, MQTT-3.8.1-1, MQTT-3.10.1-1

@@ -73,6 +73,7 @@ fn the_first_output_is_connect_and_the_answer_sets_the_terms() {
         .push(PropertyId::ServerKeepAlive, Value::Two(7))
         .push(PropertyId::MaximumPacketSize, Value::Four(100))
         .push(PropertyId::RetainAvailable, Value::Byte(0))
+        .push(PropertyId::SubscriptionIdentifierAvailable, Value::Byte(0))
         .push(PropertyId::ReceiveMaximum, Value::Two(5))
         .push(PropertyId::MaximumQoS, Value::Byte(0));
     let events = feed(&mut machine, &connack(Reason::Success, &terms), now);
@@ -85,6 +86,7 @@ fn the_first_output_is_connect_and_the_answer_sets_the_terms() {
         qos_max: QoS::AtMostOnce,
         receive_max: 5,
         retain_available: false,
+        identifiers_available: false,
     };
     assert_eq!(events, [Event::Notice(Notice::Connected(session))]);
     assert_eq!(machine.deadline(), Some(now + 7 * S));
@@ -155,7 +157,7 @@ fn nothing_is_sent_before_the_broker_has_answered() {
 fn a_subscription_is_answered_for_each_filter_and_gets_its_messages() {
     let now = Instant::now();
     let mut machine = open(now);
-    let id = machine.subscribe(&["a/#", "secret"], QoS::AtMostOnce).unwrap();
+    let id = machine.subscribe(&["a/#", "secret"], QoS::AtMostOnce, &[]).unwrap();
     let early = feed(&mut machine, &bytes(&Packet::Publish(Publish::new("a/1", b"x"))), now);
     assert!(
         matches!(&early[..], [Event::Message { subscriptions, .. }] if **subscriptions == [id])
@@ -163,7 +165,7 @@ fn a_subscription_is_answered_for_each_filter_and_gets_its_messages() {
     let reasons = vec![Reason::Success, Reason::NotAuthorized];
     let packet_id = PacketId::new(1).unwrap();
     let suback = Packet::SubAck(SubAck { packet_id, properties: Properties::NONE, reasons });
-    let refusal = Refusal { filter: "secret".to_owned(), reason: Reason::NotAuthorized };
+    let refusal = Refusal { filter: "secret".to_owned(), reason: Reason::NotAuthorized, text: None };
     let answer = Notice::Subscribed { id, refused: vec![refusal] };
     assert_eq!(feed(&mut machine, &bytes(&suback), now), [Event::Notice(answer)]);
     let late = feed(&mut machine, &bytes(&Packet::Publish(Publish::new("secret", b"x"))), now);
@@ -176,8 +178,8 @@ fn a_subscription_is_answered_for_each_filter_and_gets_its_messages() {
 fn a_subscription_given_up_is_unsubscribed_unless_another_needs_the_filter() {
     let now = Instant::now();
     let mut machine = open(now);
-    let first = machine.subscribe(&["a"], QoS::AtMostOnce).unwrap();
-    let second = machine.subscribe(&["a"], QoS::AtMostOnce).unwrap();
+    let first = machine.subscribe(&["a"], QoS::AtMostOnce, &[]).unwrap();
+    let second = machine.subscribe(&["a"], QoS::AtMostOnce, &[]).unwrap();
     output(&mut machine, now);
     machine.unsubscribe(first);
     assert!(machine.output().is_empty());

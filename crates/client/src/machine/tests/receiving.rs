@@ -9,7 +9,7 @@ fn arriving(id: u16, qos: QoS) -> Vec<u8> {
 
 fn subscribed(qos: QoS, now: Instant) -> Machine {
     let mut machine = open(now);
-    machine.subscribe(&["a"], qos).unwrap();
+    machine.subscribe(&["a"], qos, &[]).unwrap();
     output(&mut machine, now);
     machine
 }
@@ -41,7 +41,7 @@ fn a_message_is_acknowledged_when_its_reader_is_done_and_in_order() {
 fn a_message_for_two_readers_waits_for_both() {
     let now = Instant::now();
     let mut machine = subscribed(QoS::AtLeastOnce, now);
-    machine.subscribe(&["+"], QoS::AtLeastOnce).unwrap();
+    machine.subscribe(&["+"], QoS::AtLeastOnce, &[]).unwrap();
     output(&mut machine, now);
     let receipts = receipts(&feed(&mut machine, &arriving(1, QoS::AtLeastOnce), now));
     machine.done(&receipts);
@@ -54,7 +54,7 @@ fn a_message_for_two_readers_waits_for_both() {
 fn a_message_nobody_reads_any_more_is_acknowledged_at_once() {
     let now = Instant::now();
     let mut machine = open(now);
-    let id = machine.subscribe(&["a"], QoS::AtLeastOnce).unwrap();
+    let id = machine.subscribe(&["a"], QoS::AtLeastOnce, &[]).unwrap();
     machine.unsubscribe(id);
     output(&mut machine, now);
     feed(&mut machine, &arriving(1, QoS::AtLeastOnce), now);
@@ -102,9 +102,9 @@ fn a_broker_that_sends_more_than_the_window_is_told() {
 fn a_filter_that_two_subscriptions_use_keeps_the_better_quality() {
     let now = Instant::now();
     let mut machine = open(now);
-    machine.subscribe(&["a"], QoS::AtLeastOnce).unwrap();
+    machine.subscribe(&["a"], QoS::AtLeastOnce, &[]).unwrap();
     assert_eq!(output(&mut machine, now), b"\x82\x07\0\x01\0\0\x01a\x01");
-    machine.subscribe(&["a"], QoS::AtMostOnce).unwrap();
+    machine.subscribe(&["a"], QoS::AtMostOnce, &[]).unwrap();
     assert_eq!(output(&mut machine, now), b"\x82\x07\0\x02\0\0\x01a\x01");
 }
 

@@ -168,7 +168,7 @@ fn the_window_of_the_new_connection_holds_for_what_is_sent_again() {
 fn subscriptions_are_made_again_when_the_session_is_not_there() {
     let now = Instant::now();
     let mut machine = open_lasting(lasting(), now);
-    let id = machine.subscribe(&["a"], QoS::AtLeastOnce).unwrap();
+    let id = machine.subscribe(&["a"], QoS::AtLeastOnce, &[]).unwrap();
     feed(&mut machine, &[0x90, 4, 0, 1, 0, 1], now);
     let (_, sent) = again(&mut machine, true, now);
     assert!(sent.is_empty(), "the session has it");
@@ -177,7 +177,7 @@ fn subscriptions_are_made_again_when_the_session_is_not_there() {
     assert_eq!(sent.last(), Some(&1), "at the same quality");
     let [high, low] = packet_id.to_be_bytes();
     let told = feed(&mut machine, &[0x90, 4, high, low, 0, 0x87], now);
-    let refused = vec![Refusal { filter: "a".to_owned(), reason: Reason::NotAuthorized }];
+    let refused = vec![Refusal { filter: "a".to_owned(), reason: Reason::NotAuthorized, text: None }];
     assert_eq!(told, [Event::Notice(Notice::Subscribed { id, refused })]);
 }
 
@@ -185,8 +185,8 @@ fn subscriptions_are_made_again_when_the_session_is_not_there() {
 fn requests_without_an_answer_are_made_again_in_order() {
     let now = Instant::now();
     let mut machine = open_lasting(lasting(), now);
-    let first = machine.subscribe(&["a"], QoS::AtMostOnce).unwrap();
-    let gone = machine.subscribe(&["gone"], QoS::AtMostOnce).unwrap();
+    let first = machine.subscribe(&["a"], QoS::AtMostOnce, &[]).unwrap();
+    let gone = machine.subscribe(&["gone"], QoS::AtMostOnce, &[]).unwrap();
     machine.unsubscribe(gone);
     machine.receive_eof();
     machine.retry(now, 0);
@@ -206,7 +206,7 @@ fn a_message_that_comes_again_is_not_delivered_again() {
     let now = Instant::now();
     for (qos, acked) in [(QoS::AtLeastOnce, 0x40), (QoS::ExactlyOnce, 0x50)] {
         let mut machine = open_lasting(lasting(), now);
-        machine.subscribe(&["a"], qos).unwrap();
+        machine.subscribe(&["a"], qos, &[]).unwrap();
         let two = [arriving(1, qos, false), arriving(2, qos, false)].concat();
         let receipts = receipts(&feed(&mut machine, &two, now));
         machine.receive_eof();
@@ -224,7 +224,7 @@ fn a_message_that_comes_again_is_not_delivered_again() {
 fn an_identifier_used_anew_is_another_message() {
     let now = Instant::now();
     let mut machine = open_lasting(lasting(), now);
-    machine.subscribe(&["a"], QoS::AtLeastOnce).unwrap();
+    machine.subscribe(&["a"], QoS::AtLeastOnce, &[]).unwrap();
     let old = receipts(&feed(&mut machine, &arriving(1, QoS::AtLeastOnce, false), now));
     again(&mut machine, true, now);
     let new = receipts(&feed(&mut machine, &arriving(1, QoS::AtLeastOnce, false), now));
@@ -238,7 +238,7 @@ fn an_identifier_used_anew_is_another_message() {
 fn acknowledgements_of_an_old_session_are_not_sent_in_a_new_one() {
     let now = Instant::now();
     let mut machine = open_lasting(lasting(), now);
-    machine.subscribe(&["a"], QoS::ExactlyOnce).unwrap();
+    machine.subscribe(&["a"], QoS::ExactlyOnce, &[]).unwrap();
     let old = receipts(&feed(&mut machine, &arriving(1, QoS::ExactlyOnce, false), now));
     again(&mut machine, false, now);
     machine.done(&old);
@@ -250,7 +250,7 @@ fn acknowledgements_of_an_old_session_are_not_sent_in_a_new_one() {
 fn what_a_reader_abandoned_comes_again_and_does_not_hold_up_the_others() {
     let now = Instant::now();
     let mut machine = open_lasting(Greeting { session_expiry_s: 60, ..lasting() }, now);
-    let id = machine.subscribe(&["a"], QoS::AtLeastOnce).unwrap();
+    let id = machine.subscribe(&["a"], QoS::AtLeastOnce, &[]).unwrap();
     let two = [arriving(1, QoS::AtLeastOnce, false), arriving(2, QoS::AtLeastOnce, false)].concat();
     let taken = receipts(&feed(&mut machine, &two, now));
     output(&mut machine, now);

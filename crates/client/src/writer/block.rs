@@ -1,0 +1,205 @@
+//! A block of values of one kind: rows of the same parameters, as a caller hands them over. Pure.
+//!
+//! A block that is too large for one frame is divided, by rows and then by parameters.
+
+use std::ops::Range;
+
+use slipring_wire::frame::{FrameBuf, Kind, PushError, Qualities};
+
+/// Where a row of bits may be divided, so that each part begins with a byte.
+const BITS: usize = 8;
+
+/// Every parameter of the ranges at each of the times, row by row, all of a fixed width or bits.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'a> {
+    /// What the values are; neither text nor bytes.
+    pub kind: Kind,
+    /// The parameters, ascending.
+    pub ranges: &'a [Range<u32>],
+    /// The time of each row.
+    pub times: &'a [i64],
+    /// The qualities of all samples.
+    pub qualities: Qualities<'a>,
+    /// Little endian; bits for truth values, each row beginning with a byte.
+    pub values: &'a [u8],
+}
+
+impl<'a> Block<'a> {
+    pub(super) fn parameters(&self) -> usize {
+        self.ranges.iter().map(ExactSizeIterator::len).sum()
+    }
+
+    pub(super) fn samples(&self) -> usize {
+        self.parameters().saturating_mul(self.times.len())
+    }
+
+    /// Bytes of its run, at most.
+    pub(super) fn bytes(&self) -> usize {
+        let qualities = match self.qualities {
+            Qualities::All(_) => 1,
+            Qualities::Each(bytes) => bytes.len(),
+        };
+        64 + 10 * (self.ranges.len() + self.times.len()) + qualities + self.values.len()
+    }
+
+    pub(super) fn push_to(&self, frame: &mut FrameBuf) -> Result<(), PushError> {
+        frame.push_grid(self.kind, self.ranges, self.times, self.qualities, self.values)
+    }
+
+    /// Refuses a block whose parts do not belong together, so that it can be divided.
+    pub(super) fn check(&self) -> Result<(), PushError> {
+        let (samples, bytes) = (self.samples(), self.values.len());
+        if samples == 0 {
+            return Err(PushError::Empty);
+        }
+        let ascend = |pair: &[Range<u32>]| pair[0].end <= pair[1].start;
+        if self.ranges.iter().any(Range::is_empty) || !self.ranges.windows(2).all(ascend) {
+            return Err(PushError::Ranges);
+        }
+        if !self.times.is_sorted() {
+            return Err(PushError::Times);
+        }
+        if self.row_bytes().and_then(|row| row.checked_mul(self.times.len())) != Some(bytes) {
+            return Err(PushError::Values { bytes, samples, kind: self.kind });
+        }
+        match self.qualities {
+            Qualities::Each(each) if each.len() != samples => {
+                Err(PushError::Qualities { found: each.len(), samples })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn row_bytes(&self) -> Option<usize> {
+        match self.kind {
+            Kind::Bool => Some(self.parameters().div_ceil(BITS)),
+            kind => kind.width().map(|width| width * self.parameters()),
+        }
+    }
+
+    /// Its halves, each with the ranges of its parameters; none if it is too small for that.
+    pub(super) fn halves(&self, see: &mut dyn FnMut(Block<'_>)) -> bool {
+        if self.times.len() > 1 {
+            let rows = self.times.len() / 2;
+            see(self.rows(0..rows));
+            see(self.rows(rows..self.times.len()));
+            return true;
+        }
+        let parameters = self.parameters();
+        let middle = (parameters / 2).next_multiple_of(BITS);
+        if middle >= parameters {
+            return false;
+        }
+        let (low, high) = divide(self.ranges, middle);
+        see(self.part(&low, 0..middle));
+        see(self.part(&high, middle..parameters));
+        true
+    }
+
+    fn rows(&self, rows: Range<usize>) -> Self {
+        let row_bytes = self.row_bytes().expect("checked before");
+        let values = &self.values[rows.start * row_bytes..rows.end * row_bytes];
+        let parameters = self.parameters();
+        let qualities = cut(self.qualities, rows.start * parameters..rows.end * parameters);
+        Self { times: &self.times[rows], qualities, values, ..*self }
+    }
+
+    /// Some parameters of the only row.
+    fn part<'b>(&'b self, ranges: &'b [Range<u32>], places: Range<usize>) -> Block<'b> {
+        let bytes = match self.kind.width() {
+            Some(width) => places.start * width..places.end * width,
+            None => places.start / BITS..places.end.div_ceil(BITS),
+        };
+        let (qualities, values) = (cut(self.qualities, places), &self.values[bytes]);
+        Block { ranges, qualities, values, ..*self }
+    }
+}
+
+fn cut(qualities: Qualities<'_>, samples: Range<usize>) -> Qualities<'_> {
+    match qualities {
+        Qualities::All(quality) => Qualities::All(quality),
+        Qualities::Each(each) => Qualities::Each(&each[samples]),
+    }
+}
+
+/// The first so many indices of these ranges, and the others.
+fn divide(ranges: &[Range<u32>], first: usize) -> (Vec<Range<u32>>, Vec<Range<u32>>) {
+    let (mut low, mut high, mut left) = (Vec::new(), Vec::new(), first as u32);
+    for range in ranges {
+        let middle = range.start + left.min(range.end - range.start);
+        left -= middle - range.start;
+        low.extend(Some(range.start..middle).filter(|part| !part.is_empty()));
+        high.extend(Some(middle..range.end).filter(|part| !part.is_empty()));
+    }
+    (low, high)
+}
+
+#[cfg(test)]
+mod tests {
+    use slipring_wire::frame::Quality;
+
+    use super::*;
+
+    /// The indices, times, values and qualities of the parts a block is divided into.
+    fn parts(block: Block<'_>, most: usize, seen: &mut Vec<(Vec<u32>, Vec<i64>, Vec<u8>, usize)>) {
+        if block.samples() > most && block.halves(&mut |half| parts(half, most, seen)) {
+            return;
+        }
+        block.check().unwrap();
+        let indices = block.ranges.iter().cloned().flatten().collect();
+        let Qualities::Each(qualities) = block.qualities else { panic!("each has its own") };
+        seen.push((indices, block.times.to_vec(), block.values.to_vec(), qualities.len()));
+    }
+
+    #[test]
+    fn a_block_is_divided_by_rows_and_then_by_parameters() {
+        let values: Vec<u8> = (0..40).collect();
+        let block = Block {
+            kind: Kind::U8,
+            ranges: &[3..8, 10..25],
+            times: &[1, 2],
+            qualities: Qualities::Each(&[0; 40]),
+            values: &values,
+        };
+        let mut seen = Vec::new();
+        parts(block, 16, &mut seen);
+        let low: Vec<u32> = (3..8).chain(10..21).collect();
+        let high: Vec<u32> = (21..25).collect();
+        let expected = [
+            (low.clone(), vec![1], values[..16].to_vec(), 16),
+            (high.clone(), vec![1], values[16..20].to_vec(), 4),
+            (low, vec![2], values[20..36].to_vec(), 16),
+            (high, vec![2], values[36..].to_vec(), 4),
+        ];
+        assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn bits_are_divided_where_a_byte_begins() {
+        let block = Block {
+            kind: Kind::Bool,
+            ranges: &[0..20],
+            times: &[1],
+            qualities: Qualities::Each(&[0; 20]),
+            values: &[1, 2, 3],
+        };
+        let mut seen = Vec::new();
+        parts(block, 8, &mut seen);
+        let values: Vec<_> = seen.into_iter().map(|(_, _, values, _)| values).collect();
+        assert_eq!(values, [vec![1], vec![2], vec![3]]);
+    }
+
+    #[test]
+    fn a_block_whose_parts_do_not_belong_together_is_refused() {
+        let all = Qualities::All(Quality::GOOD);
+        let block =
+            Block { kind: Kind::F64, ranges: &[0..2], times: &[1], qualities: all, values: &[0; 16] };
+        assert_eq!(block.check(), Ok(()));
+        assert!(Block { values: &[0; 8], ..block }.check().is_err());
+        assert!(Block { times: &[], ..block }.check().is_err());
+        assert!(Block { kind: Kind::Text, ..block }.check().is_err());
+        assert!(Block { ranges: &[1..2, 0..1], ..block }.check().is_err());
+        assert!(Block { times: &[2, 1], values: &[0; 32], ..block }.check().is_err());
+        assert!(Block { qualities: Qualities::Each(&[0]), ..block }.check().is_err());
+    }
+}

@@ -1,0 +1,250 @@
+//! What a writer has and did not send: samples on their way into frames. Pure, bounded.
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use slipring_wire::frame::{FrameBuf, Header, Hops, PushError, Sample};
+
+use super::beat::Beat;
+use super::block::Block;
+use super::loose::{Loose, loose_bytes};
+
+/// Bytes of one frame's samples, whatever the broker takes; a single larger value goes all the same.
+const FRAME_BYTES_MAX: usize = 1 << 20;
+/// Samples of one frame.
+const FRAME_SAMPLES_MAX: usize = 1 << 18;
+/// Samples that came one by one become runs when they hold so much memory.
+const LOOSE_BYTES_MAX: usize = 1 << 18;
+
+/// Why samples were not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GatherError {
+    /// Room comes with a notice; then try again.
+    #[error("the writer is full")]
+    Full,
+    /// They do not belong together.
+    #[error(transparent)]
+    Push(#[from] PushError),
+}
+
+/// How much is gathered.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Bytes of all samples; at the bound, more are answered with `Full`.
+    pub bytes_max: usize,
+    /// Bytes of one frame, as far as the broker sets a limit.
+    pub frame_bytes_max: usize,
+}
+
+/// Samples until they are sent.
+#[derive(Debug)]
+pub struct Gathering {
+    beat: Beat,
+    bounds: Bounds,
+    loose: Loose,
+    /// The frame that still grows.
+    open: FrameBuf,
+    /// Frames that wait; no sample comes to them any more.
+    sealed: VecDeque<FrameBuf>,
+    /// One that was sent, for its memory.
+    spare: Option<FrameBuf>,
+    sealed_bytes: usize,
+    /// Frames that are not here any more: taken, or forgotten.
+    gone: u64,
+    /// When what is open goes out; none while nothing is.
+    due: Option<Instant>,
+    table: u32,
+    sequence: u32,
+    skew_ns: Option<i64>,
+    wants_room: bool,
+}
+
+impl Gathering {
+    /// Nothing yet.
+    pub fn new(table: u32, beat: Beat, bounds: Bounds) -> Self {
+        Self {
+            beat,
+            bounds,
+            loose: Loose::default(),
+            open: FrameBuf::new(),
+            sealed: VecDeque::new(),
+            spare: None,
+            sealed_bytes: 0,
+            gone: 0,
+            due: None,
+            table,
+            sequence: 0,
+            skew_ns: None,
+            wants_room: false,
+        }
+    }
+
+    /// Takes all of a block, or nothing.
+    pub fn block(&mut self, block: &Block<'_>, now: Instant) -> Result<(), GatherError> {
+        self.check_room()?;
+        block.check()?;
+        self.settle_loose();
+        self.place(*block);
+        self.begin(now);
+        Ok(())
+    }
+
+    /// Takes all of these samples, or nothing.
+    pub fn samples(&mut self, samples: &[Sample<'_>], now: Instant) -> Result<(), GatherError> {
+        self.check_room()?;
+        for sample in samples {
+            let bytes = self.loose.bytes() + loose_bytes(&sample.value);
+            if !self.loose.fits(sample) || bytes > self.frame_bytes().min(LOOSE_BYTES_MAX) {
+                self.settle_loose();
+            }
+            self.loose.add(sample);
+        }
+        if !samples.is_empty() {
+            self.begin(now);
+        }
+        Ok(())
+    }
+
+    /// When there is something to send; what is sealed waits for nothing.
+    pub fn due(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// Makes everything due now; how many frames will be gone when it is.
+    pub fn flush(&mut self, now: Instant) -> u64 {
+        self.seal();
+        if !self.sealed.is_empty() {
+            self.due = Some(now);
+        }
+        self.gone + self.sealed.len() as u64
+    }
+
+    /// Frames that were taken or forgotten so far.
+    pub fn gone(&self) -> u64 {
+        self.gone
+    }
+
+    /// Which table the indices belong to.
+    pub fn table(&self) -> u32 {
+        self.table
+    }
+
+    /// Takes the oldest frame that is due, with the header that it is sent under.
+    pub fn take(&mut self, now: Instant) -> Option<(FrameBuf, Header)> {
+        if self.due.is_none_or(|due| due > now) {
+            return None;
+        }
+        if self.sealed.is_empty() {
+            self.seal();
+        }
+        let frame = self.sealed.pop_front()?;
+        self.gone += 1;
+        self.sealed_bytes -= frame.bytes();
+        if self.sealed.is_empty() {
+            let rest = !self.open.is_empty() || !self.loose.is_empty();
+            self.due = rest.then(|| self.beat.after(now));
+        }
+        let hops = self.skew_ns.map(|skew_ns| Hops { skew_ns, ..Hops::default() });
+        let header = Header { table: self.table, sequence: self.sequence, sent_ns: 0, hops };
+        self.sequence = self.sequence.wrapping_add(1);
+        Some((frame, header))
+    }
+
+    /// Takes a frame back that became a message.
+    pub fn give_back(&mut self, mut frame: FrameBuf) {
+        frame.clear();
+        self.spare = Some(frame);
+    }
+
+    /// Bytes that wait.
+    pub fn bytes(&self) -> usize {
+        self.sealed_bytes + self.open.bytes() + self.loose.bytes()
+    }
+
+    /// Whether a caller who found it full may try again; says so once.
+    #[must_use]
+    pub fn has_room_again(&mut self) -> bool {
+        self.bytes() <= self.bounds.bytes_max / 2 && std::mem::take(&mut self.wants_room)
+    }
+
+    /// The broker's clock minus ours, as far as it is known.
+    pub fn set_skew(&mut self, skew_ns: Option<i64>) {
+        self.skew_ns = skew_ns;
+    }
+
+    /// Another broker, or the same one, may take other frames from now on.
+    pub fn set_frame_bytes_max(&mut self, bytes: usize) {
+        self.bounds.frame_bytes_max = bytes;
+    }
+
+    /// Goes on with this table. What was gathered for another one has indices that mean nothing
+    /// here: it is forgotten, and the number of samples told.
+    pub fn set_table(&mut self, table: u32) -> usize {
+        if std::mem::replace(&mut self.table, table) == table {
+            return 0;
+        }
+        let sealed: usize = self.sealed.iter().map(FrameBuf::samples).sum();
+        let samples = sealed + self.open.samples() + self.loose.samples();
+        self.gone += self.sealed.len() as u64;
+        self.sealed.clear();
+        self.sealed_bytes = 0;
+        self.open.clear();
+        self.loose.clear();
+        self.due = None;
+        samples
+    }
+
+    fn check_room(&mut self) -> Result<(), GatherError> {
+        self.wants_room |= self.bytes() >= self.bounds.bytes_max;
+        if self.wants_room { Err(GatherError::Full) } else { Ok(()) }
+    }
+
+    fn begin(&mut self, now: Instant) {
+        let due = if self.sealed.is_empty() { self.beat.after(now) } else { now };
+        self.due = Some(self.due.map_or(due, |before| before.min(due)));
+    }
+
+    fn place(&mut self, block: Block<'_>) {
+        let fits = block.bytes() <= self.frame_bytes() && block.samples() <= FRAME_SAMPLES_MAX;
+        if !fits && block.halves(&mut |half| self.place(half)) {
+            return;
+        }
+        self.make_room(block.bytes(), block.samples());
+        block.push_to(&mut self.open).expect("checked as a whole");
+    }
+
+    /// What came one by one comes before what follows.
+    fn settle_loose(&mut self) {
+        if self.loose.is_empty() {
+            return;
+        }
+        self.make_room(self.loose.bytes(), self.loose.samples());
+        self.loose.push_to(&mut self.open).expect("the kinds and times fit");
+    }
+
+    /// Seals the open frame if it has no room for so much more.
+    fn make_room(&mut self, bytes: usize, samples: usize) {
+        let full = self.open.bytes() + bytes > self.frame_bytes()
+            || self.open.samples() + samples > FRAME_SAMPLES_MAX;
+        if full {
+            self.seal_open();
+        }
+    }
+
+    fn seal(&mut self) {
+        self.settle_loose();
+        self.seal_open();
+    }
+
+    fn seal_open(&mut self) {
+        if !self.open.is_empty() {
+            self.sealed_bytes += self.open.bytes();
+            let empty = self.spare.take().unwrap_or_default();
+            self.sealed.push_back(std::mem::replace(&mut self.open, empty));
+        }
+    }
+
+    fn frame_bytes(&self) -> usize {
+        self.bounds.frame_bytes_max.min(FRAME_BYTES_MAX)
+    }
+}

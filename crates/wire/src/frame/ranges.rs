@@ -1,0 +1,196 @@
+//! A set of parameters' indices, kept as ranges.
+
+use std::ops::Range;
+
+/// Indices in ascending ranges that neither overlap nor touch. `u32::MAX` is no index.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct RangeSet {
+    ranges: Vec<Range<u32>>,
+}
+
+impl RangeSet {
+    /// Nothing.
+    pub const fn new() -> Self {
+        Self { ranges: Vec::new() }
+    }
+
+    /// Adds every index of a range.
+    pub fn insert(&mut self, range: Range<u32>) {
+        if range.is_empty() {
+            return;
+        }
+        match self.ranges.last_mut() {
+            Some(last) if range.start > last.end => self.ranges.push(range),
+            Some(last) if range.start >= last.start => last.end = last.end.max(range.end),
+            Some(_) => self.insert_between(range),
+            None => self.ranges.push(range),
+        }
+    }
+
+    fn insert_between(&mut self, range: Range<u32>) {
+        let from = self.ranges.partition_point(|known| known.end < range.start);
+        let to = self.ranges.partition_point(|known| known.start <= range.end);
+        let mut joined = range;
+        if from < to {
+            joined.start = joined.start.min(self.ranges[from].start);
+            joined.end = joined.end.max(self.ranges[to - 1].end);
+        }
+        self.ranges.splice(from..to, [joined]);
+    }
+
+    /// Takes every index of a range out.
+    pub fn remove(&mut self, range: Range<u32>) {
+        let from = self.ranges.partition_point(|known| known.end <= range.start);
+        let to = self.ranges.partition_point(|known| known.start < range.end);
+        if range.is_empty() || from >= to {
+            return;
+        }
+        let before = self.ranges[from].start..range.start;
+        let after = range.end..self.ranges[to - 1].end;
+        let left = [before, after].into_iter().filter(|part| !part.is_empty());
+        self.ranges.splice(from..to, left);
+    }
+
+    /// Takes everything out.
+    pub fn clear(&mut self) {
+        self.ranges.clear();
+    }
+
+    /// Whether this index is in it.
+    pub fn contains(&self, index: u32) -> bool {
+        let at = self.ranges.partition_point(|known| known.end <= index);
+        self.ranges.get(at).is_some_and(|known| known.start <= index)
+    }
+
+    /// Whether any index of a range is in it.
+    pub fn overlaps(&self, range: &Range<u32>) -> bool {
+        let at = self.ranges.partition_point(|known| known.end <= range.start);
+        self.ranges.get(at).is_some_and(|known| known.start < range.end)
+    }
+
+    /// Whether every index of a range is in it.
+    pub fn contains_range(&self, range: &Range<u32>) -> bool {
+        let at = self.ranges.partition_point(|known| known.end <= range.start);
+        range.is_empty()
+            || self
+                .ranges
+                .get(at)
+                .is_some_and(|known| known.start <= range.start && range.end <= known.end)
+    }
+
+    /// Whether every index of all these ranges is in it.
+    pub fn contains_all(&self, ranges: impl IntoIterator<Item = Range<u32>>) -> bool {
+        ranges.into_iter().all(|range| self.contains_range(&range))
+    }
+
+    /// What is in both.
+    #[must_use]
+    pub fn intersect(&self, other: &Self) -> Self {
+        let mut both = Self::new();
+        let (mut mine, mut theirs) = (self.ranges.as_slice(), other.ranges.as_slice());
+        while let ([first, rest @ ..], [second, others @ ..]) = (mine, theirs) {
+            both.insert(first.start.max(second.start)..first.end.min(second.end));
+            if first.end < second.end {
+                mine = rest;
+            } else {
+                theirs = others;
+            }
+        }
+        both
+    }
+
+    /// What is in one of them or in both.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        let mut all = self.clone();
+        all.extend(other.iter());
+        all
+    }
+
+    /// What is in this and not in the other.
+    #[must_use]
+    pub fn difference(&self, other: &Self) -> Self {
+        let mut left = Self::new();
+        let mut away = other.ranges.iter().peekable();
+        for range in &self.ranges {
+            let mut start = range.start;
+            while let Some(gone) = away.next_if(|gone| gone.end <= range.end) {
+                left.insert(start..gone.start.min(range.end));
+                start = start.max(gone.end);
+            }
+            let end = away.peek().map_or(range.end, |gone| gone.start.min(range.end));
+            left.insert(start..end);
+        }
+        left
+    }
+
+    /// Its ranges, ascending.
+    pub fn iter(&self) -> Ranges<'_> {
+        self.ranges.iter().cloned()
+    }
+
+    /// Its ranges, ascending.
+    pub fn as_slice(&self) -> &[Range<u32>] {
+        &self.ranges
+    }
+
+    /// Its indices, ascending.
+    pub fn indices(&self) -> impl Iterator<Item = u32> + Clone + '_ {
+        self.iter().flatten()
+    }
+
+    /// How many indices are in it.
+    pub fn len(&self) -> usize {
+        self.ranges.iter().map(ExactSizeIterator::len).sum()
+    }
+
+    /// How many ranges it has.
+    pub fn ranges(&self) -> usize {
+        self.ranges.len()
+    }
+
+    /// Whether nothing is in it.
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+}
+
+/// The ranges of a [`RangeSet`], ascending.
+pub type Ranges<'a> = std::iter::Cloned<std::slice::Iter<'a, Range<u32>>>;
+
+impl<'a> IntoIterator for &'a RangeSet {
+    type Item = Range<u32>;
+    type IntoIter = Ranges<'a>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl Extend<Range<u32>> for RangeSet {
+    fn extend<T: IntoIterator<Item = Range<u32>>>(&mut self, ranges: T) {
+        ranges.into_iter().for_each(|range| self.insert(range));
+    }
+}
+
+impl Extend<u32> for RangeSet {
+    fn extend<T: IntoIterator<Item = u32>>(&mut self, indices: T) {
+        self.extend(indices.into_iter().map(|index| index..index.saturating_add(1)));
+    }
+}
+
+impl FromIterator<Range<u32>> for RangeSet {
+    fn from_iter<T: IntoIterator<Item = Range<u32>>>(ranges: T) -> Self {
+        let mut set = Self::new();
+        set.extend(ranges);
+        set
+    }
+}
+
+impl FromIterator<u32> for RangeSet {
+    fn from_iter<T: IntoIterator<Item = u32>>(indices: T) -> Self {
+        let mut set = Self::new();
+        set.extend(indices);
+        set
+    }
+}

@@ -1,0 +1,42 @@
+//! Bytes that are not a frame: cut, flipped, or lying about themselves.
+
+use proptest::prelude::*;
+use slipring_wire::frame::{FrameBuf, FrameView, RangeSet};
+
+use crate::any::{BOUNDS, any_frame, any_ranges, newest, visited};
+
+/// Whatever decodes can be read and copied.
+fn use_all(bytes: &[u8], chosen: &RangeSet) {
+    let mut scratch = Vec::new();
+    let Ok(view) = FrameView::decode(bytes, &mut scratch, &BOUNDS) else { return };
+    let mut part = FrameBuf::new();
+    for run in view.runs() {
+        assert_eq!(visited(&run).len(), run.samples());
+        assert_eq!(newest(&run).len(), run.parameters);
+        part.push_part(&run, chosen);
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_cut_frame_is_always_refused(frame in any_frame()) {
+        for length in 0..frame.len() {
+            let mut scratch = Vec::new();
+            prop_assert!(FrameView::decode(&frame[..length], &mut scratch, &BOUNDS).is_err());
+        }
+    }
+
+    #[test]
+    fn flipped_bits_do_no_harm(
+        frame in any_frame(),
+        flips in prop::collection::vec((any::<prop::sample::Index>(), 1..=255u8), 1..4),
+        chosen in any_ranges(),
+    ) {
+        let mut frame = frame;
+        for (place, bits) in flips {
+            let place = place.index(frame.len());
+            frame[place] ^= bits;
+        }
+        use_all(&frame, &chosen.into_iter().collect());
+    }
+}
