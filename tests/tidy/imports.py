@@ -16,6 +16,7 @@ ONLY_IN: dict[str, frozenset[str]] = {
     "cantools": frozenset({"slipring.dictionary"}),
     "starlette": frozenset({"slipring.console"}),
     "uvicorn": frozenset({"slipring.console"}),
+    "zeroconf": frozenset({"slipring.discovery"}),
     "slipring._native": frozenset({"slipring.native"}),
 }
 MODEL = "slipring.model"

@@ -11,7 +11,10 @@ from tests.tidy.findings import assert_none
 from tests.tidy.imports import imports_in_the_wrong_room, wrong_imports_of_the_model
 from tests.tidy.tree import Tree
 
-ROOMS = "cli demo console pipeline recording spark control client native dictionary model errors"
+ROOMS = (
+    "cli demo console pipeline recording spark control sync client discovery frames native dictionary "
+    "model errors"
+)
 
 
 @pytest.fixture

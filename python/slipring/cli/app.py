@@ -7,6 +7,7 @@ import typer
 
 from slipring.cli.declare import declare
 from slipring.cli.dictionary import dictionary
+from slipring.cli.discover import discover
 from slipring.cli.export import export
 from slipring.cli.import_ import import_
 from slipring.cli.journal import journal
@@ -102,6 +103,7 @@ def status(
     run_status(console, as_json=as_json)
 
 
+app.command("discover")(discover)
 app.command("pub")(publish)
 app.command("sub")(subscribe)
 app.command("export")(export)

@@ -92,7 +92,8 @@ impl Columns {
     /// The sample of a place counts as new.
     pub fn touch(&mut self, at: usize, change: u64) {
         self.changes[at] = change;
-        self.blocks[at / BLOCK] = change;
+        let block = &mut self.blocks[at / BLOCK];
+        *block = change.max(*block);
     }
 
     fn set_text(&mut self, at: usize, bytes: &[u8]) {
