@@ -12,8 +12,8 @@ from tests.tidy.imports import imports_in_the_wrong_room, wrong_imports_of_the_m
 from tests.tidy.tree import Tree
 
 ROOMS = (
-    "cli demo console pipeline recording spark control sync client discovery frames native dictionary "
-    "model errors"
+    "cli demo console pipeline recording spark control sync client discovery frames native "
+    "dictionary model errors"
 )
 
 
