@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -62,5 +62,4 @@ async def _declare(
     connecting: "Connecting", prefix: str, parameters: "Mapping[str, Parameter]"
 ) -> None:
     async with connecting as bus:
-        declaring: Any = bus
-        await declaring.declare(prefix, parameters)
+        await bus.declare(prefix, parameters)
