@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from slipring.cli.declare import declare
+from slipring.cli.dictionary import dictionary
 from slipring.cli.discover import discover
 from slipring.cli.export import export
 from slipring.cli.import_ import import_
@@ -25,6 +27,7 @@ pipeline = typer.Typer(
 )
 app.add_typer(pipeline, name="pipeline")
 app.add_typer(journal, name="journal")
+app.add_typer(dictionary, name="dictionary")
 
 
 def _version(wanted: bool) -> None:
@@ -106,6 +109,7 @@ app.command("sub")(subscribe)
 app.command("export")(export)
 app.command("import")(import_)
 app.command("replay")(replay)
+app.command("declare")(declare)
 
 
 @app.command()
