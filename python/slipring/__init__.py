@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from slipring.client import Bus, Publisher, Subscription, Tls, connect
+from slipring.discovery import FoundBroker, discover
 from slipring.errors import (
     ConnectError,
     ConnectionLost,
@@ -56,6 +57,7 @@ __all__ = [
     "DeclareRefused",
     "Declared",
     "Entry",
+    "FoundBroker",
     "Frame",
     "FrameError",
     "Hops",
@@ -83,6 +85,7 @@ __all__ = [
     "Tls",
     "__version__",
     "connect",
+    "discover",
 ]
 
 

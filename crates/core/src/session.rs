@@ -245,7 +245,7 @@ impl Session {
     }
 }
 
-fn user_properties<'a>(properties: Properties<'a>) -> impl Iterator<Item = (&'a str, &'a str)> {
+fn user_properties(properties: Properties<'_>) -> impl Iterator<Item = (&str, &str)> {
     properties.iter().filter_map(|(_, value)| match value {
         Value::Pair(name, text) => Some((name, text)),
         _ => None,

@@ -20,9 +20,11 @@ use crate::StartError;
 use crate::client::{Client, Link};
 use crate::event::{EventKind, Events};
 use crate::gates::Gates;
+use crate::history;
 use crate::jumps::Jumps;
 use crate::keeper::Keeper;
 use crate::losses::Losing;
+use crate::notices::Notices;
 use crate::passwords::Passwords;
 use crate::reading::Reading;
 use crate::recovery::{self, Recovered};
@@ -41,6 +43,7 @@ pub(crate) struct Broker {
     pub prefixes: Prefixes,
     pub reached: Reached,
     pub losing: Losing,
+    pub notices: Notices,
     pub journal: Option<Journal>,
     /// How far the journal has come, and who waits for it.
     pub gates: Arc<Gates>,
@@ -112,7 +115,7 @@ impl Broker {
         gates: Arc<Gates>,
     ) -> Result<(Self, Recovered), StartError> {
         journal.set_bytes_max(plan.journal_bytes_max);
-        let state = recovery::read(&journal)?;
+        let state = history::read(&journal)?;
         let table = recovery::table(Some(&state), &plan.table);
         let broker = Self::new(plan, Some(journal), gates, table);
         broker.begin_upkeep(state.needed());
@@ -129,6 +132,7 @@ impl Broker {
             prefixes: Prefixes::default(),
             reached: Reached::default(),
             losing: Losing::default(),
+            notices: Notices::default(),
             journal,
             gates,
             shelf: Shelf::default(),
@@ -319,6 +323,7 @@ impl Broker {
     /// Tells every client, and waits until the last connection has ended.
     pub async fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
+        self.tell_shutdown();
         self.stopping_told.notify_waiters();
         loop {
             let ended = self.ended.notified();

@@ -10,16 +10,19 @@ mod event;
 mod farewell;
 mod feed;
 mod gates;
+mod history;
 mod inlet;
 mod jumps;
 mod keeper;
 mod listener;
 mod losses;
+mod notices;
 mod origin;
 mod outlet;
 mod party;
 mod passwords;
 mod paths;
+mod ping;
 mod post;
 mod reading;
 mod recording;
@@ -48,12 +51,14 @@ use tokio::runtime::Runtime;
 
 use broker::Broker;
 pub use event::{Event, EventKind};
+pub use history::{JournalTable, journal_table};
 pub use listener::{
     Bind, BoundAddress, ClientCertificates, ListenerSettings, TlsError, TlsFault, TlsFiles,
 };
 pub use recovery::Recovered;
 pub use status::{
-    Acknowledged, AwayStatus, ClientStatus, JournalStatus, PrefixTraffic, Status, Totals,
+    Acknowledged, AwayStatus, ClientStatus, JournalStatus, NoticeCounts, PrefixTraffic, Status,
+    TableStatus, Totals,
 };
 
 /// How long a stopping engine waits for its connections to end.
@@ -207,6 +212,11 @@ impl Engine {
     /// Up to `most` values that changed after a change; see [`slipring_core::Values::changed_after`].
     pub fn values(&self, after: u64, most: usize) -> Changed {
         self.broker.values_changed_after(after, most)
+    }
+
+    /// Answers a question about the table: `find`, `list` or `values`, as JSON; see `docs/table.md`.
+    pub fn ask_table(&self, name: &str, body: &[u8]) -> Vec<u8> {
+        self.broker.ask_table(name, body)
     }
 
     /// Reads what has arrived, says goodbye to every client, and brings the journal to disk.

@@ -170,6 +170,7 @@ impl Party {
             self.feed.wait_for(level);
             Reason::Success
         } else {
+            self.link.publishes();
             self.feed.publish(&self.broker, from, &message, self.conversation.version())
         };
         if let (true, Some(id)) = (reason.is_error() && qos == QoS::ExactlyOnce, id) {

@@ -74,7 +74,7 @@ impl JournalReader {
     }
 }
 
-pub(crate) fn read_error(error: ReadError) -> PyErr {
+fn read_error(error: ReadError) -> PyErr {
     match error {
         ReadError::Gap { .. } | ReadError::Beyond { .. } => JournalGap::new_err(error.to_string()),
         ReadError::Damaged(ref damage) => {

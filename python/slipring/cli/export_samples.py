@@ -37,12 +37,14 @@ def export_samples(
     from slipring.recording.history.export import export_samples as write
     from slipring.recording.history.source import Source
 
-    source = Source(recorded, options.choose(_definitions(recorded, access), recorded.name))
+    definitions = _definitions(recorded, access)
+    source = Source(recorded, options.choose(definitions, recorded.name))
     # A table by time is looked at twice.
     total = len(recorded) * (2 if shape.is_by_time else 1)
     with Shown("exporting", total, "samples") as shown:
         exported = write(source, stream, shape, shown.tell)
-    return Came(_what(exported, shape), list(_notes(exported)), exported.damaged)
+    notes = [f"the definitions: {flaw}" for flaw in definitions.flaws]
+    return Came(_what(exported, shape), [*notes, *_notes(exported)], exported.damaged)
 
 
 def _definitions(recorded: "Recording", access: Access) -> "Definitions":

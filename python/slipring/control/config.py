@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from slipring.control.address import Address
+from slipring.control.discovery import DiscoverySection
 from slipring.control.journal import RULES_MAX, DurabilitySection, JournalSection, doubts, unkept
 from slipring.control.limits import LimitsSection
 from slipring.control.listener import MQTT, ListenerSection
@@ -99,7 +100,7 @@ class Config(Section):
         "slipring",
         min_length=1,
         max_length=64,
-        description="The broker's name, shown in the console.",
+        description="The broker's name, shown in the console and told to who looks for brokers.",
     )
     data: Path = Field(
         Path("slipring-data"), description="Folder of the journal, made if it is not there."
@@ -117,6 +118,7 @@ class Config(Section):
     )
     mqtt: MqttSection = MqttSection()
     console: ConsoleSection = ConsoleSection()
+    discovery: DiscoverySection = DiscoverySection()
     journal: JournalSection = JournalSection()
     table: TableSection = TableSection()
     limits: LimitsSection = LimitsSection()

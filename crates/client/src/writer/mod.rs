@@ -105,6 +105,12 @@ impl Writer {
         options: WriterOptions,
         runtime: &Handle,
     ) -> Result<Self, SendError> {
+        let (writer, sending) = Self::new(boxes, options)?;
+        runtime.spawn(sending.run());
+        Ok(writer)
+    }
+
+    fn new(boxes: Arc<Boxes>, options: WriterOptions) -> Result<(Self, Sending), SendError> {
         let topic = &options.topic;
         check_topic(topic).map_err(|error| SendError::Topic(topic.clone(), error))?;
         let frame_bytes_max = frame_bytes_max(&boxes, topic);
@@ -120,8 +126,8 @@ impl Writer {
         });
         let stream = boxes.outbox.change(crate::Machine::open_stream);
         let shared = Arc::new(Shared { boxes, state, wake: Notify::new(), options, stream });
-        runtime.spawn(Sending::new(shared.clone()).run());
-        Ok(Self { shared })
+        let sending = Sending::new(shared.clone());
+        Ok((Self { shared }, sending))
     }
 
     /// Says whose refusals a `Refused` notice is about.
@@ -163,19 +169,24 @@ impl Writer {
     /// Sends all that is gathered without waiting for the beat; a `Flushed` notice tells when it is
     /// written and, at QoS 1, answered.
     pub fn flush(&self) -> FlushId {
+        self.flush_and(|_| {})
+    }
+
+    /// Takes nothing more; what is gathered is sent. A `Flushed` notice tells when.
+    pub fn close(&self) -> FlushId {
+        self.flush_and(|state| state.closed = true)
+    }
+
+    /// The task never sees a writer that is closed without the flush that is to be told.
+    fn flush_and(&self, also: impl FnOnce(&mut State)) -> FlushId {
         let id = self.shared.boxes.outbox.change(crate::Machine::new_flush);
         let mut state = self.shared.lock();
+        also(&mut state);
         let frames = state.gathering.flush(Instant::now());
         state.flushes.push(Flush { id, frames });
         drop(state);
         self.shared.wake.notify_one();
         id
-    }
-
-    /// Takes nothing more; what is gathered is sent. A `Flushed` notice tells when.
-    pub fn close(&self) -> FlushId {
-        self.shared.lock().closed = true;
-        self.flush()
     }
 
     /// The broker's clock minus ours, for the frames from now on.

@@ -10,6 +10,9 @@ use super::run::Manner;
 use crate::table::Needs;
 use crate::{Options, Priority, WillMessage};
 
+/// Needs of one subscription, at most: each once.
+const NEEDS_MAX: u64 = 5;
+
 /// A record that cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the record at byte {at} cannot be read: {what}")]
@@ -231,19 +234,19 @@ fn read_options(cursor: &mut Cursor<'_>) -> Result<(Options, bool), What> {
         no_local: flags & 4 != 0,
         retain_as_published: flags & 8 != 0,
         identifier: cursor.small()?,
-        needs: if flags & 32 != 0 { read_needs(cursor)? } else { None },
+        needs: if flags & 32 == 0 { None } else { Some(read_needs(cursor)?) },
     };
     Ok((options, flags & 16 != 0))
 }
 
-fn read_needs(cursor: &mut Cursor<'_>) -> Result<Option<Needs>, What> {
-    let count = cursor.small()?;
-    let mut properties = Vec::new();
-    for _ in 0..count {
-        properties.push((cursor.text()?, cursor.text()?));
+fn read_needs(cursor: &mut Cursor<'_>) -> Result<Needs, What> {
+    let count = cursor.number()?;
+    if count > NEEDS_MAX {
+        return Err("a subscription has too many needs");
     }
-    let needs = Needs::parse(properties).map_err(|_| "a subscription's needs are none")?;
-    needs.map(Some).ok_or("a subscription's needs are none")
+    let properties = (0..count).map(|_| Ok((cursor.text()?, cursor.text()?)));
+    let properties = properties.collect::<Result<Vec<_>, What>>()?;
+    Needs::parse(properties).ok().flatten().ok_or("the needs of a subscription are none")
 }
 
 fn quality(flags: u8) -> QoS {

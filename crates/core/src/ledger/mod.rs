@@ -57,7 +57,7 @@ impl BatchHead {
 const NO_SUCH_MESSAGE: &str = "it names a message that its batch does not have";
 
 /// The state that the records lead to.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Ledger {
     sessions: HashMap<u64, Kept>,
     clients: HashMap<Box<str>, u64>,
@@ -84,10 +84,16 @@ impl Ledger {
         self.newest_ns = self.newest_ns.max(batch.receive_ns);
         self.stock.begin();
         self.table.begin();
+        let applied = self.apply_records(&batch, records);
+        self.table.define();
+        applied
+    }
+
+    fn apply_records(&mut self, batch: &BatchHead, records: &[u8]) -> Result<(), RecordError> {
         let mut reading = Records::new(records);
         let mut at = 0;
         while let Some(record) = reading.next() {
-            let taken = self.take(&batch, record?);
+            let taken = self.take(batch, record?);
             taken.map_err(|what| RecordError { at, what })?;
             at = reading.place();
         }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use slipring_wire::frame::Kind;
 
+use super::Names;
 use super::definition::Definition;
 
 /// Indices that one table can give.
@@ -154,13 +155,14 @@ impl Entries {
         self.revision += 1;
     }
 
-    /// A parameter is there: a new one, one that was removed, or one that is described again.
+    /// A parameter is there: a new one, one that was removed, or one that is described again. Another
+    /// that had its name is removed by that, and returned.
     pub fn put(
         &mut self,
         index: u32,
         name: &str,
         definition: Arc<Definition>,
-    ) -> Result<(), &'static str> {
+    ) -> Result<Option<u32>, &'static str> {
         if index >= INDICES_MAX {
             return Err(NO_SUCH_INDEX);
         }
@@ -173,9 +175,8 @@ impl Entries {
             Some(entry) => Arc::clone(&entry.name),
             None => name.into(),
         };
-        if let Some(earlier) = self.index_of(&name).filter(|earlier| *earlier != index) {
-            self.remove(earlier);
-        }
+        let earlier = self.index_of(&name).filter(|earlier| *earlier != index);
+        earlier.map(|earlier| self.remove(earlier));
         self.drop_slot(index);
         self.grow(index + 1);
         let entry = Entry::new(Arc::clone(&name), definition);
@@ -183,7 +184,7 @@ impl Entries {
         self.bytes += entry.bytes();
         self.slots[index as usize] = Some(Box::new(Slot { entry, removed: None }));
         self.names.insert(name, index);
-        Ok(())
+        Ok(earlier)
     }
 
     /// A parameter goes; false if it is not there. Its index and its name are remembered.
@@ -236,5 +237,96 @@ impl Entries {
         if end as usize > self.slots.len() {
             self.slots.resize_with(end as usize, || None);
         }
+    }
+}
+
+impl Names for Entries {
+    fn name(&self, index: u32) -> Option<&str> {
+        self.get(index).map(|entry| &*entry.name)
+    }
+
+    fn kind(&self, index: u32) -> Option<Kind> {
+        self.get(index).map(|entry| entry.kind)
+    }
+
+    fn is_enumeration(&self, index: u32) -> bool {
+        self.get(index).is_some_and(|entry| entry.definition.kind.labels().is_some())
+    }
+
+    fn label(&self, index: u32, value: u32) -> Option<&str> {
+        self.get(index)?.definition.kind.labels()?.label(value)
+    }
+
+    fn rate_hz(&self, index: u32) -> Option<f64> {
+        self.get(index)?.definition.rate_hz
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn definition() -> Arc<Definition> {
+        Arc::new(Definition::from_json(r#"{"type": "u8"}"#).unwrap())
+    }
+
+    #[test]
+    fn of_many_removed_parameters_those_removed_first_are_forgotten() {
+        let (mut table, definition) = (Entries::new(1), definition());
+        for index in 0..65_538 {
+            table.put(index, &format!("n{index}"), Arc::clone(&definition)).unwrap();
+        }
+        assert!(table.remove(1) && table.remove(0) && !table.remove(0));
+        for index in 2..65_538 {
+            table.remove(index);
+        }
+        assert!(table.known(0).is_none() && table.known(1).is_none() && table.known(2).is_some());
+        assert_eq!((table.known_index("n0"), table.known_index("n2")), (None, Some(2)));
+        assert_eq!((table.len(), table.end(), table.bytes()), (0, 65_538, 0));
+        assert_eq!(table.removed().count(), 65_536);
+    }
+
+    #[test]
+    fn removed_parameters_of_many_bytes_are_forgotten_sooner() {
+        let mut table = Entries::new(1);
+        let mut long = Definition::from_json(r#"{"type": "u8"}"#).unwrap();
+        long.description = Some("d".repeat(1 << 20));
+        let long = Arc::new(long);
+        for index in 0..70 {
+            table.put(index, &format!("n{index}"), Arc::clone(&long)).unwrap();
+            table.remove(index);
+        }
+        assert_eq!(table.removed().count(), 63);
+        assert!(table.known(69).is_some());
+    }
+
+    #[test]
+    fn an_index_beyond_all_is_refused() {
+        let mut table = Entries::new(1);
+        assert!(table.put(INDICES_MAX, "a", definition()).is_err());
+        assert!(table.begin(1, 0, INDICES_MAX + 1).is_err());
+        assert!(table.begin(0, 0, 0).is_err());
+        assert!(table.put(INDICES_MAX - 1, "a", definition()).is_ok());
+    }
+
+    #[test]
+    fn an_index_keeps_its_name_and_its_type() {
+        let mut table = Entries::new(1);
+        table.put(0, "a", definition()).unwrap();
+        table.remove(0);
+        assert!(table.put(0, "b", definition()).is_err());
+        let other = Arc::new(Definition::from_json(r#"{"type": "u16"}"#).unwrap());
+        assert!(table.put(0, "a", other).is_err());
+        assert!(table.put(0, "a", definition()).is_ok());
+    }
+
+    #[test]
+    fn a_table_with_another_number_begins_anew() {
+        let mut table = Entries::new(1);
+        table.put(4, "a", definition()).unwrap();
+        table.begin(1, 9, 2).unwrap();
+        assert_eq!((table.revision(), table.end(), table.len()), (9, 5, 1));
+        table.begin(2, 3, 0).unwrap();
+        assert_eq!((table.id(), table.revision(), table.end(), table.len()), (2, 3, 0, 0));
     }
 }

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use slipring_wire::frame::RangeSet;
+use slipring_wire::frame::{Kind, RangeSet};
 
+use super::Names;
 use super::definition::Definition;
 use super::entries::{Entries, Entry};
 use super::problem::{Code, Problem};
@@ -207,5 +208,27 @@ impl Registry {
     /// The definition of a parameter that is there.
     pub fn definition(&self, index: u32) -> Option<&Definition> {
         self.get(index).map(|entry| &*entry.definition)
+    }
+}
+
+impl Names for Registry {
+    fn name(&self, index: u32) -> Option<&str> {
+        self.entries.name(index)
+    }
+
+    fn kind(&self, index: u32) -> Option<Kind> {
+        self.entries.kind(index)
+    }
+
+    fn is_enumeration(&self, index: u32) -> bool {
+        self.entries.is_enumeration(index)
+    }
+
+    fn label(&self, index: u32, value: u32) -> Option<&str> {
+        self.entries.label(index, value)
+    }
+
+    fn rate_hz(&self, index: u32) -> Option<f64> {
+        self.entries.rate_hz(index)
     }
 }

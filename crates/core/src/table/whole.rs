@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use slipring_wire::frame::{self, FrameError, FrameView, Hops, Kind, Quality, RangeSet, Sample};
+use slipring_wire::frame::{self, FrameError, FrameView, Hops, Quality, RangeSet, Sample};
 use slipring_wire::{PropertiesBuf, PropertyId, Publish, Value};
 
 use super::answer::told;
+use super::values;
 use super::{
     Arrival, Bounds, Change, Choice, Current, Desk, Entry, Event, First, Groups, LISTS, ListId,
-    Lists, Names, Needs, Outcome, Registry, Scene, Silence,
+    Lists, Names, Needs, Outcome, PlainError, Registry, Scene, Silence, TIME_PROPERTY,
+    plain_sample,
 };
 use crate::{Millis, TableRules};
 
 /// What a frame may hold.
 const FRAME_BOUNDS: frame::Bounds = frame::Bounds { samples_max: 4 << 20, raw_bytes_max: 64 << 20 };
-/// The user property that has the source time of a plain message.
-const TIME_PROPERTY: &str = "time";
 
 /// The parameters, their newest values, and who chose them.
 #[derive(Debug)]
@@ -43,6 +43,9 @@ pub struct Chosen<'a> {
     pub packet_bytes_max: usize,
 }
 
+/// Shown a sample: its topic, itself, and what the table knows.
+pub type Seen<'a> = dyn FnMut(&Arc<str>, &Sample<'_>, &dyn Names) + 'a;
+
 /// Why samples were not taken.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say it")]
@@ -62,9 +65,7 @@ pub enum SampleRefused {
     )]
     Future { ahead_s: i64, most_s: u32 },
     #[error("{name} is declared as {declared}: {why}")]
-    Text { name: Box<str>, declared: &'static str, why: String },
-    #[error("the user property `time` is not a number of nanoseconds since 1970")]
-    Time,
+    Text { name: Box<str>, declared: &'static str, why: PlainError },
 }
 
 impl Table {
@@ -85,7 +86,10 @@ impl Table {
         bounds: &Bounds,
         answer_bytes_max: usize,
     ) -> Outcome {
-        let Self { registry, lists, .. } = self;
+        let Self { registry, lists, current, .. } = self;
+        if name == "values" {
+            return values::answer(registry, current, body, answer_bytes_max);
+        }
         Desk { registry, lists, bounds, session, answer_bytes_max }.answer(name, body)
     }
 
@@ -128,12 +132,7 @@ impl Table {
     }
 
     /// Shows the samples of a frame that was taken, of some parameters.
-    pub fn visit_frame(
-        &mut self,
-        payload: &[u8],
-        asked: &RangeSet,
-        see: &mut dyn FnMut(&Arc<str>, &Sample<'_>, &dyn Names),
-    ) {
+    pub fn visit_frame(&mut self, payload: &[u8], asked: &RangeSet, see: &mut Seen<'_>) {
         let Self { registry, scratch, .. } = self;
         let Ok(view) = FrameView::decode(payload, scratch, &FRAME_BOUNDS) else { return };
         for run in view.runs() {
@@ -159,16 +158,14 @@ impl Table {
         rules: &TableRules,
     ) -> Result<(), SampleRefused> {
         let Some(entry) = self.registry.get(parameter) else { return Ok(()) };
-        let value = entry.definition.parse(message.payload).map_err(|why| SampleRefused::Text {
+        let plain = plain_sample(entry, message.properties, message.payload, at.now_ns);
+        let plain = plain.map_err(|why| SampleRefused::Text {
             name: (&*entry.name).into(),
             declared: entry.definition.kind.name(),
             why,
         })?;
-        let time_ns = time_of(message)?.unwrap_or(at.now_ns);
-        check_time(time_ns, at, rules)?;
-        let quality = Quality::GOOD;
-        let sample = Sample { index: parameter, time_ns, quality, value: value.view() };
-        self.current.set(&sample, at);
+        check_time(plain.time_ns, at, rules)?;
+        self.current.set(&plain.of(parameter), at);
         let hops = Hops { published_ns: at.now_ns, received_ns: at.now_ns, skew_ns: 0 };
         let one: RangeSet = std::iter::once(parameter).collect();
         let Self { registry, current, groups, .. } = self;
@@ -180,13 +177,15 @@ impl Table {
     pub fn choose(&mut self, session: u64, chosen: &Chosen<'_>, at: Arrival) -> First {
         self.give_up(session, chosen.filter);
         let Self { registry, current, groups, lists, .. } = self;
-        let set = match list_of(chosen.filter) {
-            Some(list) => list.and_then(|id| lists.hold(id)).map(|set| RangeSet::clone(&set)),
-            None => Some(registry.matching(chosen.filter)),
+        let set = if chosen.filter.starts_with(LISTS) {
+            let list = list_of(chosen.filter).and_then(|id| lists.hold(id));
+            list.map(|set| RangeSet::clone(&set)).unwrap_or_default()
+        } else {
+            registry.matching(chosen.filter)
         };
         let choice = Choice {
             filter: chosen.filter.into(),
-            chosen: set.unwrap_or_default(),
+            chosen: set,
             identifier: chosen.identifier,
             needs: chosen.needs,
             packet_bytes_max: chosen.packet_bytes_max,
@@ -197,7 +196,7 @@ impl Table {
     /// A session gives up what it chose by this filter, if it did.
     pub fn give_up(&mut self, session: u64, filter: &str) {
         if self.groups.leave(session, filter) {
-            if let Some(Some(list)) = list_of(filter) {
+            if let Some(list) = list_of(filter) {
                 self.lists.release(list);
             }
         }
@@ -205,7 +204,8 @@ impl Table {
 
     /// Whether a filter names a list that is not there.
     pub fn is_missing(&self, filter: &str) -> bool {
-        list_of(filter).is_some_and(|id| id.is_none_or(|id| self.lists.get(id).is_none()))
+        let is_there = |id| self.lists.get(id).is_some();
+        filter.starts_with(LISTS) && !list_of(filter).is_some_and(is_there)
     }
 
     /// A session's connection is over: what only it published is stale. What is to be told, as JSON.
@@ -219,6 +219,7 @@ impl Table {
     }
 
     /// Parameters that were silent for too long are stale, others are fresh again. What is to be told.
+    #[expect(clippy::cast_precision_loss, reason = "so many periods need not be exact")]
     pub fn check_silent(&mut self, rules: &TableRules, at: Arrival) -> Vec<Vec<u8>> {
         let rule = Silence { periods: rules.stale_periods as f32, least_ms: rules.stale_min_ms };
         let silent = self.current.check_silent(rule, at);
@@ -238,6 +239,11 @@ impl Table {
         groups.offer_newest(stale, None, &scene(registry, current, at));
         let why = Quality::new(frame::Status::Stale, reason).why();
         vec![told(registry, Event::Stale, stale, why)]
+    }
+
+    /// How many selections are served; equal ones are one.
+    pub fn selections(&self) -> usize {
+        self.groups.len()
     }
 
     /// When [`Self::tick`] has something to do.
@@ -261,9 +267,9 @@ fn scene<'a>(registry: &'a Registry, current: &'a Current, at: Arrival) -> Scene
     Scene { now_ms: at.now_ms, now_ns: at.now_ns, names: registry, current }
 }
 
-/// Whether a filter is one of lists, and of which.
-fn list_of(filter: &str) -> Option<Option<ListId>> {
-    filter.strip_prefix(LISTS).map(ListId::parse)
+/// The list that a filter names.
+fn list_of(filter: &str) -> Option<ListId> {
+    filter.strip_prefix(LISTS).and_then(ListId::parse)
 }
 
 fn check(
@@ -303,16 +309,6 @@ fn check_time(time_ns: i64, at: Arrival, rules: &TableRules) -> Result<(), Sampl
     Ok(())
 }
 
-/// The source time that a plain message has.
-fn time_of(message: &Publish<'_>) -> Result<Option<i64>, SampleRefused> {
-    for (_, value) in message.properties.iter() {
-        if let Value::Pair(TIME_PROPERTY, text) = value {
-            return text.parse().map(Some).map_err(|_| SampleRefused::Time);
-        }
-    }
-    Ok(None)
-}
-
 /// The user properties of a sample that goes as a plain message.
 pub fn text_properties(properties: &mut PropertiesBuf, time_ns: i64, quality: Quality) {
     properties.clear();
@@ -329,28 +325,6 @@ pub fn refusal_told(topic: &str, why: &str, count: u64) -> Vec<u8> {
         "topic": topic, "error": "refused", "message": why, "count": count,
     });
     told.to_string().into_bytes()
-}
-
-impl Names for Registry {
-    fn name(&self, index: u32) -> Option<&str> {
-        self.get(index).map(|entry| &*entry.name)
-    }
-
-    fn kind(&self, index: u32) -> Option<Kind> {
-        self.get(index).map(|entry| entry.kind)
-    }
-
-    fn label(&self, index: u32, value: u32) -> Option<&str> {
-        self.get(index)?.definition.kind.labels()?.label(value)
-    }
-
-    fn is_enumeration(&self, index: u32) -> bool {
-        self.get(index).is_some_and(|entry| entry.definition.kind.labels().is_some())
-    }
-
-    fn rate_hz(&self, index: u32) -> Option<f64> {
-        self.get(index)?.definition.rate_hz
-    }
 }
 
 impl Entry {

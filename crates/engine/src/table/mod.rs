@@ -20,6 +20,7 @@ use crate::broker::Broker;
 use crate::client::Client;
 use crate::event::now_ns;
 use crate::post::Post;
+use crate::status::TableStatus;
 
 /// The table, and what is known of it without its lock.
 pub(crate) struct SharedTable {
@@ -77,6 +78,19 @@ impl SharedTable {
     /// The parameter that has this topic.
     pub fn index_of(&self, topic: &str) -> Option<u32> {
         if self.is_used() { self.lock().table.registry.index_of(topic) } else { None }
+    }
+
+    pub fn status(&self) -> TableStatus {
+        let Counters { frames, samples, refused } = &self.counters;
+        let inner = self.lock();
+        TableStatus {
+            parameters: inner.table.registry.len(),
+            stale: inner.table.current.stale(),
+            selections: inner.table.selections(),
+            frames: frames.load(Ordering::Relaxed),
+            samples: samples.load(Ordering::Relaxed),
+            refused: refused.load(Ordering::Relaxed),
+        }
     }
 
     /// From now on somebody is interested.

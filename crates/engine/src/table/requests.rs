@@ -15,6 +15,9 @@ use crate::table::Inner;
 /// Where changes of the table are told.
 const CHANGES: &str = "$slipring/table/changes";
 
+/// Bytes of an answer to the control plane.
+const OWN_ANSWER_BYTES: usize = 8 << 20;
+
 /// What is told of the table: JSON, one message each.
 pub(crate) type Told = Vec<Vec<u8>>;
 
@@ -47,6 +50,13 @@ pub(crate) fn tell(broker: &Broker, feed: &mut Feed, told: Told) {
 }
 
 impl Broker {
+    /// Answers a question of the control plane, which changes nothing.
+    pub fn ask_table(&self, name: &str, body: &[u8]) -> Vec<u8> {
+        let name = if matches!(name, "find" | "list" | "values") { name } else { "" };
+        let bounds = self.table_bounds();
+        self.table.lock().table.answer(0, name, body, &bounds, OWN_ANSWER_BYTES).answer
+    }
+
     fn table_bounds(&self) -> Bounds {
         let limits = self.plan.load().limits;
         Bounds {

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from slipring.frames import Table
 from slipring.model import Entry, Parameter
@@ -12,9 +13,11 @@ from slipring.native import journal_table, match_topics
 class Definitions:
     """A table, and the parameters whose names others have now."""
 
-    def __init__(self, identity: int, entries: Iterable[Entry]) -> None:
+    def __init__(self, identity: int, entries: Iterable[Entry], flaws: Sequence[str] = ()) -> None:
         self.entries = sorted(entries, key=lambda entry: entry.index)
         """By index; a name may come several times, the last one is the current one."""
+        self.flaws = list(flaws)
+        """What could not be read on the way to them."""
         self.table = Table(identity)
         for entry in self.entries:
             self.table.put(entry)
@@ -35,9 +38,9 @@ class Definitions:
 
 def of_journal(folder: Path) -> Definitions:
     """The definitions in a journal; none where no parameter was declared."""
-    identity, listed = journal_table(folder) or (0, [])
-    entries = (
-        Entry(index, name, Parameter.of_json(json.loads(definition)))
-        for index, name, definition in listed
-    )
-    return Definitions(identity, entries)
+    found, flaws = journal_table(folder)
+    listed: dict[str, Any] = json.loads(found) if found else {"table": 0, "parameters": []}
+    entries = [
+        Entry(one["index"], one["name"], Parameter.of_json(one)) for one in listed["parameters"]
+    ]
+    return Definitions(listed["table"], entries, flaws)

@@ -103,7 +103,7 @@ impl Tools {
 #[derive(Debug)]
 enum Flow {
     Every(Box<Every>),
-    Newest(Newest),
+    Newest(Box<Newest>),
 }
 
 #[derive(Debug)]
@@ -120,7 +120,7 @@ impl Group {
         let Key { ref filter, needs, identifier, packet_bytes_max } = key;
         let outlet = Outlet::new(filter, needs.deliver, identifier, packet_bytes_max);
         let flow = match needs.rate_mhz {
-            Some(rate_mhz) => Flow::Newest(Newest::new(rate_mhz, &needs, &chosen)),
+            Some(rate_mhz) => Flow::Newest(Box::new(Newest::new(rate_mhz, &needs, &chosen))),
             None => Flow::Every(Box::new(Every::new(&needs, beat_ms, &chosen))),
         };
         Self { key, chosen, outlet, members: Vec::new(), flow }
