@@ -20,7 +20,9 @@ def write_messages(
     writer = JournalWriter(path, segment_bytes)
     numbers = list(range(start, start + count))
     for first in range(0, count, 5):
-        messages = [(f"demo/{number % 3}", str(number).encode()) for number in numbers[first:][:5]]
+        messages = [
+            (f"demo/{number % 3}", str(number).encode()) for number in numbers[first : first + 5]
+        ]
         writer.append(f"publisher-{first % 2}", receive_ns + first, messages)
     writer.close()
 

@@ -21,7 +21,16 @@ from slipring.recording.form import Form, form_of, form_of_samples
 from slipring.spark.place import SCHEMES
 
 if TYPE_CHECKING:
+    from slipring.recording.history.export import Shape
     from slipring.recording.journal import Recording
+
+
+Out = Annotated[
+    Path,
+    typer.Argument(
+        metavar="OUT", help="A .parquet, .jsonl, .csv or .mcap file; - is standard output."
+    ),
+]
 
 
 @grouped({"samples": SampleOptions, "access": Access}, without={"url"})
@@ -33,12 +42,7 @@ def export(  # noqa: PLR0913 (each is an option, or several)
             help="Folder of a journal, or of its broker; or a broker's address, mqtt://host:port.",
         ),
     ],
-    out: Annotated[
-        Path,
-        typer.Argument(
-            metavar="OUT", help="A .parquet, .jsonl, .csv or .mcap file; - is standard output."
-        ),
-    ],
+    out: Out,
     *,
     first: From = None,
     last: To = None,
@@ -52,10 +56,9 @@ def export(  # noqa: PLR0913 (each is an option, or several)
     """Write messages of a journal, or samples of parameters, to a file.
 
     Messages become Parquet or JSON lines. With --parameters or --names, samples become Parquet
-    (a row for each sample, or --wide), CSV (a row for each time, or --grid), or MCAP.
-
-    The broker may be running. A file gets its name when it is whole; Ctrl-C leaves nothing.
-    What is damaged in the journal is told and passed over, and the exit code is then 1.
+    (a row for each sample, or --wide), CSV (a row for each time, or --grid), or MCAP. A file gets
+    its name when it is whole; Ctrl-C leaves nothing. What is damaged is told and passed over, and
+    the exit code is then 1.
 
     For example:
 
@@ -71,18 +74,15 @@ def export(  # noqa: PLR0913 (each is an option, or several)
     """
     interrupt.also_on_sigterm()
     reached = dataclasses.replace(access, url=journal)
-    source = reached.journal() if journal.startswith(SCHEMES) else Path(journal)
+    shape = _shape(samples, filters, out, form)
     try:
-        if samples.is_given:
-            _refuse_filters(filters)
-            shape = samples.shape(form_of_samples(out, form))
-            with _opened(out) as stream:
-                recorded = recording(source, first, last, None)
+        with _opened(out) as stream:
+            source = reached.journal() if journal.startswith(SCHEMES) else Path(journal)
+            recorded = recording(source, first, last, filters)
+            if isinstance(shape, Form):
+                came = _export_messages(recorded, shape, stream)
+            else:
                 came = export_samples(recorded, samples, shape, reached, stream)
-        else:
-            chosen = form_of(out, form)
-            with _opened(out) as stream:
-                came = _export_messages(recording(source, first, last, filters), chosen, stream)
     except BrokenPipeError:
         return  # nobody reads any more
     except KeyboardInterrupt:
@@ -92,9 +92,15 @@ def export(  # noqa: PLR0913 (each is an option, or several)
     _tell(came, out)
 
 
-def _refuse_filters(filters: list[str] | None) -> None:
+def _shape(
+    samples: SampleOptions, filters: list[str] | None, out: Path, form: Form | None
+) -> "Shape | Form":
+    """What a file of samples looks like, or the form of one of messages."""
+    if not samples.is_given:
+        return form_of(out, form)
     if filters:
         raise typer.BadParameter("--filter is for messages; --parameters chooses samples")
+    return samples.shape(form_of_samples(out, form))
 
 
 def _export_messages(recorded: "Recording", form: Form, stream: BinaryIO) -> Came:

@@ -55,7 +55,8 @@ class HistoryOptions:
         given = (self.prefix, self.time_column, self.time_format, self.types, self.dictionary)
         if any(one is not None for one in given) or self.units:
             return True
-        return str(file) != "-" and is_history(file)
+        # A pipe can be read once only.
+        return file.is_file() and is_history(file)
 
     def manner(self) -> "Manner":
         """How to read the file."""
