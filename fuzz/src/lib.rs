@@ -11,6 +11,7 @@ mod ledger;
 mod properties;
 mod session;
 mod spoken;
+mod table;
 mod topics;
 mod wire;
 
@@ -26,6 +27,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("ledger", ledger::ledger),
     ("properties", properties::properties),
     ("session", session::session),
+    ("table", table::table),
     ("topics", topics::topics),
     ("wire", wire::wire),
 ];
