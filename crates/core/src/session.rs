@@ -8,6 +8,7 @@ use slipring_wire::{
 };
 
 use crate::ledger::Kept;
+use crate::table::Needs;
 use crate::{Limit, Limits, Stop, levels};
 
 /// A session. It lives until it expires or its client asks for a clean start.
@@ -30,6 +31,8 @@ pub struct Options {
     pub retain_as_published: bool,
     /// Told with every message; 0 is none.
     pub identifier: u32,
+    /// What it needs of the parameters it chooses; None is a plain subscription.
+    pub needs: Option<Needs>,
 }
 
 /// A subscription that was entered.
@@ -133,6 +136,7 @@ impl Session {
             no_local: wanted.no_local,
             retain_as_published: wanted.retain_as_published,
             identifier,
+            needs: None,
         };
         self.subscriptions.insert(filter.clone(), options);
         let replay = match wanted.retain_handling {

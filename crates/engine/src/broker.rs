@@ -19,12 +19,13 @@ use crate::StartError;
 use crate::client::{Client, Link};
 use crate::event::{EventKind, Events};
 use crate::gates::Gates;
+use crate::history;
 use crate::jumps::Jumps;
 use crate::keeper::Keeper;
 use crate::losses::Losing;
 use crate::passwords::Passwords;
 use crate::reading::Reading;
-use crate::recovery::{self, Recovered};
+use crate::recovery::Recovered;
 use crate::registry::Registry;
 use crate::routes::{Audience, Routes};
 use crate::stored::Shelf;
@@ -106,7 +107,7 @@ impl Broker {
         gates: Arc<Gates>,
     ) -> Result<(Self, Recovered), StartError> {
         journal.set_bytes_max(plan.journal_bytes_max);
-        let state = recovery::read(&journal)?;
+        let state = history::read(&journal)?;
         let broker = Self::new(plan, Some(journal), gates);
         broker.begin_upkeep(state.needed());
         let recovered = broker.recover(state);

@@ -9,6 +9,7 @@ mod event;
 mod farewell;
 mod feed;
 mod gates;
+mod history;
 mod inlet;
 mod jumps;
 mod keeper;
@@ -46,6 +47,7 @@ use tokio::runtime::Runtime;
 
 use broker::Broker;
 pub use event::{Event, EventKind};
+pub use history::{JournalTable, journal_table};
 pub use listener::{
     Bind, BoundAddress, ClientCertificates, ListenerSettings, TlsError, TlsFault, TlsFiles,
 };
