@@ -6,6 +6,7 @@
 mod beside;
 mod client;
 mod exchange;
+mod frame;
 mod journal;
 mod ledger;
 mod properties;
@@ -22,6 +23,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("beside", beside::beside),
     ("client", client::client),
     ("exchange", exchange::exchange),
+    ("frame", frame::frame),
     ("journal", journal::journal),
     ("ledger", ledger::ledger),
     ("properties", properties::properties),

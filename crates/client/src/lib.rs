@@ -21,8 +21,8 @@ pub use client::{Client, Options, StartError};
 pub use credentials::Credentials;
 pub use loss::Loss;
 pub use machine::{
-    BatchId, Event, Extras, FlushId, Greeting, Machine, Message, MessageProperties, Notice, Outcome, PingId,
-    PublishId, Receipt, Refusal, SendError, Session, SubscriptionId, Tally,
+    BatchId, Event, Extras, FlushId, Greeting, Machine, Message, MessageProperties, Notice,
+    Outcome, PingId, PublishId, Receipt, Refusal, SendError, Session, SubscriptionId, Tally,
 };
 pub use transport::{TlsError, TlsFiles};
 pub use writer::{Block, WriteError, Writer, WriterOptions};

@@ -59,6 +59,11 @@ impl<T> Topics<T> {
         self.root.matching(Some(filter), true, visit);
     }
 
+    /// Whether a filter matches anything.
+    pub fn matches_any(&self, filter: &str) -> bool {
+        self.root.matches_any(Some(filter), true)
+    }
+
     /// Visits everything, in no order.
     pub fn each<'a>(&'a self, visit: &mut dyn FnMut(&'a T)) {
         self.root.each(visit);
@@ -85,6 +90,20 @@ impl<T> Node<T> {
                     node.matching(below, false, visit);
                 }
             }
+        }
+    }
+
+    fn matches_any(&self, rest: Option<&str>, root: bool) -> bool {
+        let Some(rest) = rest else { return self.here.is_some() };
+        let (level, below) = rest.split_once('/').map_or((rest, None), |(a, b)| (a, Some(b)));
+        // MQTT-4.7.2-1, as above.
+        let mut children = self.levels.iter().filter(|(name, _)| !(root && name.starts_with('$')));
+        match level {
+            "#" => {
+                self.here.is_some() || children.any(|(_, node)| node.matches_any(Some("#"), false))
+            }
+            "+" => children.any(|(_, node)| node.matches_any(below, false)),
+            _ => self.levels.get(level).is_some_and(|node| node.matches_any(below, false)),
         }
     }
 

@@ -5,8 +5,12 @@ mod records;
 
 use proptest::prelude::*;
 use records::{Parts, anything, small};
-use slipring_core::ledger::{BatchHead, Kept, Ledger, Record, Records, RetainedMessage, Run};
-use slipring_wire::QoS;
+use slipring_core::ledger::{
+    BatchHead, Carried, Kept, Ledger, Record, Records, RetainedMessage, Run,
+};
+use slipring_core::table::Entry;
+use slipring_wire::frame::{FrameBuf, Header, OwnedValue, Quality, Sample, Status, ValueView};
+use slipring_wire::{Properties, QoS};
 
 /// One batch: how many messages, its records, and the retained messages among them.
 #[derive(Clone, Debug)]
@@ -31,11 +35,45 @@ fn encoded(records: &[Parts]) -> Vec<u8> {
     out
 }
 
+/// A frame with a value for every parameter there can be, one of them of another kind.
+fn frame((quality, value): (u8, u64), table: u32) -> Vec<u8> {
+    let text = value.to_string();
+    let mut buf = FrameBuf::new();
+    for index in 2 * u32::from(b'a')..=2 * u32::from(b'c') {
+        let is_text = index % 2 == 1 || index == 196 && value % 4 == 3;
+        let value = if is_text { ValueView::Text(&text) } else { ValueView::F64(value as f64) };
+        let time_ns = i64::from(index) / 2;
+        let sample = Sample { index, time_ns, quality: Quality(quality), value };
+        buf.push_samples(value.kind(), &mut [sample]).unwrap();
+    }
+    let mut out = Vec::new();
+    buf.finish(&Header { table, ..Header::default() }, false, &mut out);
+    out
+}
+
+fn table_id(ledger: &Ledger) -> u32 {
+    ledger.table().unwrap().id()
+}
+
 fn apply(ledger: &mut Ledger, number: u32, batch: &Batch) {
     let base_offset = u64::from(number) * 3; // fewer than there are messages: offsets come up again
     let receive_ns = 1_000 * i64::from(number);
     let head = BatchHead { base_offset, messages: batch.messages, receive_ns };
-    ledger.apply(head, &encoded(&batch.records)).unwrap();
+    let mut records = Vec::new();
+    Record::TableIs { id: 1, revision: 0, end: 0 }.encode(&mut records);
+    records.extend(encoded(&batch.records));
+    ledger.apply(head, &records).unwrap();
+    for (offset, carried) in ledger.carried().to_vec() {
+        let value = (offset as u8, u64::from(number));
+        match carried {
+            Carried::Frame => ledger.frame(receive_ns, &frame(value, table_id(ledger))).unwrap(),
+            Carried::Sample(parameter) => {
+                let payload = value.1.to_string();
+                let payload = payload.as_bytes();
+                ledger.sample(receive_ns, parameter, Properties::NONE, payload).unwrap();
+            }
+        }
+    }
     for (index, topic, payload) in &batch.retained {
         let (qos, properties) = (QoS::AtLeastOnce, &[][..]);
         let message = RetainedMessage { topic, qos, properties, payload };
@@ -50,7 +88,22 @@ fn state(ledger: &Ledger) -> impl PartialEq + std::fmt::Debug {
     let retained: Vec<_> =
         ledger.retained().map(|(topic, kept)| (topic.to_owned(), kept.clone())).collect();
     let waiting: Vec<_> = ledger.waiting().map(|(offset, kept)| (offset, *kept)).collect();
-    (sessions, retained, waiting, ledger.highest_session(), ledger.newest_ns())
+    let newest = (ledger.highest_session(), ledger.newest_ns());
+    (sessions, retained, waiting, newest, table(ledger), values(ledger))
+}
+
+fn values(ledger: &Ledger) -> Vec<(u32, OwnedValue, i64, Quality)> {
+    let found = (0..200).filter_map(|index| Some((index, ledger.values().get(index)?)));
+    found.map(|(index, at)| (index, at.value.to_owned(), at.time_ns, at.quality)).collect()
+}
+
+fn table(ledger: &Ledger) -> impl PartialEq + std::fmt::Debug + use<> {
+    ledger.table().map(|entries| {
+        let own = |(index, entry): (u32, &Entry)| (index, entry.clone());
+        let there: Vec<_> = entries.iter_from(0).map(own).collect();
+        let removed: Vec<_> = entries.removed().map(own).collect();
+        (entries.id(), entries.revision(), entries.end(), entries.len(), there, removed)
+    })
 }
 
 fn snapshot(ledger: &Ledger) -> Vec<u8> {
@@ -181,4 +234,58 @@ fn an_empty_retained_message_forgets_and_an_expired_one_is_forgotten() {
     assert_eq!(topics(&ledger), ["b", "c"]);
     ledger.expire(1_000_000_005);
     assert_eq!(topics(&ledger), ["c"]);
+}
+
+#[test]
+fn the_table_comes_back_with_its_values_which_are_stale_then() {
+    let definition = r#"{"type":"f64"}"#;
+    let mut ledger = after(&[
+        Record::TableIs { id: 3, revision: 1, end: 0 },
+        Record::Declared { parameter: 194, name: "a", definition },
+        Record::Declared { parameter: 196, name: "b", definition },
+        Record::Framed { index: 2 },
+        Record::Sampled { index: 4, parameter: 196 },
+    ]);
+    assert_eq!(ledger.carried(), [(102, Carried::Frame), (104, Carried::Sample(196))]);
+    ledger.frame(5, &frame((0, 7), 3)).unwrap();
+    ledger.sample(6, 196, Properties::NONE, b"2.5").unwrap();
+    ledger.frame(7, &frame((0, 8), 4)).unwrap();
+    let good = Quality::GOOD;
+    let expected = [(194, OwnedValue::F64(7.0), 97, good), (196, OwnedValue::F64(2.5), 6, good)];
+    assert_eq!(values(&ledger), expected, "the frame of another table means nothing");
+    let restored = Ledger::restore(&snapshot(&ledger)).unwrap();
+    assert_eq!(values(&restored), expected);
+    let current = restored.restored_values(0);
+    let at = current.get(196).unwrap();
+    assert_eq!((at.value, at.time_ns, at.receive_ns), (ValueView::F64(2.5), 6, 7));
+    assert_eq!((at.quality.status(), at.quality.reason()), (Status::Stale, Quality::RESTORED));
+    let entries = restored.table().unwrap();
+    assert_eq!((entries.id(), entries.revision(), entries.end()), (3, 1, 197));
+}
+
+#[test]
+fn a_removed_parameter_has_no_value_even_when_it_is_there_again() {
+    let definition = r#"{"type":"f64"}"#;
+    let declared = Record::Declared { parameter: 194, name: "a", definition };
+    let mut ledger = after(&[Record::TableIs { id: 3, revision: 1, end: 0 }, declared.clone()]);
+    ledger.frame(5, &frame((0, 7), 3)).unwrap();
+    for record in [Record::Removed { parameter: 194 }, declared] {
+        assert_eq!(
+            values(&ledger).len(),
+            usize::from(record == Record::Removed { parameter: 194 })
+        );
+        let mut bytes = Vec::new();
+        record.encode(&mut bytes);
+        ledger.apply(BatchHead::default(), &bytes).unwrap();
+    }
+    assert_eq!(values(&ledger), []);
+}
+
+#[test]
+fn a_parameter_of_no_table_is_refused() {
+    let mut bytes = Vec::new();
+    let definition = r#"{"type":"f64"}"#;
+    Record::Declared { parameter: 0, name: "a", definition }.encode(&mut bytes);
+    let error = Ledger::default().apply(BatchHead::default(), &bytes).unwrap_err();
+    assert_eq!(error.what, "it is of a table that is not known");
 }

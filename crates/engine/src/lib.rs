@@ -10,6 +10,7 @@ mod event;
 mod farewell;
 mod feed;
 mod gates;
+mod history;
 mod inlet;
 mod jumps;
 mod keeper;
@@ -34,6 +35,7 @@ mod status;
 mod stored;
 mod subscribing;
 mod sys;
+mod table;
 mod traffic;
 mod upkeep;
 mod waiting;
@@ -49,13 +51,14 @@ use tokio::runtime::Runtime;
 
 use broker::Broker;
 pub use event::{Event, EventKind};
+pub use history::{JournalTable, journal_table};
 pub use listener::{
     Bind, BoundAddress, ClientCertificates, ListenerSettings, TlsError, TlsFault, TlsFiles,
 };
 pub use recovery::Recovered;
 pub use status::{
     Acknowledged, AwayStatus, ClientStatus, JournalStatus, NoticeCounts, PrefixTraffic, Status,
-    Totals,
+    TableStatus, Totals,
 };
 
 /// How long a stopping engine waits for its connections to end.
@@ -146,6 +149,7 @@ impl Engine {
             runtime.spawn(listener::accept(listener, Arc::clone(&broker)));
         }
         runtime.spawn(keeper::keep(Arc::clone(&broker)));
+        runtime.spawn(table::beat::run(Arc::clone(&broker)));
         runtime.spawn(upkeep::keep(Arc::clone(&broker), settings.segment_bytes));
         Ok(Self { broker, addresses, receipt, recovered, runtime: Mutex::new(Some(runtime)) })
     }
@@ -208,6 +212,11 @@ impl Engine {
     /// Up to `most` values that changed after a change; see [`slipring_core::Values::changed_after`].
     pub fn values(&self, after: u64, most: usize) -> Changed {
         self.broker.values_changed_after(after, most)
+    }
+
+    /// Answers a question about the table: `find`, `list` or `values`, as JSON; see `docs/table.md`.
+    pub fn ask_table(&self, name: &str, body: &[u8]) -> Vec<u8> {
+        self.broker.ask_table(name, body)
     }
 
     /// Reads what has arrived, says goodbye to every client, and brings the journal to disk.

@@ -16,6 +16,7 @@ use crate::client::{Client, Link};
 use crate::event::EventKind;
 use crate::feed::{Feed, Publisher};
 use crate::registry::{NotOpened, Opened, Refusal};
+use crate::table::refused::Refused;
 use crate::{asking, keeper};
 
 /// Why a connection ended.
@@ -83,6 +84,8 @@ pub(crate) struct Party {
     /// What must be before the client is let in; until it is, its further packets wait.
     pub check: Option<Check>,
     incoming: Incoming,
+    /// Samples that were refused, to be told.
+    refused: Refused,
     /// PUBACKs of this batch, settled together: publishers wait for the same lock.
     acks: Vec<PacketId>,
     will: Option<WillMessage>,
@@ -104,6 +107,7 @@ impl Party {
             blocks: false,
             check: None,
             incoming: Incoming::default(),
+            refused: Refused::default(),
             acks: Vec::new(),
             will: None,
             inherited: Vec::new(),
@@ -175,7 +179,14 @@ impl Party {
         if is_refused_by_journal(reason) && self.conversation.version() == Version::V311 {
             return Err(End::Closed(reason)); // it knows no other way to be refused
         }
-        self.conversation.acknowledge(qos, id, reason, &mut self.reply);
+        match self.feed.refusal.take() {
+            None => self.conversation.acknowledge(qos, id, reason, &mut self.reply),
+            Some(why) => {
+                self.conversation.refuse_publish(qos, id, reason, &why, &mut self.reply);
+                let post = &mut self.feed.post;
+                self.refused.add(&self.broker, client, message.topic, &why, post);
+            }
+        }
         Ok(())
     }
 
@@ -256,6 +267,9 @@ impl Party {
         self.broker.report(EventKind::Connected, &client.name, detail);
         self.will = opening.will;
         self.inherited.extend(will);
+        if session_present {
+            self.broker.select_again(&client, &mut self.feed.post);
+        }
         self.client = Some(client);
         if self.broker.is_stopping() {
             self.link.close(Reason::ServerShuttingDown);
@@ -291,6 +305,9 @@ impl Party {
         };
         let will = self.will.take().filter(|_| with_will);
         let will = self.broker.leave(&client, &self.link, will, expiry_s);
+        if client.link().is_none() {
+            self.broker.leave_table(client.key, &mut self.feed);
+        }
         self.link.leave();
         if let Some(will) = will {
             keeper::publish(&self.broker, &mut self.feed, &client, &will).await;

@@ -1,16 +1,17 @@
-//! Coming back: sessions, retained messages and wills as the journal has them, and the snapshots that
-//! keep coming back quick.
+//! Coming back: sessions, retained messages and wills as the journal has them.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use slipring_core::ledger::{BatchHead, Kept, Ledger, RetainedMessage};
-use slipring_core::{Message, Millis, Outgoing, Place, Session, Stored};
-use slipring_journal::{Damage, Journal, Position, ReadError, StateBatch};
-use slipring_wire::QoS;
+use slipring_core::ledger::{Kept, RetainedMessage};
+use slipring_core::table::{Current, Registry, Table};
+use slipring_core::{Message, Millis, Outgoing, Place, Session, Stored, TableRules};
+use slipring_journal::Damage;
 
 use crate::broker::Broker;
 use crate::client::Client;
+use crate::history::State;
 use crate::stored::age_ms;
 
 /// What came back when the broker started.
@@ -32,59 +33,16 @@ pub struct Recovered {
     pub took: Duration,
 }
 
-/// The state that the journal describes, and how far that is.
-pub(crate) struct State {
-    ledger: Ledger,
-    end: Position,
-    damage: Vec<Damage>,
-    flaws: Vec<String>,
-    begun: Instant,
-}
-
-/// Reads the newest snapshot and what came after it.
-pub(crate) fn read(journal: &Journal) -> Result<State, ReadError> {
-    let begun = Instant::now();
-    let mut reader = journal.reader();
-    let mut flaws = Vec::new();
-    let mut ledger = Ledger::default();
-    let mut from = None;
-    match reader.snapshot() {
-        Ok(None) => {}
-        Ok(Some((position, bytes))) => match Ledger::restore(&bytes) {
-            Ok(restored) => (ledger, from) = (restored, Some(position)),
-            Err(error) => flaws.push(format!("the snapshot of the sessions: {error}")),
-        },
-        Err(error) => flaws.push(error.to_string()),
-    }
-    let followed = reader.follow(from, &mut |batch| take(&mut ledger, &batch, &mut flaws))?;
-    Ok(State { ledger, end: followed.end, damage: followed.damage, flaws, begun })
-}
-
-fn take(ledger: &mut Ledger, batch: &StateBatch<'_>, flaws: &mut Vec<String>) {
-    let StateBatch { base_offset, count: messages, receive_ns, records, .. } = *batch;
-    if let Err(error) = ledger.apply(BatchHead { base_offset, messages, receive_ns }, records) {
-        flaws.push(format!("records at offset {base_offset}: {error}"));
-    }
-    for (offset, message) in batch.retained() {
-        let Ok(qos) = QoS::from_bits(message.flags.qos()) else { continue };
-        let (topic, properties, payload) = (message.topic, message.properties, message.payload);
-        ledger.retain(offset, receive_ns, RetainedMessage { topic, qos, properties, payload });
-    }
-}
-
-impl State {
-    /// The first offset of the journal that a session or a waiting message needs.
-    pub fn needed(&self) -> u64 {
-        self.ledger.needed().unwrap_or(self.end.offset).min(self.end.offset)
-    }
-
-    /// Where it ends, and the records that lead to it.
-    pub fn snapshot(&mut self, now_ns: i64) -> (Position, Vec<u8>) {
-        self.ledger.expire(now_ns);
-        let mut bytes = Vec::new();
-        self.ledger.snapshot(&mut bytes);
-        (self.end, bytes)
-    }
+/// The table that the journal knows, or a new one.
+pub(crate) fn table(state: Option<&State>, rules: &TableRules) -> Table {
+    let kept = state.and_then(|state| state.ledger.table());
+    let registry = match kept {
+        Some(entries) => Registry::restore(entries.clone()),
+        // Indices of another table must not be taken for ours.
+        None => Registry::new((RandomState::new().hash_one(0) as u32).max(1)),
+    };
+    let current = state.map_or_else(Current::default, |state| state.ledger.restored_values(0));
+    Table::new(registry, current, rules)
 }
 
 impl Broker {

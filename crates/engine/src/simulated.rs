@@ -14,8 +14,9 @@ use crate::broker::Broker;
 use crate::connection;
 use crate::event::now_ns;
 use crate::gates::Gates;
+use crate::history;
 use crate::origin::Origin;
-use crate::recovery::{self, Recovered};
+use crate::recovery::Recovered;
 
 /// Bytes on their way between a client and the broker, each way.
 const PIPE_BYTES: usize = 1 << 16;
@@ -75,7 +76,7 @@ impl Simulated {
     /// Writes a snapshot, as a running broker does now and then.
     pub fn snapshot(&mut self) {
         let Some(journal) = &self.broker.journal else { return };
-        let Ok(mut state) = recovery::read(journal) else { return };
+        let Ok(mut state) = history::read(journal) else { return };
         let asked = journal.append(&mut slipring_journal::Batch::new(), true);
         while self.committer.step() {}
         if asked.is_ok() && !self.broker.gates.has_failed() {

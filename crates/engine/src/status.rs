@@ -39,6 +39,8 @@ pub struct Status {
     pub reached: Vec<(Limit, u64)>,
     /// Topics with a newest value.
     pub topics: usize,
+    /// The current value table.
+    pub table: TableStatus,
     /// QoS 1 and 2 messages acknowledged since the start.
     pub acknowledged: Acknowledged,
     /// What nodes said to others since the start.
@@ -62,6 +64,23 @@ pub struct Totals {
     pub dropped: u64,
     /// Messages that expired before they could be delivered.
     pub expired: u64,
+}
+
+/// The current value table: what is in it, and what went through it since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TableStatus {
+    /// Parameters.
+    pub parameters: usize,
+    /// Those whose newest value is stale.
+    pub stale: usize,
+    /// Selections that are served; equal ones are one.
+    pub selections: usize,
+    /// Frames taken.
+    pub frames: u64,
+    /// Samples taken.
+    pub samples: u64,
+    /// Frames and plain values refused.
+    pub refused: u64,
 }
 
 /// QoS 1 and 2 messages by how safe they were when they were acknowledged.
@@ -196,6 +215,7 @@ impl Broker {
             waiting_bytes,
             reached: self.reached.all(),
             topics: self.topics(),
+            table: self.table.status(),
             acknowledged: self.gates.acknowledged.totals(),
             notices: self.notices.counts(),
             journal: self.journal.as_ref().map(|journal| JournalStatus {

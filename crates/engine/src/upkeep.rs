@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use crate::broker::Broker;
 use crate::event::{EventKind, now_ns};
-use crate::recovery;
+use crate::history;
 
 /// How often the journal is looked at.
 const ROUND: Duration = Duration::from_secs(1);
@@ -95,7 +95,7 @@ impl Broker {
 
     fn snapshot(&self, journal: &Journal, done: &mut Done) {
         let mark = self.gates.written();
-        let Ok(mut state) = recovery::read(journal) else { return };
+        let Ok(mut state) = history::read(journal) else { return };
         // What a power cut could take back must not be in it; the journal refuses that, too.
         let Ok((_, gate)) = self.append(&mut Batch::new(), Durability::Disk) else { return };
         let _ = Handle::current().block_on(timeout(SYNC_MAX, self.gates.passed(gate)));

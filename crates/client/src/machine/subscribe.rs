@@ -1,8 +1,8 @@
 //! Asking the broker for messages, and giving them up again.
 
 use slipring_wire::{
-    Packet, PacketId, Properties, PropertyId, QoS, Reason, SubAck, Subscribe, Subscription, Unsubscribe,
-    Violation, check_filter,
+    Packet, PacketId, Properties, PropertyId, QoS, Reason, SubAck, Subscribe, Subscription,
+    Unsubscribe, Violation, check_filter,
 };
 
 use super::answers::Request;

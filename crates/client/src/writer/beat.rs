@@ -24,9 +24,9 @@ impl Beat {
     /// The first tick after this moment.
     pub fn after(&self, now: Instant) -> Instant {
         let since = now.saturating_duration_since(self.first).as_nanos();
-        let Some(ticks) = since.checked_div(self.period.as_nanos()) else { return now };
-        let behind = since - ticks * self.period.as_nanos();
-        now + self.period - Duration::from_nanos(behind as u64)
+        let period = self.period.as_nanos();
+        let Some(behind) = since.checked_rem(period) else { return now };
+        now + Duration::from_nanos((period - behind) as u64)
     }
 }
 

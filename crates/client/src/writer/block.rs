@@ -24,7 +24,7 @@ pub struct Block<'a> {
     pub values: &'a [u8],
 }
 
-impl<'a> Block<'a> {
+impl Block<'_> {
     pub(super) fn parameters(&self) -> usize {
         self.ranges.iter().map(ExactSizeIterator::len).sum()
     }
@@ -140,8 +140,11 @@ mod tests {
 
     use super::*;
 
-    /// The indices, times, values and qualities of the parts a block is divided into.
-    fn parts(block: Block<'_>, most: usize, seen: &mut Vec<(Vec<u32>, Vec<i64>, Vec<u8>, usize)>) {
+    /// Indices, times, values, and how many qualities.
+    type Part = (Vec<u32>, Vec<i64>, Vec<u8>, usize);
+
+    /// The parts a block is divided into.
+    fn parts(block: Block<'_>, most: usize, seen: &mut Vec<Part>) {
         if block.samples() > most && block.halves(&mut |half| parts(half, most, seen)) {
             return;
         }
@@ -178,7 +181,7 @@ mod tests {
     fn bits_are_divided_where_a_byte_begins() {
         let block = Block {
             kind: Kind::Bool,
-            ranges: &[0..20],
+            ranges: std::slice::from_ref(&(0..20)),
             times: &[1],
             qualities: Qualities::Each(&[0; 20]),
             values: &[1, 2, 3],
@@ -192,8 +195,9 @@ mod tests {
     #[test]
     fn a_block_whose_parts_do_not_belong_together_is_refused() {
         let all = Qualities::All(Quality::GOOD);
+        let ranges = &[0..1, 5..6];
         let block =
-            Block { kind: Kind::F64, ranges: &[0..2], times: &[1], qualities: all, values: &[0; 16] };
+            Block { kind: Kind::F64, ranges, times: &[1], qualities: all, values: &[0; 16] };
         assert_eq!(block.check(), Ok(()));
         assert!(Block { values: &[0; 8], ..block }.check().is_err());
         assert!(Block { times: &[], ..block }.check().is_err());

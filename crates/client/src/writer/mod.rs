@@ -105,6 +105,12 @@ impl Writer {
         options: WriterOptions,
         runtime: &Handle,
     ) -> Result<Self, SendError> {
+        let (writer, sending) = Self::new(boxes, options)?;
+        runtime.spawn(sending.run());
+        Ok(writer)
+    }
+
+    fn new(boxes: Arc<Boxes>, options: WriterOptions) -> Result<(Self, Sending), SendError> {
         let topic = &options.topic;
         check_topic(topic).map_err(|error| SendError::Topic(topic.clone(), error))?;
         let frame_bytes_max = frame_bytes_max(&boxes, topic);
@@ -120,8 +126,8 @@ impl Writer {
         });
         let stream = boxes.outbox.change(crate::Machine::open_stream);
         let shared = Arc::new(Shared { boxes, state, wake: Notify::new(), options, stream });
-        runtime.spawn(Sending::new(shared.clone()).run());
-        Ok(Self { shared })
+        let sending = Sending::new(shared.clone());
+        Ok((Self { shared }, sending))
     }
 
     /// Says whose refusals a `Refused` notice is about.

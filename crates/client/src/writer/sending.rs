@@ -19,7 +19,7 @@ const UNANSWERED_MAX: u64 = 16;
 const SENT_NS: std::ops::Range<usize> = 16..24;
 
 /// What to do next.
-enum Next {
+pub(super) enum Next {
     Again,
     Wait(Option<Instant>),
     Over,
@@ -66,7 +66,7 @@ impl Sending {
         self.shared.boxes.outbox.change(|machine| machine.close_batch(stream));
     }
 
-    fn step(&mut self, now: Instant) -> Next {
+    pub(super) fn step(&mut self, now: Instant) -> Next {
         self.tell_flushed();
         if self.shared.boxes.outbox.is_over() {
             return Next::Over;
@@ -139,9 +139,8 @@ impl Sending {
         let Shared { boxes, options, stream, .. } = &*self.shared;
         let (qos, properties) = (options.qos, self.properties.borrow());
         let publish = Publish { qos, properties, ..Publish::new(&options.topic, &self.ready) };
-        let sent = boxes
-            .outbox
-            .send_on(connection, |machine| machine.publish_on(*stream, &publish));
+        let sent =
+            boxes.outbox.send_on(connection, |machine| machine.publish_on(*stream, &publish));
         match sent {
             Ok(mark) => self.mark = Some(mark),
             Err(SendError::Full | SendError::Away) => return Next::Wait(None),

@@ -7,7 +7,11 @@ use slipring_wire::{PacketId, QoS, check_filter, shared};
 use super::bytes::{Cursor, What};
 use super::record::{Kind, Record, RetainedMessage, Will, flag};
 use super::run::Manner;
+use crate::table::Needs;
 use crate::{Options, Priority, WillMessage};
+
+/// Needs of one subscription, at most: each once.
+const NEEDS_MAX: u64 = 5;
 
 /// A record that cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -161,7 +165,30 @@ impl<'a> Record<'a> {
                 let (priority, expires_ns) = read_waiting(cursor, flags)?;
                 Ok(Self::WaitingAt { offset: number, priority, expires_ns })
             }
-            _ => Ok(Self::Taken { offset: number }),
+            Kind::Taken => Ok(Self::Taken { offset: number }),
+            _ => Self::read_table(cursor, kind, number),
+        }
+    }
+
+    fn read_table(cursor: &mut Cursor<'a>, kind: Kind, number: u64) -> Result<Self, What> {
+        match kind {
+            Kind::TableIs => {
+                let (revision, end) = (cursor.number()?, cursor.small()?);
+                Ok(Self::TableIs { id: index(number)?, revision, end })
+            }
+            Kind::Declared => {
+                let (name, definition) = (cursor.text()?, cursor.text()?);
+                Ok(Self::Declared { parameter: index(number)?, name, definition })
+            }
+            Kind::Removed => Ok(Self::Removed { parameter: index(number)? }),
+            Kind::Framed => Ok(Self::Framed { index: index(number)? }),
+            Kind::Sampled => {
+                Ok(Self::Sampled { index: index(number)?, parameter: cursor.small()? })
+            }
+            _ => {
+                let (receive_ns, frame) = (cursor.signed()?, cursor.bytes()?);
+                Ok(Self::ValuesAt { receive_ns, frame })
+            }
         }
     }
 }
@@ -207,8 +234,19 @@ fn read_options(cursor: &mut Cursor<'_>) -> Result<(Options, bool), What> {
         no_local: flags & 4 != 0,
         retain_as_published: flags & 8 != 0,
         identifier: cursor.small()?,
+        needs: if flags & 32 == 0 { None } else { Some(read_needs(cursor)?) },
     };
     Ok((options, flags & 16 != 0))
+}
+
+fn read_needs(cursor: &mut Cursor<'_>) -> Result<Needs, What> {
+    let count = cursor.number()?;
+    if count > NEEDS_MAX {
+        return Err("a subscription has too many needs");
+    }
+    let properties = (0..count).map(|_| Ok((cursor.text()?, cursor.text()?)));
+    let properties = properties.collect::<Result<Vec<_>, What>>()?;
+    Needs::parse(properties).ok().flatten().ok_or("the needs of a subscription are none")
 }
 
 fn quality(flags: u8) -> QoS {

@@ -118,6 +118,33 @@ impl Record<'_> {
                 put_waiting(out, Kind::WaitingAt, *offset, *priority, *expires_ns);
             }
             Self::Taken { offset } => begin(out, Kind::Taken, 0, *offset),
+            _ => self.encode_table(out),
+        }
+    }
+
+    fn encode_table(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::TableIs { id, revision, end } => {
+                begin(out, Kind::TableIs, 0, u64::from(*id));
+                out.put_number(*revision);
+                out.put_number(u64::from(*end));
+            }
+            Self::Declared { parameter, name, definition } => {
+                begin(out, Kind::Declared, 0, u64::from(*parameter));
+                out.put_text(name);
+                out.put_text(definition);
+            }
+            Self::Removed { parameter } => begin(out, Kind::Removed, 0, u64::from(*parameter)),
+            Self::Framed { index } => begin(out, Kind::Framed, 0, u64::from(*index)),
+            Self::Sampled { index, parameter } => {
+                begin(out, Kind::Sampled, 0, u64::from(*index));
+                out.put_number(u64::from(*parameter));
+            }
+            Self::ValuesAt { receive_ns, frame } => {
+                begin(out, Kind::ValuesAt, 0, 0);
+                out.put_signed(*receive_ns);
+                out.put_bytes(frame);
+            }
             _ => unreachable!("encoded as one of the other groups"),
         }
     }
@@ -156,9 +183,18 @@ fn put_will(out: &mut Vec<u8>, will: &WillMessage) {
 fn put_options(out: &mut Vec<u8>, options: Options, replay: bool) {
     let flags = u8::from(options.no_local) << 2
         | u8::from(options.retain_as_published) << 3
-        | u8::from(replay) << 4;
+        | u8::from(replay) << 4
+        | u8::from(options.needs.is_some()) << 5;
     out.push(options.qos as u8 | flags);
     out.put_number(u64::from(options.identifier));
+    if let Some(needs) = options.needs {
+        let properties = needs.properties();
+        out.put_number(properties.len() as u64);
+        for (name, text) in properties {
+            out.put_text(name);
+            out.put_text(&text);
+        }
+    }
 }
 
 fn manner_flags(manner: &Manner) -> u8 {

@@ -1,4 +1,4 @@
-//! What the records in the journal say of sessions, retained and waiting messages.
+//! What the records in the journal say of sessions, retained and waiting messages, and of the table.
 //!
 //! Recovery applies every record; a snapshot is the records that lead to the same state. Pure.
 
@@ -12,6 +12,7 @@ mod record;
 mod run;
 mod snapshot;
 mod stock;
+mod table;
 
 pub use decode::{RecordError, Records};
 pub use deliveries::Deliveries;
@@ -19,12 +20,14 @@ pub use kept::{InFlight, Kept, KeptSubscription, PendingReplay};
 pub use record::{Record, RetainedMessage, Will};
 pub use run::{Manner, Run};
 pub use stock::{KeptRetained, KeptWaiting};
+pub use table::Carried;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use stock::Stock;
+use table::KeptTable;
 
 /// Manners of delivery that are shared by the messages that have them, the last so many.
 const MANNERS_KEPT: usize = 16;
@@ -54,11 +57,12 @@ impl BatchHead {
 const NO_SUCH_MESSAGE: &str = "it names a message that its batch does not have";
 
 /// The state that the records lead to.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Ledger {
     sessions: HashMap<u64, Kept>,
     clients: HashMap<Box<str>, u64>,
     stock: Stock,
+    table: KeptTable,
     /// The highest session number there was.
     highest: u64,
     /// The newest time there was.
@@ -79,10 +83,17 @@ impl Ledger {
     pub fn apply(&mut self, batch: BatchHead, records: &[u8]) -> Result<(), RecordError> {
         self.newest_ns = self.newest_ns.max(batch.receive_ns);
         self.stock.begin();
+        self.table.begin();
+        let applied = self.apply_records(&batch, records);
+        self.table.define();
+        applied
+    }
+
+    fn apply_records(&mut self, batch: &BatchHead, records: &[u8]) -> Result<(), RecordError> {
         let mut reading = Records::new(records);
         let mut at = 0;
         while let Some(record) = reading.next() {
-            let taken = self.take(&batch, record?);
+            let taken = self.take(batch, record?);
             taken.map_err(|what| RecordError { at, what })?;
             at = reading.place();
         }
@@ -160,6 +171,12 @@ impl Ledger {
             | Record::Waiting { .. }
             | Record::WaitingAt { .. }
             | Record::Taken { .. } => return self.stock.take(batch, &record),
+            Record::TableIs { .. }
+            | Record::Declared { .. }
+            | Record::Removed { .. }
+            | Record::Framed { .. }
+            | Record::Sampled { .. }
+            | Record::ValuesAt { .. } => return self.table.take(batch, &record),
             record => self.change(record),
         }
         Ok(())

@@ -1,4 +1,5 @@
-//! What is written about sessions: one record for each change, in the journal beside the messages.
+//! What is written about sessions and the table: one record for each change, in the journal beside the
+//! messages.
 
 use std::borrow::Cow;
 
@@ -82,6 +83,19 @@ pub enum Record<'a> {
     WaitingAt { offset: u64, priority: Priority, expires_ns: Option<i64> },
     /// A message waits no longer: it has a subscriber, is too old, or had to make room.
     Taken { offset: u64 },
+    /// The table is this one, and so far: what follows leads to this revision. One of another id begins
+    /// anew.
+    TableIs { id: u32, revision: u64, end: u32 },
+    /// A parameter is there: new, again, or described anew.
+    Declared { parameter: u32, name: &'a str, definition: &'a str },
+    /// A parameter is gone; what it was is remembered.
+    Removed { parameter: u32 },
+    /// A message of this batch is a frame.
+    Framed { index: u32 },
+    /// A message of this batch is a sample of a parameter.
+    Sampled { index: u32, parameter: u32 },
+    /// Newest values, as a frame. Only in snapshots.
+    ValuesAt { receive_ns: i64, frame: &'a [u8] },
 }
 
 /// What is kept of a retained message.
@@ -136,6 +150,12 @@ kinds! {
     Waiting = 21,
     WaitingAt = 22,
     Taken = 23,
+    TableIs = 24,
+    Declared = 25,
+    Removed = 26,
+    Framed = 27,
+    Sampled = 28,
+    ValuesAt = 29,
 }
 
 impl Kind {

@@ -21,6 +21,7 @@ impl Ledger {
             let (priority, expires_ns) = (kept.priority, kept.expires_ns);
             Record::WaitingAt { offset, priority, expires_ns }.encode(out);
         }
+        self.table.snapshot(self.newest_ns, out);
     }
 }
 

@@ -93,6 +93,11 @@ impl Outgoing {
         result
     }
 
+    /// The largest packet the client takes; None while it is away.
+    pub fn packet_bytes_max(&self) -> Option<usize> {
+        self.link.as_ref().map(|link| link.terms.packet_bytes as usize)
+    }
+
     /// Whether so little waits for the client's socket that a further frame may follow.
     pub fn is_drained(&self) -> bool {
         self.lane.queued_bytes() <= DRAINED_BYTES

@@ -4,8 +4,12 @@ use std::borrow::Cow;
 
 use proptest::prelude::*;
 use slipring_core::ledger::{Manner, Record, RetainedMessage};
+use slipring_core::table::{Band, Deadband, Deliver, Needs};
 use slipring_core::{Options, Priority, WillMessage};
 use slipring_wire::{PacketId, Properties, QoS, Will};
+
+/// The kind of newest values.
+const VALUES: u8 = 28;
 
 /// What a record is made of.
 #[derive(Clone, Debug)]
@@ -24,6 +28,7 @@ pub struct Parts {
     bytes: Vec<u8>,
     identifiers: Vec<u32>,
     will: Option<WillMessage>,
+    needs: Option<Needs>,
 }
 
 pub fn manner(qos: QoS) -> Manner {
@@ -47,6 +52,21 @@ fn will() -> impl Strategy<Value = Option<WillMessage>> {
     }))
 }
 
+fn needs() -> impl Strategy<Value = Option<Needs>> {
+    let deliver = prop::sample::select(vec![Deliver::Frame, Deliver::Text, Deliver::Json]);
+    let rate_mhz = prop::option::of(1u32..=1_000_000);
+    let deadband = prop::option::of((0.0..1e300, any::<bool>()));
+    let beat_ms = prop::option::of(0u16..=10_000);
+    let needs = (deliver, rate_mhz, deadband, any::<bool>(), beat_ms);
+    prop::option::of(needs.prop_map(|(deliver, rate_mhz, deadband, change, beat_ms)| {
+        let deadband = deadband.map(|(width, is_percent)| {
+            let band = Band::new(width).unwrap();
+            if is_percent { Deadband::Percent(band) } else { Deadband::Absolute(band) }
+        });
+        Needs { deliver, rate_mhz, deadband, change, beat_ms }
+    }))
+}
+
 /// A record of any kind with any contents.
 pub fn anything() -> impl Strategy<Value = Parts> {
     parts(any::<u64>(), 0u64..u64::MAX / 2, 1u32.., any::<u32>(), 1u16.., ".{0,8}", any::<u32>())
@@ -55,6 +75,7 @@ pub fn anything() -> impl Strategy<Value = Parts> {
 /// A record of any kind that has to do with the others.
 pub fn small() -> impl Strategy<Value = Parts> {
     parts(0u64..4, 0u64..40, 1u32..4, 0u32..2, 1u16..4, "[abc]", 1u32..3)
+        .prop_filter("only a snapshot has values", |parts| parts.kind != VALUES)
 }
 
 fn parts(
@@ -70,12 +91,12 @@ fn parts(
     let bytes = prop::collection::vec(any::<u8>(), 0..5);
     let identifiers = prop::collection::vec(identifier, 0..3);
     // Most is about messages of sessions that are there.
-    let kind = prop_oneof![3 => 0u8..23, 1 => Just(1u8), 3 => 10u8..16];
+    let kind = prop_oneof![3 => 0u8..=VALUES, 1 => Just(1u8), 3 => 10u8..16, 1 => 24u8..26];
     let numbers = (kind, session, offset, count, index, -9i64.., id);
-    let rest = (qos(), any::<[bool; 3]>(), text, filter, bytes, identifiers, will());
+    let rest = (qos(), any::<[bool; 3]>(), text, filter, bytes, identifiers, will(), needs());
     (numbers, rest).prop_map(|(numbers, rest)| {
         let (kind, session, offset, count, index, time_ns, id) = numbers;
-        let (qos, flags, text, filter, bytes, identifiers, will) = rest;
+        let (qos, flags, text, filter, bytes, identifiers, will, needs) = rest;
         Parts {
             kind,
             session,
@@ -91,6 +112,7 @@ fn parts(
             bytes,
             identifiers,
             will,
+            needs,
         }
     })
 }
@@ -112,7 +134,8 @@ impl Parts {
             5 => Record::Ended { session },
             6..=9 => self.subscription(),
             10..=17 => self.delivery(),
-            _ => self.message(),
+            18..=22 => self.message(),
+            _ => self.table(),
         }
     }
 
@@ -122,7 +145,8 @@ impl Parts {
         let (qos, identifier) = (self.qos, self.index);
         match self.kind {
             6 => {
-                let options = Options { qos, no_local, retain_as_published, identifier };
+                let needs = self.needs;
+                let options = Options { qos, no_local, retain_as_published, identifier, needs };
                 Record::Subscribed { session, filter, options, replay }
             }
             7 => Record::Unsubscribed { session, filter },
@@ -165,6 +189,30 @@ impl Parts {
             20 => Record::Waiting { index, priority, expires_ns },
             21 => Record::WaitingAt { offset, priority, expires_ns },
             _ => Record::Taken { offset },
+        }
+    }
+
+    fn table(&self) -> Record<'_> {
+        // An index has one name and one type for ever.
+        let letter = u32::from(self.text.bytes().next().unwrap_or_default());
+        let parameter = letter * 2 + u32::from(self.flags[0]);
+        let definition = match self.flags {
+            [false, false, _] => "{\"type\":\"f64\"}",
+            [false, true, _] => "{\"type\":\"f64\",\"rate_hz\":5.0}",
+            [true, false, _] => "{\"type\":\"text\"}",
+            [true, true, _] => "{\"type\":\"text\",\"source\":\"bus\"}",
+        };
+        match self.kind {
+            23 => Record::TableIs {
+                id: self.index.saturating_add(1),
+                revision: self.offset,
+                end: self.count,
+            },
+            24 => Record::Declared { parameter, name: &self.text, definition },
+            25 => Record::Removed { parameter },
+            26 => Record::Framed { index: self.index },
+            27 => Record::Sampled { index: self.index, parameter },
+            _ => Record::ValuesAt { receive_ns: self.time_ns, frame: &self.bytes },
         }
     }
 }

@@ -174,7 +174,8 @@ impl World {
             return;
         }
         let filter = format!("f/{}", self.subscribed);
-        let options = Options { qos, no_local: false, retain_as_published: false, identifier: 0 };
+        let (no_local, retain_as_published, identifier) = (false, false, 0);
+        let options = Options { qos, no_local, retain_as_published, identifier, needs: None };
         let record =
             Record::Subscribed { session: SESSION, filter: &filter, options, replay: true };
         self.disk.append(None, &[record]);

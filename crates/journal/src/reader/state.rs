@@ -39,6 +39,11 @@ impl<'a> StateBatch<'a> {
         })
     }
 
+    /// All messages with their offsets; ends early where one cannot be read.
+    pub fn messages(&self) -> impl Iterator<Item = (u64, Message<'a>)> + use<'a> {
+        self.messages.clone()
+    }
+
     /// The messages that are to be retained, with their offsets.
     pub fn retained(&self) -> impl Iterator<Item = (u64, Message<'a>)> + use<'a> {
         self.messages.clone().filter(|(_, message)| message.flags.retain())

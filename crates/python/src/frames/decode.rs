@@ -157,11 +157,11 @@ fn values(run: &RunView<'_>, body: &Bound<'_, PyBytes>, at: usize) -> PyResult<P
 }
 
 /// So many numbers, one after the other.
-fn array<'py, const WIDTH: usize>(
-    py: Python<'py>,
+fn array<const WIDTH: usize>(
+    py: Python<'_>,
     count: usize,
     numbers: impl Iterator<Item = [u8; WIDTH]>,
-) -> PyResult<Bound<'py, PyBytes>> {
+) -> PyResult<Bound<'_, PyBytes>> {
     PyBytes::new_with(py, count * WIDTH, |out| {
         for (place, number) in out.chunks_exact_mut(WIDTH).zip(numbers) {
             place.copy_from_slice(&number);

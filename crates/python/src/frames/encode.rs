@@ -79,7 +79,8 @@ fn push_samples(frame: &mut FrameBuf, run: &Bound<'_, PyTuple>) -> PyResult<()> 
     let (_, kind, samples): (String, u8, Samples<'_>) = run.extract()?;
     let kind = kind_of(kind)?;
     let given = samples.into_iter();
-    let given = given.map(|(index, time_ns, quality, value)| (kind, index, time_ns, quality, value));
+    let given =
+        given.map(|(index, time_ns, quality, value)| (kind, index, time_ns, quality, value));
     let values = values_of(given.collect())?;
     let mut all: Vec<_> = values.iter().map(|value| value.sample()).collect();
     frame.push_samples(kind, &mut all).map_err(refused)

@@ -22,8 +22,16 @@ pub(super) fn unfold(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
-/// Reads numbers from bytes that nobody has checked.
+/// Reads a number from bytes that nobody has checked, and how many bytes it has.
+#[inline]
 pub(super) fn read(bytes: &[u8]) -> Result<(u64, usize), Unreadable> {
+    match bytes {
+        [only @ 0..0x80, ..] => Ok((u64::from(*only), 1)),
+        _ => read_long(bytes),
+    }
+}
+
+fn read_long(bytes: &[u8]) -> Result<(u64, usize), Unreadable> {
     let mut value = 0;
     for (place, &byte) in bytes.iter().enumerate().take(10) {
         if place == 9 && byte > 1 {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use slipring_wire::frame::{FrameBuf, FrameView, RangeSet};
 
-use crate::any::{BOUNDS, any_frame, any_ranges, newest, visited};
+use crate::any::{BOUNDS, any_frame, any_ranges, each_run, newest, visited};
 
 /// Whatever decodes can be read and copied.
 fn use_all(bytes: &[u8], chosen: &RangeSet) {
@@ -19,8 +19,18 @@ fn use_all(bytes: &[u8], chosen: &RangeSet) {
 
 proptest! {
     #[test]
-    fn a_cut_frame_is_always_refused(frame in any_frame()) {
-        for length in 0..frame.len() {
+    fn a_cut_frame_is_always_refused(
+        frame in any_frame(),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 20),
+    ) {
+        let (mut ends, mut end) = (vec![0], 0);
+        each_run(&frame, |run| {
+            end += run.bytes().len();
+            ends.push(end);
+        });
+        let between_runs = ends.iter().flat_map(|end| [24 + end, 48 + end]);
+        let cuts = cuts.iter().map(|cut| cut.index(frame.len())).chain(between_runs);
+        for length in cuts.filter(|length| *length < frame.len()) {
             let mut scratch = Vec::new();
             prop_assert!(FrameView::decode(&frame[..length], &mut scratch, &BOUNDS).is_err());
         }

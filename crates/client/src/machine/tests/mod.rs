@@ -3,6 +3,8 @@
 mod publishing;
 mod receiving;
 mod reconnecting;
+mod selecting;
+mod streaming;
 
 use std::time::{Duration, Instant};
 
@@ -165,7 +167,8 @@ fn a_subscription_is_answered_for_each_filter_and_gets_its_messages() {
     let reasons = vec![Reason::Success, Reason::NotAuthorized];
     let packet_id = PacketId::new(1).unwrap();
     let suback = Packet::SubAck(SubAck { packet_id, properties: Properties::NONE, reasons });
-    let refusal = Refusal { filter: "secret".to_owned(), reason: Reason::NotAuthorized, text: None };
+    let refusal =
+        Refusal { filter: "secret".to_owned(), reason: Reason::NotAuthorized, text: None };
     let answer = Notice::Subscribed { id, refused: vec![refusal] };
     assert_eq!(feed(&mut machine, &bytes(&suback), now), [Event::Notice(answer)]);
     let late = feed(&mut machine, &bytes(&Packet::Publish(Publish::new("secret", b"x"))), now);

@@ -177,7 +177,8 @@ fn subscriptions_are_made_again_when_the_session_is_not_there() {
     assert_eq!(sent.last(), Some(&1), "at the same quality");
     let [high, low] = packet_id.to_be_bytes();
     let told = feed(&mut machine, &[0x90, 4, high, low, 0, 0x87], now);
-    let refused = vec![Refusal { filter: "a".to_owned(), reason: Reason::NotAuthorized, text: None }];
+    let refused =
+        vec![Refusal { filter: "a".to_owned(), reason: Reason::NotAuthorized, text: None }];
     assert_eq!(told, [Event::Notice(Notice::Subscribed { id, refused })]);
 }
 

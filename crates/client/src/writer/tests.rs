@@ -1,1 +1,0 @@
-//! The writer without a network.

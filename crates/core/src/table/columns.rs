@@ -1,0 +1,227 @@
+//! Samples in columns: an array for each part of a sample, so that many are read and written at once.
+//!
+//! A place has a sample where its change is not 0. Knows nothing of indices, names or time.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use slipring_wire::frame::{Kind, Qualities, Quality, Sample, ValueView};
+
+/// Places that share a newest change, so that a search steps over what is quiet.
+const BLOCK: usize = 64;
+
+/// One sample for each place.
+#[derive(Debug, Default)]
+pub(super) struct Columns {
+    pub kinds: Vec<Option<Kind>>,
+    /// The value's own bytes, little endian, the rest 0; of no meaning for text and bytes.
+    pub bits: Vec<u64>,
+    pub times: Vec<i64>,
+    pub qualities: Vec<u8>,
+    /// The number of the change that brought the sample; 0 where there is none.
+    pub changes: Vec<u64>,
+    /// The newest change of each block, or a later one.
+    blocks: Vec<u64>,
+    texts: HashMap<usize, Vec<u8>>,
+    text_bytes: usize,
+}
+
+impl Columns {
+    pub fn len(&self) -> usize {
+        self.changes.len()
+    }
+
+    pub fn text_bytes(&self) -> usize {
+        self.text_bytes
+    }
+
+    /// Makes room for at least so many places.
+    pub fn grow(&mut self, places: usize) {
+        if places > self.len() {
+            self.kinds.resize(places, None);
+            self.bits.resize(places, 0);
+            self.times.resize(places, 0);
+            self.qualities.resize(places, 0);
+            self.changes.resize(places, 0);
+            self.blocks.resize(places.div_ceil(BLOCK), 0);
+        }
+    }
+
+    pub fn has(&self, at: usize) -> bool {
+        self.changes.get(at).is_some_and(|change| *change > 0)
+    }
+
+    /// Takes the sample away; the kind stays.
+    pub fn clear(&mut self, at: usize) {
+        self.changes[at] = 0;
+        self.text_bytes -= self.texts.remove(&at).map_or(0, |text| text.len());
+    }
+
+    pub fn value(&self, at: usize) -> Option<ValueView<'_>> {
+        let kind = self.kinds[at].filter(|_| self.has(at))?;
+        Some(match kind {
+            Kind::Text => ValueView::Text(std::str::from_utf8(self.text(at)).unwrap_or_default()),
+            Kind::Bytes => ValueView::Bytes(self.text(at)),
+            _ => value_of(kind, self.bits[at]),
+        })
+    }
+
+    /// The bytes of a text; empty for other kinds.
+    pub fn text(&self, at: usize) -> &[u8] {
+        self.texts.get(&at).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn sample(&self, at: usize, index: u32) -> Option<Sample<'_>> {
+        let value = self.value(at)?;
+        let quality = Quality(self.qualities[at]);
+        Some(Sample { index, time_ns: self.times[at], quality, value })
+    }
+
+    pub fn set(&mut self, at: usize, sample: &Sample<'_>, change: u64) {
+        self.kinds[at] = Some(sample.value.kind());
+        self.times[at] = sample.time_ns;
+        self.qualities[at] = sample.quality.0;
+        match sample.value {
+            ValueView::Text(text) => self.set_text(at, text.as_bytes()),
+            ValueView::Bytes(bytes) => self.set_text(at, bytes),
+            value => self.bits[at] = bits_of(&value),
+        }
+        self.touch(at, change);
+    }
+
+    /// The sample of a place counts as new.
+    pub fn touch(&mut self, at: usize, change: u64) {
+        self.changes[at] = change;
+        let block = &mut self.blocks[at / BLOCK];
+        *block = change.max(*block);
+    }
+
+    fn set_text(&mut self, at: usize, bytes: &[u8]) {
+        let text = self.texts.entry(at).or_default();
+        self.text_bytes = self.text_bytes - text.len() + bytes.len();
+        text.clear();
+        text.extend_from_slice(bytes);
+    }
+
+    /// Values that lie as in a run, of places that follow each other; not for text and bytes.
+    pub fn fill(&mut self, span: Range<usize>, row: &RowPart<'_>, change: u64) {
+        let bits = &mut self.bits[span.clone()];
+        match row.kind.width() {
+            Some(1) => widen(bits, row.values, row.first, |bytes: [u8; 1]| bytes[0].into()),
+            Some(2) => widen(bits, row.values, row.first, |b| u16::from_le_bytes(b).into()),
+            Some(4) => widen(bits, row.values, row.first, |b| u32::from_le_bytes(b).into()),
+            Some(_) => widen(bits, row.values, row.first, u64::from_le_bytes),
+            None => unpack(bits, row.values, row.first),
+        }
+        self.kinds[span.clone()].fill(Some(row.kind));
+        self.times[span.clone()].fill(row.time_ns);
+        match row.qualities {
+            Qualities::All(quality) => self.qualities[span.clone()].fill(quality.0),
+            Qualities::Each(each) => {
+                let from = row.first + row.before;
+                self.qualities[span.clone()].copy_from_slice(&each[from..from + span.len()]);
+            }
+        }
+        self.blocks[span.start / BLOCK..=(span.end - 1) / BLOCK].fill(change);
+        self.changes[span].fill(change);
+    }
+
+    /// Shows the places in a span that have changed since, in spans as long as can be.
+    pub fn changed(&self, span: Range<usize>, since: u64, mut see: impl FnMut(Range<usize>)) {
+        let end = span.end.min(self.len());
+        let mut at = span.start;
+        while at < end {
+            at = self.next_changed(at, end, since);
+            let same = self.changes[at..end].iter().position(|change| *change <= since);
+            let until = same.map_or(end, |same| at + same);
+            if at < until {
+                see(at..until);
+            }
+            at = until;
+        }
+    }
+
+    fn next_changed(&self, mut at: usize, end: usize, since: u64) -> usize {
+        while at < end {
+            let stop = ((at / BLOCK + 1) * BLOCK).min(end);
+            if self.blocks[at / BLOCK] > since {
+                let found = self.changes[at..stop].iter().position(|change| *change > since);
+                if let Some(found) = found {
+                    return at + found;
+                }
+            }
+            at = stop;
+        }
+        end
+    }
+}
+
+/// A part of a run's row.
+#[derive(Clone, Copy)]
+pub(super) struct RowPart<'a> {
+    pub kind: Kind,
+    pub time_ns: i64,
+    /// The values of the whole row, and which of them is the first of the part.
+    pub values: &'a [u8],
+    pub first: usize,
+    /// The qualities of the whole run, and how many lie before the row.
+    pub qualities: Qualities<'a>,
+    pub before: usize,
+}
+
+fn widen<const N: usize>(
+    bits: &mut [u64],
+    values: &[u8],
+    first: usize,
+    read: impl Fn([u8; N]) -> u64,
+) {
+    let values = &values[first * N..(first + bits.len()) * N];
+    for (bits, bytes) in bits.iter_mut().zip(values.chunks_exact(N)) {
+        *bits = read(bytes.try_into().expect("chunks have this length"));
+    }
+}
+
+fn unpack(bits: &mut [u64], values: &[u8], first: usize) {
+    for (bit, bits) in (first..).zip(bits) {
+        *bits = u64::from(values[bit / 8] >> (bit % 8) & 1);
+    }
+}
+
+/// The value's own bytes in the low end of 64 bits; 0 for text and bytes.
+#[expect(clippy::cast_sign_loss, reason = "the same bits")]
+pub(super) fn bits_of(value: &ValueView<'_>) -> u64 {
+    match *value {
+        ValueView::Bool(value) => value.into(),
+        ValueView::U8(value) => value.into(),
+        ValueView::U16(value) => value.into(),
+        ValueView::U32(value) => value.into(),
+        ValueView::U64(value) => value,
+        ValueView::I8(value) => u64::from(value as u8),
+        ValueView::I16(value) => u64::from(value as u16),
+        ValueView::I32(value) => u64::from(value as u32),
+        ValueView::I64(value) => value as u64,
+        ValueView::F32(value) => value.to_bits().into(),
+        ValueView::F64(value) => value.to_bits(),
+        ValueView::Text(_) | ValueView::Bytes(_) => 0,
+    }
+}
+
+/// The value with these bits; empty for text and bytes.
+#[expect(clippy::cast_possible_wrap, reason = "the same bits")]
+pub(super) fn value_of(kind: Kind, bits: u64) -> ValueView<'static> {
+    match kind {
+        Kind::Bool => ValueView::Bool(bits != 0),
+        Kind::U8 => ValueView::U8(bits as u8),
+        Kind::U16 => ValueView::U16(bits as u16),
+        Kind::U32 => ValueView::U32(bits as u32),
+        Kind::U64 => ValueView::U64(bits),
+        Kind::I8 => ValueView::I8(bits as i8),
+        Kind::I16 => ValueView::I16(bits as i16),
+        Kind::I32 => ValueView::I32(bits as i32),
+        Kind::I64 => ValueView::I64(bits as i64),
+        Kind::F32 => ValueView::F32(f32::from_bits(bits as u32)),
+        Kind::F64 => ValueView::F64(f64::from_bits(bits)),
+        Kind::Text => ValueView::Text(""),
+        Kind::Bytes => ValueView::Bytes(&[]),
+    }
+}

@@ -1,0 +1,220 @@
+//! What is known of a parameter before its first sample: type, unit, range, limits, rate.
+//!
+//! Type, unit and labels are what a parameter is: they never change. The rest is described, and may be
+//! described again.
+
+use serde::{Deserialize, Serialize};
+use slipring_wire::frame::Kind;
+
+use super::labels::Labels;
+use super::problem::Code;
+
+/// Bytes of a unit, at most.
+pub const UNIT_BYTES_MAX: usize = 64;
+/// Bytes of a description, at most.
+pub const DESCRIPTION_BYTES_MAX: usize = 1_000;
+/// Bytes of a source, at most.
+pub const SOURCE_BYTES_MAX: usize = 256;
+/// Samples a second, at most.
+pub const RATE_HZ_MAX: f64 = 1e6;
+/// Labels that are shown to people where two definitions are compared.
+const LABELS_SHOWN: usize = 4;
+
+/// A parameter's definition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Definition {
+    /// The type of its values.
+    pub kind: ParameterKind,
+    /// What they are measured in; never empty.
+    pub unit: Option<String>,
+    /// What it is, for people; never empty.
+    pub description: Option<String>,
+    /// The lowest and the highest value there can be.
+    pub range: Option<(f64, f64)>,
+    /// Where a value is worth a warning.
+    pub limits: Option<AlarmLimits>,
+    /// How many samples a second are expected; one that stays away is stale.
+    pub rate_hz: Option<f64>,
+    /// Where it comes from: a device, a bus, a message; never empty.
+    pub source: Option<String>,
+}
+
+/// The type of a parameter's values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParameterKind {
+    /// As it travels.
+    Plain(Kind),
+    /// Numbers with labels.
+    Enum(Labels),
+}
+
+/// Values beyond which somebody should look, or act.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AlarmLimits {
+    /// Act below this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low_critical: Option<f64>,
+    /// Look below this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// Look above this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// Act above this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high_critical: Option<f64>,
+}
+
+impl ParameterKind {
+    /// How its values travel.
+    pub fn wire(&self) -> Kind {
+        match self {
+            Self::Plain(kind) => *kind,
+            Self::Enum(labels) => labels.kind(),
+        }
+    }
+
+    /// Its name in a definition.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Plain(kind) => kind.name(),
+            Self::Enum(_) => "enum",
+        }
+    }
+
+    /// The labels of an enumeration.
+    pub fn labels(&self) -> Option<&Labels> {
+        match self {
+            Self::Plain(_) => None,
+            Self::Enum(labels) => Some(labels),
+        }
+    }
+
+    fn is_ordered(&self) -> bool {
+        !matches!(self, Self::Plain(Kind::Text | Kind::Bytes))
+    }
+}
+
+impl Definition {
+    /// A definition with a type and nothing else.
+    pub fn new(kind: ParameterKind) -> Self {
+        Self {
+            kind,
+            unit: None,
+            description: None,
+            range: None,
+            limits: None,
+            rate_hz: None,
+            source: None,
+        }
+    }
+
+    /// Whether both are of one parameter: the same type, unit and labels.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.kind == other.kind && self.unit == other.unit
+    }
+
+    /// Names everything that is wrong with it.
+    pub fn check(&self, problem: &mut dyn FnMut(Code, String)) {
+        for (code, text, bytes_max) in [
+            (Code::Unit, &self.unit, UNIT_BYTES_MAX),
+            (Code::Description, &self.description, DESCRIPTION_BYTES_MAX),
+            (Code::Source, &self.source, SOURCE_BYTES_MAX),
+        ] {
+            match text.as_ref().map(String::len) {
+                Some(0) => problem(code, format!("the {} is empty", code.name())),
+                Some(bytes) if bytes > bytes_max => {
+                    let what = code.name();
+                    let text = format!("the {what} has {bytes} bytes; {bytes_max} are allowed");
+                    problem(code, text);
+                }
+                _ => {}
+            }
+        }
+        self.check_range(problem);
+        self.check_limits(problem);
+        if let Some(hz) = self.rate_hz.filter(|hz| !(*hz > 0.0 && *hz <= RATE_HZ_MAX)) {
+            let text = format!("a rate of {hz} Hz: it is more than 0, and at most {RATE_HZ_MAX}");
+            problem(Code::Rate, text);
+        }
+    }
+
+    fn check_range(&self, problem: &mut dyn FnMut(Code, String)) {
+        let Some((low, high)) = self.range else { return };
+        if !self.kind.is_ordered() {
+            problem(Code::Range, format!("{} has no range", self.kind.name()));
+        } else if !low.is_finite() || !high.is_finite() {
+            problem(Code::Range, format!("the range {low} to {high} is not of finite numbers"));
+        } else if low > high {
+            problem(Code::Range, format!("the range ends at {high}, below its begin {low}"));
+        }
+    }
+
+    fn check_limits(&self, problem: &mut dyn FnMut(Code, String)) {
+        let Some(limits) = &self.limits else { return };
+        if !self.kind.is_ordered() {
+            return problem(Code::Limits, format!("{} has no limits", self.kind.name()));
+        }
+        let mut below: Option<(&str, f64)> = None;
+        for (name, limit) in limits.named() {
+            let Some(limit) = limit else { continue };
+            if !limit.is_finite() {
+                problem(Code::Limits, format!("{name} is {limit}, not a finite number"));
+            }
+            if let Some((lower, value)) = below.filter(|(_, value)| *value > limit) {
+                problem(Code::Limits, format!("{lower} ({value}) is above {name} ({limit})"));
+            }
+            below = Some((name, limit));
+        }
+    }
+
+    /// What it is, for people: `f64 in 1/min`, `enum (0 off, 1 on)`.
+    pub fn identity(&self) -> String {
+        let kind = self.kind.name();
+        let labels = self.kind.labels().map_or_else(String::new, |labels| {
+            let shown = labels.iter().take(LABELS_SHOWN);
+            let shown: Vec<_> = shown.map(|(value, label)| format!("{value} {label}")).collect();
+            let more = if labels.len() > LABELS_SHOWN { ", ..." } else { "" };
+            format!(" ({}{more})", shown.join(", "))
+        });
+        let unit = self.unit.as_ref().map_or_else(String::new, |unit| format!(" in {unit}"));
+        format!("{kind}{labels}{unit}")
+    }
+
+    /// What two are, so that people see the difference.
+    pub(super) fn compared(&self, other: &Self) -> (String, String) {
+        let (one, two) = (self.identity(), other.identity());
+        let (Some(ours), Some(theirs)) = (self.kind.labels(), other.kind.labels()) else {
+            return (one, two);
+        };
+        if one != two {
+            return (one, two);
+        }
+        let same = ours.iter().zip(theirs.iter()).take_while(|(one, two)| one == two).count();
+        let label = |labels: &Labels| match labels.iter().nth(same) {
+            Some((value, label)) => format!("with {value} {label}"),
+            None => format!("with {} labels", labels.len()),
+        };
+        (format!("{one} {}", label(ours)), format!("{two} {}", label(theirs)))
+    }
+
+    /// Bytes it takes, about.
+    pub(super) fn bytes(&self) -> usize {
+        let texts = [&self.unit, &self.description, &self.source];
+        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+        size_of::<Self>() + texts + self.kind.labels().map_or(0, Labels::bytes)
+    }
+}
+
+impl AlarmLimits {
+    /// The limits by name, the lowest first.
+    pub fn named(&self) -> [(&'static str, Option<f64>); 4] {
+        [
+            ("low_critical", self.low_critical),
+            ("low", self.low),
+            ("high", self.high),
+            ("high_critical", self.high_critical),
+        ]
+    }
+}

@@ -1,0 +1,165 @@
+//! Every sample of what is chosen, gathered for a beat; or every one that is not as the last one sent.
+
+use slipring_wire::frame::{FrameBuf, Hops, RangeSet, RunView};
+
+use super::group::{Audience, Tools, changed};
+use super::outlet::{Mark, Outlet, Packets, Stamp};
+use super::sent::Sent;
+use crate::table::rows::Rows;
+use crate::table::spill::Spill;
+use crate::table::{Millis, Needs};
+
+/// More than this is not gathered: it is due at once.
+const GATHERED_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+#[derive(Debug)]
+pub(super) struct Every {
+    buf: FrameBuf,
+    packets: Packets,
+    beat_ms: Millis,
+    /// When what was gathered is sent; none where nothing was.
+    due_ms: Option<Millis>,
+    /// Of the newest publisher in what was gathered.
+    hops: Option<Hops>,
+    sent: Option<Sent>,
+}
+
+impl Every {
+    pub fn new(needs: &Needs, beat_ms: u16, chosen: &RangeSet) -> Self {
+        Self {
+            buf: FrameBuf::new(),
+            packets: Packets::default(),
+            beat_ms: needs.beat_ms.unwrap_or(beat_ms).into(),
+            due_ms: None,
+            hops: None,
+            sent: needs.compares().then(|| Sent::new(chosen, needs)),
+        }
+    }
+
+    pub fn due_ms(&self) -> Option<Millis> {
+        self.due_ms
+    }
+
+    /// Adds what is chosen of a run.
+    pub fn gather(
+        &mut self,
+        run: &RunView<'_>,
+        chosen: &RangeSet,
+        hops: Option<Hops>,
+        outlet: &Outlet,
+        stamp: &Stamp<'_>,
+    ) {
+        let Self { buf, packets, sent, .. } = self;
+        let stamp = Stamp { hops: hops.or(self.hops), ..*stamp };
+        let mut full = |buf: &mut FrameBuf| packets.seal(buf, outlet, &stamp);
+        let mut spill = Spill::new(buf, outlet.body_max, &mut full);
+        match sent {
+            None => spill.part(run, chosen),
+            Some(sent) => {
+                let mut worth = Vec::new();
+                run.visit(|sample| {
+                    worth.extend(sent.take(&sample, stamp.scene.names).then_some(sample));
+                });
+                sent.number_on();
+                spill.samples(run.kind, &mut worth);
+            }
+        }
+        self.gathered(hops, stamp.scene.now_ms);
+    }
+
+    fn gathered(&mut self, hops: Option<Hops>, now_ms: Millis) {
+        let bytes = self.packets.bytes() + self.buf.bytes();
+        if bytes == 0 {
+            return;
+        }
+        self.hops = hops.or(self.hops);
+        let due_ms = *self.due_ms.get_or_insert(now_ms + self.beat_ms);
+        if bytes > GATHERED_BYTES_MAX {
+            self.due_ms = Some(due_ms.min(now_ms));
+        }
+    }
+
+    /// Adds the newest value of each of these; all are chosen.
+    pub fn gather_newest(
+        &mut self,
+        parameters: &RangeSet,
+        hops: Option<Hops>,
+        outlet: &Outlet,
+        stamp: &Stamp<'_>,
+        tools: &mut Tools,
+    ) {
+        let worth = self.sent.as_mut().map(|sent| {
+            sent.settle(stamp.scene.current, parameters, 0, false, stamp.scene.names).taken
+        });
+        let worth = worth.as_ref().unwrap_or(parameters);
+        self.add(worth, hops, outlet, stamp, &mut tools.rows);
+    }
+
+    fn add(
+        &mut self,
+        parameters: &RangeSet,
+        hops: Option<Hops>,
+        outlet: &Outlet,
+        stamp: &Stamp<'_>,
+        rows: &mut Rows,
+    ) {
+        let Self { buf, packets, .. } = self;
+        let columns = &stamp.scene.current.columns;
+        let stamp = Stamp { hops: hops.or(self.hops), ..*stamp };
+        let mut full = |buf: &mut FrameBuf| packets.seal(buf, outlet, &stamp);
+        let mut spill = Spill::new(buf, outlet.body_max, &mut full);
+        changed(columns, parameters, 0, &mut |span, index| {
+            rows.add(columns, span, index, &mut spill);
+        });
+        rows.finish(columns, &mut spill);
+        self.gathered(hops, stamp.scene.now_ms);
+    }
+
+    /// What was gathered is for those who are there already. For the new one the newest values are
+    /// what was sent last, so the others get them too.
+    pub fn before_join(
+        &mut self,
+        alone: bool,
+        chosen: &RangeSet,
+        outlet: &Outlet,
+        stamp: &Stamp<'_>,
+        tools: &mut Tools,
+    ) -> Mark {
+        let scene = &stamp.scene;
+        if let Some(sent) = &mut self.sent {
+            let other = sent.settle(scene.current, chosen, 0, true, scene.names).taken;
+            if !alone {
+                self.add(&other, None, outlet, stamp, &mut tools.rows);
+            }
+        }
+        self.seal(outlet, stamp);
+        self.packets.mark()
+    }
+
+    fn seal(&mut self, outlet: &Outlet, stamp: &Stamp<'_>) {
+        let stamp = Stamp { hops: self.hops, ..*stamp };
+        self.packets.seal(&mut self.buf, outlet, &stamp);
+    }
+
+    pub fn rechoose(&mut self, chosen: &RangeSet) {
+        if let Some(sent) = &mut self.sent {
+            sent.rechoose(chosen);
+        }
+    }
+
+    /// Sends what was gathered; returns how many samples were too large for it.
+    pub fn flush(
+        &mut self,
+        audience: &mut Audience<'_, '_>,
+        outlet: &Outlet,
+        stamp: &Stamp<'_>,
+    ) -> u64 {
+        self.seal(outlet, stamp);
+        for at in 0..audience.members.len() {
+            let from = std::mem::take(&mut audience.members[at].from);
+            audience.give(at, &mut self.packets, from);
+        }
+        (self.due_ms, self.hops) = (None, None);
+        self.packets.clear()
+    }
+}

@@ -1,0 +1,246 @@
+//! One group: subscribers that chose the same with the same needs.
+
+use std::sync::Arc;
+
+use slipring_wire::frame::{FrameBuf, Hops, RangeSet, RunView};
+
+use super::every::Every;
+use super::newest::Newest;
+use super::outlet::{Mark, Outlet, Packets, Stamp};
+use super::{Choice, First, Send};
+use crate::table::columns::Columns;
+use crate::table::rows::Rows;
+use crate::table::spill::Spill;
+use crate::table::{Current, Millis, Needs};
+
+/// What subscribers of one group have alike.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub filter: Arc<str>,
+    needs: Needs,
+    identifier: u32,
+    packet_bytes_max: usize,
+}
+
+impl Key {
+    pub fn of(choice: &Choice) -> Self {
+        let Choice { needs, identifier, packet_bytes_max, .. } = *choice;
+        Self { filter: Arc::clone(&choice.filter), needs, identifier, packet_bytes_max }
+    }
+}
+
+/// A subscriber in a group.
+#[derive(Debug, Default)]
+pub(super) struct Member {
+    pub subscriber: u64,
+    /// The number of its next frame. Frames are counted for each subscriber, from 0 at its join, so
+    /// that a gap always means that one was lost on its way.
+    pub sequence: u32,
+    /// Every sample: what was gathered before it joined.
+    pub from: Mark,
+    /// Newest: the change up to which it has everything.
+    pub since: u64,
+    /// Newest: it gets the values of these too, though they are older.
+    pub owed: RangeSet,
+    /// Newest: it was not ready when it was its turn.
+    pub lagging: bool,
+}
+
+/// A group's subscribers, and how something is sent to them.
+pub(super) struct Audience<'a, 's> {
+    pub members: &'a mut [Member],
+    send: &'a mut Send<'s>,
+}
+
+impl Audience<'_, '_> {
+    /// Sends the packets that came after the mark to one of them.
+    pub fn give(&mut self, at: usize, packets: &mut Packets, from: Mark) {
+        let member = &mut self.members[at];
+        let (packets, messages) = packets.since(from, &mut member.sequence);
+        if messages > 0 {
+            (self.send)(member.subscriber, packets, messages);
+        }
+    }
+}
+
+/// Scratch memory that groups use in turn.
+#[derive(Debug, Default)]
+pub(super) struct Tools {
+    pub buf: FrameBuf,
+    pub packets: Packets,
+    pub rows: Rows,
+    pub lost: u64,
+}
+
+impl Tools {
+    /// Writes places of columns and makes packets of them; `each` adds the spans that are meant,
+    /// with the index of the first of each.
+    pub fn write(
+        &mut self,
+        columns: &Columns,
+        outlet: &Outlet,
+        stamp: &Stamp<'_>,
+        each: impl FnOnce(&mut dyn FnMut(std::ops::Range<usize>, u32)),
+    ) {
+        let Self { buf, packets, rows, .. } = self;
+        let mut full = |buf: &mut FrameBuf| packets.seal(buf, outlet, stamp);
+        let mut spill = Spill::new(buf, outlet.body_max, &mut full);
+        each(&mut |span, index| rows.add(columns, span, index, &mut spill));
+        rows.finish(columns, &mut spill);
+        spill.pass_on();
+    }
+
+    /// Takes the packets as what a new subscriber gets first.
+    pub fn first(&mut self, member: &mut Member) -> First {
+        let (packets, messages) = self.packets.since(Mark::default(), &mut member.sequence);
+        let first = First { packets: packets.to_vec(), messages };
+        self.lost += self.packets.clear();
+        first
+    }
+}
+
+/// Which samples a group gets.
+#[derive(Debug)]
+enum Flow {
+    Every(Box<Every>),
+    Newest(Box<Newest>),
+}
+
+#[derive(Debug)]
+pub(super) struct Group {
+    pub key: Key,
+    pub chosen: RangeSet,
+    outlet: Outlet,
+    members: Vec<Member>,
+    flow: Flow,
+}
+
+impl Group {
+    pub fn new(key: Key, chosen: RangeSet, beat_ms: u16) -> Self {
+        let Key { ref filter, needs, identifier, packet_bytes_max } = key;
+        let outlet = Outlet::new(filter, needs.deliver, identifier, packet_bytes_max);
+        let flow = match needs.rate_mhz {
+            Some(rate_mhz) => Flow::Newest(Box::new(Newest::new(rate_mhz, &needs, &chosen))),
+            None => Flow::Every(Box::new(Every::new(&needs, beat_ms, &chosen))),
+        };
+        Self { key, chosen, outlet, members: Vec::new(), flow }
+    }
+
+    pub fn join(&mut self, subscriber: u64, stamp: &Stamp<'_>, tools: &mut Tools) -> First {
+        let mut member = Member { subscriber, ..Member::default() };
+        let (outlet, chosen) = (&self.outlet, &self.chosen);
+        match &mut self.flow {
+            Flow::Every(every) => {
+                let alone = self.members.is_empty();
+                member.from = every.before_join(alone, chosen, outlet, stamp, tools);
+            }
+            Flow::Newest(newest) => member.since = newest.before_join(chosen, &stamp.scene),
+        }
+        let columns = &stamp.scene.current.columns;
+        tools.write(columns, outlet, stamp, |add| changed(columns, chosen, 0, add));
+        let first = tools.first(&mut member);
+        self.members.push(member);
+        first
+    }
+
+    /// Takes a subscriber out; returns how many are left.
+    pub fn part(&mut self, subscriber: u64) -> usize {
+        self.members.retain(|member| member.subscriber != subscriber);
+        self.members.len()
+    }
+
+    pub fn offer(&mut self, run: &RunView<'_>, hops: Option<Hops>, stamp: &Stamp<'_>) {
+        if !run.ranges().any(|range| overlaps(&self.chosen, range.start, range.end)) {
+            return;
+        }
+        match &mut self.flow {
+            Flow::Every(every) => {
+                every.gather(run, &self.chosen, hops, &self.outlet, stamp);
+            }
+            Flow::Newest(newest) => newest.note(hops),
+        }
+    }
+
+    pub fn offer_newest(
+        &mut self,
+        changed: &RangeSet,
+        hops: Option<Hops>,
+        stamp: &Stamp<'_>,
+        tools: &mut Tools,
+    ) {
+        if !changed.iter().any(|range| overlaps(&self.chosen, range.start, range.end)) {
+            return;
+        }
+        match &mut self.flow {
+            Flow::Every(every) => {
+                let changed = changed.intersect(&self.chosen);
+                every.gather_newest(&changed, hops, &self.outlet, stamp, tools);
+            }
+            Flow::Newest(newest) => newest.note(hops),
+        }
+    }
+
+    /// Other parameters are chosen now.
+    pub fn rechoose(&mut self, chosen: RangeSet, stamp: &Stamp<'_>, tools: &mut Tools) {
+        let new = stamp.scene.current.known(&chosen.difference(&self.chosen));
+        match &mut self.flow {
+            Flow::Every(every) => {
+                every.rechoose(&chosen);
+                every.gather_newest(&new, None, &self.outlet, stamp, tools);
+            }
+            Flow::Newest(newest) => {
+                newest.rechoose(&chosen, &new, &mut self.members, &stamp.scene);
+            }
+        }
+        self.chosen = chosen;
+    }
+
+    pub fn due_ms(&self, current: &Current) -> Option<Millis> {
+        match &self.flow {
+            Flow::Every(every) => every.due_ms(),
+            Flow::Newest(newest) => newest.due_ms(current),
+        }
+    }
+
+    pub fn tick(
+        &mut self,
+        stamp: &Stamp<'_>,
+        tools: &mut Tools,
+        ready: &mut dyn FnMut(u64) -> bool,
+        send: &mut Send<'_>,
+    ) {
+        let mut audience = Audience { members: &mut self.members, send };
+        let (chosen, outlet) = (&self.chosen, &self.outlet);
+        match &mut self.flow {
+            Flow::Every(every) => {
+                if every.due_ms().is_some_and(|due| due <= stamp.scene.now_ms) {
+                    tools.lost += every.flush(&mut audience, outlet, stamp);
+                }
+            }
+            Flow::Newest(newest) => {
+                let turn = newest.turn(chosen, audience.members, &stamp.scene, ready);
+                newest.serve(turn, chosen, &mut audience, outlet, stamp, tools);
+            }
+        }
+    }
+}
+
+/// Whether any of these indices is in the set.
+fn overlaps(set: &RangeSet, start: u32, end: u32) -> bool {
+    let ranges = set.as_slice();
+    let at = ranges.partition_point(|known| known.end <= start);
+    ranges.get(at).is_some_and(|known| known.start < end)
+}
+
+/// Shows the spans of chosen parameters that changed since, where place and index are the same.
+pub(super) fn changed(
+    columns: &Columns,
+    chosen: &RangeSet,
+    since: u64,
+    add: &mut dyn FnMut(std::ops::Range<usize>, u32),
+) {
+    for range in chosen {
+        let span = range.start as usize..range.end as usize;
+        columns.changed(span, since, |span| add(span.clone(), span.start as u32));
+    }
+}

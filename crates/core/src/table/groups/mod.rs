@@ -1,0 +1,217 @@
+//! Selections, shared: subscribers that chose the same with the same needs are one group, and each
+//! of its frames is encoded once (G8, P4).
+//!
+//! Every change of the newest values is offered here right after it was made. Never reads a clock
+//! and never waits; packets come out encoded.
+
+mod every;
+mod group;
+mod newest;
+mod outlet;
+mod sent;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use slipring_wire::frame::{Hops, RangeSet, RunView};
+
+pub use outlet::frame_topic;
+
+use self::group::{Group, Key, Tools};
+use self::outlet::Stamp;
+use super::{Current, LISTS, Millis, Names, Needs};
+
+/// What a subscriber chose and how it wants it.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The filter of the subscription.
+    pub filter: Arc<str>,
+    /// The parameters that it matches now.
+    pub chosen: RangeSet,
+    /// The identifier of the subscription; 0 where it has none.
+    pub identifier: u32,
+    /// What it needs.
+    pub needs: Needs,
+    /// The largest packet that the subscriber takes.
+    pub packet_bytes_max: usize,
+}
+
+/// The moment, and what is known at it.
+#[derive(Clone, Copy)]
+pub struct Scene<'a> {
+    /// By the clock that never goes back.
+    pub now_ms: Millis,
+    /// By the broker's clock, nanoseconds since 1970.
+    pub now_ns: i64,
+    /// The table.
+    pub names: &'a dyn Names,
+    /// The newest values.
+    pub current: &'a Current,
+}
+
+/// The values that a new subscriber gets first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct First {
+    /// Encoded packets, one after the other.
+    pub packets: Vec<u8>,
+    /// How many.
+    pub messages: u32,
+}
+
+/// Takes packets for a subscriber: one after the other in the bytes, so many messages.
+pub type Send<'a> = dyn FnMut(u64, &[u8], u32) + 'a;
+
+/// All selections.
+#[derive(Debug)]
+pub struct Groups {
+    table: u32,
+    /// How long samples are gathered where a subscriber does not say.
+    beat_ms: u16,
+    all: HashMap<u64, Group>,
+    by_key: HashMap<Key, u64>,
+    by_subscriber: HashMap<u64, Vec<u64>>,
+    next: u64,
+    tools: Tools,
+}
+
+impl Groups {
+    /// None yet; `beat_ms` is how long samples are gathered where a subscriber does not say.
+    pub fn new(table: u32, beat_ms: u16) -> Self {
+        Self {
+            table,
+            beat_ms,
+            all: HashMap::new(),
+            by_key: HashMap::new(),
+            by_subscriber: HashMap::new(),
+            next: 0,
+            tools: Tools::default(),
+        }
+    }
+
+    /// How many groups there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether nobody chose anything.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Samples that were too large for a packet of their subscriber, since this was last asked.
+    pub fn take_lost(&mut self) -> u64 {
+        std::mem::take(&mut self.tools.lost)
+    }
+
+    /// Adds a subscriber, instead of what it chose by the same filter before. What comes back is to
+    /// reach it before anything else of this selection.
+    pub fn join(&mut self, subscriber: u64, choice: Choice, scene: &Scene<'_>) -> First {
+        self.leave(subscriber, &choice.filter);
+        let key = Key::of(&choice);
+        let id = self.by_key.get(&key).copied().unwrap_or_else(|| self.found(key, choice.chosen));
+        self.by_subscriber.entry(subscriber).or_default().push(id);
+        let stamp = self.stamp(scene);
+        let group = self.all.get_mut(&id).expect("found or known");
+        group.join(subscriber, &stamp, &mut self.tools)
+    }
+
+    fn stamp<'a>(&self, scene: &Scene<'a>) -> Stamp<'a> {
+        Stamp { table: self.table, hops: None, scene: *scene }
+    }
+
+    fn found(&mut self, key: Key, chosen: RangeSet) -> u64 {
+        self.next += 1;
+        self.all.insert(self.next, Group::new(key.clone(), chosen, self.beat_ms));
+        self.by_key.insert(key, self.next);
+        self.next
+    }
+
+    /// The filters by which a subscriber chose.
+    pub fn filters(&self, subscriber: u64) -> Vec<Arc<str>> {
+        let ids = self.by_subscriber.get(&subscriber).into_iter().flatten();
+        ids.map(|id| Arc::clone(&self.all[id].key.filter)).collect()
+    }
+
+    /// Ends what a subscriber chose by this filter; false if it did not.
+    pub fn leave(&mut self, subscriber: u64, filter: &str) -> bool {
+        let Some(ids) = self.by_subscriber.get_mut(&subscriber) else { return false };
+        let of_filter = |id: &u64| &*self.all[id].key.filter == filter;
+        let Some(at) = ids.iter().position(of_filter) else { return false };
+        let id = ids.swap_remove(at);
+        if ids.is_empty() {
+            self.by_subscriber.remove(&subscriber);
+        }
+        self.part(subscriber, id);
+        true
+    }
+
+    /// Ends all that a subscriber chose.
+    pub fn leave_all(&mut self, subscriber: u64) {
+        for id in self.by_subscriber.remove(&subscriber).unwrap_or_default() {
+            self.part(subscriber, id);
+        }
+    }
+
+    fn part(&mut self, subscriber: u64, id: u64) {
+        let group = self.all.get_mut(&id).expect("a subscriber's group is there");
+        if group.part(subscriber) == 0 {
+            self.by_key.remove(&group.key);
+            self.all.remove(&id);
+        }
+    }
+
+    /// Tells the groups of a run that the newest values have taken over.
+    pub fn offer(&mut self, run: &RunView<'_>, hops: Option<Hops>, scene: &Scene<'_>) {
+        let stamp = self.stamp(scene);
+        for group in self.all.values_mut() {
+            group.offer(run, hops, &stamp);
+        }
+    }
+
+    /// Tells the groups that these parameters have a newer value, or another quality: each one's
+    /// newest is a sample.
+    pub fn offer_newest(&mut self, changed: &RangeSet, hops: Option<Hops>, scene: &Scene<'_>) {
+        let stamp = self.stamp(scene);
+        for group in self.all.values_mut() {
+            group.offer_newest(changed, hops, &stamp, &mut self.tools);
+        }
+    }
+
+    /// The table has other parameters now: filters choose again. Of what is newly chosen the values
+    /// are sent. Lists stay as they are.
+    pub fn table_changed(&mut self, choose: &mut dyn FnMut(&str) -> RangeSet, scene: &Scene<'_>) {
+        let stamp = self.stamp(scene);
+        let mut known: HashMap<Arc<str>, RangeSet> = HashMap::new();
+        for group in self.all.values_mut() {
+            let filter = &group.key.filter;
+            if filter.starts_with(LISTS) {
+                continue;
+            }
+            let chosen = known.entry(Arc::clone(filter)).or_insert_with(|| choose(filter));
+            if *chosen != group.chosen {
+                group.rechoose(chosen.clone(), &stamp, &mut self.tools);
+            }
+        }
+    }
+
+    /// When [`Self::tick`] has something to do; it may be over already.
+    pub fn next_due_ms(&self, current: &Current) -> Option<Millis> {
+        self.all.values().filter_map(|group| group.due_ms(current)).min()
+    }
+
+    /// Sends what is due. `ready` says whether a subscriber has taken what it was sent before; it is
+    /// asked at most once for each.
+    pub fn tick(
+        &mut self,
+        scene: &Scene<'_>,
+        ready: &mut dyn FnMut(u64) -> bool,
+        send: &mut Send<'_>,
+    ) {
+        let stamp = self.stamp(scene);
+        let mut asked: HashMap<u64, bool> = HashMap::new();
+        let mut ready = |subscriber| *asked.entry(subscriber).or_insert_with(|| ready(subscriber));
+        for group in self.all.values_mut() {
+            group.tick(&stamp, &mut self.tools, &mut ready, send);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! What all packets of a group have alike, and packets made of gathered runs.
+
+use slipring_wire::frame::{Bounds, CONTENT_TYPE, FrameBuf, FrameView, Header, Hops};
+use slipring_wire::{Packet, PropertiesBuf, PropertyId, Publish, Value, Version};
+
+use super::super::Deliver;
+use super::super::text::Plain;
+use super::Scene;
+
+/// A frame to a subscriber is at most about so long.
+const FRAME_BYTES_MAX: usize = 256 * 1024;
+/// A frame's header with hops.
+const HEADER_BYTES: usize = 48;
+/// The first byte of a PUBLISH at QoS 0 and its longest length.
+const FIXED_BYTES: usize = 5;
+/// Where a frame has its sequence.
+const SEQUENCE_AT: usize = 12;
+const WHATEVER: Bounds = Bounds { samples_max: usize::MAX, raw_bytes_max: usize::MAX };
+
+/// The topic that frames for a filter have: one that the filter matches.
+pub fn frame_topic(filter: &str) -> String {
+    let topic = match filter {
+        "#" => "*",
+        "/#" => "/",
+        _ => filter.strip_suffix("/#").unwrap_or(filter),
+    };
+    topic.replace('+', "*")
+}
+
+/// How a group's packets look.
+#[derive(Debug)]
+pub(super) struct Outlet {
+    deliver: Deliver,
+    identifier: u32,
+    packet_bytes_max: usize,
+    /// Topic and properties of a frame's packet.
+    head: Vec<u8>,
+    /// Bytes of runs that a frame takes.
+    pub body_max: usize,
+}
+
+/// What is put on packets when they are made.
+#[derive(Clone, Copy)]
+pub(super) struct Stamp<'a> {
+    pub table: u32,
+    pub hops: Option<Hops>,
+    pub scene: Scene<'a>,
+}
+
+impl Stamp<'_> {
+    fn header(&self) -> Header {
+        Header { table: self.table, sequence: 0, sent_ns: self.scene.now_ns, hops: self.hops }
+    }
+}
+
+impl Outlet {
+    pub fn new(filter: &str, deliver: Deliver, identifier: u32, packet_bytes_max: usize) -> Self {
+        let head = head(&frame_topic(filter), identifier);
+        let around = FIXED_BYTES + head.len() + HEADER_BYTES;
+        let body_max = match deliver {
+            Deliver::Frame => packet_bytes_max.saturating_sub(around),
+            Deliver::Text | Deliver::Json => usize::MAX,
+        };
+        let body_max = body_max.min(FRAME_BYTES_MAX - around.min(FRAME_BYTES_MAX));
+        Self { deliver, identifier, packet_bytes_max, head, body_max }
+    }
+}
+
+/// What follows the fixed header of a frame's packet, up to the frame.
+fn head(topic: &str, identifier: u32) -> Vec<u8> {
+    let mut properties = PropertiesBuf::new();
+    properties.push(PropertyId::ContentType, Value::Text(CONTENT_TYPE));
+    if identifier > 0 {
+        properties.push(PropertyId::SubscriptionIdentifier, Value::Varint(identifier));
+    }
+    let mut packet = Vec::new();
+    let publish = Publish { properties: properties.borrow(), ..Publish::new(topic, &[]) };
+    Packet::Publish(publish).encode(Version::V5, &mut packet);
+    let length = packet[1..].iter().position(|byte| *byte < 0x80).expect("a length ends");
+    packet.split_off(length + 2)
+}
+
+/// Packets that wait to be sent.
+#[derive(Debug, Default)]
+pub(super) struct Packets {
+    bytes: Vec<u8>,
+    /// Where frames begin, in those bytes.
+    frames: Vec<usize>,
+    messages: u32,
+    /// Samples that were too large for a packet of these subscribers.
+    lost: u64,
+    frame: Vec<u8>,
+    inflated: Vec<u8>,
+    plain: Plain,
+}
+
+/// How much there was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Mark {
+    bytes: usize,
+    frames: usize,
+    messages: u32,
+}
+
+impl Packets {
+    /// Makes packets of what was gathered.
+    pub fn seal(&mut self, buf: &mut FrameBuf, outlet: &Outlet, stamp: &Stamp<'_>) {
+        if buf.is_empty() {
+            return;
+        }
+        match outlet.deliver {
+            Deliver::Frame => self.frame(buf, outlet, stamp),
+            Deliver::Text | Deliver::Json => self.plain(buf, outlet, stamp),
+        }
+    }
+
+    fn frame(&mut self, buf: &mut FrameBuf, outlet: &Outlet, stamp: &Stamp<'_>) {
+        let header = stamp.header();
+        let header_bytes = if header.hops.is_some() { HEADER_BYTES } else { HEADER_BYTES / 2 };
+        let (start, samples) = (self.bytes.len(), buf.samples());
+        let length = outlet.head.len() + header_bytes + buf.bytes();
+        self.bytes.push(0x30);
+        put_varint(length as u32, &mut self.bytes);
+        self.bytes.extend_from_slice(&outlet.head);
+        let at = self.bytes.len();
+        buf.finish(&header, false, &mut self.bytes);
+        debug_assert_eq!(self.bytes.len() - at + outlet.head.len(), length);
+        if self.keep(start, samples as u64, outlet) {
+            self.frames.push(at);
+        }
+    }
+
+    fn plain(&mut self, buf: &mut FrameBuf, outlet: &Outlet, stamp: &Stamp<'_>) {
+        let mut frame = std::mem::take(&mut self.frame);
+        let mut inflated = std::mem::take(&mut self.inflated);
+        frame.clear();
+        buf.finish(&stamp.header(), false, &mut frame);
+        let view = FrameView::decode(&frame, &mut inflated, &WHATEVER).expect("made here");
+        for run in view.runs() {
+            run.visit(|sample| {
+                let Outlet { deliver, identifier, .. } = *outlet;
+                let start = self.bytes.len();
+                let out = &mut self.bytes;
+                if self.plain.write(&sample, deliver, identifier, stamp.scene.names, out) {
+                    self.keep(start, 1, outlet);
+                }
+            });
+        }
+        (self.frame, self.inflated) = (frame, inflated);
+    }
+
+    /// Counts the packet that begins here; one that is too large goes (MQTT-3.1.2-24).
+    fn keep(&mut self, start: usize, samples: u64, outlet: &Outlet) -> bool {
+        let fits = self.bytes.len() - start <= outlet.packet_bytes_max;
+        if fits {
+            self.messages += 1;
+        } else {
+            self.bytes.truncate(start);
+            self.lost += samples;
+        }
+        fits
+    }
+
+    /// The bytes that wait.
+    pub fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub fn mark(&self) -> Mark {
+        let (bytes, frames) = (self.bytes.len(), self.frames.len());
+        Mark { bytes, frames, messages: self.messages }
+    }
+
+    /// What came after the mark, for one subscriber: its frames are numbered from `sequence` on.
+    pub fn since(&mut self, mark: Mark, sequence: &mut u32) -> (&[u8], u32) {
+        for frame in &self.frames[mark.frames..] {
+            let at = frame + SEQUENCE_AT;
+            self.bytes[at..at + 4].copy_from_slice(&sequence.to_le_bytes());
+            *sequence = sequence.wrapping_add(1);
+        }
+        (&self.bytes[mark.bytes..], self.messages - mark.messages)
+    }
+
+    /// Forgets the packets, and most of a memory that has grown much; what was lost is returned.
+    pub fn clear(&mut self) -> u64 {
+        self.bytes.clear();
+        self.bytes.shrink_to(8 * FRAME_BYTES_MAX);
+        self.frames.clear();
+        self.messages = 0;
+        std::mem::take(&mut self.lost)
+    }
+}
+
+fn put_varint(mut value: u32, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}

@@ -1,0 +1,55 @@
+//! The current value table: which parameters there are, their newest values, who publishes them and who
+//! chose them (G3, G8).
+//!
+//! Pure: requests come in as bytes, answers go out as bytes, and what changed is a value that the
+//! engine writes to the journal and tells to others.
+
+mod answer;
+mod columns;
+mod current;
+mod declare;
+mod definition;
+mod desk;
+mod entries;
+mod groups;
+mod labels;
+mod lists;
+mod names;
+mod needs;
+mod plain;
+mod problem;
+mod publishers;
+mod registry;
+mod request;
+mod rows;
+mod spill;
+mod spoken;
+mod stale;
+mod text;
+mod values;
+mod whole;
+
+pub use answer::{Event, told};
+pub use current::{Arrival, Current, CurrentView};
+pub use declare::Declared;
+pub use definition::{AlarmLimits, Definition, ParameterKind};
+pub use desk::{Desk, Outcome};
+pub use entries::{Entries, Entry, INDICES_MAX};
+pub use groups::{Choice, First, Groups, Scene, frame_topic};
+pub use labels::Labels;
+pub use lists::{ListId, Lists, ListsFull};
+pub use names::Names;
+pub use needs::{Band, Deadband, Deliver, Needs};
+pub use plain::{PlainError, PlainSample, TIME_PROPERTY, plain_sample};
+pub use problem::{Code, PROBLEMS_MAX, Problem, Refusal};
+pub use publishers::Publishers;
+pub use registry::{Bounds, Change, Registry};
+pub use request::{Declaration, Request, Wanted};
+pub use stale::Silence;
+pub use text::{json, text};
+pub use whole::{Chosen, SampleRefused, Table, refusal_told, text_properties};
+
+use crate::Millis;
+
+/// What the filters of lists begin with: what they choose stays as it is.
+pub const LISTS: &str = "$selection/";

@@ -1,0 +1,135 @@
+//! What is wrong with a request about the table: a code for programs, words for people.
+
+use serde::{Serialize, Serializer};
+
+/// Problems that one answer tells, at most.
+pub const PROBLEMS_MAX: usize = 100;
+/// Bytes of a name that are shown.
+const NAME_BYTES_SHOWN: usize = 256;
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $code:ident = $name:literal;)*) => {
+        /// What kind of problem it is.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Code { $($(#[$doc])* $code,)* }
+
+        impl Code {
+            /// Every code.
+            pub const ALL: &'static [Self] = &[$(Self::$code,)*];
+
+            /// As programs know it.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$code => $name,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    /// It is not the JSON that was asked for.
+    Malformed = "malformed";
+    /// There is no request of this name.
+    Request = "request";
+    /// The answer would be larger than the client takes.
+    TooLarge = "too_large";
+    /// It cannot be the name of a parameter.
+    Name = "name";
+    /// The same name is there twice.
+    Duplicate = "duplicate";
+    /// There is no such type.
+    Type = "type";
+    /// The labels of an enumeration.
+    Labels = "labels";
+    /// The unit.
+    Unit = "unit";
+    /// The description.
+    Description = "description";
+    /// The source.
+    Source = "source";
+    /// The range.
+    Range = "range";
+    /// The limits.
+    Limits = "limits";
+    /// The rate.
+    Rate = "rate";
+    /// The parameter is declared with another type, unit or labels.
+    Clash = "clash";
+    /// There is no room for more.
+    Full = "full";
+    /// A filter is none.
+    Filter = "filter";
+    /// No parameter has this name.
+    Unknown = "unknown";
+    /// The parameter was removed.
+    Removed = "removed";
+    /// Somebody publishes it.
+    Published = "published";
+}
+
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// One problem, and which entry of the request has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// Its place among the names or parameters of the request, from 0.
+    pub at: usize,
+    /// The name, cut where it is very long.
+    pub name: String,
+    /// For programs.
+    pub code: Code,
+    /// For people.
+    pub message: String,
+}
+
+impl Problem {
+    /// A problem of one entry.
+    pub fn new(at: usize, name: &str, code: Code, message: impl Into<String>) -> Self {
+        Self { at, name: shown(name), code, message: message.into() }
+    }
+}
+
+/// A name as it is shown.
+pub(super) fn shown(name: &str) -> String {
+    if name.len() <= NAME_BYTES_SHOWN {
+        return name.to_owned();
+    }
+    let end = (0..=NAME_BYTES_SHOWN).rev().find(|end| name.is_char_boundary(*end));
+    format!("{}...", &name[..end.unwrap_or_default()])
+}
+
+/// A request that is refused as a whole: nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Refusal {
+    /// For programs.
+    pub code: Code,
+    /// For people.
+    pub message: String,
+    /// The first of its problems.
+    pub problems: Vec<Problem>,
+}
+
+impl Refusal {
+    /// A refusal that is not about one entry.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), problems: Vec::new() }
+    }
+
+    /// A refusal for these problems; None if there are none. It has the code of the first.
+    pub fn of(mut problems: Vec<Problem>) -> Option<Self> {
+        let first = problems.first()?;
+        let more = match problems.len() - 1 {
+            0 => String::new(),
+            1 => "; and one more problem".to_owned(),
+            more => format!("; and {more} more problems"),
+        };
+        let message = format!("{} (entry {}): {}{more}", first.name, first.at, first.message);
+        let code = first.code;
+        problems.truncate(PROBLEMS_MAX);
+        Some(Self { code, message, problems })
+    }
+}

@@ -1,0 +1,220 @@
+//! Requests about the table as bytes: `docs/table.md` has them all. Hostile until parsed.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use slipring_wire::check_filter;
+
+use super::declare::Asked;
+use super::definition::Definition;
+use super::problem::{Code, Problem, Refusal, shown};
+use super::spoken::Read;
+
+/// Parameters in an answer to `list` when nothing is said.
+const LISTED: usize = 1_000;
+/// What a declaration looks like, for those who got it wrong.
+const DECLARE_EXAMPLE: &str =
+    "{\"prefix\": \"pump/7\", \"parameters\": [{\"name\": \"rpm\", \"type\": \"f64\"}]}";
+
+/// What a client asks of the table.
+#[derive(Clone, Debug)]
+pub enum Request {
+    /// To publish these.
+    Declare(Declaration),
+    /// The indices of these.
+    Find {
+        /// Full names.
+        names: Vec<String>,
+    },
+    /// The definitions of what a filter matches.
+    List {
+        /// Which.
+        filter: String,
+        /// From this index on.
+        from: u32,
+        /// At most so many.
+        count: usize,
+    },
+    /// That these go.
+    Remove {
+        /// Full names.
+        names: Vec<String>,
+    },
+    /// A list to subscribe to.
+    Select(Wanted),
+}
+
+/// Parameters to declare, and those that could not be read.
+#[derive(Clone, Debug)]
+pub struct Declaration {
+    parameters: Vec<(usize, String, Definition)>,
+    pub(super) problems: Vec<Problem>,
+}
+
+/// What a list is made of.
+#[derive(Clone, Debug)]
+pub enum Wanted {
+    /// Full names.
+    Names(Vec<String>),
+    /// What any of these matches now.
+    Filters(Vec<String>),
+}
+
+impl Declaration {
+    /// Full names of the parameters.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.parameters.iter().map(|(_, name, _)| &**name)
+    }
+
+    pub(super) fn asked(&self) -> Vec<Asked<'_>> {
+        let parameters = self.parameters.iter();
+        parameters.map(|(at, name, definition)| Asked { at: *at, name, definition }).collect()
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a declaration")]
+struct DeclareBody<'a> {
+    #[serde(borrow)]
+    prefix: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    parameters: Vec<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "names such as {\"names\": [\"pump/7/rpm\"]}")]
+struct NamesBody {
+    names: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields, expecting = "an object such as {\"filter\": \"pump/#\"}")]
+struct ListBody {
+    filter: String,
+    from: u32,
+    count: usize,
+}
+
+impl Default for ListBody {
+    fn default() -> Self {
+        Self { filter: "#".to_owned(), from: 0, count: LISTED }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "names or filters such as {\"filters\": [\"pump/#\"]}")]
+struct SelectBody {
+    names: Option<Vec<String>>,
+    filters: Option<Vec<String>>,
+}
+
+impl Request {
+    /// Reads the request of this name, the last level of its topic.
+    pub fn parse(name: &str, body: &[u8]) -> Result<Self, Refusal> {
+        match name {
+            "declare" => parse_declaration(body).map(Self::Declare),
+            "find" => parse(body).map(|NamesBody { names }| Self::Find { names }),
+            "list" => {
+                let ListBody { filter, from, count } =
+                    if body.is_empty() { ListBody::default() } else { parse(body)? };
+                filter_problem(0, &filter).map_or(Ok(()), |problem| refuse(vec![problem]))?;
+                Ok(Self::List { filter, from, count: count.max(1) })
+            }
+            "remove" => parse(body).map(|NamesBody { names }| Self::Remove { names }),
+            "select" => parse_wanted(body).map(Self::Select),
+            _ => {
+                let name = shown(name);
+                let text = format!(
+                    "there is no request \"{name}\"; there are declare, find, list, remove, \
+                     select, values"
+                );
+                Err(Refusal::new(Code::Request, text))
+            }
+        }
+    }
+}
+
+fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Refusal> {
+    serde_json::from_slice(body).map_err(|error| Refusal::new(Code::Malformed, error.to_string()))
+}
+
+fn refuse(problems: Vec<Problem>) -> Result<(), Refusal> {
+    Refusal::of(problems).map_or(Ok(()), Err)
+}
+
+fn parse_declaration(body: &[u8]) -> Result<Declaration, Refusal> {
+    let DeclareBody { prefix, parameters } =
+        parse(body).map_err(|Refusal { message, .. }| {
+            Refusal::new(Code::Malformed, format!("{message}; a declaration is {DECLARE_EXAMPLE}"))
+        })?;
+    let prefix = prefix.unwrap_or_default();
+    if prefix.ends_with('/') {
+        let text = "the prefix ends with /; names are put behind it with a / between";
+        return Err(Refusal::new(Code::Name, text));
+    }
+    let mut declaration = Declaration { parameters: Vec::new(), problems: Vec::new() };
+    declaration.parameters.reserve(parameters.len());
+    for (at, text) in parameters.into_iter().map(RawValue::get).enumerate() {
+        match parse_parameter(at, &prefix, text) {
+            Ok((name, definition)) => declaration.parameters.push((at, name, definition)),
+            Err(problem) => declaration.problems.push(problem),
+        }
+    }
+    Ok(declaration)
+}
+
+fn parse_parameter(at: usize, prefix: &str, text: &str) -> Result<(String, Definition), Problem> {
+    let mut read: Read<'_> = serde_json::from_str(text).map_err(|error| {
+        let name = full_name(prefix, &name_in(text));
+        Problem::new(at, &name, Code::Malformed, told(&error))
+    })?;
+    let Some(name) = read.name.take() else {
+        return Err(Problem::new(at, "", Code::Name, "the parameter has no name"));
+    };
+    if name.is_empty() {
+        return Err(Problem::new(at, "", Code::Name, "the name is empty"));
+    }
+    let name = full_name(prefix, &name);
+    match read.definition() {
+        Ok(definition) => Ok((name, definition)),
+        Err((code, message)) => Err(Problem::new(at, &name, code, message)),
+    }
+}
+
+/// What is wrong, without a place: it would count from the begin of one parameter.
+fn told(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.rfind(" at line ").map_or_else(|| text.clone(), |end| text[..end].to_owned())
+}
+
+fn full_name(prefix: &str, name: &str) -> String {
+    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") }
+}
+
+/// The name in a parameter that is otherwise wrong, if it can be found.
+fn name_in(text: &str) -> String {
+    #[derive(Deserialize)]
+    struct Named {
+        name: String,
+    }
+    serde_json::from_str::<Named>(text).map_or_else(|_| String::new(), |named| named.name)
+}
+
+fn parse_wanted(body: &[u8]) -> Result<Wanted, Refusal> {
+    match parse(body)? {
+        SelectBody { names: Some(names), filters: None } => Ok(Wanted::Names(names)),
+        SelectBody { names: None, filters: Some(filters) } => {
+            let problems = filters.iter().enumerate();
+            let problems = problems.filter_map(|(at, filter)| filter_problem(at, filter));
+            refuse(problems.collect())?;
+            Ok(Wanted::Filters(filters))
+        }
+        _ => Err(Refusal::new(Code::Malformed, "say either names or filters")),
+    }
+}
+
+fn filter_problem(at: usize, filter: &str) -> Option<Problem> {
+    let error = check_filter(filter).err()?;
+    Some(Problem::new(at, filter, Code::Filter, error.to_string()))
+}

@@ -1,0 +1,150 @@
+//! A frame in the making that is passed on when it is full, so that none grows beyond a bound.
+
+use std::ops::Range;
+
+use slipring_wire::frame::{
+    FrameBuf, Kind, Layout, Qualities, RangeSet, RunView, Sample, ValueView,
+};
+
+/// What a run costs besides its samples: its head, and padding twice.
+const RUN_BYTES: usize = 40;
+/// What a range of a run costs, at most while a table has less than two million parameters.
+const RANGE_BYTES: usize = 6;
+/// What a sample with a time of its own costs besides its value.
+const SAMPLE_BYTES: usize = 20;
+
+/// A frame and where it goes when it is full.
+pub(super) struct Spill<'a> {
+    buf: &'a mut FrameBuf,
+    body_max: usize,
+    full: &'a mut dyn FnMut(&mut FrameBuf),
+}
+
+impl<'a> Spill<'a> {
+    pub fn new(
+        buf: &'a mut FrameBuf,
+        body_max: usize,
+        full: &'a mut dyn FnMut(&mut FrameBuf),
+    ) -> Self {
+        Self { buf, body_max, full }
+    }
+
+    /// Passes on what there is.
+    pub fn pass_on(&mut self) {
+        if !self.buf.is_empty() {
+            (self.full)(self.buf);
+        }
+    }
+
+    /// Makes sure that so many bytes find room, where that can be.
+    fn make_room(&mut self, bytes: usize) {
+        if self.buf.bytes() + bytes > self.body_max {
+            self.pass_on();
+        }
+    }
+
+    /// How many parameters of one time a run may have.
+    pub fn row_max(&self, kind: Kind, ranges: usize) -> usize {
+        let left = self.body_max.saturating_sub(RUN_BYTES + ranges * RANGE_BYTES);
+        left / (kind.width().unwrap_or(1) + 1)
+    }
+
+    /// Adds each parameter of the ranges once.
+    pub fn row(
+        &mut self,
+        kind: Kind,
+        ranges: &[Range<u32>],
+        time_ns: i64,
+        qualities: Qualities<'_>,
+        values: &[u8],
+    ) {
+        let each = if let Qualities::Each(each) = qualities { each.len() } else { 0 };
+        self.make_room(RUN_BYTES + ranges.len() * RANGE_BYTES + each + values.len());
+        let pushed = self.buf.push_row(kind, ranges, time_ns, qualities, values);
+        debug_assert!(pushed.is_ok(), "{pushed:?}");
+    }
+
+    /// Adds samples of one kind, each parameter's in their order.
+    pub fn samples(&mut self, kind: Kind, samples: &mut [Sample<'_>]) {
+        let mut rest = samples;
+        while !rest.is_empty() {
+            let (count, bytes) = self.portion(rest);
+            let (now, later) = rest.split_at_mut(count);
+            self.make_room(bytes);
+            let pushed = self.buf.push_samples(kind, now);
+            debug_assert!(pushed.is_ok(), "{pushed:?}");
+            rest = later;
+        }
+    }
+
+    /// How many of these samples make a frame at most, and their bytes at most.
+    fn portion(&self, samples: &[Sample<'_>]) -> (usize, usize) {
+        let (mut count, mut bytes) = (0, RUN_BYTES);
+        for sample in samples {
+            let more = SAMPLE_BYTES + value_bytes(&sample.value);
+            if count > 0 && bytes + more > self.body_max {
+                break;
+            }
+            count += 1;
+            bytes += more;
+        }
+        (count, bytes)
+    }
+
+    /// Adds those samples of a run whose parameters are chosen.
+    pub fn part(&mut self, run: &RunView<'_>, chosen: &RangeSet) {
+        let mut bytes = run.bytes().len();
+        if !chosen.contains_all(run.ranges()) {
+            bytes += RANGE_BYTES * chosen.ranges().min(run.parameters);
+        }
+        if bytes <= self.body_max {
+            self.make_room(bytes);
+            self.buf.push_part(run, chosen);
+        } else if run.layout == Layout::One && !matches!(run.kind, Kind::Text | Kind::Bytes) {
+            self.row_in_parts(run, chosen);
+        } else {
+            let mut samples = Vec::new();
+            run.visit(|sample| samples.extend(chosen.contains(sample.index).then_some(sample)));
+            self.samples(run.kind, &mut samples);
+        }
+    }
+
+    /// A row that is too large for a frame.
+    fn row_in_parts(&mut self, run: &RunView<'_>, chosen: &RangeSet) {
+        let in_run: RangeSet = run.ranges().collect();
+        let mut part = RangeSet::new();
+        let mut room = self.row_max(run.kind, 1);
+        for range in &in_run.intersect(chosen) {
+            let mut start = range.start;
+            while start < range.end {
+                let end = range.end.min(start.saturating_add(room.max(1) as u32));
+                part.insert(start..end);
+                room = self.row_max(run.kind, part.ranges() + 1).saturating_sub(part.len());
+                if room == 0 {
+                    self.push_part(run, &mut part);
+                    room = self.row_max(run.kind, 1);
+                }
+                start = end;
+            }
+        }
+        self.push_part(run, &mut part);
+    }
+
+    fn push_part(&mut self, run: &RunView<'_>, part: &mut RangeSet) {
+        if part.is_empty() {
+            return;
+        }
+        let values = part.len() * (run.kind.width().unwrap_or(1) + 1);
+        self.make_room(RUN_BYTES + part.ranges() * RANGE_BYTES + values);
+        self.buf.push_part(run, part);
+        part.clear();
+    }
+}
+
+fn value_bytes(value: &ValueView<'_>) -> usize {
+    match value {
+        ValueView::Text(text) => text.len(),
+        ValueView::Bytes(bytes) => bytes.len(),
+        _ => 8,
+    }
+}

@@ -1,0 +1,141 @@
+//! Samples for clients that know nothing of frames: a message for each, as plain text or as JSON.
+
+use std::io::Write as _;
+
+use data_encoding::BASE64;
+use slipring_wire::frame::{self, Quality, Sample, Status, ValueView};
+use slipring_wire::{Packet, PropertiesBuf, PropertyId, Publish, Value, Version};
+
+use super::{Deliver, Names};
+
+/// Appends a sample's value as plain text: a number, `true`, the label of an enumeration, or the
+/// bytes as they are.
+pub fn text(sample: &Sample<'_>, names: &dyn Names, out: &mut Vec<u8>) {
+    match label(sample, names) {
+        Some(label) => out.extend_from_slice(label.as_bytes()),
+        None => frame::text(&sample.value, out),
+    }
+}
+
+/// Appends a sample as JSON: `{"value":12034.5,"time":1763000000000000000,"quality":"good"}`, and
+/// `why` where its quality has a reason. Bytes are base64; a number that JSON does not have is text.
+pub fn json(sample: &Sample<'_>, names: &dyn Names, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"value\":");
+    match (&sample.value, label(sample, names)) {
+        (_, Some(label)) => quoted(label, out),
+        (ValueView::Text(text), None) => quoted(text, out),
+        (ValueView::Bytes(bytes), None) => quoted(&BASE64.encode(bytes), out),
+        (value, None) => number(value, out),
+    }
+    let quality = sample.quality.status().name();
+    let time = sample.time_ns;
+    put(out, format_args!(",\"time\":{time},\"quality\":\"{quality}\""));
+    match (sample.quality.why(), sample.quality.reason()) {
+        (Some(why), _) => put(out, format_args!(",\"why\":\"{why}\"")),
+        (None, Quality::NONE) => {}
+        (None, reason) => put(out, format_args!(",\"why\":\"{reason}\"")),
+    }
+    out.push(b'}');
+}
+
+fn put(out: &mut Vec<u8>, words: std::fmt::Arguments<'_>) {
+    out.write_fmt(words).expect("memory takes everything");
+}
+
+/// What a value of an enumeration is called.
+fn label<'a>(sample: &Sample<'_>, names: &'a dyn Names) -> Option<&'a str> {
+    let code = match sample.value {
+        ValueView::U8(code) => code.into(),
+        ValueView::U16(code) => code.into(),
+        ValueView::U32(code) => code,
+        _ => return None,
+    };
+    names.label(sample.index, code)
+}
+
+fn number(value: &ValueView<'_>, out: &mut Vec<u8>) {
+    let finite = value.as_f64().is_some_and(f64::is_finite);
+    let quote = if finite { "" } else { "\"" };
+    out.extend_from_slice(quote.as_bytes());
+    frame::text(value, out);
+    out.extend_from_slice(quote.as_bytes());
+}
+
+fn quoted(text: &str, out: &mut Vec<u8>) {
+    out.push(b'"');
+    for byte in text.bytes() {
+        match byte {
+            b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+            0..0x20 | 0x7f => put(out, format_args!("\\u{byte:04x}")),
+            _ => out.push(byte),
+        }
+    }
+    out.push(b'"');
+}
+
+/// Writes samples as messages; its memory is used again.
+#[derive(Debug, Default)]
+pub(super) struct Plain {
+    properties: PropertiesBuf,
+    payload: Vec<u8>,
+    digits: String,
+}
+
+impl Plain {
+    /// Appends the message of a sample; false where its parameter is no more.
+    pub fn write(
+        &mut self,
+        sample: &Sample<'_>,
+        deliver: Deliver,
+        identifier: u32,
+        names: &dyn Names,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let Some(topic) = names.name(sample.index) else { return false };
+        self.properties.clear();
+        self.payload.clear();
+        if deliver == Deliver::Json {
+            json(sample, names, &mut self.payload);
+        } else {
+            text(sample, names, &mut self.payload);
+            self.describe(sample);
+        }
+        if identifier > 0 {
+            let identifier = Value::Varint(identifier);
+            self.properties.push(PropertyId::SubscriptionIdentifier, identifier);
+        }
+        let properties = self.properties.borrow();
+        let publish = Publish { properties, ..Publish::new(topic, &self.payload) };
+        Packet::Publish(publish).encode(Version::V5, out);
+        true
+    }
+
+    /// What the value as text leaves unsaid.
+    fn describe(&mut self, sample: &Sample<'_>) {
+        self.number("time", sample.time_ns);
+        let Quality(byte) = sample.quality;
+        if byte == Quality::GOOD.0 {
+            return;
+        }
+        if sample.quality.status() != Status::Good {
+            self.pair("quality", sample.quality.status().name());
+        }
+        match (sample.quality.why(), sample.quality.reason()) {
+            (Some(why), _) => self.pair("why", why),
+            (None, Quality::NONE) => {}
+            (None, reason) => self.number("why", reason.into()),
+        }
+    }
+
+    fn number(&mut self, name: &str, number: i64) {
+        use std::fmt::Write as _;
+        self.digits.clear();
+        write!(self.digits, "{number}").expect("memory takes everything");
+        let pair = Value::Pair(name, &self.digits);
+        self.properties.push(PropertyId::UserProperty, pair);
+    }
+
+    fn pair(&mut self, name: &str, text: &str) {
+        self.properties.push(PropertyId::UserProperty, Value::Pair(name, text));
+    }
+}

@@ -1,0 +1,181 @@
+//! What each request is answered.
+
+use serde_json::json;
+use slipring_core::table::{Event, told};
+use slipring_wire::frame::{Kind, RangeSet};
+
+use crate::asking::Asked;
+
+fn ranges(set: &RangeSet) -> Vec<std::ops::Range<u32>> {
+    set.iter().collect()
+}
+
+#[test]
+fn a_declaration_is_answered_with_indices_in_the_order_asked() {
+    let mut table = Asked::default();
+    let answer = table.ask(
+        "declare",
+        r#"{"prefix": "gripen/39-7/engine", "parameters": [
+            {"name": "rpm", "type": "f64", "unit": "1/min", "description": "", "range": [0, 20000],
+             "limits": {"high": 18000}, "rate_hz": 50, "source": "ECU"},
+            {"name": "on", "type": "bool"}]}"#,
+    );
+    assert_eq!(answer, json!({"table": 7, "revision": 1, "indices": [1, 0]}));
+    let rpm = table.registry.get(1).unwrap();
+    assert_eq!((&*rpm.name, rpm.kind), ("gripen/39-7/engine/rpm", Kind::F64));
+    let definition = &rpm.definition;
+    assert_eq!(definition.description, None, "an empty text says nothing");
+    assert_eq!((definition.range, definition.rate_hz), (Some((0.0, 20_000.0)), Some(50.0)));
+}
+
+#[test]
+fn new_parameters_of_a_kind_lie_together_and_older_ones_keep_their_place() {
+    let mut table = Asked::default();
+    table.declare(1, &[("x", "f64"), ("on", "bool")]);
+    let outcome = table.declare(
+        1,
+        &[("c", "f64"), ("t", "text"), ("on", "bool"), ("a", "f64"), ("z", "u8"), ("b", "bool")],
+    );
+    let answer: serde_json::Value = serde_json::from_slice(&outcome.answer).unwrap();
+    assert_eq!(answer["indices"], json!([4, 6, 0, 5, 3, 2]));
+    assert_eq!(ranges(&outcome.change.added), [2..7]);
+}
+
+#[test]
+fn a_name_without_a_prefix_is_the_whole_topic() {
+    let mut table = Asked::default();
+    table.ask("declare", r#"{"parameters": [{"name": "a/b", "type": "u8"}]}"#);
+    assert_eq!(table.registry.index_of("a/b"), Some(0));
+}
+
+#[test]
+fn declaring_the_same_again_changes_nothing_and_makes_a_publisher() {
+    let mut table = Asked::default();
+    table.declare(1, &[("a", "u8"), ("b", "u8")]);
+    let again = table.declare(2, &[("b", "u8")]);
+    assert!(again.change.is_empty());
+    assert_eq!(table.registry.revision(), 1);
+    assert_eq!(table.registry.may_publish(2, [1..2].into_iter()), Ok(()));
+    assert_eq!(table.registry.may_publish(2, [1..2, 0..2].into_iter()), Err(0));
+    assert_eq!(table.registry.may_publish(3, std::iter::once(1..2)), Err(1));
+    assert_eq!(ranges(&table.registry.leave(1)), [0..1], "the other has a publisher still");
+    assert_eq!(ranges(&table.registry.leave(2)), [1..2]);
+}
+
+#[test]
+fn another_description_is_a_change_of_the_same_parameter() {
+    let mut table = Asked::default();
+    table.declare(1, &[("a", "u8")]);
+    let body = r#"{"parameters": [{"name": "a", "type": "u8", "description": "flaps"}]}"#;
+    let outcome = table.outcome(1, "declare", body);
+    assert_eq!(ranges(&outcome.change.changed), [0..1]);
+    assert_eq!(table.registry.definition(0).unwrap().description.as_deref(), Some("flaps"));
+    assert_eq!(table.registry.revision(), 2);
+}
+
+#[test]
+fn finding_gives_an_index_or_says_why_not() {
+    let mut table = Asked::default();
+    table.declare(1, &[("a", "u8"), ("b", "u8")]);
+    table.ask("remove", r#"{"names": ["b"]}"#);
+    let answer = table.ask("find", r#"{"names": ["x", "a", "b"]}"#);
+    let expected = json!({"table": 7, "revision": 2, "indices": [null, 0, null], "errors": [
+        {"at": 0, "name": "x", "code": "unknown", "message": "no parameter has this name"},
+        {"at": 2, "name": "b", "code": "removed", "message": "this parameter was removed"},
+    ]});
+    assert_eq!(answer, expected);
+}
+
+#[test]
+fn at_most_a_hundred_errors_are_told_and_the_rest_is_counted() {
+    let mut table = Asked::default();
+    let names: Vec<_> = (0..250).map(|number| format!("n{number}")).collect();
+    let answer = table.ask("find", &json!({"names": names}).to_string());
+    assert_eq!(answer["errors"].as_array().unwrap().len(), 100);
+    assert_eq!(
+        (answer["more_errors"].as_u64(), answer["indices"][249].is_null()),
+        (Some(150), true)
+    );
+}
+
+#[test]
+fn a_list_goes_on_where_it_stopped_and_says_everything() {
+    let mut table = Asked::default();
+    let body = r#"{"prefix": "p", "parameters": [
+        {"name": "mode", "type": "enum", "labels": {"1": "on", "0": "off"}, "unit": "-"},
+        {"name": "x", "type": "f32", "limits": {"low": -1.5}}, {"name": "y", "type": "f32"}]}"#;
+    table.ask("declare", body);
+    let first = table.ask("list", r#"{"count": 2}"#);
+    let parameters = json!([
+        {"index": 0, "name": "p/mode", "type": "enum", "labels": {"0": "off", "1": "on"}, "unit": "-"},
+        {"index": 1, "name": "p/x", "type": "f32", "limits": {"low": -1.5}},
+    ]);
+    let expected = json!({"table": 7, "revision": 1, "next": 2, "parameters": parameters});
+    assert_eq!(first, expected);
+    let rest = table.ask("list", r#"{"filter": "p/#", "from": 2}"#);
+    assert_eq!(rest["next"], json!(null));
+    assert_eq!(rest["parameters"], json!([{"index": 2, "name": "p/y", "type": "f32"}]));
+    assert_eq!(table.ask("list", "")["parameters"].as_array().unwrap().len(), 3);
+    assert_eq!(table.ask("list", r#"{"filter": "p/+/z"}"#)["parameters"], json!([]));
+}
+
+#[test]
+fn a_list_is_cut_to_the_bytes_a_client_takes() {
+    let mut table = Asked { answer_bytes_max: 2_000, ..Asked::default() };
+    let names: Vec<_> = (0..100).map(|number| format!("pump/7/parameter/{number}")).collect();
+    for part in names.chunks(50) {
+        let part: Vec<_> = part.iter().map(|name| (&**name, "f64")).collect();
+        table.declare(1, &part);
+    }
+    let (mut from, mut seen) = (json!(0), 0);
+    while !from.is_null() {
+        let body = json!({"from": from}).to_string();
+        assert!(table.outcome(1, "list", &body).answer.len() <= 2_000);
+        let answer = table.ask("list", &body);
+        seen += answer["parameters"].as_array().unwrap().len();
+        from = answer["next"].clone();
+    }
+    assert_eq!(seen, 100);
+}
+
+#[test]
+fn what_is_removed_is_gone_and_comes_back_at_its_place() {
+    let mut table = Asked::default();
+    table.declare(1, &[("a", "u8"), ("b", "u8")]);
+    let answer = table.ask("remove", r#"{"names": ["a", "nothing"]}"#);
+    assert_eq!((&answer["removed"], &answer["errors"][0]["code"]), (&json!(1), &json!("unknown")));
+    assert!(table.registry.get(0).is_none() && table.registry.index_of("a").is_none());
+    assert_eq!(table.registry.may_publish(1, std::iter::once(0..1)), Err(0));
+    let revived = table.declare(1, &[("a", "u8")]);
+    assert_eq!(ranges(&revived.change.revived), [0..1]);
+    table.ask("remove", r#"{"names": ["a"]}"#);
+    let other = table.declare(1, &[("a", "i8")]);
+    assert_eq!(ranges(&other.change.added), [2..3], "another type is another parameter");
+    assert_eq!(&*table.registry.entries().known(0).unwrap().name, "a", "old frames can be read");
+}
+
+#[test]
+fn a_parameter_that_others_publish_stays() {
+    let mut table = Asked::default();
+    table.declare(1, &[("a", "u8")]);
+    table.declare(2, &[("a", "u8")]);
+    let answer = table.ask("remove", r#"{"names": ["a"]}"#);
+    assert_eq!(
+        (&answer["removed"], &answer["errors"][0]["code"]),
+        (&json!(0), &json!("published"))
+    );
+    table.registry.leave(2);
+    assert_eq!(table.ask("remove", r#"{"names": ["a"]}"#)["removed"], json!(1));
+}
+
+#[test]
+fn a_change_is_told_by_ranges() {
+    let mut table = Asked::default();
+    let outcome = table.declare(1, &[("a", "u8"), ("b", "u8")]);
+    let text = told(&table.registry, Event::Added, &outcome.change.added, None);
+    let expected = json!({"table": 7, "revision": 1, "event": "added", "ranges": [[0, 2]]});
+    assert_eq!(serde_json::from_slice::<serde_json::Value>(&text).unwrap(), expected);
+    let text = told(&table.registry, Event::Stale, &outcome.change.added, Some("publisher gone"));
+    let told: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    assert_eq!((&told["event"], &told["why"]), (&json!("stale"), &json!("publisher gone")));
+}

@@ -1,0 +1,51 @@
+//! A table to ask, with what a test wants to know of the answer.
+
+use serde_json::Value;
+use slipring_core::table::{Bounds, Desk, Lists, Outcome, Registry};
+
+pub struct Asked {
+    pub registry: Registry,
+    pub lists: Lists,
+    pub bounds: Bounds,
+    pub answer_bytes_max: usize,
+}
+
+impl Default for Asked {
+    fn default() -> Self {
+        Self {
+            registry: Registry::new(7),
+            lists: Lists::default(),
+            bounds: Bounds::default(),
+            answer_bytes_max: 1 << 20,
+        }
+    }
+}
+
+impl Asked {
+    pub fn outcome(&mut self, session: u64, request: &str, body: &str) -> Outcome {
+        let mut desk = Desk {
+            registry: &mut self.registry,
+            lists: &mut self.lists,
+            bounds: &self.bounds,
+            session,
+            answer_bytes_max: self.answer_bytes_max,
+        };
+        desk.answer(request, body.as_bytes())
+    }
+
+    /// The answer to session 1.
+    pub fn ask(&mut self, request: &str, body: &str) -> Value {
+        let outcome = self.outcome(1, request, body);
+        serde_json::from_slice(&outcome.answer).expect("answers are JSON")
+    }
+
+    /// Declares parameters of these types, by name.
+    pub fn declare(&mut self, session: u64, parameters: &[(&str, &str)]) -> Outcome {
+        let parameters: Vec<_> = parameters
+            .iter()
+            .map(|(name, kind)| serde_json::json!({"name": name, "type": kind}))
+            .collect();
+        let body = serde_json::json!({"parameters": parameters}).to_string();
+        self.outcome(session, "declare", &body)
+    }
+}

@@ -1,0 +1,302 @@
+//! The laws of the table, for any history of clients that declare, remove, leave, and of a broker that
+//! ends and comes back.
+
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+use slipring_core::ledger::{BatchHead, Ledger};
+use slipring_core::table::{
+    AlarmLimits, Bounds, Change, Definition, Labels, ParameterKind, Registry,
+};
+use slipring_wire::frame::{Kind, RangeSet};
+use slipring_wire::matches;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Declare(u64, Vec<(String, Definition)>),
+    Remove(u64, Vec<String>),
+    Leave(u64),
+    Snapshot,
+    Restart,
+}
+
+fn text() -> impl Strategy<Value = Option<String>> {
+    prop::option::of("[ -~äπ]{1,20}")
+}
+
+fn labels() -> impl Strategy<Value = ParameterKind> {
+    let number = prop_oneof![0u32..300, any::<u32>()];
+    prop::collection::btree_map(number, ".{1,6}", 1..6).prop_filter_map("labels differ", |labels| {
+        Labels::new(labels).ok().map(ParameterKind::Enum)
+    })
+}
+
+/// Any definition that can be.
+fn definition() -> impl Strategy<Value = Definition> {
+    let number = || prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL | prop::num::f64::ZERO;
+    let kind = prop_oneof![
+        prop::sample::select(&Kind::ALL[..11]).prop_map(ParameterKind::Plain),
+        labels(),
+    ];
+    let range = prop::option::of((number(), number()).prop_map(|(a, b)| (a.min(b), a.max(b))));
+    let limits = prop::option::of(prop::array::uniform4(prop::option::of(number())));
+    let rate_hz = prop::option::of(1e-9..=1e6f64);
+    (kind, text(), text(), range, limits, rate_hz, text()).prop_map(
+        |(kind, unit, description, range, limits, rate_hz, source)| {
+            let limits = limits.map(|mut limits| {
+                let mut sorted: Vec<f64> = limits.iter().flatten().copied().collect();
+                sorted.sort_by(f64::total_cmp);
+                let mut sorted = sorted.into_iter();
+                limits.iter_mut().flatten().for_each(|limit| *limit = sorted.next().unwrap());
+                let [low_critical, low, high, high_critical] = limits;
+                AlarmLimits { low_critical, low, high, high_critical }
+            });
+            Definition { kind, unit, description, range, limits, rate_hz, source }
+        },
+    )
+}
+
+/// A few definitions, so that they meet again.
+fn few() -> impl Strategy<Value = Definition> {
+    let kind = prop::sample::select(vec![Kind::Bool, Kind::U8, Kind::F64]);
+    (kind, any::<bool>(), any::<bool>()).prop_map(|(kind, unit, described)| {
+        let mut definition = Definition::new(ParameterKind::Plain(kind));
+        definition.unit = unit.then(|| "m".to_owned());
+        definition.description = described.then(|| "how far".to_owned());
+        definition
+    })
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let name = || "[ab](/[ab]){0,1}";
+    let asked = prop::collection::vec((name(), few()), 1..4);
+    prop_oneof![
+        6 => (0u64..3, asked).prop_map(|(session, asked)| Step::Declare(session, asked)),
+        2 => (0u64..3, prop::collection::vec(name(), 1..3))
+            .prop_map(|(session, names)| Step::Remove(session, names)),
+        2 => (0u64..3).prop_map(Step::Leave),
+        1 => Just(Step::Snapshot),
+        1 => Just(Step::Restart),
+    ]
+}
+
+const BOUNDS: Bounds = Bounds { parameters: 5, bytes: 1 << 20, name_bytes: 100, name_levels: 8 };
+
+/// A broker with a journal: what it knows, and what is written.
+struct World {
+    registry: Registry,
+    snapshot: Vec<u8>,
+    records: Vec<Vec<u8>>,
+    /// What each index has ever been.
+    known: HashMap<u32, (String, Definition)>,
+}
+
+impl World {
+    fn new() -> Self {
+        let registry = Registry::new(9);
+        let mut records = Vec::new();
+        registry.record(&Change::default(), &mut records);
+        let (snapshot, known) = (Vec::new(), HashMap::new());
+        Self { registry, snapshot, records: vec![records], known }
+    }
+
+    fn note(&mut self, change: &Change) {
+        if !change.is_empty() {
+            let mut records = Vec::new();
+            self.registry.record(change, &mut records);
+            self.records.push(records);
+        }
+    }
+
+    fn ledger(&self) -> Ledger {
+        let mut ledger = Ledger::restore(&self.snapshot).unwrap();
+        for records in &self.records {
+            ledger.apply(BatchHead::default(), records).unwrap();
+        }
+        ledger
+    }
+
+    /// False if the step was refused.
+    fn play(&mut self, step: &Step) -> bool {
+        match step {
+            Step::Declare(session, asked) => {
+                let declared = self.registry.declare(*session, asked, &BOUNDS);
+                let Ok(declared) = declared else { return false };
+                let found: Vec<_> =
+                    asked.iter().filter_map(|(name, _)| self.registry.index_of(name)).collect();
+                assert_eq!(found, declared.indices);
+                self.note(&declared.change);
+            }
+            Step::Remove(session, names) => {
+                let (change, _) = self.registry.remove(*session, names);
+                self.note(&change);
+            }
+            Step::Leave(session) => drop(self.registry.leave(*session)),
+            Step::Snapshot => {
+                let ledger = self.ledger();
+                self.snapshot.clear();
+                ledger.snapshot(&mut self.snapshot);
+                self.records.clear();
+            }
+            Step::Restart => {
+                let before = all(&self.registry);
+                self.registry = Registry::restore(self.ledger().table().unwrap().clone());
+                assert_eq!(all(&self.registry), before);
+            }
+        }
+        true
+    }
+
+    /// An index means one name and one type, for ever.
+    fn check(&mut self) {
+        for (index, entry) in self.registry.entries().iter_from(0) {
+            let (name, definition) = (entry.name.to_string(), Definition::clone(&entry.definition));
+            let (known, same) = self.known.entry(index).or_insert((name, definition));
+            assert!(**known == *entry.name && same.is_same(&entry.definition), "{index}");
+            assert!(index < self.registry.end());
+            assert_eq!(self.registry.index_of(known), Some(index));
+        }
+        assert!(self.registry.len() <= BOUNDS.parameters);
+    }
+}
+
+/// Everything that a registry knows of its parameters.
+fn all(registry: &Registry) -> impl PartialEq + std::fmt::Debug + use<> {
+    let entries = registry.entries();
+    let there: Vec<_> = entries.iter_from(0).map(|(index, entry)| (index, entry.clone())).collect();
+    let removed: Vec<_> = entries.removed().map(|(index, entry)| (index, entry.clone())).collect();
+    (entries.id(), entries.revision(), entries.end(), there, removed, registry.matching("#"))
+}
+
+/// A registry as a plain list: what is where, and who publishes it.
+#[derive(Default)]
+struct Naive {
+    publishes: HashMap<u64, Vec<u32>>,
+}
+
+impl Naive {
+    fn play(&mut self, step: &Step, before: &HashMap<String, u32>, registry: &Registry) {
+        match step {
+            Step::Declare(session, asked) => {
+                // Refused: then it publishes what it did.
+                if registry.may_publish(*session, indices(asked, registry).into_iter()).is_ok() {
+                    let declared = asked.iter().filter_map(|(name, _)| registry.index_of(name));
+                    self.publishes.entry(*session).or_default().extend(declared);
+                }
+            }
+            Step::Remove(_, names) => {
+                let gone = names.iter().filter(|name| registry.index_of(name).is_none());
+                let gone: Vec<u32> = gone.filter_map(|name| before.get(name).copied()).collect();
+                self.publishes.values_mut().for_each(|own| own.retain(|one| !gone.contains(one)));
+            }
+            Step::Leave(session) => drop(self.publishes.remove(session)),
+            Step::Snapshot => {}
+            Step::Restart => self.publishes.clear(),
+        }
+    }
+}
+
+fn indices(asked: &[(String, Definition)], registry: &Registry) -> Vec<std::ops::Range<u32>> {
+    let found = asked.iter().map(|(name, _)| registry.index_of(name).unwrap_or(u32::MAX - 1));
+    found.map(|index| index..index + 1).collect()
+}
+
+proptest! {
+    #[test]
+    fn an_index_is_of_one_parameter_for_ever(history in prop::collection::vec(step(), 1..40)) {
+        let mut world = World::new();
+        for step in &history {
+            world.play(step);
+            world.check();
+        }
+        world.play(&Step::Restart);
+        world.check();
+    }
+
+    #[test]
+    fn a_name_declared_again_with_its_type_has_its_index(
+        history in prop::collection::vec(step(), 1..40),
+    ) {
+        let mut world = World::new();
+        let mut last: HashMap<String, (u32, Definition)> = HashMap::new();
+        for step in &history {
+            world.play(step);
+            for (index, entry) in world.registry.entries().iter_from(0) {
+                if let Some((earlier, definition)) = last.get(&*entry.name) {
+                    prop_assert_eq!(*earlier == index, definition.is_same(&entry.definition));
+                }
+                last.insert(entry.name.to_string(), (index, Definition::clone(&entry.definition)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_refused_request_changes_nothing(history in prop::collection::vec(step(), 1..30)) {
+        let mut world = World::new();
+        for step in &history {
+            let before = (all(&world.registry), format!("{:?}", world.registry.publishers()));
+            if !world.play(step) {
+                let after = (all(&world.registry), format!("{:?}", world.registry.publishers()));
+                prop_assert!(before == after);
+            }
+        }
+    }
+
+    #[test]
+    fn only_those_who_declared_may_publish(history in prop::collection::vec(step(), 1..40)) {
+        let (mut world, mut naive) = (World::new(), Naive::default());
+        for step in &history {
+            let before = world.registry.entries().iter_from(0);
+            let before = before.map(|(index, entry)| (entry.name.to_string(), index)).collect();
+            let left = match step {
+                Step::Leave(session) => Some(world.registry.leave(*session)),
+                _ => { world.play(step); None }
+            };
+            let had: RangeSet = match step {
+                Step::Leave(session) => naive.publishes.get(session).into_iter().flatten().copied().collect(),
+                _ => RangeSet::new(),
+            };
+            naive.play(step, &before, &world.registry);
+            for index in 0..world.registry.end() {
+                let mut publishers = 0;
+                for session in 0..3u64 {
+                    let may = world.registry.may_publish(session, std::iter::once(index..index + 1));
+                    let own = naive.publishes.get(&session).is_some_and(|own| own.contains(&index));
+                    prop_assert_eq!(may.is_ok(), own);
+                    publishers += usize::from(own);
+                }
+                prop_assert_eq!(world.registry.publishers().count(index), publishers);
+                if let Some(left) = &left {
+                    prop_assert_eq!(left.contains(index), had.contains(index) && publishers == 0);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_filter_finds_what_a_naive_matcher_finds(
+        names in prop::collection::btree_set("[ab]?(/[ab]?){0,3}", 1..12),
+        filters in prop::collection::vec("([ab]?|\\+)(/([ab]?|\\+)){0,3}(/#)?|#", 1..8),
+    ) {
+        let mut registry = Registry::new(1);
+        let kind = ParameterKind::Plain(Kind::U8);
+        let asked: Vec<_> = names.iter().filter(|name| !name.is_empty())
+            .map(|name| (name.clone(), Definition::new(kind.clone()))).collect();
+        registry.declare(1, &asked, &Bounds::default()).unwrap();
+        for filter in filters.iter().filter(|filter| !filter.is_empty()) {
+            let naive: RangeSet = registry.entries().iter_from(0)
+                .filter(|(_, entry)| matches(filter, &entry.name)).map(|(index, _)| index).collect();
+            prop_assert_eq!(registry.matches_any(filter), !naive.is_empty());
+            prop_assert_eq!(registry.matching(filter), naive);
+        }
+    }
+
+    #[test]
+    fn a_definition_comes_back_from_json_as_it_was(definition in definition()) {
+        let mut problems = Vec::new();
+        definition.check(&mut |code, text| problems.push((code, text)));
+        prop_assert_eq!(problems, vec![]);
+        let json = definition.to_json();
+        prop_assert_eq!(Definition::from_json(&json), Ok(definition));
+    }
+}

@@ -1,0 +1,7 @@
+//! The table from outside: requests as bytes, answers as JSON, and the laws of its indices.
+
+mod answers;
+mod asking;
+mod laws;
+mod refused;
+mod selections;

@@ -1,0 +1,313 @@
+//! What is refused: each with its code and its words, and nothing is changed.
+
+use serde_json::{Value, json};
+use slipring_core::table::{Bounds, Code};
+
+use crate::asking::Asked;
+
+/// A table with one parameter, and its state.
+fn table() -> (Asked, Vec<u8>) {
+    let mut table = Asked::default();
+    let body = r#"{"parameters": [{"name": "rpm", "type": "f64", "unit": "1/min"},
+        {"name": "gear", "type": "enum", "labels": {"0": "up", "1": "down"}}]}"#;
+    assert_eq!(table.outcome(1, "declare", body).refused, None);
+    let state = state(&table);
+    (table, state)
+}
+
+fn state(table: &Asked) -> Vec<u8> {
+    let mut out = Vec::new();
+    let all = table.registry.matching("#");
+    let change = slipring_core::table::Change { added: all, ..Default::default() };
+    table.registry.record(&change, &mut out);
+    out.extend(format!("{:?}", table.registry.publishers()).into_bytes());
+    out
+}
+
+/// Refused with this code; the first problem's words, or those of the whole.
+fn refused(request: &str, body: &str, code: &str) -> String {
+    let (mut table, before) = table();
+    let outcome = table.outcome(1, request, body);
+    assert_eq!(outcome.refused.map(Code::name), Some(code), "{body}");
+    assert!(outcome.change.is_empty() && state(&table) == before, "{body}");
+    let answer: Value = serde_json::from_slice(&outcome.answer).unwrap();
+    assert_eq!(answer["error"], json!(code), "{body}");
+    let problem = answer["problems"].get(0).map(|problem| &problem["message"]);
+    problem.unwrap_or(&answer["message"]).as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_parameter_that_cannot_be_is_refused_with_its_code_and_words() {
+    let long = "x".repeat(1_025);
+    let deep = ["x"; 33].join("/");
+    let text = "y".repeat(1_001);
+    for (parameter, code, words) in [
+        (r#"{"type": "f64"}"#.to_owned(), "name", "the parameter has no name"),
+        (r#"{"name": "", "type": "f64"}"#.to_owned(), "name", "the name is empty"),
+        (r#"{"name": "a/+", "type": "f64"}"#.to_owned(), "name", "no wildcard"),
+        (r#"{"name": "a/#", "type": "f64"}"#.to_owned(), "name", "no wildcard"),
+        (r#"{"name": "a\u0000", "type": "f64"}"#.to_owned(), "name", "no null character"),
+        (r#"{"name": "$SYS/a", "type": "f64"}"#.to_owned(), "name", "begins with $"),
+        (format!(r#"{{"name": "{long}", "type": "f64"}}"#), "name", "1025 bytes; 1024 are allowed"),
+        (format!(r#"{{"name": "{deep}", "type": "f64"}}"#), "name", "33 levels; 32 are allowed"),
+        (r#"{"name": "a"}"#.to_owned(), "malformed", "missing field `type`"),
+        (
+            r#"{"name": "a", "type": "float64"}"#.to_owned(),
+            "type",
+            "no type \"float64\"; types are",
+        ),
+        (r#"{"name": "a", "type": 7}"#.to_owned(), "malformed", "invalid type: integer"),
+        (r#"{"name": "a", "type": "u8", "units": "m"}"#.to_owned(), "malformed", "`units`"),
+        (r#"{"name": "a", "name": "b", "type": "u8"}"#.to_owned(), "malformed", "duplicate"),
+        (r#""rpm""#.to_owned(), "malformed", "an object such as"),
+        (r#"{"name": "a", "type": "enum"}"#.to_owned(), "labels", "an enum needs labels"),
+        (r#"{"name": "a", "type": "enum", "labels": {}}"#.to_owned(), "labels", "needs labels"),
+        (
+            r#"{"name": "a", "type": "enum", "labels": {"4294967296": "x"}}"#.to_owned(),
+            "labels",
+            "\"4294967296\" is no number of a label",
+        ),
+        (r#"{"name": "a", "type": "enum", "labels": {"-1": "x"}}"#.to_owned(), "labels", "\"-1\""),
+        (r#"{"name": "a", "type": "enum", "labels": {"01": "x"}}"#.to_owned(), "labels", "\"01\""),
+        (
+            r#"{"name": "a", "type": "enum", "labels": {"1": "x", "1": "y"}}"#.to_owned(),
+            "labels",
+            "1 has two labels",
+        ),
+        (
+            r#"{"name": "a", "type": "enum", "labels": {"1": "x", "2": "x"}}"#.to_owned(),
+            "labels",
+            "1 and 2 have the same label",
+        ),
+        (
+            r#"{"name": "a", "type": "u8", "labels": {"1": "x"}}"#.to_owned(),
+            "labels",
+            "u8 has no labels",
+        ),
+        (format!(r#"{{"name": "a", "type": "u8", "unit": "{text}"}}"#), "unit", "1001 bytes; 64"),
+        (
+            format!(r#"{{"name": "a", "type": "u8", "description": "{text}"}}"#),
+            "description",
+            "1001 bytes; 1000",
+        ),
+        (
+            format!(r#"{{"name": "a", "type": "u8", "source": "{text}"}}"#),
+            "source",
+            "1001 bytes; 256",
+        ),
+        (
+            r#"{"name": "a", "type": "f64", "range": [2, 1]}"#.to_owned(),
+            "range",
+            "ends at 1, below",
+        ),
+        (
+            r#"{"name": "a", "type": "f64", "range": [0, 1e999]}"#.to_owned(),
+            "malformed",
+            "out of range",
+        ),
+        (
+            r#"{"name": "a", "type": "f64", "range": ["NaN", 1]}"#.to_owned(),
+            "malformed",
+            "invalid type",
+        ),
+        (
+            r#"{"name": "a", "type": "f64", "range": [NaN, 1]}"#.to_owned(),
+            "malformed",
+            "expected value",
+        ),
+        (r#"{"name": "a", "type": "f64", "range": [1]}"#.to_owned(), "malformed", "invalid length"),
+        (
+            r#"{"name": "a", "type": "text", "range": [0, 1]}"#.to_owned(),
+            "range",
+            "text has no range",
+        ),
+        (
+            r#"{"name": "a", "type": "f64", "limits": {"low": 5, "high_critical": 4}}"#.to_owned(),
+            "limits",
+            "low (5) is above high_critical (4)",
+        ),
+        (
+            r#"{"name": "a", "type": "bytes", "limits": {"low": 5}}"#.to_owned(),
+            "limits",
+            "bytes has no",
+        ),
+        (r#"{"name": "a", "type": "f64", "limits": {"top": 5}}"#.to_owned(), "malformed", "`top`"),
+        (r#"{"name": "a", "type": "f64", "rate_hz": 0}"#.to_owned(), "rate", "0 Hz"),
+        (r#"{"name": "a", "type": "f64", "rate_hz": -5}"#.to_owned(), "rate", "-5 Hz"),
+        (r#"{"name": "a", "type": "f64", "rate_hz": 1000001}"#.to_owned(), "rate", "1000001 Hz"),
+        (
+            r#"{"name": "rpm", "type": "f32", "unit": "1/min"}"#.to_owned(),
+            "clash",
+            "it is declared as f64 in 1/min, and asked for as f32 in 1/min;",
+        ),
+        (
+            r#"{"name": "rpm", "type": "f64"}"#.to_owned(),
+            "clash",
+            "as f64 in 1/min, and asked for as f64;",
+        ),
+        (
+            r#"{"name": "gear", "type": "enum", "labels": {"0": "up"}}"#.to_owned(),
+            "clash",
+            "as enum (0 up, 1 down), and asked for as enum (0 up);",
+        ),
+    ] {
+        let good = r#"{"name": "good", "type": "u8"}"#;
+        let body = format!(r#"{{"parameters": [{good}, {parameter}]}}"#);
+        let message = refused("declare", &body, code);
+        assert!(message.contains(words), "{parameter}: {message}");
+    }
+}
+
+#[test]
+fn a_request_that_cannot_be_read_is_refused_with_words() {
+    let list = [("list", r#"{"filter": "a#"}"#, "filter", "# stands alone")];
+    for (request, body, code, words) in list.into_iter().chain([
+        ("declare", "", "malformed", "a declaration is {\"prefix\""),
+        ("declare", "[]", "malformed", "a declaration is"),
+        ("declare", "{}", "malformed", "missing field `parameters`"),
+        ("declare", r#"{"parameters": [], "more": 1}"#, "malformed", "unknown field `more`"),
+        ("declare", r#"{"prefix": "a/", "parameters": []}"#, "name", "the prefix ends with /"),
+        ("declare", "\u{feff}{}", "malformed", "expected value"),
+        ("find", "{", "malformed", "EOF"),
+        ("find", r#"{"names": "a"}"#, "malformed", "invalid type: string"),
+        ("list", r#"{"from": -1}"#, "malformed", "invalid value"),
+        ("select", "{}", "malformed", "say either names or filters"),
+        ("select", r#"{"names": [], "filters": []}"#, "malformed", "say either"),
+        ("select", r#"{"filters": ["ok", "a+"]}"#, "filter", "+ stands alone"),
+        ("delete", "{}", "request", "there is no request \"delete\"; there are declare"),
+        ("", "{}", "request", "there is no request \"\""),
+    ]) {
+        let message = refused(request, body, code);
+        assert!(message.contains(words), "{request} {body}: {message}");
+    }
+    let deep = format!("{{\"names\": {}", "[".repeat(200_000));
+    refused("find", &deep, "malformed");
+    let deep = format!(r#"{{"parameters": [{}{}]}}"#, "[".repeat(10_000), "]".repeat(10_000));
+    refused("declare", &deep, "malformed");
+}
+
+#[test]
+fn bytes_that_are_no_text_are_refused() {
+    let mut table = Asked::default();
+    let mut desk = slipring_core::table::Desk {
+        registry: &mut table.registry,
+        lists: &mut table.lists,
+        bounds: &table.bounds,
+        session: 1,
+        answer_bytes_max: 1_000,
+    };
+    let outcome = desk.answer("find", b"{\"names\": [\"\xff\"]}");
+    assert_eq!(outcome.refused, Some(Code::Malformed));
+}
+
+#[test]
+fn all_problems_of_a_request_are_told_with_their_places() {
+    let (mut table, before) = table();
+    let answer = table.ask(
+        "declare",
+        r#"{"prefix": "p", "parameters": [{"name": "a", "type": "f46", "unit": "m"},
+            {"name": "b", "type": "u8", "range": [3, 1], "rate_hz": 0}, {"name": "c", "type": "u8"},
+            {"name": "c", "type": "u8"}, {"name": "d", "type": []}]}"#,
+    );
+    let problems = answer["problems"].as_array().unwrap();
+    let told: Vec<_> = problems
+        .iter()
+        .map(|one| (one["at"].as_u64().unwrap(), one["name"].as_str().unwrap(), &one["code"]))
+        .map(|(at, name, code)| (at, name, code.as_str().unwrap()))
+        .collect();
+    let expected = [
+        (0, "p/a", "type"),
+        (1, "p/b", "range"),
+        (1, "p/b", "rate"),
+        (3, "p/c", "duplicate"),
+        (4, "p/d", "malformed"),
+    ];
+    assert_eq!(told, expected);
+    let message = answer["message"].as_str().unwrap();
+    assert!(message.starts_with("p/a (entry 0): there is no type \"f46\""), "{message}");
+    assert!(message.ends_with("; and 4 more problems"), "{message}");
+    assert_eq!(state(&table), before);
+}
+
+#[test]
+fn a_hundred_problems_are_told_however_many_there_are() {
+    let (mut table, _) = table();
+    let bad: Vec<_> = (0..300).map(|n| json!({"name": format!("n{n}"), "type": "x"})).collect();
+    let answer = table.ask("declare", &json!({"parameters": bad}).to_string());
+    assert_eq!(answer["problems"].as_array().unwrap().len(), 100);
+    assert!(answer["message"].as_str().unwrap().ends_with("; and 299 more problems"));
+}
+
+#[test]
+fn a_very_long_name_is_shown_in_part() {
+    let (mut table, _) = table();
+    let name = "ä".repeat(30_000);
+    let answer = table.ask("find", &json!({"names": [name]}).to_string());
+    let shown = answer["errors"][0]["name"].as_str().unwrap();
+    assert!(shown.starts_with('ä') && shown.ends_with("...") && shown.len() <= 260);
+}
+
+#[test]
+fn labels_that_differ_late_are_shown_where_they_differ() {
+    let labels = |last: &str| -> Value {
+        (0..9)
+            .map(|n| (n.to_string(), json!(format!("l{n}"))))
+            .chain([("9".into(), json!(last))])
+            .collect()
+    };
+    let body = |last: &str| {
+        json!({"parameters": [{"name": "a", "type": "enum", "labels": labels(last)}]}).to_string()
+    };
+    let mut table = Asked::default();
+    table.ask("declare", &body("on"));
+    let answer = table.ask("declare", &body("off"));
+    let message = answer["problems"][0]["message"].as_str().unwrap();
+    assert!(message.contains("with 9 on") && message.contains("with 9 off"), "{message}");
+}
+
+#[test]
+fn a_full_table_takes_no_further_parameter_but_serves_those_it_has() {
+    let bounds = Bounds { parameters: 2, ..Bounds::default() };
+    let mut table = Asked { bounds, ..Asked::default() };
+    assert_eq!(table.declare(1, &[("a", "u8"), ("b", "u8")]).refused, None);
+    let refused = table.declare(1, &[("a", "u8"), ("c", "u8"), ("d", "u8")]);
+    assert_eq!(refused.refused, Some(Code::Full));
+    let answer: Value = serde_json::from_slice(&refused.answer).unwrap();
+    assert_eq!(answer["problems"].as_array().unwrap().len(), 1);
+    assert_eq!(answer["problems"][0]["at"], json!(1));
+    let words = "the table has 2 parameters, and room for 2 (limits.parameters)";
+    assert_eq!(answer["problems"][0]["message"], json!(words));
+    assert_eq!(table.declare(1, &[("a", "u8"), ("b", "u8")]).refused, None);
+    table.ask("remove", r#"{"names": ["a"]}"#);
+    assert_eq!(table.declare(1, &[("c", "u8")]).refused, None);
+    assert_eq!(table.declare(1, &[("a", "u8")]).refused, Some(Code::Full), "not even again");
+}
+
+#[test]
+fn definitions_that_take_too_many_bytes_are_refused() {
+    let bounds = Bounds { bytes: 2_000, ..Bounds::default() };
+    let mut table = Asked { bounds, ..Asked::default() };
+    let one = |name: &str| json!({"parameters": [{"name": name, "type": "u8", "description": "d".repeat(1_000)}]});
+    assert_eq!(table.outcome(1, "declare", &one("a").to_string()).refused, None);
+    let answer = table.ask("declare", &one("b").to_string());
+    assert_eq!(answer["error"], json!("full"));
+}
+
+#[test]
+fn an_answer_that_a_client_cannot_take_is_refused_before_anything_is_done() {
+    let mut table = Asked { answer_bytes_max: 400, ..Asked::default() };
+    let names: Vec<_> = (0..100).map(|number| format!("n{number}")).collect();
+    let all: Vec<_> = names.iter().map(|name| (&**name, "u8")).collect();
+    let outcome = table.declare(1, &all);
+    assert_eq!(outcome.refused, Some(Code::TooLarge));
+    assert!(table.registry.is_empty() && outcome.answer.len() <= 400);
+    assert_eq!(table.declare(1, &all[..20]).refused, None);
+    let body = json!({"names": names}).to_string();
+    assert_eq!(table.outcome(1, "find", &body).refused, Some(Code::TooLarge));
+    let removed = table.outcome(1, "remove", &body);
+    assert!(removed.refused.is_none() && removed.answer.len() <= 400, "errors are cut");
+    let answer: Value = serde_json::from_slice(&removed.answer).unwrap();
+    assert_eq!(answer["removed"], json!(20));
+    let told = answer["errors"].as_array().unwrap().len() as u64;
+    assert_eq!(told + answer["more_errors"].as_u64().unwrap(), 80);
+}

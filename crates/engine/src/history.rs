@@ -1,0 +1,297 @@
+//! What a journal's records lead to: the newest snapshot, and what came after it. Only reads.
+
+use std::path::Path;
+use std::time::Instant;
+
+use slipring_core::ledger::{BatchHead, Carried, Ledger, RetainedMessage};
+use slipring_core::table::Entries;
+use slipring_journal::{Damage, Followed, Journal, Position, ReadError, Reader, StateBatch};
+use slipring_wire::{Properties, QoS};
+
+/// What is told of what makes no sense, at most.
+const FLAWS_MAX: usize = 100;
+/// How often a journal is read again because its broker has removed what an older snapshot needs.
+const TRIES: usize = 8;
+
+/// The state that the journal describes, and how far that is.
+pub(crate) struct State {
+    pub ledger: Ledger,
+    pub end: Position,
+    pub damage: Vec<Damage>,
+    pub flaws: Vec<String>,
+    pub begun: Instant,
+}
+
+/// Reads the newest snapshot and what came after it.
+pub(crate) fn read(journal: &Journal) -> Result<State, ReadError> {
+    read_by(&mut journal.reader(), &mut |ledger, batch, flaws| {
+        take(ledger, batch, flaws);
+        carry(ledger, batch, flaws);
+    })
+}
+
+type Each<'a> = &'a mut dyn FnMut(&mut Ledger, &StateBatch<'_>, &mut Flaws);
+
+fn read_by(reader: &mut Reader, each: Each<'_>) -> Result<State, ReadError> {
+    let begun = Instant::now();
+    let mut flaws = Flaws::default();
+    let mut ledger = Ledger::default();
+    let mut from = None;
+    match reader.snapshot() {
+        Ok(None) => {}
+        Ok(Some((position, bytes))) => match Ledger::restore(&bytes) {
+            Ok(restored) => (ledger, from) = (restored, Some(position)),
+            Err(error) => flaws.tell(|| format!("the snapshot of the sessions: {error}")),
+        },
+        Err(error) => flaws.tell(|| error.to_string()),
+    }
+    let followed = reader.follow(from, &mut |batch| each(&mut ledger, &batch, &mut flaws))?;
+    let Followed { end, damage } = followed;
+    Ok(State { ledger, end, damage, flaws: flaws.0, begun })
+}
+
+/// What made no sense, the first of it.
+#[derive(Default)]
+struct Flaws(Vec<String>);
+
+impl Flaws {
+    fn tell(&mut self, what: impl FnOnce() -> String) {
+        if self.0.len() < FLAWS_MAX {
+            self.0.push(what());
+        }
+    }
+}
+
+/// Records, then retained messages.
+fn take(ledger: &mut Ledger, batch: &StateBatch<'_>, flaws: &mut Flaws) {
+    let StateBatch { base_offset, count: messages, receive_ns, records, .. } = *batch;
+    if let Err(error) = ledger.apply(BatchHead { base_offset, messages, receive_ns }, records) {
+        flaws.tell(|| format!("records at offset {base_offset}: {error}"));
+    }
+    for (offset, message) in batch.retained() {
+        let Ok(qos) = QoS::from_bits(message.flags.qos()) else { continue };
+        let (topic, properties, payload) = (message.topic, message.properties, message.payload);
+        ledger.retain(offset, receive_ns, RetainedMessage { topic, qos, properties, payload });
+    }
+}
+
+/// Messages that carry samples.
+fn carry(ledger: &mut Ledger, batch: &StateBatch<'_>, flaws: &mut Flaws) {
+    if ledger.carried().is_empty() {
+        return;
+    }
+    let mut carried = ledger.carried().to_vec();
+    carried.sort_unstable_by_key(|(offset, _)| *offset);
+    for (offset, message) in batch.messages() {
+        let Ok(at) = carried.binary_search_by_key(&offset, |(offset, _)| *offset) else { continue };
+        let receive_ns = batch.receive_ns;
+        let taken = match carried[at].1 {
+            Carried::Frame => {
+                ledger.frame(receive_ns, message.payload).map_err(|error| error.to_string())
+            }
+            Carried::Sample(parameter) => {
+                let properties = Properties::of_publish(message.properties).unwrap_or_default();
+                let taken = ledger.sample(receive_ns, parameter, properties, message.payload);
+                taken.map_err(|error| error.to_string())
+            }
+        };
+        if let Err(error) = taken {
+            flaws.tell(|| format!("the samples at offset {offset}: {error}"));
+        }
+    }
+}
+
+impl State {
+    /// The first offset of the journal that a session or a waiting message needs.
+    pub fn needed(&self) -> u64 {
+        self.ledger.needed().unwrap_or(self.end.offset).min(self.end.offset)
+    }
+
+    /// Where it ends, and the records that lead to it.
+    pub fn snapshot(&mut self, now_ns: i64) -> (Position, Vec<u8>) {
+        self.ledger.expire(now_ns);
+        let mut bytes = Vec::new();
+        self.ledger.snapshot(&mut bytes);
+        (self.end, bytes)
+    }
+}
+
+/// The table that a journal describes.
+#[derive(Debug)]
+pub struct JournalTable {
+    /// Its parameters, those that are there and those that were; None where there is no table.
+    pub entries: Option<Entries>,
+    /// What could not be read on the way: there may be more parameters.
+    pub flaws: Vec<String>,
+}
+
+/// The table in a journal's folder, without a broker, or beside one that writes it.
+pub fn journal_table(folder: &Path) -> Result<JournalTable, ReadError> {
+    let mut tries = 1;
+    loop {
+        let mut reader = Reader::open(folder)?;
+        let before = position(&reader);
+        let table = read_table(&mut reader);
+        let is_whole = table.as_ref().is_ok_and(|table| table.flaws.is_empty());
+        // A broker that wrote a snapshot meanwhile may have removed what came before it.
+        if is_whole || tries == TRIES || position(&reader) == before {
+            return table;
+        }
+        tries += 1;
+    }
+}
+
+fn position(reader: &Reader) -> Option<Position> {
+    reader.snapshot().ok().flatten().map(|(position, _)| position)
+}
+
+fn read_table(reader: &mut Reader) -> Result<JournalTable, ReadError> {
+    let State { ledger, damage, mut flaws, .. } = read_by(reader, &mut take)?;
+    flaws.extend(damage.iter().take(FLAWS_MAX).map(ToString::to_string));
+    Ok(JournalTable { entries: ledger.into_table(), flaws })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::{env, fs, process};
+
+    use slipring_core::ledger::Record;
+    use slipring_core::table::{Bounds, Change, Definition, Registry};
+    use slipring_journal::{Batch, Flags, Options, Retention};
+    use slipring_wire::frame::{FrameBuf, Header, Kind, OwnedValue, Quality, Sample, ValueView};
+
+    use super::*;
+
+    /// A journal with a table, in a folder of its own.
+    struct World {
+        folder: PathBuf,
+        journal: Journal,
+        registry: Registry,
+    }
+
+    impl World {
+        fn new(name: &str) -> Self {
+            let folder = env::temp_dir().join(format!("slipring-history-{name}-{}", process::id()));
+            let _ = fs::remove_dir_all(&folder);
+            let options = Options { segment_bytes: 300, ..Options::default() };
+            let journal = Journal::open(&folder, options, |_| ()).unwrap().0;
+            let world = Self { folder, journal, registry: Registry::new(5) };
+            world.note(&Change::default());
+            world
+        }
+
+        fn note(&self, change: &Change) {
+            let mut batch = Batch::new();
+            batch.at(1);
+            self.registry.record(change, batch.records());
+            self.append(&mut batch);
+        }
+
+        fn append(&self, batch: &mut Batch) {
+            self.journal.append_waiting(batch, false).unwrap();
+            self.journal.sync().unwrap();
+        }
+
+        fn declare(&mut self, names: &[&str]) {
+            let definition = Definition::from_json("{\"type\":\"f64\"}").unwrap();
+            let asked: Vec<_> =
+                names.iter().map(|name| ((*name).to_owned(), definition.clone())).collect();
+            let declared = self.registry.declare(1, &asked, &Bounds::default()).unwrap();
+            self.note(&declared.change);
+        }
+
+        fn publish(&self, value: f64) {
+            let mut batch = Batch::new();
+            batch.begin("p", 77);
+            batch.push(Flags::new(0, false), "other", b"", b"1");
+            batch.push(Flags::new(0, false), "a", b"", &frame(0, value));
+            batch.push(Flags::new(0, false), "b", b"", value.to_string().as_bytes());
+            Record::Sampled { index: 2, parameter: 1 }.encode(batch.records());
+            Record::Framed { index: 1 }.encode(batch.records());
+            self.append(&mut batch);
+        }
+
+        fn put_snapshot(&self) {
+            let (position, bytes) = read(&self.journal).unwrap().snapshot(0);
+            self.journal.put_snapshot(position, &bytes).unwrap();
+        }
+
+        fn value(&self, index: u32) -> Option<(OwnedValue, i64)> {
+            let state = read(&self.journal).unwrap();
+            assert_eq!(state.flaws, Vec::<String>::new());
+            let found = state.ledger.values().get(index)?;
+            Some((found.value.to_owned(), found.time_ns))
+        }
+
+        fn names(&self) -> Vec<String> {
+            let table = journal_table(&self.folder).unwrap();
+            assert_eq!(table.flaws, Vec::<String>::new());
+            let entries = table.entries.unwrap();
+            entries.iter_from(0).map(|(_, entry)| entry.name.to_string()).collect()
+        }
+    }
+
+    impl Drop for World {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+    }
+
+    fn frame(index: u32, value: f64) -> Vec<u8> {
+        let (mut buf, mut out) = (FrameBuf::new(), Vec::new());
+        let value = ValueView::F64(value);
+        let sample = Sample { index, time_ns: 9, quality: Quality::GOOD, value };
+        buf.push_samples(Kind::F64, &mut [sample]).unwrap();
+        buf.finish(&Header { table: 5, ..Header::default() }, false, &mut out);
+        out
+    }
+
+    #[test]
+    fn frames_and_samples_lead_to_the_newest_values_with_and_without_a_snapshot() {
+        let mut world = World::new("values");
+        world.declare(&["a", "b"]);
+        world.publish(1.5);
+        let both = |world: &World| (world.value(0), world.value(1));
+        let expected = |value| {
+            let value = OwnedValue::F64(value);
+            (Some((value.clone(), 9)), Some((value, 77)))
+        };
+        assert_eq!(both(&world), expected(1.5));
+        world.put_snapshot();
+        assert_eq!(both(&world), expected(1.5));
+        world.publish(2.5);
+        assert_eq!(both(&world), expected(2.5));
+    }
+
+    #[test]
+    fn the_table_is_read_from_a_folder_after_its_first_segments_are_gone() {
+        let mut world = World::new("folder");
+        world.declare(&["a", "b"]);
+        assert_eq!(world.names(), ["a", "b"]);
+        (0..8).for_each(|number| world.publish(f64::from(number)));
+        world.put_snapshot();
+        let rules = Retention { age: None, bytes: Some(1), keep_unread: false };
+        let end = world.journal.status().next_offset;
+        world.journal.retire(&rules, end, 0).unwrap();
+        assert!(Reader::open(&world.folder).unwrap().first_offset() > 0, "something is gone");
+        let (change, _) = world.registry.remove(1, &["a"]);
+        world.note(&change);
+        assert_eq!(world.names(), ["b"]);
+        let entries = journal_table(&world.folder).unwrap().entries.unwrap();
+        assert_eq!(&*entries.known(0).unwrap().name, "a", "its frames can still be read");
+        assert_eq!((entries.id(), entries.revision()), (5, 2));
+    }
+
+    #[test]
+    fn what_is_no_frame_is_told_with_its_place() {
+        let world = World::new("flaw");
+        let mut batch = Batch::new();
+        batch.begin("p", 1);
+        batch.push(Flags::new(0, false), "a", b"", b"not a frame");
+        Record::Framed { index: 0 }.encode(batch.records());
+        world.append(&mut batch);
+        let flaws = read(&world.journal).unwrap().flaws;
+        assert!(flaws.len() == 1 && flaws[0].starts_with("the samples at offset 0: "), "{flaws:?}");
+    }
+}
