@@ -11,6 +11,7 @@ from slipring.cli.discover import discover
 from slipring.cli.export import export
 from slipring.cli.import_ import import_
 from slipring.cli.journal import journal
+from slipring.cli.ping import ping
 from slipring.cli.publish import publish
 from slipring.cli.replay import replay
 from slipring.cli.subscribe import subscribe
@@ -104,6 +105,7 @@ def status(
 
 
 app.command("discover")(discover)
+app.command("ping")(ping)
 app.command("pub")(publish)
 app.command("sub")(subscribe)
 app.command("export")(export)
