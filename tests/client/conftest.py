@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.client.table_broker import broker_of_its_own, table_url
 from tests.running_broker import RunningBroker
+
+__all__ = ["broker_of_its_own", "table_url"]
 
 CONFIG = """\
 listener {port} 127.0.0.1

@@ -13,8 +13,10 @@ SPARK_ROOMS = frozenset({"slipring.spark", "slipring.pipeline", "pyspark_sliprin
 ONLY_IN: dict[str, frozenset[str]] = {
     "pyspark": SPARK_ROOMS,
     "deltalake": SPARK_ROOMS,
+    "cantools": frozenset({"slipring.dictionary"}),
     "starlette": frozenset({"slipring.console"}),
     "uvicorn": frozenset({"slipring.console"}),
+    "zeroconf": frozenset({"slipring.discovery"}),
     "slipring._native": frozenset({"slipring.native"}),
 }
 MODEL = "slipring.model"

@@ -34,7 +34,7 @@ pub use message::{Message, Millis, Place, Stored, expiry};
 pub use outgoing::{
     ASKED_MAX, AnswerTerms, Dropped, Outgoing, Overflow, Pushed, Replay, Settled, Taken, Terms,
 };
-pub use plan::{JournalRule, Plan, PlanError, Retention};
+pub use plan::{JournalRule, Plan, PlanError, Retention, TableRules};
 pub use retained::Retained;
 pub use session::{Change, Options, Refused, Session, Subscribed};
 pub use stop::Stop;

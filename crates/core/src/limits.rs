@@ -59,6 +59,8 @@ pub struct Limits {
     pub journal_requests: usize,
     /// Topics whose newest value is kept; further topics are carried, but not shown.
     pub values: usize,
+    /// Parameters of the table; a further one is refused, with its whole declaration.
+    pub parameters: usize,
 }
 
 impl Default for Limits {
@@ -90,6 +92,7 @@ impl Default for Limits {
             waiting_bytes: 64 << 20,
             journal_requests: 256,
             values: 100_000,
+            parameters: 200_000,
         }
     }
 }
@@ -138,4 +141,5 @@ limits! {
     WaitingBytes = "waiting_bytes";
     JournalRequests = "journal_requests";
     Values = "values";
+    Parameters = "parameters";
 }

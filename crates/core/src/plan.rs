@@ -15,6 +15,8 @@ pub struct Plan {
     pub server_reference: Option<String>,
     /// Seconds between two tellings of the `$SYS` topics; 0 is never.
     pub sys_interval_s: u32,
+    /// How the table treats samples.
+    pub table: TableRules,
     /// What goes into the journal.
     pub journal: JournalRule,
     /// How safe a message is before it is acknowledged.
@@ -36,6 +38,25 @@ impl Plan {
     /// How safe a message on this topic is: what is not journaled is in memory only.
     pub fn durability_of(&self, topic: &str) -> Durability {
         if self.journal.covers(topic) { self.durability.of(topic) } else { Durability::Memory }
+    }
+}
+
+/// How the table treats samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableRules {
+    /// Milliseconds that samples are gathered for a subscriber that does not say.
+    pub beat_ms: u16,
+    /// Periods of its nominal rate that a parameter may be silent before it is stale.
+    pub stale_periods: u32,
+    /// Milliseconds that any parameter may be silent.
+    pub stale_min_ms: u32,
+    /// Seconds that the time of a sample may be ahead of the broker's clock.
+    pub future_s: u32,
+}
+
+impl Default for TableRules {
+    fn default() -> Self {
+        Self { beat_ms: 20, stale_periods: 5, stale_min_ms: 200, future_s: 3_600 }
     }
 }
 

@@ -3,13 +3,16 @@
 use std::collections::{BTreeMap, HashSet};
 
 use slipring_wire::{
-    Packet, PacketId, Properties, PropertyId, QoS, Reason, RetainHandling, SubAck, Subscribe,
-    Subscription, UnsubAck, Unsubscribe, Version, check_filter, shared,
+    Packet, PacketId, Properties, PropertiesBuf, PropertyId, QoS, Reason, RetainHandling, SubAck,
+    Subscribe, Subscription, UnsubAck, Unsubscribe, Value, Version, check_filter, shared,
 };
 
 use crate::ledger::Kept;
-use crate::table::Needs;
+use crate::table::{LISTS, Needs};
 use crate::{Limit, Limits, Stop, levels};
+
+const NO_LIST: &str = "there is no such selection; ask for it at $slipring/table/select, then \
+                       subscribe with `deliver`";
 
 /// A session. It lives until it expires or its client asks for a clean start.
 #[derive(Debug, Default)]
@@ -31,7 +34,7 @@ pub struct Options {
     pub retain_as_published: bool,
     /// Told with every message; 0 is none.
     pub identifier: u32,
-    /// What it needs of the parameters it chooses; None is a plain subscription.
+    /// What it needs of the parameters it chooses; without it, it is no selection.
     pub needs: Option<Needs>,
 }
 
@@ -64,6 +67,16 @@ pub struct Subscribed {
     pub changes: Vec<Change>,
     /// Refused, each for its own reason.
     pub refused: Vec<Refused>,
+    /// What could not be understood of its needs; then all are refused.
+    pub unclear: Option<String>,
+}
+
+/// What all filters of a SUBSCRIBE have in common.
+#[derive(Clone, Copy)]
+struct Terms {
+    identifier: u32,
+    needs: Option<Needs>,
+    unclear: bool,
 }
 
 impl Session {
@@ -78,6 +91,17 @@ impl Session {
         }
     }
 
+    /// The subscriptions that choose parameters.
+    pub fn selections(&self) -> impl Iterator<Item = (&str, Options)> {
+        let chosen = self.subscriptions.iter().filter(|(_, options)| options.needs.is_some());
+        chosen.map(|(filter, options)| (&**filter, *options))
+    }
+
+    /// Whether a filter is subscribed to, as it is written.
+    pub fn has(&self, filter: &str) -> bool {
+        self.subscriptions.contains_key(filter)
+    }
+
     /// The filters subscribed to, in order.
     pub fn filters(&self) -> impl Iterator<Item = &str> {
         self.subscriptions.keys().map(|filter| &**filter)
@@ -89,17 +113,31 @@ impl Session {
         packet: &Subscribe<'_>,
         limits: &Limits,
         version: Version,
+        is_list: &mut dyn FnMut(&str) -> bool,
         reply: &mut Vec<u8>,
     ) -> Result<Subscribed, Stop> {
         let identifier = packet.properties.number(PropertyId::SubscriptionIdentifier).unwrap_or(0);
         let mut subscribed = Subscribed::default();
         let mut reasons = Vec::with_capacity(packet.subscriptions.len());
+        let mut properties = PropertiesBuf::new();
+        let needs = Needs::parse(user_properties(packet.properties)).unwrap_or_else(|why| {
+            subscribed.unclear = Some(why);
+            None
+        });
+        let lists = packet.subscriptions.iter().filter(|wanted| wanted.filter.starts_with(LISTS));
+        if lists.map(|wanted| wanted.filter).any(|filter| needs.is_none() || !is_list(filter)) {
+            subscribed.unclear.get_or_insert_with(|| NO_LIST.to_owned());
+        }
+        if let Some(why) = &subscribed.unclear {
+            properties.push(PropertyId::ReasonString, Value::Text(why));
+        }
         for wanted in &packet.subscriptions {
             if wanted.no_local && shared(wanted.filter).is_some() {
                 let what = "no-local on a shared subscription"; // MQTT-3.8.3-4
                 return Err(Stop::new(Reason::ProtocolError, what));
             }
-            match self.subscribe_one(wanted, identifier, limits) {
+            let terms = Terms { identifier, needs, unclear: subscribed.unclear.is_some() };
+            match self.subscribe_one(wanted, terms, limits) {
                 Ok(change) => {
                     reasons.push(granted(change.options.qos));
                     subscribed.changes.push(change);
@@ -110,7 +148,7 @@ impl Session {
                 }
             }
         }
-        let properties = Properties::NONE;
+        let properties = properties.borrow();
         Packet::SubAck(SubAck { packet_id: packet.packet_id, properties, reasons })
             .encode(version, reply);
         Ok(subscribed)
@@ -119,11 +157,16 @@ impl Session {
     fn subscribe_one(
         &mut self,
         wanted: &Subscription<'_>,
-        identifier: u32,
+        terms: Terms,
         limits: &Limits,
     ) -> Result<Change, Refused> {
         let filter: Box<str> = wanted.filter.into();
         let known = self.subscriptions.contains_key(&filter);
+        // A shared selection would have to split frames between its members.
+        if terms.unclear || (terms.needs.is_some() && shared(wanted.filter).is_some()) {
+            let reason = Reason::ImplementationSpecificError;
+            return Err(Refused { filter, reason, limit: None });
+        }
         if let Err((reason, limit)) = check(wanted.filter, limits) {
             return Err(Refused { filter, reason, limit });
         }
@@ -131,12 +174,14 @@ impl Session {
             let limit = Some(Limit::Subscriptions);
             return Err(Refused { filter, reason: Reason::QuotaExceeded, limit });
         }
+        let Terms { identifier, needs, .. } = terms;
         let options = Options {
-            qos: wanted.qos,
+            // The newest value is sent again and again; it is not worth an acknowledgement.
+            qos: if needs.is_some() { QoS::AtMostOnce } else { wanted.qos },
             no_local: wanted.no_local,
             retain_as_published: wanted.retain_as_published,
             identifier,
-            needs: None,
+            needs,
         };
         self.subscriptions.insert(filter.clone(), options);
         let replay = match wanted.retain_handling {
@@ -144,7 +189,7 @@ impl Session {
             RetainHandling::SendIfNew => !known, // MQTT-3.3.1-10
             RetainHandling::DoNotSend => false,  // MQTT-3.3.1-11
         };
-        let replay = replay && shared(wanted.filter).is_none();
+        let replay = replay && shared(wanted.filter).is_none() && needs.is_none();
         Ok(Change { filter, options, replay })
     }
 
@@ -198,6 +243,13 @@ impl Session {
     pub fn unreleased(&self) -> usize {
         self.incoming.len()
     }
+}
+
+fn user_properties(properties: Properties<'_>) -> impl Iterator<Item = (&str, &str)> {
+    properties.iter().filter_map(|(_, value)| match value {
+        Value::Pair(name, text) => Some((name, text)),
+        _ => None,
+    })
 }
 
 fn check(filter: &str, limits: &Limits) -> Result<(), (Reason, Option<Limit>)> {

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
+use slipring_core::table::Table;
 use slipring_core::{
     Changed, Limit, Message, Millis, Place, Plan, Retained, Slot, Subscribed, Values, Waiting,
 };
@@ -23,12 +24,14 @@ use crate::history;
 use crate::jumps::Jumps;
 use crate::keeper::Keeper;
 use crate::losses::Losing;
+use crate::notices::Notices;
 use crate::passwords::Passwords;
 use crate::reading::Reading;
-use crate::recovery::Recovered;
+use crate::recovery::{self, Recovered};
 use crate::registry::Registry;
 use crate::routes::{Audience, Routes};
 use crate::stored::Shelf;
+use crate::table::SharedTable;
 use crate::traffic::{Prefixes, Reached, Traffic};
 use crate::upkeep::Upkeep;
 
@@ -40,6 +43,7 @@ pub(crate) struct Broker {
     pub prefixes: Prefixes,
     pub reached: Reached,
     pub losing: Losing,
+    pub notices: Notices,
     pub journal: Option<Journal>,
     /// How far the journal has come, and who waits for it.
     pub gates: Arc<Gates>,
@@ -61,6 +65,7 @@ pub(crate) struct Broker {
     pub keeper: Keeper,
     pub passwords: Arc<Passwords>,
     pub reading: Reading,
+    pub table: SharedTable,
     stopping: AtomicBool,
     /// Told when stopping begins.
     pub stopping_told: Notify,
@@ -89,7 +94,10 @@ impl Broker {
         options: Options,
     ) -> Result<(Self, Option<(Receipt, Recovered)>), StartError> {
         let gates = Arc::new(Gates::default());
-        let Some(folder) = journal else { return Ok((Self::new(plan, None, gates), None)) };
+        let Some(folder) = journal else {
+            let table = recovery::table(None, &plan.table);
+            return Ok((Self::new(plan, None, gates, table), None));
+        };
         let told = Arc::clone(&gates);
         let begun = Instant::now();
         let (journal, receipt) =
@@ -108,13 +116,15 @@ impl Broker {
     ) -> Result<(Self, Recovered), StartError> {
         journal.set_bytes_max(plan.journal_bytes_max);
         let state = history::read(&journal)?;
-        let broker = Self::new(plan, Some(journal), gates);
+        let table = recovery::table(Some(&state), &plan.table);
+        let broker = Self::new(plan, Some(journal), gates, table);
         broker.begin_upkeep(state.needed());
         let recovered = broker.recover(state);
+        broker.find_plain(std::iter::once("#"));
         Ok((broker, recovered))
     }
 
-    fn new(plan: Plan, journal: Option<Journal>, gates: Arc<Gates>) -> Self {
+    fn new(plan: Plan, journal: Option<Journal>, gates: Arc<Gates>, table: Table) -> Self {
         Self {
             plan: ArcSwap::from_pointee(plan),
             events: Events::default(),
@@ -122,6 +132,7 @@ impl Broker {
             prefixes: Prefixes::default(),
             reached: Reached::default(),
             losing: Losing::default(),
+            notices: Notices::default(),
             journal,
             gates,
             shelf: Shelf::default(),
@@ -136,6 +147,7 @@ impl Broker {
             keeper: Keeper::default(),
             passwords: Arc::new(Passwords::new()),
             reading: Reading::default(),
+            table: SharedTable::new(table),
             stopping: AtomicBool::new(false),
             stopping_told: Notify::new(),
             ended: Notify::new(),
@@ -207,36 +219,52 @@ impl Broker {
         self.enter_routes(client, changes);
     }
 
-    /// Enters a client's subscriptions into the tree.
+    /// Enters a client's subscriptions into the tree. Those that choose parameters are the table's.
     pub fn enter_routes<'a>(
         &self,
         client: &Arc<Client>,
         subscriptions: impl Iterator<Item = (&'a str, slipring_core::Options)>,
     ) {
+        let mut filters = Vec::new();
         let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);
-        subscriptions.for_each(|(filter, options)| routes.insert(client, filter, options));
+        subscriptions.for_each(|(filter, options)| {
+            match options.needs {
+                None => routes.insert(client, filter, options),
+                Some(_) => routes.remove(client, filter),
+            }
+            filters.push(filter);
+        });
+        drop(routes);
         self.generation.fetch_add(1, Ordering::Release);
+        self.find_plain(filters.into_iter());
     }
 
     /// Removes subscriptions from the tree.
     pub fn unsubscribe<'a>(&self, client: &Client, filters: impl Iterator<Item = &'a str>) {
-        let mut filters = filters.peekable();
-        if filters.peek().is_none() {
+        let filters: Vec<&str> = filters.collect();
+        if filters.is_empty() {
             return;
         }
         let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);
-        filters.for_each(|filter| routes.remove(client, filter));
+        filters.iter().for_each(|filter| routes.remove(client, filter));
+        drop(routes);
         self.generation.fetch_add(1, Ordering::Release);
+        self.find_plain(filters.into_iter());
+    }
+
+    /// The subscriptions, to look at.
+    pub fn routes(&self) -> RwLockReadGuard<'_, Routes> {
+        self.routes.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many subscriptions there are.
     pub fn subscriptions(&self) -> usize {
-        self.routes.read().unwrap_or_else(PoisonError::into_inner).len()
+        self.routes().len()
     }
 
     /// Who gets what a session publishes to a topic.
     pub fn audience(&self, topic: &str, publisher: u64) -> Audience {
-        self.routes.read().unwrap_or_else(PoisonError::into_inner).audience(topic, publisher)
+        self.routes().audience(topic, publisher)
     }
 
     /// Keeps a retained message, or forgets the topic's with an empty one (MQTT-3.3.1-6).
@@ -295,6 +323,7 @@ impl Broker {
     /// Tells every client, and waits until the last connection has ended.
     pub async fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
+        self.tell_shutdown();
         self.stopping_told.notify_waiters();
         loop {
             let ended = self.ended.notified();

@@ -11,6 +11,7 @@ use tokio::sync::Notify;
 
 use crate::keeper::Due;
 use crate::losses::Losses;
+use crate::notices::Allowance;
 use crate::origin::Origin;
 use crate::traffic::Traffic;
 
@@ -69,6 +70,10 @@ pub(crate) struct Link {
     /// The name that the client has proved, if its certificate has not.
     proven: OnceLock<Box<str>>,
     closing: OnceLock<Reason>,
+    /// Whether it has published anything, or said that it will.
+    published: AtomicBool,
+    /// For what it says to other nodes.
+    pub notices: Allowance,
     /// Wakes the connection's task.
     pub waker: AtomicWaker,
     /// Whether the connection has let go of its session, and who waits for that.
@@ -85,6 +90,8 @@ impl Link {
             version: OnceLock::new(),
             proven: OnceLock::new(),
             closing: OnceLock::new(),
+            published: AtomicBool::new(false),
+            notices: Allowance::default(),
             waker: AtomicWaker::new(),
             left: AtomicBool::new(false),
             left_told: Notify::new(),
@@ -102,6 +109,17 @@ impl Link {
     /// none.
     pub fn proven(&self) -> Option<&str> {
         self.origin.user.as_deref().or(self.proven.get().map(|name| &**name))
+    }
+
+    /// The client is a publisher from now on.
+    pub fn publishes(&self) {
+        if !self.has_published() {
+            self.published.store(true, Ordering::Relaxed);
+        }
+    }
+
+    pub fn has_published(&self) -> bool {
+        self.published.load(Ordering::Relaxed)
     }
 
     /// The connection has let go of its session.

@@ -39,6 +39,8 @@ pub enum EventKind {
     Dropped,
     /// The session of a client that did not come back is over.
     Expired,
+    /// A client says something to the broker.
+    Notice,
     /// Something beside the journal went wrong: a snapshot, a batch it cannot take.
     JournalTrouble,
 }
@@ -55,6 +57,7 @@ impl EventKind {
             Self::SubscriptionRefused => "subscription refused",
             Self::Dropped => "dropped",
             Self::Expired => "expired",
+            Self::Notice => "notice",
             Self::JournalTrouble => "trouble",
         }
     }

@@ -15,6 +15,7 @@ use crate::event::EventKind;
 use crate::gates::Gate;
 use crate::paths::Paths;
 use crate::post::Post;
+use crate::table::samples::{PlainSamples, is_frame};
 use crate::traffic::Tally;
 use crate::waiting::Unclaimed;
 
@@ -31,20 +32,24 @@ pub(crate) struct Publisher<'a> {
 
 /// One publisher's side of the broker. Messages arrive in batches: those of one read.
 pub(crate) struct Feed {
-    paths: Paths,
-    receive_ns: i64,
-    batch: Batch,
+    pub paths: Paths,
+    pub receive_ns: i64,
+    pub batch: Batch,
     /// What the acknowledgements of this batch promise.
     need: Durability,
     /// How many of them there are.
-    promised: Promised,
+    pub promised: Promised,
     /// Messages of this batch that wait for their first subscriber.
     unclaimed: Vec<Unclaimed>,
     /// Retained messages of this batch, by their place in it.
     retained: Vec<(Arc<Message>, u32, Durability)>,
-    post: Post,
-    tally: Tally,
+    pub post: Post,
+    pub tally: Tally,
     messages: u64,
+    /// Samples of a frame that go as plain messages, too.
+    pub plain: PlainSamples,
+    /// The words for the last message that was refused.
+    pub refusal: Option<String>,
 }
 
 impl Feed {
@@ -60,6 +65,8 @@ impl Feed {
             post: Post::default(),
             tally: Tally::default(),
             messages: 0,
+            plain: PlainSamples::default(),
+            refusal: None,
         }
     }
 
@@ -88,6 +95,9 @@ impl Feed {
         version: Version,
     ) -> Reason {
         self.messages += 1;
+        if is_frame(message) {
+            return self.publish_frame(broker, from, message);
+        }
         if message.retain {
             if let Err(reason) = self.retain(broker, from, message, version) {
                 return reason;
@@ -98,6 +108,12 @@ impl Feed {
         if let Some(reason) = broker.gates.refusal(level) {
             return reason;
         }
+        if let Some(parameter) = route.parameter {
+            if let Err(reason) = self.take_sample(broker, from, message, parameter) {
+                return reason;
+            }
+        }
+        let route = self.paths.find(broker, from.key, message.topic);
         let place = (level > Durability::Memory).then_some(self.batch.len() as u32);
         let deliveries = route.audience.len();
         if deliveries > 0 {
@@ -154,7 +170,7 @@ impl Feed {
     }
 
     /// Adds a message to the batch.
-    fn write(&mut self, from: Publisher<'_>, message: &Publish<'_>, level: Durability) {
+    pub fn write(&mut self, from: Publisher<'_>, message: &Publish<'_>, level: Durability) {
         if !self.batch.has_messages() {
             self.batch.begin(from.name, self.receive_ns);
         }

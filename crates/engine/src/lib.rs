@@ -2,6 +2,7 @@
 
 mod acknowledged;
 mod admission;
+mod asking;
 mod broker;
 mod client;
 mod connection;
@@ -15,11 +16,13 @@ mod jumps;
 mod keeper;
 mod listener;
 mod losses;
+mod notices;
 mod origin;
 mod outlet;
 mod party;
 mod passwords;
 mod paths;
+mod ping;
 mod post;
 mod reading;
 mod recording;
@@ -32,6 +35,7 @@ mod status;
 mod stored;
 mod subscribing;
 mod sys;
+mod table;
 mod traffic;
 mod upkeep;
 mod waiting;
@@ -53,7 +57,8 @@ pub use listener::{
 };
 pub use recovery::Recovered;
 pub use status::{
-    Acknowledged, AwayStatus, ClientStatus, JournalStatus, PrefixTraffic, Status, Totals,
+    Acknowledged, AwayStatus, ClientStatus, JournalStatus, NoticeCounts, PrefixTraffic, Status,
+    TableStatus, Totals,
 };
 
 /// How long a stopping engine waits for its connections to end.
@@ -144,6 +149,7 @@ impl Engine {
             runtime.spawn(listener::accept(listener, Arc::clone(&broker)));
         }
         runtime.spawn(keeper::keep(Arc::clone(&broker)));
+        runtime.spawn(table::beat::run(Arc::clone(&broker)));
         runtime.spawn(upkeep::keep(Arc::clone(&broker), settings.segment_bytes));
         Ok(Self { broker, addresses, receipt, recovered, runtime: Mutex::new(Some(runtime)) })
     }
@@ -206,6 +212,11 @@ impl Engine {
     /// Up to `most` values that changed after a change; see [`slipring_core::Values::changed_after`].
     pub fn values(&self, after: u64, most: usize) -> Changed {
         self.broker.values_changed_after(after, most)
+    }
+
+    /// Answers a question about the table: `find`, `list` or `values`, as JSON; see `docs/table.md`.
+    pub fn ask_table(&self, name: &str, body: &[u8]) -> Vec<u8> {
+        self.broker.ask_table(name, body)
     }
 
     /// Reads what has arrived, says goodbye to every client, and brings the journal to disk.

@@ -10,12 +10,14 @@ use slipring_core::{
 use slipring_wire::{Packet, PacketId, Publish, QoS, RawPacket, Reason, Version};
 
 use crate::admission::Check;
+use crate::asking::Asked;
 use crate::broker::Broker;
 use crate::client::{Client, Link};
 use crate::event::EventKind;
 use crate::feed::{Feed, Publisher};
 use crate::registry::{NotOpened, Opened, Refusal};
-use crate::{keeper, reading};
+use crate::table::refused::Refused;
+use crate::{asking, keeper};
 
 /// Why a connection ended.
 #[derive(Debug)]
@@ -82,6 +84,8 @@ pub(crate) struct Party {
     /// What must be before the client is let in; until it is, its further packets wait.
     pub check: Option<Check>,
     incoming: Incoming,
+    /// Samples that were refused, to be told.
+    refused: Refused,
     /// PUBACKs of this batch, settled together: publishers wait for the same lock.
     acks: Vec<PacketId>,
     will: Option<WillMessage>,
@@ -103,6 +107,7 @@ impl Party {
             blocks: false,
             check: None,
             incoming: Incoming::default(),
+            refused: Refused::default(),
             acks: Vec::new(),
             will: None,
             inherited: Vec::new(),
@@ -156,13 +161,16 @@ impl Party {
         let (qos, id) = (message.qos, message.packet_id);
         let from = Publisher { key: client.key, name: &client.name, durable: client.is_durable() };
         let reason = if message.topic.starts_with('$') {
-            reading::ask(&self.broker, client, &self.link, &message, &mut self.reply)
+            let (broker, link, message) = (&self.broker, &*self.link, &message);
+            let asked = Asked { broker, client, link, message };
+            asking::ask(&asked, &mut self.feed, &mut self.reply)
         } else if qos == QoS::ExactlyOnce && !is_new(client, &self.link, &self.conversation, id)? {
             // It came before; what it was promised may not be true yet.
             let level = self.feed.level(&self.broker, from, message.topic);
             self.feed.wait_for(level);
             Reason::Success
         } else {
+            self.link.publishes();
             self.feed.publish(&self.broker, from, &message, self.conversation.version())
         };
         if let (true, Some(id)) = (reason.is_error() && qos == QoS::ExactlyOnce, id) {
@@ -171,7 +179,14 @@ impl Party {
         if is_refused_by_journal(reason) && self.conversation.version() == Version::V311 {
             return Err(End::Closed(reason)); // it knows no other way to be refused
         }
-        self.conversation.acknowledge(qos, id, reason, &mut self.reply);
+        match self.feed.refusal.take() {
+            None => self.conversation.acknowledge(qos, id, reason, &mut self.reply),
+            Some(why) => {
+                self.conversation.refuse_publish(qos, id, reason, &why, &mut self.reply);
+                let post = &mut self.feed.post;
+                self.refused.add(&self.broker, client, message.topic, &why, post);
+            }
+        }
         Ok(())
     }
 
@@ -252,6 +267,9 @@ impl Party {
         self.broker.report(EventKind::Connected, &client.name, detail);
         self.will = opening.will;
         self.inherited.extend(will);
+        if session_present {
+            self.broker.select_again(&client, &mut self.feed.post);
+        }
         self.client = Some(client);
         if self.broker.is_stopping() {
             self.link.close(Reason::ServerShuttingDown);
@@ -287,6 +305,9 @@ impl Party {
         };
         let will = self.will.take().filter(|_| with_will);
         let will = self.broker.leave(&client, &self.link, will, expiry_s);
+        if client.link().is_none() {
+            self.broker.leave_table(client.key, &mut self.feed);
+        }
         self.link.leave();
         if let Some(will) = will {
             keeper::publish(&self.broker, &mut self.feed, &client, &will).await;

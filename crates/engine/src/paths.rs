@@ -25,6 +25,8 @@ pub(crate) struct Route {
     pub slot: Option<Arc<Slot>>,
     pub prefix: Arc<Prefix>,
     pub journaled: bool,
+    /// The parameter that has this topic.
+    pub parameter: Option<u32>,
     /// What QoS 1 and 2 messages of the topic are promised.
     pub level: Durability,
 }
@@ -94,9 +96,12 @@ impl Paths {
         let plan = broker.plan.load();
         let journaled = !own && broker.journal.is_some() && plan.journal.covers(&topic);
         let at = self.routes.len();
+        let parameter = broker.table.index_of(&topic);
         self.routes.push(Route {
             audience: broker.audience(&topic, publisher),
-            slot: if own { None } else { broker.slot(&topic) },
+            // The newest value of a parameter is in the table.
+            slot: if own || parameter.is_some() { None } else { broker.slot(&topic) },
+            parameter,
             prefix: broker.prefixes.of(&topic),
             journaled,
             level: if journaled { plan.durability.of(&topic) } else { Durability::Memory },

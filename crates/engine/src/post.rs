@@ -266,6 +266,12 @@ impl Post {
         self.pushed(broker, client, pushed);
     }
 
+    /// Adds packets of the broker's own for a client; it is woken at the end.
+    pub fn push_packets(&mut self, broker: &Broker, client: &Arc<Client>, packets: &[u8]) {
+        let pushed = client.outgoing().push_packets(packets);
+        self.pushed(broker, client, pushed);
+    }
+
     #[inline]
     fn pushed(&mut self, broker: &Broker, client: &Arc<Client>, pushed: Pushed) {
         match pushed {

@@ -12,15 +12,14 @@ use slipring_core::{AnswerTerms, Limit, Pushed};
 use slipring_journal::{
     Answer, Identity, READ_ANSWER_BYTES, ReadError, Reader, Refusal, Request, Why, consumers,
 };
-use slipring_wire::{Packet, PropertiesBuf, PropertyId, Publish, QoS, Reason, Value, Version};
+use slipring_wire::Reason;
 use tokio::sync::Semaphore;
 
+use crate::asking::{Asked, Envelope};
 use crate::broker::Broker;
 use crate::client::{Client, Link};
 use crate::event::now_ns;
 
-/// What the topics of requests begin with.
-const TOPIC: &str = "$slipring/journal/";
 /// Requests that read files at the same time.
 const READS_AT_ONCE: usize = 4;
 /// Bytes of one answer, whatever was asked for; a single larger message is answered all the same.
@@ -43,12 +42,6 @@ pub(crate) struct Reading {
     readers: Mutex<Vec<Reader>>,
 }
 
-/// Where the answer to one request goes.
-struct Envelope {
-    topic: String,
-    correlation: Option<Vec<u8>>,
-}
-
 /// A request that is accepted.
 struct Question {
     broker: Arc<Broker>,
@@ -61,23 +54,11 @@ struct Question {
     body: Vec<u8>,
 }
 
-/// A client publishes to a topic of the broker's own; the reason acknowledges it.
-pub(crate) fn ask(
-    broker: &Arc<Broker>,
-    client: &Arc<Client>,
-    link: &Link,
-    message: &Publish<'_>,
-    reply: &mut Vec<u8>,
-) -> Reason {
-    let Some(name) = message.topic.strip_prefix(TOPIC) else {
-        return Reason::NotAuthorized; // MQTT-4.7.2-1: these are the broker's own
-    };
-    if message.qos == QoS::ExactlyOnce {
-        return Reason::NotAuthorized; // asking twice does no harm, so nothing is kept about it
-    }
-    let Some(envelope) = Envelope::of(message) else { return Reason::ImplementationSpecificError };
-    let Some(terms) = client.outgoing().answer_terms(link.key) else {
-        return Reason::NotAuthorized; // the session is another connection's by now
+/// A client asks for something of the journal; the reason acknowledges the request.
+pub(crate) fn ask(asked: &Asked<'_>, name: &str, reply: &mut Vec<u8>) -> Reason {
+    let Asked { broker, client, link, message } = *asked;
+    let Some((envelope, terms)) = asked.envelope() else {
+        return Reason::ImplementationSpecificError;
     };
     match broker.admit_question(client, link, name, message.payload) {
         Ok(()) => {
@@ -88,10 +69,20 @@ pub(crate) fn ask(
             Reason::Success
         }
         Err(refusal) => {
-            reply.append(&mut envelope.refuse(&refusal, terms));
+            reply.append(&mut refuse(&envelope, &refusal, terms));
             reason_of(refusal.why)
         }
     }
+}
+
+/// The packet with a refusal, without its words where the client takes only small packets.
+fn refuse(envelope: &Envelope, refusal: &Refusal, terms: AnswerTerms) -> Vec<u8> {
+    let packet = envelope.packet(&refusal.encode(), terms);
+    if !packet.is_empty() {
+        return packet;
+    }
+    let wordless = Refusal { text: String::new(), ..*refusal };
+    envelope.packet(&wordless.encode(), terms)
 }
 
 fn reason_of(why: Why) -> Reason {
@@ -186,7 +177,7 @@ impl Question {
         let (envelope, terms) = (&question.envelope, question.terms);
         let packet = match read {
             Ok(body) => envelope.packet(&body, terms),
-            Err(refusal) => envelope.refuse(&refusal, terms),
+            Err(refusal) => refuse(envelope, &refusal, terms),
         };
         if question.client.outgoing().answer(question.link, packet) == Pushed::Wake {
             question.client.wake();
@@ -217,7 +208,8 @@ impl Question {
             let text = format!("a range ends before it begins: {from} to {to}");
             return Err(Refusal::new(Why::Malformed, text));
         }
-        let single_max = self.terms.packet_bytes.saturating_sub(self.envelope.bytes());
+        let single_max =
+            self.terms.packet_bytes.saturating_sub(self.envelope.bytes() + READ_ANSWER_BYTES);
         let most = single_max.min(ANSWER_BYTES_MAX).min(bytes_max as usize);
         let (journal, excerpt) = self.with_reader(|reader| {
             Ok((reader.identity(), reader.excerpt(from..to, most, single_max)?))
@@ -268,48 +260,4 @@ fn too_large(offset: u64, needed: usize, most: usize) -> Refusal {
          {most}: see its maximum packet size, and limits.outbox_bytes of the broker"
     );
     Refusal { why: Why::TooLarge, numbers: [offset, needed as u64], text }
-}
-
-impl Envelope {
-    /// None without a response topic: nobody could be answered.
-    fn of(message: &Publish<'_>) -> Option<Self> {
-        let topic = message.properties.text(PropertyId::ResponseTopic)?.to_owned();
-        let correlation = match message.properties.get(PropertyId::CorrelationData) {
-            Some(Value::Binary(data)) => Some(data.to_vec()),
-            _ => None,
-        };
-        Some(Self { topic, correlation })
-    }
-
-    /// The packet with a refusal, without its words where the client takes only small packets.
-    fn refuse(&self, refusal: &Refusal, terms: AnswerTerms) -> Vec<u8> {
-        let packet = self.packet(&refusal.encode(), terms);
-        if !packet.is_empty() {
-            return packet;
-        }
-        let wordless = Refusal { text: String::new(), ..*refusal };
-        self.packet(&wordless.encode(), terms)
-    }
-
-    /// The packet with an answer, or none where it is larger than the client takes.
-    fn packet(&self, body: &[u8], terms: AnswerTerms) -> Vec<u8> {
-        let mut properties = PropertiesBuf::new();
-        if let Some(data) = &self.correlation {
-            properties.push(PropertyId::CorrelationData, Value::Binary(data));
-        }
-        let properties = properties.borrow();
-        let mut packet = Vec::with_capacity(body.len() + self.bytes());
-        let publish = Publish { properties, ..Publish::new(&self.topic, body) };
-        Packet::Publish(publish).encode(Version::V5, &mut packet);
-        if packet.len() > terms.packet_bytes {
-            packet.clear(); // MQTT-3.1.2-24: it is not sent at all
-        }
-        packet
-    }
-
-    /// Bytes of a packet with an answer to `read` that are not its batches, at most.
-    fn bytes(&self) -> usize {
-        let correlation = self.correlation.as_ref().map_or(0, |data| 3 + data.len());
-        5 + 2 + self.topic.len() + 4 + correlation + READ_ANSWER_BYTES
-    }
 }

@@ -1,10 +1,12 @@
 //! Coming back: sessions, retained messages and wills as the journal has them.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
 use slipring_core::ledger::{Kept, RetainedMessage};
-use slipring_core::{Message, Millis, Outgoing, Place, Session, Stored};
+use slipring_core::table::{Current, Registry, Table};
+use slipring_core::{Message, Millis, Outgoing, Place, Session, Stored, TableRules};
 use slipring_journal::Damage;
 
 use crate::broker::Broker;
@@ -29,6 +31,18 @@ pub struct Recovered {
     pub flaws: Vec<String>,
     /// How long it took.
     pub took: Duration,
+}
+
+/// The table that the journal knows, or a new one.
+pub(crate) fn table(state: Option<&State>, rules: &TableRules) -> Table {
+    let kept = state.and_then(|state| state.ledger.table());
+    let registry = match kept {
+        Some(entries) => Registry::restore(entries.clone()),
+        // Indices of another table must not be taken for ours.
+        None => Registry::new((RandomState::new().hash_one(0) as u32).max(1)),
+    };
+    let current = state.map_or_else(Current::default, |state| state.ledger.restored_values(0));
+    Table::new(registry, current, rules)
 }
 
 impl Broker {

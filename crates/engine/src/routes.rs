@@ -106,6 +106,11 @@ impl Routes {
         share
     }
 
+    /// Whether anybody gets what is published to a topic.
+    pub fn has_audience(&self, topic: &str) -> bool {
+        !self.tree.subscribers(topic).is_empty()
+    }
+
     /// Who gets what the session with this key publishes to a topic.
     pub fn audience(&self, topic: &str, publisher: u64) -> Audience {
         let mut found = self.tree.subscribers(topic);

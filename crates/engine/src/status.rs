@@ -39,8 +39,12 @@ pub struct Status {
     pub reached: Vec<(Limit, u64)>,
     /// Topics with a newest value.
     pub topics: usize,
+    /// The current value table.
+    pub table: TableStatus,
     /// QoS 1 and 2 messages acknowledged since the start.
     pub acknowledged: Acknowledged,
+    /// What nodes said to others since the start.
+    pub notices: NoticeCounts,
     /// None when nothing is journaled.
     pub journal: Option<JournalStatus>,
 }
@@ -62,6 +66,23 @@ pub struct Totals {
     pub expired: u64,
 }
 
+/// The current value table: what is in it, and what went through it since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TableStatus {
+    /// Parameters.
+    pub parameters: usize,
+    /// Those whose newest value is stale.
+    pub stale: usize,
+    /// Selections that are served; equal ones are one.
+    pub selections: usize,
+    /// Frames taken.
+    pub frames: u64,
+    /// Samples taken.
+    pub samples: u64,
+    /// Frames and plain values refused.
+    pub refused: u64,
+}
+
 /// QoS 1 and 2 messages by how safe they were when they were acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Acknowledged {
@@ -71,6 +92,17 @@ pub struct Acknowledged {
     pub process: u64,
     /// Once they were on the disk.
     pub disk: u64,
+}
+
+/// Notices since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NoticeCounts {
+    /// Sent, and not refused.
+    pub accepted: u64,
+    /// Deliveries to clients.
+    pub delivered: u64,
+    /// Too large, or too many at once.
+    pub refused: u64,
 }
 
 /// What was published below one topic prefix since the start.
@@ -183,7 +215,9 @@ impl Broker {
             waiting_bytes,
             reached: self.reached.all(),
             topics: self.topics(),
+            table: self.table.status(),
             acknowledged: self.gates.acknowledged.totals(),
+            notices: self.notices.counts(),
             journal: self.journal.as_ref().map(|journal| JournalStatus {
                 status: journal.status(),
                 not_journaled: self.not_journaled.load(Relaxed),

@@ -14,7 +14,9 @@ impl Party {
     pub fn subscribe(&mut self, client: &Arc<Client>, packet: &Subscribe<'_>) -> Result<(), End> {
         let (limits, version) = (self.conversation.limits(), self.conversation.version());
         let mut state = client.state_of(&self.link).ok_or(TAKEN_OVER)?;
-        let subscribed = state.session.subscribe(packet, limits, version, &mut self.reply)?;
+        let mut is_list = |filter: &str| self.broker.has_list(filter);
+        let subscribed =
+            state.session.subscribe(packet, limits, version, &mut is_list, &mut self.reply)?;
         // Under the lock of the session, so that a take-over finds both in step (CVE-2024-8376).
         self.broker.subscribe(client, &subscribed);
         drop(state);
@@ -26,7 +28,11 @@ impl Party {
                 self.feed.record(&subscribed, Durability::Disk);
                 self.blocks = true;
             }
-            self.feed.claim_waiting(&self.broker, client, change);
+            let post = &mut self.feed.post;
+            self.broker.select(client, &change.filter, change.options, post);
+            if change.options.needs.is_none() {
+                self.feed.claim_waiting(&self.broker, client, change);
+            }
             if change.replay {
                 let identifier = change.options.identifier;
                 client.outgoing().push_replay(Replay {
@@ -41,7 +47,8 @@ impl Party {
             if let Some(limit) = refused.limit {
                 self.broker.reached.count(limit);
             }
-            let detail = format!("{}: {}", refused.filter, refused.reason);
+            let why = subscribed.unclear.as_deref().unwrap_or_default();
+            let detail = format!("{}: {} {why}", refused.filter, refused.reason);
             self.broker.report(EventKind::SubscriptionRefused, &client.name, detail);
         }
         Ok(())
@@ -58,6 +65,7 @@ impl Party {
         self.broker.unsubscribe(client, gone.iter().map(|filter| &**filter));
         drop(state);
         for filter in gone {
+            self.broker.deselect(client, &filter);
             if client.is_durable() {
                 let unsubscribed = Record::Unsubscribed { session: client.key, filter: &filter };
                 self.feed.record(&unsubscribed, Durability::Disk);

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use slipring_engine::Settings;
 
 use crate::listener::Listener;
@@ -104,6 +105,11 @@ impl Engine {
     fn values(&self, py: Python<'_>, after: u64, most: usize) -> (Vec<Value>, u64) {
         let changed = py.detach(|| self.0.values(after, most));
         (changed.values.into_iter().map(Value::from).collect(), changed.through)
+    }
+
+    /// Answers `find`, `list` or `values` about the table, as JSON.
+    fn ask_table<'py>(&self, py: Python<'py>, name: &str, body: &[u8]) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.detach(|| self.0.ask_table(name, body)))
     }
 
     /// Reads what has arrived, says goodbye to every client, brings the journal to disk.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
 use slipring_core::{
-    Authentication, DurabilityRule, JournalRule, Limits, Overflow, Retention, Users, Verifier,
+    Authentication, DurabilityRule, JournalRule, Limits, Overflow, Retention, TableRules, Users,
+    Verifier,
 };
 
 pyo3::import_exception!(slipring.errors, PlanError);
@@ -39,6 +40,7 @@ struct LimitsDict {
     waiting_bytes: usize,
     journal_requests: usize,
     values: usize,
+    parameters: usize,
 }
 
 impl TryFrom<LimitsDict> for Limits {
@@ -72,6 +74,7 @@ impl TryFrom<LimitsDict> for Limits {
             waiting_bytes: limits.waiting_bytes,
             journal_requests: limits.journal_requests,
             values: limits.values,
+            parameters: limits.parameters,
         })
     }
 }
@@ -116,6 +119,27 @@ impl JournalDict {
     }
 }
 
+/// The rules of the table, with the keys of the configuration.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct TableDict {
+    beat_ms: u16,
+    stale_periods: u32,
+    stale_min_ms: u32,
+    future_s: u32,
+}
+
+impl From<TableDict> for TableRules {
+    fn from(rules: TableDict) -> Self {
+        Self {
+            beat_ms: rules.beat_ms,
+            stale_periods: rules.stale_periods,
+            stale_min_ms: rules.stale_min_ms,
+            future_s: rules.future_s,
+        }
+    }
+}
+
 fn bound(number: u64) -> Option<u64> {
     (number > 0).then_some(number)
 }
@@ -127,13 +151,15 @@ pub struct Plan(pub(crate) slipring_core::Plan);
 #[pymethods]
 impl Plan {
     #[new]
+    #[expect(clippy::too_many_arguments, reason = "each has its name in Python")]
     #[pyo3(signature = (
-        limits, *, listeners, journal, sys_interval_s, server_reference, users, anonymous
+        limits, *, listeners, journal, table, sys_interval_s, server_reference, users, anonymous
     ))]
     fn new(
         limits: LimitsDict,
         listeners: Vec<LimitsDict>,
         journal: JournalDict,
+        table: TableDict,
         sys_interval_s: u32,
         server_reference: Option<String>,
         users: BTreeMap<String, (String, bool)>,
@@ -145,6 +171,7 @@ impl Plan {
             listeners: listeners.into_iter().map(Limits::try_from).collect::<PyResult<_>>()?,
             server_reference,
             sys_interval_s,
+            table: table.into(),
             durability: journal.durability()?,
             retention: journal.retention(),
             journal_bytes_max: bound(journal.bytes_max),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
 use slipring_core::Newest;
-use slipring_engine::{Acknowledged, ClientStatus};
+use slipring_engine::{Acknowledged, ClientStatus, NoticeCounts, TableStatus};
 
 /// Counters since the start, of the broker or of one client.
 #[pyclass(frozen, get_all, module = "slipring._native")]
@@ -32,7 +32,9 @@ pub struct Status {
     waiting_bytes: usize,
     reached: BTreeMap<&'static str, u64>,
     topics: usize,
+    table: BTreeMap<&'static str, u64>,
     acknowledged: BTreeMap<&'static str, u64>,
+    notices: BTreeMap<&'static str, u64>,
     journal: Option<Py<JournalStatus>>,
 }
 
@@ -142,16 +144,35 @@ impl Status {
             waiting_bytes: status.waiting_bytes,
             reached: status.reached.iter().map(|(limit, times)| (limit.name(), *times)).collect(),
             topics: status.topics,
+            table: table_figures(status.table),
             acknowledged: by_level(status.acknowledged),
+            notices: by_outcome(status.notices),
             journal: journal.transpose()?,
         })
     }
+}
+
+fn table_figures(table: TableStatus) -> BTreeMap<&'static str, u64> {
+    let TableStatus { parameters, stale, selections, frames, samples, refused } = table;
+    BTreeMap::from([
+        ("parameters", parameters as u64),
+        ("stale", stale as u64),
+        ("selections", selections as u64),
+        ("frames", frames),
+        ("samples", samples),
+        ("refused", refused),
+    ])
 }
 
 /// By the names of the levels.
 fn by_level(acknowledged: Acknowledged) -> BTreeMap<&'static str, u64> {
     let Acknowledged { memory, process, disk } = acknowledged;
     BTreeMap::from([("memory", memory), ("process", process), ("disk", disk)])
+}
+
+fn by_outcome(notices: NoticeCounts) -> BTreeMap<&'static str, u64> {
+    let NoticeCounts { accepted, delivered, refused } = notices;
+    BTreeMap::from([("accepted", accepted), ("delivered", delivered), ("refused", refused)])
 }
 
 impl From<slipring_engine::JournalStatus> for JournalStatus {

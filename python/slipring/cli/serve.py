@@ -12,6 +12,7 @@ from slipring.cli.log import log_to_stderr
 from slipring.console import ConsoleServer
 from slipring.control import Broker, Config, load_config
 from slipring.control.listener import MQTT
+from slipring.discovery.place import Place
 from slipring.errors import ConfigError, SlipringError
 
 log = logging.getLogger("slipring.serve")
@@ -47,6 +48,8 @@ async def _serve(config: Config, read: Read | None) -> None:
     except SlipringError:
         broker.engine.stop()
         raise
+    if console:
+        broker.console = Place.at("console", "http", console.url.removeprefix("http://"))
     print(_ready_line(broker, console), flush=True)
     try:
         async with asyncio.TaskGroup() as group:

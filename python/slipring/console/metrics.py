@@ -38,6 +38,12 @@ def _families(broker: Broker, status: Status) -> Iterator[Family]:
         "QoS 1 and 2 messages acknowledged, by how safe they were then.",
         [({"level": level}, count) for level, count in status.acknowledged.items()],
     )
+    yield (
+        "slipring_notices_total",
+        "counter",
+        "What nodes said to others: accepted, refused, and each delivery.",
+        [({"outcome": outcome}, count) for outcome, count in status.notices.items()],
+    )
     if status.journal is not None:
         yield from journal_families(broker, status.journal)
     yield (
@@ -51,6 +57,12 @@ def _families(broker: Broker, status: Status) -> Iterator[Family]:
         "counter",
         "Events told by the engine.",
         [({"kind": kind}, count) for kind, count in broker.overview.event_counts.items()],
+    )
+    yield (
+        "slipring_discovery_datagrams_total",
+        "counter",
+        "Datagrams to the port for discovery, by what became of them.",
+        [({"outcome": outcome}, count) for outcome, count in broker.discovery.counts.items()],
     )
     yield from _prefixes(broker)
 

@@ -3,11 +3,13 @@
 import asyncio
 import logging
 import os
+import secrets
 import time
 from pathlib import Path
 
 from slipring.control.config import Config
 from slipring.control.consumers import known_consumers
+from slipring.control.discovery import Discovery, places
 from slipring.control.events import Told
 from slipring.control.health import Trouble, trouble
 from slipring.control.listener import ListenerSection
@@ -17,8 +19,10 @@ from slipring.control.prefixes import PREFIXES_MAX
 from slipring.control.receipt import tell
 from slipring.control.reload import reload, tell_applied, tell_waiting
 from slipring.control.remembered import Remembered
+from slipring.discovery.announcement import Announcement
+from slipring.discovery.place import Place
 from slipring.errors import ListenError, StartError
-from slipring.native import Engine, Listener
+from slipring.native import Engine, Listener, version
 
 BEAT_S = 0.25
 """How often the control plane fetches what the engine has to tell."""
@@ -36,15 +40,21 @@ class Broker:
     def __init__(self, config: Config) -> None:
         """Open the journal and listen; StartError says why not."""
         self.config = config
+        self._started_s = time.monotonic()
         self.overview = Overview()
         self.beaten = asyncio.Condition()
         folder = _journal_folder(config)
         self.engine = _start(config, folder)
+        receipt = self.engine.receipt
+        self.id = receipt.identity if receipt else secrets.token_hex(16)
+        self.console: Place | None = None
+        """Where the page for people is, once there is one."""
+        self.discovery = Discovery(config.discovery, self.announce)
         self.away = Remembered(lambda: self.engine.away(AWAY_MAX))
         self._trouble: Trouble | None = None
         self.consumers = Remembered(lambda: known_consumers(folder))
-        if self.engine.receipt:
-            for level, line in tell(self.engine.receipt):
+        if receipt:
+            for level, line in tell(receipt):
                 log.log(level, "%s", line)
         if config.allow_anonymous:
             log.warning("allow_anonymous: clients are let in without proving who they are")
@@ -74,16 +84,28 @@ class Broker:
         """Give the name of the listener that a client came by."""
         return self.config.listeners[index].name
 
+    def announce(self) -> Announcement:
+        """Tell who looks for brokers of this one."""
+        return Announcement(
+            self.id,
+            self.config.name,
+            version,
+            places(self.config.listeners, self.engine.addresses),
+            uptime_s=time.monotonic() - self._started_s,
+            console=self.console,
+        )
+
     async def run(self, stop: asyncio.Event) -> None:
         """Fetch events and counters at every beat until told to stop; then stop the engine."""
         try:
+            await self.discovery.open()
             while not stop.is_set():
                 self.beat()
                 async with self.beaten:
                     self.beaten.notify_all()
                 await _wait(stop, BEAT_S)
         finally:
-            await asyncio.to_thread(self.engine.stop)
+            await asyncio.gather(asyncio.to_thread(self.engine.stop), self.discovery.close())
             self.beat()
 
     def beat(self) -> None:

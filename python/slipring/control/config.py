@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from slipring.control.address import Address
+from slipring.control.discovery import DiscoverySection
 from slipring.control.journal import RULES_MAX, DurabilitySection, JournalSection, doubts, unkept
 from slipring.control.limits import LimitsSection
 from slipring.control.listener import MQTT, ListenerSection
@@ -44,6 +45,37 @@ class MqttSection(Section):
     )
 
 
+class TableSection(Section):
+    """The current value table: parameters and their samples."""
+
+    beat_ms: int = Field(
+        20,
+        ge=0,
+        le=10_000,
+        description="Milliseconds that samples are gathered into one frame for a subscriber that "
+        "names no beat; 0 sends them at once.",
+    )
+    stale_periods: int = Field(
+        5,
+        ge=1,
+        le=1_000_000,
+        description="Periods of its nominal rate after which a parameter without samples is stale.",
+    )
+    stale_min_ms: int = Field(
+        200,
+        ge=1,
+        le=3_600_000,
+        description="Milliseconds that any parameter may be silent before it is stale.",
+    )
+    future_s: int = Field(
+        3_600,
+        ge=0,
+        le=1_000_000_000,
+        description="Seconds that the time of a sample may be ahead of the broker's clock; a frame "
+        "with a later one is refused.",
+    )
+
+
 class ConsoleSection(Section):
     """The web page for people."""
 
@@ -68,7 +100,7 @@ class Config(Section):
         "slipring",
         min_length=1,
         max_length=64,
-        description="The broker's name, shown in the console.",
+        description="The broker's name, shown in the console and told to who looks for brokers.",
     )
     data: Path = Field(
         Path("slipring-data"), description="Folder of the journal, made if it is not there."
@@ -86,7 +118,9 @@ class Config(Section):
     )
     mqtt: MqttSection = MqttSection()
     console: ConsoleSection = ConsoleSection()
+    discovery: DiscoverySection = DiscoverySection()
     journal: JournalSection = JournalSection()
+    table: TableSection = TableSection()
     limits: LimitsSection = LimitsSection()
     log: LogSection = LogSection()
     durability: tuple[DurabilitySection, ...] = Field(

@@ -31,6 +31,7 @@ KINDS = {
         "warning", "subscription refused: ", "more subscriptions were refused"
     ),
     "dropped": Kind("warning", "lost ", "more clients lost messages"),
+    "notice": Kind("info", "says: ", "more notices to the broker"),
     "expired": Kind("info", "expired: ", "more sessions expired"),
     "failed": Kind("error", "failed: ", "more failures"),
     "trouble": Kind("error", "is in trouble: ", "more troubles of the journal"),

@@ -177,3 +177,9 @@ class LimitsSection(Section):
         description="Topics whose newest value is kept for the console; further ones are "
         "carried, not shown.",
     )
+    parameters: int = Field(
+        200_000,
+        ge=0,
+        le=10_000_000,
+        description="Parameters of the table; a declaration of further ones is refused as a whole.",
+    )

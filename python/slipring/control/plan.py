@@ -10,6 +10,7 @@ def make_plan(config: Config) -> Plan:
         config.limits.model_dump(),
         listeners=[listener.limits(config.limits) for listener in config.listeners],
         journal=config.journal.model_dump() | {"rules": _rules(config)},
+        table=config.table.model_dump(),
         sys_interval_s=config.mqtt.sys_interval_s,
         server_reference=config.mqtt.server_reference or None,
         users={user.name: (user.password.get_secret_value(), user.journal) for user in config.user},

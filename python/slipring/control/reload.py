@@ -68,6 +68,7 @@ def _meanwhile(running: Config, wanted: Config, *, journaling: bool) -> Config:
         "threads": running.threads,
         "mqtt": wanted.mqtt.model_copy(update={"listen": running.mqtt.listen}),
         "console": running.console,
+        "discovery": running.discovery,
         "listener": tuple(_own_limits(one, wanted) for one in running.listener),
     }
     if not journaling:

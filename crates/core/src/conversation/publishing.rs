@@ -1,7 +1,8 @@
 //! PUBLISH from a client: what is checked, which topic an alias means, how it is answered.
 
 use slipring_wire::{
-    Ack, Packet, PacketId, Properties, PropertiesBuf, PropertyId, Publish, QoS, Reason, check_topic,
+    Ack, Packet, PacketId, Properties, PropertiesBuf, PropertyId, Publish, QoS, Reason, Value,
+    Version, check_topic,
 };
 
 use super::{Conversation, check_user_properties, protocol};
@@ -71,7 +72,32 @@ impl Conversation {
     #[inline]
     pub fn acknowledge(&self, qos: QoS, id: Option<PacketId>, reason: Reason, reply: &mut Vec<u8>) {
         let Some(packet_id) = id else { return };
-        let ack = Ack { packet_id, reason, properties: Properties::NONE };
+        self.acknowledge_with(qos, Ack { packet_id, reason, properties: Properties::NONE }, reply);
+    }
+
+    /// The same with the words for a refusal, which MQTT 3.1.1 does not know.
+    #[cold]
+    pub fn refuse_publish(
+        &self,
+        qos: QoS,
+        id: Option<PacketId>,
+        reason: Reason,
+        why: &str,
+        reply: &mut Vec<u8>,
+    ) {
+        let Some(packet_id) = id else { return };
+        let mut properties = PropertiesBuf::new();
+        if self.version() == Version::V5 {
+            properties.push(PropertyId::ReasonString, Value::Text(why));
+        }
+        self.acknowledge_with(
+            qos,
+            Ack { packet_id, reason, properties: properties.borrow() },
+            reply,
+        );
+    }
+
+    fn acknowledge_with(&self, qos: QoS, ack: Ack<'_>, reply: &mut Vec<u8>) {
         match qos {
             QoS::AtMostOnce => {}
             QoS::AtLeastOnce => Packet::PubAck(ack).encode(self.version(), reply),

@@ -32,6 +32,41 @@ pub struct Dropped {
     pub wake: bool,
 }
 
+/// A client with no more than this in its outbox keeps up.
+const DRAINED_BYTES: usize = 64 << 10;
+
+/// Bytes of the first of some packets that we encoded; of all of them where that cannot be told.
+fn packet_length(packets: &[u8]) -> usize {
+    let mut length = 0;
+    for (at, byte) in packets.iter().enumerate().skip(1).take(4) {
+        length |= usize::from(byte & 0x7f) << (7 * (at - 1));
+        if byte & 0x80 == 0 {
+            return (at + 1 + length).min(packets.len());
+        }
+    }
+    packets.len()
+}
+
+impl Pushed {
+    /// What is to do after two pushes to the same client.
+    fn and(self, next: Self) -> Self {
+        match (self, next) {
+            (Self::Overflow(limit), _) | (_, Self::Overflow(limit)) => Self::Overflow(limit),
+            (Self::Dropped(first), Self::Dropped(second)) => Self::Dropped(Dropped {
+                limit: second.limit,
+                messages: first.messages + second.messages,
+                wake: first.wake || second.wake,
+            }),
+            (Self::Dropped(dropped), Self::Wake) | (Self::Wake, Self::Dropped(dropped)) => {
+                Self::Dropped(Dropped { wake: true, ..dropped })
+            }
+            (Self::Dropped(dropped), _) | (_, Self::Dropped(dropped)) => Self::Dropped(dropped),
+            (Self::Wake, _) | (_, Self::Wake) => Self::Wake,
+            (first, _) => first,
+        }
+    }
+}
+
 impl Outgoing {
     /// Adds an encoded QoS 0 message. A client that is away does not get it.
     pub fn push_encoded(&mut self, message: &[u8], expires_ms: Option<Millis>) -> Pushed {
@@ -45,6 +80,27 @@ impl Outgoing {
             Room::Dropped(count) => self.lose(Some(Limit::OutboxBytes), count, true),
             Room::Overflow => self.overflow(Limit::OutboxBytes),
         }
+    }
+
+    /// Adds encoded QoS 0 messages one after the other; what the engine has to do after all of them.
+    pub fn push_packets(&mut self, mut packets: &[u8]) -> Pushed {
+        let mut result = Pushed::Quiet;
+        while !packets.is_empty() {
+            let length = packet_length(packets);
+            result = result.and(self.push_encoded(&packets[..length], None));
+            packets = &packets[length..];
+        }
+        result
+    }
+
+    /// The largest packet the client takes; None while it is away.
+    pub fn packet_bytes_max(&self) -> Option<usize> {
+        self.link.as_ref().map(|link| link.terms.packet_bytes as usize)
+    }
+
+    /// Whether so little waits for the client's socket that a further frame may follow.
+    pub fn is_drained(&self) -> bool {
+        self.lane.queued_bytes() <= DRAINED_BYTES
     }
 
     /// Adds a QoS 1 or 2 message, for a client that is here or away.

@@ -1,5 +1,5 @@
-//! The current value table: typed parameters with their newest values, who publishes them, and who is
-//! told of them (G3, G8).
+//! The current value table: which parameters there are, their newest values, who publishes them and who
+//! chose them (G3, G8).
 //!
 //! Pure: requests come in as bytes, answers go out as bytes, and what changed is a value that the
 //! engine writes to the journal and tells to others.
@@ -26,6 +26,8 @@ mod spill;
 mod spoken;
 mod stale;
 mod text;
+mod values;
+mod whole;
 
 pub use answer::{Event, told};
 pub use current::{Arrival, Current, CurrentView};
@@ -45,5 +47,9 @@ pub use registry::{Bounds, Change, Registry};
 pub use request::{Declaration, Request, Wanted};
 pub use stale::Silence;
 pub use text::{json, text};
+pub use whole::{Chosen, SampleRefused, Table, refusal_told, text_properties};
 
 use crate::Millis;
+
+/// What the filters of lists begin with: what they choose stays as it is.
+pub const LISTS: &str = "$selection/";

@@ -183,6 +183,8 @@ fn wrong(name: &str, text: &str, allowed: &str) -> String {
 mod tests {
     use super::*;
 
+    type Pairs = &'static [(&'static str, &'static str)];
+
     fn absolute(width: f64) -> Option<Deadband> {
         Band::new(width).map(Deadband::Absolute)
     }
@@ -192,7 +194,7 @@ mod tests {
         let text = Needs::default();
         let frame = Needs { deliver: Deliver::Frame, ..text };
         let percent = Band::new(2.0).map(Deadband::Percent);
-        let rows: [(&[(&str, &str)], Option<Needs>); 15] = [
+        let rows: [(Pairs, Option<Needs>); 15] = [
             (&[], None),
             (&[("colour", "red"), ("Rate", "1")], None),
             (&[("deliver", "text")], Some(text)),

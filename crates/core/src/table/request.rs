@@ -126,7 +126,8 @@ impl Request {
             _ => {
                 let name = shown(name);
                 let text = format!(
-                    "there is no request \"{name}\"; there are declare, find, list, remove, select"
+                    "there is no request \"{name}\"; there are declare, find, list, remove, \
+                     select, values"
                 );
                 Err(Refusal::new(Code::Request, text))
             }

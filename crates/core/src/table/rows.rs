@@ -146,10 +146,8 @@ impl Rows {
         }
         let first = self.qualities[0];
         let same = self.qualities.iter().all(|quality| *quality == first);
-        let qualities = match same {
-            true => Qualities::All(Quality(first)),
-            false => Qualities::Each(&self.qualities),
-        };
+        let qualities =
+            if same { Qualities::All(Quality(first)) } else { Qualities::Each(&self.qualities) };
         to.row(kind, &row.ranges, row.time_ns, qualities, &self.values);
         row.clear();
     }

@@ -21,7 +21,7 @@ impl Default for Silence {
 }
 
 /// Beyond this an age has no meaning any more, so nothing is watched for so long.
-const AGE_MS_MAX: f32 = (1u32 << 31) as f32;
+const AGE_MS_MAX: f32 = 2_147_483_648.0;
 
 impl Current {
     /// Makes the values of these parameters stale for this reason, now. What had no value or was

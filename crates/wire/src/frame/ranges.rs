@@ -62,6 +62,12 @@ impl RangeSet {
         self.ranges.get(at).is_some_and(|known| known.start <= index)
     }
 
+    /// Whether any index of a range is in it.
+    pub fn overlaps(&self, range: &Range<u32>) -> bool {
+        let at = self.ranges.partition_point(|known| known.end <= range.start);
+        self.ranges.get(at).is_some_and(|known| known.start < range.end)
+    }
+
     /// Whether every index of a range is in it.
     pub fn contains_range(&self, range: &Range<u32>) -> bool {
         let at = self.ranges.partition_point(|known| known.end <= range.start);

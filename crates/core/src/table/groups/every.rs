@@ -2,10 +2,9 @@
 
 use slipring_wire::frame::{FrameBuf, Hops, RangeSet, RunView};
 
-use super::group::{Member, Tools, changed};
+use super::group::{Audience, Tools, changed};
 use super::outlet::{Mark, Outlet, Packets, Stamp};
 use super::sent::Sent;
-use super::{Scene, Send};
 use crate::table::rows::Rows;
 use crate::table::spill::Spill;
 use crate::table::{Millis, Needs};
@@ -47,7 +46,6 @@ impl Every {
         run: &RunView<'_>,
         chosen: &RangeSet,
         hops: Option<Hops>,
-        now_ms: Millis,
         outlet: &Outlet,
         stamp: &Stamp<'_>,
     ) {
@@ -60,13 +58,13 @@ impl Every {
             Some(sent) => {
                 let mut worth = Vec::new();
                 run.visit(|sample| {
-                    worth.extend(sent.take(&sample, stamp.names).then_some(sample));
+                    worth.extend(sent.take(&sample, stamp.scene.names).then_some(sample));
                 });
                 sent.number_on();
                 spill.samples(run.kind, &mut worth);
             }
         }
-        self.gathered(hops, now_ms);
+        self.gathered(hops, stamp.scene.now_ms);
     }
 
     fn gathered(&mut self, hops: Option<Hops>, now_ms: Millis) {
@@ -86,30 +84,27 @@ impl Every {
         &mut self,
         parameters: &RangeSet,
         hops: Option<Hops>,
-        scene: &Scene<'_>,
         outlet: &Outlet,
         stamp: &Stamp<'_>,
         tools: &mut Tools,
     ) {
-        let worth = self
-            .sent
-            .as_mut()
-            .map(|sent| sent.settle(scene.current, parameters, 0, false, scene.names).taken);
+        let worth = self.sent.as_mut().map(|sent| {
+            sent.settle(stamp.scene.current, parameters, 0, false, stamp.scene.names).taken
+        });
         let worth = worth.as_ref().unwrap_or(parameters);
-        self.add(worth, hops, scene, outlet, stamp, &mut tools.rows);
+        self.add(worth, hops, outlet, stamp, &mut tools.rows);
     }
 
     fn add(
         &mut self,
         parameters: &RangeSet,
         hops: Option<Hops>,
-        scene: &Scene<'_>,
         outlet: &Outlet,
         stamp: &Stamp<'_>,
         rows: &mut Rows,
     ) {
         let Self { buf, packets, .. } = self;
-        let columns = &scene.current.columns;
+        let columns = &stamp.scene.current.columns;
         let stamp = Stamp { hops: hops.or(self.hops), ..*stamp };
         let mut full = |buf: &mut FrameBuf| packets.seal(buf, outlet, &stamp);
         let mut spill = Spill::new(buf, outlet.body_max, &mut full);
@@ -117,7 +112,7 @@ impl Every {
             rows.add(columns, span, index, &mut spill);
         });
         rows.finish(columns, &mut spill);
-        self.gathered(hops, scene.now_ms);
+        self.gathered(hops, stamp.scene.now_ms);
     }
 
     /// What was gathered is for those who are there already. For the new one the newest values are
@@ -127,14 +122,14 @@ impl Every {
         alone: bool,
         chosen: &RangeSet,
         outlet: &Outlet,
-        scene: &Scene<'_>,
         stamp: &Stamp<'_>,
         tools: &mut Tools,
     ) -> Mark {
+        let scene = &stamp.scene;
         if let Some(sent) = &mut self.sent {
             let other = sent.settle(scene.current, chosen, 0, true, scene.names).taken;
             if !alone {
-                self.add(&other, None, scene, outlet, stamp, &mut tools.rows);
+                self.add(&other, None, outlet, stamp, &mut tools.rows);
             }
         }
         self.seal(outlet, stamp);
@@ -155,18 +150,14 @@ impl Every {
     /// Sends what was gathered; returns how many samples were too large for it.
     pub fn flush(
         &mut self,
-        members: &mut [Member],
+        audience: &mut Audience<'_, '_>,
         outlet: &Outlet,
         stamp: &Stamp<'_>,
-        send: &mut Send<'_>,
     ) -> u64 {
         self.seal(outlet, stamp);
-        for member in members {
-            let from = std::mem::take(&mut member.from);
-            let (packets, messages) = self.packets.since(from, &mut member.sequence);
-            if messages > 0 {
-                send(member.subscriber, packets, messages);
-            }
+        for at in 0..audience.members.len() {
+            let from = std::mem::take(&mut audience.members[at].from);
+            audience.give(at, &mut self.packets, from);
         }
         (self.due_ms, self.hops) = (None, None);
         self.packets.clear()

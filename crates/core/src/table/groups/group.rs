@@ -7,7 +7,7 @@ use slipring_wire::frame::{FrameBuf, Hops, RangeSet, RunView};
 use super::every::Every;
 use super::newest::Newest;
 use super::outlet::{Mark, Outlet, Packets, Stamp};
-use super::{Choice, First, Scene, Send};
+use super::{Choice, First, Send};
 use crate::table::columns::Columns;
 use crate::table::rows::Rows;
 use crate::table::spill::Spill;
@@ -46,6 +46,23 @@ pub(super) struct Member {
     pub lagging: bool,
 }
 
+/// A group's subscribers, and how something is sent to them.
+pub(super) struct Audience<'a, 's> {
+    pub members: &'a mut [Member],
+    send: &'a mut Send<'s>,
+}
+
+impl Audience<'_, '_> {
+    /// Sends the packets that came after the mark to one of them.
+    pub fn give(&mut self, at: usize, packets: &mut Packets, from: Mark) {
+        let member = &mut self.members[at];
+        let (packets, messages) = packets.since(from, &mut member.sequence);
+        if messages > 0 {
+            (self.send)(member.subscriber, packets, messages);
+        }
+    }
+}
+
 /// Scratch memory that groups use in turn.
 #[derive(Debug, Default)]
 pub(super) struct Tools {
@@ -56,10 +73,6 @@ pub(super) struct Tools {
 }
 
 impl Tools {
-    pub fn stamp<'a>(&self, table: u32, scene: &Scene<'a>) -> Stamp<'a> {
-        Stamp { table, now_ns: scene.now_ns, hops: None, names: scene.names }
-    }
-
     /// Writes places of columns and makes packets of them; `each` adds the spans that are meant,
     /// with the index of the first of each.
     pub fn write(
@@ -89,8 +102,8 @@ impl Tools {
 /// Which samples a group gets.
 #[derive(Debug)]
 enum Flow {
-    Every(Every),
-    Newest(Newest),
+    Every(Box<Every>),
+    Newest(Box<Newest>),
 }
 
 #[derive(Debug)]
@@ -107,29 +120,23 @@ impl Group {
         let Key { ref filter, needs, identifier, packet_bytes_max } = key;
         let outlet = Outlet::new(filter, needs.deliver, identifier, packet_bytes_max);
         let flow = match needs.rate_mhz {
-            Some(rate_mhz) => Flow::Newest(Newest::new(rate_mhz, &needs, &chosen)),
-            None => Flow::Every(Every::new(&needs, beat_ms, &chosen)),
+            Some(rate_mhz) => Flow::Newest(Box::new(Newest::new(rate_mhz, &needs, &chosen))),
+            None => Flow::Every(Box::new(Every::new(&needs, beat_ms, &chosen))),
         };
         Self { key, chosen, outlet, members: Vec::new(), flow }
     }
 
-    pub fn join(
-        &mut self,
-        subscriber: u64,
-        scene: &Scene<'_>,
-        stamp: &Stamp<'_>,
-        tools: &mut Tools,
-    ) -> First {
+    pub fn join(&mut self, subscriber: u64, stamp: &Stamp<'_>, tools: &mut Tools) -> First {
         let mut member = Member { subscriber, ..Member::default() };
         let (outlet, chosen) = (&self.outlet, &self.chosen);
         match &mut self.flow {
             Flow::Every(every) => {
                 let alone = self.members.is_empty();
-                member.from = every.before_join(alone, chosen, outlet, scene, stamp, tools);
+                member.from = every.before_join(alone, chosen, outlet, stamp, tools);
             }
-            Flow::Newest(newest) => member.since = newest.before_join(chosen, scene),
+            Flow::Newest(newest) => member.since = newest.before_join(chosen, &stamp.scene),
         }
-        let columns = &scene.current.columns;
+        let columns = &stamp.scene.current.columns;
         tools.write(columns, outlet, stamp, |add| changed(columns, chosen, 0, add));
         let first = tools.first(&mut member);
         self.members.push(member);
@@ -142,19 +149,13 @@ impl Group {
         self.members.len()
     }
 
-    pub fn offer(
-        &mut self,
-        run: &RunView<'_>,
-        hops: Option<Hops>,
-        now_ms: Millis,
-        stamp: &Stamp<'_>,
-    ) {
+    pub fn offer(&mut self, run: &RunView<'_>, hops: Option<Hops>, stamp: &Stamp<'_>) {
         if !run.ranges().any(|range| overlaps(&self.chosen, range.start, range.end)) {
             return;
         }
         match &mut self.flow {
             Flow::Every(every) => {
-                every.gather(run, &self.chosen, hops, now_ms, &self.outlet, stamp);
+                every.gather(run, &self.chosen, hops, &self.outlet, stamp);
             }
             Flow::Newest(newest) => newest.note(hops),
         }
@@ -164,7 +165,6 @@ impl Group {
         &mut self,
         changed: &RangeSet,
         hops: Option<Hops>,
-        scene: &Scene<'_>,
         stamp: &Stamp<'_>,
         tools: &mut Tools,
     ) {
@@ -174,27 +174,23 @@ impl Group {
         match &mut self.flow {
             Flow::Every(every) => {
                 let changed = changed.intersect(&self.chosen);
-                every.gather_newest(&changed, hops, scene, &self.outlet, stamp, tools);
+                every.gather_newest(&changed, hops, &self.outlet, stamp, tools);
             }
             Flow::Newest(newest) => newest.note(hops),
         }
     }
 
     /// Other parameters are chosen now.
-    pub fn rechoose(
-        &mut self,
-        chosen: RangeSet,
-        scene: &Scene<'_>,
-        stamp: &Stamp<'_>,
-        tools: &mut Tools,
-    ) {
-        let new = scene.current.known(&chosen.difference(&self.chosen));
+    pub fn rechoose(&mut self, chosen: RangeSet, stamp: &Stamp<'_>, tools: &mut Tools) {
+        let new = stamp.scene.current.known(&chosen.difference(&self.chosen));
         match &mut self.flow {
             Flow::Every(every) => {
                 every.rechoose(&chosen);
-                every.gather_newest(&new, None, scene, &self.outlet, stamp, tools);
+                every.gather_newest(&new, None, &self.outlet, stamp, tools);
             }
-            Flow::Newest(newest) => newest.rechoose(&chosen, &new, &mut self.members, scene),
+            Flow::Newest(newest) => {
+                newest.rechoose(&chosen, &new, &mut self.members, &stamp.scene);
+            }
         }
         self.chosen = chosen;
     }
@@ -208,22 +204,22 @@ impl Group {
 
     pub fn tick(
         &mut self,
-        scene: &Scene<'_>,
         stamp: &Stamp<'_>,
         tools: &mut Tools,
         ready: &mut dyn FnMut(u64) -> bool,
         send: &mut Send<'_>,
     ) {
-        let (members, outlet) = (&mut self.members, &self.outlet);
+        let mut audience = Audience { members: &mut self.members, send };
+        let (chosen, outlet) = (&self.chosen, &self.outlet);
         match &mut self.flow {
             Flow::Every(every) => {
-                if every.due_ms().is_some_and(|due| due <= scene.now_ms) {
-                    tools.lost += every.flush(members, outlet, stamp, send);
+                if every.due_ms().is_some_and(|due| due <= stamp.scene.now_ms) {
+                    tools.lost += every.flush(&mut audience, outlet, stamp);
                 }
             }
             Flow::Newest(newest) => {
-                let turn = newest.turn(&self.chosen, members, scene, ready);
-                newest.serve(turn, &self.chosen, members, scene, (outlet, stamp), tools, send);
+                let turn = newest.turn(chosen, audience.members, &stamp.scene, ready);
+                newest.serve(turn, chosen, &mut audience, outlet, stamp, tools);
             }
         }
     }

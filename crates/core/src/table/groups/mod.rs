@@ -18,10 +18,8 @@ use slipring_wire::frame::{Hops, RangeSet, RunView};
 pub use outlet::frame_topic;
 
 use self::group::{Group, Key, Tools};
-use super::{Current, Millis, Names, Needs};
-
-/// The filters of lists: what they choose stays as it is.
-const LISTS: &str = "$selection/";
+use self::outlet::Stamp;
+use super::{Current, LISTS, Millis, Names, Needs};
 
 /// What a subscriber chose and how it wants it.
 #[derive(Clone, Debug)]
@@ -69,7 +67,7 @@ pub struct Groups {
     table: u32,
     /// How long samples are gathered where a subscriber does not say.
     beat_ms: u16,
-    groups: HashMap<u64, Group>,
+    all: HashMap<u64, Group>,
     by_key: HashMap<Key, u64>,
     by_subscriber: HashMap<u64, Vec<u64>>,
     next: u64,
@@ -82,7 +80,7 @@ impl Groups {
         Self {
             table,
             beat_ms,
-            groups: HashMap::new(),
+            all: HashMap::new(),
             by_key: HashMap::new(),
             by_subscriber: HashMap::new(),
             next: 0,
@@ -92,12 +90,12 @@ impl Groups {
 
     /// How many groups there are.
     pub fn len(&self) -> usize {
-        self.groups.len()
+        self.all.len()
     }
 
     /// Whether nobody chose anything.
     pub fn is_empty(&self) -> bool {
-        self.groups.is_empty()
+        self.all.is_empty()
     }
 
     /// Samples that were too large for a packet of their subscriber, since this was last asked.
@@ -112,28 +110,39 @@ impl Groups {
         let key = Key::of(&choice);
         let id = self.by_key.get(&key).copied().unwrap_or_else(|| self.found(key, choice.chosen));
         self.by_subscriber.entry(subscriber).or_default().push(id);
-        let stamp = self.tools.stamp(self.table, scene);
-        let group = self.groups.get_mut(&id).expect("found or known");
-        group.join(subscriber, scene, &stamp, &mut self.tools)
+        let stamp = self.stamp(scene);
+        let group = self.all.get_mut(&id).expect("found or known");
+        group.join(subscriber, &stamp, &mut self.tools)
+    }
+
+    fn stamp<'a>(&self, scene: &Scene<'a>) -> Stamp<'a> {
+        Stamp { table: self.table, hops: None, scene: *scene }
     }
 
     fn found(&mut self, key: Key, chosen: RangeSet) -> u64 {
         self.next += 1;
-        self.groups.insert(self.next, Group::new(key.clone(), chosen, self.beat_ms));
+        self.all.insert(self.next, Group::new(key.clone(), chosen, self.beat_ms));
         self.by_key.insert(key, self.next);
         self.next
     }
 
-    /// Ends what a subscriber chose by this filter.
-    pub fn leave(&mut self, subscriber: u64, filter: &str) {
-        let Some(ids) = self.by_subscriber.get_mut(&subscriber) else { return };
-        let of_filter = |id: &u64| &*self.groups[id].key.filter == filter;
-        let Some(at) = ids.iter().position(of_filter) else { return };
+    /// The filters by which a subscriber chose.
+    pub fn filters(&self, subscriber: u64) -> Vec<Arc<str>> {
+        let ids = self.by_subscriber.get(&subscriber).into_iter().flatten();
+        ids.map(|id| Arc::clone(&self.all[id].key.filter)).collect()
+    }
+
+    /// Ends what a subscriber chose by this filter; false if it did not.
+    pub fn leave(&mut self, subscriber: u64, filter: &str) -> bool {
+        let Some(ids) = self.by_subscriber.get_mut(&subscriber) else { return false };
+        let of_filter = |id: &u64| &*self.all[id].key.filter == filter;
+        let Some(at) = ids.iter().position(of_filter) else { return false };
         let id = ids.swap_remove(at);
         if ids.is_empty() {
             self.by_subscriber.remove(&subscriber);
         }
         self.part(subscriber, id);
+        true
     }
 
     /// Ends all that a subscriber chose.
@@ -144,50 +153,50 @@ impl Groups {
     }
 
     fn part(&mut self, subscriber: u64, id: u64) {
-        let group = self.groups.get_mut(&id).expect("a subscriber's group is there");
+        let group = self.all.get_mut(&id).expect("a subscriber's group is there");
         if group.part(subscriber) == 0 {
             self.by_key.remove(&group.key);
-            self.groups.remove(&id);
+            self.all.remove(&id);
         }
     }
 
     /// Tells the groups of a run that the newest values have taken over.
     pub fn offer(&mut self, run: &RunView<'_>, hops: Option<Hops>, scene: &Scene<'_>) {
-        let stamp = self.tools.stamp(self.table, scene);
-        for group in self.groups.values_mut() {
-            group.offer(run, hops, scene.now_ms, &stamp);
+        let stamp = self.stamp(scene);
+        for group in self.all.values_mut() {
+            group.offer(run, hops, &stamp);
         }
     }
 
     /// Tells the groups that these parameters have a newer value, or another quality: each one's
     /// newest is a sample.
     pub fn offer_newest(&mut self, changed: &RangeSet, hops: Option<Hops>, scene: &Scene<'_>) {
-        let stamp = self.tools.stamp(self.table, scene);
-        for group in self.groups.values_mut() {
-            group.offer_newest(changed, hops, scene, &stamp, &mut self.tools);
+        let stamp = self.stamp(scene);
+        for group in self.all.values_mut() {
+            group.offer_newest(changed, hops, &stamp, &mut self.tools);
         }
     }
 
     /// The table has other parameters now: filters choose again. Of what is newly chosen the values
     /// are sent. Lists stay as they are.
     pub fn table_changed(&mut self, choose: &mut dyn FnMut(&str) -> RangeSet, scene: &Scene<'_>) {
-        let stamp = self.tools.stamp(self.table, scene);
+        let stamp = self.stamp(scene);
         let mut known: HashMap<Arc<str>, RangeSet> = HashMap::new();
-        for group in self.groups.values_mut() {
+        for group in self.all.values_mut() {
             let filter = &group.key.filter;
             if filter.starts_with(LISTS) {
                 continue;
             }
             let chosen = known.entry(Arc::clone(filter)).or_insert_with(|| choose(filter));
             if *chosen != group.chosen {
-                group.rechoose(chosen.clone(), scene, &stamp, &mut self.tools);
+                group.rechoose(chosen.clone(), &stamp, &mut self.tools);
             }
         }
     }
 
     /// When [`Self::tick`] has something to do; it may be over already.
     pub fn next_due_ms(&self, current: &Current) -> Option<Millis> {
-        self.groups.values().filter_map(|group| group.due_ms(current)).min()
+        self.all.values().filter_map(|group| group.due_ms(current)).min()
     }
 
     /// Sends what is due. `ready` says whether a subscriber has taken what it was sent before; it is
@@ -198,11 +207,11 @@ impl Groups {
         ready: &mut dyn FnMut(u64) -> bool,
         send: &mut Send<'_>,
     ) {
-        let stamp = self.tools.stamp(self.table, scene);
+        let stamp = self.stamp(scene);
         let mut asked: HashMap<u64, bool> = HashMap::new();
         let mut ready = |subscriber| *asked.entry(subscriber).or_insert_with(|| ready(subscriber));
-        for group in self.groups.values_mut() {
-            group.tick(scene, &stamp, &mut self.tools, &mut ready, send);
+        for group in self.all.values_mut() {
+            group.tick(&stamp, &mut self.tools, &mut ready, send);
         }
     }
 }

@@ -3,10 +3,10 @@
 
 use slipring_wire::frame::{Hops, RangeSet};
 
-use super::group::{Member, Tools, changed};
+use super::Scene;
+use super::group::{Audience, Member, Tools, changed};
 use super::outlet::{Mark, Outlet, Stamp};
 use super::sent::Sent;
-use super::{Scene, Send};
 use crate::table::{Current, Millis, Needs};
 
 /// How soon a subscriber that was not ready is asked again, and how soon a quiet group looks again;
@@ -159,29 +159,25 @@ impl Newest {
         &mut self,
         turn: Turn,
         chosen: &RangeSet,
-        members: &mut [Member],
-        scene: &Scene<'_>,
-        (outlet, stamp): (&Outlet, &Stamp<'_>),
+        audience: &mut Audience<'_, '_>,
+        outlet: &Outlet,
+        stamp: &Stamp<'_>,
         tools: &mut Tools,
-        send: &mut Send<'_>,
     ) {
         let stamp = Stamp { hops: self.hops_before, ..*stamp };
         let mut left = turn.members;
         while let Some(first) = left.first() {
-            let (since, owed) = (members[*first].since, members[*first].owed.clone());
-            self.write(since, &owed, chosen, scene, (outlet, &stamp), tools);
+            let Member { since, ref owed, .. } = audience.members[*first];
+            let owed = owed.clone();
+            self.write(since, &owed, chosen, outlet, &stamp, tools);
             left.retain(|at| {
-                let member = &mut members[*at];
+                let member = &mut audience.members[*at];
                 if member.since != since || member.owed != owed {
                     return true;
                 }
                 member.since = turn.through;
                 member.owed.clear();
-                let (packets, messages) =
-                    tools.packets.since(Mark::default(), &mut member.sequence);
-                if messages > 0 {
-                    send(member.subscriber, packets, messages);
-                }
+                audience.give(*at, &mut tools.packets, Mark::default());
                 false
             });
             tools.lost += tools.packets.clear();
@@ -194,15 +190,15 @@ impl Newest {
         since: u64,
         owed: &RangeSet,
         chosen: &RangeSet,
-        scene: &Scene<'_>,
-        (outlet, stamp): (&Outlet, &Stamp<'_>),
+        outlet: &Outlet,
+        stamp: &Stamp<'_>,
         tools: &mut Tools,
     ) {
         if let Some(sent) = &self.sent {
             let columns = sent.columns();
             return tools.write(columns, outlet, stamp, |add| sent.changed(since, add));
         }
-        let columns = &scene.current.columns;
+        let columns = &stamp.scene.current.columns;
         tools.write(columns, outlet, stamp, |add| {
             changed(columns, chosen, since, add);
             for range in owed {

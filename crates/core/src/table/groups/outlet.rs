@@ -3,8 +3,9 @@
 use slipring_wire::frame::{Bounds, CONTENT_TYPE, FrameBuf, FrameView, Header, Hops};
 use slipring_wire::{Packet, PropertiesBuf, PropertyId, Publish, Value, Version};
 
+use super::super::Deliver;
 use super::super::text::Plain;
-use super::super::{Deliver, Names};
+use super::Scene;
 
 /// A frame to a subscriber is at most about so long.
 const FRAME_BYTES_MAX: usize = 256 * 1024;
@@ -42,9 +43,14 @@ pub(super) struct Outlet {
 #[derive(Clone, Copy)]
 pub(super) struct Stamp<'a> {
     pub table: u32,
-    pub now_ns: i64,
     pub hops: Option<Hops>,
-    pub names: &'a dyn Names,
+    pub scene: Scene<'a>,
+}
+
+impl Stamp<'_> {
+    fn header(&self) -> Header {
+        Header { table: self.table, sequence: 0, sent_ns: self.scene.now_ns, hops: self.hops }
+    }
 }
 
 impl Outlet {
@@ -109,7 +115,7 @@ impl Packets {
     }
 
     fn frame(&mut self, buf: &mut FrameBuf, outlet: &Outlet, stamp: &Stamp<'_>) {
-        let header = header(stamp);
+        let header = stamp.header();
         let header_bytes = if header.hops.is_some() { HEADER_BYTES } else { HEADER_BYTES / 2 };
         let (start, samples) = (self.bytes.len(), buf.samples());
         let length = outlet.head.len() + header_bytes + buf.bytes();
@@ -128,14 +134,14 @@ impl Packets {
         let mut frame = std::mem::take(&mut self.frame);
         let mut inflated = std::mem::take(&mut self.inflated);
         frame.clear();
-        buf.finish(&header(stamp), false, &mut frame);
+        buf.finish(&stamp.header(), false, &mut frame);
         let view = FrameView::decode(&frame, &mut inflated, &WHATEVER).expect("made here");
         for run in view.runs() {
             run.visit(|sample| {
                 let Outlet { deliver, identifier, .. } = *outlet;
                 let start = self.bytes.len();
                 let out = &mut self.bytes;
-                if self.plain.write(&sample, deliver, identifier, stamp.names, out) {
+                if self.plain.write(&sample, deliver, identifier, stamp.scene.names, out) {
                     self.keep(start, 1, outlet);
                 }
             });
@@ -183,10 +189,6 @@ impl Packets {
         self.messages = 0;
         std::mem::take(&mut self.lost)
     }
-}
-
-fn header(stamp: &Stamp<'_>) -> Header {
-    Header { table: stamp.table, sequence: 0, sent_ns: stamp.now_ns, hops: stamp.hops }
 }
 
 fn put_varint(mut value: u32, out: &mut Vec<u8>) {

@@ -1,0 +1,335 @@
+//! The table as a whole: takes samples in, keeps the newest, and hands on what was chosen.
+
+use std::sync::Arc;
+
+use slipring_wire::frame::{self, FrameError, FrameView, Hops, Quality, RangeSet, Sample};
+use slipring_wire::{PropertiesBuf, PropertyId, Publish, Value};
+
+use super::answer::told;
+use super::values;
+use super::{
+    Arrival, Bounds, Change, Choice, Current, Desk, Entry, Event, First, Groups, LISTS, ListId,
+    Lists, Names, Needs, Outcome, PlainError, Registry, Scene, Silence, TIME_PROPERTY,
+    plain_sample,
+};
+use crate::{Millis, TableRules};
+
+/// What a frame may hold.
+const FRAME_BOUNDS: frame::Bounds = frame::Bounds { samples_max: 4 << 20, raw_bytes_max: 64 << 20 };
+
+/// The parameters, their newest values, and who chose them.
+#[derive(Debug)]
+pub struct Table {
+    /// What there is.
+    pub registry: Registry,
+    /// The newest values.
+    pub current: Current,
+    groups: Groups,
+    lists: Lists,
+    /// Inflated frames.
+    scratch: Vec<u8>,
+}
+
+/// A subscription that chooses parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Chosen<'a> {
+    /// As the client wrote it.
+    pub filter: &'a str,
+    /// Told with every message; 0 is none.
+    pub identifier: u32,
+    /// What it needs.
+    pub needs: Needs,
+    /// The largest packet that the client takes.
+    pub packet_bytes_max: usize,
+}
+
+/// Shown a sample: its topic, itself, and what the table knows.
+pub type Seen<'a> = dyn FnMut(&Arc<str>, &Sample<'_>, &dyn Names) + 'a;
+
+/// Why samples were not taken.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say it")]
+pub enum SampleRefused {
+    #[error("this is not a frame: {0}")]
+    Malformed(#[from] FrameError),
+    #[error(
+        "the frame is for table {given}, and the broker's is {ours}; declare the parameters again"
+    )]
+    OtherTable { given: u32, ours: u32 },
+    #[error("{name} has the index {index}, and this client has not declared it; declare it first")]
+    NotDeclared { index: u32, name: Box<str> },
+    #[error("{name} (index {index}) is declared as {declared}, and the frame has {given}")]
+    OtherKind { index: u32, name: Box<str>, declared: &'static str, given: &'static str },
+    #[error(
+        "a sample is {ahead_s} s ahead of the broker's clock, and table.future_s allows {most_s}"
+    )]
+    Future { ahead_s: i64, most_s: u32 },
+    #[error("{name} is declared as {declared}: {why}")]
+    Text { name: Box<str>, declared: &'static str, why: PlainError },
+}
+
+impl Table {
+    /// A table with these parameters and values; nobody publishes yet.
+    pub fn new(registry: Registry, mut current: Current, rules: &TableRules) -> Self {
+        let all: RangeSet = registry.entries().iter_from(0).map(|(index, _)| index).collect();
+        current.define(&all, &registry);
+        let groups = Groups::new(registry.id(), rules.beat_ms);
+        Self { registry, current, groups, lists: Lists::default(), scratch: Vec::new() }
+    }
+
+    /// Answers a request of a session.
+    pub fn answer(
+        &mut self,
+        session: u64,
+        name: &str,
+        body: &[u8],
+        bounds: &Bounds,
+        answer_bytes_max: usize,
+    ) -> Outcome {
+        let Self { registry, lists, current, .. } = self;
+        if name == "values" {
+            return values::answer(registry, current, body, answer_bytes_max);
+        }
+        Desk { registry, lists, bounds, session, answer_bytes_max }.answer(name, body)
+    }
+
+    /// The parameters have changed: values and selections follow. What is to be told of it, as JSON.
+    pub fn changed(&mut self, change: &Change, at: Arrival) -> Vec<Vec<u8>> {
+        let Change { added, changed, revived, removed } = change;
+        let there = added.union(revived);
+        for set in [&there, changed, removed] {
+            self.current.define(set, &self.registry);
+        }
+        let Self { registry, current, groups, .. } = self;
+        if !there.is_empty() || !removed.is_empty() {
+            let scene = scene(registry, current, at);
+            groups.table_changed(&mut |filter| registry.matching(filter), &scene);
+        }
+        let events = [(Event::Added, &there), (Event::Changed, changed), (Event::Removed, removed)];
+        let events = events.into_iter().filter(|(_, set)| !set.is_empty());
+        events.map(|(event, set)| told(registry, event, set, None)).collect()
+    }
+
+    /// Takes a frame of a session, as a whole or not at all; how many samples.
+    pub fn take_frame(
+        &mut self,
+        session: u64,
+        payload: &[u8],
+        at: Arrival,
+        rules: &TableRules,
+    ) -> Result<usize, SampleRefused> {
+        let Self { registry, current, groups, scratch, .. } = self;
+        let view = FrameView::decode(payload, scratch, &FRAME_BOUNDS)?;
+        check(registry, current, session, &view, at, rules)?;
+        let skew_ns = view.header.hops.map_or(0, |hops| hops.skew_ns);
+        let published_ns = view.header.sent_ns.saturating_add(skew_ns);
+        let hops = Hops { published_ns, received_ns: at.now_ns, skew_ns };
+        for run in view.runs() {
+            current.apply(&run, at);
+            groups.offer(&run, Some(hops), &scene(registry, current, at));
+        }
+        Ok(view.samples())
+    }
+
+    /// Shows the samples of a frame that was taken, of some parameters.
+    pub fn visit_frame(&mut self, payload: &[u8], asked: &RangeSet, see: &mut Seen<'_>) {
+        let Self { registry, scratch, .. } = self;
+        let Ok(view) = FrameView::decode(payload, scratch, &FRAME_BOUNDS) else { return };
+        for run in view.runs() {
+            if !run.ranges().any(|range| asked.overlaps(&range)) {
+                continue;
+            }
+            run.visit(|sample| {
+                if let (true, Some(entry)) =
+                    (asked.contains(sample.index), registry.get(sample.index))
+                {
+                    see(&entry.name, &sample, registry);
+                }
+            });
+        }
+    }
+
+    /// Takes a plain message on the topic of a parameter as a sample of it.
+    pub fn take_text(
+        &mut self,
+        parameter: u32,
+        message: &Publish<'_>,
+        at: Arrival,
+        rules: &TableRules,
+    ) -> Result<(), SampleRefused> {
+        let Some(entry) = self.registry.get(parameter) else { return Ok(()) };
+        let plain = plain_sample(entry, message.properties, message.payload, at.now_ns);
+        let plain = plain.map_err(|why| SampleRefused::Text {
+            name: (&*entry.name).into(),
+            declared: entry.definition.kind.name(),
+            why,
+        })?;
+        check_time(plain.time_ns, at, rules)?;
+        self.current.set(&plain.of(parameter), at);
+        let hops = Hops { published_ns: at.now_ns, received_ns: at.now_ns, skew_ns: 0 };
+        let one: RangeSet = std::iter::once(parameter).collect();
+        let Self { registry, current, groups, .. } = self;
+        groups.offer_newest(&one, Some(hops), &scene(registry, current, at));
+        Ok(())
+    }
+
+    /// A session chooses parameters; the values to send first.
+    pub fn choose(&mut self, session: u64, chosen: &Chosen<'_>, at: Arrival) -> First {
+        self.give_up(session, chosen.filter);
+        let Self { registry, current, groups, lists, .. } = self;
+        let set = if chosen.filter.starts_with(LISTS) {
+            let list = list_of(chosen.filter).and_then(|id| lists.hold(id));
+            list.map(|set| RangeSet::clone(&set)).unwrap_or_default()
+        } else {
+            registry.matching(chosen.filter)
+        };
+        let choice = Choice {
+            filter: chosen.filter.into(),
+            chosen: set,
+            identifier: chosen.identifier,
+            needs: chosen.needs,
+            packet_bytes_max: chosen.packet_bytes_max,
+        };
+        groups.join(session, choice, &scene(registry, current, at))
+    }
+
+    /// A session gives up what it chose by this filter, if it did.
+    pub fn give_up(&mut self, session: u64, filter: &str) {
+        if self.groups.leave(session, filter) {
+            if let Some(list) = list_of(filter) {
+                self.lists.release(list);
+            }
+        }
+    }
+
+    /// Whether a filter names a list that is not there.
+    pub fn is_missing(&self, filter: &str) -> bool {
+        let is_there = |id| self.lists.get(id).is_some();
+        filter.starts_with(LISTS) && !list_of(filter).is_some_and(is_there)
+    }
+
+    /// A session's connection is over: what only it published is stale. What is to be told, as JSON.
+    pub fn leave(&mut self, session: u64, at: Arrival) -> Vec<Vec<u8>> {
+        for filter in self.groups.filters(session) {
+            self.give_up(session, &filter);
+        }
+        let orphaned = self.registry.leave(session);
+        let stale = self.current.mark_stale(&orphaned, Quality::PUBLISHER_GONE, at);
+        self.went_stale(&stale, Quality::PUBLISHER_GONE, at)
+    }
+
+    /// Parameters that were silent for too long are stale, others are fresh again. What is to be told.
+    #[expect(clippy::cast_precision_loss, reason = "so many periods need not be exact")]
+    pub fn check_silent(&mut self, rules: &TableRules, at: Arrival) -> Vec<Vec<u8>> {
+        let rule = Silence { periods: rules.stale_periods as f32, least_ms: rules.stale_min_ms };
+        let silent = self.current.check_silent(rule, at);
+        let mut all = self.went_stale(&silent, Quality::SILENT, at);
+        let fresh = self.current.take_fresh();
+        if !fresh.is_empty() {
+            all.push(told(&self.registry, Event::Fresh, &fresh, None));
+        }
+        all
+    }
+
+    fn went_stale(&mut self, stale: &RangeSet, reason: u8, at: Arrival) -> Vec<Vec<u8>> {
+        if stale.is_empty() {
+            return Vec::new();
+        }
+        let Self { registry, current, groups, .. } = self;
+        groups.offer_newest(stale, None, &scene(registry, current, at));
+        let why = Quality::new(frame::Status::Stale, reason).why();
+        vec![told(registry, Event::Stale, stale, why)]
+    }
+
+    /// How many selections are served; equal ones are one.
+    pub fn selections(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// When [`Self::tick`] has something to do.
+    pub fn next_due_ms(&self) -> Option<Millis> {
+        self.groups.next_due_ms(&self.current)
+    }
+
+    /// Sends what is due; see [`Groups::tick`].
+    pub fn tick(
+        &mut self,
+        at: Arrival,
+        ready: &mut dyn FnMut(u64) -> bool,
+        send: &mut dyn FnMut(u64, &[u8], u32),
+    ) {
+        let Self { registry, current, groups, .. } = self;
+        groups.tick(&scene(registry, current, at), ready, send);
+    }
+}
+
+fn scene<'a>(registry: &'a Registry, current: &'a Current, at: Arrival) -> Scene<'a> {
+    Scene { now_ms: at.now_ms, now_ns: at.now_ns, names: registry, current }
+}
+
+/// The list that a filter names.
+fn list_of(filter: &str) -> Option<ListId> {
+    filter.strip_prefix(LISTS).and_then(ListId::parse)
+}
+
+fn check(
+    registry: &Registry,
+    current: &Current,
+    session: u64,
+    view: &FrameView<'_>,
+    at: Arrival,
+    rules: &TableRules,
+) -> Result<(), SampleRefused> {
+    let (given, ours) = (view.header.table, registry.id());
+    if given != ours {
+        return Err(SampleRefused::OtherTable { given, ours });
+    }
+    let name =
+        |index| registry.get(index).map_or("(no such parameter)", |entry| &entry.name).into();
+    for run in view.runs() {
+        registry
+            .may_publish(session, run.ranges())
+            .map_err(|index| SampleRefused::NotDeclared { index, name: name(index) })?;
+        current.check(&run).map_err(|index| SampleRefused::OtherKind {
+            index,
+            name: name(index),
+            declared: registry.get(index).map_or("nothing", |entry| entry.definition.kind.name()),
+            given: run.kind.name(),
+        })?;
+        check_time(run.newest_ns(), at, rules)?;
+    }
+    Ok(())
+}
+
+fn check_time(time_ns: i64, at: Arrival, rules: &TableRules) -> Result<(), SampleRefused> {
+    let ahead_s = time_ns.saturating_sub(at.now_ns) / 1_000_000_000;
+    if ahead_s > i64::from(rules.future_s) {
+        return Err(SampleRefused::Future { ahead_s, most_s: rules.future_s });
+    }
+    Ok(())
+}
+
+/// The user properties of a sample that goes as a plain message.
+pub fn text_properties(properties: &mut PropertiesBuf, time_ns: i64, quality: Quality) {
+    properties.clear();
+    properties.push(PropertyId::UserProperty, Value::Pair(TIME_PROPERTY, &time_ns.to_string()));
+    if quality != Quality::GOOD {
+        let status = quality.status().name();
+        properties.push(PropertyId::UserProperty, Value::Pair("quality", status));
+    }
+}
+
+/// The JSON that tells a client that samples of it were refused.
+pub fn refusal_told(topic: &str, why: &str, count: u64) -> Vec<u8> {
+    let told = serde_json::json!({
+        "topic": topic, "error": "refused", "message": why, "count": count,
+    });
+    told.to_string().into_bytes()
+}
+
+impl Entry {
+    /// Its kind as people write it.
+    pub fn type_name(&self) -> &'static str {
+        self.definition.kind.name()
+    }
+}

@@ -1,0 +1,266 @@
+//! Laws of selections: whatever is published, chosen, delayed and ended, in whatever order.
+
+use std::collections::HashSet;
+
+use proptest::prelude::*;
+use slipring_core::table::{Band, Deadband, Deliver, Needs};
+use slipring_wire::frame::{Kind, Quality, RangeSet, Sample, Status, ValueView};
+
+use crate::model::{Model, Watch};
+use crate::packets::Received;
+use crate::world::{World, samples, wall_ns};
+
+const KINDS: [Kind; 16] = {
+    let mut kinds = [Kind::F64; 16];
+    (kinds[5], kinds[6], kinds[7]) = (Kind::Bool, Kind::Bool, Kind::Bool);
+    (kinds[8], kinds[9], kinds[10]) = (Kind::I16, Kind::I16, Kind::I16);
+    (kinds[11], kinds[12]) = (Kind::Text, Kind::Text);
+    (kinds[13], kinds[14]) = (Kind::U8, Kind::F32);
+    kinds
+};
+const FILTERS: [&str; 5] = ["#", "a/#", "+/3", "b/7", "$selection/0-1-2-6-7-11-13"];
+
+#[derive(Clone, Debug)]
+struct Point {
+    index: u32,
+    time_ns: i64,
+    quality: u8,
+    value: i8,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Publish(Vec<Point>),
+    /// A frame with all parameters from the first to the last, at one time.
+    Row(u32, u32, Point),
+    One(Point),
+    Stale(u32, u32, u8),
+    Pass(u64),
+    Ready(u64, bool),
+    Join(u64, usize, Needs, bool),
+    Leave(u64, usize),
+    LeaveAll(u64),
+    /// What filters match of a parameter changes: it is hidden, or shows again.
+    Hide(u32, bool),
+}
+
+fn point() -> impl Strategy<Value = Point> {
+    let quality = prop_oneof![8 => Just(0u8), 1 => Just(0x45), 1 => Just(0xa2)];
+    (0..16u32, 0..20i64, quality, -6..6i8).prop_map(|(index, time_ns, quality, value)| Point {
+        index,
+        time_ns,
+        quality,
+        value,
+    })
+}
+
+fn needs() -> impl Strategy<Value = Needs> {
+    let deliver = prop_oneof![3 => Just(Deliver::Frame), 1 => Just(Deliver::Text)];
+    let rate = proptest::option::of(prop_oneof![Just(500), Just(10_000), Just(1_000_000)]);
+    let deadband = prop_oneof![
+        4 => Just(None),
+        1 => Just(Band::new(1.0).map(Deadband::Absolute)),
+        1 => Just(Band::new(50.0).map(Deadband::Percent)),
+    ];
+    let beat = proptest::option::of(prop_oneof![Just(0), Just(100)]);
+    (deliver, rate, deadband, any::<bool>(), beat).prop_map(
+        |(deliver, rate_mhz, deadband, change, beat_ms)| Needs {
+            deliver,
+            rate_mhz,
+            deadband,
+            change,
+            beat_ms,
+        },
+    )
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let subscriber = || 1..5u64;
+    prop_oneof![
+        6 => proptest::collection::vec(point(), 1..12).prop_map(Step::Publish),
+        4 => (0..16u32, 0..16u32, point())
+            .prop_map(|(a, b, point)| Step::Row(a.min(b), a.max(b), point)),
+        2 => point().prop_map(Step::One),
+        1 => (0..16u32, 0..16u32, 1..3u8).prop_map(|(a, b, why)| Step::Stale(a.min(b), a.max(b), why)),
+        8 => (0..150u64).prop_map(Step::Pass),
+        3 => (subscriber(), any::<bool>()).prop_map(|(who, ready)| Step::Ready(who, ready)),
+        5 => (subscriber(), 0..FILTERS.len(), needs(), any::<bool>())
+            .prop_map(|(who, filter, needs, small)| Step::Join(who, filter, needs, small)),
+        1 => (subscriber(), 0..FILTERS.len()).prop_map(|(who, filter)| Step::Leave(who, filter)),
+        1 => subscriber().prop_map(Step::LeaveAll),
+        2 => (0..16u32, any::<bool>()).prop_map(|(index, hide)| Step::Hide(index, hide)),
+    ]
+}
+
+/// The value of a point, in the kind of its parameter.
+fn value(index: u32, value: i8) -> ValueView<'static> {
+    match KINDS[index as usize] {
+        Kind::Bool => ValueView::Bool(value > 0),
+        Kind::I16 => ValueView::I16(value.into()),
+        Kind::U8 => ValueView::U8(value.unsigned_abs()),
+        Kind::F32 => ValueView::F32(f32::from(value) / 2.0),
+        Kind::Text => {
+            ValueView::Text(["", "on", "off", "half"][usize::from(value.unsigned_abs() % 4)])
+        }
+        _ => ValueView::F64(f64::from(value) / 2.0),
+    }
+}
+
+fn sample(point: &Point) -> Sample<'static> {
+    let Point { index, time_ns, quality, value: number } = *point;
+    Sample { index, time_ns, quality: Quality(quality), value: value(index, number) }
+}
+
+fn received(sample: &Sample<'_>) -> Received {
+    let mut text = Vec::new();
+    slipring_wire::frame::text(&sample.value, &mut text);
+    let Sample { index, time_ns, quality, .. } = *sample;
+    Received { index, time_ns, quality, value: String::from_utf8(text).unwrap() }
+}
+
+struct Play {
+    world: World,
+    model: Model,
+    hidden: HashSet<u32>,
+}
+
+impl Play {
+    fn chosen(&self, filter: &str) -> Vec<u32> {
+        let chosen = self.world.table.matching(filter);
+        let list = filter.starts_with('$');
+        chosen.indices().filter(|index| list || !self.hidden.contains(index)).collect()
+    }
+
+    fn step(&mut self, step: &Step) {
+        match step {
+            Step::Publish(points) => {
+                self.publish(&points.iter().map(sample).collect::<Vec<_>>());
+            }
+            Step::Row(first, last, like) => {
+                let points = (*first..=*last).map(|index| Point { index, ..like.clone() });
+                self.publish(&points.map(|point| sample(&point)).collect::<Vec<_>>());
+            }
+            Step::One(point) => {
+                self.world.publish_one(&sample(point));
+                self.model.sample(&received(&sample(point)));
+            }
+            Step::Stale(first, last, why) => self.stale(*first..*last + 1, *why),
+            Step::Pass(ms) => self.world.pass(*ms),
+            Step::Ready(who, ready) => {
+                self.world.not_ready.retain(|other| other != who);
+                self.world.not_ready.extend((!ready).then_some(who));
+            }
+            Step::Join(who, filter, needs, small) => self.join(*who, *filter, *needs, *small),
+            Step::Leave(who, filter) => {
+                self.world.groups.leave(*who, FILTERS[*filter]);
+                self.end(*who, Some(*filter));
+            }
+            Step::LeaveAll(who) => {
+                self.world.groups.leave_all(*who);
+                self.end(*who, None);
+            }
+            Step::Hide(index, hide) => self.hide(*index, *hide),
+        }
+    }
+
+    fn publish(&mut self, samples: &[Sample<'_>]) {
+        self.world.publish(samples);
+        for sample in samples {
+            self.model.sample(&received(sample));
+        }
+    }
+
+    fn stale(&mut self, indices: std::ops::Range<u32>, why: u8) {
+        let set: RangeSet = std::iter::once(indices.clone()).collect();
+        let arrival = self.world.arrival();
+        let marked = self.world.current.mark_stale(&set, why, arrival);
+        self.world.offer_newest(&marked);
+        self.model.stale(indices, Quality::new(Status::Stale, why), wall_ns(self.world.now_ms));
+    }
+
+    /// What an ended selection has heard is forgotten; at the end there must be no more of it.
+    fn end(&mut self, who: u64, filter: Option<usize>) {
+        let ended = |watch: &Watch| {
+            watch.subscriber == who && filter.is_none_or(|at| watch.filter == FILTERS[at])
+        };
+        self.model.watches.retain(|watch| !ended(watch));
+        if let Some(heard) = self.world.heard.get_mut(&who) {
+            heard.retain(|heard| filter.is_some_and(|at| heard.identifier != at as u32 + 1));
+        }
+    }
+
+    fn join(&mut self, who: u64, filter: usize, needs: Needs, small: bool) {
+        self.end(who, Some(filter));
+        let identifier = filter as u32 + 1;
+        let packet_bytes_max = if small { 190 } else { 1 << 20 };
+        let filter = FILTERS[filter];
+        let chosen = self.chosen(filter);
+        let set: RangeSet = chosen.iter().copied().collect();
+        let first = self.world.join_chosen(who, filter, set, identifier, needs, packet_bytes_max);
+        let mut first = samples(&first);
+        first.sort_by_key(|sample| sample.index);
+        let due = self.model.join(Watch {
+            subscriber: who,
+            filter: filter.to_owned(),
+            identifier,
+            needs,
+            packet_bytes_max,
+            chosen,
+            due: std::collections::HashMap::new(),
+        });
+        assert_eq!(first, due, "the newest values come first, each once");
+    }
+
+    fn hide(&mut self, index: u32, hide: bool) {
+        self.hidden.remove(&index);
+        self.hidden.extend(hide.then_some(index));
+        let (table, hidden) = (&self.world.table, &self.hidden);
+        let choose = |filter: &str| -> Vec<u32> {
+            let list = filter.starts_with('$');
+            let chosen = table.matching(filter);
+            chosen.indices().filter(|index| list || !hidden.contains(index)).collect()
+        };
+        self.model.choose(choose);
+        let hidden = self.hidden.clone();
+        self.world.choose_again(&hidden);
+    }
+
+    fn finish(mut self) {
+        self.world.not_ready.clear();
+        self.world.run(10_000);
+        assert_eq!(self.world.groups.take_lost(), 0);
+        for (index, newest) in &self.model.newest {
+            let view = self.world.current.get(*index).expect("a newest value");
+            let (time_ns, quality) = (view.time_ns, view.quality);
+            let kept = Sample { index: *index, time_ns, quality, value: view.value };
+            assert_eq!(received(&kept), *newest);
+        }
+        for watch in &self.model.watches {
+            let heard = self.world.heard.get(&watch.subscriber).map_or(&[][..], Vec::as_slice);
+            watch.check(heard, &self.model.newest);
+        }
+        for (who, heard) in &self.world.heard {
+            let live = |identifier| {
+                let mut watches = self.model.watches.iter();
+                watches.any(|watch| watch.subscriber == *who && watch.identifier == identifier)
+            };
+            assert!(heard.iter().all(|heard| live(heard.identifier)), "heard after the end");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 400 } else { 5000 }))]
+
+    #[test]
+    fn every_subscriber_hears_what_it_chose_as_it_needs_it_and_nothing_else(
+        steps in proptest::collection::vec(step(), 1..80),
+    ) {
+        let world = World::new(&KINDS);
+        let mut play = Play { world, model: Model::default(), hidden: HashSet::new() };
+        for step in &steps {
+            play.step(step);
+        }
+        play.finish();
+    }
+}

@@ -1,0 +1,11 @@
+//! Selections as subscribers see them: what arrives, when, and in which form; and laws that hold
+//! whatever happens.
+
+mod laws;
+mod model;
+mod newest_values;
+mod pace;
+mod packets;
+mod shapes;
+mod staleness;
+mod world;

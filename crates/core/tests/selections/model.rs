@@ -1,0 +1,129 @@
+//! What subscribers should have heard, kept the simple way: lists of everything.
+
+use std::collections::HashMap;
+
+use slipring_core::table::{Deadband, Needs};
+use slipring_wire::frame::Quality;
+
+use crate::packets::{Heard, Received};
+
+/// One selection of one subscriber.
+#[derive(Debug)]
+pub struct Watch {
+    pub subscriber: u64,
+    pub filter: String,
+    pub identifier: u32,
+    pub needs: Needs,
+    pub packet_bytes_max: usize,
+    pub chosen: Vec<u32>,
+    /// Every sample of what is chosen since the join, the first values first.
+    pub due: HashMap<u32, Vec<Received>>,
+}
+
+#[derive(Debug, Default)]
+pub struct Model {
+    pub newest: HashMap<u32, Received>,
+    pub watches: Vec<Watch>,
+}
+
+impl Model {
+    pub fn sample(&mut self, sample: &Received) {
+        self.newest.insert(sample.index, sample.clone());
+        for watch in self.watches.iter_mut().filter(|watch| watch.chosen.contains(&sample.index)) {
+            watch.due.entry(sample.index).or_default().push(sample.clone());
+        }
+    }
+
+    /// Known parameters whose quality is another one become stale.
+    pub fn stale(&mut self, indices: impl Iterator<Item = u32>, quality: Quality, time_ns: i64) {
+        for index in indices {
+            let Some(newest) = self.newest.get(&index) else { continue };
+            if newest.quality != quality {
+                let stale = Received { time_ns, quality, ..newest.clone() };
+                self.sample(&stale);
+            }
+        }
+    }
+
+    pub fn leave(&mut self, subscriber: u64, filter: &str) {
+        self.watches.retain(|watch| watch.subscriber != subscriber || watch.filter != filter);
+    }
+
+    /// Adds a selection, and says what it is to hear first.
+    pub fn join(&mut self, mut watch: Watch) -> Vec<Received> {
+        self.leave(watch.subscriber, &watch.filter);
+        let first: Vec<Received> =
+            watch.chosen.iter().filter_map(|index| self.newest.get(index)).cloned().collect();
+        for sample in &first {
+            watch.due.insert(sample.index, vec![sample.clone()]);
+        }
+        self.watches.push(watch);
+        first
+    }
+
+    /// A selection chooses other parameters; of those that are new the newest value is due.
+    pub fn choose(&mut self, choose: impl Fn(&str) -> Vec<u32>) {
+        for watch in &mut self.watches {
+            let chosen = choose(&watch.filter);
+            for index in chosen.iter().filter(|index| !watch.chosen.contains(index)) {
+                if let Some(newest) = self.newest.get(index) {
+                    watch.due.entry(*index).or_default().push(newest.clone());
+                }
+            }
+            watch.chosen = chosen;
+        }
+    }
+}
+
+impl Watch {
+    /// Everything that must hold of what this selection has heard, when all is quiet.
+    pub fn check(&self, heard: &[Heard], newest: &HashMap<u32, Received>) {
+        let mine: Vec<&Heard> =
+            heard.iter().filter(|heard| heard.identifier == self.identifier).collect();
+        assert!(mine.iter().all(|heard| heard.bytes <= self.packet_bytes_max), "packet too large");
+        let headers = mine.iter().filter_map(|heard| heard.header);
+        for (header, sequence) in headers.zip(0..) {
+            assert_eq!(header.sequence, sequence, "the sequence has a gap");
+        }
+        let mut got: HashMap<u32, Vec<Received>> = HashMap::new();
+        for sample in mine.iter().flat_map(|heard| &heard.samples) {
+            got.entry(sample.index).or_default().push(sample.clone());
+        }
+        let nothing = Vec::new();
+        for (index, got) in &got {
+            let due = self.due.get(index).unwrap_or(&nothing);
+            assert!(is_part(got, due), "{self:?}: {index} was not due:\n{got:?}\n{due:?}");
+        }
+        for (index, due) in &self.due {
+            let got = got.get(index).unwrap_or(&nothing);
+            if self.needs.rate_mhz.is_none() && !self.needs.compares() {
+                assert_eq!(got, due, "{self:?}");
+            } else if self.chosen.contains(index) {
+                let (last, newest) = (got.last().expect("a first value"), &newest[index]);
+                assert!(self.is_near(last, newest), "{self:?}: {last:?} {newest:?}");
+            }
+        }
+    }
+
+    fn is_near(&self, last: &Received, newest: &Received) -> bool {
+        if !self.needs.compares() {
+            return last == newest;
+        }
+        let same = last.value == newest.value;
+        let numbers = (last.value.parse::<f64>(), newest.value.parse::<f64>());
+        let near = match (self.needs.deadband, numbers) {
+            (Some(Deadband::Absolute(band)), (Ok(a), Ok(b))) => (a - b).abs() <= band.get(),
+            (Some(Deadband::Percent(band)), (Ok(a), Ok(b))) => {
+                (a - b).abs() <= band.get() / 100.0 * a.abs()
+            }
+            _ => false,
+        };
+        last.quality == newest.quality && (same || near)
+    }
+}
+
+/// Whether some of the whole, in their order, are this.
+fn is_part(part: &[Received], whole: &[Received]) -> bool {
+    let mut whole = whole.iter();
+    part.iter().all(|sample| whole.any(|other| other == sample))
+}

@@ -1,0 +1,91 @@
+//! What a client asks of the broker itself: messages to `$slipring/` topics. Nobody else gets them.
+
+use std::sync::Arc;
+
+use slipring_core::AnswerTerms;
+use slipring_wire::{Packet, PropertiesBuf, PropertyId, Publish, QoS, Reason, Value, Version};
+
+use crate::broker::Broker;
+use crate::client::{Client, Link};
+use crate::feed::Feed;
+use crate::table::requests;
+use crate::{notices, ping, reading};
+
+/// What the topics of requests begin with.
+const TOPIC: &str = "$slipring/";
+
+/// A message to the broker, and who sent it.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub broker: &'a Arc<Broker>,
+    pub client: &'a Arc<Client>,
+    /// The connection it came by.
+    pub link: &'a Link,
+    pub message: &'a Publish<'a>,
+}
+
+/// Where the answer to one request goes.
+pub(crate) struct Envelope {
+    topic: String,
+    correlation: Option<Vec<u8>>,
+}
+
+/// A client publishes to a topic of the broker's own; the reason acknowledges it.
+pub(crate) fn ask(asked: &Asked<'_>, feed: &mut Feed, reply: &mut Vec<u8>) -> Reason {
+    let Some(name) = asked.message.topic.strip_prefix(TOPIC) else {
+        return Reason::NotAuthorized; // MQTT-4.7.2-1: these are the broker's own
+    };
+    if asked.message.qos == QoS::ExactlyOnce {
+        return Reason::NotAuthorized; // asking twice does no harm, so nothing is kept about it
+    }
+    match name.split_once('/') {
+        Some(("journal", name)) => reading::ask(asked, name, reply),
+        Some(("table", name)) => requests::ask(asked, name, feed, reply),
+        Some(("to", role)) => notices::ask(asked, role, &mut feed.post),
+        None if name == "ping" => ping::ask(asked, feed.receive_ns, reply),
+        _ => Reason::NotAuthorized,
+    }
+}
+
+impl Asked<'_> {
+    /// Where the answer goes, and what it must keep to; none where nobody can be answered.
+    pub fn envelope(&self) -> Option<(Envelope, AnswerTerms)> {
+        // None when the session is another connection's by now.
+        let terms = self.client.outgoing().answer_terms(self.link.key)?;
+        Some((Envelope::of(self.message)?, terms))
+    }
+}
+
+impl Envelope {
+    /// None without a response topic: nobody could be answered.
+    fn of(message: &Publish<'_>) -> Option<Self> {
+        let topic = message.properties.text(PropertyId::ResponseTopic)?.to_owned();
+        let correlation = match message.properties.get(PropertyId::CorrelationData) {
+            Some(Value::Binary(data)) => Some(data.to_vec()),
+            _ => None,
+        };
+        Some(Self { topic, correlation })
+    }
+
+    /// The packet with an answer, or none where it is larger than the client takes.
+    pub fn packet(&self, body: &[u8], terms: AnswerTerms) -> Vec<u8> {
+        let mut properties = PropertiesBuf::new();
+        if let Some(data) = &self.correlation {
+            properties.push(PropertyId::CorrelationData, Value::Binary(data));
+        }
+        let properties = properties.borrow();
+        let mut packet = Vec::with_capacity(body.len() + self.bytes());
+        let publish = Publish { properties, ..Publish::new(&self.topic, body) };
+        Packet::Publish(publish).encode(Version::V5, &mut packet);
+        if packet.len() > terms.packet_bytes {
+            packet.clear(); // MQTT-3.1.2-24: it is not sent at all
+        }
+        packet
+    }
+
+    /// Bytes of a packet that are not its body, at most.
+    pub fn bytes(&self) -> usize {
+        let correlation = self.correlation.as_ref().map_or(0, |data| 3 + data.len());
+        5 + 2 + self.topic.len() + 4 + correlation
+    }
+}

@@ -1,0 +1,233 @@
+//! Notices: what one node says to all nodes of a role (G10). They go to connected clients that subscribe
+//! to `$slipring/notices`; nothing is kept or journaled. `docs/notices.md` has the topics.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use slipring_core::{Durability, Millis};
+use slipring_wire::{Properties, PropertiesBuf, PropertyId, Publish, Reason, Value};
+
+use crate::asking::Asked;
+use crate::broker::Broker;
+use crate::client::Client;
+use crate::event::EventKind;
+use crate::gates::Gate;
+use crate::post::Post;
+use crate::routes::Group;
+use crate::status::NoticeCounts;
+
+/// Where notices are read.
+const TOPIC: &str = "$slipring/notices";
+/// What the broker's own topics begin with.
+const OWN: &str = "$slipring/";
+/// Bytes of a notice.
+const PAYLOAD_BYTES_MAX: usize = 4 << 10;
+/// Bytes of a notice to the broker that its log shows.
+const SHOWN_BYTES_MAX: usize = 200;
+/// Milliseconds between two notices of one connection, on average.
+const EACH_MS: Millis = 100;
+/// How many may come at once.
+const AT_ONCE: u64 = 20;
+/// What is said before the broker ends.
+const SHUTDOWN: &[u8] = br#"{"event":"shutdown","reason":"the broker is stopping"}"#;
+
+/// Whom a notice is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role<'a> {
+    All,
+    Publishers,
+    Subscribers,
+    Brokers,
+    Node(&'a str),
+}
+
+impl<'a> Role<'a> {
+    fn parse(name: &'a str) -> Option<Self> {
+        match name {
+            "all" => Some(Self::All),
+            "publishers" => Some(Self::Publishers),
+            "subscribers" => Some(Self::Subscribers),
+            "brokers" => Some(Self::Brokers),
+            _ => name.strip_prefix("node/").filter(|id| !id.is_empty()).map(Self::Node),
+        }
+    }
+
+    /// Whether a client has it at this moment.
+    fn is_of(self, client: &Client) -> bool {
+        let Some(link) = client.link() else { return false };
+        match self {
+            Self::All => true,
+            Self::Publishers => link.has_published(),
+            Self::Subscribers => {
+                client.state().session.filters().any(|filter| !filter.starts_with(OWN))
+            }
+            Self::Brokers => false,
+            Self::Node(id) => *client.name == *id,
+        }
+    }
+
+    fn is_for_brokers(self) -> bool {
+        matches!(self, Self::All | Self::Brokers)
+    }
+}
+
+/// Notices since the start.
+#[derive(Debug, Default)]
+pub(crate) struct Notices {
+    pub accepted: AtomicU64,
+    /// To a client each.
+    pub delivered: AtomicU64,
+    pub refused: AtomicU64,
+}
+
+impl Notices {
+    pub fn counts(&self) -> NoticeCounts {
+        NoticeCounts {
+            accepted: self.accepted.load(Ordering::Relaxed),
+            delivered: self.delivered.load(Ordering::Relaxed),
+            refused: self.refused.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// How many notices one connection may still send: the time at which all that it sent are paid for.
+#[derive(Debug, Default)]
+pub(crate) struct Allowance(AtomicU64);
+
+impl Allowance {
+    /// Whether one more is within it. Only the connection's own task calls this.
+    fn take(&self, now_ms: Millis) -> bool {
+        let paid_ms = self.0.load(Ordering::Relaxed).max(now_ms) + EACH_MS;
+        let within = paid_ms <= now_ms + AT_ONCE * EACH_MS;
+        if within {
+            self.0.store(paid_ms, Ordering::Relaxed);
+        }
+        within
+    }
+}
+
+/// A client publishes to `$slipring/to/` and a role; the reason acknowledges it.
+pub(crate) fn ask(asked: &Asked<'_>, role: &str, post: &mut Post) -> Reason {
+    let Asked { broker, client, link, message } = *asked;
+    let Some(to) = Role::parse(role) else { return Reason::TopicNameInvalid };
+    let small = message.payload.len() <= PAYLOAD_BYTES_MAX;
+    if !small || !link.notices.take(broker.now_ms()) {
+        broker.notices.refused.fetch_add(1, Ordering::Relaxed);
+        return Reason::ImplementationSpecificError;
+    }
+    broker.notices.accepted.fetch_add(1, Ordering::Relaxed);
+    let properties = with_names(message.properties, role, &client.name);
+    let notice = Publish {
+        topic: TOPIC,
+        properties: properties.borrow(),
+        dup: false,
+        retain: false,
+        packet_id: None,
+        ..*message
+    };
+    let delivered = broker.deliver_notice(&notice, client.key, to, post);
+    if to.is_for_brokers() {
+        broker.report(EventKind::Notice, &client.name, shown(message.payload));
+    }
+    if delivered > 0 || to.is_for_brokers() {
+        Reason::Success
+    } else {
+        Reason::NoMatchingSubscribers
+    }
+}
+
+impl Broker {
+    /// Gives a notice to everyone of a role who reads notices; to how many.
+    fn deliver_notice(
+        &self,
+        notice: &Publish<'_>,
+        from: u64,
+        to: Role<'_>,
+        post: &mut Post,
+    ) -> usize {
+        let audience = self.audience(TOPIC, from);
+        let topic: Arc<str> = TOPIC.into();
+        post.begin(self, notice, None, Durability::Memory);
+        let mut delivered = 0;
+        let groups = audience.groups.iter().map(Group::choose);
+        for target in audience.targets.iter().chain(groups) {
+            if to.is_of(&target.client) {
+                post.deliver(self, target, notice, &topic);
+                delivered += 1;
+            }
+        }
+        self.notices.delivered.fetch_add(delivered as u64, Ordering::Relaxed);
+        delivered
+    }
+
+    /// Tells everyone who reads notices that the broker ends.
+    pub fn tell_shutdown(&self) {
+        let properties = with_names(Properties::NONE, "all", "");
+        let notice = Publish { properties: properties.borrow(), ..Publish::new(TOPIC, SHUTDOWN) };
+        let mut post = Post::default();
+        self.deliver_notice(&notice, 0, Role::All, &mut post);
+        post.send(self, 0, Gate::OPEN);
+    }
+}
+
+/// The properties of a notice with whom it is for and from; nobody else says that.
+fn with_names(given: Properties<'_>, to: &str, from: &str) -> PropertiesBuf {
+    let mut properties = PropertiesBuf::new();
+    for (id, value) in given.iter() {
+        if !matches!(value, Value::Pair("to" | "from", _)) {
+            properties.push(id, value);
+        }
+    }
+    properties.push(PropertyId::UserProperty, Value::Pair("to", to));
+    properties.push(PropertyId::UserProperty, Value::Pair("from", from));
+    properties
+}
+
+/// The beginning of a notice, as text.
+fn shown(payload: &[u8]) -> String {
+    let cut = payload.len().min(SHOWN_BYTES_MAX);
+    let text = String::from_utf8_lossy(&payload[..cut]).into_owned();
+    if cut < payload.len() { text + "..." } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_role_is_read_from_the_topic() {
+        assert_eq!(Role::parse("all"), Some(Role::All));
+        assert_eq!(Role::parse("node/a/b"), Some(Role::Node("a/b")));
+        for wrong in ["", "All", "node", "node/", "everyone", "all/x"] {
+            assert_eq!(Role::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_connection_may_send_some_notices_at_once_and_then_one_at_a_time() {
+        let allowance = Allowance::default();
+        let at = |now_ms| (0..100).filter(|_| allowance.take(now_ms)).count() as u64;
+        assert_eq!(at(0), AT_ONCE);
+        assert_eq!((at(EACH_MS - 1), at(EACH_MS), at(3 * EACH_MS)), (0, 1, 2));
+        assert_eq!(at(1_000_000), AT_ONCE);
+    }
+
+    #[test]
+    fn nobody_else_says_whom_a_notice_is_from() {
+        let mut given = PropertiesBuf::new();
+        for pair in [("from", "admin"), ("why", "test"), ("to", "nobody")] {
+            given.push(PropertyId::UserProperty, Value::Pair(pair.0, pair.1));
+        }
+        let told = with_names(given.borrow(), "all", "gripen");
+        let pairs: Vec<Value<'_>> = told.borrow().iter().map(|(_, value)| value).collect();
+        let expected = [("why", "test"), ("to", "all"), ("from", "gripen")];
+        assert_eq!(pairs, expected.map(|(name, value)| Value::Pair(name, value)));
+    }
+
+    #[test]
+    fn a_long_notice_to_the_broker_is_cut_where_it_is_shown() {
+        assert_eq!(shown(b"stop"), "stop");
+        assert_eq!(shown(&[b'x'; 4096]).len(), SHOWN_BYTES_MAX + 3);
+        assert_eq!(shown(&[0xff]), "\u{fffd}");
+    }
+}

@@ -1,0 +1,74 @@
+//! The beat: gathered samples are sent when they are due, silent parameters go stale.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use slipring_core::Millis;
+use tokio::time::{Instant, sleep_until};
+
+use crate::broker::Broker;
+use crate::event::now_ns;
+use crate::feed::Feed;
+use crate::table::requests;
+
+/// How often silent parameters are looked for.
+const SILENCE_MS: Millis = 100;
+
+/// Beats until the broker stops.
+pub(crate) async fn run(broker: Arc<Broker>) {
+    let mut feed = Feed::new();
+    let mut look_ms = 0;
+    while !broker.is_stopping() {
+        let sooner = broker.table.sooner.notified();
+        let now_ms = broker.now_ms();
+        let next = broker.table.is_used().then(|| {
+            feed.begin(&broker, now_ns());
+            if now_ms >= look_ms {
+                look_ms = now_ms + SILENCE_MS;
+                broker.look_for_silence(&mut feed);
+            }
+            let due_ms = broker.table.lock().tick(&broker, &mut feed.post);
+            feed.finish();
+            due_ms.unwrap_or(look_ms).min(look_ms)
+        });
+        let stopping = broker.stopping_told.notified();
+        if broker.is_stopping() {
+            return;
+        }
+        tokio::select! {
+            () = sooner => {}
+            () = stopping => {}
+            () = wait_until(&broker, next) => {}
+        }
+    }
+}
+
+async fn wait_until(broker: &Broker, at_ms: Option<Millis>) {
+    match at_ms {
+        Some(at_ms) => {
+            sleep_until(Instant::from_std(broker.started) + Duration::from_millis(at_ms)).await;
+        }
+        None => std::future::pending().await,
+    }
+}
+
+impl Broker {
+    /// Parameters that were silent for too long are stale from now on.
+    fn look_for_silence(&self, feed: &mut Feed) {
+        let rules = self.plan.load().table;
+        let told = self.table.lock().table.check_silent(&rules, self.arrival(now_ns()));
+        requests::tell(self, feed, told);
+    }
+
+    /// A client's connection is over: what only it published is stale, what it chose is not sent.
+    pub fn leave_table(&self, session: u64, feed: &mut Feed) {
+        if !self.table.is_used() {
+            return;
+        }
+        let mut inner = self.table.lock();
+        inner.clients.remove(&session);
+        let told = inner.table.leave(session, self.arrival(now_ns()));
+        drop(inner);
+        requests::tell(self, feed, told);
+    }
+}

@@ -1,0 +1,136 @@
+//! The current value table among the connections: one lock, and who is behind each selection.
+
+pub(crate) mod beat;
+mod choosing;
+pub(crate) mod refused;
+pub(crate) mod requests;
+pub(crate) mod samples;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use arc_swap::ArcSwap;
+use slipring_core::Millis;
+use slipring_core::table::{Arrival, Table};
+use slipring_wire::frame::RangeSet;
+use tokio::sync::Notify;
+
+use crate::broker::Broker;
+use crate::client::Client;
+use crate::event::now_ns;
+use crate::post::Post;
+use crate::status::TableStatus;
+
+/// The table, and what is known of it without its lock.
+pub(crate) struct SharedTable {
+    // A lock: taken for each frame, each beat, and when somebody declares, chooses or goes. Taken after
+    // a client's state and before its outgoing messages.
+    inner: Mutex<Inner>,
+    /// Whether there is any parameter or selection; while there is none, nothing here costs a lock.
+    used: AtomicBool,
+    /// Parameters that plain subscriptions ask for, too.
+    plain: ArcSwap<RangeSet>,
+    /// Told when the next beat is sooner than it was.
+    sooner: Notify,
+    pub counters: Counters,
+}
+
+/// What went through the table since the start.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub frames: AtomicU64,
+    pub samples: AtomicU64,
+    /// Frames and plain values that were refused.
+    pub refused: AtomicU64,
+}
+
+/// What the lock keeps.
+pub(crate) struct Inner {
+    pub table: Table,
+    /// Who has chosen something, by session.
+    clients: HashMap<u64, Arc<Client>>,
+    /// When the beat looks again.
+    next_ms: Option<Millis>,
+}
+
+impl SharedTable {
+    pub fn new(table: Table) -> Self {
+        let used = AtomicBool::new(!table.registry.is_empty());
+        Self {
+            inner: Mutex::new(Inner { table, clients: HashMap::new(), next_ms: None }),
+            used,
+            plain: ArcSwap::default(),
+            sooner: Notify::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Whether there is anything in it.
+    pub fn is_used(&self) -> bool {
+        self.used.load(Ordering::Acquire)
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The parameter that has this topic.
+    pub fn index_of(&self, topic: &str) -> Option<u32> {
+        if self.is_used() { self.lock().table.registry.index_of(topic) } else { None }
+    }
+
+    pub fn status(&self) -> TableStatus {
+        let Counters { frames, samples, refused } = &self.counters;
+        let inner = self.lock();
+        TableStatus {
+            parameters: inner.table.registry.len(),
+            stale: inner.table.current.stale(),
+            selections: inner.table.selections(),
+            frames: frames.load(Ordering::Relaxed),
+            samples: samples.load(Ordering::Relaxed),
+            refused: refused.load(Ordering::Relaxed),
+        }
+    }
+
+    /// From now on somebody is interested.
+    fn use_it(&self) {
+        self.used.store(true, Ordering::Release);
+    }
+}
+
+impl Broker {
+    /// The moment, for the table.
+    pub fn arrival(&self, now_ns: i64) -> Arrival {
+        Arrival { now_ms: self.now_ms(), now_ns }
+    }
+
+    /// Samples came: what is due at once goes, and the beat learns when the next is.
+    fn sent_on(&self, inner: &mut Inner, post: &mut Post) {
+        let Some(due_ms) = inner.table.next_due_ms() else { return };
+        if due_ms <= self.now_ms() {
+            inner.tick(self, post);
+        } else if inner.next_ms.is_none_or(|next_ms| due_ms < next_ms) {
+            inner.next_ms = Some(due_ms);
+            self.table.sooner.notify_one();
+        }
+    }
+}
+
+impl Inner {
+    /// Sends what is due to whoever chose it; when the next is due.
+    pub fn tick(&mut self, broker: &Broker, post: &mut Post) -> Option<Millis> {
+        let Self { table, clients, next_ms } = self;
+        let mut ready = |subscriber: u64| {
+            clients.get(&subscriber).is_some_and(|client| client.outgoing().is_drained())
+        };
+        let mut send = |subscriber: u64, packets: &[u8], _: u32| {
+            if let Some(client) = clients.get(&subscriber) {
+                post.push_packets(broker, client, packets);
+            }
+        };
+        table.tick(broker.arrival(now_ns()), &mut ready, &mut send);
+        *next_ms = table.next_due_ms();
+        *next_ms
+    }
+}

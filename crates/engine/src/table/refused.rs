@@ -1,0 +1,51 @@
+//! Samples of one client that were refused: told to it alone, at most once a second.
+
+use std::sync::Arc;
+
+use slipring_core::Millis;
+use slipring_core::table::refusal_told;
+use slipring_wire::{Packet, Publish};
+
+use crate::broker::Broker;
+use crate::client::Client;
+use crate::post::Post;
+
+/// Where a client that follows it is told.
+const TOPIC: &str = "$slipring/refused";
+/// Refusals are told at most this often.
+const TELL_MS: Millis = 1_000;
+
+/// What was refused and not told yet.
+#[derive(Default)]
+pub(crate) struct Refused {
+    count: u64,
+    told_ms: Option<Millis>,
+}
+
+impl Refused {
+    /// One more; tells of it if the last time is long enough ago.
+    #[cold]
+    pub fn add(
+        &mut self,
+        broker: &Broker,
+        client: &Arc<Client>,
+        topic: &str,
+        why: &str,
+        post: &mut Post,
+    ) {
+        self.count += 1;
+        let now_ms = broker.now_ms();
+        if self.told_ms.is_some_and(|told_ms| now_ms < told_ms + TELL_MS) {
+            return;
+        }
+        self.told_ms = Some(now_ms);
+        if !client.state().session.has(TOPIC) {
+            return;
+        }
+        let Some(version) = client.outgoing().version() else { return };
+        let json = refusal_told(topic, why, std::mem::take(&mut self.count));
+        let mut packet = Vec::new();
+        Packet::Publish(Publish::new(TOPIC, &json)).encode(version, &mut packet);
+        post.push_packets(broker, client, &packet);
+    }
+}

@@ -1,0 +1,86 @@
+//! Requests about the table, and what is told of it: `docs/table.md`.
+
+use std::sync::atomic::Ordering;
+
+use slipring_core::table::{Bounds, Change, Code};
+use slipring_core::{Durability, Limit};
+use slipring_wire::{Publish, Reason, Version};
+
+use crate::asking::Asked;
+use crate::broker::Broker;
+use crate::event::now_ns;
+use crate::feed::{Feed, Publisher};
+use crate::table::Inner;
+
+/// Where changes of the table are told.
+const CHANGES: &str = "$slipring/table/changes";
+
+/// Bytes of an answer to the control plane.
+const OWN_ANSWER_BYTES: usize = 8 << 20;
+
+/// What is told of the table: JSON, one message each.
+pub(crate) type Told = Vec<Vec<u8>>;
+
+/// A client asks for something of the table; the reason acknowledges the request.
+pub(crate) fn ask(asked: &Asked<'_>, name: &str, feed: &mut Feed, reply: &mut Vec<u8>) -> Reason {
+    let Asked { broker, client, message, .. } = *asked;
+    let Some((envelope, terms)) = asked.envelope() else {
+        return Reason::ImplementationSpecificError;
+    };
+    let answer_bytes_max = terms.packet_bytes.saturating_sub(envelope.bytes());
+    let bounds = broker.table_bounds();
+    let mut inner = broker.table.lock();
+    let outcome = inner.table.answer(client.key, name, message.payload, &bounds, answer_bytes_max);
+    if outcome.refused == Some(Code::Full) {
+        broker.reached.count(Limit::Parameters);
+    }
+    let told = broker.table_changed(&mut inner, &outcome.change, feed);
+    drop(inner);
+    tell(broker, feed, told);
+    reply.append(&mut envelope.packet(&outcome.answer, terms));
+    Reason::Success
+}
+
+/// Tells everyone who follows the table.
+pub(crate) fn tell(broker: &Broker, feed: &mut Feed, told: Told) {
+    for json in told {
+        let from = Publisher { key: 0, name: "", durable: false };
+        feed.publish(broker, from, &Publish::new(CHANGES, &json), Version::V5);
+    }
+}
+
+impl Broker {
+    /// Answers a question of the control plane, which changes nothing.
+    pub fn ask_table(&self, name: &str, body: &[u8]) -> Vec<u8> {
+        let name = if matches!(name, "find" | "list" | "values") { name } else { "" };
+        let bounds = self.table_bounds();
+        self.table.lock().table.answer(0, name, body, &bounds, OWN_ANSWER_BYTES).answer
+    }
+
+    fn table_bounds(&self) -> Bounds {
+        let limits = self.plan.load().limits;
+        Bounds {
+            parameters: limits.parameters,
+            name_bytes: limits.topic_bytes,
+            name_levels: limits.topic_levels,
+            ..Bounds::default()
+        }
+    }
+
+    /// The table has changed: it is written down, routes and selections are found again.
+    fn table_changed(&self, inner: &mut Inner, change: &Change, feed: &mut Feed) -> Told {
+        if change.is_empty() {
+            return Told::new();
+        }
+        self.table.use_it();
+        if self.journal.is_some() {
+            inner.table.registry.record(change, feed.records(Durability::Disk));
+        }
+        let told = inner.table.changed(change, self.arrival(now_ns()));
+        // Publishers look again which topics are parameters.
+        self.generation.fetch_add(1, Ordering::Release);
+        let [added, removed] = [&change.added.union(&change.revived), &change.removed];
+        self.find_plain_of(inner, &added.union(removed));
+        told
+    }
+}

@@ -1,0 +1,193 @@
+//! Samples on their way in: frames, and plain values on the topics of parameters.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use slipring_core::Durability;
+use slipring_core::ledger::Record;
+use slipring_core::table::{SampleRefused, text, text_properties};
+use slipring_wire::frame::{CONTENT_TYPE, Quality};
+use slipring_wire::{PropertiesBuf, PropertyId, Publish, QoS, Reason};
+
+use crate::broker::Broker;
+use crate::feed::{Feed, Publisher};
+use crate::post::Post;
+
+/// Samples of one frame that plain subscriptions ask for: one message each.
+#[derive(Default)]
+pub(crate) struct PlainSamples {
+    samples: Vec<PlainSample>,
+    text: Vec<u8>,
+    properties: PropertiesBuf,
+}
+
+struct PlainSample {
+    topic: Arc<str>,
+    text: Range<usize>,
+    time_ns: i64,
+    quality: Quality,
+}
+
+/// Whether a message is a frame.
+pub(crate) fn is_frame(message: &Publish<'_>) -> bool {
+    !message.properties.is_empty()
+        && message.properties.text(PropertyId::ContentType) == Some(CONTENT_TYPE)
+}
+
+/// What a refused sample is answered.
+fn reason_of(refused: &SampleRefused) -> Reason {
+    match refused {
+        SampleRefused::NotDeclared { .. } => Reason::NotAuthorized,
+        _ => Reason::PayloadFormatInvalid,
+    }
+}
+
+impl Feed {
+    /// Takes a frame apart, as a whole or not at all: its samples go to the table and to whoever chose
+    /// them.
+    pub fn publish_frame(
+        &mut self,
+        broker: &Broker,
+        from: Publisher<'_>,
+        message: &Publish<'_>,
+    ) -> Reason {
+        let route = self.paths.find(broker, from.key, message.topic);
+        let (level, journaled) = (route.level_of(message.qos), route.journaled);
+        self.tally.add(&route.prefix, message.payload.len(), 0);
+        if let Some(reason) = broker.gates.refusal(level) {
+            return reason;
+        }
+        let mut plain = std::mem::take(&mut self.plain);
+        let taken = broker.take_frame(
+            from.key,
+            message.payload,
+            self.receive_ns,
+            &mut plain,
+            &mut self.post,
+        );
+        let reason = match taken {
+            Ok(()) => {
+                self.keep_samples(from, message, level, journaled, |index| Record::Framed {
+                    index,
+                });
+                self.send_plain(broker, from, &mut plain);
+                Reason::Success
+            }
+            Err(refused) => self.refuse(broker, &refused),
+        };
+        self.plain = plain;
+        reason
+    }
+
+    /// A plain message on the topic of a parameter is a sample of it.
+    pub fn take_sample(
+        &mut self,
+        broker: &Broker,
+        from: Publisher<'_>,
+        message: &Publish<'_>,
+        parameter: u32,
+    ) -> Result<(), Reason> {
+        let taken = broker.take_sample(parameter, message, self.receive_ns, &mut self.post);
+        taken.map_err(|refused| self.refuse(broker, &refused))?;
+        let route = self.paths.find(broker, from.key, message.topic);
+        if route.journaled {
+            Record::Sampled { index: self.batch.len() as u32, parameter }
+                .encode(self.batch.records());
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, broker: &Broker, refused: &SampleRefused) -> Reason {
+        broker.table.counters.refused.fetch_add(1, Relaxed);
+        self.refusal = Some(refused.to_string());
+        reason_of(refused)
+    }
+
+    fn keep_samples<'r>(
+        &mut self,
+        from: Publisher<'_>,
+        message: &Publish<'_>,
+        level: Durability,
+        journaled: bool,
+        record: impl FnOnce(u32) -> Record<'r>,
+    ) {
+        if journaled {
+            record(self.batch.len() as u32).encode(self.batch.records());
+            self.write(from, message, level);
+        }
+        if message.qos > QoS::AtMostOnce {
+            self.promised.add(level);
+        }
+    }
+
+    /// One message for each sample that a plain subscription asks for.
+    fn send_plain(&mut self, broker: &Broker, from: Publisher<'_>, plain: &mut PlainSamples) {
+        let PlainSamples { samples, text, properties } = plain;
+        for PlainSample { topic, text: range, time_ns, quality } in samples.drain(..) {
+            text_properties(properties, time_ns, quality);
+            let message =
+                Publish { properties: properties.borrow(), ..Publish::new(&topic, &text[range]) };
+            let route = self.paths.find(broker, from.key, &topic);
+            self.post.begin(broker, &message, None, Durability::Memory);
+            for target in &route.audience.targets {
+                self.post.deliver(broker, target, &message, &route.topic);
+            }
+            for group in &route.audience.groups {
+                self.post.deliver(broker, group.choose(), &message, &route.topic);
+            }
+        }
+        text.clear();
+    }
+}
+
+impl Broker {
+    /// Takes a frame of one publisher.
+    fn take_frame(
+        &self,
+        session: u64,
+        payload: &[u8],
+        receive_ns: i64,
+        plain: &mut PlainSamples,
+        post: &mut Post,
+    ) -> Result<(), SampleRefused> {
+        let rules = self.plan.load().table;
+        let asked = self.table.plain.load();
+        let mut inner = self.table.lock();
+        let at = self.arrival(receive_ns);
+        let taken = inner.table.take_frame(session, payload, at, &rules)?;
+        if !asked.is_empty() {
+            inner.table.visit_frame(payload, &asked, &mut |name, sample, names| {
+                let start = plain.text.len();
+                text(sample, names, &mut plain.text);
+                plain.samples.push(PlainSample {
+                    topic: Arc::clone(name),
+                    text: start..plain.text.len(),
+                    time_ns: sample.time_ns,
+                    quality: sample.quality,
+                });
+            });
+        }
+        self.sent_on(&mut inner, post);
+        drop(inner);
+        self.table.counters.frames.fetch_add(1, Relaxed);
+        self.table.counters.samples.fetch_add(taken as u64, Relaxed);
+        Ok(())
+    }
+
+    fn take_sample(
+        &self,
+        parameter: u32,
+        message: &Publish<'_>,
+        receive_ns: i64,
+        post: &mut Post,
+    ) -> Result<(), SampleRefused> {
+        let rules = self.plan.load().table;
+        let mut inner = self.table.lock();
+        inner.table.take_text(parameter, message, self.arrival(receive_ns), &rules)?;
+        self.sent_on(&mut inner, post);
+        drop(inner);
+        self.table.counters.samples.fetch_add(1, Relaxed);
+        Ok(())
+    }
+}

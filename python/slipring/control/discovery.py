@@ -1,0 +1,128 @@
+"""A broker lets itself be found: the configuration of it, what is told, and for how long.
+
+Not being found is never a reason to stop: what does not work is in the log.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from pydantic import Field
+
+from slipring.control.listener import ListenerSection
+from slipring.control.section import Section
+from slipring.discovery.announcement import Announcement
+from slipring.discovery.answering import EVERYWHERE, HERE, Answers, listen
+from slipring.discovery.place import Place
+from slipring.discovery.question import PORT
+
+LOOK_AGAIN_S = 30.0
+"""How often what is told by mDNS is compared with the broker's name and the machine's addresses."""
+
+log = logging.getLogger("slipring.discovery")
+
+
+class DiscoverySection(Section):
+    """How the broker is found: see docs/discovery.md."""
+
+    udp: bool = Field(
+        True,
+        description="Answer who asks by UDP for brokers; other machines only where a listener is "
+        "open to them.",
+    )
+    mdns: bool = Field(
+        True,
+        description="Tell the local network by mDNS of the listeners that other machines can "
+        "reach, if there are any.",
+    )
+    port: int = Field(
+        PORT, ge=0, le=65_535, description="UDP port for questions; 0 picks a free one."
+    )
+
+
+def places(listeners: Sequence[ListenerSection], addresses: Iterable[str]) -> tuple[Place, ...]:
+    """Where clients connect, as it is told to others."""
+    return tuple(
+        Place.at(one.name, _scheme(one), address)
+        for one, address in zip(listeners, addresses, strict=True)
+    )
+
+
+def _scheme(listener: ListenerSection) -> str:
+    if listener.websocket:
+        return "wss" if listener.certificate else "ws"
+    return "mqtts" if listener.certificate else "mqtt"
+
+
+class Discovery:
+    """Tells of a broker while it is open, on UDP and by mDNS."""
+
+    def __init__(
+        self,
+        section: DiscoverySection,
+        tell: Callable[[], Announcement],
+        interfaces: Sequence[str] | None = None,
+    ) -> None:
+        """Tell what `tell` gives; by mDNS on all interfaces, if none are named."""
+        self._section = section
+        self._tell = tell
+        self._interfaces = interfaces
+        self._answers = Answers(tell)
+        self._sockets: list[asyncio.DatagramTransport] = []
+        self._telling: asyncio.Task[None] | None = None
+
+    @property
+    def counts(self) -> Counter[str]:
+        """What became of the datagrams that came."""
+        return self._answers.counts
+
+    @property
+    def port(self) -> int | None:
+        """Where questions are answered."""
+        return int(self._sockets[0].get_extra_info("sockname")[1]) if self._sockets else None
+
+    async def open(self) -> None:
+        """Begin."""
+        public = bool(self._tell().for_others().places)
+        if self._section.udp:
+            await self._listen(public=public)
+        if self._section.mdns and public:
+            self._telling = asyncio.create_task(self._advertise())
+
+    async def close(self) -> None:
+        """End: those who follow mDNS are told."""
+        for one in self._sockets:
+            one.close()
+        if self._telling:
+            self._telling.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._telling
+
+    async def _listen(self, *, public: bool) -> None:
+        hosts = EVERYWHERE if public else HERE
+        try:
+            self._sockets = await listen(self._answers, hosts, self._section.port)
+        except OSError as error:
+            port = self._section.port
+            log.warning("discovery: no answers on UDP port %d: %s", port, error.strerror)
+        else:
+            log.info("discovery: answers on UDP port %d of %s", self.port, hosts[0])
+
+    async def _advertise(self) -> None:
+        """Tell by mDNS, and anew where the machine's addresses or the broker's name change."""
+        from slipring.discovery.mdns import Advertisement, services
+        from slipring.discovery.network import addresses
+
+        while True:
+            here, told = addresses(), self._tell()
+            try:
+                async with Advertisement(services(told, here), self._interfaces):
+                    log.info("discovery: told by mDNS as '%s'", told.name)
+                    # Nobody tells when an address changes.
+                    while told.name == self._tell().name and here == addresses():  # noqa: ASYNC110
+                        await asyncio.sleep(LOOK_AGAIN_S)
+            except OSError as error:
+                log.warning("discovery: not told by mDNS: %s", error.strerror or error)
+                await asyncio.sleep(LOOK_AGAIN_S)

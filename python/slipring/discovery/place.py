@@ -1,0 +1,92 @@
+"""Where a broker can be reached, as it is told to others. Pure."""
+
+import ipaddress
+from dataclasses import dataclass
+from typing import Any, Self
+
+UNIX = "unix"
+SCHEMES = ("mqtt", "mqtts", "ws", "wss", UNIX, "http")
+HOST_CHARACTERS_MAX = 255
+PATH_CHARACTERS_MAX = 1024
+ANY_IPV4, ANY_IPV6 = "0.0.0.0", "::"  # noqa: S104 (nothing is bound here)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A listener: what is spoken there, and where."""
+
+    name: str
+    scheme: str
+    host: str | None = None
+    """None where the address that told of it will do; the path of a Unix socket."""
+    port: int = 0
+
+    @classmethod
+    def at(cls, name: str, scheme: str, address: str) -> Self:
+        """Read `HOST:PORT`, `[IPV6]:PORT` or `unix:/PATH`, as the engine tells it."""
+        if address.startswith(f"{UNIX}:"):
+            return cls(name, UNIX, address.removeprefix(f"{UNIX}:"))
+        host, _, port = address.rpartition(":")
+        return cls(name, scheme, host.strip("[]"), int(port))
+
+    @classmethod
+    def parse(cls, told: Any) -> Self:
+        """Read what another broker tells; ValueError where it is not a place."""
+        told = told if isinstance(told, dict) else {}
+        name, scheme, host = told.get("name"), told.get("scheme"), told.get("host")
+        if not isinstance(name, str) or scheme not in SCHEMES:
+            raise ValueError("a listener has a name and a scheme")
+        if scheme == UNIX:
+            path = told.get("path")
+            if not isinstance(path, str) or not 0 < len(path) <= PATH_CHARACTERS_MAX:
+                raise ValueError("a Unix socket has a path")
+            return cls(name, scheme, path)
+        port = told.get("port")
+        if type(port) is not int or not 0 < port <= 65535:
+            raise ValueError("a listener has a port")
+        if host is not None and not _is_host(host):
+            raise ValueError("a host is an address or a name")
+        return cls(name, scheme, host, port)
+
+    def told(self) -> dict[str, Any]:
+        """As others read it."""
+        if self.scheme == UNIX:
+            return {"name": self.name, "scheme": UNIX, "path": self.host}
+        host = {} if self.is_everywhere else {"host": self.host}
+        return {"name": self.name, "scheme": self.scheme, **host, "port": self.port}
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only its own machine can reach it."""
+        return self.scheme == UNIX or (self.host is not None and is_loopback(self.host))
+
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether more than one address of the machine leads to it."""
+        return self.host in (None, ANY_IPV4, ANY_IPV6)
+
+    def takes(self, address: str) -> bool:
+        """Whether an address of the machine, or of who asks, is of a kind that leads to it."""
+        return self.host != ANY_IPV4 or ":" not in address
+
+    def url(self, source: str) -> str:
+        """The address to connect to, for who was answered from `source`."""
+        if self.scheme == UNIX:
+            return f"{UNIX}:{self.host}"
+        host = source if self.host is None or self.is_everywhere else self.host
+        return f"{self.scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is one of its own machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _is_host(host: object) -> bool:
+    """Nothing that could be read as another part of a URL."""
+    if not isinstance(host, str) or not 0 < len(host) <= HOST_CHARACTERS_MAX:
+        return False
+    return host.isascii() and all(letter.isalnum() or letter in ".-:" for letter in host)

@@ -1,0 +1,44 @@
+"""How often strangers are answered: each source, and all of them together. Pure: now in."""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+
+SOURCES_MAX = 1_000
+"""Sources that are remembered; the one that was silent longest is forgotten first."""
+EACH_PER_S, EACH_BURST = 10.0, 20.0
+ALL_PER_S, ALL_BURST = 500.0, 1_000.0
+
+
+@dataclass(slots=True)
+class Bucket:
+    """Fills with time, and gives one answer for each unit."""
+
+    held: float
+    at_s: float
+
+    def fill(self, now_s: float, per_s: float, burst: float) -> None:
+        """Take in what time has brought; a clock that went back brings nothing."""
+        self.held = min(burst, self.held + max(0.0, now_s - self.at_s) * per_s)
+        self.at_s = now_s
+
+
+class Quota:
+    """The answers that may still be given."""
+
+    def __init__(self) -> None:
+        self._sources: OrderedDict[str, Bucket] = OrderedDict()
+        self._all = Bucket(ALL_BURST, 0.0)
+
+    def take(self, source: str, now_s: float) -> bool:
+        """Whether `source` may be answered now; then that is one less."""
+        own = self._sources.pop(source, None) or Bucket(EACH_BURST, now_s)
+        self._sources[source] = own
+        if len(self._sources) > SOURCES_MAX:
+            self._sources.popitem(last=False)
+        own.fill(now_s, EACH_PER_S, EACH_BURST)
+        self._all.fill(now_s, ALL_PER_S, ALL_BURST)
+        if own.held < 1 or self._all.held < 1:
+            return False
+        own.held -= 1
+        self._all.held -= 1
+        return True
