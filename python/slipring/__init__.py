@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from slipring.client import Bus, Publisher, Subscription, Tls, connect
+from slipring.client import Bus, Clock, Notice, Publisher, Subscription, Tls, connect
 from slipring.discovery import FoundBroker, discover
 from slipring.errors import (
     ConnectError,
@@ -51,6 +51,7 @@ WITH_NUMPY = {
 __all__ = [
     "AlarmLimits",
     "Bus",
+    "Clock",
     "ConnectError",
     "ConnectionChange",
     "ConnectionLost",
@@ -66,6 +67,7 @@ __all__ = [
     "Message",
     "Newest",
     "NoAnswer",
+    "Notice",
     "Parameter",
     "PublishRefused",
     "Publisher",

@@ -44,6 +44,7 @@ __all__ = [
     "encode_properties",
     "forget_consumer",
     "journal_check",
+    "journal_table",
     "list_consumers",
     "make_verifier",
     "match_topics",
@@ -443,6 +444,7 @@ class JournalReport:
 def journal_check(
     path: str | PathLike[str], progress: Callable[[int, int], None] | None = None
 ) -> JournalReport: ...
+def journal_table(path: str | PathLike[str]) -> tuple[str | None, list[str]]: ...
 
 @final
 class JournalWriter:

@@ -97,6 +97,15 @@ class RecordingError(SlipringError):
     """A file of messages cannot be written, read or taken in; the message says what and where."""
 
 
+class DictionaryError(SlipringError):
+    """A dictionary cannot be used; the message has a line for each error, with file and line."""
+
+    def __init__(self, text: str, *, problems: tuple[Any, ...] = ()) -> None:
+        super().__init__(text)
+        self.problems = problems
+        """The first hundred, each a `slipring.dictionary.Problem`."""
+
+
 class PipelineError(SlipringError):
     """The pipeline cannot run; the message says what to do about it."""
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from slipring.client.changes import Changes
 from slipring.client.clock import Clock
 from slipring.client.link import Link, Terms
+from slipring.client.notices import Notices, topic_of
 from slipring.client.payload import Value, encode
 from slipring.client.publisher import Publisher, Row
 from slipring.client.subscription import Subscription
@@ -41,8 +42,7 @@ class Bus:
         self._terms = terms
         self._published = 0
         self._parameters: Parameters | None = None
-        self.clock = Clock()
-        """The broker's clock, as far as it is known."""
+        self._clock = Clock(lambda timeout_s: link.ask("ping", b"", timeout_s))
 
     @property
     def url(self) -> str:
@@ -234,6 +234,24 @@ class Bus:
     async def ping(self) -> float:
         """The round trip to the broker in seconds, behind what was published before."""
         return await self._link.ping()
+
+    @property
+    def clock(self) -> Clock:
+        """The broker's clock: `await bus.clock.measure()`, then `bus.clock.offset_ns`."""
+        return self._clock
+
+    def notices(self) -> Notices:
+        """What others say to this node: `async with bus.notices() as notices`."""
+        return Notices(self._link)
+
+    async def notify(self, role: str, value: Value = b"", *, qos: int = 1) -> None:
+        """Says something to every connected node of a role that reads notices.
+
+        The role is `all`, `publishers`, `subscribers`, `brokers`, or `node/` and a client id. At
+        QoS 1 this returns when the broker has passed it on. Raises PublishRefused where there were
+        too many at once, or it is too large.
+        """
+        await self.publish(topic_of(role), value, qos=qos)
 
     async def close(self) -> None:
         """Sends what was accepted, says goodbye and ends the connection; twice is fine.

@@ -149,6 +149,11 @@ class Declared:
             await self._home.link.flushed(writer.close())
         self._home.link.unwatch(writer.identity)
 
+    def set_skew(self, offset_ns: int) -> None:
+        """Frames tell how far the broker's clock is ahead of this machine's."""
+        if self._writer is not None:
+            self._writer.set_skew(offset_ns)
+
     async def declare(self) -> None:
         """Asks the broker for the indices; again on each connection. Raises DeclareRefused."""
         native = self._home.link.native

@@ -40,6 +40,8 @@ class Parameters:
         self._refused: Incoming | None = None
         changes = link.changes()
         self._keeping = asyncio.get_running_loop().create_task(self._keep(changes))
+        self._watching = contextlib.ExitStack()
+        self._watching.enter_context(clock.kept(self._tell_skew))
 
     async def table(self) -> Table:
         """All parameters of the broker, kept as they change."""
@@ -51,6 +53,8 @@ class Parameters:
         declared = Declared(self, declaration, manner)
         await declared.declare()
         self._declared.add(declared)
+        if self.clock.offset_ns is not None:
+            declared.set_skew(self.clock.offset_ns)
         return declared
 
     def forget(self, declared: Declared) -> None:
@@ -76,9 +80,14 @@ class Parameters:
                 for declared in list(self._declared):
                     await declared.close()
         self._keeping.cancel()
+        self._watching.close()
         self.mirror.end()
         for follower in self._followers:
             follower.tell(None)
+
+    def _tell_skew(self, offset_ns: int) -> None:
+        for declared in self._declared:
+            declared.set_skew(offset_ns)
 
     async def _keep(self, changes: Changes[ConnectionChange]) -> None:
         """Declares again whenever there is another connection."""

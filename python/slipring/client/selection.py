@@ -101,7 +101,7 @@ class Selection:
     async def _decoded(self, message: Message) -> Frame:
         mirror = self._home.mirror
         now_ns = time.time_ns()
-        arrival = Arrival(now_ns, now_ns, self._home.clock.offset_ns)
+        arrival = Arrival(now_ns, now_ns, self._home.clock.offset_ns or 0)
         frame = decode(message.payload, mirror.table, arrival)
         if _is_strange(frame):
             # It may be about parameters that the broker has told of, and we have not looked at.

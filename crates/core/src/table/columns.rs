@@ -47,6 +47,7 @@ impl Columns {
         }
     }
 
+    #[inline]
     pub fn has(&self, at: usize) -> bool {
         self.changes.get(at).is_some_and(|change| *change > 0)
     }
@@ -77,19 +78,28 @@ impl Columns {
         Some(Sample { index, time_ns: self.times[at], quality, value })
     }
 
-    pub fn set(&mut self, at: usize, sample: &Sample<'_>, change: u64) {
-        self.kinds[at] = Some(sample.value.kind());
-        self.times[at] = sample.time_ns;
-        self.qualities[at] = sample.quality.0;
-        match sample.value {
-            ValueView::Text(text) => self.set_text(at, text.as_bytes()),
-            ValueView::Bytes(bytes) => self.set_text(at, bytes),
-            value => self.bits[at] = bits_of(&value),
+    #[inline]
+    pub fn cell(&self, at: usize) -> Option<Cell<'_>> {
+        let kind = self.kinds[at].filter(|_| self.has(at))?;
+        let text = if is_text(kind) { self.text(at) } else { &[] };
+        let (quality, time_ns) = (self.qualities[at], self.times[at]);
+        Some(Cell { kind, bits: self.bits[at], text, quality, time_ns })
+    }
+
+    #[inline]
+    pub fn set(&mut self, at: usize, cell: &Cell<'_>, change: u64) {
+        self.kinds[at] = Some(cell.kind);
+        self.times[at] = cell.time_ns;
+        self.qualities[at] = cell.quality;
+        self.bits[at] = cell.bits;
+        if is_text(cell.kind) {
+            self.set_text(at, cell.text);
         }
         self.touch(at, change);
     }
 
     /// The sample of a place counts as new.
+    #[inline]
     pub fn touch(&mut self, at: usize, change: u64) {
         self.changes[at] = change;
         let block = &mut self.blocks[at / BLOCK];
@@ -103,7 +113,8 @@ impl Columns {
         text.extend_from_slice(bytes);
     }
 
-    /// Values that lie as in a run, of places that follow each other; not for text and bytes.
+    /// Values that lie as in a run, of places that follow each other and have its kind; not for text
+    /// and bytes.
     pub fn fill(&mut self, span: Range<usize>, row: &RowPart<'_>, change: u64) {
         let bits = &mut self.bits[span.clone()];
         match row.kind.width() {
@@ -113,7 +124,6 @@ impl Columns {
             Some(_) => widen(bits, row.values, row.first, u64::from_le_bytes),
             None => unpack(bits, row.values, row.first),
         }
-        self.kinds[span.clone()].fill(Some(row.kind));
         self.times[span.clone()].fill(row.time_ns);
         match row.qualities {
             Qualities::All(quality) => self.qualities[span.clone()].fill(quality.0),
@@ -156,6 +166,34 @@ impl Columns {
     }
 }
 
+/// A sample in parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cell<'a> {
+    pub kind: Kind,
+    /// 0 for text and bytes.
+    pub bits: u64,
+    /// Empty for other kinds than text and bytes.
+    pub text: &'a [u8],
+    pub quality: u8,
+    pub time_ns: i64,
+}
+
+impl<'a> Cell<'a> {
+    pub fn of(sample: &Sample<'a>) -> Self {
+        let text = match sample.value {
+            ValueView::Text(text) => text.as_bytes(),
+            ValueView::Bytes(bytes) => bytes,
+            _ => &[],
+        };
+        let (kind, bits) = (sample.value.kind(), bits_of(&sample.value));
+        Self { kind, bits, text, quality: sample.quality.0, time_ns: sample.time_ns }
+    }
+}
+
+pub(super) fn is_text(kind: Kind) -> bool {
+    matches!(kind, Kind::Text | Kind::Bytes)
+}
+
 /// A part of a run's row.
 #[derive(Clone, Copy)]
 pub(super) struct RowPart<'a> {
@@ -189,7 +227,7 @@ fn unpack(bits: &mut [u64], values: &[u8], first: usize) {
 
 /// The value's own bytes in the low end of 64 bits; 0 for text and bytes.
 #[expect(clippy::cast_sign_loss, reason = "the same bits")]
-pub(super) fn bits_of(value: &ValueView<'_>) -> u64 {
+fn bits_of(value: &ValueView<'_>) -> u64 {
     match *value {
         ValueView::Bool(value) => value.into(),
         ValueView::U8(value) => value.into(),

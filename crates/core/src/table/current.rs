@@ -8,7 +8,7 @@ use slipring_wire::frame::{
     FrameBuf, Header, Kind, Layout, Quality, RangeSet, RunView, Sample, Status, ValueView,
 };
 
-use super::columns::{Columns, RowPart};
+use super::columns::{Cell, Columns, RowPart, is_text};
 use super::rows::Rows;
 use super::spill::Spill;
 use super::{Millis, Names};
@@ -139,7 +139,7 @@ impl Current {
         debug_assert_eq!(self.check(run), Ok(()));
         self.change += 1;
         match run.layout {
-            Layout::One | Layout::Grid if !matches!(run.kind, Kind::Text | Kind::Bytes) => {
+            Layout::One | Layout::Grid if !is_text(run.kind) => {
                 self.apply_row(run, arrival);
             }
             _ => run.visit_newest(|sample| self.put(&sample, arrival)),
@@ -160,7 +160,7 @@ impl Current {
     fn put(&mut self, sample: &Sample<'_>, arrival: Arrival) {
         let at = sample.index as usize;
         let was_stale = self.is_stale(at);
-        self.columns.set(at, sample, self.change);
+        self.columns.set(at, &Cell::of(sample), self.change);
         self.received_ns[at] = arrival.now_ns;
         self.arrived_ms[at] = arrival.now_ms as u32;
         self.count_stale(at..at + 1, was_stale.then_some(at));

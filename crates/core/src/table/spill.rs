@@ -6,6 +6,8 @@ use slipring_wire::frame::{
     FrameBuf, Kind, Layout, Qualities, RangeSet, RunView, Sample, ValueView,
 };
 
+use super::columns::is_text;
+
 /// What a run costs besides its samples: its head, and padding twice.
 const RUN_BYTES: usize = 40;
 /// What a range of a run costs, at most while a table has less than two million parameters.
@@ -100,7 +102,7 @@ impl<'a> Spill<'a> {
         if bytes <= self.body_max {
             self.make_room(bytes);
             self.buf.push_part(run, chosen);
-        } else if run.layout == Layout::One && !matches!(run.kind, Kind::Text | Kind::Bytes) {
+        } else if run.layout == Layout::One && !is_text(run.kind) {
             self.row_in_parts(run, chosen);
         } else {
             let mut samples = Vec::new();
@@ -112,32 +114,32 @@ impl<'a> Spill<'a> {
     /// A row that is too large for a frame.
     fn row_in_parts(&mut self, run: &RunView<'_>, chosen: &RangeSet) {
         let in_run: RangeSet = run.ranges().collect();
-        let mut part = RangeSet::new();
-        let mut room = self.row_max(run.kind, 1);
+        let (mut part, mut count) = (RangeSet::new(), 0);
         for range in &in_run.intersect(chosen) {
             let mut start = range.start;
             while start < range.end {
+                let room = self.row_max(run.kind, part.ranges() + 1).saturating_sub(count);
+                if room == 0 && count > 0 {
+                    self.push_part(run, &part, count);
+                    part.clear();
+                    count = 0;
+                    continue;
+                }
                 let end = range.end.min(start.saturating_add(room.max(1) as u32));
                 part.insert(start..end);
-                room = self.row_max(run.kind, part.ranges() + 1).saturating_sub(part.len());
-                if room == 0 {
-                    self.push_part(run, &mut part);
-                    room = self.row_max(run.kind, 1);
-                }
+                count += (end - start) as usize;
                 start = end;
             }
         }
-        self.push_part(run, &mut part);
+        if count > 0 {
+            self.push_part(run, &part, count);
+        }
     }
 
-    fn push_part(&mut self, run: &RunView<'_>, part: &mut RangeSet) {
-        if part.is_empty() {
-            return;
-        }
-        let values = part.len() * (run.kind.width().unwrap_or(1) + 1);
+    fn push_part(&mut self, run: &RunView<'_>, part: &RangeSet, count: usize) {
+        let values = count * (run.kind.width().unwrap_or(1) + 1);
         self.make_room(RUN_BYTES + part.ranges() * RANGE_BYTES + values);
         self.buf.push_part(run, part);
-        part.clear();
     }
 }
 

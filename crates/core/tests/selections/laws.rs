@@ -99,7 +99,9 @@ fn value(index: u32, value: i8) -> ValueView<'static> {
         Kind::I16 => ValueView::I16(value.into()),
         Kind::U8 => ValueView::U8(value.unsigned_abs()),
         Kind::F32 => ValueView::F32(f32::from(value) / 2.0),
-        Kind::Text => ValueView::Text(["", "on", "off", "half"][usize::from(value as u8 % 4)]),
+        Kind::Text => {
+            ValueView::Text(["", "on", "off", "half"][usize::from(value.unsigned_abs() % 4)])
+        }
         _ => ValueView::F64(f64::from(value) / 2.0),
     }
 }
@@ -163,7 +165,9 @@ impl Play {
 
     fn publish(&mut self, samples: &[Sample<'_>]) {
         self.world.publish(samples);
-        samples.iter().for_each(|sample| self.model.sample(&received(sample)));
+        for sample in samples {
+            self.model.sample(&received(sample));
+        }
     }
 
     fn stale(&mut self, indices: std::ops::Range<u32>, why: u8) {
@@ -225,6 +229,12 @@ impl Play {
         self.world.not_ready.clear();
         self.world.run(10_000);
         assert_eq!(self.world.groups.take_lost(), 0);
+        for (index, newest) in &self.model.newest {
+            let view = self.world.current.get(*index).expect("a newest value");
+            let (time_ns, quality) = (view.time_ns, view.quality);
+            let kept = Sample { index: *index, time_ns, quality, value: view.value };
+            assert_eq!(received(&kept), *newest);
+        }
         for watch in &self.model.watches {
             let heard = self.world.heard.get(&watch.subscriber).map_or(&[][..], Vec::as_slice);
             watch.check(heard, &self.model.newest);

@@ -3,5 +3,9 @@
 
 mod laws;
 mod model;
+mod newest_values;
+mod pace;
 mod packets;
+mod shapes;
+mod staleness;
 mod world;

@@ -39,7 +39,7 @@ impl Model {
         for index in indices {
             let Some(newest) = self.newest.get(&index) else { continue };
             if newest.quality != quality {
-                let stale = Received { quality, time_ns, ..newest.clone() };
+                let stale = Received { time_ns, quality, ..newest.clone() };
                 self.sample(&stale);
             }
         }

@@ -74,7 +74,7 @@ pub struct World {
 
 /// Wall time that goes with a monotonic one.
 pub fn wall_ns(now_ms: u64) -> i64 {
-    1_700_000_000_000_000_000 + now_ms as i64 * 1_000_000
+    1_700_000_000_000_000_000 + i64::try_from(now_ms).unwrap() * 1_000_000
 }
 
 macro_rules! scene {
@@ -226,6 +226,11 @@ impl World {
         );
     }
 
+    /// Sends what is due to somebody who looks only at the bytes.
+    pub fn tick_raw(&mut self, mut see: impl FnMut(&[u8])) {
+        self.groups.tick(&scene!(self), &mut |_| true, &mut |_, packets, _| see(packets));
+    }
+
     /// Ticks whenever something is due, for so long.
     pub fn run(&mut self, ms: u64) {
         let end = self.now_ms + ms;
@@ -256,7 +261,7 @@ pub fn values(heard: &[Heard]) -> Vec<(u32, String)> {
 }
 
 /// A good sample of now.
-pub fn good<'a>(index: u32, time_ns: i64, value: ValueView<'a>) -> Sample<'a> {
+pub fn good(index: u32, time_ns: i64, value: ValueView<'_>) -> Sample<'_> {
     Sample { index, time_ns, quality: Quality::GOOD, value }
 }
 

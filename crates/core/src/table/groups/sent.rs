@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use slipring_wire::frame::{Kind, RangeSet, Sample, ValueView};
+use slipring_wire::frame::{Kind, RangeSet, Sample};
 
-use super::super::columns::{Columns, bits_of};
+use super::super::columns::{Cell, Columns, is_text, value_of};
 use super::super::{Current, Deadband, Names, Needs};
 
 /// The samples sent last, by their place among those that are chosen.
@@ -62,9 +62,9 @@ impl Sent {
         let mut ranges = Vec::with_capacity(chosen.ranges());
         for range in chosen {
             for (index, place) in range.clone().zip(place..) {
-                let old = self.place(index).filter(|old| self.columns.has(*old));
-                if let Some(sample) = old.and_then(|old| self.columns.sample(old, index)) {
-                    columns.set(place, &sample, self.columns.changes[old.unwrap_or_default()]);
+                let Some(old) = self.place(index) else { continue };
+                if let Some(cell) = self.columns.cell(old) {
+                    columns.set(place, &cell, self.columns.changes[old]);
                 }
             }
             ranges.push((range.clone(), place));
@@ -76,9 +76,10 @@ impl Sent {
     /// Takes a sample of a chosen parameter, if it is worth sending; then it is what was sent last.
     pub fn take(&mut self, sample: &Sample<'_>, names: &dyn Names) -> bool {
         let Some(place) = self.place(sample.index) else { return false };
-        let worth = self.differs(place, sample, names);
+        let new = Cell::of(sample);
+        let worth = self.is_worth(place, &new, sample.index, names);
         if worth {
-            self.columns.set(place, sample, self.number + 1);
+            self.columns.set(place, &new, self.number + 1);
         }
         worth
     }
@@ -88,8 +89,8 @@ impl Sent {
         self.number += 1;
     }
 
-    /// Takes what changed in the table since, if it is worth sending; or, of these parameters, all
-    /// that is not as it was sent. Returns which were looked at and which were taken.
+    /// Takes what changed in the table since, where it is worth sending; or all that is not as it was
+    /// sent. Parameters `within` are chosen.
     pub fn settle(
         &mut self,
         current: &Current,
@@ -100,12 +101,20 @@ impl Sent {
     ) -> Settled {
         let mut settled = Settled::default();
         for range in within {
+            let Some(first) = self.place(range.start) else { continue };
             let span = range.start as usize..range.end as usize;
-            current.columns.changed(span, since, |span| {
+            current.columns.changed(span.clone(), since, |changed| {
                 settled.looked = true;
-                for (at, index) in span.clone().zip(span.start as u32..) {
-                    let Some(sample) = current.columns.sample(at, index) else { continue };
-                    if self.settle_one(&sample, all, names) {
+                for at in changed {
+                    let Some(new) = current.columns.cell(at) else { continue };
+                    let (place, index) = (first + at - span.start, at as u32);
+                    let worth = if all {
+                        self.columns.cell(place) != Some(new)
+                    } else {
+                        self.is_worth(place, &new, index, names)
+                    };
+                    if worth {
+                        self.columns.set(place, &new, self.number + 1);
                         settled.taken.insert(index..index + 1);
                     }
                 }
@@ -117,32 +126,16 @@ impl Sent {
         settled
     }
 
-    fn settle_one(&mut self, sample: &Sample<'_>, all: bool, names: &dyn Names) -> bool {
-        if !all {
-            return self.take(sample, names);
-        }
-        let Some(place) = self.place(sample.index) else { return false };
-        let other = self.columns.sample(place, sample.index).is_none_or(|sent| {
-            sent.time_ns != sample.time_ns
-                || sent.quality != sample.quality
-                || !same(&sent.value, &sample.value)
-        });
-        if other {
-            self.columns.set(place, sample, self.number + 1);
-        }
-        other
-    }
-
-    fn differs(&self, place: usize, sample: &Sample<'_>, names: &dyn Names) -> bool {
-        let Some(sent) = self.columns.value(place) else { return true };
-        if self.columns.qualities[place] != sample.quality.0 {
+    fn is_worth(&self, place: usize, new: &Cell<'_>, index: u32, names: &dyn Names) -> bool {
+        let Some(sent) = self.columns.cell(place) else { return true };
+        if sent.quality != new.quality || sent.kind != new.kind {
             return true;
         }
-        if same(&sent, &sample.value) {
+        if sent.bits == new.bits && sent.text == new.text {
             return false;
         }
         match self.deadband {
-            Some(deadband) => moved(&sent, sample, deadband, names),
+            Some(deadband) => has_moved(&sent, new, deadband) || names.is_enumeration(index),
             None => true,
         }
     }
@@ -156,35 +149,31 @@ pub(super) struct Settled {
     pub taken: RangeSet,
 }
 
-fn same(sent: &ValueView<'_>, new: &ValueView<'_>) -> bool {
-    match (sent, new) {
-        (ValueView::Text(sent), ValueView::Text(new)) => sent == new,
-        (ValueView::Bytes(sent), ValueView::Bytes(new)) => sent == new,
-        _ => sent.kind() == new.kind() && bits_of(sent) == bits_of(new),
+/// Whether a value that is another one has left the band around what was sent. Only numbers have a
+/// band, and only finite ones.
+fn has_moved(sent: &Cell<'_>, new: &Cell<'_>, deadband: Deadband) -> bool {
+    if is_text(sent.kind) || sent.kind == Kind::Bool {
+        return true;
     }
-}
-
-/// Whether a value that is another one has left the band around what was sent. Only numbers have a band.
-fn moved(sent: &ValueView<'_>, new: &Sample<'_>, deadband: Deadband, names: &dyn Names) -> bool {
-    let Some(by) = distance(sent, &new.value) else { return true };
     let width = match deadband {
         Deadband::Absolute(band) => band.get(),
-        Deadband::Percent(band) => band.get() / 100.0 * sent.as_f64().unwrap_or_default().abs(),
+        Deadband::Percent(band) => band.get() / 100.0 * number(sent.kind, sent.bits).abs(),
     };
-    // What is not a number, or not finite, is in no band; nor has an enumeration one.
-    !(by <= width && by.is_finite()) || names.is_enumeration(new.index)
+    let by = distance(sent.kind, sent.bits, new.bits);
+    !(by <= width && by.is_finite())
 }
 
-/// How far two numbers of one kind lie apart; none for other values. Whole numbers exactly.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "a distance beyond 2^53 is beyond any band but its like"
-)]
-fn distance(sent: &ValueView<'_>, new: &ValueView<'_>) -> Option<f64> {
-    match (sent, new) {
-        (ValueView::U64(sent), ValueView::U64(new)) => Some(sent.abs_diff(*new) as f64),
-        (ValueView::I64(sent), ValueView::I64(new)) => Some(sent.abs_diff(*new) as f64),
-        _ if sent.kind() == Kind::Bool => None,
-        _ => Some((sent.as_f64()? - new.as_f64()?).abs()),
+fn number(kind: Kind, bits: u64) -> f64 {
+    value_of(kind, bits).as_f64().unwrap_or(f64::NAN)
+}
+
+/// How far two numbers lie apart; whole ones exactly.
+#[expect(clippy::cast_precision_loss, reason = "what is rounded is the distance, not the numbers")]
+#[expect(clippy::cast_possible_wrap, reason = "the same bits")]
+fn distance(kind: Kind, sent: u64, new: u64) -> f64 {
+    match kind {
+        Kind::U64 => sent.abs_diff(new) as f64,
+        Kind::I64 => (sent as i64).abs_diff(new as i64) as f64,
+        _ => (number(kind, sent) - number(kind, new)).abs(),
     }
 }

@@ -1,0 +1,228 @@
+//! When samples are sent: beats, rates, bands, and subscribers that are not ready.
+
+use slipring_core::table::{Band, Deadband, Deliver, Needs, Scene};
+use slipring_wire::frame::{Kind, ValueView};
+
+use crate::world::{FRAME, World, f64_at, good};
+
+const TEN_HZ: Needs = Needs { rate_mhz: Some(10_000), ..FRAME };
+
+fn text(values: &[(u32, &str)]) -> Vec<(u32, String)> {
+    values.iter().map(|(index, value)| (*index, (*value).to_owned())).collect()
+}
+
+#[test]
+fn samples_are_gathered_for_a_beat_and_sent_in_one_frame() {
+    let mut world = World::new(&[Kind::F64; 2]);
+    world.join(1, "#", 1, FRAME);
+    world.publish(&[f64_at(0, 1, 1.0)]);
+    world.pass(10);
+    world.publish(&[f64_at(0, 2, 2.0), f64_at(1, 2, 7.0)]);
+    world.pass(9);
+    assert!(world.take(1).is_empty());
+    assert_eq!(world.groups.next_due_ms(&world.current), Some(world.now_ms + 1));
+    world.pass(1);
+    let heard = world.take(1);
+    assert_eq!(heard.len(), 1);
+    assert_eq!(heard[0].samples.len(), 3);
+    assert_eq!(world.groups.next_due_ms(&world.current), None);
+}
+
+#[test]
+fn a_subscriber_chooses_its_own_beat_and_zero_is_at_once() {
+    let mut world = World::new(&[Kind::F64]);
+    world.join(1, "#", 1, Needs { beat_ms: Some(0), ..FRAME });
+    world.join(2, "#", 1, Needs { beat_ms: Some(500), ..FRAME });
+    world.publish(&[f64_at(0, 1, 1.0)]);
+    assert_eq!(world.groups.next_due_ms(&world.current), Some(world.now_ms));
+    world.tick();
+    assert_eq!((world.take(1).len(), world.take(2).len()), (1, 0));
+    world.pass(500);
+    assert_eq!(world.take(2).len(), 1);
+}
+
+#[test]
+fn at_a_rate_only_the_newest_of_each_period_is_sent() {
+    let mut world = World::new(&[Kind::F64]);
+    world.join(1, "#", 1, TEN_HZ);
+    for number in 0..100u32 {
+        world.publish(&[f64_at(0, number.into(), number.into())]);
+        world.run(20);
+    }
+    world.run(200);
+    let values = world.take_values(1);
+    assert!((19..=22).contains(&values.len()), "{} frames in two seconds", values.len());
+    assert!(values.windows(2).all(|pair| pair[0].1 != pair[1].1), "{values:?}");
+    assert_eq!(values.last(), Some(&(0, "99.0".to_owned())));
+}
+
+#[test]
+fn a_rate_that_is_no_whole_number_of_milliseconds_is_kept_over_time() {
+    let mut world = World::new(&[Kind::F64]);
+    world.join(1, "#", 1, Needs { rate_mhz: Some(30_000), ..FRAME });
+    for number in 0..2_000 {
+        world.publish(&[f64_at(0, number, 0.5)]);
+        world.run(5);
+    }
+    let frames = world.take(1).len();
+    assert!((299..=301).contains(&frames), "{frames} frames in ten seconds");
+}
+
+#[test]
+fn after_a_quiet_time_a_change_is_sent_soon_and_not_a_period_later() {
+    let mut world = World::new(&[Kind::F64]);
+    world.join(1, "#", 1, Needs { rate_mhz: Some(100), ..FRAME });
+    world.run(60_000);
+    world.publish(&[f64_at(0, 1, 1.0)]);
+    world.run(20);
+    assert_eq!(world.take(1).len(), 1);
+    world.publish(&[f64_at(0, 2, 2.0)]);
+    world.run(9_000);
+    assert_eq!(world.take(1).len(), 0, "the next one waits for its period");
+}
+
+#[test]
+fn nothing_is_due_while_nothing_is_published() {
+    let mut world = World::new(&[Kind::F64]);
+    world.publish(&[f64_at(0, 1, 1.0)]);
+    world.join(1, "#", 1, TEN_HZ);
+    world.join(2, "#", 1, FRAME);
+    world.run(1_000);
+    assert_eq!(world.groups.next_due_ms(&world.current), None);
+}
+
+#[test]
+fn a_subscriber_that_is_not_ready_gets_one_frame_with_all_that_changed_meanwhile() {
+    let mut world = World::new(&[Kind::F64; 3]);
+    world.join(1, "#", 1, TEN_HZ);
+    world.join(2, "#", 1, TEN_HZ);
+    world.not_ready.push(2);
+    for number in 0..50u32 {
+        world.publish(&[f64_at(number % 2, number.into(), number.into())]);
+        world.run(100);
+    }
+    assert!(world.take(1).len() >= 49);
+    assert!(world.take(2).is_empty());
+    world.not_ready.clear();
+    world.run(20);
+    let heard = world.take(2);
+    assert_eq!(heard.len(), 1, "frames grow, they do not queue");
+    assert_eq!(heard[0].header.unwrap().sequence, 0, "no frame is missing");
+    assert_eq!(crate::world::values(&heard), text(&[(0, "48.0"), (1, "49.0")]));
+    assert!(world.take(1).is_empty(), "the others are not disturbed");
+}
+
+#[test]
+fn readiness_is_asked_once_for_all_selections_of_a_subscriber() {
+    let mut world = World::new(&[Kind::F64; 4]);
+    for (filter, identifier) in [("a/#", 1), ("b/#", 2), ("#", 3)] {
+        world.join(1, filter, identifier, TEN_HZ);
+    }
+    world.publish(&[f64_at(0, 1, 1.0), f64_at(1, 1, 1.0)]);
+    world.now_ms += 100;
+    let (mut asked, mut sent) = (0, 0);
+    let World { now_ms, ref table, ref current, .. } = world;
+    let scene = Scene { now_ms, now_ns: 0, names: table, current };
+    let mut ready = |_| {
+        asked += 1;
+        asked == 1
+    };
+    world.groups.tick(&scene, &mut ready, &mut |_, _, messages| sent += messages);
+    assert_eq!((asked, sent), (1, 3));
+}
+
+#[test]
+fn a_dead_band_hides_what_stays_near_to_what_was_sent_last() {
+    let mut world = World::new(&[Kind::F64]);
+    let band = Band::new(0.5).map(Deadband::Absolute);
+    world.join(1, "#", 1, Needs { deadband: band, ..FRAME });
+    for (value, time) in [10.0, 10.3, 10.5, 10.6, 10.2, 10.0, 9.9].into_iter().zip(0..) {
+        world.publish(&[f64_at(0, time, value)]);
+    }
+    world.run(20);
+    assert_eq!(world.take_values(1), text(&[(0, "10.0"), (0, "10.6"), (0, "10.0")]));
+}
+
+#[test]
+fn a_dead_band_in_percent_follows_the_value_that_was_sent_last() {
+    let mut world = World::new(&[Kind::I16]);
+    let band = Band::new(10.0).map(Deadband::Percent);
+    world.join(1, "#", 1, Needs { deadband: band, ..FRAME });
+    for (value, time) in [0, 1, 1, -100, -110, -111, -100].into_iter().zip(0..) {
+        world.publish(&[good(0, time, ValueView::I16(value))]);
+    }
+    world.run(20);
+    let sent = text(&[(0, "0"), (0, "1"), (0, "-100"), (0, "-111")]);
+    assert_eq!(world.take_values(1), sent);
+}
+
+#[test]
+fn numbers_that_are_not_finite_leave_every_band() {
+    let mut world = World::new(&[Kind::F64]);
+    let band = Band::new(1000.0).map(Deadband::Percent);
+    world.join(1, "#", 1, Needs { deadband: band, ..FRAME });
+    let values = [f64::NAN, f64::NAN, f64::INFINITY, f64::INFINITY, 1.0, f64::NAN];
+    for (value, time) in values.into_iter().zip(0..) {
+        world.publish(&[f64_at(0, time, value)]);
+    }
+    world.run(20);
+    let sent = text(&[(0, "nan"), (0, "inf"), (0, "1.0"), (0, "nan")]);
+    assert_eq!(world.take_values(1), sent);
+}
+
+#[test]
+fn whole_numbers_beyond_what_a_float_holds_are_compared_exactly() {
+    let mut world = World::new(&[Kind::U64]);
+    let band = Band::new(0.0).map(Deadband::Absolute);
+    world.join(1, "#", 1, Needs { deadband: band, ..FRAME });
+    for (value, time) in [u64::MAX - 1, u64::MAX, u64::MAX].into_iter().zip(0..) {
+        world.publish(&[good(0, time, ValueView::U64(value))]);
+    }
+    world.run(20);
+    assert_eq!(world.take_values(1).len(), 2);
+}
+
+#[test]
+fn a_dead_band_hides_no_change_of_an_enumeration_a_bool_or_a_text() {
+    let mut world = World::new(&[Kind::U8, Kind::Bool, Kind::Text]);
+    let band = Band::new(100.0).map(Deadband::Absolute);
+    world.join(1, "#", 1, Needs { deadband: band, ..FRAME });
+    for (on, word) in [(false, "a"), (true, "b"), (true, "b")] {
+        world.publish(&[
+            good(0, 0, ValueView::U8(on.into())),
+            good(1, 0, ValueView::Bool(on)),
+            good(2, 0, ValueView::Text(word)),
+        ]);
+    }
+    world.run(20);
+    assert_eq!(world.take_values(1).len(), 6);
+}
+
+#[test]
+fn who_asks_for_changes_gets_no_value_twice_in_a_row() {
+    let mut world = World::new(&[Kind::Text]);
+    world.join(1, "#", 1, Needs { change: true, deliver: Deliver::Text, ..FRAME });
+    for (word, time) in ["on", "on", "off", "off", "on"].into_iter().zip(0..) {
+        world.publish(&[good(0, time, ValueView::Text(word))]);
+    }
+    world.run(20);
+    assert_eq!(world.take_values(1), text(&[(0, "on"), (0, "off"), (0, "on")]));
+}
+
+#[test]
+fn more_than_is_to_be_gathered_is_due_at_once() {
+    let mut world = World::new(&[Kind::Bytes]);
+    world.join(1, "#", 1, Needs { beat_ms: Some(10_000), ..FRAME });
+    let bytes = vec![7; 200_000];
+    let mut published = 0;
+    while world.groups.next_due_ms(&world.current).is_none_or(|due| due > world.now_ms) {
+        world.publish(&[good(0, published, ValueView::Bytes(&bytes))]);
+        published += 1;
+        assert!(published < 100, "more than 16 MiB are gathered");
+    }
+    assert!(published > 80, "due after {published} samples");
+    let mut sent = 0;
+    world.tick_raw(|packets| sent += packets.len());
+    assert!(sent > 16 * 1024 * 1024 && sent < 17 * 1024 * 1024, "{sent}");
+    assert_eq!(world.groups.next_due_ms(&world.current), None);
+}
