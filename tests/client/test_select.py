@@ -103,13 +103,20 @@ async def test_names_that_are_not_there_are_told_and_come_when_they_are(table_ur
             assert frames.missing == {}
 
 
+async def test_one_filter_serves_one_selection_of_a_bus(table_url: str) -> None:
+    async with slipring.connect(table_url) as bus, bus.select("select/same/#"):
+        with pytest.raises(slipring.Refused, match="use another connection"):
+            async with bus.select("select/same/#", rate_hz=1):
+                pass
+
+
 async def test_frames_of_two_selections_on_one_bus_do_not_mix(table_url: str) -> None:
     async with slipring.connect(table_url) as bus:
         declared = await bus.declare("select/two", {"a": F64, "b": F64})
         async with (
             bus.select("select/two/a") as one,
             bus.select("select/two/#") as both,
-            bus.subscribe("select/two/#") as plain,
+            bus.subscribe("select/two/+") as plain,
         ):
             declared.write({"a": 1.0, "b": 2.0})
             assert (await first(one)).names == ["select/two/a"]
@@ -173,7 +180,7 @@ async def test_a_parameter_that_is_silent_goes_stale_and_is_fresh_again(table_ur
     async with slipring.connect(table_url) as bus, bus.select("select/silent/#") as frames:
         declared = await bus.declare("select/silent", {"a": Parameter("f64", rate_hz=50)})
         declared.write({"a": 4.0})
-        statuses = []
+        statuses: list[Quality] = []
         while len(statuses) < 3:
             frame = await first(frames)
             statuses += [
@@ -216,7 +223,7 @@ async def test_the_current_samples_are_asked_for_once(table_url: str) -> None:
     async with slipring.connect(table_url) as bus:
         declared = await bus.declare("select/current", asked)
         quality = Quality(Status.UNCERTAIN, 40)
-        values = {"a": float("inf"), "mode": "on", "raw": b"\xff"}
+        values: dict[str, float | str | bytes] = {"a": float("inf"), "mode": "on", "raw": b"\xff"}
         declared.write(values, time_ns=7, quality=quality)
         await declared.flush()
         found = await bus.current("select/current/#")
