@@ -1,4 +1,4 @@
-"""Subscriptions with properties: each gets what the broker sends for it alone, also after a loss."""
+"""Subscriptions with properties: each gets what is sent for it alone, also after a loss."""
 
 import asyncio
 

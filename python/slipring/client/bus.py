@@ -221,9 +221,11 @@ class Bus:
 
         A parameter that never had a sample is not among them.
         """
-        if isinstance(names, str):
-            return await self._home().current(chosen=names)
-        return await self._home().current(names=list(names))
+        from slipring.client.choice import Choice
+
+        return await self._home().current(
+            Choice([names], None) if isinstance(names, str) else Choice([], list(names))
+        )
 
     async def refusals(self) -> Changes[Refusal]:
         """What the broker does not take of this client's samples, from now on; also in the log."""
