@@ -21,8 +21,10 @@ def chart(title: str, x_name: str, y_name: str, lines: Mapping[str, Points]) -> 
         return across, HEIGHT - BOTTOM - y / y_max * (HEIGHT - TOP - BOTTOM)
 
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        'font-family="sans-serif" font-size="12">',
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+            'font-family="sans-serif" font-size="12">'
+        ),
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
         _text(WIDTH / 2, 20, title, "middle"),
         _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, x_name, "middle"),
@@ -51,8 +53,10 @@ def _line(name: str, points: Points, number: int) -> list[str]:
     return [
         f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>',
         *dots,
-        f'<rect x="{LEFT + 12 + 130 * number}" y="{TOP - 14}" width="12" height="12" '
-        f'fill="{colour}"/>',
+        (
+            f'<rect x="{LEFT + 12 + 130 * number}" y="{TOP - 14}" width="12" height="12" '
+            f'fill="{colour}"/>'
+        ),
         key,
     ]
 
