@@ -1,33 +1,101 @@
 """Slipring: telemetry from machines that move to people who stand still."""
 
-from slipring.client import Bus, Publisher, Subscription, Tls, connect
+from typing import TYPE_CHECKING
+
+from slipring.client import Bus, Clock, Notice, Publisher, Subscription, Tls, connect
 from slipring.discovery import FoundBroker, discover
 from slipring.errors import (
     ConnectError,
     ConnectionLost,
+    DeclareRefused,
+    FrameError,
     InvalidTopic,
+    NoAnswer,
     PublishRefused,
     Refused,
+    RequestFailed,
     SlipringError,
 )
-from slipring.model import ConnectionChange, Message
+from slipring.model import (
+    AlarmLimits,
+    ConnectionChange,
+    Entry,
+    Hops,
+    Kind,
+    Message,
+    Parameter,
+    Quality,
+    Reason,
+    Refusal,
+    Sample,
+    Status,
+    TableChange,
+)
 from slipring.native import version as __version__
 
+if TYPE_CHECKING:
+    from slipring.client.declared import Declared
+    from slipring.client.selection import Selection
+    from slipring.frames import Frame, Newest, Samples, Table
+
+WITH_NUMPY = {
+    "Declared": "slipring.client.declared",
+    "Frame": "slipring.frames",
+    "Newest": "slipring.frames",
+    "Samples": "slipring.frames",
+    "Selection": "slipring.client.selection",
+    "Table": "slipring.frames",
+}
+"""Where the names are that need numpy; it is imported with the first of them."""
+
 __all__ = [
+    "AlarmLimits",
     "Bus",
+    "Clock",
     "ConnectError",
     "ConnectionChange",
     "ConnectionLost",
+    "DeclareRefused",
+    "Declared",
+    "Entry",
     "FoundBroker",
+    "Frame",
+    "FrameError",
+    "Hops",
     "InvalidTopic",
+    "Kind",
     "Message",
+    "Newest",
+    "NoAnswer",
+    "Notice",
+    "Parameter",
     "PublishRefused",
     "Publisher",
+    "Quality",
+    "Reason",
+    "Refusal",
     "Refused",
+    "RequestFailed",
+    "Sample",
+    "Samples",
+    "Selection",
     "SlipringError",
+    "Status",
     "Subscription",
+    "Table",
+    "TableChange",
     "Tls",
     "__version__",
     "connect",
     "discover",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in WITH_NUMPY:
+        raise AttributeError(f"module 'slipring' has no attribute {name!r}")
+    from importlib import import_module
+
+    found = getattr(import_module(WITH_NUMPY[name]), name)
+    globals()[name] = found
+    return found

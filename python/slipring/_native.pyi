@@ -44,6 +44,7 @@ __all__ = [
     "encode_properties",
     "forget_consumer",
     "journal_check",
+    "journal_table",
     "list_consumers",
     "make_verifier",
     "match_topics",
@@ -443,6 +444,7 @@ class JournalReport:
 def journal_check(
     path: str | PathLike[str], progress: Callable[[int, int], None] | None = None
 ) -> JournalReport: ...
+def journal_table(path: str | PathLike[str]) -> tuple[str | None, list[str]]: ...
 
 @final
 class JournalWriter:
@@ -551,7 +553,12 @@ class Writer:
         self, kind: int, indices: _Bytes, time_ns: int, values: _Values, quality: int | _Bytes = ...
     ) -> bool: ...
     def grid(
-        self, kind: int, indices: _Bytes, times: _Bytes, values: _Values, quality: int | _Bytes = ...
+        self,
+        kind: int,
+        indices: _Bytes,
+        times: _Bytes,
+        values: _Values,
+        quality: int | _Bytes = ...,
     ) -> bool: ...
     def samples(self, samples: Sequence[tuple[int, int, Any, int]], time_ns: int) -> bool: ...
     def set_skew(self, skew_ns: int | None) -> None: ...

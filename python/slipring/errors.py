@@ -1,5 +1,7 @@
 """Every exception Slipring raises on purpose. Holds no logic."""
 
+from typing import Any
+
 
 class SlipringError(Exception):
     """The root of the tree: catch it to catch them all."""
@@ -56,6 +58,24 @@ class PublishRefused(Refused):
         """Which message it was, where several were published: 0 is the first."""
 
 
+class DeclareRefused(Refused):
+    """The broker did not take a declaration; nothing of it holds."""
+
+    def __init__(self, text: str, *, problems: list[dict[str, Any]]) -> None:
+        super().__init__(text)
+        self.problems = problems
+        """Each with a `code`, a `message` and the `name` of the parameter."""
+
+
+class RequestFailed(SlipringError):
+    """The broker could not answer a request about its table; the message has its words."""
+
+    def __init__(self, text: str, *, code: str) -> None:
+        super().__init__(text)
+        self.code = code
+        """What went wrong, as one word: `unknown`, `too_large`, `not_available`."""
+
+
 class JournalError(SlipringError):
     """The journal cannot be opened, read or written; the message says what and where."""
 
@@ -75,6 +95,15 @@ class JournalDamaged(JournalError):
 
 class RecordingError(SlipringError):
     """A file of messages cannot be written, read or taken in; the message says what and where."""
+
+
+class DictionaryError(SlipringError):
+    """A dictionary cannot be used; the message has a line for each error, with file and line."""
+
+    def __init__(self, text: str, *, problems: tuple[Any, ...] = ()) -> None:
+        super().__init__(text)
+        self.problems = problems
+        """The first hundred, each a `slipring.dictionary.Problem`."""
 
 
 class PipelineError(SlipringError):

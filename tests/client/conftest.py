@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.client.table_broker import broker_of_its_own, table_url
 from tests.running_broker import RunningBroker
+
+__all__ = ["broker_of_its_own", "table_url"]
 
 CONFIG = """\
 listener {port} 127.0.0.1
@@ -33,6 +36,12 @@ def broker_url(
     yield running.url
     code, errors = running.stop()
     assert code == 0, errors
+
+
+@pytest.fixture(scope="session")
+def other_broker_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a broker that knows nothing of frames, and carries them as they are."""
+    yield from run_mosquitto(tmp_path_factory.mktemp("other"))
 
 
 def run_mosquitto(folder: Path) -> Iterator[str]:

@@ -13,6 +13,7 @@ SPARK_ROOMS = frozenset({"slipring.spark", "slipring.pipeline", "pyspark_sliprin
 ONLY_IN: dict[str, frozenset[str]] = {
     "pyspark": SPARK_ROOMS,
     "deltalake": SPARK_ROOMS,
+    "cantools": frozenset({"slipring.dictionary"}),
     "starlette": frozenset({"slipring.console"}),
     "uvicorn": frozenset({"slipring.console"}),
     "zeroconf": frozenset({"slipring.discovery"}),

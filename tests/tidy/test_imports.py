@@ -11,7 +11,10 @@ from tests.tidy.findings import assert_none
 from tests.tidy.imports import imports_in_the_wrong_room, wrong_imports_of_the_model
 from tests.tidy.tree import Tree
 
-ROOMS = "cli demo console pipeline recording spark control client discovery native model errors"
+ROOMS = (
+    "cli demo console pipeline recording spark control sync client discovery frames native "
+    "dictionary model errors"
+)
 
 
 @pytest.fixture
@@ -57,6 +60,7 @@ def test_empty_rooms_keep_the_contracts(package: Path) -> None:
         ("recording", "import slipring.console"),
         ("control", "import slipring.spark"),
         ("demo", "import slipring.cli"),
+        ("dictionary", "import slipring.client"),
     ],
 )
 def test_an_import_that_goes_up_breaks_the_contracts(package: Path, room: str, line: str) -> None:

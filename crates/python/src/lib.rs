@@ -13,6 +13,7 @@ mod plan;
 mod properties;
 mod remote;
 mod status;
+mod table;
 mod topics;
 
 use pyo3::prelude::*;
@@ -32,5 +33,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     journal::register(module)?;
     messages::register(module)?;
     properties::register(module)?;
+    table::register(module)?;
     topics::register(module)
 }

@@ -5,10 +5,13 @@ from typing import Annotated
 
 import typer
 
+from slipring.cli.declare import declare
+from slipring.cli.dictionary import dictionary
 from slipring.cli.discover import discover
 from slipring.cli.export import export
 from slipring.cli.import_ import import_
 from slipring.cli.journal import journal
+from slipring.cli.ping import ping
 from slipring.cli.publish import publish
 from slipring.cli.replay import replay
 from slipring.cli.subscribe import subscribe
@@ -25,6 +28,7 @@ pipeline = typer.Typer(
 )
 app.add_typer(pipeline, name="pipeline")
 app.add_typer(journal, name="journal")
+app.add_typer(dictionary, name="dictionary")
 
 
 def _version(wanted: bool) -> None:
@@ -101,11 +105,13 @@ def status(
 
 
 app.command("discover")(discover)
+app.command("ping")(ping)
 app.command("pub")(publish)
 app.command("sub")(subscribe)
 app.command("export")(export)
 app.command("import")(import_)
 app.command("replay")(replay)
+app.command("declare")(declare)
 
 
 @app.command()

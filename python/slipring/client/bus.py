@@ -1,17 +1,30 @@
-"""A connection to a broker: publish, subscribe, ping, close. Belongs to one event loop."""
+"""A connection to a broker: publish, subscribe, declare, select. Belongs to one event loop.
+
+What needs numpy is imported when it is used: a program without it starts quickly.
+"""
 
 import asyncio
 import contextlib
 import warnings
 from collections.abc import Iterable, Mapping
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from slipring.client.changes import Changes
+from slipring.client.clock import Clock
 from slipring.client.link import Link, Terms
+from slipring.client.notices import Notices, topic_of
 from slipring.client.payload import Value, encode
 from slipring.client.publisher import Publisher, Row
 from slipring.client.subscription import Subscription
 from slipring.errors import ConnectionLost
+from slipring.model import ConnectionChange, Parameter, Refusal, Sample, TableChange
+
+if TYPE_CHECKING:
+    from slipring.client.declared import Declared
+    from slipring.client.parameters import Parameters
+    from slipring.client.selection import Selection
+    from slipring.frames.table import Table
 
 PUBLISHED_PER_TURN = 256
 """Messages published before other tasks of the loop get a turn."""
@@ -28,6 +41,8 @@ class Bus:
         self._native = link.native
         self._terms = terms
         self._published = 0
+        self._parameters: Parameters | None = None
+        self._clock = Clock(lambda timeout_s: link.ask("ping", b"", timeout_s))
 
     @property
     def url(self) -> str:
@@ -54,7 +69,7 @@ class Bus:
         """Whether there is a connection at this moment."""
         return self._link.is_open
 
-    def changes(self) -> Changes:
+    def changes(self) -> Changes[ConnectionChange]:
         """What happens to the connection from now on: `async for change in bus.changes()`."""
         return self._link.changes()
 
@@ -141,20 +156,122 @@ class Bus:
         """
         await self._link.send(lambda: self._native.give_up(filters))
 
+    async def declare(
+        self,
+        prefix: str,
+        parameters: Mapping[str, Parameter],
+        *,
+        beat_ms: int = 20,
+        qos: int = 0,
+        deflate: bool = False,
+    ) -> "Declared":
+        """Declares parameters below a prefix, to write samples of them.
+
+        `engine = await bus.declare("gripen/39-7/engine", {"rpm": Parameter("f64", unit="1/min")})`
+
+        All hold or none: raises DeclareRefused, whose `problems` name every parameter that the
+        broker does not take, such as one that is declared with another type or unit. Samples are
+        gathered for `beat_ms` (0 sends at once) and sent as one frame, compressed with `deflate`.
+        """
+        from slipring.client.declaration import Declaration
+        from slipring.client.declared import Manner
+
+        declaration = Declaration(prefix, parameters)
+        return await self._home().declare(declaration, Manner(beat_ms, qos, deflate))
+
+    def select(
+        self,
+        *filters: str,
+        names: Iterable[str] | None = None,
+        rate_hz: float | None = None,
+        deadband: float | str | None = None,
+        change: bool = False,
+        beat_ms: int | None = None,
+    ) -> "Selection":
+        """Frames of parameters: `async with bus.select("gripen/#", rate_hz=10) as frames`.
+
+        Chooses by filters, or by a list of names; names that are not there are in the selection's
+        `missing`. With `rate_hz` the newest samples at that rate, else every sample, gathered for
+        `beat_ms`. With `deadband` (`0.5` or `"2%"`) only numbers that moved further than that, with
+        `change` only values that are not what they were. The current values come first.
+        """
+        from slipring.client.choice import Choice
+        from slipring.client.needs import Needs
+        from slipring.client.selection import Selection
+
+        needs = Needs(rate_hz=rate_hz, deadband=deadband, change=change, beat_ms=beat_ms)
+        chosen = Choice(filters, None if names is None else list(names))
+        return Selection(self._home(), chosen, needs)
+
+    async def table(self) -> "Table":
+        """The parameters of the broker, by name and by index.
+
+        Fetched when it is first asked for, and then kept as it changes: ask again, and it costs
+        nothing.
+        """
+        return await self._home().table()
+
+    async def table_changes(self) -> Changes[TableChange]:
+        """What happens to it from now on: `async for change in await bus.table_changes()`."""
+        await self._home().table()
+        return self._home().mirror.changes()
+
+    async def current(self, names: Iterable[str] | str = "#") -> dict[str, Sample]:
+        """The current samples of these names, or of what a filter matches.
+
+        A parameter that never had a sample is not among them.
+        """
+        from slipring.client.choice import Choice
+
+        return await self._home().current(
+            Choice([names], None) if isinstance(names, str) else Choice([], list(names))
+        )
+
+    async def refusals(self) -> Changes[Refusal]:
+        """What the broker does not take of this client's samples, from now on; also in the log."""
+        return await self._home().refusals()
+
     async def ping(self) -> float:
         """The round trip to the broker in seconds, behind what was published before."""
         return await self._link.ping()
+
+    @property
+    def clock(self) -> Clock:
+        """The broker's clock: `await bus.clock.measure()`, then `bus.clock.offset_ns`."""
+        return self._clock
+
+    def notices(self) -> Notices:
+        """What others say to this node: `async with bus.notices() as notices`."""
+        return Notices(self._link)
+
+    async def notify(self, role: str, value: Value = b"", *, qos: int = 1) -> None:
+        """Says something to every connected node of a role that reads notices.
+
+        The role is `all`, `publishers`, `subscribers`, `brokers`, or `node/` and a client id. At
+        QoS 1 this returns when the broker has passed it on. Raises PublishRefused where there were
+        too many at once, or it is too large.
+        """
+        await self.publish(topic_of(role), value, qos=qos)
 
     async def close(self) -> None:
         """Sends what was accepted, says goodbye and ends the connection; twice is fine.
 
         Raises ConnectionLost if something that was accepted could not be sent.
         """
+        if self._parameters is not None:
+            await self._parameters.close()
         self._native.close()
         end = await self._link.over()
         unsent, end.unsent_bytes = end.unsent_bytes, 0
         if end.cause and unsent:
             raise self._link.lost(f"{end.cause} ({unsent} accepted bytes were not sent)")
+
+    def _home(self) -> "Parameters":
+        if self._parameters is None:
+            from slipring.client.parameters import Parameters
+
+            self._parameters = Parameters(self._link, self.clock)
+        return self._parameters
 
     async def __aenter__(self) -> "Bus":
         return self

@@ -1,23 +1,24 @@
-"""What happens to a connection, for who wants to follow it. Bounded: the oldest news go first."""
+"""News of a connection or a table, for who follows it. Bounded: the oldest news go first."""
 
 import asyncio
 from collections import deque
+from typing import Generic, TypeVar
 
-from slipring.model import ConnectionChange
+News = TypeVar("News")
 
 KEPT = 64
 """Changes that wait for a slow reader."""
 
 
-class Changes:
-    """What `Bus.changes` returns: iterate over it. It ends with the bus."""
+class Changes(Generic[News]):
+    """What `Bus.changes` and its like return: iterate over it. It ends with the bus."""
 
     def __init__(self) -> None:
-        self._kept: deque[ConnectionChange] = deque(maxlen=KEPT)
+        self._kept: deque[News] = deque(maxlen=KEPT)
         self._news = asyncio.Event()
         self._over = False
 
-    def tell(self, change: ConnectionChange | None) -> None:
+    def tell(self, change: News | None) -> None:
         """Adds a change; None is the end."""
         if change is None:
             self._over = True
@@ -25,10 +26,10 @@ class Changes:
             self._kept.append(change)
         self._news.set()
 
-    def __aiter__(self) -> "Changes":
+    def __aiter__(self) -> "Changes[News]":
         return self
 
-    async def __anext__(self) -> ConnectionChange:
+    async def __anext__(self) -> News:
         while not self._kept:
             if self._over:
                 raise StopAsyncIteration

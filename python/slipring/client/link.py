@@ -8,7 +8,7 @@ import logging
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from slipring.client.changes import Changes
 from slipring.client.questions import Questions
@@ -43,6 +43,13 @@ class Terms(NamedTuple):
     session_expiry_s: int
 
 
+class Readable(Protocol):
+    """Is told when there is something to take for a subscription: an event, or a call."""
+
+    def set(self) -> None:
+        """There is something, or it is over."""
+
+
 class Link:
     """Waits for what the native client tells; every wait can be cancelled."""
 
@@ -60,11 +67,11 @@ class Link:
         self._connected: asyncio.Future[Terms] = self._loop.create_future()
         self._answers: dict[int, asyncio.Future[Any]] = {}
         self._pings: set[int] = set()
-        self._readable: dict[int, asyncio.Event] = {}
+        self._readable: dict[int, Readable] = {}
         self._batches: dict[int, asyncio.Event] = {}
         self._writers: dict[int, Callable[[], None]] = {}
         self._questions = Questions(self)
-        self._followers: weakref.WeakSet[Changes] = weakref.WeakSet()
+        self._followers: weakref.WeakSet[Changes[ConnectionChange]] = weakref.WeakSet()
         self._fd = native.fileno()
         self._loop.add_reader(self._fd, self._look)
 
@@ -89,9 +96,9 @@ class Link:
             await self._room.wait()
         return sent
 
-    def changes(self) -> Changes:
+    def changes(self) -> Changes[ConnectionChange]:
         """What happens to the connection from now on."""
-        changes = Changes()
+        changes: Changes[ConnectionChange] = Changes()
         self._followers.add(changes)
         if self.end is not None:
             changes.tell(None)
@@ -101,7 +108,7 @@ class Link:
         self,
         filters: Sequence[str],
         qos: int,
-        readable: asyncio.Event,
+        readable: Readable,
         properties: Sequence[tuple[str, str]] = (),
     ) -> int:
         """The subscription's id, once the broker has accepted every filter."""
@@ -299,7 +306,7 @@ class Link:
         self._tell(None)
 
 
-def _set(event: asyncio.Event | None) -> None:
+def _set(event: Readable | None) -> None:
     if event is not None:
         event.set()
 

@@ -99,7 +99,7 @@ class Subscription:
         if not self._batch:
             # What is taken and not read cannot be given back to the session.
             count_max = 1 if self.qos else BATCH_COUNT_MAX
-            self._batch.extend(await self._fetch(count_max))
+            self._batch.extend(await self.fetch(count_max))
             if not self._batch:
                 raise StopAsyncIteration
         if self.qos:
@@ -111,7 +111,7 @@ class Subscription:
         self._settle()
         batch = list(self._batch)
         self._batch.clear()
-        while batch := batch or await self._fetch():
+        while batch := batch or await self.fetch():
             if self.qos:
                 self._owed = len(batch)
             yield batch
@@ -124,8 +124,11 @@ class Subscription:
             self._link.native.done(self._identity, self._owed)
         self._owed = 0
 
-    async def _fetch(self, count_max: int = BATCH_COUNT_MAX) -> list[Message]:
-        """What is there, at least one message; nothing once the subscription is closed."""
+    async def fetch(self, count_max: int = BATCH_COUNT_MAX) -> list[Message]:
+        """What is there, at least one message; nothing once the subscription is closed.
+
+        For a reader that takes it apart itself, at QoS 0.
+        """
         if not self._entered:
             raise RuntimeError("write `async with bus.subscribe(...) as messages`, then iterate")
         if self._taken >= BATCH_COUNT_MAX:

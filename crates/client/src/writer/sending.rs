@@ -61,7 +61,9 @@ impl Sending {
                 },
             }
         }
-        self.shared.lock().closed = true;
+        let mut state = self.shared.lock();
+        (state.closed, state.over) = (true, true);
+        drop(state);
         let stream = self.shared.stream;
         self.shared.boxes.outbox.change(|machine| machine.close_batch(stream));
     }

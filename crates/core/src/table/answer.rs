@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use slipring_wire::frame::RangeSet;
 
-use super::entries::Entry;
+use super::entries::{Entries, Entry};
 use super::problem::{Code, Problem, Refusal};
 use super::registry::Registry;
 use super::spoken::Written;
@@ -45,12 +45,15 @@ pub(super) struct Listed<'a> {
     pub index: u32,
     #[serde(flatten)]
     pub definition: Written<'a>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub removed: bool,
 }
 
-pub(super) fn parameter(index: u32, entry: &Entry) -> String {
+pub(super) fn parameter(index: u32, entry: &Entry, removed: bool) -> String {
     let mut definition = Written::of(&entry.definition);
     definition.name = Some((&*entry.name).into());
-    serde_json::to_string(&Listed { index, definition }).expect("strings and finite numbers")
+    let listed = Listed { index, definition, removed };
+    serde_json::to_string(&listed).expect("strings and finite numbers")
 }
 
 /// Parameters as they were written, with where to go on.
@@ -73,6 +76,18 @@ pub(super) fn json(answer: &impl Serialize) -> Vec<u8> {
 /// Each range as its first index and how many there are.
 pub(super) fn pairs(set: &RangeSet) -> Vec<(u32, u32)> {
     set.iter().map(|range| (range.start, range.end - range.start)).collect()
+}
+
+impl Entries {
+    /// As JSON, by index: those that are there, and those that were, which say so.
+    pub fn to_json(&self) -> String {
+        let known = (0..self.end()).filter_map(|index| Some((index, self.known(index)?)));
+        let parameters: Vec<String> = known
+            .map(|(index, entry)| parameter(index, entry, self.get(index).is_none()))
+            .collect();
+        let (table, revision, parameters) = (self.id(), self.revision(), parameters.join(","));
+        format!("{{\"table\":{table},\"revision\":{revision},\"parameters\":[{parameters}]}}")
+    }
 }
 
 impl Refusal {

@@ -125,7 +125,7 @@ impl Desk<'_> {
         let (mut parameters, mut bytes, mut next) = (Vec::new(), FRAME_BYTES, None);
         let there = self.registry.entries().iter_from(from);
         for (index, entry) in there.filter(|(index, _)| is_chosen(*index)) {
-            let text = parameter(index, entry);
+            let text = parameter(index, entry, false);
             bytes += text.len() + 1;
             if parameters.is_empty() {
                 self.expect(bytes)?;

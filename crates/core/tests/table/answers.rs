@@ -179,3 +179,17 @@ fn a_change_is_told_by_ranges() {
     let told: serde_json::Value = serde_json::from_slice(&text).unwrap();
     assert_eq!((&told["event"], &told["why"]), (&json!("stale"), &json!("publisher gone")));
 }
+
+#[test]
+fn the_whole_table_is_json_with_what_was_removed() {
+    let mut table = Asked::default();
+    table.declare(1, &[("a", "u8"), ("b", "text")]);
+    table.ask("remove", r#"{"names": ["a"]}"#);
+    let whole: serde_json::Value =
+        serde_json::from_str(&table.registry.entries().to_json()).unwrap();
+    let parameters = json!([
+        {"index": 0, "name": "a", "type": "u8", "removed": true},
+        {"index": 1, "name": "b", "type": "text"},
+    ]);
+    assert_eq!(whole, json!({"table": 7, "revision": 2, "parameters": parameters}));
+}

@@ -1,4 +1,4 @@
-"""Value types: what travels on the bus. Standard library only; never does I/O."""
+"""Messages and what happens to a connection, as values. Never does I/O."""
 
 from typing import NamedTuple
 

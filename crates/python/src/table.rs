@@ -1,0 +1,26 @@
+//! The table of a journal for Python, without its broker. Decides nothing.
+
+#![allow(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use slipring_engine::{JournalTable, journal_table as read};
+
+use crate::journal::raise;
+
+/// Adds this file's function to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(journal_table, module)?)
+}
+
+/// The parameters that a journal describes as JSON, None where it has no table; and what of it could not
+/// be read.
+#[pyfunction]
+fn journal_table(py: Python<'_>, path: PathBuf) -> PyResult<(Option<String>, Vec<String>)> {
+    let read = py.detach(|| {
+        let JournalTable { entries, flaws } = read(&path)?;
+        Ok((entries.map(|entries| entries.to_json()), flaws))
+    });
+    read.map_err(|error: slipring_journal::ReadError| raise(&error))
+}

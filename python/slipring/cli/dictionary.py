@@ -1,0 +1,132 @@
+"""`slipring dictionary ...`: check a dictionary of parameters, and show what it says."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
+
+from slipring.cli.display import counted, printable
+
+if TYPE_CHECKING:
+    from slipring.dictionary import Dictionary
+    from slipring.model import AlarmLimits, Parameter
+
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="CSV (.csv), DBC (.dbc) or VSS as JSON (.json).")
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="A warning, such as an unknown unit, is an error too.")
+]
+LABELS_SHOWN = 4
+
+dictionary = typer.Typer(
+    help="Check files that describe parameters, and show what they say.", no_args_is_help=True
+)
+
+
+@dictionary.command()
+def check(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="CSV (.csv), DBC (.dbc) or VSS as JSON (.json)."),
+    ],
+    *,
+    strict: Strict = False,
+) -> None:
+    """Say everything that is wrong with dictionaries, with file and line. Needs no broker.
+
+    The exit code is 1 where there is an error. A unit that UCUM does not know is a warning.
+
+    For example:
+
+        slipring dictionary check engine.csv powertrain.dbc
+
+        slipring dictionary check --strict vss.json
+    """
+    from slipring.dictionary import read
+
+    found = [read(file, strict=strict) for file in files]
+    for one in found:
+        tell_problems(one, sys.stdout)
+        print(printable(f"{one.file}: {summary(one)}"))
+    if not all(one.is_right for one in found):
+        raise typer.Exit(1)
+
+
+@dictionary.command()
+def show(
+    file: File,
+    *,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="As CSV, with all columns; also to convert a file.")
+    ] = False,
+) -> None:
+    """Show the parameters of a dictionary as a table; what is wrong goes to standard error.
+
+    For example:
+
+        slipring dictionary show powertrain.dbc
+
+        slipring dictionary show powertrain.dbc --csv > powertrain.csv
+    """
+    from slipring.dictionary import read, write_csv
+
+    found = read(file)
+    tell_problems(found, sys.stderr)
+    if as_csv:
+        print(write_csv(found.parameters), end="")
+    else:
+        _show(found)
+    if not found.is_right:
+        raise typer.Exit(1)
+
+
+def tell_problems(found: "Dictionary", stream: TextIO) -> None:
+    """Write a line for each problem that is told, and one for the others."""
+    for problem in found.problems:
+        print(printable(str(problem)), file=stream)
+    if more := sum(found.counts.values()) - len(found.problems):
+        print(printable(f"{found.file}: and {counted(more, 'more problem')}"), file=stream)
+
+
+def summary(found: "Dictionary") -> str:
+    """`120 parameters, 2 errors, 1 warning`."""
+    counts = [(len(found.parameters), "parameter")]
+    counts += [(number, severity) for severity, number in found.counts.items() if number]
+    return ", ".join(counted(number, thing) for number, thing in counts)
+
+
+def _show(found: "Dictionary") -> None:
+    from slipring.cli.tables import plain, show, table
+
+    made = table("name", "type", "unit", "range", "limits", "+Hz", "source", "description")
+    for name, parameter in found.parameters.items():
+        made.add_row(*(plain(cell) for cell in _cells(name, parameter)))
+    show(made)
+
+
+def _cells(name: str, parameter: "Parameter") -> list[str]:
+    span = parameter.range
+    return [
+        name,
+        parameter.type,
+        parameter.unit or "",
+        f"{span[0]:.10g} to {span[1]:.10g}" if span else _labels(parameter),
+        _limits(parameter.limits) if parameter.limits else "",
+        f"{parameter.rate_hz:g}" if parameter.rate_hz else "",
+        parameter.source or "",
+        parameter.description or "",
+    ]
+
+
+def _labels(parameter: "Parameter") -> str:
+    labels = [f"{number} {label}" for number, label in (parameter.labels or {}).items()]
+    return ", ".join(labels[:LABELS_SHOWN] + ["..."] * (len(labels) > LABELS_SHOWN))
+
+
+def _limits(limits: "AlarmLimits") -> str:
+    """`<2 >6`, and the critical ones doubled: `<<1.5`."""
+    signs = {"low_critical": "<<", "low": "<", "high": ">", "high_critical": ">>"}
+    given = ((sign, getattr(limits, name)) for name, sign in signs.items())
+    return " ".join(f"{sign}{limit:g}" for sign, limit in given if limit is not None)

@@ -1,0 +1,43 @@
+"""Questions to the broker about its table, in JSON: what its answers mean, and its refusals."""
+
+import json
+from typing import Any
+
+from slipring.client.link import Link
+from slipring.errors import DeclareRefused, PublishRefused, RequestFailed
+
+NOT_AUTHORIZED = 0x87
+REQUEST_BYTES_MAX = 512 << 10
+"""What a request is kept below: half of what a broker takes by default."""
+
+
+class Asking:
+    """One client's questions."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    async def ask(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
+        """The answer to `$slipring/table/<name>`.
+
+        Raises DeclareRefused, RequestFailed, NoAnswer, ConnectionLost, or Refused where the
+        question is too long.
+        """
+        try:
+            answer = await self._link.ask(f"table/{name}", json.dumps(body).encode())
+        except PublishRefused as refused:
+            if refused.code != NOT_AUTHORIZED:
+                raise
+            text = f"{refused}: it has no table, or not for this client"
+            raise RequestFailed(text, code="not_authorized") from None
+        return _checked(name, json.loads(answer), self._link.native.url)
+
+
+def _checked(name: str, found: dict[str, Any], url: str) -> dict[str, Any]:
+    """The answer; raises what it says went wrong."""
+    if "error" not in found:
+        return found
+    text = f"the broker at {url} refused to {name}: {found.get('message', found['error'])}"
+    if name == "declare":
+        raise DeclareRefused(text, problems=found.get("problems", []))
+    raise RequestFailed(text, code=found["error"])

@@ -1,0 +1,74 @@
+"""What a selection chooses: filters, or names that the broker keeps as a list."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from slipring.client.asking import REQUEST_BYTES_MAX, Asking
+
+LISTS = "$selection/"
+
+
+class Chosen(NamedTuple):
+    """What to subscribe to, and what is not there."""
+
+    filters: tuple[str, ...]
+    missing: dict[str, str]
+
+
+class Choice:
+    """Filters as they are, or names by lists: several if they are too many for one request."""
+
+    def __init__(self, filters: Sequence[str], names: Sequence[str] | None) -> None:
+        if bool(filters) == (names is not None):
+            raise ValueError("select by filters, or by names=[...]")
+        self.filters = tuple(filters)
+        self.names = None if names is None else tuple(dict.fromkeys(names))
+        if self.names == ():
+            raise ValueError("no names are given")
+
+    def scope(self) -> tuple[str, ...]:
+        """Filters that match everything chosen, for the table's mirror."""
+        if self.names is None:
+            return self.filters
+        return (_around(self.names),)
+
+    async def resolve(self, asking: Asking) -> Chosen:
+        """Asks the broker for lists of the names; those that are not there are told."""
+        if self.names is None:
+            return Chosen(self.filters, {})
+        lists, missing = list[str](), dict[str, str]()
+        for some in in_parts(self.names):
+            answer = await asking.ask("select", {"names": some})
+            lists.append(LISTS + answer["selection"])
+            absent = (
+                name for name, index in zip(some, answer["indices"], strict=True) if index is None
+            )
+            words = {error["name"]: error["message"] for error in answer["errors"]}
+            missing |= {name: words.get(name, "no parameter has this name") for name in absent}
+        return Chosen(tuple(dict.fromkeys(lists)), missing)
+
+
+def _around(names: Sequence[str]) -> str:
+    """The longest filter that matches all of them."""
+    if len(names) == 1:
+        return names[0]
+    shared = []
+    for levels in zip(*(name.split("/") for name in names), strict=False):
+        if len(set(levels)) > 1:
+            break
+        shared.append(levels[0])
+    return "/".join([*shared, "#"])
+
+
+def in_parts(names: Sequence[str]) -> Iterator[list[str]]:
+    """Lists of names, each small enough for one request."""
+    part, size = list[str](), 0
+    for name in names:
+        length = len(json.dumps(name)) + 2
+        if part and size + length > REQUEST_BYTES_MAX:
+            yield part
+            part, size = [], 0
+        part.append(name)
+        size += length
+    yield part

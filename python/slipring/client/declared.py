@@ -1,0 +1,227 @@
+"""Parameters that this client publishes: declared together, written together."""
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from slipring.client.choice import in_parts
+from slipring.client.declaration import Declaration, Granted, Place
+from slipring.client.rows import by_kind, encoded, qualities_of, scalar
+from slipring.errors import ConnectionLost, DeclareRefused, Refused, RequestFailed
+from slipring.frames.arrays import Indices, Octets, Times
+from slipring.model import GOOD, Parameter, Quality, Refusal, Value
+from slipring.native import Client, Writer
+
+if TYPE_CHECKING:
+    from slipring.client.parameters import Parameters
+
+Row = Any
+"""An array of numbers, or anything numpy makes one of; for several types a dict by their names."""
+NEVER_SENT = {0x95, 0x9B}
+"""Reasons of this client: the frame is too large, or the quality of service too high."""
+Qualities = Quality | Octets | Mapping[str, Octets]
+
+
+class Manner(NamedTuple):
+    """How frames are sent."""
+
+    beat_ms: int
+    qos: int
+    deflate: bool
+
+
+class Declared:
+    """What `Bus.declare` returns. Samples are gathered and sent as a frame at each beat.
+
+    Writing returns at once. It is declared again by itself on every new connection; meanwhile
+    samples are kept, up to 16 MiB.
+    """
+
+    def __init__(self, home: "Parameters", declaration: Declaration, manner: Manner) -> None:
+        self._home = home
+        self._declaration = declaration
+        self._manner = manner
+        self._granted: Granted | None = None
+        self._writer: Writer | None = None
+        self._failure: DeclareRefused | None = None
+
+    @property
+    def prefix(self) -> str:
+        """What the full names begin with."""
+        return self._declaration.prefix
+
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """The definitions, in the order they were given."""
+        return self._declaration.parameters
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names as they were given."""
+        return tuple(self._declaration.parameters)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The full names."""
+        return self._declaration.topics
+
+    @property
+    def indices(self) -> Indices:
+        """Their indices in the broker's table, in the order of declaration."""
+        assert self._granted is not None
+        return self._granted.indices
+
+    @property
+    def unsent_bytes(self) -> int:
+        """Gathered and not sent."""
+        return 0 if self._writer is None else self._writer.unsent_bytes
+
+    def write(
+        self,
+        values: Mapping[str, Value],
+        *,
+        time_ns: int | None = None,
+        quality: Quality = GOOD,
+    ) -> None:
+        """One sample of each of these names, all at one time, which is now if none is given.
+
+        The value of an enumeration is its number or its label. Raises Refused when 16 MiB wait
+        (`await flush()` makes room), FrameError for a value of another type, DeclareRefused if it
+        could not be declared again, ConnectionLost after it was closed.
+        """
+        writer, byte = self._open_writer(), quality.byte
+        rows = [(*self._taken(name, value), byte) for name, value in values.items()]
+        self._accept(writer.samples(rows, _now_if_none(time_ns)))
+
+    def sample(
+        self, name: str, value: Value, *, time_ns: int | None = None, quality: Quality = GOOD
+    ) -> None:
+        """One sample of one parameter; see `write`."""
+        self.write({name: value}, time_ns=time_ns, quality=quality)
+
+    def write_row(
+        self, values: Row, *, time_ns: int | None = None, quality: Qualities = GOOD
+    ) -> None:
+        """A sample of every parameter at one time: an array in the order they were declared in.
+
+        Where several types are declared, a dict has an array for each: `{"f64": ..., "bool": ...}`,
+        again in the order of declaration. Nothing happens in Python for a single sample. A quality
+        for each is an array of bytes (`Quality.byte`), for several types again a dict.
+        """
+        writer, time_of_row = self._open_writer(), _now_if_none(time_ns)
+        for kind, indices, octets, byte in self._encoded(values, quality, None):
+            self._accept(writer.row(kind, indices, time_of_row, octets, byte))
+
+    def write_rows(self, values: Row, times_ns: Times, *, quality: Qualities = GOOD) -> None:
+        """Many rows: arrays of two dimensions, a row for each time."""
+        writer, times = self._open_writer(), np.ascontiguousarray(times_ns, np.int64)
+        for kind, indices, octets, byte in self._encoded(values, quality, len(times)):
+            self._accept(writer.grid(kind, indices, times, octets, byte))
+
+    async def flush(self) -> None:
+        """Sends what is gathered, and waits until it is written; at QoS 1, until it is answered."""
+        await self._home.link.flushed(self._open_writer().flush())
+
+    async def remove(self) -> None:
+        """Takes the parameters out of the table, for everybody; their indices stay theirs.
+
+        Raises RequestFailed for one that another client publishes too; it stays.
+        """
+        await self.close()
+        for names in in_parts(self.topics):
+            answer = await self._home.asking.ask("remove", {"names": names})
+            for error in answer["errors"]:
+                text = f"{error['name']} was not removed: {error['message']}"
+                raise RequestFailed(text, code=error["code"])
+
+    async def close(self) -> None:
+        """Sends what is gathered and takes nothing more; closing twice is fine.
+
+        The parameters stay in the table; they go stale when the bus is closed.
+        """
+        self._home.forget(self)
+        writer, self._writer = self._writer, None
+        if writer is None:
+            return
+        if self._home.link.is_open:
+            await self._home.link.flushed(writer.close())
+        self._home.link.unwatch(writer.identity)
+
+    def set_skew(self, offset_ns: int) -> None:
+        """Frames tell how far the broker's clock is ahead of this machine's."""
+        if self._writer is not None:
+            self._writer.set_skew(offset_ns)
+
+    async def declare(self) -> None:
+        """Asks the broker for the indices; again on each connection. Raises DeclareRefused."""
+        native = self._home.link.native
+        try:
+            connection, granted = await self._grant(native)
+        except DeclareRefused as refused:
+            self._failure = refused
+            raise
+        self._granted = granted
+        if self._writer is None:
+            topic = self.prefix or self.topics[0]
+            self._writer = native.writer(topic, granted.table, connection, **self._manner._asdict())
+            self._home.link.watch(self._writer.identity, self._on_refused)
+        else:
+            self._writer.resume(granted.table, connection)
+
+    def _on_refused(self) -> None:
+        """The broker tells itself what it does not take; this is for what was never sent."""
+        refused = None if self._writer is None else self._writer.refused
+        if refused is not None and refused[1] in NEVER_SENT:
+            self._home.tell_refusal(Refusal(self.prefix, "not_sent", refused[2], 1))
+
+    async def _grant(self, native: Client) -> tuple[int, Granted]:
+        """The answer, and the connection that all of it came by."""
+        while True:
+            connection = native.connection
+            granted = await self._declaration.ask(self._home.asking)
+            if connection == native.connection:
+                return connection, granted
+
+    def _encoded(
+        self, values: Row, quality: Qualities, rows: int | None
+    ) -> list[tuple[int, Indices, Any, int | Octets]]:
+        """For each kind what the writer takes. All is checked before anything is written."""
+        assert self._granted is not None
+        parts, made = self._granted.parts, []
+        for kind, some in by_kind(values, parts).items():
+            part = parts[kind]
+            mine = quality[kind.word] if isinstance(quality, Mapping) else quality
+            bytes_of = qualities_of(part, mine, rows)
+            made.append((int(kind), part.indices, encoded(part, some, rows), bytes_of))
+        return made
+
+    def _taken(self, name: str, value: Value) -> tuple[int, int, Value]:
+        place = self._place(name)
+        return place.number, int(place.kind), scalar(place.parameter, value)
+
+    def _place(self, name: str) -> Place:
+        assert self._granted is not None
+        try:
+            return self._granted.places[name]
+        except KeyError:
+            raise KeyError(f"{name!r} is not declared here") from None
+
+    def _open_writer(self) -> Writer:
+        if self._failure is not None:
+            raise self._failure
+        if self._writer is None:
+            raise ConnectionLost(f"the parameters below {self.prefix!r} are closed")
+        return self._writer
+
+    def _accept(self, is_taken: bool) -> None:
+        if not is_taken:
+            raise Refused(
+                f"the samples below {self.prefix!r} that wait to be sent have reached their bound; "
+                "write less often, or `await flush()`"
+            )
+
+
+def _now_if_none(time_ns: int | None) -> int:
+    return time.time_ns() if time_ns is None else time_ns

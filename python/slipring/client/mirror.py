@@ -1,0 +1,198 @@
+"""Keeps a copy of the broker's table, or of the parts somebody needs, as it changes."""
+
+import asyncio
+import json
+import logging
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from slipring.client.asking import Asking
+from slipring.client.changes import Changes
+from slipring.client.incoming import Incoming
+from slipring.client.link import Link
+from slipring.errors import SlipringError
+from slipring.frames.table import Table
+from slipring.model import Entry, Message, Parameter, TableChange
+
+CHANGES = "$slipring/table/changes"
+EVERYTHING = "#"
+LOST: dict[str, Any] = {}
+"""Stands for changes that were too many to keep."""
+PAGE = 1000
+"""Parameters asked for at once; the broker may answer with fewer."""
+TOLD_MAX = 1000
+"""Changes that wait to be looked at; with more, everything is listed again."""
+
+log = logging.getLogger("slipring.client")
+
+
+class Listing(NamedTuple):
+    """What the broker answered."""
+
+    identity: int
+    revision: int
+    entries: list[Entry]
+
+
+class Mirror:
+    """Lists what its filters choose once, then fetches what the broker says has changed.
+
+    One task at a time asks, so that an older answer never replaces a newer one.
+    """
+
+    def __init__(self, link: Link, asking: Asking) -> None:
+        self.table = Table()
+        self._link = link
+        self._asking = asking
+        self._filters: list[str] = []
+        self._incoming: Incoming | None = None
+        self._lock = asyncio.Lock()
+        self._told: deque[dict[str, Any]] = deque()
+        self._work: asyncio.Task[None] | None = None
+        self._followers: weakref.WeakSet[Changes[TableChange]] = weakref.WeakSet()
+        self._listeners: set[Callable[[TableChange], None]] = set()
+
+    async def cover(self, filters: Iterable[str]) -> Table:
+        """The table, with all that these filters choose. Raises like `Asking.ask`."""
+        async with self._lock:
+            if self._incoming is None:
+                incoming = Incoming(self._link, self._receive)
+                await incoming.subscribe([CHANGES])
+                self._incoming = incoming
+            for one in filters:
+                if one not in self._filters and EVERYTHING not in self._filters:
+                    await self._add(one)
+        return self.table
+
+    async def catch_up(self, identity: int | None = None) -> Table:
+        """The table, after all that was told so far; listed anew if it is another one."""
+        while self._work is not None and not self._work.done():
+            await asyncio.shield(self._work)
+        if identity is not None and identity != self.table.identity:
+            await self.reload()
+        return self.table
+
+    async def reload(self) -> None:
+        """Lists everything again: something may have been missed."""
+        if self._incoming is None:
+            return
+        async with self._lock:
+            self._told.clear()
+            changes = self._replace(await self._list(self._filters))
+        for change in changes:
+            self._tell(change)
+
+    def changes(self) -> Changes[TableChange]:
+        """What happens to the table from now on."""
+        changes: Changes[TableChange] = Changes()
+        self._followers.add(changes)
+        return changes
+
+    def listen(self, listener: Callable[[TableChange], None]) -> None:
+        """Calls it with every change, until `leave`."""
+        self._listeners.add(listener)
+
+    def leave(self, listener: Callable[[TableChange], None]) -> None:
+        """Undoes `listen`."""
+        self._listeners.discard(listener)
+
+    def end(self) -> None:
+        """The bus is closed."""
+        for follower in self._followers:
+            follower.tell(None)
+        if self._work is not None:
+            self._work.cancel()
+
+    async def _add(self, one: str) -> None:
+        listing = await self._list([one])
+        is_same = listing.identity == self.table.identity
+        if self._filters and not is_same:
+            listing = await self._list([*self._filters, one])
+        self._take(listing)
+        self._filters.append(one)
+
+    async def _list(
+        self, filters: Iterable[str], first: int = 0, end: int | None = None
+    ) -> Listing:
+        """What these filters choose of a range of indices, page by page."""
+        found = Listing(self.table.identity, self.table.revision, [])
+        for one in list(filters):
+            start: int | None = first
+            while start is not None and (end is None or start < end):
+                asked = PAGE if end is None else min(PAGE, end - start)
+                body = {"filter": one, "from": start, "count": asked}
+                page = await self._asking.ask("list", body)
+                entries = [_entry(row) for row in page["parameters"]]
+                inside = [entry for entry in entries if end is None or entry.index < end]
+                earlier = found.entries if page["table"] == found.identity else []
+                found = Listing(page["table"], page["revision"], earlier + inside)
+                start = page["next"]
+        return found
+
+    def _take(self, listing: Listing) -> None:
+        if listing.identity != self.table.identity:
+            self.table = Table(listing.identity)
+        self.table.revision = listing.revision
+        for entry in listing.entries:
+            self.table.put(entry)
+
+    def _replace(self, listing: Listing) -> list[TableChange]:
+        """Takes a whole listing over, and says what is new about it."""
+        before, known = self.table, {entry.name: entry for entry in self.table.entries()}
+        self._take(listing)
+        if self.table is not before:
+            is_first = not known
+            return [] if is_first else [TableChange("replaced", (), listing.revision)]
+        gone = self.table.keep_only(entry.name for entry in listing.entries)
+        new = [entry for entry in listing.entries if known.get(entry.name) != entry]
+        names = {
+            "removed": tuple(sorted(gone)),
+            "added": tuple(entry.name for entry in new if entry.name not in known),
+            "changed": tuple(entry.name for entry in new if entry.name in known),
+        }
+        return [TableChange(event, some, listing.revision) for event, some in names.items() if some]
+
+    def _receive(self, message: Message) -> None:
+        if len(self._told) >= TOLD_MAX:
+            self._told.clear()
+            self._told.append(LOST)
+        self._told.append(json.loads(message.payload))
+        if self._work is None or self._work.done():
+            self._work = asyncio.get_running_loop().create_task(self._apply_all())
+
+    async def _apply_all(self) -> None:
+        try:
+            while self._told:
+                async with self._lock:
+                    changes = await self._apply(self._told.popleft()) if self._told else []
+                for change in changes:
+                    self._tell(change)
+        except SlipringError as error:
+            # The connection is lost, or the broker does not answer: all is listed again then.
+            log.info("the table at %s is not followed: %s", self._link.native.url, error)
+
+    async def _apply(self, told: dict[str, Any]) -> list[TableChange]:
+        if told is LOST or told["table"] != self.table.identity:
+            return self._replace(await self._list(self._filters))
+        event, names = told["event"], list[str]()
+        for first, size in told["ranges"]:
+            if event == "removed":
+                names += self.table.remove(first, size)
+                continue
+            if event in {"added", "changed"}:
+                self._take(await self._list(self._filters, first, first + size))
+            names += self.table.range_names(first, size)
+        self.table.revision = max(self.table.revision, told["revision"])
+        return [TableChange(event, tuple(names), told["revision"], told.get("why"))]
+
+    def _tell(self, change: TableChange) -> None:
+        for follower in self._followers:
+            follower.tell(change)
+        for listener in list(self._listeners):
+            listener(change)
+
+
+def _entry(row: dict[str, Any]) -> Entry:
+    return Entry(row["index"], row["name"], Parameter.of_json(row))

@@ -1,0 +1,123 @@
+"""All of a connection that has to do with parameters, made when it is first needed."""
+
+import asyncio
+import contextlib
+import json
+import logging
+import weakref
+
+from slipring.client.asking import Asking
+from slipring.client.changes import Changes
+from slipring.client.choice import Choice
+from slipring.client.clock import Clock
+from slipring.client.current import current_samples
+from slipring.client.declaration import Declaration
+from slipring.client.declared import Declared, Manner
+from slipring.client.incoming import Incoming
+from slipring.client.link import Link
+from slipring.client.mirror import EVERYTHING, Mirror
+from slipring.errors import ConnectionLost, SlipringError
+from slipring.frames.table import Table
+from slipring.model import ConnectionChange, Message, Refusal, Sample
+
+REFUSED = "$slipring/refused"
+CLOSE_S = 10.0
+"""How long closing waits for samples to be written."""
+
+log = logging.getLogger("slipring.client")
+
+
+class Parameters:
+    """Declares and selects over one link, and does it again on each new connection."""
+
+    def __init__(self, link: Link, clock: Clock) -> None:
+        self.link = link
+        self.clock = clock
+        self.asking = Asking(link)
+        self.mirror = Mirror(link, self.asking)
+        self._declared: set[Declared] = set()
+        self._followers: weakref.WeakSet[Changes[Refusal]] = weakref.WeakSet()
+        self._refused: Incoming | None = None
+        changes = link.changes()
+        self._keeping = asyncio.get_running_loop().create_task(self._keep(changes))
+        self._watching = contextlib.ExitStack()
+        self._watching.enter_context(clock.kept(self._tell_skew))
+
+    async def table(self) -> Table:
+        """All parameters of the broker, kept as they change."""
+        return await self.mirror.cover([EVERYTHING])
+
+    async def declare(self, declaration: Declaration, manner: Manner) -> Declared:
+        """See `Bus.declare`."""
+        await self._hear_refusals()
+        declared = Declared(self, declaration, manner)
+        await declared.declare()
+        self._declared.add(declared)
+        if self.clock.offset_ns is not None:
+            declared.set_skew(self.clock.offset_ns)
+        return declared
+
+    def forget(self, declared: Declared) -> None:
+        """It is not declared again on another connection."""
+        self._declared.discard(declared)
+
+    async def current(self, choice: Choice) -> dict[str, Sample]:
+        """See `Bus.current`."""
+        samples, _ = await current_samples(self.asking, self.mirror, choice)
+        return samples
+
+    async def refusals(self) -> Changes[Refusal]:
+        """What the broker does not take from now on."""
+        await self._hear_refusals()
+        changes: Changes[Refusal] = Changes()
+        self._followers.add(changes)
+        return changes
+
+    async def close(self) -> None:
+        """Sends what is gathered, as far as there is a connection, and ends what runs here."""
+        with contextlib.suppress(ConnectionLost, TimeoutError):
+            async with asyncio.timeout(CLOSE_S):
+                for declared in list(self._declared):
+                    await declared.close()
+        self._keeping.cancel()
+        self._watching.close()
+        self.mirror.end()
+        for follower in self._followers:
+            follower.tell(None)
+
+    def _tell_skew(self, offset_ns: int) -> None:
+        for declared in self._declared:
+            declared.set_skew(offset_ns)
+
+    async def _keep(self, changes: Changes[ConnectionChange]) -> None:
+        """Declares again whenever there is another connection."""
+        async for change in changes:
+            if change.connected:
+                await self._again()
+
+    async def _again(self) -> None:
+        try:
+            for declared in list(self._declared):
+                await declared.declare()
+            await self.mirror.reload()
+        except SlipringError as error:
+            log.warning("not everything is declared again at %s: %s", self.link.native.url, error)
+
+    async def _hear_refusals(self) -> None:
+        if self._refused is None:
+            self._refused = Incoming(self.link, self._hear_refusal)
+            await self._refused.subscribe([REFUSED])
+
+    def tell_refusal(self, refusal: Refusal) -> None:
+        """To the log, and to who follows."""
+        log.warning(
+            "the broker at %s refused %d frames or samples for %s: %s",
+            *(self.link.native.url, refusal.count, refusal.topic, refusal.message),
+        )
+        for follower in self._followers:
+            follower.tell(refusal)
+
+    def _hear_refusal(self, message: Message) -> None:
+        told = json.loads(message.payload)
+        refusal = Refusal(told["topic"], told["error"], told["message"], told["count"])
+        self.tell_refusal(refusal)

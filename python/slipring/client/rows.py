@@ -1,0 +1,103 @@
+"""Values as people have them, to the bytes of a frame's rows: checked, in the order of indices."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from slipring.frames.arrays import DTYPES, Indices, Octets, Values
+from slipring.model import Kind, Parameter, Quality, Value
+
+
+class Part(NamedTuple):
+    """The parameters of one kind among those declared together."""
+
+    kind: Kind
+    indices: Indices
+    """Ascending."""
+    order: Values | None
+    """Where each of them is among its kind as declared; None where that is the same order."""
+
+    def arranged(self, values: Values) -> Values:
+        """Columns in the order of the indices."""
+        return values if self.order is None else values[..., self.order]
+
+
+def parts_of(kinds: Sequence[Kind], indices: Indices) -> dict[Kind, Part]:
+    """The parts of what was declared, by kind, in the order of their codes."""
+    codes = np.array(kinds, np.uint8)
+    made = {}
+    for kind in sorted(set(kinds)):
+        mine = indices[codes == kind]
+        order = np.argsort(mine)
+        is_sorted = bool((order == np.arange(len(mine))).all())
+        made[kind] = Part(kind, np.ascontiguousarray(mine[order]), None if is_sorted else order)
+    return made
+
+
+def by_kind(values: Any, parts: Mapping[Kind, Part]) -> dict[Kind, Any]:
+    """Values given for each kind, or for the only one there is."""
+    if isinstance(values, Mapping):
+        found = {Kind.of_word(word): some for word, some in values.items()}
+        if unknown := found.keys() - parts.keys():
+            words = ", ".join(sorted(kind.word for kind in unknown))
+            raise ValueError(f"nothing of this type is declared: {words}")
+        return found
+    if len(parts) != 1:
+        words = ", ".join(f'"{kind.word}"' for kind in parts)
+        raise ValueError(f"several types are declared: give a dict of arrays for {words}")
+    return {next(iter(parts)): values}
+
+
+def encoded(part: Part, values: Any, rows: int | None) -> Any:
+    """What the writer takes: an array in the form of the frame, or a list of texts or bytes.
+
+    `rows` is None for a single row, given without the dimension of rows.
+    """
+    found = np.asarray(values, object if not part.kind.is_fixed else None)
+    shape = (len(part.indices),) if rows is None else (rows, len(part.indices))
+    if found.shape != shape:
+        raise ValueError(f"{part.kind.word} values have shape {found.shape}, not {shape}")
+    found = part.arranged(found)
+    if not part.kind.is_fixed:
+        return found.ravel().tolist()
+    return _octets(_converted(part.kind, found), part.kind)
+
+
+def qualities_of(part: Part, quality: Quality | Octets, rows: int | None) -> int | Octets:
+    """One byte for all, or an array with one for each value."""
+    if isinstance(quality, Quality):
+        return quality.byte
+    shape = (len(part.indices),) if rows is None else (rows, len(part.indices))
+    if quality.shape != shape or quality.dtype != np.uint8:
+        raise ValueError(f"qualities are a Quality, or uint8 of shape {shape}")
+    return np.ascontiguousarray(part.arranged(quality))
+
+
+def scalar(parameter: Parameter, value: Value) -> Value:
+    """A value for one sample: the number of a label, where the parameter has labels."""
+    if not isinstance(value, str) or parameter.labels is None:
+        return value
+    for number, label in parameter.labels.items():
+        if label == value:
+            return number
+    known = ", ".join(parameter.labels.values())
+    raise ValueError(f"{value!r} is none of the labels: {known}")
+
+
+def _converted(kind: Kind, found: Values) -> Values:
+    """The same values in the type of the kind; raises ValueError where they are others then."""
+    dtype = DTYPES[kind]
+    if found.dtype == dtype:
+        return found
+    made = found.astype(dtype) if found.dtype.kind in "biuf" else None
+    is_float = kind in {Kind.F32, Kind.F64}
+    if made is None or not (is_float or bool((made == found).all())):
+        raise ValueError(f"{found.dtype} values do not fit into {kind.word}")
+    return made
+
+
+def _octets(found: Values, kind: Kind) -> Values:
+    if kind is Kind.BOOL:
+        return np.packbits(found, axis=-1, bitorder="little")
+    return np.ascontiguousarray(found)

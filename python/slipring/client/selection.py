@@ -1,0 +1,150 @@
+"""Parameters somebody chose, as frames to iterate over. Fetches only what its reader asks for."""
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import AsyncIterator
+
+from slipring.client.choice import Choice
+from slipring.client.needs import Needs
+from slipring.client.parameters import Parameters
+from slipring.client.subscription import Subscription
+from slipring.errors import Refused, SlipringError
+from slipring.frames.decoding import decode
+from slipring.frames.frame import Frame
+from slipring.frames.header import Arrival
+from slipring.model import Message, TableChange
+
+log = logging.getLogger("slipring.client")
+
+
+class Selection:
+    """What `Bus.select` returns: enter it, then iterate over its frames.
+
+    The first frames have the current values of everything chosen. A reader that is slow gets, with
+    a rate, fewer and fuller frames.
+    """
+
+    def __init__(self, home: Parameters, choice: Choice, needs: Needs) -> None:
+        self.needs = needs
+        self.missing: dict[str, str] = {}
+        """Names that are not there, and why. One that comes later leaves it, and is delivered."""
+        self._home = home
+        self._choice = choice
+        self._inner: Subscription | None = None
+        self._entered = False
+        self._frames: deque[Frame] = deque()
+        self._choosing: asyncio.Task[None] | None = None
+        self._lock = asyncio.Lock()
+
+    async def __aenter__(self) -> "Selection":
+        if self._entered:
+            raise RuntimeError("a selection is entered once; call bus.select() again")
+        self._entered = True
+        await self._home.mirror.cover(self._choice.scope())
+        await self._choose()
+        if self._choice.names is not None:
+            self._home.mirror.listen(self._on_change)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the selection and whoever iterates over it; closing twice is fine."""
+        self._home.mirror.leave(self._on_change)
+        if self._choosing is not None:
+            self._choosing.cancel()
+        inner, self._inner = self._inner, None
+        if inner is not None:
+            inner.unsubscribe()
+        self._frames.clear()
+
+    def __aiter__(self) -> "Selection":
+        return self
+
+    async def __anext__(self) -> Frame:
+        if not self._frames:
+            self._frames.extend(await self._fetch())
+            if not self._frames:
+                raise StopAsyncIteration
+        return self._frames.popleft()
+
+    async def frames(self) -> AsyncIterator[list[Frame]]:
+        """The same frames in lists of what is there; `Frame.joined` makes one of them."""
+        batch = list(self._frames)
+        self._frames.clear()
+        while batch := batch or await self._fetch():
+            yield batch
+            batch = []
+
+    async def _fetch(self) -> list[Frame]:
+        """At least one frame; none once the selection is closed."""
+        if not self._entered:
+            raise RuntimeError("write `async with bus.select(...) as frames`, then iterate")
+        while (inner := self._inner) is not None:
+            try:
+                messages = await inner.fetch()
+            except Refused:
+                # A broker that has started again does not know the list of names any more.
+                if self._choice.names is None:
+                    raise
+                await self._choose(refused=inner)
+                continue
+            if messages:
+                return [await self._decoded(message) for message in messages]
+            if inner is self._inner:
+                return []
+        return []
+
+    async def _decoded(self, message: Message) -> Frame:
+        mirror = self._home.mirror
+        now_ns = time.time_ns()
+        arrival = Arrival(now_ns, now_ns, self._home.clock.offset_ns or 0)
+        frame = decode(message.payload, mirror.table, arrival)
+        if _is_strange(frame):
+            # It may be about parameters that the broker has told of, and we have not looked at.
+            table = await mirror.catch_up(frame.header.table)
+            frame = Frame(table, frame.runs, frame.header, arrival)
+        return frame
+
+    async def _choose(self, refused: Subscription | None = None) -> None:
+        """Subscribes to what is chosen by now, and leaves what was before."""
+        async with self._lock:
+            before = self._inner
+            if refused is None or refused is before:
+                await self._replace(before, is_refused=refused is not None)
+
+    async def _replace(self, before: Subscription | None, *, is_refused: bool) -> None:
+        chosen = await self._choice.resolve(self._home.asking)
+        self.missing = chosen.missing
+        if before is not None and before.filters == chosen.filters and not is_refused:
+            return
+        inner = Subscription(self._home.link, chosen.filters, 0, self.needs.properties("frame"))
+        await inner.__aenter__()
+        self._inner = inner
+        if before is not None:
+            before.unsubscribe()
+
+    def _on_change(self, change: TableChange) -> None:
+        """Names that came, or have another index now, are chosen anew."""
+        names = set(self._choice.names or ())
+        is_ours = change.event == "replaced" or (
+            change.event in {"added", "removed"} and not names.isdisjoint(change.names)
+        )
+        if is_ours and (self._choosing is None or self._choosing.done()):
+            self._choosing = asyncio.get_running_loop().create_task(self._choose_again())
+
+    async def _choose_again(self) -> None:
+        try:
+            await self._choose()
+        except SlipringError as error:
+            log.warning("a selection at %s stays as it was: %s", self._home.link.native.url, error)
+
+
+def _is_strange(frame: Frame) -> bool:
+    table = frame.table
+    return frame.header.table != table.identity or not all(
+        table.knows(run.indices) for run in frame.runs
+    )

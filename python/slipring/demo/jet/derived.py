@@ -1,0 +1,139 @@
+"""A computing client: reads parameters of the jet, calculates others from them, publishes those.
+
+The calculation is numpy on whole frames; a result has the source time of what it was made from.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from slipring.client import Bus
+from slipring.demo.jet.aircraft import PREFIX
+from slipring.demo.jet.curve import Floats
+from slipring.demo.jet.parts.airframe import SHAKEN
+from slipring.frames import Frame
+from slipring.model import GOOD, AlarmLimits, Parameter, Quality, Reason, Status
+
+GRAVITY = 9.80665
+SMOOTHING_S = 0.5
+ENDURANCE_S_MAX = 36_000.0
+BELOW = "derived"
+
+INPUTS = {
+    "altitude": "air/altitude",
+    "speed": "air/true_airspeed",
+    "fuel": "fuel/total",
+    "flow": "engine/fuel_flow",
+    "pressure_1": "hydraulics/1/pressure",
+    "pressure_2": "hydraulics/2/pressure",
+    "temperature_1": "hydraulics/1/temperature",
+    "temperature_2": "hydraulics/2/temperature",
+    "quantity_1": "hydraulics/1/quantity",
+    "quantity_2": "hydraulics/2/quantity",
+}
+ACCELEROMETERS = {
+    place: [f"vibration/{place}/{axis}/{number:02}" for axis in "xyz" for number in range(1, 31)]
+    for place in SHAKEN
+}
+
+DERIVED: Mapping[str, Parameter] = {
+    "energy_height": Parameter(
+        "f64", unit="m", description="Height that the energy would reach", rate_hz=50
+    ),
+    "specific_excess_power": Parameter(
+        "f64", unit="m/s", description="How fast energy height grows, smoothed", rate_hz=50
+    ),
+    "fuel_endurance": Parameter(
+        "f64", unit="s", description="How long the fuel lasts at this flow", rate_hz=50,
+        range=(0, ENDURANCE_S_MAX), limits=AlarmLimits(low=900, low_critical=450),
+    ),
+    "hydraulic_health": Parameter(
+        "f64", unit="%", description="Worse of the two systems: pressure, temperature, quantity",
+        rate_hz=50, range=(0, 100), limits=AlarmLimits(low=70, low_critical=40),
+    ),
+    **{
+        f"vibration/{place}/rms": Parameter(
+            "f64", unit="m/s2", description=f"Vibration at {place}, over {len(names)} sensors",
+            rate_hz=50,
+        )
+        for place, names in ACCELEROMETERS.items()
+    },
+}  # fmt: skip
+
+
+class Derivation:
+    """Calculates from the newest inputs; a frame needs not have all of them. Pure."""
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self.names: Sequence[str] = (
+            *INPUTS.values(),
+            *(name for names in ACCELEROMETERS.values() for name in names),
+        )
+        """The inputs, below the aircraft's prefix."""
+        self._values = np.full(len(self.names), np.nan)
+        self._places = {name: place for place, name in enumerate(INPUTS)}
+        self._energy_m = np.nan
+        self._power = 0.0
+        self._time_ns = 0
+
+    def take(self, values: Floats) -> None:
+        """Take the newest values in the order of `names`; NaN is no news."""
+        np.copyto(self._values, values, where=~np.isnan(values))
+
+    def result(self, time_ns: int) -> Floats | None:
+        """The derived values in the order of `DERIVED`; None until all inputs are known."""
+        if np.isnan(self._values).any():
+            return None
+        energy_m = self._of("altitude") + self._of("speed") ** 2 / (2 * GRAVITY)
+        flow = self._of("flow")
+        endurance_s = self._of("fuel") / flow if flow > 1e-3 else ENDURANCE_S_MAX
+        single = (
+            energy_m,
+            self._growth(energy_m, time_ns),
+            min(endurance_s, ENDURANCE_S_MAX),
+            min(self._health(1), self._health(2)),
+        )
+        shaken = self._values[len(INPUTS) :].reshape(len(ACCELEROMETERS), -1)
+        return np.concatenate([single, np.sqrt(np.mean(shaken**2, axis=1))])
+
+    def _of(self, name: str) -> float:
+        return float(self._values[self._places[name]])
+
+    def _growth(self, energy_m: float, time_ns: int) -> float:
+        """The rate of the energy height, by the times of the samples."""
+        passed_s = (time_ns - self._time_ns) / 1e9
+        if not np.isnan(self._energy_m) and passed_s > 0:
+            share = 1 - np.exp(-passed_s / SMOOTHING_S)
+            self._power += share * ((energy_m - self._energy_m) / passed_s - self._power)
+        if passed_s > 0:
+            self._energy_m, self._time_ns = energy_m, time_ns
+        return self._power
+
+    def _health(self, system: int) -> float:
+        """100 for a system as it should be; the worst of three marks."""
+        pressure = np.interp(self._of(f"pressure_{system}"), (40, 195), (0, 100))
+        temperature = np.interp(self._of(f"temperature_{system}"), (85, 140), (100, 0))
+        quantity = np.interp(self._of(f"quantity_{system}"), (30, 90), (0, 100))
+        return float(min(pressure, temperature, quantity))
+
+
+async def derive(bus: Bus, *, prefix: str = PREFIX) -> None:
+    """Calculate until cancelled, or until the connection is closed."""
+    derivation = Derivation()
+    names = [f"{prefix}/{name}" for name in derivation.names]
+    declared = await bus.declare(f"{prefix}/{BELOW}", DERIVED)
+    async with bus.select(names=names) as frames:
+        async for frame in frames:
+            if not frames.missing:
+                derivation.take(frame.values(names))
+            made = derivation.result(frame.newest_ns)
+            if made is not None:
+                declared.write_row(made, time_ns=frame.newest_ns, quality=quality_of(frame))
+
+
+def quality_of(frame: Frame) -> Quality:
+    """Good if all that came is."""
+    if frame.qualities().any():
+        return Quality(Status.UNCERTAIN, Reason.BAD_INPUTS)
+    return GOOD

@@ -1,0 +1,87 @@
+"""A dictionary from a file, by the file's ending: CSV, DBC, or JSON of the VSS."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from slipring.dictionary.checks import Checker
+from slipring.dictionary.csv_file import read_csv
+from slipring.dictionary.dbc_file import read_dbc
+from slipring.dictionary.draft import Draft
+from slipring.dictionary.problem import Findings, Problem, Severity
+from slipring.dictionary.vss_file import read_vss
+from slipring.errors import DictionaryError
+from slipring.model import Parameter
+
+BYTES_MAX = 256 * 1024 * 1024
+"""A dictionary that is larger is none."""
+
+Reader = Callable[[str, Findings], Iterable[Draft]]
+READERS: dict[str, Reader] = {".csv": read_csv, ".dbc": read_dbc, ".json": read_vss}
+
+
+@dataclass(frozen=True, slots=True)
+class Dictionary:
+    """What a file says about parameters, and what is wrong with it."""
+
+    file: Path
+    parameters: Mapping[str, Parameter]
+    """By name, in the file's order; without those that have an error."""
+    lines: Mapping[str, int]
+    """Where each is in the file."""
+    problems: tuple[Problem, ...]
+    """The first hundred."""
+    counts: Mapping[Severity, int]
+    """How many there are of each severity."""
+
+    @property
+    def is_right(self) -> bool:
+        """Whether it has no error."""
+        return not self.counts[Severity.ERROR]
+
+
+def load(file: Path | str, *, strict: bool = False) -> dict[str, Parameter]:
+    """The parameters of a dictionary, for `bus.declare`; an error raises DictionaryError.
+
+    With `strict` a warning, such as an unknown unit, is an error too.
+    """
+    found = read(file, strict=strict)
+    if not found.is_right:
+        told = [problem for problem in found.problems if problem.severity is Severity.ERROR]
+        more = found.counts[Severity.ERROR] - len(told)
+        lines = [*map(str, told), *([f"and {more} more"] if more else [])]
+        raise DictionaryError("\n".join(lines), problems=found.problems)
+    return dict(found.parameters)
+
+
+def read(file: Path | str, *, strict: bool = False) -> Dictionary:
+    """A dictionary with all its problems; raises DictionaryError only where it cannot be read."""
+    path = Path(file)
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        known = "CSV (.csv), DBC (.dbc) or VSS as JSON (.json)"
+        raise DictionaryError(f"{path}: a dictionary is {known}; rename the file if it is one")
+    findings = Findings(path, strict=strict)
+    checker = Checker(findings)
+    for draft in reader(_text(path), findings):
+        checker.add(draft)
+    if not checker.lines and not findings.problems:
+        findings.error(None, "there is no parameter in it")
+    return Dictionary(path, checker.parameters, checker.lines, findings.told(), findings.counts)
+
+
+def _text(path: Path) -> str:
+    """The file's text; a DBC that is not UTF-8 is of Windows."""
+    try:
+        if path.stat().st_size > BYTES_MAX:
+            raise DictionaryError(f"{path}: larger than {BYTES_MAX} bytes; this is no dictionary")
+        whole = path.read_bytes()
+    except OSError as error:
+        raise DictionaryError(f"{path}: cannot be read: {error.strerror}") from None
+    try:
+        return whole.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if path.suffix.lower() == ".dbc":
+            return whole.decode("cp1252", errors="replace")
+        line = whole.count(b"\n", 0, error.start) + 1
+        raise DictionaryError(f"{path}:{line}: is not UTF-8; save the file as UTF-8") from None

@@ -1,0 +1,61 @@
+"""A frame's bytes to arrays: numbers are shown where they lie in the payload, not copied."""
+
+import numpy as np
+
+from slipring.frames.arrays import DTYPES, Times, Values
+from slipring.frames.frame import Frame
+from slipring.frames.header import Arrival, Header, Marks
+from slipring.frames.run import Run
+from slipring.frames.table import Table
+from slipring.model import Kind
+from slipring.native import NativeFrame, NativeRun, decode_frame
+
+
+def decode(payload: bytes, table: Table, arrival: Arrival) -> Frame:
+    """The frame in a message's payload; raises FrameError where there is none."""
+    native = decode_frame(payload)
+    return Frame(table, [_run(one) for one in native.runs], _header(native), arrival)
+
+
+def _header(native: NativeFrame) -> Header:
+    marks = None if native.hops is None else Marks(*native.hops)
+    return Header(native.table, native.sequence, native.sent_ns, marks)
+
+
+def _run(native: NativeRun) -> Run:
+    kind, counts, qualities = Kind(native.kind), native.counts, native.qualities
+    times = _times(native)
+    return Run(
+        kind,
+        np.frombuffer(native.indices, np.uint32),
+        times,
+        None if counts is None else np.frombuffer(counts, np.uint32),
+        np.array([qualities], np.uint8)
+        if isinstance(qualities, int)
+        else np.frombuffer(qualities, np.uint8),
+        _values(kind, native, rows=1 if counts is not None else len(times)),
+    )
+
+
+def _times(native: NativeRun) -> Times:
+    if native.times is None:
+        return np.array([native.time_ns], np.int64)
+    return np.frombuffer(native.times, np.int64)
+
+
+def _values(kind: Kind, native: NativeRun, rows: int) -> Values:
+    values = native.values
+    if isinstance(values, list):
+        return np.array(values, object)
+    payload, offset, length = values
+    if kind is Kind.BOOL:
+        bits = np.frombuffer(payload, np.uint8, length, offset)
+        return _truths(bits, rows, native.samples // rows)
+    dtype = DTYPES[kind]
+    return np.frombuffer(payload, dtype, length // dtype.itemsize, offset)
+
+
+def _truths(octets: Values, rows: int, columns: int) -> Values:
+    """Bits to truth values; each row begins with an octet."""
+    bits = np.unpackbits(octets.reshape(rows, -1), axis=1, count=columns, bitorder="little")
+    return bits.ravel().view(np.bool_)

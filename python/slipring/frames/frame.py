@@ -1,0 +1,221 @@
+"""A frame as its reader has it: samples of many parameters, asked for by name or as arrays."""
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from slipring.frames.arrays import NO_TIME, Floats, Indices, Octets, Times, Values
+from slipring.frames.header import NS_PER_S, Arrival, Header, hops_of
+from slipring.frames.run import Run
+from slipring.frames.table import Table
+from slipring.model import Hops, Sample
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Samples(NamedTuple):
+    """All samples of one parameter, in the order they came in."""
+
+    times: Times
+    values: Values
+    qualities: Octets
+    """As their bytes; `Quality.of_byte` says what one means."""
+
+
+class Frame:
+    """Samples that came together. Arrays are made when they are asked for, and kept.
+
+    `frame["gripen/39-7/engine/rpm"]` is a parameter's newest sample here; a parameter that did not
+    change is not in a frame.
+    """
+
+    def __init__(self, table: Table, runs: Sequence[Run], header: Header, arrival: Arrival) -> None:
+        self.table = table
+        """What the indices mean."""
+        self.runs = tuple(runs)
+        """The samples as they travelled: one kind each."""
+        self.header = header
+        """What the broker says about it."""
+        self.arrival = arrival
+        """When it came here."""
+
+    @classmethod
+    def joined(cls, frames: "Sequence[Frame]") -> "Frame":
+        """Frames of one table as one, in their order; it says of itself what the last one does."""
+        if not frames:
+            raise ValueError("there is no frame to join")
+        last = frames[-1]
+        if any(frame.table is not last.table for frame in frames):
+            raise ValueError("frames of several tables cannot be joined")
+        runs = [run for frame in frames for run in frame.runs]
+        return cls(last.table, runs, last.header, last.arrival)
+
+    def __len__(self) -> int:
+        """How many samples there are."""
+        return sum(map(len, self.runs))
+
+    def __repr__(self) -> str:
+        return f"<Frame {self.sequence}: {len(self)} samples of {len(self.indices)} parameters>"
+
+    @property
+    def sequence(self) -> int:
+        """Its number in the selection; a gap is a frame that was lost."""
+        return self.header.sequence
+
+    @property
+    def sent_ns(self) -> int:
+        """When the broker sent it, by the broker's clock."""
+        return self.header.sent_ns
+
+    @cached_property
+    def indices(self) -> Indices:
+        """The parameters in it, ascending."""
+        found = [run.indices for run in self.runs]
+        if len(found) == 1:
+            return found[0]
+        return np.unique(np.concatenate(found)) if found else np.empty(0, np.uint32)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the parameters in it, in the order of their indices."""
+        found: list[str] = self.table.names(self.indices).tolist()
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.get(name) is not None
+
+    def __getitem__(self, name: str) -> Sample:
+        found = self.get(name)
+        if found is None:
+            raise KeyError(f"no sample of {name!r} is in this frame")
+        return found
+
+    def get(self, name: str) -> Sample | None:
+        """The newest sample of a parameter; None where there is none here."""
+        try:
+            index = self.table.index(name)
+        except KeyError:
+            return None
+        for run in reversed(self.runs):
+            place = run.place(index)
+            if place is not None:
+                return self._sample(index, *run.last(place))
+        return None
+
+    def samples(self, name: str) -> Samples:
+        """All samples of a parameter here, as arrays; of its own type, and none if there are none.
+
+        `times, values, qualities = frame.samples(name)`
+        """
+        index = self.table.index(name)
+        places = [(run, run.place(index)) for run in self.runs]
+        parts = [run.part(place) for run, place in places if place is not None]
+        if not parts:
+            return Samples(np.empty(0, np.int64), np.empty(0), np.empty(0, np.uint8))
+        return Samples(
+            np.concatenate([part.times for part in parts]),
+            np.concatenate([part.values for part in parts]),
+            np.concatenate([part.sample_qualities() for part in parts]),
+        )
+
+    def values(self, names: Iterable[str] | Indices | None = None) -> Floats:
+        """The newest number of each parameter, NaN where there is none here.
+
+        Truth values are 0 and 1, enumerations their numbers, texts NaN. Names that are asked for
+        often are better given as their indices (`table.indices(names)`). Without names, all that
+        are here, in the order of `names`.
+        """
+        wanted = self._wanted(names)
+        found = np.full(len(wanted), np.nan)
+        for run in self.runs:
+            which, places = run.places(wanted)
+            if len(which):
+                found[which] = run.sample_numbers()[run.newest()][places]
+        return found
+
+    def times(self, names: Iterable[str] | Indices | None = None) -> Times:
+        """The source time of the newest sample of each parameter; NO_TIME where none is here.
+
+        To `datetime64[ns]`, NO_TIME is NaT.
+        """
+        wanted = self._wanted(names)
+        found = np.full(len(wanted), NO_TIME)
+        for run in self.runs:
+            which, places = run.places(wanted)
+            if len(which):
+                found[which] = run.sample_times()[run.newest()][places]
+        return found
+
+    def qualities(self, names: Iterable[str] | Indices | None = None) -> Octets:
+        """The quality of the newest sample of each parameter, as its byte; 0 (good) if none."""
+        wanted = self._wanted(names)
+        found = np.zeros(len(wanted), np.uint8)
+        for run in self.runs:
+            which, places = run.places(wanted)
+            if len(which):
+                found[which] = run.sample_qualities()[run.newest()][places]
+        return found
+
+    @cached_property
+    def newest_ns(self) -> int:
+        """The newest source time in it; 0 in an empty frame."""
+        return max((int(run.times.max()) for run in self.runs if len(run)), default=0)
+
+    @property
+    def age_s(self) -> float:
+        """How old its newest sample was when its reader had it, by the clocks as they are known."""
+        return (self._taken_ns() - self.newest_ns) / NS_PER_S
+
+    @property
+    def ages_s(self) -> Floats:
+        """The same for every sample, in the order of `runs`."""
+        if not self.runs:
+            return np.empty(0)
+        times = np.concatenate([run.sample_times() for run in self.runs])
+        ages: Floats = (self._taken_ns() - times) / NS_PER_S
+        return ages
+
+    @property
+    def hops(self) -> Hops | None:
+        """Where its newest sample spent its time; None if the broker does not tell."""
+        return hops_of(self.newest_ns, self.header, self.arrival)
+
+    def to_arrow(self) -> Any:
+        """A `pyarrow.Table` with a row for each sample, and always the same columns.
+
+        `index`, `name`, `time`, `quality` and `reason`; the value is in `value` (float64) if it is
+        a number, in `integer` as well if it is a whole one, else in `text` or `bytes`.
+        """
+        from slipring.frames.arrow import to_arrow
+
+        return to_arrow(self.table, self.runs)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """A DataFrame with a row for each time and a column for each parameter; gaps are NaN.
+
+        Numbers, truth values and enumerations are float64, texts and bytes objects. Needs pandas.
+        """
+        from slipring.frames.wide import to_pandas
+
+        return to_pandas(self.table, self.runs)
+
+    def _taken_ns(self) -> int:
+        """When its reader had it, by the clock of the publisher."""
+        marks = self.header.marks
+        skew_ns = marks.skew_ns if marks else 0
+        return self.arrival.taken_ns + self.arrival.offset_ns - skew_ns
+
+    def _wanted(self, names: Iterable[str] | Indices | None) -> Indices:
+        if names is None:
+            return self.indices
+        if isinstance(names, np.ndarray):
+            return names
+        return self.table.indices([names] if isinstance(names, str) else names)
+
+    def _sample(self, index: int, value: Any, time_ns: int, quality: Any) -> Sample:
+        parameter = self.table.parameter(index)
+        labels = parameter.labels if parameter else None
+        return Sample(value, time_ns, quality, labels.get(value) if labels else None)

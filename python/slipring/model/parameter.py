@@ -1,0 +1,122 @@
+"""What a parameter is: its type and what people need to know about it. Checked when it is made."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, fields
+from typing import Any
+
+from slipring.model.kind import Kind
+
+ENUM = "enum"
+RATE_HZ_MAX = 1e6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlarmLimits:
+    """Values outside which somebody should look."""
+
+    low_critical: float | None = None
+    low: float | None = None
+    high: float | None = None
+    high_critical: float | None = None
+
+    def __post_init__(self) -> None:
+        given = [one for one in self._all() if one is not None]
+        if not all(map(math.isfinite, given)) or given != sorted(given):
+            raise ValueError(f"limits rise from low_critical to high_critical, unlike {given}")
+
+    def _all(self) -> list[float | None]:
+        return [self.low_critical, self.low, self.high, self.high_critical]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter's definition: `Parameter("f64", unit="1/min", rate_hz=50)`.
+
+    The type is `bool`, `u8` to `u64`, `i8` to `i64`, `f32`, `f64`, `text`, `bytes`, or `enum` with
+    the meaning of its numbers in `labels`. Raises ValueError where it cannot be.
+    """
+
+    type: str
+    _: KW_ONLY
+    unit: str | None = None
+    description: str | None = None
+    labels: Mapping[int, str] | None = None
+    """What the numbers of an enumeration mean: `{0: "off", 1: "on"}`."""
+    range: tuple[float, float] | None = None
+    """The least and the greatest value that can be."""
+    limits: AlarmLimits | None = None
+    rate_hz: float | None = None
+    """How often a sample is to be expected; a parameter that is silent for long goes stale."""
+    source: str | None = None
+    """What measures it."""
+
+    def __post_init__(self) -> None:
+        if self.type != ENUM:
+            Kind.of_word(self.type)
+        if (self.type == ENUM) != bool(self.labels):
+            raise ValueError("an enum needs labels, and nothing else has them")
+        if self.labels and not all(0 <= number <= 0xFFFF_FFFF for number in self.labels):
+            raise ValueError("the numbers of an enum are from 0 to 4294967295")
+        if self.range is not None:
+            _check_range(*self.range)
+        if self.rate_hz is not None and not 0 < self.rate_hz <= RATE_HZ_MAX:
+            raise ValueError(f"a rate is above 0 and at most 1e6 Hz, unlike {self.rate_hz}")
+
+    @property
+    def kind(self) -> Kind:
+        """How its values travel; an enumeration as the smallest number that holds its labels."""
+        if not self.labels:
+            return Kind.of_word(self.type)
+        greatest = max(self.labels)
+        return Kind.U8 if greatest <= 0xFF else Kind.U16 if greatest <= 0xFFFF else Kind.U32
+
+    def as_json(self) -> dict[str, Any]:
+        """The definition as the broker is asked for it, without what is not given."""
+        made: dict[str, Any] = {"type": self.type}
+        for name in ("unit", "description", "rate_hz", "source"):
+            if (value := getattr(self, name)) is not None:
+                made[name] = value
+        if self.labels:
+            made["labels"] = {str(number): label for number, label in self.labels.items()}
+        if self.range is not None:
+            made["range"] = list(self.range)
+        if self.limits is not None:
+            made["limits"] = _given(self.limits)
+        return made
+
+    @classmethod
+    def of_json(cls, found: Mapping[str, Any]) -> "Parameter":
+        """The definition as the broker lists it; what this version does not know is left out."""
+        labels, span, limits = (found.get(name) for name in ("labels", "range", "limits"))
+        return cls(
+            found["type"],
+            unit=found.get("unit"),
+            description=found.get("description"),
+            labels={int(number): label for number, label in labels.items()} if labels else None,
+            range=(span[0], span[1]) if span else None,
+            limits=AlarmLimits(**limits) if limits else None,
+            rate_hz=found.get("rate_hz"),
+            source=found.get("source"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A parameter in a table."""
+
+    index: int
+    """Its number there, for ever."""
+    name: str
+    """Its topic."""
+    parameter: Parameter
+
+
+def _check_range(low: float, high: float) -> None:
+    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+        raise ValueError(f"a range goes from a number up to another, unlike {low} to {high}")
+
+
+def _given(limits: AlarmLimits) -> dict[str, float]:
+    pairs = ((one.name, getattr(limits, one.name)) for one in fields(limits))
+    return {name: value for name, value in pairs if value is not None}

@@ -1,0 +1,26 @@
+"""One value of a parameter, with the time its source gave it and its quality."""
+
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from slipring.model.quality import GOOD, Quality
+
+Value = bool | int | float | str | bytes
+"""What a parameter can be: the value of an enumeration is its number."""
+
+
+class Sample(NamedTuple):
+    """A value, when it was measured, and how far it can be trusted."""
+
+    value: Value
+    time_ns: int
+    """The source time: nanoseconds since 1970, UTC."""
+    quality: Quality = GOOD
+    label: str | None = None
+    """What the number means, where the parameter is an enumeration that knows it."""
+
+    @property
+    def time(self) -> datetime:
+        """The source time, cut to microseconds."""
+        seconds, rest_ns = divmod(self.time_ns, 1_000_000_000)
+        return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest_ns // 1_000)

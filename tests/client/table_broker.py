@@ -1,0 +1,60 @@
+"""A broker with a table, that can be ended and started again at the same address."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.running_broker import RunningBroker
+
+
+class TableBroker:
+    """One broker after another, with one folder and one address."""
+
+    def __init__(self, folder: Path, config: str = "") -> None:
+        self._folder = folder
+        self._config = folder / "broker.toml"
+        self._config.write_text(config)
+        self._data = 0
+        self._running = self._start("127.0.0.1:0")
+
+    def _start(self, address: str) -> RunningBroker:
+        data = self._folder / f"data-{self._data}"
+        arguments = ("--console", "off", "--mqtt", address, "--config", str(self._config))
+        return RunningBroker.start(data, *arguments)
+
+    @property
+    def url(self) -> str:
+        return self._running.url
+
+    def restart(self, *, empty: bool = False) -> None:
+        """End it and start it again; with nothing it knew, if it is to be empty."""
+        self._data += empty
+        self.stop()
+        self._running = self._start(f"{self._running.host}:{self._running.port}")
+
+    def stop(self) -> None:
+        code, errors = self._running.stop()
+        assert code == 0, errors
+
+
+@contextmanager
+def table_broker(folder: Path, config: str = "") -> Iterator[TableBroker]:
+    made = TableBroker(folder, config)
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="session")
+def table_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a broker that all tests share: each uses a prefix of its own."""
+    with table_broker(tmp_path_factory.mktemp("table")) as made:
+        yield made.url
+
+
+@pytest.fixture
+def broker_of_its_own(tmp_path: Path) -> Iterator[TableBroker]:
+    """A broker for one test."""
+    with table_broker(tmp_path) as made:
+        yield made

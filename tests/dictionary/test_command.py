@@ -1,0 +1,58 @@
+"""`slipring dictionary` and `slipring declare`, as a person runs them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.dictionary.conftest import DATA, Written
+
+
+def slipring(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "slipring", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_check_says_what_is_in_each_file() -> None:
+    run = slipring("dictionary", "check", *map(str, sorted(DATA.iterdir())))
+    assert run.returncode == 0
+    said = run.stdout.splitlines()
+    assert f"{DATA}/engine.csv: 8 parameters" in said
+    assert f"{DATA}/powertrain.dbc: 18 parameters, 1 note" in said
+
+
+def test_a_check_fails_with_every_error_and_its_line(written: Written) -> None:
+    path = written("bad.csv", "name,type,unit\nrpm,float,rpm\n\x1b[31m,u8,\n")
+    run = slipring("dictionary", "check", str(DATA / "engine.csv"), str(path))
+    assert run.returncode == 1
+    assert f"{path}:2: error: rpm: 'float' is no type; write f32\n" in run.stdout
+    assert f"{path}:3: error: \\x1b[31m: there is a control character" in run.stdout
+    assert f"{path}: 0 parameters, 2 errors, 1 warning\n" in run.stdout
+
+
+def test_strict_makes_an_unknown_unit_an_error(written: Written) -> None:
+    path = str(written("doubt.csv", "name,type,unit\nrpm,f32,rpm\n"))
+    assert slipring("dictionary", "check", path).returncode == 0
+    assert slipring("dictionary", "check", "--strict", path).returncode == 1
+
+
+def test_a_dictionary_is_shown_as_a_table_or_as_csv(tmp_path: Path) -> None:
+    shown = slipring("dictionary", "show", str(DATA / "engine.csv")).stdout.splitlines()
+    (row,) = (line for line in shown if line.startswith("oil/pressure"))
+    assert " ".join(shown[0].split()) == "name type unit range limits Hz source description"
+    assert " ".join(row.split()) == (
+        "oil/pressure f32 bar 0 to 10 <<1.5 <2 >6 >>8 10 ECU Oil pressure, main gallery"
+    )
+    made = tmp_path / "made.csv"
+    made.write_text(slipring("dictionary", "show", "--csv", str(DATA / "powertrain.dbc")).stdout)
+    assert slipring("dictionary", "check", str(made)).stdout == f"{made}: 18 parameters\n"
+
+
+def test_nothing_is_declared_from_a_file_with_an_error(written: Written) -> None:
+    path = written("bad.csv", "name,type\nrpm,float\n")
+    nowhere = "mqtt://127.0.0.1:1"
+    run = slipring("declare", str(path), "--prefix", "a", "--url", nowhere)
+    assert run.returncode == 1
+    assert run.stderr.splitlines() == [
+        f"{path}:2: error: rpm: 'float' is no type; write f32",
+        f"slipring: {path} has 1 error; nothing was declared",
+    ]

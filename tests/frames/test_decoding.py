@@ -1,0 +1,149 @@
+"""What was written as rows and samples is what is read, whatever the kind and the layout."""
+
+import sys
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipring.client.rows import Part, encoded, parts_of, qualities_of
+from slipring.errors import FrameError
+from slipring.frames import Frame, Run
+from slipring.frames.arrays import DTYPES
+from slipring.frames.decoding import decode
+from slipring.frames.header import Marks
+from slipring.model import Kind, Quality
+from slipring.native import encode_frame
+from tests.frames.naive import ARRIVAL, TABLE, Naive, frames, name
+
+
+def written(runs: list[tuple[object, ...]], **more: object) -> bytes:
+    header: dict[str, object] = {"table": 7, "sequence": 3, "sent_ns": 11, **more}
+    return encode_frame(runs, **header)  # type: ignore[arg-type]
+
+
+def spelled(run: Run) -> tuple[object, ...]:
+    """A run as the encoder is given it."""
+    part, rows = Part(run.kind, run.indices, None), len(run.times)
+    if run.counts is not None:
+        columns = (run.sample_indices(), run.times, run.sample_qualities(), run.values)
+        samples = zip(*(column.tolist() for column in columns), strict=True)
+        return ("samples", int(run.kind), list(samples))
+    shape = (rows, len(run.indices))
+    qualities = np.ascontiguousarray(run.sample_qualities()).reshape(shape)
+    return (
+        "grid",
+        int(run.kind),
+        run.indices,
+        run.times,
+        encoded(part, run.values.reshape(shape), rows),
+        qualities_of(part, qualities, rows),
+    )
+
+
+def rows_of(frame: Frame, index: int) -> list[tuple[object, ...]]:
+    times, values, qualities = frame.samples(name(index))
+    return list(zip(times.tolist(), qualities.tolist(), values.tolist(), strict=True))
+
+
+@given(frames(), st.booleans())
+def test_every_sample_is_read_as_it_was_written(made: Naive, deflate: bool) -> None:
+    payload = written([spelled(run) for run in made.frame.runs], deflate=deflate)
+    frame = decode(payload, TABLE, ARRIVAL)
+    assert len(frame) == len(made.samples)
+    for index in range(len(TABLE)):
+        assert rows_of(frame, index) == rows_of(made.frame, index)
+        assert frame.samples(name(index)).values.dtype in {
+            DTYPES[TABLE[name(index)].parameter.kind],
+            np.dtype(float),  # of none
+        }
+
+
+def test_the_header_is_read() -> None:
+    frame = decode(written([], hops=(4, 5, 6)), TABLE, ARRIVAL)
+    assert frame.header == (7, 3, 11, Marks(4, 5, 6))
+    assert decode(written([]), TABLE, ARRIVAL).header.marks is None
+
+
+def test_numbers_are_shown_where_they_lie_in_the_payload() -> None:
+    indices, values = np.arange(20, 24, dtype=np.uint32), np.arange(4.0)
+    payload = written([("row", int(Kind.F64), indices, 5, values, 0)])
+    (run,) = decode(payload, TABLE, ARRIVAL).runs
+    assert run.values.tolist() == [0, 1, 2, 3]
+    assert np.shares_memory(run.values, np.frombuffer(payload, np.uint8))
+
+
+@pytest.mark.parametrize("payload", [b"", b"SRF\x01", b"no frame at all, but long enough for one"])
+def test_bytes_that_are_no_frame_are_refused(payload: bytes) -> None:
+    with pytest.raises(FrameError):
+        decode(payload, TABLE, ARRIVAL)
+
+
+def test_columns_are_written_in_the_order_of_the_indices() -> None:
+    kinds = [Kind.F64, Kind.BOOL, Kind.F64, Kind.F64]
+    parts = parts_of(kinds, np.array([9, 4, 2, 5], np.uint32))
+    assert list(parts) == [Kind.BOOL, Kind.F64]
+    numbers = parts[Kind.F64]
+    assert numbers.indices.tolist() == [2, 5, 9]
+    assert encoded(numbers, [90, 20, 50], None).tolist() == [20, 50, 90]
+    assert encoded(numbers, [[9, 2, 5], [90, 20, 50]], 2).tolist() == [[2, 5, 9], [20, 50, 90]]
+    each = qualities_of(numbers, np.array([9, 2, 5], np.uint8), None)
+    assert np.asarray(each).tolist() == [2, 5, 9]
+    assert qualities_of(numbers, Quality(), None) == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        (Kind.U8, [1, 256, 0]),
+        (Kind.U8, [1, -1, 0]),
+        (Kind.I32, [0.5, 1, 2]),
+        (Kind.BOOL, [0, 1, 2]),
+        (Kind.F64, ["a", "b", "c"]),
+        (Kind.U64, [0.0, 1.0, float("nan")]),
+        (Kind.F64, [1, 2]),
+        (Kind.F64, [[1, 2, 3]]),
+        (Kind.TEXT, ["a", "b"]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
+def test_values_that_do_not_fit_are_refused(kind: Kind, values: list[object]) -> None:
+    part = Part(kind, np.arange(3, dtype=np.uint32), None)
+    with pytest.raises(ValueError, match="values"):
+        encoded(part, values, None)
+
+
+def test_whole_numbers_and_truth_values_fit_where_they_stay_the_same() -> None:
+    indices = np.arange(3, dtype=np.uint32)
+    assert encoded(Part(Kind.U8, indices, None), [0, 255, 7], None).dtype == np.uint8
+    assert encoded(Part(Kind.F32, indices, None), [0, 1, 2], None).dtype == np.float32
+    assert encoded(Part(Kind.BOOL, indices, None), [1, 0, True], None).tolist() == [0b101]
+    assert encoded(Part(Kind.TEXT, indices, None), ["a", "", "b"], None) == ["a", "", "b"]
+
+
+def test_a_frame_of_twenty_thousand_samples_is_no_work_per_sample() -> None:
+    """Counted in calls of Python, not in seconds: they must not grow with the samples."""
+    assert _calls(20_000) < _calls(200) + 100
+
+
+def _calls(count: int) -> int:
+
+    indices = np.arange(count, dtype=np.uint32)
+    payload = written([("row", int(Kind.F64), indices, time.time_ns(), np.zeros(count), 0)])
+    seen = 0
+
+    def look(*_: object) -> None:
+        nonlocal seen
+        seen += 1
+
+    sys.setprofile(look)
+    try:
+        frame = decode(payload, TABLE, ARRIVAL)
+        frame.values(indices)
+        frame.ages_s.max()
+        frame.to_arrow()
+    finally:
+        sys.setprofile(None)
+    return seen
