@@ -93,7 +93,9 @@ def _qualities(name: str, column: pa.Array) -> Octets:
     for code, word in enumerate(words):
         if word not in QUALITY_BYTES:
             row = pc.index(encoded.indices, code).as_py()
-            raise WrongCell(row, name, f"{word!r} is no quality; write good, or bad (sensor-failed)")
+            raise WrongCell(
+                row, name, f"{word!r} is no quality; write good, or bad (sensor-failed)"
+            )
     octets = np.array([*(QUALITY_BYTES[word] for word in words), 0], np.uint8)
     found: Octets = octets[np.asarray(pc.fill_null(encoded.indices, len(words)))]
     return found
