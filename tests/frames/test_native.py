@@ -41,7 +41,9 @@ def lying(kind: str, rows: list[list[Any]]) -> Any:
     flat = [value for row in rows for value in row]
     if kind == "bool":
         return b"".join(
-            sum(1 << place for place, bit in enumerate(row) if bit).to_bytes(-(-len(row) // 8), "little")
+            sum(1 << place for place, bit in enumerate(row) if bit).to_bytes(
+                -(-len(row) // 8), "little"
+            )
             for row in rows
         )
     if kind in FORMATS:
