@@ -150,7 +150,7 @@ async def test_arrays_that_do_not_fit_together_are_refused(
     async with slipring.connect(other_broker_url) as bus, writing(bus, "writer/wrong") as writer:
         with pytest.raises(FrameError, match=words):
             writer.row(U32, array("I", indices), 0, array("I", values), quality)
-        with pytest.raises(FrameError, match="32|4 bytes"):
+        with pytest.raises(FrameError, match=r"32|4 bytes"):
             writer.row(U32, b"abc", 0, array("I", values), quality)
         assert writer.unsent_bytes == 0
 
