@@ -22,7 +22,7 @@ close flush indices names parameters prefix remove sample topics unsent_bytes wr
 write_rows
 """
 FRAME = """
-age_s ages_s get hops indices joined names newest_ns qualities samples sent_ns sequence times
+age_s ages_s each get hops indices joined names newest_ns qualities samples sent_ns sequence times
 to_arrow to_pandas values
 """
 
