@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import pty
 import signal
 import time
 
@@ -60,19 +62,33 @@ async def test_the_table_is_printed_as_json(table_url: str) -> None:
 async def test_the_table_is_watched_until_ctrl_c(table_url: str) -> None:
     async with slipring.connect(table_url) as bus:
         made = await declared(bus, "show/watch")
+        screen, terminal = pty.openpty()
         process = await asyncio.create_subprocess_exec(
             *(SLIPRING, "table", "show/watch/#", "--watch", "--url", table_url),
-            stdout=asyncio.subprocess.PIPE,
+            stdout=terminal,
+            env={**os.environ, "TERM": "xterm", "COLUMNS": "160", "LINES": "40"},
         )
-        assert process.stdout is not None
-        async with asyncio.timeout(60):
-            while b"12034.5" not in await process.stdout.readline():
-                pass
+        os.close(terminal)
+        try:
+            await asyncio.to_thread(_until, screen, b"12034.5")
             made.write({"rpm": 777.25})
-            while b"777.25" not in await process.stdout.readline():
-                pass
-        process.send_signal(signal.SIGINT)
-        assert await process.wait() == 0
+            await asyncio.to_thread(_until, screen, b"777.25")
+        finally:
+            process.send_signal(signal.SIGINT)
+            assert await process.wait() == 0
+            os.close(screen)
+
+
+def _until(screen: int, words: bytes) -> None:
+    seen = b""
+    while words not in seen:
+        seen = seen[-1000:] + os.read(screen, 1000)
+
+
+async def test_watching_needs_a_terminal(table_url: str) -> None:
+    code, _, err = await run("table", "--watch", "--url", table_url)
+    assert code == 2
+    assert b"needs a terminal" in err
 
 
 async def test_samples_are_printed_in_each_form(table_url: str) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import sys
 import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
@@ -52,6 +53,8 @@ def table(
     """
     if watch and as_json:
         raise typer.BadParameter("--watch shows a table; without it, --json prints one")
+    if watch and not sys.stdout.isatty():
+        raise typer.BadParameter("--watch needs a terminal; `slipring sub --rate 1` prints lines")
     chosen, connecting = filters or ["#"], access.connect()
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run((_watch if watch else _list)(connecting, chosen, search, as_json=as_json))
