@@ -231,7 +231,13 @@ impl Run {
 
     fn subscribe(&mut self, packet: &Subscribe<'_>) -> Result<(), Stop> {
         let version = self.conversation.version();
-        let done = self.session.subscribe(packet, &self.limits, version, &mut self.reply)?;
+        let done = self.session.subscribe(
+            packet,
+            &self.limits,
+            version,
+            &mut |_| true,
+            &mut self.reply,
+        )?;
         assert_eq!(done.changes.len() + done.refused.len(), packet.subscriptions.len());
         self.enter();
         for change in done.changes.iter().filter(|change| change.replay) {

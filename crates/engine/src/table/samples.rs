@@ -88,10 +88,14 @@ impl Feed {
         message: &Publish<'_>,
         parameter: u32,
     ) -> Result<(), Reason> {
+        let route = self.paths.find(broker, from.key, message.topic);
+        let (level, journaled) = (route.level_of(message.qos), route.journaled);
+        if let Some(reason) = broker.gates.refusal(level) {
+            return Err(reason);
+        }
         let taken = broker.take_sample(parameter, message, self.receive_ns, &mut self.post);
         taken.map_err(|refused| self.refuse(broker, &refused))?;
-        let route = self.paths.find(broker, from.key, message.topic);
-        if route.journaled {
+        if journaled {
             Record::Sampled { index: self.batch.len() as u32, parameter }
                 .encode(self.batch.records());
         }
