@@ -15,6 +15,7 @@ from slipring.cli.ping import ping
 from slipring.cli.publish import publish
 from slipring.cli.replay import replay
 from slipring.cli.subscribe import subscribe
+from slipring.cli.table import table
 
 app = typer.Typer(
     name="slipring",
@@ -108,6 +109,7 @@ app.command("discover")(discover)
 app.command("ping")(ping)
 app.command("pub")(publish)
 app.command("sub")(subscribe)
+app.command("table")(table)
 app.command("export")(export)
 app.command("import")(import_)
 app.command("replay")(replay)
