@@ -221,9 +221,10 @@ def demo(
         float | None, typer.Option(min=1, help="End by itself after this time.")
     ] = None,
 ) -> None:
-    """Run everything with a simulated aircraft: broker, console, client, pipeline, lake.
+    """Run everything with a simulated jet: broker, console, clients, pipeline, lake.
 
-    A port that is taken is replaced by a free one.
+    A port that is taken is replaced by a free one. The lake grows by about 10 GB an hour; a disk
+    with less than 5 GB of room ends it.
 
     For example:
 
