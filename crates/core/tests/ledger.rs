@@ -89,7 +89,8 @@ fn state(ledger: &Ledger) -> impl PartialEq + std::fmt::Debug {
         ledger.retained().map(|(topic, kept)| (topic.to_owned(), kept.clone())).collect();
     let waiting: Vec<_> = ledger.waiting().map(|(offset, kept)| (offset, *kept)).collect();
     let newest = (ledger.highest_session(), ledger.newest_ns());
-    (sessions, retained, waiting, newest, table(ledger), values(ledger))
+    let streams = ledger.streams().clone();
+    (sessions, retained, waiting, newest, table(ledger), values(ledger), streams)
 }
 
 fn values(ledger: &Ledger) -> Vec<(u32, OwnedValue, i64, Quality)> {

@@ -4,10 +4,10 @@ import asyncio
 import logging
 from typing import Any
 
-from slipring.client.asking import Asking
+from slipring.client.asking import NOT_AUTHORIZED, Asking
 from slipring.client.changes import Changes
 from slipring.client.link import Link
-from slipring.errors import ConnectionLost, SlipringError
+from slipring.errors import ConnectionLost, PublishRefused, SlipringError
 from slipring.model import ConnectionChange, Stream
 
 AGAIN = -1
@@ -90,10 +90,15 @@ class StreamWriter:
         At QoS 0 it is accepted to be sent, at QoS 1 the broker has it. Raises PublishRefused,
         Refused where it is larger than the broker takes, DeclareRefused, ConnectionLost.
         """
-        native, payload = self._home.link.native, bytes(chunk)
-        extras = None
+        payload, extras = bytes(chunk), None
         if time_ns is not None:
             extras = ([("time", str(time_ns))], None, None, None, None)
+        while not await self._sent(payload, extras):
+            await self.declare()
+
+    async def _sent(self, payload: bytes, extras: Any) -> bool:
+        """Whether the broker takes it; not where the stream has to be declared first."""
+        native = self._home.link.native
 
         def attempt() -> int | None:
             if self._closed:
@@ -102,10 +107,17 @@ class StreamWriter:
                 return AGAIN
             return native.publish(self.name, payload, self._qos, False, extras)
 
-        while (sent := await self._home.link.send(attempt)) == AGAIN:
-            await self.declare()
-        if self._qos:
+        sent, connection = await self._home.link.send(attempt), self._connection
+        if sent == AGAIN or not self._qos:
+            return sent != AGAIN
+        try:
             await self._home.link.acknowledged(sent)
+        except PublishRefused as refused:
+            # Sent again on another connection, before the stream was declared there.
+            if refused.code != NOT_AUTHORIZED or connection == native.connection:
+                raise
+            return False
+        return True
 
     async def declare(self) -> None:
         """Declares it on this connection, if it is not; raises DeclareRefused."""
