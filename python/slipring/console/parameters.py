@@ -24,15 +24,14 @@ def parameter_routes(broker: Broker) -> list[BaseRoute]:
     catalog = Catalog(broker.engine.ask_table)
 
     async def once(request: Request) -> Response:
-        watch = Watch(catalog)
-        watch.search = request.query_params.get("search", "")
-        if len(watch.search) > SEARCH_MAX:
+        search = request.query_params.get("search", "")
+        if len(search) > SEARCH_MAX:
             return PlainTextResponse(f"a search has at most {SEARCH_MAX} characters\n", 400)
-        return JSONResponse(await watch.look())
+        return JSONResponse(await Watch(catalog, search).look())
 
     async def live(socket: WebSocket) -> None:
         await socket.accept()
-        watch = Watch(catalog)
+        watch = Watch(catalog, socket.query_params.get("search", "")[:SEARCH_MAX])
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(_send_changes(socket, watch, broker))

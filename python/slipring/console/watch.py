@@ -20,9 +20,9 @@ Json = dict[str, Any]
 class Watch:
     """One page's; nothing of it outlives the page."""
 
-    def __init__(self, catalog: Catalog) -> None:
-        """Begin with all parameters."""
-        self.search = ""
+    def __init__(self, catalog: Catalog, search: str) -> None:
+        """Begin with a search; the empty one finds all."""
+        self.search = search
         self._catalog = catalog
         self._chosen_for: tuple[int, str] | None = None
         self._matching = 0
