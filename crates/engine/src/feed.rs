@@ -145,21 +145,6 @@ impl Feed {
         if deliveries > 0 || is_chunk { Reason::Success } else { Reason::NoMatchingSubscribers }
     }
 
-    /// A message on a topic that was declared is a sample of a parameter or a chunk of a stream.
-    fn take_declared(
-        &mut self,
-        broker: &Broker,
-        from: Publisher<'_>,
-        message: &Publish<'_>,
-    ) -> Result<(), Reason> {
-        let route = self.paths.find(broker, from.key, message.topic);
-        match (route.parameter, route.stream) {
-            (Some(parameter), _) => self.take_sample(broker, from, message, parameter),
-            (None, Some(_)) => self.take_chunk(broker, from, message),
-            (None, None) => Ok(()),
-        }
-    }
-
     /// A message that has no subscriber waits for one, if it asks to.
     fn let_wait(
         &mut self,
