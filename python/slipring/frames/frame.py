@@ -1,6 +1,6 @@
 """A frame as its reader has it: samples of many parameters, asked for by name or as arrays."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +10,7 @@ from slipring.frames.arrays import NO_TIME, Floats, Indices, Octets, Times, Valu
 from slipring.frames.header import NS_PER_S, Arrival, Header, hops_of
 from slipring.frames.run import Run
 from slipring.frames.table import Table
-from slipring.model import Hops, Sample
+from slipring.model import Hops, Quality, Sample
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,6 +120,17 @@ class Frame:
             np.concatenate([part.values for part in parts]),
             np.concatenate([part.sample_qualities() for part in parts]),
         )
+
+    def each(self) -> Iterator[tuple[str, Sample]]:
+        """Names and samples one by one, in the order of `runs`: for people, not for high rates."""
+        for run in self.runs:
+            columns = (run.sample_times(), run.sample_qualities(), run.values)
+            indices = run.sample_indices()
+            rows = zip(indices.tolist(), *(column.tolist() for column in columns), strict=True)
+            for name, (index, time_ns, byte, value) in zip(
+                self.table.names(indices).tolist(), rows, strict=True
+            ):
+                yield name, self._sample(index, value, time_ns, Quality.of_byte(byte))
 
     def values(self, names: Iterable[str] | Indices | None = None) -> Floats:
         """The newest number of each parameter, NaN where there is none here.
