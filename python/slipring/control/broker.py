@@ -120,6 +120,7 @@ class Broker:
         status = self.engine.status()
         self._look_after(trouble(status.journal), now_ns)
         self.overview.sample(now_s, status.totals)
+        self.overview.sample_table(now_s, status.table)
         self.overview.reach(status.reached, now_ns)
         prefixes = self.overview.prefixes
         if prefixes.at_s is None or now_s >= prefixes.at_s + WINDOW_S:

@@ -80,8 +80,23 @@ impl Feed {
         reason
     }
 
+    /// A message on a topic that was declared is a sample of a parameter or a chunk of a stream.
+    pub fn take_declared(
+        &mut self,
+        broker: &Broker,
+        from: Publisher<'_>,
+        message: &Publish<'_>,
+    ) -> Result<(), Reason> {
+        let route = self.paths.find(broker, from.key, message.topic);
+        match (route.parameter, route.stream) {
+            (Some(parameter), _) => self.take_sample(broker, from, message, parameter),
+            (None, Some(_)) => self.take_chunk(broker, from, message),
+            (None, None) => Ok(()),
+        }
+    }
+
     /// A plain message on the topic of a parameter is a sample of it.
-    pub fn take_sample(
+    fn take_sample(
         &mut self,
         broker: &Broker,
         from: Publisher<'_>,
