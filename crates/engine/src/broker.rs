@@ -248,7 +248,9 @@ impl Broker {
             return;
         }
         let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);
-        filters.iter().for_each(|filter| routes.remove(client, filter));
+        for filter in &filters {
+            routes.remove(client, filter);
+        }
         drop(routes);
         self.generation.fetch_add(1, Ordering::Release);
         self.find_plain(filters.into_iter());
