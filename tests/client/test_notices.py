@@ -92,6 +92,16 @@ async def test_a_client_is_a_publisher_from_its_first_message_on(broker: Running
         assert await heard(notices) == ["late to publishers: after"]
 
 
+async def test_a_client_that_declares_is_a_publisher(broker: RunningBroker) -> None:
+    async with node(broker, "declaring") as (bus, notices):
+        await bus._link.ask("table/declare", b'{"parameters": [{"name": "", "type": "f64"}]}')
+        await bus.notify("publishers", "refused")
+        await bus._link.ask("table/declare", b'{"parameters": [{"name": "rpm", "type": "f64"}]}')
+        await bus.notify("publishers", "declared")
+        await bus.notify("all", "end")
+        assert await heard(notices) == ["declaring to publishers: declared"]
+
+
 async def test_a_client_is_a_subscriber_while_it_subscribes(broker: RunningBroker) -> None:
     async with node(broker, "reader") as (bus, notices):
         await bus.notify("subscribers", "before")
@@ -187,7 +197,7 @@ async def test_a_role_that_does_not_exist_is_an_error_here() -> None:
 
 async def test_too_many_or_too_large_notices_are_refused_and_counted(broker: RunningBroker) -> None:
     async with slipring.connect(broker.url) as bus:
-        with pytest.raises(PublishRefused):
+        with pytest.raises(PublishRefused, match="0x83"):
             await bus.notify("all", bytes(4097))
         await bus.notify("all", bytes(4096))
         refused = 0

@@ -42,7 +42,7 @@ pub(crate) fn ask(asked: &Asked<'_>, feed: &mut Feed, reply: &mut Vec<u8>) -> Re
         Some(("journal", name)) => reading::ask(asked, name, reply),
         Some(("table", name)) => requests::ask(asked, name, feed, reply),
         Some(("streams", name)) => streams::ask(asked, name, feed, reply),
-        Some(("to", role)) => notices::ask(asked, role, &mut feed.post),
+        Some(("to", role)) => notices::ask(asked, role, feed),
         None if name == "ping" => ping::ask(asked, feed.receive_ns, reply),
         _ => Reason::NotAuthorized,
     }

@@ -98,8 +98,10 @@ impl Feed {
         if is_frame(message) {
             return self.publish_frame(broker, from, message);
         }
-        if let Err(reason) = self.take_chunk(broker, from, message) {
-            return reason;
+        if self.paths.find(broker, from.key, message.topic).is_declared() {
+            if let Err(reason) = self.take_declared(broker, from, message) {
+                return reason;
+            }
         }
         if message.retain {
             if let Err(reason) = self.retain(broker, from, message, version) {
@@ -111,12 +113,6 @@ impl Feed {
         if let Some(reason) = broker.gates.refusal(level) {
             return reason;
         }
-        if let Some(parameter) = route.parameter {
-            if let Err(reason) = self.take_sample(broker, from, message, parameter) {
-                return reason;
-            }
-        }
-        let route = self.paths.find(broker, from.key, message.topic);
         let place = (level > Durability::Memory).then_some(self.batch.len() as u32);
         let deliveries = route.audience.len();
         if deliveries > 0 {

@@ -39,6 +39,12 @@ impl Route {
         2 * size_of::<Self>() + self.topic.len() + self.audience.bytes()
     }
 
+    /// Whether the topic is a parameter or a stream.
+    #[inline]
+    pub fn is_declared(&self) -> bool {
+        self.parameter.is_some() || self.stream.is_some()
+    }
+
     /// What a message of this quality is promised.
     pub fn level_of(&self, qos: QoS) -> Durability {
         if qos == QoS::AtMostOnce { Durability::Memory } else { self.level }

@@ -2,22 +2,22 @@
 argument, where every user of the machine could read it.
 """
 
-import functools
 import getpass
-import inspect
 import logging
 import os
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 import typer
 
+from slipring.cli.grouped import grouped
 from slipring.client import Tls, connect
 from slipring.client.connecting import URL, Connecting
 from slipring.errors import ConnectError
+from slipring.spark.place import Broker
 
 PASSWORD = "SLIPRING_PASSWORD"  # noqa: S105 (the name of a variable)
 
@@ -56,6 +56,15 @@ class Access:
         password = self._password() if self.user is not None else None
         return connect(self.url, user=self.user, password=password, tls=self._tls(), **options)
 
+    def journal(self) -> Broker:
+        """The same for reading the broker's journal."""
+        password = self._password().decode() if self.user is not None else None
+        self._tls()
+        ca, cert, key = (
+            None if one is None else str(one) for one in (self.ca, self.cert, self.key)
+        )
+        return Broker(self.url, self.user, password, ca, cert, key, self.server_name)
+
     def _password(self) -> bytes:
         if self.password_file is not None:
             return (self.password_file.read_bytes().splitlines() or [b""])[0]
@@ -89,24 +98,4 @@ def _tell_of_losses() -> None:
 
 def reaching(command: Callable[..., None]) -> Callable[..., None]:
     """A command with the options of `Access` behind its own; it gets them as `access`."""
-    own = inspect.signature(command).parameters.values()
-    hints = get_type_hints(Access, include_extras=True)
-    shared = [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=field.default,
-            annotation=hints[field.name],
-        )
-        for field in fields(Access)
-    ]
-
-    @functools.wraps(command)
-    def run(**given: Any) -> None:
-        access = Access(**{field.name: given.pop(field.name) for field in fields(Access)})
-        command(access=access, **given)
-
-    parameters = [one for one in own if one.name != "access"] + shared
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {one.name: one.annotation for one in parameters}
-    return run
+    return grouped({"access": Access})(command)

@@ -16,6 +16,7 @@ from slipring.cli.publish import publish
 from slipring.cli.replay import replay
 from slipring.cli.stream import stream
 from slipring.cli.subscribe import subscribe
+from slipring.cli.table import table
 
 app = typer.Typer(
     name="slipring",
@@ -110,6 +111,7 @@ app.command("discover")(discover)
 app.command("ping")(ping)
 app.command("pub")(publish)
 app.command("sub")(subscribe)
+app.command("table")(table)
 app.command("export")(export)
 app.command("import")(import_)
 app.command("replay")(replay)
@@ -221,9 +223,10 @@ def demo(
         float | None, typer.Option(min=1, help="End by itself after this time.")
     ] = None,
 ) -> None:
-    """Run everything with a simulated aircraft: broker, console, client, pipeline, lake.
+    """Run everything with a simulated jet: broker, console, clients, pipeline, lake.
 
-    A port that is taken is replaced by a free one.
+    A port that is taken is replaced by a free one. The lake grows by about 10 GB an hour; a disk
+    with less than 5 GB of room ends it.
 
     For example:
 

@@ -1,6 +1,7 @@
 """`slipring export`: parse, export, say what came of it."""
 
 import contextlib
+import dataclasses
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,21 +10,34 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from slipring.cli import interrupt
+from slipring.cli.access import Access
 from slipring.cli.display import counted
+from slipring.cli.export_samples import Came, export_samples
+from slipring.cli.grouped import grouped
 from slipring.cli.places import Filters, From, To, recording
 from slipring.cli.progress import Shown
-from slipring.recording.form import Form, form_of
+from slipring.cli.sample_options import SampleOptions
+from slipring.recording.form import Form, form_of, form_of_samples
+from slipring.spark.place import SCHEMES
 
 if TYPE_CHECKING:
-    from slipring.recording.export import Exported
+    from slipring.recording.journal import Recording
 
 
-def export(
+@grouped({"samples": SampleOptions, "access": Access}, without={"url"})
+def export(  # noqa: PLR0913 (each is an option, or several)
     journal: Annotated[
-        Path, typer.Argument(metavar="JOURNAL", help="Folder of a journal, or of its broker.")
+        str,
+        typer.Argument(
+            metavar="JOURNAL",
+            help="Folder of a journal, or of its broker; or a broker's address, mqtt://host:port.",
+        ),
     ],
     out: Annotated[
-        Path, typer.Argument(metavar="OUT", help="A .parquet or .jsonl file; - is standard output.")
+        Path,
+        typer.Argument(
+            metavar="OUT", help="A .parquet, .jsonl, .csv or .mcap file; - is standard output."
+        ),
     ],
     *,
     first: From = None,
@@ -32,8 +46,13 @@ def export(
     form: Annotated[
         Form | None, typer.Option("--format", help="What to write, where OUT does not say it.")
     ] = None,
+    samples: SampleOptions,
+    access: Access,
 ) -> None:
-    """Write messages of a journal to a Parquet file or as JSON lines.
+    """Write messages of a journal, or samples of parameters, to a file.
+
+    Messages become Parquet or JSON lines. With --parameters or --names, samples become Parquet
+    (a row for each sample, or --wide), CSV (a row for each time, or --grid), or MCAP.
 
     The broker may be running. A file gets its name when it is whole; Ctrl-C leaves nothing.
     What is damaged in the journal is told and passed over, and the exit code is then 1.
@@ -45,43 +64,57 @@ def export(
         slipring export slipring-data engine.jsonl --from -10m --filter 'gripen/+/engine/#'
 
         slipring export slipring-data - --from @1200 --to @1300 | jq .topic
+
+        slipring export slipring-data flight.csv --parameters 'gripen/#' --grid 100ms --units
+
+        slipring export mqtt://plane:1883 flight.mcap --parameters 'gripen/#' --from -1h
     """
-    chosen = form or form_of(out)
     interrupt.also_on_sigterm()
+    reached = dataclasses.replace(access, url=journal)
+    source = reached.journal() if journal.startswith(SCHEMES) else Path(journal)
     try:
-        with _opened(out) as stream:
-            exported = _export(journal, first, last, filters, (stream, chosen))
+        if samples.is_given:
+            _refuse_filters(filters)
+            shape = samples.shape(form_of_samples(out, form))
+            with _opened(out) as stream:
+                recorded = recording(source, first, last, None)
+                came = export_samples(recorded, samples, shape, reached, stream)
+        else:
+            chosen = form_of(out, form)
+            with _opened(out) as stream:
+                came = _export_messages(recording(source, first, last, filters), chosen, stream)
     except BrokenPipeError:
         return  # nobody reads any more
     except KeyboardInterrupt:
         kept = "what was written is cut short" if str(out) == "-" else f"{out} was not written"
         print(f"slipring: interrupted: {kept}", file=sys.stderr)
         raise
-    _tell(exported, out)
+    _tell(came, out)
 
 
-def _export(
-    journal: Path,
-    first: str | None,
-    last: str | None,
-    filters: list[str] | None,
-    into: tuple[BinaryIO, Form],
-) -> "Exported":
+def _refuse_filters(filters: list[str] | None) -> None:
+    if filters:
+        raise typer.BadParameter("--filter is for messages; --parameters chooses samples")
+
+
+def _export_messages(recorded: "Recording", form: Form, stream: BinaryIO) -> Came:
     from slipring.recording.export import export as write
 
-    recorded = recording(journal, first, last, filters)
     with Shown("exporting", len(recorded)) as shown:
-        return write(
-            recorded, *into, lambda messages, end: shown.tell(messages, end - recorded.start)
+        exported = write(
+            recorded, stream, form, lambda count, end: shown.tell(count, end - recorded.start)
         )
+    return Came(counted(exported.messages, "message"), [], exported.damaged)
 
 
-def _tell(exported: "Exported", out: Path) -> None:
+def _tell(came: Came, out: Path) -> None:
     where = "" if str(out) == "-" else f" in {out}"
-    print(f"{counted(exported.messages, 'message')}{where}", file=sys.stderr)
-    for damage in exported.damaged:
+    print(f"{came.what}{where}", file=sys.stderr)
+    for note in came.notes:
+        print(f"slipring: {note}", file=sys.stderr)
+    for damage in came.damaged:
         print(f"slipring: left out: {damage}", file=sys.stderr)
-    if exported.damaged:
+    if came.damaged:
         raise typer.Exit(1)
 
 

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from slipring.cli import interrupt
-from slipring.cli.access import Access, reaching
+from slipring.cli.access import Access
 from slipring.cli.display import counted
+from slipring.cli.grouped import grouped
+from slipring.cli.history_options import HistoryOptions
+from slipring.cli.import_history import import_history
 from slipring.cli.progress import Shown
 from slipring.errors import RecordingError, SlipringError
 
@@ -19,11 +22,13 @@ if TYPE_CHECKING:
     from slipring.recording.importing import Intake
 
 
-@reaching
-def import_(
+@grouped({"history": HistoryOptions, "access": Access})
+def import_(  # noqa: PLR0913 (each is an option, or several)
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="Parquet or JSON lines; - is standard input, lines."),
+        typer.Argument(
+            metavar="FILE", help="Parquet, JSON lines or CSV; - is standard input, JSON lines."
+        ),
     ],
     *,
     to: Annotated[
@@ -42,13 +47,17 @@ def import_(
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Pass over rows that are no message, and count them.")
     ] = False,
+    history: HistoryOptions,
     access: Access,
 ) -> None:
-    """Publish the messages of a file to a broker, or append them to a journal.
+    """Publish the messages or samples of a file to a broker, or append messages to a journal.
 
     A broker gets them at QoS 1, and what is counted is what it has acknowledged. A journal gets
-    them with their publishers and receive times. Only `topic` and `payload` must be in the file.
-    Ctrl-C says how to go on later.
+    messages with their publishers and receive times. Only `topic` and `payload` must be in the
+    file. Ctrl-C says how to go on later.
+
+    A CSV file, or a Parquet file without messages, is a history: a column of source times, and a
+    column for each parameter. Its parameters are declared, and its samples published as frames.
 
     For example:
 
@@ -57,9 +66,15 @@ def import_(
         slipring import flight.jsonl --journal old-flight/journal
 
         zcat history.jsonl.gz | slipring import - --skip-bad
+
+        slipring import history.csv --prefix gripen/39-7 --dictionary engine.csv
     """
-    if journal is None:
-        reached = access if to is None else dataclasses.replace(access, url=to)
+    reached = access if to is None else dataclasses.replace(access, url=to)
+    if history.is_asked_of(file):
+        if journal is not None or skip_bad:
+            raise typer.BadParameter("--journal and --skip-bad are for messages, not a history")
+        interrupt.run(import_history(file, history, reached, skip))
+    elif journal is None:
         interrupt.run(_into_broker(file, reached, skip=skip, skip_bad=skip_bad))
     elif to is not None:
         raise typer.BadParameter("give --to or --journal, not both")

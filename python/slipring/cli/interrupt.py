@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TypeVar
@@ -41,6 +41,12 @@ def heard(items: Iterable[Item]) -> Iterator[Item]:
             except StopIteration:
                 return
         yield item
+
+
+def blocking(work: Callable[[], Item]) -> Item:
+    """What the work returns, which blocks the loop; a signal ends it."""
+    with _blocking():
+        return work()
 
 
 async def _heard(work: Coroutine[Any, Any, None]) -> None:

@@ -10,6 +10,7 @@ from slipring.recording.moment import Moment, parse_moment
 
 if TYPE_CHECKING:
     from slipring.recording.journal import Recording
+    from slipring.spark.place import Broker
 
 PLACE = "an offset as @1200, a time (UTC) as 2026-01-02T03:04:05, or an age as -10m"
 
@@ -30,14 +31,14 @@ Filters = Annotated[
 
 
 def recording(
-    folder: Path, first: str | None, last: str | None, filters: list[str] | None
+    source: "Path | Broker", first: str | None, last: str | None, filters: list[str] | None
 ) -> "Recording":
     """Open the part of a journal that the options name."""
     from slipring.recording.journal import Recording
 
     now_ns = time.time_ns()
     return Recording(
-        folder,
+        source,
         first=_moment(first, now_ns),
         last=_moment(last, now_ns),
         filters=filters or (),

@@ -123,9 +123,10 @@ class _Playing:
         from slipring.recording.holder import is_open_for_writing
         from slipring.recording.replay import feeds_itself
 
-        if is_open_for_writing(recorded.folder) and feeds_itself(recorded, self._to_topic):
+        folder = recorded.folder
+        if folder and is_open_for_writing(folder) and feeds_itself(recorded, self._to_topic):
             print(
-                f"slipring: a broker has {recorded.folder} open: if it is {self._access.url}, it "
+                f"slipring: a broker has {folder} open: if it is {self._access.url}, it "
                 "records again what is replayed, under topics that this replay chooses from; "
                 "give --to-topic 'replay/{topic}' and a --filter to keep them apart",
                 file=sys.stderr,

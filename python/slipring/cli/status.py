@@ -71,9 +71,20 @@ def _summary(overview: Json) -> Table:
         ("subscriptions", f"{overview['subscriptions_total']:,}"),
         ("retained", f"{overview['retained']['messages']:,}"),
         ("waiting", f"{overview['waiting']['messages']:,} for their first subscriber"),
+        ("table", _table_line(overview["table"])),
         *journal_rows(broker["journal"]),
     ]
     return facts(rows)
+
+
+def _table_line(table: Json) -> str:
+    if not table["parameters"]:
+        return "no parameters"
+    return (
+        f"{table['parameters']:,} parameters, {table['stale']:,} stale, "
+        f"{table['samples_s']:,.0f} samples/s in {table['frames_s']:,.0f} frames/s, "
+        f"{table['refused']:,} refused, {table['selections']:,} selections"
+    )
 
 
 def _clients(overview: Json) -> Table:

@@ -144,13 +144,16 @@ class Bus:
             await publisher.send(messages)
         return publisher.settled
 
-    def subscribe(self, *filters: str, qos: int = 0) -> Subscription:
+    def subscribe(
+        self, *filters: str, qos: int = 0, properties: Mapping[str, str] | None = None
+    ) -> Subscription:
         """The messages of these topic filters: `async with bus.subscribe("a/#") as messages`.
 
         They come at this quality at most. Above QoS 0 a message is acknowledged when its reader
-        comes back for the next one.
+        comes back for the next one. The broker is told the properties: with `deliver`, `rate` or
+        another need, a Slipring broker sends samples of parameters, and nothing else.
         """
-        return Subscription(self._link, filters, qos)
+        return Subscription(self._link, filters, qos, tuple((properties or {}).items()))
 
     async def unsubscribe(self, *filters: str) -> None:
         """Gives up at the broker what an earlier subscription of this session has left there.
@@ -224,9 +227,11 @@ class Bus:
 
         A parameter that never had a sample is not among them.
         """
-        if isinstance(names, str):
-            return await self._home().current(chosen=names)
-        return await self._home().current(names=list(names))
+        from slipring.client.choice import Choice
+
+        return await self._home().current(
+            Choice([names], None) if isinstance(names, str) else Choice([], list(names))
+        )
 
     async def refusals(self) -> Changes[Refusal]:
         """What the broker does not take of this client's samples, from now on; also in the log."""

@@ -5,12 +5,12 @@ import contextlib
 import json
 import logging
 import weakref
-from collections.abc import Sequence
-from typing import Any
 
 from slipring.client.asking import Asking
 from slipring.client.changes import Changes
+from slipring.client.choice import Choice
 from slipring.client.clock import Clock
+from slipring.client.current import current_samples
 from slipring.client.declaration import Declaration
 from slipring.client.declared import Declared, Manner
 from slipring.client.incoming import Incoming
@@ -18,7 +18,7 @@ from slipring.client.link import Link
 from slipring.client.mirror import EVERYTHING, Mirror
 from slipring.errors import ConnectionLost, SlipringError
 from slipring.frames.table import Table
-from slipring.model import ConnectionChange, Message, Quality, Refusal, Sample
+from slipring.model import ConnectionChange, Message, Refusal, Sample
 
 REFUSED = "$slipring/refused"
 CLOSE_S = 10.0
@@ -61,13 +61,10 @@ class Parameters:
         """It is not declared again on another connection."""
         self._declared.discard(declared)
 
-    async def current(
-        self, *, names: Sequence[str] | None = None, chosen: str | None = None
-    ) -> dict[str, Sample]:
+    async def current(self, choice: Choice) -> dict[str, Sample]:
         """See `Bus.current`."""
-        body = {"filter": chosen} if names is None else {"names": list(names)}
-        answer = await self.asking.ask("values", body)
-        return {row["name"]: _sample(row) for row in answer["values"]}
+        samples, _ = await current_samples(self.asking, self.mirror, choice)
+        return samples
 
     async def refusals(self) -> Changes[Refusal]:
         """What the broker does not take from now on."""
@@ -108,12 +105,11 @@ class Parameters:
 
     async def _hear_refusals(self) -> None:
         if self._refused is None:
-            self._refused = Incoming(self.link, self._tell_refusal)
+            self._refused = Incoming(self.link, self._hear_refusal)
             await self._refused.subscribe([REFUSED])
 
-    def _tell_refusal(self, message: Message) -> None:
-        told = json.loads(message.payload)
-        refusal = Refusal(told["topic"], told["error"], told["message"], told["count"])
+    def tell_refusal(self, refusal: Refusal) -> None:
+        """To the log, and to who follows."""
         log.warning(
             "the broker at %s refused %d frames or samples for %s: %s",
             *(self.link.native.url, refusal.count, refusal.topic, refusal.message),
@@ -121,7 +117,7 @@ class Parameters:
         for follower in self._followers:
             follower.tell(refusal)
 
-
-def _sample(row: dict[str, Any]) -> Sample:
-    quality = Quality.of_words(row.get("quality", "good"), row.get("why"))
-    return Sample(row["value"], row["time"], quality, row.get("label"))
+    def _hear_refusal(self, message: Message) -> None:
+        told = json.loads(message.payload)
+        refusal = Refusal(told["topic"], told["error"], told["message"], told["count"])
+        self.tell_refusal(refusal)

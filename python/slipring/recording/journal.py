@@ -7,10 +7,11 @@ from pathlib import Path
 import pyarrow as pa
 
 from slipring.errors import JournalDamaged, RecordingError
-from slipring.native import JournalReader
+from slipring.native import JournalReader, RemoteJournal
 from slipring.recording.columns import EXPORT, check_filters, select
 from slipring.recording.moment import AtOffset, AtTime, Moment
 from slipring.spark.columns import record_batch
+from slipring.spark.place import Broker
 
 # What is in memory at once.
 PIECE_ROWS_MAX = 65_536
@@ -31,6 +32,10 @@ class Piece:
     end: int
 
 
+def _open(source: Path | Broker) -> JournalReader | RemoteJournal:
+    return source.open() if isinstance(source, Broker) else JournalReader(source)
+
+
 class Recording:
     """What one journal holds from `first` to `last`, of the topics that the filters match.
 
@@ -39,23 +44,33 @@ class Recording:
 
     def __init__(
         self,
-        folder: Path,
+        source: Path | Broker,
         *,
         first: Moment | None = None,
         last: Moment | None = None,
         filters: Sequence[str] = (),
     ) -> None:
         check_filters(filters)
-        self.folder = journal_folder(folder)
+        self.source = source if isinstance(source, Broker) else journal_folder(source)
         self.filters = tuple(filters)
-        self._reader = JournalReader(self.folder)
+        self._reader = _open(self.source)
         self.start = self._reader.first_offset if first is None else self._offset(first)
         self.end = self._reader.end_offset() if last is None else self._offset(last)
         if self.start > self.end:
             raise RecordingError(
-                f"nothing to read in {self.folder}: the range begins at offset {self.start} and "
+                f"nothing to read in {self.name}: the range begins at offset {self.start} and "
                 f"ends before it, at {self.end}"
             )
+
+    @property
+    def name(self) -> str:
+        """Where it is, in words."""
+        return self.source.url if isinstance(self.source, Broker) else str(self.source)
+
+    @property
+    def folder(self) -> Path | None:
+        """Its folder; None where a broker elsewhere has it."""
+        return None if isinstance(self.source, Broker) else self.source
 
     @property
     def identity(self) -> str:
@@ -65,10 +80,16 @@ class Recording:
     def __len__(self) -> int:
         return self.end - self.start
 
-    def pieces(self, on_damage: Callable[[JournalDamaged], None]) -> Iterator[Piece]:
-        """The messages in order. What cannot be read is told once, and passed over."""
-        at, stop = self.start, self.end
-        while at < self.end:
+    def pieces(
+        self,
+        on_damage: Callable[[JournalDamaged], None],
+        start: int | None = None,
+        end: int | None = None,
+    ) -> Iterator[Piece]:
+        """The messages in order, or a part of them. What cannot be read is told and passed over."""
+        at, last = self.start if start is None else start, self.end if end is None else end
+        stop = last
+        while at < last:
             try:
                 columns = self._reader.read(at, min(stop, at + PIECE_ROWS_MAX), PIECE_BYTES_MAX)
             except JournalDamaged as damage:
@@ -76,9 +97,9 @@ class Recording:
                     stop = damage.start
                 else:
                     on_damage(damage)
-                    at, stop = damage.end, self.end
+                    at, stop = damage.end, last
                 continue
-            at, stop = columns.end, stop if columns.end < stop else self.end
+            at, stop = columns.end, stop if columns.end < stop else last
             yield Piece(select(record_batch(columns, EXPORT.names), self.filters), at)
 
     def _offset(self, moment: Moment) -> int:
@@ -93,5 +114,5 @@ class Recording:
         if first <= offset <= end:
             return offset
         raise RecordingError(
-            f"{self.folder} has no offset {offset}: it holds offsets {first} to {end}"
+            f"{self.name} has no offset {offset}: it holds offsets {first} to {end}"
         )

@@ -88,7 +88,7 @@ class Replay:
         await self._pass()
         while loop:
             if self._schedule is None:
-                raise RecordingError(f"no message of {self._recording.folder} is there to loop")
+                raise RecordingError(f"no message of {self._recording.name} is there to loop")
             self._schedule = self._schedule.again(self._due_ns)
             self._due_ns = EARLIEST_NS
             await self._pass()

@@ -36,6 +36,9 @@ pub(crate) fn ask(asked: &Asked<'_>, name: &str, feed: &mut Feed, reply: &mut Ve
     }
     let told = broker.table_changed(&mut inner, &outcome.change, feed);
     drop(inner);
+    if name == "declare" && outcome.refused.is_none() {
+        asked.link.publishes();
+    }
     tell(broker, feed, told);
     reply.append(&mut envelope.packet(&outcome.answer, terms));
     Reason::Success

@@ -1,0 +1,46 @@
+"""Every parameter that a journal's frames may be about, removed ones too."""
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from slipring.frames import Table
+from slipring.model import Entry, Parameter
+from slipring.native import journal_table, match_topics
+
+
+class Definitions:
+    """A table, and the parameters whose names others have now."""
+
+    def __init__(self, identity: int, entries: Iterable[Entry], flaws: Sequence[str] = ()) -> None:
+        self.entries = sorted(entries, key=lambda entry: entry.index)
+        """By index; a name may come several times, the last one is the current one."""
+        self.flaws = list(flaws)
+        """What could not be read on the way to them."""
+        self.table = Table(identity)
+        for entry in self.entries:
+            self.table.put(entry)
+
+    def matching(self, filters: Sequence[str]) -> list[Entry]:
+        """Those whose topics one of the filters matches, by name: a group stands together."""
+        chosen = match_topics(filters, [entry.name for entry in self.entries])
+        found = [entry for entry, is_chosen in zip(self.entries, chosen, strict=True) if is_chosen]
+        return sorted(found, key=lambda entry: (entry.name, entry.index))
+
+    def named(self, names: Iterable[str]) -> list[Entry]:
+        """Those with these names, in the order of the names."""
+        by_name: dict[str, list[Entry]] = {}
+        for entry in self.entries:
+            by_name.setdefault(entry.name, []).append(entry)
+        return [entry for name in names for entry in by_name[name]]
+
+
+def of_journal(folder: Path) -> Definitions:
+    """The definitions in a journal; none where no parameter was declared."""
+    found, flaws = journal_table(folder)
+    listed: dict[str, Any] = json.loads(found) if found else {"table": 0, "parameters": []}
+    entries = [
+        Entry(one["index"], one["name"], Parameter.of_json(one)) for one in listed["parameters"]
+    ]
+    return Definitions(listed["table"], entries, flaws)

@@ -1,0 +1,188 @@
+"""A long Parquet file of samples: a row for each, as `slipring export --parameters` writes it."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from slipring.errors import RecordingError
+from slipring.frames.arrays import Octets, Times, Values
+from slipring.model import Kind, Parameter, Status
+from slipring.recording.history.file_cells import WrongCell, read_column
+from slipring.recording.history.history_file import Block
+from slipring.recording.history.parquet_forms import PARAMETERS
+from slipring.recording.history.parquet_history import ParquetSource, parameter_of
+from slipring.recording.history.patches import Patch
+from slipring.recording.time_format import TimeFormat
+
+NEEDED = ("name", "value")
+VALUES = ("value", "integer", "text", "bytes")
+"""The columns that have values: of numbers, exactly of whole numbers, of texts, of bytes."""
+BY_COLUMN = {"value": "f64", "integer": "i64", "text": "text", "bytes": "bytes"}
+ROWS_MAX = 262_144
+
+
+def is_long(schema: pa.Schema) -> bool:
+    """Whether a file is of this form."""
+    return all(name in schema.names for name in NEEDED)
+
+
+class LongParquetHistory:
+    """Reads rows, and puts those of a parameter together."""
+
+    def __init__(
+        self, source: ParquetSource, time_column: str | None, form: TimeFormat | None
+    ) -> None:
+        self._source = source
+        self._form = form
+        self._time = time_column or "time"
+        names = source.schema.names
+        if self._time not in names:
+            raise RecordingError(
+                f"{source.name} has no column {self._time!r} for the times; name it with "
+                "--time-column"
+            )
+        self._given = [name for name in (*VALUES, "quality", "reason") if name in names]
+        self.name = source.name
+        self.total: int | None = source.total
+        self._definitions = self._said()
+        self.columns = list(self._definitions) or self._names()
+
+    def place(self, row: int) -> str:
+        """A row's place in words."""
+        return self._source.place(row)
+
+    def known(self) -> Mapping[str, Parameter]:
+        """By the definitions in the file's metadata."""
+        return self._definitions
+
+    def guessed(self, columns: Sequence[str]) -> Mapping[str, Parameter]:
+        """By the columns that have their values."""
+        found: dict[str, str] = {}
+        given = [name for name in VALUES if name in self._given]
+        for _, batch in self._source.batches(["name", *given], 0, ROWS_MAX):
+            table = pa.table(batch)
+            counts = table.group_by("name").aggregate([(name, "count") for name in given])
+            for row in counts.to_pylist():
+                there = [name for name in given if row[f"{name}_count"]]
+                if there:
+                    last = next(
+                        name for name in ("bytes", "text", "integer", "value") if name in there
+                    )
+                    found[row["name"]] = last
+        return {name: Parameter(BY_COLUMN[found[name]]) for name in columns if name in found}
+
+    def blocks(self, types: Mapping[str, Parameter], skip: int) -> Iterator[Block]:
+        """See HistoryFile."""
+        places = {name: place for place, name in enumerate(types)}
+        for first, batch in self._source.batches(
+            ["name", self._time, *self._given], skip, ROWS_MAX
+        ):
+            times = self._source.times(batch.column(self._time), self._form, first)
+            rows = _Rows(batch, times, _qualities(batch))
+            try:
+                made = [
+                    rows.patch(places[name], types[name], chosen)
+                    for name, chosen in rows.by_name()
+                    if name in places
+                ]
+            except WrongCell as wrong:
+                raise RecordingError(f"{self.place(first + wrong.row)}: {wrong}") from None
+            end = first + batch.num_rows
+            yield Block([one for one in made if one is not None], first, end, end)
+
+    def _said(self) -> dict[str, Parameter]:
+        given = (self._source.schema.metadata or {}).get(PARAMETERS)
+        if given is None:
+            return {}
+        try:
+            found: dict[str, Any] = json.loads(given)
+        except ValueError as error:
+            raise RecordingError(f"{self.name}: its definitions are no JSON: {error}") from None
+        return {name: parameter_of(self.name, name, one) for name, one in found.items()}
+
+    def _names(self) -> list[str]:
+        found: dict[str, None] = {}
+        for _, batch in self._source.batches(["name"], 0, ROWS_MAX):
+            found |= dict.fromkeys(pc.unique(batch.column("name")).to_pylist())
+        if None in found:
+            raise RecordingError(f"{self.name}: a row has no name")
+        return list(found)
+
+
+class _Rows:
+    """Rows of several parameters."""
+
+    def __init__(self, batch: pa.RecordBatch, times: Times, qualities: Octets) -> None:
+        self._batch = batch
+        self._times = times
+        self._qualities = qualities
+
+    def by_name(self) -> Iterator[tuple[str, Times]]:
+        """The rows of each parameter, in their order."""
+        names = self._batch.column("name")
+        if not pa.types.is_dictionary(names.type):
+            names = names.dictionary_encode()
+        codes = np.asarray(pc.fill_null(names.indices, -1))
+        order = np.argsort(codes, kind="stable")
+        found, starts = np.unique(codes[order], return_index=True)
+        words = names.dictionary.to_pylist()
+        for code, rows in zip(found.tolist(), np.split(order, starts[1:]), strict=True):
+            if code >= 0:
+                yield words[code], rows
+
+    def patch(self, place: int, parameter: Parameter, rows: Times) -> Patch | None:
+        """The samples of one parameter; None where its rows have no value."""
+        name = self._column(parameter)
+        try:
+            values, present = self._values(parameter, name, rows)
+        except WrongCell as wrong:
+            raise WrongCell(int(rows[wrong.row]), name, str(wrong)) from None
+        if not present.any():
+            return None
+        chosen = rows[present]
+        qualities = self._qualities[chosen]
+        return Patch(
+            parameter.kind,
+            np.array([place], np.int32),
+            self._times[chosen],
+            values[present][:, None],
+            qualities[:, None] if qualities.any() else None,
+        )
+
+    def _column(self, parameter: Parameter) -> str:
+        names = self._batch.schema.names
+        if parameter.kind in {Kind.TEXT, Kind.BYTES}:
+            return parameter.kind.word
+        is_whole = parameter.kind not in {Kind.F32, Kind.F64}
+        return "integer" if is_whole and "integer" in names else "value"
+
+    def _values(self, parameter: Parameter, name: str, rows: Times) -> tuple[Values, Any]:
+        if name not in self._batch.schema.names:
+            raise WrongCell(0, name, "the file has no such column")
+        column = self._batch.column(name).take(pa.array(rows))
+        if parameter.kind is Kind.BOOL:
+            column = column.cast(pa.bool_())
+        elif parameter.kind is Kind.U64 and name == "integer" and column.null_count:
+            texts = self._batch.column("text").take(pa.array(rows))
+            column = pc.coalesce(column.cast(pa.string()), texts)
+        elif parameter.kind is Kind.F32:
+            column = column.cast(pa.float32(), safe=False)
+        plain = Parameter(parameter.kind.word)
+        return read_column(name, plain, column)
+
+
+def _qualities(batch: pa.RecordBatch) -> Octets:
+    """Good where nothing is said."""
+    octets = np.zeros(batch.num_rows, np.uint8)
+    if "quality" in batch.schema.names:
+        words = batch.column("quality").cast(pa.string())
+        status = pc.index_in(words, pa.array([status.word for status in Status]))
+        octets |= np.asarray(pc.fill_null(status, 0)).astype(np.uint8) << 6
+    if "reason" in batch.schema.names:
+        reasons = pc.fill_null(batch.column("reason").cast(pa.uint8()), 0)
+        octets |= np.asarray(reasons) & 0x3F
+    return octets

@@ -1,0 +1,101 @@
+"""Samples as Parquet files: long, a row for each sample; wide, a row for each time."""
+
+import json
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from slipring.recording.history.arrow_cells import ArrowCells
+from slipring.recording.history.cells import Cells, Layout
+from slipring.recording.history.chosen import Chosen
+from slipring.recording.history.long import SCHEMA, to_table
+from slipring.recording.history.samples import Samples
+
+PARAMETERS = b"slipring.parameters"
+"""In the metadata of a long file: the definitions by name, as JSON."""
+JOURNAL = b"slipring.journal"
+ROW_GROUP_ROWS = 1_000_000
+GROWTH_GROUPS = 8
+GROWTH_MAX = 4
+"""Row groups of a wide file become twice as large after so many, up to so many times: the writer
+keeps about a kilobyte for every column of every row group until the end.
+"""
+
+_COUNTING = ("offset", "receive_time", "time")
+
+
+class LongParquet:
+    """Samples in the order of their arrival."""
+
+    def __init__(self, stream: BinaryIO, chosen: Chosen, identity: str) -> None:
+        self._table = chosen.table
+        definitions = {one.name: one.entry.parameter.as_json() for one in chosen.columns}
+        metadata = {JOURNAL: identity, PARAMETERS: json.dumps(definitions, ensure_ascii=False)}
+        self._waiting: list[pa.Table] = []
+        self._rows = 0
+        self._writer = pq.ParquetWriter(
+            stream,
+            SCHEMA.with_metadata(metadata),
+            compression="zstd",
+            compression_level=1,
+            use_dictionary=["name", "quality", "reason", "text"],
+            column_encoding=dict.fromkeys(_COUNTING, "DELTA_BINARY_PACKED"),
+        )
+
+    def write(self, parts: list[Samples]) -> None:
+        """Add some; they are written when there are enough for a row group."""
+        made = to_table(self._table, parts)
+        self._waiting.append(made)
+        self._rows += made.num_rows
+        if self._rows >= ROW_GROUP_ROWS:
+            self._flush()
+
+    def close(self) -> None:
+        self._flush()
+        self._writer.close()
+
+    def _flush(self) -> None:
+        if self._rows:
+            whole = pa.concat_tables(self._waiting).unify_dictionaries()
+            self._writer.write_table(whole, row_group_size=self._rows)
+        self._waiting, self._rows = [], 0
+
+
+class WideParquet:
+    """A column for each parameter. A field's metadata have the definition."""
+
+    def __init__(self, stream: BinaryIO, rows: ArrowCells, layout: Layout, identity: str) -> None:
+        self._rows = rows
+        self._waiting: list[pa.RecordBatch] = []
+        self._count = 0
+        self._groups = 0
+        self._rows_max = layout.rows_max
+        self._schema = rows.schema.with_metadata({JOURNAL: identity})
+        self._writer = pq.ParquetWriter(
+            stream,
+            self._schema,
+            compression="zstd",
+            compression_level=1,
+            use_dictionary=[field.name for field in rows.schema if pa.types.is_string(field.type)],
+            write_statistics=[rows.schema.names[0]],
+        )
+
+    def write(self, cells: Cells) -> None:
+        """Add rows; they are written when there are enough for a row group."""
+        self._waiting.append(self._rows.batch(cells))
+        self._count += len(cells.times)
+        growth = min(GROWTH_MAX, 1 << self._groups // GROWTH_GROUPS)
+        if self._count >= self._rows_max * growth:
+            self._flush()
+
+    def close(self) -> None:
+        self._flush()
+        self._writer.close()
+
+    def _flush(self) -> None:
+        if self._count:
+            whole = pa.Table.from_batches(self._waiting).cast(self._schema)
+            self._writer.write_table(whole, row_group_size=self._count)
+            self._groups += 1
+        self._waiting, self._count = [], 0

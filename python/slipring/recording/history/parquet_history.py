@@ -1,0 +1,143 @@
+"""A Parquet file of samples: wide, a row for each time; or long, a row for each sample."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from slipring.errors import RecordingError
+from slipring.frames.arrays import Times
+from slipring.model import Parameter
+from slipring.recording.history.arrow_cells import PARAMETER
+from slipring.recording.history.arrow_types import ARROW_TYPES
+from slipring.recording.history.file_cells import FileCells, WrongCell
+from slipring.recording.history.heading import Heading
+from slipring.recording.history.history_file import Block
+from slipring.recording.history.patches import patches
+from slipring.recording.history.time_texts import read_values
+from slipring.recording.time_format import TimeFormat
+
+BLOCK_CELLS = 2_000_000
+
+
+class ParquetSource:
+    """What both forms share: the rows of a file, and their places."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = str(path)
+        try:
+            self.file = pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
+        except (OSError, pa.ArrowException) as error:
+            raise RecordingError(f"{path} is not a Parquet file: {_short(error)}") from None
+        self.schema: pa.Schema = self.file.schema_arrow
+        self.total: int = self.file.metadata.num_rows
+
+    def place(self, row: int) -> str:
+        """A row's place in words."""
+        return f"{self.name}, row {row + 1:,}"
+
+    def batches(
+        self, columns: Sequence[str], skip: int, rows_max: int
+    ) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Rows behind the first `skip`, with the number of the first of them."""
+        first = 0
+        try:
+            for batch in self.file.iter_batches(rows_max, columns=list(columns)):
+                begin = min(max(0, skip - first), batch.num_rows)
+                if begin < batch.num_rows:
+                    yield first + begin, batch[begin:]
+                first += batch.num_rows
+        except (OSError, pa.ArrowException) as error:
+            raise RecordingError(f"{self.place(first)}: {_short(error)}") from None
+
+    def times(self, column: pa.Array, form: TimeFormat | None, first: int) -> Times:
+        """The source times; raises RecordingError."""
+        try:
+            found = read_values(column, form)
+        except pa.ArrowException as error:
+            raise RecordingError(
+                f"{self.place(first)}: {column.type} is no time: {_short(error)}"
+            ) from None
+        if found.wrong is not None:
+            value = column[found.wrong].as_py()
+            raise RecordingError(f"{self.place(first + found.wrong)}: {value!r} is no time")
+        return found.times
+
+
+class WideParquetHistory:
+    """A column for each parameter. What slipring exported has the definitions with it."""
+
+    def __init__(
+        self, source: ParquetSource, time_column: str | None, form: TimeFormat | None
+    ) -> None:
+        self._source = source
+        self._form = form
+        self._heading = Heading(source.name, source.schema.names, time_column)
+        self.name = source.name
+        self.total: int | None = source.total
+        self.columns = self._heading.columns
+
+    def place(self, row: int) -> str:
+        """A row's place in words."""
+        return self._source.place(row)
+
+    def known(self) -> Mapping[str, Parameter]:
+        """By the definition in its metadata, else by its type."""
+        return {column: self._known(self._source.schema.field(column)) for column in self.columns}
+
+    def guessed(self, columns: Sequence[str]) -> Mapping[str, Parameter]:
+        """All are known."""
+        return {}
+
+    def blocks(self, types: Mapping[str, Parameter], skip: int) -> Iterator[Block]:
+        """See HistoryFile."""
+        reader = FileCells(types)
+        names = [self._heading.time, *types, *self._heading.qualities]
+        rows_max = max(1, BLOCK_CELLS // len(names))
+        for first, batch in self._source.batches(names, skip, rows_max):
+            times = self._source.times(batch.column(self._heading.time), self._form, first)
+            try:
+                columns = dict(zip(batch.schema.names, batch, strict=True))
+                cells = reader.cells(times, columns)
+            except WrongCell as wrong:
+                raise RecordingError(f"{self.place(first + wrong.row)}: {wrong}") from None
+            end = first + batch.num_rows
+            yield Block(list(patches(cells)), first, end, end)
+
+    def _known(self, field: pa.Field) -> Parameter:
+        given = (field.metadata or {}).get(PARAMETER)
+        if given is not None:
+            return parameter_of(self.name, field.name, given)
+        return _by_type(self.name, field)
+
+
+def parameter_of(file: str, name: str, definition: bytes | Mapping[str, object]) -> Parameter:
+    """A definition in a file's metadata."""
+    try:
+        found = json.loads(definition) if isinstance(definition, bytes) else definition
+        return Parameter.of_json(found)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RecordingError(f"{file}: the definition of {name!r} is none: {error}") from None
+
+
+def _by_type(file: str, field: pa.Field) -> Parameter:
+    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    for one, known in ARROW_TYPES.items():
+        if kind == known:
+            return Parameter(one.word)
+    if pa.types.is_large_string(kind):
+        return Parameter("text")
+    if pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+        return Parameter("bytes")
+    if pa.types.is_decimal(kind) or pa.types.is_floating(kind):
+        return Parameter("f64")
+    raise RecordingError(
+        f"{file}: column {field.name!r} is {field.type}, which no parameter is; leave it out, or "
+        "give its type with --type"
+    )
+
+
+def _short(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -1,0 +1,101 @@
+"""What each column of a file is as a parameter: its topic and its definition. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from slipring.errors import InvalidTopic, RecordingError
+from slipring.frames import Table
+from slipring.model import Parameter
+from slipring.native import check_topic
+from slipring.recording.history.history_file import HistoryFile
+
+
+@dataclass(frozen=True)
+class Said:
+    """What is known about parameters beside the file; the first that knows one says it."""
+
+    types: Mapping[str, str] = field(default_factory=dict)
+    """Types by column or topic, as given on the command line."""
+    dictionary: Mapping[str, Parameter] = field(default_factory=dict)
+    """Definitions by column or topic."""
+    table: Table = field(default_factory=Table)
+    """The broker's, where a parameter may be declared already."""
+
+
+class Settled:
+    """The parameters of an import, in their order."""
+
+    def __init__(self, file: HistoryFile, prefix: str, said: Said) -> None:
+        """Raises RecordingError where a column cannot be a parameter."""
+        self._file = file
+        self._prefix = prefix
+        topics = {column: self._topic(column) for column in file.columns}
+        _refuse_twice(file.name, topics)
+        _refuse_unknown(file, topics, said.types)
+        found = self._known(topics, said)
+        rest = [column for column in topics if column not in found]
+        guessed = file.guessed(rest) if rest else {}
+        self.types = {
+            column: found.get(column) or guessed[column]
+            for column in topics
+            if column in found or column in guessed
+        }
+        """By column, without those that have no value."""
+        self.topics = [topics[column] for column in self.types]
+        self.empty = [column for column in topics if column not in self.types]
+        if not self.types:
+            raise RecordingError(f"{file.name} has no sample")
+
+    @property
+    def common(self) -> str:
+        """The levels that all topics begin with; none where there are no such levels."""
+        levels = [topic.split("/")[:-1] for topic in self.topics]
+        shared = []
+        for same in zip(*levels, strict=False):
+            if len(set(same)) > 1:
+                break
+            shared.append(same[0])
+        return "/".join(shared)
+
+    def _topic(self, column: str) -> str:
+        has_it = not self._prefix or column.startswith(f"{self._prefix}/")
+        topic = column if has_it else f"{self._prefix}/{column}"
+        try:
+            check_topic(topic)
+        except InvalidTopic as error:
+            raise RecordingError(f"{self._file.name}: column {column!r}: {error}") from None
+        return topic
+
+    def _known(self, topics: Mapping[str, str], said: Said) -> dict[str, Parameter]:
+        own = self._file.known()
+        found = {}
+        for column, topic in topics.items():
+            one = _said_of(column, topic, said) or own.get(column)
+            if one is not None:
+                found[column] = one
+        return found
+
+
+def _said_of(column: str, topic: str, said: Said) -> Parameter | None:
+    for name in (column, topic):
+        if name in said.types:
+            return Parameter(said.types[name])
+        if name in said.dictionary:
+            return said.dictionary[name]
+    entry = said.table.get(topic)
+    return None if entry is None else entry.parameter
+
+
+def _refuse_twice(file: str, topics: Mapping[str, str]) -> None:
+    columns: dict[str, str] = {}
+    for column, topic in topics.items():
+        if topic in columns:
+            both = f"{columns[topic]!r} and {column!r}"
+            raise RecordingError(f"{file}: the columns {both} are both {topic!r} with this prefix")
+        columns[topic] = column
+
+
+def _refuse_unknown(file: HistoryFile, topics: Mapping[str, str], types: Mapping[str, str]) -> None:
+    for name in types:
+        if name not in topics and name not in topics.values():
+            raise RecordingError(f"{file.name} has no column {name!r}, for which a type is given")
