@@ -41,7 +41,8 @@ fn frame((quality, value): (u8, u64), table: u32) -> Vec<u8> {
     let mut buf = FrameBuf::new();
     for index in 2 * u32::from(b'a')..=2 * u32::from(b'c') {
         let is_text = index % 2 == 1 || index == 196 && value % 4 == 3;
-        let value = if is_text { ValueView::Text(&text) } else { ValueView::F64(f64::from(value as u32)) };
+        let value =
+            if is_text { ValueView::Text(&text) } else { ValueView::F64(f64::from(value as u32)) };
         let time_ns = i64::from(index) / 2;
         let sample = Sample { index, time_ns, quality: Quality(quality), value };
         buf.push_samples(value.kind(), &mut [sample]).unwrap();
