@@ -145,8 +145,8 @@ def test_a_kept_frame_is_read_like_the_reference_reads_it(name: str) -> None:
 
 def test_numbers_stay_where_they_are_in_the_payload() -> None:
     numbers = array("d", [1.5, -2.0, 3.25])
-    run = ("row", 11, array("I", [1, 2, 7]), 5, numbers, 0)
-    data = encode_frame([run], table=1, sequence=2, sent_ns=3)
+    indices = array("I", [1, 2, 7])
+    data = encode_frame([("row", 11, indices, 5, numbers, 0)], table=1, sequence=2, sent_ns=3)
     place = decode_frame(data).runs[0].values
     assert isinstance(place, tuple)
     assert place[0] is data

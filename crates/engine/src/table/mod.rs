@@ -95,7 +95,9 @@ impl SharedTable {
 
     /// From now on somebody is interested.
     fn use_it(&self) {
-        self.used.store(true, Ordering::Release);
+        if !self.used.swap(true, Ordering::AcqRel) {
+            self.sooner.notify_one(); // the beat begins, and with it the look for silence
+        }
     }
 }
 

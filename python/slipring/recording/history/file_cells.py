@@ -64,7 +64,7 @@ def read_column(name: str, parameter: Parameter, column: pa.Array) -> tuple[Valu
         numbers = column if column.type == kind else column.cast(kind)
     except pa.ArrowException:
         return _parsed(name, parameter, column), present
-    return np.asarray(pc.fill_null(numbers, pa.scalar(0, kind).cast(kind))), present
+    return np.asarray(pc.fill_null(numbers, pa.scalar(0, pa.int64()).cast(kind))), present
 
 
 def _parsed(name: str, parameter: Parameter, column: pa.Array) -> Values:

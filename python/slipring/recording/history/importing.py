@@ -101,5 +101,5 @@ class Import:
     def _where(self, frame: int) -> str:
         """The rows of a frame, in words."""
         block = self.rows.refuse(frame)
-        more = block.end - block.first - 1
-        return self.place(block.first) + (f" or in the {more:,} rows behind it" if more else "")
+        count, first = block.end - block.first, self.place(block.first)
+        return first if count == 1 else f"one of the {count:,} rows from {first}, on"

@@ -1,6 +1,7 @@
 """Samples that go into frames: parameters of one kind that have values at the same times. Pure."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,21 +83,26 @@ class Frames:
 
 
 def _cut(patch: Patch) -> Iterator[Patch]:
-    """Pieces that fit into a frame, earlier rows first."""
+    """Pieces that fit into a frame, earlier rows first. In a run no time goes back."""
     width = _width(patch)
     columns = max(1, FRAME_BYTES // width)
+    back = [0, *(np.flatnonzero(np.diff(patch.times) < 0) + 1).tolist(), len(patch.times)]
     for left in range(0, len(patch.columns), columns):
         some = slice(left, left + columns)
         rows = max(1, FRAME_BYTES // (width * len(patch.columns[some])))
-        for top in range(0, len(patch.times), rows):
-            part = slice(top, top + rows)
-            yield Patch(
-                patch.kind,
-                patch.columns[some],
-                patch.times[part],
-                patch.values[part, some],
-                None if patch.qualities is None else patch.qualities[part, some],
-            )
+        for start, end in pairwise(back):
+            for top in range(start, end, rows):
+                yield _piece(patch, slice(top, min(end, top + rows)), some)
+
+
+def _piece(patch: Patch, rows: slice, columns: slice) -> Patch:
+    return Patch(
+        patch.kind,
+        patch.columns[columns],
+        patch.times[rows],
+        patch.values[rows, columns],
+        None if patch.qualities is None else patch.qualities[rows, columns],
+    )
 
 
 def _width(patch: Patch) -> int:
