@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+import re
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from slipring import Chunk, Chunks, DeclareRefused, PublishRefused, RequestFaile
 from tests.client.relay import relay_to
 from tests.client.table_broker import TableBroker
 from tests.configured_broker import Configured
+from tests.limited_broker import Limited
 from tests.running_broker import RunningBroker
 
 WAIT_S = 30
@@ -209,7 +211,22 @@ async def test_a_slow_reader_sees_the_gap_and_it_is_counted(configured: Configur
         assert lost > 0
         assert len(found) + lost == SENT
         assert chunks.lost == lost
-    broker.line(f"{lost} messages: it does not keep up")
+    counted = 0
+    while counted < lost:
+        line = broker.line("it does not keep up")
+        counted += int(re.findall(r"(\d+) messages?: ", line)[0])
+    assert counted == lost
+
+
+async def test_streams_a_further_one_is_refused_and_counted(limited: Limited) -> None:
+    broker = limited(streams=1)
+    async with slipring.connect(broker.running.url) as bus:
+        await bus.declare_stream("one", media=PCM)
+        assert broker.reached("streams") == 0
+        with pytest.raises(DeclareRefused, match=r"room for 1 \(limits.streams\)"):
+            await bus.declare_stream("two", media=PCM)
+        await bus.declare_stream("one", media=PCM, description="again")
+        assert broker.reached("streams") == 1
 
 
 @pytest.mark.parametrize(

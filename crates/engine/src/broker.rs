@@ -26,7 +26,7 @@ use crate::losses::Losing;
 use crate::notices::Notices;
 use crate::passwords::Passwords;
 use crate::reading::Reading;
-use crate::recovery::{self, Recovered};
+use crate::recovery::{self, Recovered, Tables};
 use crate::registry::Registry;
 use crate::routes::{Audience, Routes};
 use crate::stored::Shelf;
@@ -125,12 +125,7 @@ impl Broker {
         Ok((broker, recovered))
     }
 
-    fn new(
-        plan: Plan,
-        journal: Option<Journal>,
-        gates: Arc<Gates>,
-        tables: (SharedTable, SharedStreams),
-    ) -> Self {
+    fn new(plan: Plan, journal: Option<Journal>, gates: Arc<Gates>, tables: Tables) -> Self {
         Self {
             plan: ArcSwap::from_pointee(plan),
             events: Events::default(),

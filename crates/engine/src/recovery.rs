@@ -36,8 +36,11 @@ pub struct Recovered {
     pub took: Duration,
 }
 
+/// The table, and the streams.
+pub(crate) type Tables = (SharedTable, SharedStreams);
+
 /// The table and the streams that the journal knows, or new ones.
-pub(crate) fn tables(state: Option<&State>, rules: &TableRules) -> (SharedTable, SharedStreams) {
+pub(crate) fn tables(state: Option<&State>, rules: &TableRules) -> Tables {
     let catalog = state.map(|state| state.ledger.streams().clone()).unwrap_or_default();
     let run = RandomState::new().hash_one(1) as u32;
     (SharedTable::new(table(state, rules)), SharedStreams::new(Streams::new(catalog, run)))

@@ -3,7 +3,7 @@
 import contextlib
 import dataclasses
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
@@ -54,8 +54,8 @@ def export(  # noqa: PLR0913 (each is an option, or several)
     Messages become Parquet or JSON lines. With --parameters or --names, samples become Parquet
     (a row for each sample, or --wide), CSV (a row for each time, or --grid), or MCAP.
 
-    The broker may be running. A file gets its name when it is whole; Ctrl-C leaves nothing.
-    What is damaged in the journal is told and passed over, and the exit code is then 1.
+    The broker may be running. A file gets its name when it is whole; Ctrl-C leaves nothing. What is
+    damaged in the journal is told and passed over, and the exit code is then 1.
 
     For example:
 
@@ -72,17 +72,12 @@ def export(  # noqa: PLR0913 (each is an option, or several)
     interrupt.also_on_sigterm()
     reached = dataclasses.replace(access, url=journal)
     source = reached.journal() if journal.startswith(SCHEMES) else Path(journal)
+    if samples.is_given and filters:
+        raise typer.BadParameter("--filter is for messages; --parameters chooses samples")
+    write = _writing(samples, out, form, reached)
     try:
-        if samples.is_given:
-            _refuse_filters(filters)
-            shape = samples.shape(form_of_samples(out, form))
-            with _opened(out) as stream:
-                recorded = recording(source, first, last, None)
-                came = export_samples(recorded, samples, shape, reached, stream)
-        else:
-            chosen = form_of(out, form)
-            with _opened(out) as stream:
-                came = _export_messages(recording(source, first, last, filters), chosen, stream)
+        with _opened(out) as stream:
+            came = write(recording(source, first, last, filters), stream)
     except BrokenPipeError:
         return  # nobody reads any more
     except KeyboardInterrupt:
@@ -92,9 +87,15 @@ def export(  # noqa: PLR0913 (each is an option, or several)
     _tell(came, out)
 
 
-def _refuse_filters(filters: list[str] | None) -> None:
-    if filters:
-        raise typer.BadParameter("--filter is for messages; --parameters chooses samples")
+def _writing(
+    samples: SampleOptions, out: Path, form: Form | None, reached: Access
+) -> "Callable[[Recording, BinaryIO], Came]":
+    """What writes the file that was asked for; raises if there is none such."""
+    if not samples.is_given:
+        chosen = form_of(out, form)
+        return lambda recorded, stream: _export_messages(recorded, chosen, stream)
+    shape = samples.shape(form_of_samples(out, form))
+    return lambda recorded, stream: export_samples(recorded, samples, shape, reached, stream)
 
 
 def _export_messages(recorded: "Recording", form: Form, stream: BinaryIO) -> Came:

@@ -80,10 +80,10 @@ def _summary(overview: Json) -> Table:
 def _table_line(table: Json) -> str:
     if not table["parameters"]:
         return "no parameters"
+    refused = f", {table['refused']:,} refused" if table["refused"] else ""
     return (
         f"{table['parameters']:,} parameters, {table['stale']:,} stale, "
-        f"{table['samples_s']:,.0f} samples/s in {table['frames_s']:,.0f} frames/s, "
-        f"{table['refused']:,} refused, {table['selections']:,} selections"
+        f"{table['samples_s']:,.0f} samples/s in {table['frames_s']:,.0f} frames/s{refused}"
     )
 
 

@@ -1,8 +1,5 @@
 """Chunks of streams, to iterate over. Fetches only what its reader asks for."""
 
-from collections import deque
-from collections.abc import Iterable
-
 from slipring.client.link import Link
 from slipring.client.subscription import Subscription
 from slipring.model import Chunk, Message
@@ -25,7 +22,6 @@ class Chunks:
         self._inner = Subscription(link, filters, 0, (("deliver", "stream"), *begin))
         self._places: dict[str, tuple[str, int]] = {}
         """The run and the next sequence of each topic."""
-        self._ready: deque[Chunk] = deque()
 
     async def __aenter__(self) -> "Chunks":
         await self._inner.__aenter__()
@@ -37,29 +33,26 @@ class Chunks:
     def close(self) -> None:
         """Ends it, and whoever iterates over it; closing twice is fine."""
         self._inner.unsubscribe()
-        self._ready.clear()
 
     def __aiter__(self) -> "Chunks":
         return self
 
     async def __anext__(self) -> Chunk:
-        while not self._ready:
-            messages = await self._inner.fetch()
-            if not messages:
-                raise StopAsyncIteration
-            self._ready.extend(self._new(messages))
-        return self._ready.popleft()
+        async for message in self._inner:
+            chunk = self._new(message)
+            if chunk is not None:
+                return chunk
+        raise StopAsyncIteration
 
-    def _new(self, messages: list[Message]) -> Iterable[Chunk]:
-        """Without those that came before: another connection begins with what is kept."""
-        for message in messages:
-            said = dict(message.properties)
-            sequence, run = int(said["seq"]), said["run"]
-            known, expected = self._places.get(message.topic, (run, sequence))
-            if known == run and sequence < expected:
-                continue
-            lost = sequence - expected if known == run else 0
-            self.lost += lost
-            self._places[message.topic] = (run, sequence + 1)
-            media = message.content_type or ""
-            yield Chunk(message.topic, sequence, int(said["time"]), message.payload, media, lost)
+    def _new(self, message: Message) -> Chunk | None:
+        """None if it came before: another connection begins with what is kept."""
+        said = dict(message.properties)
+        sequence, run = int(said["seq"]), said["run"]
+        known, expected = self._places.get(message.topic, (run, sequence))
+        if known == run and sequence < expected:
+            return None
+        lost = sequence - expected if known == run else 0
+        self.lost += lost
+        self._places[message.topic] = (run, sequence + 1)
+        media = message.content_type or ""
+        return Chunk(message.topic, sequence, int(said["time"]), message.payload, media, lost)

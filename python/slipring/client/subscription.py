@@ -100,7 +100,7 @@ class Subscription:
         if not self._batch:
             # What is taken and not read cannot be given back to the session.
             count_max = 1 if self.qos else BATCH_COUNT_MAX
-            self._batch.extend(await self._fetch(count_max))
+            self._batch.extend(await self.fetch(count_max))
             if not self._batch:
                 raise StopAsyncIteration
         if self.qos:
@@ -112,7 +112,7 @@ class Subscription:
         self._settle()
         batch = list(self._batch)
         self._batch.clear()
-        while batch := batch or await self._fetch():
+        while batch := batch or await self.fetch():
             if self.qos:
                 self._owed = len(batch)
             yield batch
@@ -126,10 +126,10 @@ class Subscription:
         self._owed = 0
 
     async def fetch_frames(self) -> list[tuple[bytes, int]]:
-        """Payloads and when they came, for a reader of frames, at QoS 0; else like `_fetch`."""
+        """Payloads and when they came, for a reader of frames, at QoS 0; else like `fetch`."""
         return await self._until(self._take_frames)
 
-    async def _fetch(self, count_max: int = BATCH_COUNT_MAX) -> list[Message]:
+    async def fetch(self, count_max: int = BATCH_COUNT_MAX) -> list[Message]:
         """What is there, at least one message; nothing once the subscription is closed."""
         batch = await self._until(lambda: self._take(count_max))
         self._taken += BATCH_COUNT_MAX if count_max > 1 else TURN_PART

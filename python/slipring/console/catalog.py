@@ -15,10 +15,10 @@ from slipring.native import check_filter
 
 PAGE = 2_000
 """Parameters in one question: a few milliseconds."""
-REST_S = 1.0
-"""Least time between two readings of a table that keeps changing."""
-REST_SHARE = 10
-"""A reading of a large table is followed by a rest of so many times its own length."""
+REST_S = (1.0, 5.0)
+"""Least and most time between two readings of a table that keeps changing."""
+REST_SHARE = 3
+"""Between these, a reading is followed by a rest of so many times its own length."""
 
 Ask: TypeAlias = Callable[[str, bytes], bytes]
 """`Engine.ask_table`."""
@@ -46,8 +46,9 @@ class Catalog:
                 return
             self.names = await asyncio.to_thread(lambda: sorted(self._read(), key=_place))
             self.revision = revision
-            took_s = time.monotonic() - started_s
-            self._rest_until_s = started_s + took_s + max(REST_S, REST_SHARE * took_s)
+            now_s = time.monotonic()
+            least_s, most_s = REST_S
+            self._rest_until_s = now_s + min(max(least_s, REST_SHARE * (now_s - started_s)), most_s)
 
     def ask(self, name: str, body: Json) -> Json:
         """Ask the engine about the table."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from slipring.frames.arrays import NO_TIME, Floats, Indices, Octets, Times, Values
+from slipring.frames.arrays import NO_TIME, Floats, Indices, Octets, Times, Values, distinct
 from slipring.frames.header import NS_PER_S, Arrival, Header, hops_of
 from slipring.frames.run import Run
 from slipring.frames.table import Table
@@ -73,10 +73,7 @@ class Frame:
     @cached_property
     def indices(self) -> Indices:
         """The parameters in it, ascending."""
-        found = [run.indices for run in self.runs]
-        if len(found) == 1:
-            return found[0]
-        return np.unique(np.concatenate(found)) if found else np.empty(0, np.uint32)
+        return distinct([run.indices for run in self.runs])
 
     @property
     def names(self) -> list[str]:

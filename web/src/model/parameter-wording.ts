@@ -1,8 +1,8 @@
 // What a person is told of a parameter: how far its value can be trusted, and all that is known of it.
-import type { Definition, Sample } from "./contract-parameters.ts";
-import type { ParametersMessage } from "./contract-parameters.ts";
+import type { TableFigures } from "./contract.ts";
+import type { Definition, ParametersMessage, Sample } from "./contract-parameters.ts";
 import { type Alarm, alarmOf } from "./parameter-value.ts";
-import { count, duration, legible } from "./wording.ts";
+import { count, duration, legible, rate } from "./wording.ts";
 
 const REASONS: Record<string, string> = {
   "out-of-range": "out of range",
@@ -25,7 +25,7 @@ export function condition(definition: Definition, sample: Sample | null, now_ms:
 }
 
 function joined(first: string, alarm: Alarm | null, further = ""): string {
-  const rest = alarm ? `, then ${alarm.why}` : further === "" || further === "good" ? "" : `; ${further}`;
+  const rest = alarm ? `; it was ${alarm.why}` : further === "" || further === "good" ? "" : `; ${further}`;
   return first + rest;
 }
 
@@ -74,4 +74,12 @@ export function extent(message: ParametersMessage | null, shown: number): string
   const { matching, parameters } = message;
   const found = matching === parameters ? count(parameters) : `${count(matching)} that match, of ${count(parameters)}`;
   return shown < matching ? `the first ${count(shown)} of ${found}; search to see others` : found;
+}
+
+/** What comes for the table, and how much of it is old. */
+export function inflow(table: TableFigures): string {
+  if (table.parameters === 0) return "";
+  const refused = table.refused > 0 ? ` · ${count(table.refused)} refused` : "";
+  const from = `${rate(table.samples_s)} samples/s in ${rate(table.frames_s)} frames/s`;
+  return `${from} · ${count(table.stale)} stale · ${count(table.selections)} selections${refused}`;
 }

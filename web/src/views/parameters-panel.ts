@@ -1,7 +1,7 @@
 // Parameters by search: the rows that the broker sends, and what is known of the one that a person chose.
 import type { LiveMessage } from "../model/contract.ts";
 import type { ParameterRecord, ParameterStore } from "../model/parameter-store.ts";
-import { details, extent } from "../model/parameter-wording.ts";
+import { details, extent, inflow } from "../model/parameter-wording.ts";
 import { legible } from "../model/wording.ts";
 import { explainNoParameterMatches, explainNoParameters } from "./empty-states.ts";
 import { explain, part, setText } from "./page.ts";
@@ -20,6 +20,7 @@ export class ParametersPanel {
   readonly #scroll = part("parameters-scroll");
   readonly #search = part<HTMLInputElement>("parameters-search");
   readonly #count = part("parameters-count");
+  readonly #inflow = part("parameters-inflow");
   readonly #empty = part("parameters-empty");
   readonly #detail = part("parameters-detail");
   readonly #rows: RowWindow<ParameterRecord, ParameterRow>;
@@ -52,6 +53,7 @@ export class ParametersPanel {
     if (this.#revision !== store.revision) this.#rows.show(store.rows);
     this.#revision = store.revision;
     setText(this.#count, extent(store.latest, this.#rows.length));
+    setText(this.#inflow, latest ? inflow(latest.table) : "");
     this.#renderEmpty(store, latest);
     this.#rows.render();
   }

@@ -26,7 +26,7 @@ function figures(message: LiveMessage): [string, Figure][] {
     ["bytes_in", { value: bytes(rates.bytes_in), note: `${bytes(rates.bytes_out)}/s out` }],
     ["dropped", droppedFigure(totals, rates)],
     ["clients", { value: count(message.clients_total), note: clientsNote(message) }],
-    ["parameters", parametersFigure(message.table)],
+    ["samples_in", samplesFigure(message.table)],
     ["topics", { value: count(message.topics_total), note: keptNote(message) }],
     ["journal", journalFigure(broker.journal)],
   ];
@@ -39,11 +39,12 @@ function droppedFigure(totals: Totals, rates: Rates): Figure {
   return { value, note: `${totals.dropped > 0 ? "none right now" : "nothing lost"}${expired}` };
 }
 
-function parametersFigure(table: TableFigures): Figure {
-  const value = count(table.parameters);
+function samplesFigure(table: TableFigures): Figure {
+  const value = rate(table.samples_s);
   if (table.refused_s > 0) return { value, note: `refusing ${rate(table.refused_s)} /s`, mood: "warning" };
-  if (table.parameters === 0) return { value, note: "none declared" };
-  return { value, note: `${rate(table.samples_s)} samples/s, ${count(table.stale)} stale` };
+  if (table.parameters === 0) return { value, note: "no parameters" };
+  const stale = table.stale > 0 ? `, ${count(table.stale)} stale` : "";
+  return { value, note: `${count(table.parameters)} parameters${stale}` };
 }
 
 function clientsNote(message: LiveMessage): string {

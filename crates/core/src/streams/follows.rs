@@ -45,7 +45,7 @@ struct Place {
 /// All subscriptions that choose streams.
 #[derive(Debug, Default)]
 pub(super) struct Follows {
-    follows: BTreeMap<u64, Follow>,
+    readers: BTreeMap<u64, Follow>,
     /// The numbers of a session's subscriptions, by filter.
     sessions: HashMap<u64, BTreeMap<Box<str>, u64>>,
     /// The numbers of those that read a stream.
@@ -64,11 +64,11 @@ pub(super) struct Due {
 
 impl Follows {
     pub fn len(&self) -> usize {
-        self.follows.len()
+        self.readers.len()
     }
 
     pub fn get(&self, follow: u64) -> Option<&Follow> {
-        self.follows.get(&follow)
+        self.readers.get(&follow)
     }
 
     /// Enters a subscription without streams; an earlier one with its filter is over.
@@ -85,7 +85,7 @@ impl Follows {
             places: BTreeMap::new(),
             due: BTreeMap::new(),
         };
-        self.follows.insert(self.given, follow);
+        self.readers.insert(self.given, follow);
         self.given
     }
 
@@ -94,7 +94,7 @@ impl Follows {
         if self.places >= PLACES_MAX {
             return false;
         }
-        let Some(one) = self.follows.get_mut(&follow) else { return true };
+        let Some(one) = self.readers.get_mut(&follow) else { return true };
         one.places.insert(stream, Place { next, due: arrival });
         one.due.extend(arrival.map(|arrival| (arrival, stream)));
         self.streams.entry(stream).or_default().insert(follow);
@@ -104,7 +104,7 @@ impl Follows {
 
     /// The subscriptions whose filter matches a name.
     pub fn matching(&self, name: &str) -> Vec<u64> {
-        let matching = self.follows.iter().filter(|(_, follow)| matches(&follow.filter, name));
+        let matching = self.readers.iter().filter(|(_, follow)| matches(&follow.filter, name));
         matching.map(|(number, _)| *number).collect()
     }
 
@@ -112,7 +112,7 @@ impl Follows {
     pub fn arrived(&mut self, stream: u32, arrival: u64) -> Vec<u64> {
         let mut sessions = Vec::new();
         for number in self.streams.get(&stream).into_iter().flatten() {
-            let Some(follow) = self.follows.get_mut(number) else { continue };
+            let Some(follow) = self.readers.get_mut(number) else { continue };
             let Some(place) = follow.places.get_mut(&stream) else { continue };
             if place.due.is_none() {
                 place.due = Some(arrival);
@@ -131,17 +131,17 @@ impl Follows {
     pub fn first(&self, session: u64) -> Option<Due> {
         let numbers = self.sessions.get(&session)?.values();
         let first = numbers.filter_map(|number| {
-            let follow = self.follows.get(number)?;
+            let follow = self.readers.get(number)?;
             follow.due.first_key_value().map(|(arrival, stream)| (*arrival, *number, *stream))
         });
         let (_, number, stream) = first.min()?;
-        let next = self.follows.get(&number)?.places.get(&stream)?.next;
+        let next = self.readers.get(&number)?.places.get(&stream)?.next;
         Some(Due { follow: number, stream, next })
     }
 
     /// A subscription goes on with this chunk of a stream, which arrived then, or is up to date.
     pub fn advance(&mut self, due: Due, next: u64, arrival: Option<u64>) {
-        let Some(follow) = self.follows.get_mut(&due.follow) else { return };
+        let Some(follow) = self.readers.get_mut(&due.follow) else { return };
         let Some(place) = follow.places.get_mut(&due.stream) else { return };
         if let Some(earlier) = place.due.take() {
             follow.due.remove(&earlier);
@@ -157,7 +157,7 @@ impl Follows {
         if filters.is_empty() {
             self.sessions.remove(&session);
         }
-        if let Some(follow) = self.follows.remove(&number) {
+        if let Some(follow) = self.readers.remove(&number) {
             self.places -= follow.places.len();
             for stream in follow.places.keys() {
                 if let Some(numbers) = self.streams.get_mut(stream) {
@@ -179,7 +179,7 @@ impl Follows {
     /// A stream is gone.
     pub fn forget(&mut self, stream: u32) {
         for number in self.streams.remove(&stream).unwrap_or_default() {
-            let Some(follow) = self.follows.get_mut(&number) else { continue };
+            let Some(follow) = self.readers.get_mut(&number) else { continue };
             let Some(place) = follow.places.remove(&stream) else { continue };
             self.places -= 1;
             if let Some(arrival) = place.due {

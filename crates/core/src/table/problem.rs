@@ -60,6 +60,8 @@ codes! {
     Clash = "clash";
     /// There is no room for more.
     Full = "full";
+    /// It cannot be written down.
+    Journal = "journal";
     /// A filter is none.
     Filter = "filter";
     /// No parameter has this name.

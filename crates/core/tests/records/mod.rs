@@ -224,9 +224,10 @@ impl Parts {
 
     fn stream(&self) -> Record<'_> {
         let (stream, name) = (self.index, &*self.text);
-        let definition = match self.flags[0] {
-            false => "{\"media\":\"audio/pcm\",\"buffer_bytes\":4096}",
-            true => "{\"media\":\"video/h264\",\"source\":\"eye\",\"description\":\"left\"}",
+        let definition = if self.flags[0] {
+            "{\"media\":\"video/h264\",\"source\":\"eye\",\"description\":\"left\"}"
+        } else {
+            "{\"media\":\"audio/pcm\",\"buffer_bytes\":4096}"
         };
         match self.kind {
             29 => Record::StreamDeclared { stream, name, definition },

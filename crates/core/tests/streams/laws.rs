@@ -185,7 +185,7 @@ proptest! {
                     known.insert(name, indices[0]);
                 }
                 3 => {
-                    let removed = streams.remove(PUBLISHER, &[name.clone()]);
+                    let removed = streams.remove(PUBLISHER, std::slice::from_ref(&name));
                     prop_assert_eq!(removed.is_ok(), known.remove(&name).is_some());
                     streams.record(&removed.unwrap_or_default(), &mut journal);
                 }

@@ -91,15 +91,15 @@ class Import:
 
     async def _declare(self) -> tuple[str, Frames]:
         """The topic of the frames, and who makes them."""
-        common, topics = self.settled.common, self.settled.topics
-        names = (topic.removeprefix(f"{common}/") for topic in topics)
+        root, topics = self.settled.root, self.settled.topics
+        names = (topic.removeprefix(f"{root}/") for topic in topics)
         parameters = dict(zip(names, self.settled.types.values(), strict=True))
-        declared = await self.bus.declare(common, parameters)
+        declared = await self.bus.declare(root, parameters)
         table = await self.bus.table()
-        return common or topics[0], Frames(declared.indices, table.identity)
+        return root or topics[0], Frames(declared.indices, table.identity)
 
     def _where(self, frame: int) -> str:
         """The rows of a frame, in words."""
         block = self.rows.refuse(frame)
-        more = block.end - block.first - 1
-        return self.place(block.first) + (f" or in the {more:,} rows behind it" if more else "")
+        count, first = block.end - block.first, self.place(block.first)
+        return first if count == 1 else f"one of the {count:,} rows from {first}, on"

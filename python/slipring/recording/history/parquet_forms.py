@@ -16,6 +16,11 @@ PARAMETERS = b"slipring.parameters"
 """In the metadata of a long file: the definitions by name, as JSON."""
 JOURNAL = b"slipring.journal"
 ROW_GROUP_ROWS = 1_000_000
+GROWTH_GROUPS = 8
+GROWTH_MAX = 4
+"""Row groups of a wide file become twice as large after so many, up to so many times: the writer
+keeps about a kilobyte for every column of every row group until the end.
+"""
 
 _COUNTING = ("offset", "receive_time", "time")
 
@@ -64,7 +69,8 @@ class WideParquet:
         self._rows = rows
         self._waiting: list[pa.RecordBatch] = []
         self._count = 0
-        self._count_max = layout.rows_max
+        self._groups = 0
+        self._rows_max = layout.rows_max
         self._schema = rows.schema.with_metadata({JOURNAL: identity})
         self._writer = pq.ParquetWriter(
             stream,
@@ -79,7 +85,8 @@ class WideParquet:
         """Add rows; they are written when there are enough for a row group."""
         self._waiting.append(self._rows.batch(cells))
         self._count += len(cells.times)
-        if self._count >= self._count_max:
+        growth = min(GROWTH_MAX, 1 << self._groups // GROWTH_GROUPS)
+        if self._count >= self._rows_max * growth:
             self._flush()
 
     def close(self) -> None:
@@ -90,4 +97,5 @@ class WideParquet:
         if self._count:
             whole = pa.Table.from_batches(self._waiting).cast(self._schema)
             self._writer.write_table(whole, row_group_size=self._count)
+            self._groups += 1
         self._waiting, self._count = [], 0

@@ -13,9 +13,9 @@ import numpy as np
 
 from slipring.recording.history.samples import Samples
 
-READY_SAMPLES = 1_000_000
+READY_SAMPLES = 2_000_000
 """Handed on at once, where there are so many."""
-HELD_SAMPLES_MAX = 4_000_000
+HELD_SAMPLES_MAX = 6_000_000
 """In memory; one stretch may be as much beyond it."""
 
 NO_END = np.iinfo(np.int64).max
