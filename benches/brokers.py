@@ -95,8 +95,8 @@ def started(
         starts = {
             MOSQUITTO: lambda: _mosquitto(folder, nodelay=nodelay),
             FORWARDER: lambda: _forwarder(generator),
-            SLIPRING: lambda: _slipring(folder / "plain", topics=""),
-            JOURNALED: lambda: _slipring(folder / "journaled", topics='"#"'),
+            SLIPRING: lambda: _slipring(Path(tempfile.mkdtemp(dir=folder)), topics=""),
+            JOURNALED: lambda: _slipring(Path(tempfile.mkdtemp(dir=folder)), topics='"#"'),
         }
         yield tuple(Broker(name, *stack.enter_context(starts[name]())) for name in names)
 
@@ -109,7 +109,6 @@ def raise_descriptor_limit() -> None:
 
 @contextmanager
 def _slipring(folder: Path, *, topics: str) -> Iterator[tuple[int, str]]:
-    folder.mkdir()
     config = folder / "broker.toml"
     config.write_text(SLIPRING_CONFIG.format(topics=topics))
     arguments = ["--mqtt", "127.0.0.1:0", "--console", "off", "--data", str(folder / "data")]

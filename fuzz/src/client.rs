@@ -3,9 +3,12 @@
 use std::time::{Duration, Instant};
 
 use arbitrary::{Arbitrary, Unstructured};
-use slipring_client::{Credentials, Event, Greeting, Machine, Notice, Receipt, SubscriptionId};
+use slipring_client::{
+    BatchId, Credentials, Event, Greeting, Machine, Notice, Receipt, SubscriptionId,
+};
 use slipring_wire::{
-    Ack, Framed, Packet, PacketId, Properties, Publish, QoS, Reason, Version, frame,
+    Ack, Framed, Packet, PacketId, Properties, PropertiesBuf, PropertyId, Publish, QoS, Reason,
+    Value, Version, frame,
 };
 
 const CONNACK: &[u8] = &[0x20, 3, 0, 0, 0];
@@ -38,6 +41,18 @@ enum Step<'a> {
     Detach(u8),
     GiveUp(&'a str),
     Abandon(u8),
+    Further(Further<'a>),
+}
+
+/// What goes beyond plain messages.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Further<'a> {
+    Select(&'a str, &'a str),
+    MessageNamed(u8, &'a str, &'a [u8]),
+    Listen(&'a str),
+    Stream(bool, &'a [u8]),
+    ResumeStream,
+    AbandonStream,
 }
 
 /// The acknowledgements a broker may send.
@@ -56,6 +71,7 @@ struct Run {
     output: Vec<u8>,
     events: Vec<Event>,
     connections: usize,
+    stream: BatchId,
 }
 
 /// The bytes are the steps of a conversation.
@@ -84,9 +100,10 @@ impl Run {
             clean_start: false,
             reconnect: Duration::from_secs(60),
         };
-        let machine = Machine::new(greeting, now);
+        let mut machine = Machine::new(greeting, now);
         let (input, output, events) = (Vec::new(), Vec::new(), Vec::new());
-        Self { machine, now, input, output, events, connections: 1 }
+        let stream = machine.open_stream();
+        Self { machine, now, input, output, events, connections: 1, stream }
     }
 
     fn take(&mut self, step: Step<'_>) {
@@ -135,6 +152,36 @@ impl Run {
                 self.machine.disconnect(Duration::from_secs(s.into()), self.now);
             }
             Step::Eof => self.machine.receive_eof(),
+            Step::Further(step) => self.take_further(step),
+        }
+    }
+
+    fn take_further(&mut self, step: Further<'_>) {
+        match step {
+            Further::Select(filter, text) => {
+                drop(self.machine.subscribe(&[filter], QoS::AtMostOnce, &[("rate", text)]));
+            }
+            Further::MessageNamed(identifier, topic, payload) => {
+                let mut properties = PropertiesBuf::new();
+                let identifier = Value::Varint(u32::from(identifier) + 1);
+                properties.push(PropertyId::SubscriptionIdentifier, identifier);
+                let properties = properties.borrow();
+                self.receive_message(&Publish { properties, ..Publish::new(topic, payload) });
+            }
+            Further::Listen(topic) => {
+                self.machine.listen(&[topic]);
+            }
+            Further::Stream(once, payload) => {
+                let qos = if once { QoS::AtMostOnce } else { QoS::AtLeastOnce };
+                let publish = Publish { qos, ..Publish::new("stream", payload) };
+                drop(self.machine.publish_on(self.stream, &publish));
+            }
+            Further::ResumeStream => self.machine.resume_stream(self.stream),
+            Further::AbandonStream => {
+                self.machine.abandon_stream(self.stream, &mut self.events);
+                let tally = self.machine.tally(self.stream);
+                assert!(tally.settled + tally.outstanding <= tally.accepted, "{tally:?}");
+            }
         }
     }
 

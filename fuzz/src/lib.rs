@@ -12,6 +12,7 @@ mod ledger;
 mod properties;
 mod session;
 mod spoken;
+mod table;
 mod topics;
 mod wire;
 
@@ -28,6 +29,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("ledger", ledger::ledger),
     ("properties", properties::properties),
     ("session", session::session),
+    ("table", table::table),
     ("topics", topics::topics),
     ("wire", wire::wire),
 ];

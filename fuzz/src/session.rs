@@ -1,6 +1,5 @@
-//! The broker's side of a client: any packets on any number of connections, and messages of others.
-//!
-//! A broker of one client, made of `core`'s parts as the engine puts them together.
+//! The broker's side of a client: any packets on any number of connections, and messages of others. A
+//! broker of one client, made of `core`'s parts as the engine puts them together.
 
 use std::sync::{Arc, LazyLock};
 
@@ -231,19 +230,20 @@ impl Run {
 
     fn subscribe(&mut self, packet: &Subscribe<'_>) -> Result<(), Stop> {
         let version = self.conversation.version();
-        let done = self.session.subscribe(packet, &self.limits, version, &mut self.reply)?;
+        let odd = &mut |list: &str| list.len() & 1 == 1; // some are there, others not
+        let done = self.session.subscribe(packet, &self.limits, version, odd, &mut self.reply)?;
         assert_eq!(done.changes.len() + done.refused.len(), packet.subscriptions.len());
         self.enter();
         for change in done.changes.iter().filter(|change| change.replay) {
-            let (filter, qos) = (change.filter.clone(), change.options.qos);
-            self.outgoing.push_replay(Replay { filter, qos, identifiers: None });
+            let (filter, qos, identifiers) = (change.filter.clone(), change.options.qos, None);
+            self.outgoing.push_replay(Replay { filter, qos, identifiers });
         }
         Ok(())
     }
 
     fn publish(&mut self, publish: Publish<'_>) -> Result<(), Stop> {
-        let version = self.conversation.version();
-        let message = self.incoming.admit(publish, &self.limits)?;
+        let (version, incoming) = (self.conversation.version(), &mut self.incoming);
+        let message = incoming.admit(publish, &self.limits)?;
         assert!(!message.topic.is_empty() && !message.topic.contains(['+', '#']));
         let (qos, id, retain) = (message.qos, message.packet_id, message.retain);
         let new = match id {
@@ -252,9 +252,9 @@ impl Run {
             }
             _ => true,
         };
-        let kept = Message::new(&message, message.topic.into(), self.now_ms);
+        let kept = Arc::new(Message::new(&message, message.topic.into(), self.now_ms));
         if new {
-            self.deliver(&Arc::new(kept), qos, retain);
+            self.deliver(&kept, qos, retain);
         }
         self.conversation.acknowledge(qos, id, Reason::Success, &mut self.reply);
         Ok(())

@@ -2,7 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from slipring.client import Bus, Publisher, Subscription, Tls, connect
+from slipring.client import Bus, Clock, Notice, Publisher, Subscription, Tls, connect
+from slipring.client.chunks import Chunks
+from slipring.client.streams import StreamWriter
 from slipring.discovery import FoundBroker, discover
 from slipring.errors import (
     ConnectError,
@@ -18,6 +20,7 @@ from slipring.errors import (
 )
 from slipring.model import (
     AlarmLimits,
+    Chunk,
     ConnectionChange,
     Entry,
     Hops,
@@ -29,6 +32,7 @@ from slipring.model import (
     Refusal,
     Sample,
     Status,
+    Stream,
     TableChange,
 )
 from slipring.native import version as __version__
@@ -51,6 +55,9 @@ WITH_NUMPY = {
 __all__ = [
     "AlarmLimits",
     "Bus",
+    "Chunk",
+    "Chunks",
+    "Clock",
     "ConnectError",
     "ConnectionChange",
     "ConnectionLost",
@@ -66,6 +73,7 @@ __all__ = [
     "Message",
     "Newest",
     "NoAnswer",
+    "Notice",
     "Parameter",
     "PublishRefused",
     "Publisher",
@@ -79,6 +87,8 @@ __all__ = [
     "Selection",
     "SlipringError",
     "Status",
+    "Stream",
+    "StreamWriter",
     "Subscription",
     "Table",
     "TableChange",

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from slipring.client import bus as client_bus
 from slipring.client import connecting
+from slipring.client.chunks import Chunks as AsyncChunks
 from slipring.client.payload import Value
 from slipring.client.publisher import Row
+from slipring.client.streams import StreamWriter as AsyncStreamWriter
 from slipring.client.subscription import Subscription as AsyncSubscription
-from slipring.model import Message, Parameter, Sample
+from slipring.model import Chunk, Message, Parameter, Sample, Stream
 
 if TYPE_CHECKING:
     from slipring.client.declared import Declared as AsyncDeclared
@@ -100,6 +102,22 @@ class Bus:
             return self._bus.select(*filters, **options)
 
         return Selection(_run(made()))
+
+    def declare_stream(self, name: str, **options: Any) -> "StreamWriter":
+        """Declares a stream; see `slipring.Bus.declare_stream`."""
+        return StreamWriter(_run(self._bus.declare_stream(name, **options)))
+
+    def streams(self, chosen: str = "#") -> list[Stream]:
+        """The streams that this filter matches; see `slipring.Bus.streams`."""
+        return _run(self._bus.streams(chosen))
+
+    def stream(self, *filters: str, newest: bool = False) -> "Chunks":
+        """Chunks of streams: `with bus.stream("gripen/+/cockpit/sound") as chunks`."""
+
+        async def made() -> AsyncChunks:
+            return self._bus.stream(*filters, newest=newest)
+
+        return Chunks(_run(made()))
 
     def table(self) -> "Table":
         """The parameters of the broker; see `slipring.Bus.table`."""
@@ -188,6 +206,38 @@ class Selection(_Reader["Frame"]):
     def frames(self) -> "Iterator[list[Frame]]":
         """The same frames in lists of what is there."""
         return _all(self._inner.frames())
+
+
+class Chunks(_Reader[Chunk]):
+    """What `Bus.stream` returns: enter it, then iterate over its chunks."""
+
+    _inner: AsyncChunks
+
+    @property
+    def lost(self) -> int:
+        """How many chunks were missed so far."""
+        return self._inner.lost
+
+
+class StreamWriter:
+    """What `Bus.declare_stream` returns."""
+
+    def __init__(self, inner: AsyncStreamWriter) -> None:
+        self._inner = inner
+        self.name = inner.name
+        self.index = inner.index
+
+    def write(self, chunk: bytes, *, time_ns: int | None = None) -> None:
+        """Sends a chunk; see `slipring.StreamWriter.write`."""
+        _run(self._inner.write(chunk, time_ns=time_ns))
+
+    def remove(self) -> None:
+        """Takes the stream out, for everybody."""
+        _run(self._inner.remove())
+
+    def close(self) -> None:
+        """Takes nothing more; the stream stays declared."""
+        self._inner.close()
 
 
 class Declared:

@@ -38,6 +38,12 @@ def broker_url(
     assert code == 0, errors
 
 
+@pytest.fixture(scope="session")
+def other_broker_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a broker that knows nothing of frames, and carries them as they are."""
+    yield from run_mosquitto(tmp_path_factory.mktemp("other"))
+
+
 def run_mosquitto(folder: Path) -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = int(server.getsockname()[1])

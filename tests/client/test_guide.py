@@ -1,4 +1,4 @@
-"""The examples of the guide run as they stand."""
+"""The examples of the guides run as they stand."""
 
 import re
 import subprocess
@@ -7,16 +7,29 @@ from pathlib import Path
 
 import pytest
 
-GUIDE = Path(__file__).parents[2] / "docs" / "client.md"
-EXAMPLES = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_an_example_runs_as_it_stands(example: str, broker_url: str) -> None:
-    code = re.sub(r"slipring\.connect\([^)]*\)", f"slipring.connect({broker_url!r})", example)
+def examples(page: str) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
+
+
+def run(example: str, url: str) -> None:
+    code = re.sub(r"(slipring|sync)\.connect\([^)]*\)", rf"\1.connect({url!r})", example)
     ended = subprocess.run([sys.executable, "-W", "error", "-c", code], check=False, timeout=30)
     assert ended.returncode == 0
 
 
-def test_the_guide_has_examples() -> None:
-    assert len(EXAMPLES) >= 4
+@pytest.mark.parametrize("example", examples("client.md"))
+def test_an_example_runs_as_it_stands(example: str, broker_url: str) -> None:
+    run(example, broker_url)
+
+
+@pytest.mark.parametrize("example", examples("parameters.md"))
+def test_an_example_with_parameters_runs_as_it_stands(example: str, table_url: str) -> None:
+    run(example, table_url)
+
+
+def test_the_guides_have_examples() -> None:
+    assert len(examples("client.md")) >= 4
+    assert len(examples("parameters.md")) >= 6

@@ -53,6 +53,15 @@ def test_a_burst_is_forgotten_after_a_second() -> None:
     assert overview.rates.messages_in == 0
 
 
+def test_the_rates_of_the_table_are_taken_over_the_last_second() -> None:
+    overview = Overview()
+    for beat in range(9):
+        figures = {"parameters": 9, "frames": beat, "samples": beat * 250, "refused": 0}
+        overview.sample_table(beat * 0.25, figures)
+    rates = overview.table_rates
+    assert (rates.frames, rates.samples, rates.refused) == (4, 1000, 0)
+
+
 def test_one_reading_gives_no_rate() -> None:
     overview = Overview()
     overview.sample(10.0, totals(5000))

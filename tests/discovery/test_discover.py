@@ -78,6 +78,16 @@ async def test_one_program_is_a_client_of_two_brokers_at_once(started: Started, 
         assert ((await anext(ones)).payload, (await anext(others)).payload) == (b"1", b"2")
 
 
+async def test_each_broker_has_its_own_table(started: Started, port: int) -> None:
+    started("first")
+    started("second")
+    for broker, kind in zip(await found(port, "first", "second"), ("f64", "text"), strict=True):
+        wish = {"parameters": [{"name": "gripen/rpm", "type": kind}]}
+        async with slipring.connect(broker.url) as bus:
+            answer = json.loads(await bus._link.ask("table/declare", json.dumps(wish).encode()))
+        assert (answer["table"], answer["indices"]) == (broker.table, [0])
+
+
 async def test_a_broker_keeps_its_id_over_a_restart(
     started: Started, port: int, tmp_path: Path
 ) -> None:

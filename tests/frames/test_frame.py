@@ -29,6 +29,15 @@ def test_a_name_gives_the_sample_that_came_last(made: Naive) -> None:
 
 
 @given(frames())
+def test_samples_come_one_by_one_where_somebody_wants_them_so(made: Naive) -> None:
+    found = [(one, *sample[:3]) for one, sample in made.frame.each()]
+    assert found == [
+        (name(one.parameter), one.value, one.time, Quality.of_byte(one.quality))
+        for one in made.samples
+    ]
+
+
+@given(frames())
 def test_all_samples_of_a_name_come_as_arrays_of_its_own_type(made: Naive) -> None:
     for index in {sample.parameter for sample in made.samples}:
         times, values, qualities = made.frame.samples(name(index))

@@ -1,9 +1,12 @@
 """`slipring status`: a broker at a glance, or one line that says why not."""
 
 import json
+import re
 import subprocess
 import sys
 
+import slipring.sync
+from slipring import Parameter
 from tests.limited_broker import Limited
 from tests.raw_mqtt import V5
 from tests.running_broker import RunningBroker
@@ -27,6 +30,15 @@ def test_it_shows_clients_limits_and_the_journal(limited: Limited) -> None:
     assert rows["limits.subscriptions"][:2] == ["1", "1"]
     assert rows["gripen/39-7"][-2:] == ["1", "0"]
     assert rows["journal"][:2] == ["1", "messages,"]
+
+
+def test_it_has_a_line_about_the_table(broker: RunningBroker) -> None:
+    assert "no parameters" in status(broker.console).stdout
+    with slipring.sync.connect(broker.url) as bus:
+        bus.declare("a", {f"p{number}": Parameter("f64") for number in range(1_200)})
+        shown = status(broker.console).stdout
+    line = next(line for line in shown.splitlines() if line.startswith("table"))
+    assert re.fullmatch(r"table +1,200 parameters, 0 stale, 0 samples/s in [01] frames/s *", line)
 
 
 def test_as_json_it_is_what_the_console_tells(broker: RunningBroker) -> None:

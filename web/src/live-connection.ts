@@ -1,16 +1,20 @@
-// Keeps one WebSocket to the broker and opens it again by itself. It delivers messages and decides nothing about them.
-import type { LiveMessage } from "./model/contract.ts";
+// Keeps a WebSocket to the broker and opens it again by itself. It delivers messages and decides nothing about them.
 import { type Link, retryDelayMs } from "./model/link.ts";
 import { NotUnderstood } from "./model/fields.ts";
-import { parseLiveMessage } from "./model/parse.ts";
 
 /** A link that says nothing for so long is dead, whatever TCP believes. */
 const SILENCE_MS_MAX = 10_000;
 
-export type Receive = (message: LiveMessage, first: boolean) => void;
+export interface Feed<M> {
+  /** Where it is, relative to the page; asked again for every connection. */
+  path: () => string;
+  parse: (text: string) => M;
+  /** `first` says that the message opens a connection. */
+  receive: (message: M, first: boolean) => void;
+}
 
-export class LiveConnection {
-  readonly #receive: Receive;
+export class LiveConnection<M> {
+  readonly #feed: Feed<M>;
   #link: Link = { kind: "connecting" };
   #socket: WebSocket | null = null;
   #attempt = 0;
@@ -18,8 +22,8 @@ export class LiveConnection {
   #watchdog = 0;
   #problem: string | null = null;
 
-  constructor(receive: Receive) {
-    this.#receive = receive;
+  constructor(feed: Feed<M>) {
+    this.#feed = feed;
   }
 
   get link(): Link {
@@ -34,7 +38,7 @@ export class LiveConnection {
   open(): void {
     window.clearTimeout(this.#retry);
     this.#link = { kind: "connecting" };
-    const socket = new WebSocket(liveAddress());
+    const socket = new WebSocket(address(this.#feed.path()));
     this.#socket = socket;
     let first = true;
     socket.onopen = () => {
@@ -53,9 +57,14 @@ export class LiveConnection {
     if (this.#link.kind === "waiting") this.open();
   }
 
+  /** Says something to the broker; what is said without a connection is not kept. */
+  send(text: string): void {
+    if (this.#link.kind === "open") this.#socket?.send(text);
+  }
+
   #deliver(text: string, first: boolean): boolean {
     try {
-      this.#receive(parseLiveMessage(text), first);
+      this.#feed.receive(this.#feed.parse(text), first);
     } catch (error) {
       if (!(error instanceof NotUnderstood)) throw error;
       this.#problem = error.message;
@@ -91,8 +100,8 @@ export class LiveConnection {
   }
 }
 
-function liveAddress(): URL {
-  const address = new URL("api/live", document.baseURI);
-  address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
-  return address;
+function address(path: string): URL {
+  const made = new URL(path, document.baseURI);
+  made.protocol = made.protocol === "https:" ? "wss:" : "ws:";
+  return made;
 }

@@ -3,6 +3,7 @@ import "./style/theme.css";
 import "./style/bar.css";
 import "./style/layout.css";
 import "./style/values.css";
+import "./style/parameters.css";
 import "./style/tables.css";
 import "./style/journal.css";
 import "./style/charts.css";
@@ -11,12 +12,16 @@ import { LiveConnection } from "./live-connection.ts";
 import { ConsoleState } from "./model/console-state.ts";
 import { HISTORY_MS } from "./model/history.ts";
 import { freshness } from "./model/link.ts";
+import { ParameterStore } from "./model/parameter-store.ts";
+import { parseLiveMessage } from "./model/parse.ts";
+import { parseParametersMessage } from "./model/parse-parameters.ts";
 import { AwayTable } from "./views/away-table.ts";
 import { ClientsTable } from "./views/clients-table.ts";
 import { EventsList } from "./views/events-list.ts";
 import { Header } from "./views/header.ts";
 import { JournalPanel } from "./views/journal-panel.ts";
 import { LimitsTable } from "./views/limits-table.ts";
+import { ParametersPanel } from "./views/parameters-panel.ts";
 import { PinnedCharts } from "./views/pinned-charts.ts";
 import { PrefixesTable } from "./views/prefixes-table.ts";
 import { renderTiles } from "./views/tiles.ts";
@@ -29,9 +34,23 @@ const TICK_MS = 300;
 const state = new ConsoleState();
 let frame = 0;
 
-const connection = new LiveConnection((message, first) => {
-  state.receive(message, first, performance.now());
-  requestRender();
+const connection = new LiveConnection({
+  path: () => "api/live",
+  parse: parseLiveMessage,
+  receive: (message, first) => {
+    state.receive(message, first, performance.now());
+    requestRender();
+  },
+});
+
+const watched = new ParameterStore();
+const watching = new LiveConnection({
+  path: () => `api/parameters?search=${encodeURIComponent(parameters.search)}`,
+  parse: parseParametersMessage,
+  receive: (message) => {
+    watched.receive(message);
+    requestRender();
+  },
 });
 
 const header = new Header();
@@ -43,6 +62,10 @@ const journal = new JournalPanel();
 const prefixes = new PrefixesTable();
 const limits = new LimitsTable();
 const events = new EventsList();
+const parameters = new ParametersPanel({
+  search: (text) => watching.send(JSON.stringify({ search: text })),
+  moved: () => requestRender(),
+});
 const values = new ValuesTable({
   isPinned: (topic) => pins.has(topic),
   toggle: (record) => pins.toggle(record),
@@ -61,7 +84,8 @@ function render(local_ms: number): void {
   tick = window.setTimeout(requestRender, TICK_MS);
   renderBroker(local_ms);
   renderPanels(state.clock.now(local_ms) ?? 0);
-  header.renderFreshness(freshness(connection.link, state.clock.heard_at_ms, local_ms), connection.problem);
+  const problem = connection.problem ?? watching.problem;
+  header.renderFreshness(freshness(connection.link, state.clock.heard_at_ms, local_ms), problem);
 }
 
 function renderBroker(local_ms: number): void {
@@ -76,6 +100,7 @@ function renderPanels(now_ms: number): void {
   const window = { from_ms: now_ms - HISTORY_MS, to_ms: now_ms };
   if (state.latest) traffic.render(state.traffic, state.latest.rates, window);
   pins.render(state.values, window);
+  parameters.render(watched, state.latest, now_ms);
   values.render(state, now_ms);
   clients.render(state.latest);
   away.render(state.latest, now_ms);
@@ -85,6 +110,10 @@ function renderPanels(now_ms: number): void {
   events.render(state.events);
 }
 
-window.addEventListener("online", () => connection.retryNow());
+window.addEventListener("online", () => {
+  connection.retryNow();
+  watching.retryNow();
+});
 connection.open();
+watching.open();
 requestRender();

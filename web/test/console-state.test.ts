@@ -9,6 +9,17 @@ import { parseLiveMessage } from "../src/model/parse.ts";
 import { journalSource } from "./journal-source.ts";
 
 const RATES = { messages_in: 1, messages_out: 0, bytes_in: 1, bytes_out: 0, dropped: 0, expired: 0 };
+const TABLE = {
+  parameters: 0,
+  stale: 0,
+  selections: 0,
+  frames: 0,
+  samples: 0,
+  refused: 0,
+  frames_s: 0,
+  samples_s: 0,
+  refused_s: 0,
+};
 const JOURNAL_OFF = journalSource({ state: "off" });
 
 function source(changes: object = {}): string {
@@ -27,6 +38,7 @@ function source(changes: object = {}): string {
     waiting: { messages: 0, bytes: 0 },
     limits: [{ limit: "queue_messages", value: 100, times: 2, last_ms: 1 }],
     prefixes: [{ prefix: "a", messages: 1, bytes: 1, deliveries: 0, messages_s: 0, bytes_s: 0 }],
+    table: TABLE,
     topics_total: 1,
     values: [{ topic: "a", text: "1", bytes: 1, at_ms: 999, count: 1 }],
     events: [{ at_ms: 1, level: "info", kind: "connected", text: "a connected" }],

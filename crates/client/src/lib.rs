@@ -5,6 +5,7 @@
 
 mod address;
 mod client;
+mod clock;
 mod credentials;
 mod driver;
 mod inbox;

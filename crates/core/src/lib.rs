@@ -15,6 +15,7 @@ mod plan;
 mod retained;
 mod session;
 mod stop;
+pub mod streams;
 pub mod table;
 mod topics;
 mod tree;

@@ -61,6 +61,8 @@ pub struct Limits {
     pub values: usize,
     /// Parameters of the table; a further one is refused, with its whole declaration.
     pub parameters: usize,
+    /// Streams; a further one is refused, with its whole declaration.
+    pub streams: usize,
 }
 
 impl Default for Limits {
@@ -93,6 +95,7 @@ impl Default for Limits {
             journal_requests: 256,
             values: 100_000,
             parameters: 200_000,
+            streams: 1_000,
         }
     }
 }
@@ -142,4 +145,5 @@ limits! {
     JournalRequests = "journal_requests";
     Values = "values";
     Parameters = "parameters";
+    Streams = "streams";
 }

@@ -91,7 +91,7 @@ impl Session {
         }
     }
 
-    /// The subscriptions that choose parameters.
+    /// The subscriptions that choose parameters or streams.
     pub fn selections(&self) -> impl Iterator<Item = (&str, Options)> {
         let chosen = self.subscriptions.iter().filter(|(_, options)| options.needs.is_some());
         chosen.map(|(filter, options)| (&**filter, *options))
@@ -125,7 +125,8 @@ impl Session {
             None
         });
         let lists = packet.subscriptions.iter().filter(|wanted| wanted.filter.starts_with(LISTS));
-        if lists.map(|wanted| wanted.filter).any(|filter| needs.is_none() || !is_list(filter)) {
+        let is_none = needs.is_none_or(|needs| needs.is_stream());
+        if lists.map(|wanted| wanted.filter).any(|filter| is_none || !is_list(filter)) {
             subscribed.unclear.get_or_insert_with(|| NO_LIST.to_owned());
         }
         if let Some(why) = &subscribed.unclear {

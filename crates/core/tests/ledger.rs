@@ -41,7 +41,8 @@ fn frame((quality, value): (u8, u64), table: u32) -> Vec<u8> {
     let mut buf = FrameBuf::new();
     for index in 2 * u32::from(b'a')..=2 * u32::from(b'c') {
         let is_text = index % 2 == 1 || index == 196 && value % 4 == 3;
-        let value = if is_text { ValueView::Text(&text) } else { ValueView::F64(value as f64) };
+        let value =
+            if is_text { ValueView::Text(&text) } else { ValueView::F64(f64::from(value as u32)) };
         let time_ns = i64::from(index) / 2;
         let sample = Sample { index, time_ns, quality: Quality(quality), value };
         buf.push_samples(value.kind(), &mut [sample]).unwrap();
@@ -89,7 +90,8 @@ fn state(ledger: &Ledger) -> impl PartialEq + std::fmt::Debug {
         ledger.retained().map(|(topic, kept)| (topic.to_owned(), kept.clone())).collect();
     let waiting: Vec<_> = ledger.waiting().map(|(offset, kept)| (offset, *kept)).collect();
     let newest = (ledger.highest_session(), ledger.newest_ns());
-    (sessions, retained, waiting, newest, table(ledger), values(ledger))
+    let streams = ledger.streams().clone();
+    (sessions, retained, waiting, newest, table(ledger), values(ledger), streams)
 }
 
 fn values(ledger: &Ledger) -> Vec<(u32, OwnedValue, i64, Quality)> {

@@ -9,7 +9,7 @@ use crate::broker::Broker;
 use crate::client::{Client, Link};
 use crate::feed::Feed;
 use crate::table::requests;
-use crate::{notices, ping, reading};
+use crate::{notices, ping, reading, streams};
 
 /// What the topics of requests begin with.
 const TOPIC: &str = "$slipring/";
@@ -41,7 +41,8 @@ pub(crate) fn ask(asked: &Asked<'_>, feed: &mut Feed, reply: &mut Vec<u8>) -> Re
     match name.split_once('/') {
         Some(("journal", name)) => reading::ask(asked, name, reply),
         Some(("table", name)) => requests::ask(asked, name, feed, reply),
-        Some(("to", role)) => notices::ask(asked, role, &mut feed.post),
+        Some(("streams", name)) => streams::ask(asked, name, feed, reply),
+        Some(("to", role)) => notices::ask(asked, role, feed),
         None if name == "ping" => ping::ask(asked, feed.receive_ns, reply),
         _ => Reason::NotAuthorized,
     }

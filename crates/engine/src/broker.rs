@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
-use slipring_core::table::Table;
 use slipring_core::{
     Changed, Limit, Message, Millis, Place, Plan, Retained, Slot, Subscribed, Values, Waiting,
 };
@@ -27,10 +26,11 @@ use crate::losses::Losing;
 use crate::notices::Notices;
 use crate::passwords::Passwords;
 use crate::reading::Reading;
-use crate::recovery::{self, Recovered};
+use crate::recovery::{self, Recovered, Tables};
 use crate::registry::Registry;
 use crate::routes::{Audience, Routes};
 use crate::stored::Shelf;
+use crate::streams::SharedStreams;
 use crate::table::SharedTable;
 use crate::traffic::{Prefixes, Reached, Traffic};
 use crate::upkeep::Upkeep;
@@ -66,6 +66,7 @@ pub(crate) struct Broker {
     pub passwords: Arc<Passwords>,
     pub reading: Reading,
     pub table: SharedTable,
+    pub streams: SharedStreams,
     stopping: AtomicBool,
     /// Told when stopping begins.
     pub stopping_told: Notify,
@@ -95,8 +96,8 @@ impl Broker {
     ) -> Result<(Self, Option<(Receipt, Recovered)>), StartError> {
         let gates = Arc::new(Gates::default());
         let Some(folder) = journal else {
-            let table = recovery::table(None, &plan.table);
-            return Ok((Self::new(plan, None, gates, table), None));
+            let tables = recovery::tables(None, &plan.table);
+            return Ok((Self::new(plan, None, gates, tables), None));
         };
         let told = Arc::clone(&gates);
         let begun = Instant::now();
@@ -116,15 +117,15 @@ impl Broker {
     ) -> Result<(Self, Recovered), StartError> {
         journal.set_bytes_max(plan.journal_bytes_max);
         let state = history::read(&journal)?;
-        let table = recovery::table(Some(&state), &plan.table);
-        let broker = Self::new(plan, Some(journal), gates, table);
+        let tables = recovery::tables(Some(&state), &plan.table);
+        let broker = Self::new(plan, Some(journal), gates, tables);
         broker.begin_upkeep(state.needed());
         let recovered = broker.recover(state);
         broker.find_plain(std::iter::once("#"));
         Ok((broker, recovered))
     }
 
-    fn new(plan: Plan, journal: Option<Journal>, gates: Arc<Gates>, table: Table) -> Self {
+    fn new(plan: Plan, journal: Option<Journal>, gates: Arc<Gates>, tables: Tables) -> Self {
         Self {
             plan: ArcSwap::from_pointee(plan),
             events: Events::default(),
@@ -147,7 +148,8 @@ impl Broker {
             keeper: Keeper::default(),
             passwords: Arc::new(Passwords::new()),
             reading: Reading::default(),
-            table: SharedTable::new(table),
+            table: tables.0,
+            streams: tables.1,
             stopping: AtomicBool::new(false),
             stopping_told: Notify::new(),
             ended: Notify::new(),
@@ -246,7 +248,9 @@ impl Broker {
             return;
         }
         let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);
-        filters.iter().for_each(|filter| routes.remove(client, filter));
+        for filter in &filters {
+            routes.remove(client, filter);
+        }
         drop(routes);
         self.generation.fetch_add(1, Ordering::Release);
         self.find_plain(filters.into_iter());

@@ -26,6 +26,8 @@ pub(crate) struct Client {
     pub user: Option<Box<str>>,
     pub traffic: Traffic,
     pub losses: Losses,
+    /// Whether streams have more for it than it has taken. Changed under the lock of the streams.
+    pub behind: AtomicBool,
     /// Whether the session outlives the broker.
     durable: bool,
     // A lock: held by the connection for one SUBSCRIBE or QoS 2 step, by who lists the clients, and
@@ -158,6 +160,7 @@ impl Client {
             user: user.map(Into::into),
             traffic: Traffic::default(),
             losses: Losses::default(),
+            behind: AtomicBool::new(false),
             durable: outgoing.is_durable(),
             state: Mutex::default(),
             outgoing: Mutex::new(outgoing),

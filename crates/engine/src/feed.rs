@@ -98,6 +98,11 @@ impl Feed {
         if is_frame(message) {
             return self.publish_frame(broker, from, message);
         }
+        if self.paths.find(broker, from.key, message.topic).is_declared() {
+            if let Err(reason) = self.take_declared(broker, from, message) {
+                return reason;
+            }
+        }
         if message.retain {
             if let Err(reason) = self.retain(broker, from, message, version) {
                 return reason;
@@ -108,12 +113,6 @@ impl Feed {
         if let Some(reason) = broker.gates.refusal(level) {
             return reason;
         }
-        if let Some(parameter) = route.parameter {
-            if let Err(reason) = self.take_sample(broker, from, message, parameter) {
-                return reason;
-            }
-        }
-        let route = self.paths.find(broker, from.key, message.topic);
         let place = (level > Durability::Memory).then_some(self.batch.len() as u32);
         let deliveries = route.audience.len();
         if deliveries > 0 {
@@ -129,7 +128,7 @@ impl Feed {
             slot.set(message.payload, self.receive_ns);
         }
         self.tally.add(&route.prefix, message.payload.len(), deliveries);
-        let journaled = route.journaled;
+        let (journaled, is_chunk) = (route.journaled, route.stream.is_some());
         if deliveries == 0 && !message.properties.is_empty() {
             let place = journaled.then_some((self.batch.len() as u32, level));
             if let Err(limit) = self.let_wait(broker, from, message, place) {
@@ -143,7 +142,7 @@ impl Feed {
         if message.qos > QoS::AtMostOnce {
             self.promised.add(level);
         }
-        if deliveries > 0 { Reason::Success } else { Reason::NoMatchingSubscribers }
+        if deliveries > 0 || is_chunk { Reason::Success } else { Reason::NoMatchingSubscribers }
     }
 
     /// A message that has no subscriber waits for one, if it asks to.

@@ -33,6 +33,7 @@ mod routes;
 pub mod simulated;
 mod status;
 mod stored;
+mod streams;
 mod subscribing;
 mod sys;
 mod table;
@@ -58,7 +59,7 @@ pub use listener::{
 pub use recovery::Recovered;
 pub use status::{
     Acknowledged, AwayStatus, ClientStatus, JournalStatus, NoticeCounts, PrefixTraffic, Status,
-    TableStatus, Totals,
+    StreamsStatus, TableStatus, Totals,
 };
 
 /// How long a stopping engine waits for its connections to end.

@@ -11,6 +11,7 @@ use crate::asking::Asked;
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::event::EventKind;
+use crate::feed::Feed;
 use crate::gates::Gate;
 use crate::post::Post;
 use crate::routes::Group;
@@ -28,6 +29,8 @@ const SHOWN_BYTES_MAX: usize = 200;
 const EACH_MS: Millis = 100;
 /// How many may come at once.
 const AT_ONCE: u64 = 20;
+const TOO_LARGE: &str = "a notice has at most 4096 bytes";
+const TOO_MANY: &str = "more than 10 notices a second of one client; say it again a little later";
 /// What is said before the broker ends.
 const SHUTDOWN: &[u8] = br#"{"event":"shutdown","reason":"the broker is stopping"}"#;
 
@@ -107,12 +110,12 @@ impl Allowance {
 }
 
 /// A client publishes to `$slipring/to/` and a role; the reason acknowledges it.
-pub(crate) fn ask(asked: &Asked<'_>, role: &str, post: &mut Post) -> Reason {
-    let Asked { broker, client, link, message } = *asked;
+pub(crate) fn ask(asked: &Asked<'_>, role: &str, feed: &mut Feed) -> Reason {
+    let Asked { broker, client, message, .. } = *asked;
     let Some(to) = Role::parse(role) else { return Reason::TopicNameInvalid };
-    let small = message.payload.len() <= PAYLOAD_BYTES_MAX;
-    if !small || !link.notices.take(broker.now_ms()) {
+    if let Some(why) = refusal(asked) {
         broker.notices.refused.fetch_add(1, Ordering::Relaxed);
+        feed.refusal = Some(why.to_owned());
         return Reason::ImplementationSpecificError;
     }
     broker.notices.accepted.fetch_add(1, Ordering::Relaxed);
@@ -125,7 +128,7 @@ pub(crate) fn ask(asked: &Asked<'_>, role: &str, post: &mut Post) -> Reason {
         packet_id: None,
         ..*message
     };
-    let delivered = broker.deliver_notice(&notice, client.key, to, post);
+    let delivered = broker.deliver_notice(&notice, client.key, to, &mut feed.post);
     if to.is_for_brokers() {
         broker.report(EventKind::Notice, &client.name, shown(message.payload));
     }
@@ -134,6 +137,14 @@ pub(crate) fn ask(asked: &Asked<'_>, role: &str, post: &mut Post) -> Reason {
     } else {
         Reason::NoMatchingSubscribers
     }
+}
+
+/// Why a notice is not taken.
+fn refusal(asked: &Asked<'_>) -> Option<&'static str> {
+    if asked.message.payload.len() > PAYLOAD_BYTES_MAX {
+        return Some(TOO_LARGE);
+    }
+    (!asked.link.notices.take(asked.broker.now_ms())).then_some(TOO_MANY)
 }
 
 impl Broker {

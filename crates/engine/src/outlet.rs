@@ -200,7 +200,10 @@ impl Outlet {
         }
         self.unsent.append(&mut self.control);
         let taken = match client {
-            Some(client) => self.take(broker, client, link),
+            Some(client) => {
+                broker.catch_up(client);
+                self.take(broker, client, link)
+            }
             None => Taken::default(),
         };
         if taken == Taken::default() && self.unsent.is_empty() {

@@ -307,6 +307,7 @@ impl Party {
         let will = self.broker.leave(&client, &self.link, will, expiry_s);
         if client.link().is_none() {
             self.broker.leave_table(client.key, &mut self.feed);
+            self.broker.leave_streams(client.key, &mut self.feed);
         }
         self.link.leave();
         if let Some(will) = will {

@@ -27,6 +27,8 @@ pub(crate) struct Route {
     pub journaled: bool,
     /// The parameter that has this topic.
     pub parameter: Option<u32>,
+    /// The stream that has it.
+    pub stream: Option<u32>,
     /// What QoS 1 and 2 messages of the topic are promised.
     pub level: Durability,
 }
@@ -35,6 +37,12 @@ impl Route {
     /// Memory it takes, about.
     fn bytes(&self) -> usize {
         2 * size_of::<Self>() + self.topic.len() + self.audience.bytes()
+    }
+
+    /// Whether the topic is a parameter or a stream.
+    #[inline]
+    pub fn is_declared(&self) -> bool {
+        self.parameter.is_some() || self.stream.is_some()
     }
 
     /// What a message of this quality is promised.
@@ -96,12 +104,15 @@ impl Paths {
         let plan = broker.plan.load();
         let journaled = !own && broker.journal.is_some() && plan.journal.covers(&topic);
         let at = self.routes.len();
-        let parameter = broker.table.index_of(&topic);
+        let stream = broker.streams.index_of(&topic);
+        let parameter = broker.table.index_of(&topic).filter(|_| stream.is_none());
+        let is_kept_elsewhere = parameter.is_some() || stream.is_some();
         self.routes.push(Route {
             audience: broker.audience(&topic, publisher),
-            // The newest value of a parameter is in the table.
-            slot: if own || parameter.is_some() { None } else { broker.slot(&topic) },
+            // The newest value of a parameter is in the table, the last chunks are in their buffer.
+            slot: if own || is_kept_elsewhere { None } else { broker.slot(&topic) },
             parameter,
+            stream,
             prefix: broker.prefixes.of(&topic),
             journaled,
             level: if journaled { plan.durability.of(&topic) } else { Durability::Memory },

@@ -272,6 +272,11 @@ impl Post {
         self.pushed(broker, client, pushed);
     }
 
+    /// A client is woken at the end.
+    pub fn wake_later(&mut self, client: &Arc<Client>) {
+        self.woken.push(Arc::clone(client));
+    }
+
     #[inline]
     fn pushed(&mut self, broker: &Broker, client: &Arc<Client>, pushed: Pushed) {
         match pushed {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use slipring_core::ledger::{Kept, RetainedMessage};
+use slipring_core::streams::Streams;
 use slipring_core::table::{Current, Registry, Table};
 use slipring_core::{Message, Millis, Outgoing, Place, Session, Stored, TableRules};
 use slipring_journal::Damage;
@@ -13,6 +14,8 @@ use crate::broker::Broker;
 use crate::client::Client;
 use crate::history::State;
 use crate::stored::age_ms;
+use crate::streams::SharedStreams;
+use crate::table::SharedTable;
 
 /// What came back when the broker started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,8 +36,18 @@ pub struct Recovered {
     pub took: Duration,
 }
 
+/// The table, and the streams.
+pub(crate) type Tables = (SharedTable, SharedStreams);
+
+/// The table and the streams that the journal knows, or new ones.
+pub(crate) fn tables(state: Option<&State>, rules: &TableRules) -> Tables {
+    let catalog = state.map(|state| state.ledger.streams().clone()).unwrap_or_default();
+    let run = RandomState::new().hash_one(1) as u32;
+    (SharedTable::new(table(state, rules)), SharedStreams::new(Streams::new(catalog, run)))
+}
+
 /// The table that the journal knows, or a new one.
-pub(crate) fn table(state: Option<&State>, rules: &TableRules) -> Table {
+fn table(state: Option<&State>, rules: &TableRules) -> Table {
     let kept = state.and_then(|state| state.ledger.table());
     let registry = match kept {
         Some(entries) => Registry::restore(entries.clone()),

@@ -41,6 +41,8 @@ pub struct Status {
     pub topics: usize,
     /// The current value table.
     pub table: TableStatus,
+    /// The streams.
+    pub streams: StreamsStatus,
     /// QoS 1 and 2 messages acknowledged since the start.
     pub acknowledged: Acknowledged,
     /// What nodes said to others since the start.
@@ -80,6 +82,27 @@ pub struct TableStatus {
     /// Samples taken.
     pub samples: u64,
     /// Frames and plain values refused.
+    pub refused: u64,
+}
+
+/// The streams: what there is, and what went through them since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StreamsStatus {
+    /// Streams.
+    pub streams: usize,
+    /// Subscriptions that read streams.
+    pub readers: usize,
+    /// Bytes in the buffers.
+    pub kept_bytes: usize,
+    /// Chunks taken.
+    pub chunks: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Chunks given to readers.
+    pub delivered: u64,
+    /// Chunks that readers missed.
+    pub lost: u64,
+    /// Chunks refused.
     pub refused: u64,
 }
 
@@ -216,6 +239,7 @@ impl Broker {
             reached: self.reached.all(),
             topics: self.topics(),
             table: self.table.status(),
+            streams: self.streams.status(),
             acknowledged: self.gates.acknowledged.totals(),
             notices: self.notices.counts(),
             journal: self.journal.as_ref().map(|journal| JournalStatus {

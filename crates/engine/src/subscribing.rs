@@ -66,6 +66,7 @@ impl Party {
         drop(state);
         for filter in gone {
             self.broker.deselect(client, &filter);
+            self.broker.unfollow(client, &filter);
             if client.is_durable() {
                 let unsubscribed = Record::Unsubscribed { session: client.key, filter: &filter };
                 self.feed.record(&unsubscribed, Durability::Disk);

@@ -41,6 +41,7 @@ struct LimitsDict {
     journal_requests: usize,
     values: usize,
     parameters: usize,
+    streams: usize,
 }
 
 impl TryFrom<LimitsDict> for Limits {
@@ -75,6 +76,7 @@ impl TryFrom<LimitsDict> for Limits {
             journal_requests: limits.journal_requests,
             values: limits.values,
             parameters: limits.parameters,
+            streams: limits.streams,
         })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
 use slipring_core::Newest;
-use slipring_engine::{Acknowledged, ClientStatus, NoticeCounts, TableStatus};
+use slipring_engine::{Acknowledged, ClientStatus, NoticeCounts, StreamsStatus, TableStatus};
 
 /// Counters since the start, of the broker or of one client.
 #[pyclass(frozen, get_all, module = "slipring._native")]
@@ -33,6 +33,7 @@ pub struct Status {
     reached: BTreeMap<&'static str, u64>,
     topics: usize,
     table: BTreeMap<&'static str, u64>,
+    streams: BTreeMap<&'static str, u64>,
     acknowledged: BTreeMap<&'static str, u64>,
     notices: BTreeMap<&'static str, u64>,
     journal: Option<Py<JournalStatus>>,
@@ -145,6 +146,7 @@ impl Status {
             reached: status.reached.iter().map(|(limit, times)| (limit.name(), *times)).collect(),
             topics: status.topics,
             table: table_figures(status.table),
+            streams: stream_figures(status.streams),
             acknowledged: by_level(status.acknowledged),
             notices: by_outcome(status.notices),
             journal: journal.transpose()?,
@@ -160,6 +162,21 @@ fn table_figures(table: TableStatus) -> BTreeMap<&'static str, u64> {
         ("selections", selections as u64),
         ("frames", frames),
         ("samples", samples),
+        ("refused", refused),
+    ])
+}
+
+fn stream_figures(status: StreamsStatus) -> BTreeMap<&'static str, u64> {
+    let StreamsStatus { streams, readers, kept_bytes, chunks, bytes, delivered, lost, refused } =
+        status;
+    BTreeMap::from([
+        ("streams", streams as u64),
+        ("readers", readers as u64),
+        ("kept_bytes", kept_bytes as u64),
+        ("chunks", chunks),
+        ("bytes", bytes),
+        ("delivered", delivered),
+        ("lost", lost),
         ("refused", refused),
     ])
 }

@@ -11,9 +11,12 @@ from slipring.cli.discover import discover
 from slipring.cli.export import export
 from slipring.cli.import_ import import_
 from slipring.cli.journal import journal
+from slipring.cli.ping import ping
 from slipring.cli.publish import publish
 from slipring.cli.replay import replay
+from slipring.cli.stream import stream
 from slipring.cli.subscribe import subscribe
+from slipring.cli.table import table
 
 app = typer.Typer(
     name="slipring",
@@ -28,6 +31,7 @@ pipeline = typer.Typer(
 app.add_typer(pipeline, name="pipeline")
 app.add_typer(journal, name="journal")
 app.add_typer(dictionary, name="dictionary")
+app.add_typer(stream, name="stream")
 
 
 def _version(wanted: bool) -> None:
@@ -104,8 +108,10 @@ def status(
 
 
 app.command("discover")(discover)
+app.command("ping")(ping)
 app.command("pub")(publish)
 app.command("sub")(subscribe)
+app.command("table")(table)
 app.command("export")(export)
 app.command("import")(import_)
 app.command("replay")(replay)
@@ -217,9 +223,10 @@ def demo(
         float | None, typer.Option(min=1, help="End by itself after this time.")
     ] = None,
 ) -> None:
-    """Run everything with a simulated aircraft: broker, console, client, pipeline, lake.
+    """Run everything with a simulated jet: broker, console, clients, pipeline, lake.
 
-    A port that is taken is replaced by a free one.
+    A port that is taken is replaced by a free one. The lake grows by about 10 GB an hour; a disk
+    with less than 5 GB of room ends it.
 
     For example:
 

@@ -2,8 +2,10 @@
 
 import base64
 import json
+import math
 
-from slipring.model import Message
+from slipring.client.payload import encode
+from slipring.model import Message, Sample
 
 
 def printable(text: str) -> str:
@@ -54,6 +56,49 @@ def as_json(message: Message) -> bytes:
     if message.correlation_data is not None:
         row["correlation_data_base64"] = base64.b64encode(message.correlation_data).decode()
     return json.dumps(row).encode() + b"\n"
+
+
+def value_text(sample: Sample) -> str:
+    """A value as plain MQTT clients get it: a label, `true`, the shortest digits; bytes in hex."""
+    if sample.label is not None:
+        return printable(sample.label)
+    if isinstance(sample.value, bytes):
+        return sample.value.hex()
+    return (
+        printable(sample.value) if isinstance(sample.value, str) else encode(sample.value).decode()
+    )
+
+
+def sample_as_text(name: str, sample: Sample) -> bytes:
+    """`name value`, and the quality where it is not good."""
+    quality = "" if sample.quality.is_good else f" [{sample.quality}]"
+    return f"{printable(name)} {value_text(sample)}{quality}\n".encode()
+
+
+def sample_as_value(_: str, sample: Sample) -> bytes:
+    """The value alone."""
+    return value_text(sample).encode() + b"\n"
+
+
+def sample_as_json(name: str, sample: Sample) -> bytes:
+    """One JSON object; bytes as `value_base64`, a number that JSON does not have as text."""
+    return json.dumps({"name": name, **sample_fields(sample)}).encode() + b"\n"
+
+
+def sample_fields(sample: Sample) -> dict[str, object]:
+    """What JSON has of a sample."""
+    value, key = sample.value, "value"
+    if isinstance(value, bytes):
+        key, value = "value_base64", base64.b64encode(value).decode()
+    elif isinstance(value, float) and not math.isfinite(value):
+        value = str(value)
+    row: dict[str, object] = {key: value, "time": sample.time_ns}
+    row["quality"] = sample.quality.status.word
+    if sample.quality.why is not None:
+        row["why"] = sample.quality.why
+    if sample.label is not None:
+        row["label"] = sample.label
+    return row
 
 
 def size(count: float) -> str:

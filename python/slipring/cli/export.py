@@ -3,7 +3,7 @@
 import contextlib
 import dataclasses
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
@@ -21,16 +21,7 @@ from slipring.recording.form import Form, form_of, form_of_samples
 from slipring.spark.place import SCHEMES
 
 if TYPE_CHECKING:
-    from slipring.recording.history.export import Shape
     from slipring.recording.journal import Recording
-
-
-Out = Annotated[
-    Path,
-    typer.Argument(
-        metavar="OUT", help="A .parquet, .jsonl, .csv or .mcap file; - is standard output."
-    ),
-]
 
 
 @grouped({"samples": SampleOptions, "access": Access}, without={"url"})
@@ -42,7 +33,12 @@ def export(  # noqa: PLR0913 (each is an option, or several)
             help="Folder of a journal, or of its broker; or a broker's address, mqtt://host:port.",
         ),
     ],
-    out: Out,
+    out: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OUT", help="A .parquet, .jsonl, .csv or .mcap file; - is standard output."
+        ),
+    ],
     *,
     first: From = None,
     last: To = None,
@@ -56,9 +52,10 @@ def export(  # noqa: PLR0913 (each is an option, or several)
     """Write messages of a journal, or samples of parameters, to a file.
 
     Messages become Parquet or JSON lines. With --parameters or --names, samples become Parquet
-    (a row for each sample, or --wide), CSV (a row for each time, or --grid), or MCAP. A file gets
-    its name when it is whole; Ctrl-C leaves nothing. What is damaged is told and passed over, and
-    the exit code is then 1.
+    (a row for each sample, or --wide), CSV (a row for each time, or --grid), or MCAP.
+
+    The broker may be running. A file gets its name when it is whole; Ctrl-C leaves nothing. What is
+    damaged in the journal is told and passed over, and the exit code is then 1.
 
     For example:
 
@@ -74,15 +71,13 @@ def export(  # noqa: PLR0913 (each is an option, or several)
     """
     interrupt.also_on_sigterm()
     reached = dataclasses.replace(access, url=journal)
-    shape = _shape(samples, filters, out, form)
+    source = reached.journal() if journal.startswith(SCHEMES) else Path(journal)
+    if samples.is_given and filters:
+        raise typer.BadParameter("--filter is for messages; --parameters chooses samples")
+    write = _writing(samples, out, form, reached)
     try:
         with _opened(out) as stream:
-            source = reached.journal() if journal.startswith(SCHEMES) else Path(journal)
-            recorded = recording(source, first, last, filters)
-            if isinstance(shape, Form):
-                came = _export_messages(recorded, shape, stream)
-            else:
-                came = export_samples(recorded, samples, shape, reached, stream)
+            came = write(recording(source, first, last, filters), stream)
     except BrokenPipeError:
         return  # nobody reads any more
     except KeyboardInterrupt:
@@ -92,15 +87,15 @@ def export(  # noqa: PLR0913 (each is an option, or several)
     _tell(came, out)
 
 
-def _shape(
-    samples: SampleOptions, filters: list[str] | None, out: Path, form: Form | None
-) -> "Shape | Form":
-    """What a file of samples looks like, or the form of one of messages."""
+def _writing(
+    samples: SampleOptions, out: Path, form: Form | None, reached: Access
+) -> "Callable[[Recording, BinaryIO], Came]":
+    """What writes the file that was asked for; raises if there is none such."""
     if not samples.is_given:
-        return form_of(out, form)
-    if filters:
-        raise typer.BadParameter("--filter is for messages; --parameters chooses samples")
-    return samples.shape(form_of_samples(out, form))
+        chosen = form_of(out, form)
+        return lambda recorded, stream: _export_messages(recorded, chosen, stream)
+    shape = samples.shape(form_of_samples(out, form))
+    return lambda recorded, stream: export_samples(recorded, samples, shape, reached, stream)
 
 
 def _export_messages(recorded: "Recording", form: Form, stream: BinaryIO) -> Came:

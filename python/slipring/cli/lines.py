@@ -1,4 +1,4 @@
-"""Lines of a stream as they come, for an event loop. Reads on a thread of its own."""
+"""Reads and lines of a stream as they come, for an event loop. Reads on a thread of its own."""
 
 import asyncio
 import contextlib
@@ -15,14 +15,14 @@ LINE_BYTES_MAX = 16 << 20
 """A longer line is an error, not memory."""
 
 
-async def lines(descriptor: int) -> AsyncIterator[bytes]:
-    """Each line without its end, the last one also where it has none.
+async def reads(descriptor: int) -> AsyncIterator[bytes]:
+    """What each read gives, until the end.
 
     The thread is a daemon: a program that is told to stop does not wait for a next line. It reads
     the descriptor itself, because a buffered stream that is being read when Python ends aborts it.
     """
     loop = asyncio.get_running_loop()
-    reads: asyncio.Queue[bytes] = asyncio.Queue()
+    waiting: asyncio.Queue[bytes] = asyncio.Queue()
     room = threading.Semaphore(READS_WAITING_MAX)
 
     def read() -> None:
@@ -30,14 +30,20 @@ async def lines(descriptor: int) -> AsyncIterator[bytes]:
             while True:
                 room.acquire()
                 part = os.read(descriptor, READ_BYTES)
-                loop.call_soon_threadsafe(reads.put_nowait, part)
+                loop.call_soon_threadsafe(waiting.put_nowait, part)
                 if not part:
                     return
 
     threading.Thread(target=read, daemon=True, name="slipring-lines").start()
-    rest = bytearray()
-    while part := await reads.get():
+    while part := await waiting.get():
         room.release()
+        yield part
+
+
+async def lines(descriptor: int) -> AsyncIterator[bytes]:
+    """Each line without its end, the last one also where it has none."""
+    rest = bytearray()
+    async for part in reads(descriptor):
         rest += part
         if b"\n" in part:
             *whole, rest = rest.split(b"\n")

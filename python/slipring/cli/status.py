@@ -71,9 +71,20 @@ def _summary(overview: Json) -> Table:
         ("subscriptions", f"{overview['subscriptions_total']:,}"),
         ("retained", f"{overview['retained']['messages']:,}"),
         ("waiting", f"{overview['waiting']['messages']:,} for their first subscriber"),
+        ("table", _table_line(overview["table"])),
         *journal_rows(broker["journal"]),
     ]
     return facts(rows)
+
+
+def _table_line(table: Json) -> str:
+    if not table["parameters"]:
+        return "no parameters"
+    refused = f", {table['refused']:,} refused" if table["refused"] else ""
+    return (
+        f"{table['parameters']:,} parameters, {table['stale']:,} stale, "
+        f"{table['samples_s']:,.0f} samples/s in {table['frames_s']:,.0f} frames/s{refused}"
+    )
 
 
 def _clients(overview: Json) -> Table:

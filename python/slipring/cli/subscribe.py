@@ -12,9 +12,11 @@ from typing import Annotated
 import typer
 
 from slipring.cli import display
-from slipring.cli.access import Access, reaching
+from slipring.cli.access import Access
+from slipring.cli.grouped import grouped
+from slipring.cli.needs import NeedOptions
 from slipring.client.connecting import Connecting
-from slipring.model import Message
+from slipring.model import Message, Sample
 
 
 class Format(StrEnum):
@@ -26,15 +28,16 @@ class Format(StrEnum):
 
 
 @dataclass(frozen=True)
-class Selection:
+class Wanted:
     """What to print."""
 
     filters: list[str]
     qos: int
     count: int | None
+    properties: dict[str, str]
 
 
-@reaching
+@grouped({"needs": NeedOptions, "access": Access})
 def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
     filters: Annotated[
         list[str],
@@ -59,6 +62,7 @@ def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
         int,
         typer.Option(min=0, help="Seconds that the broker keeps the session; with --client-id."),
     ] = 0,
+    needs: NeedOptions,
     access: Access,
 ) -> None:
     """Print the messages that match one of the filters, one on each line. Ctrl-C ends.
@@ -66,6 +70,9 @@ def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
     With --session-expiry the broker goes on collecting for that long; the next run with the same
     --client-id prints what came meanwhile. Above QoS 0 a message is acknowledged when it is
     printed. A connection that is lost is made again.
+
+    With --rate, --deadband, --change or --deliver only parameters are printed, their current values
+    first.
 
     For example:
 
@@ -77,13 +84,19 @@ def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
 
     slipring sub --qos 1 --client-id recorder-7 --session-expiry 3600 'gripen/#' >> log.txt
 
+    slipring sub --rate 1 --deadband 2% 'gripen/+/engine/#'
+
     SLIPRING_USER=ground slipring sub --url unix:/run/slipring.sock --password-file secret '#'
     """
     if session_expiry and not client_id:
         raise typer.BadParameter("a session that is kept needs a name: give --client-id")
     connecting = access.connect(client_id=client_id, session_expiry_s=session_expiry)
+    wanted = Wanted(filters, qos, count, needs.properties())
     with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
-        asyncio.run(_subscribe(connecting, Selection(filters, qos, count), _line(form)))
+        if needs.is_frame:
+            asyncio.run(_select(connecting, wanted, needs, _sample_line(form)))
+        else:
+            asyncio.run(_subscribe(connecting, wanted, _line(form)))
 
 
 def _line(form: Format) -> Callable[[Message], bytes]:
@@ -94,19 +107,43 @@ def _line(form: Format) -> Callable[[Message], bytes]:
     return display.as_safe_payload if sys.stdout.isatty() else display.as_payload
 
 
+def _sample_line(form: Format) -> Callable[[str, Sample], bytes]:
+    if form is Format.JSON:
+        return display.sample_as_json
+    return display.sample_as_text if form is Format.TEXT else display.sample_as_value
+
+
+async def _select(
+    connecting: Connecting,
+    wanted: Wanted,
+    needs: NeedOptions,
+    line: Callable[[str, Sample], bytes],
+) -> None:
+    """Every sample of the frames, until there were enough."""
+    left = wanted.count
+    async with connecting as bus, bus.select(*wanted.filters, **needs.options()) as frames:
+        async for frame in frames:
+            lines = [line(name, sample) for name, sample in frame.each()][:left]
+            _print(b"".join(lines))
+            if left is not None:
+                left -= len(lines)
+                if left == 0:
+                    return
+
+
 async def _subscribe(
-    connecting: Connecting, selection: Selection, line: Callable[[Message], bytes]
+    connecting: Connecting, wanted: Wanted, line: Callable[[Message], bytes]
 ) -> None:
     async with (
         connecting as bus,
-        bus.subscribe(*selection.filters, qos=selection.qos) as messages,
+        bus.subscribe(*wanted.filters, qos=wanted.qos, properties=wanted.properties) as messages,
     ):
-        if selection.count is None:
+        if wanted.count is None:
             async for batch in messages.batches():
                 _print(b"".join(map(line, batch)))
             return
         # One at a time, for what is taken beyond the last one would be lost to others.
-        for _ in range(selection.count):
+        for _ in range(wanted.count):
             _print(line(await anext(messages)))
 
 

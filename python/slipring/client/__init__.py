@@ -2,9 +2,21 @@
 
 from slipring.client.bus import Bus
 from slipring.client.changes import Changes
+from slipring.client.clock import Clock
 from slipring.client.connecting import connect
+from slipring.client.notices import Notice, Notices
 from slipring.client.publisher import Publisher
 from slipring.client.subscription import Subscription
 from slipring.client.tls import Tls
 
-__all__ = ["Bus", "Changes", "Publisher", "Subscription", "Tls", "connect"]
+__all__ = [
+    "Bus",
+    "Changes",
+    "Clock",
+    "Notice",
+    "Notices",
+    "Publisher",
+    "Subscription",
+    "Tls",
+    "connect",
+]

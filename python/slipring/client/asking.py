@@ -1,4 +1,4 @@
-"""Questions to the broker about its table, in JSON: what its answers mean, and its refusals."""
+"""Questions to the broker about its table or streams, in JSON: its answers, and its refusals."""
 
 import json
 from typing import Any
@@ -14,21 +14,22 @@ REQUEST_BYTES_MAX = 512 << 10
 class Asking:
     """One client's questions."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Link, about: str = "table") -> None:
         self._link = link
+        self._about = about
 
     async def ask(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
-        """The answer to `$slipring/table/<name>`.
+        """The answer to `$slipring/table/<name>`, or to the same of the streams.
 
         Raises DeclareRefused, RequestFailed, NoAnswer, ConnectionLost, or Refused where the
         question is too long.
         """
         try:
-            answer = await self._link.ask(f"table/{name}", json.dumps(body).encode())
+            answer = await self._link.ask(f"{self._about}/{name}", json.dumps(body).encode())
         except PublishRefused as refused:
             if refused.code != NOT_AUTHORIZED:
                 raise
-            text = f"{refused}: it has no table, or not for this client"
+            text = f"{refused}: it has no {self._about}, or not for this client"
             raise RequestFailed(text, code="not_authorized") from None
         return _checked(name, json.loads(answer), self._link.native.url)
 

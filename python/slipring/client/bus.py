@@ -11,13 +11,16 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from slipring.client.changes import Changes
+from slipring.client.chunks import Chunks
 from slipring.client.clock import Clock
 from slipring.client.link import Link, Terms
+from slipring.client.notices import Notices, topic_of
 from slipring.client.payload import Value, encode
 from slipring.client.publisher import Publisher, Row
+from slipring.client.streams import Streams, StreamWriter
 from slipring.client.subscription import Subscription
 from slipring.errors import ConnectionLost
-from slipring.model import ConnectionChange, Parameter, Refusal, Sample, TableChange
+from slipring.model import ConnectionChange, Parameter, Refusal, Sample, Stream, TableChange
 
 if TYPE_CHECKING:
     from slipring.client.declared import Declared
@@ -41,8 +44,8 @@ class Bus:
         self._terms = terms
         self._published = 0
         self._parameters: Parameters | None = None
-        self.clock = Clock()
-        """The broker's clock, as far as it is known."""
+        self._streams: Streams | None = None
+        self._clock = Clock(lambda timeout_s: link.ask("ping", b"", timeout_s))
 
     @property
     def url(self) -> str:
@@ -141,13 +144,16 @@ class Bus:
             await publisher.send(messages)
         return publisher.settled
 
-    def subscribe(self, *filters: str, qos: int = 0) -> Subscription:
+    def subscribe(
+        self, *filters: str, qos: int = 0, properties: Mapping[str, str] | None = None
+    ) -> Subscription:
         """The messages of these topic filters: `async with bus.subscribe("a/#") as messages`.
 
         They come at this quality at most. Above QoS 0 a message is acknowledged when its reader
-        comes back for the next one.
+        comes back for the next one. The broker is told the properties: with `deliver`, `rate` or
+        another need, a Slipring broker sends samples of parameters, and nothing else.
         """
-        return Subscription(self._link, filters, qos)
+        return Subscription(self._link, filters, qos, tuple((properties or {}).items()))
 
     async def unsubscribe(self, *filters: str) -> None:
         """Gives up at the broker what an earlier subscription of this session has left there.
@@ -221,17 +227,67 @@ class Bus:
 
         A parameter that never had a sample is not among them.
         """
-        if isinstance(names, str):
-            return await self._home().current(chosen=names)
-        return await self._home().current(names=list(names))
+        from slipring.client.choice import Choice
+
+        return await self._home().current(
+            Choice([names], None) if isinstance(names, str) else Choice([], list(names))
+        )
 
     async def refusals(self) -> Changes[Refusal]:
         """What the broker does not take of this client's samples, from now on; also in the log."""
         return await self._home().refusals()
 
+    async def declare_stream(
+        self,
+        name: str,
+        *,
+        media: str,
+        description: str | None = None,
+        buffer_bytes: int | None = None,
+        source: str | None = None,
+        qos: int = 0,
+    ) -> StreamWriter:
+        """Declares a stream, to write chunks of bytes into it: `await writer.write(chunk)`.
+
+        The broker keeps the last `buffer_bytes` of it (1 MiB if nothing is said) for those who
+        come later. Raises DeclareRefused.
+        """
+        said = {"description": description, "buffer_bytes": buffer_bytes, "source": source}
+        given = {key: value for key, value in said.items() if value is not None}
+        return await self._stream_home().declare(name, {"name": name, "media": media, **given}, qos)
+
+    async def streams(self, chosen: str = "#") -> list[Stream]:
+        """The streams whose names this filter matches."""
+        return await self._stream_home().list(chosen)
+
+    def stream(self, *filters: str, newest: bool = False) -> Chunks:
+        """Chunks of streams: `async with bus.stream("gripen/+/cockpit/sound") as chunks`.
+
+        What the broker keeps of them comes first, with `newest` only what comes from now on.
+        """
+        return Chunks(self._link, filters, newest=newest)
+
     async def ping(self) -> float:
         """The round trip to the broker in seconds, behind what was published before."""
         return await self._link.ping()
+
+    @property
+    def clock(self) -> Clock:
+        """The broker's clock: `await bus.clock.measure()`, then `bus.clock.offset_ns`."""
+        return self._clock
+
+    def notices(self) -> Notices:
+        """What others say to this node: `async with bus.notices() as notices`."""
+        return Notices(self._link)
+
+    async def notify(self, role: str, value: Value = b"", *, qos: int = 1) -> None:
+        """Says something to every connected node of a role that reads notices.
+
+        The role is `all`, `publishers`, `subscribers`, `brokers`, or `node/` and a client id. At
+        QoS 1 this returns when the broker has passed it on. Raises PublishRefused where there were
+        too many at once, or it is too large.
+        """
+        await self.publish(topic_of(role), value, qos=qos)
 
     async def close(self) -> None:
         """Sends what was accepted, says goodbye and ends the connection; twice is fine.
@@ -240,11 +296,18 @@ class Bus:
         """
         if self._parameters is not None:
             await self._parameters.close()
+        if self._streams is not None:
+            self._streams.close()
         self._native.close()
         end = await self._link.over()
         unsent, end.unsent_bytes = end.unsent_bytes, 0
         if end.cause and unsent:
             raise self._link.lost(f"{end.cause} ({unsent} accepted bytes were not sent)")
+
+    def _stream_home(self) -> Streams:
+        if self._streams is None:
+            self._streams = Streams(self._link)
+        return self._streams
 
     def _home(self) -> "Parameters":
         if self._parameters is None:

@@ -38,7 +38,7 @@ class Choice:
         if self.names is None:
             return Chosen(self.filters, {})
         lists, missing = list[str](), dict[str, str]()
-        for some in _parts(self.names):
+        for some in in_parts(self.names):
             answer = await asking.ask("select", {"names": some})
             lists.append(LISTS + answer["selection"])
             absent = (
@@ -61,7 +61,8 @@ def _around(names: Sequence[str]) -> str:
     return "/".join([*shared, "#"])
 
 
-def _parts(names: Sequence[str]) -> Iterator[list[str]]:
+def in_parts(names: Sequence[str]) -> Iterator[list[str]]:
+    """Lists of names, each small enough for one request."""
     part, size = list[str](), 0
     for name in names:
         length = len(json.dumps(name)) + 2

@@ -1,17 +1,133 @@
-"""How far the broker's clock is from this machine's, as far as this client knows."""
+"""The broker's clock as this client knows it: asked for, and kept fresh while somebody needs it."""
 
+import asyncio
+import struct
 import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
+from typing import Protocol, TypeAlias
+
+from slipring.client.exchange import Estimate, Exchange
+from slipring.errors import ConnectionLost, NoAnswer, SlipringError
+
+Ask: TypeAlias = Callable[[float], Awaitable[bytes]]
+"""Pings the broker; gives its answer, if it comes within so many seconds."""
+ANSWER_S = 10.0
+ANSWER = struct.Struct("<qq")
+"""When the broker read the ping and when it wrote the answer; the ping's own bytes follow."""
+FIRST, FIRST_S = 8, 0.02
+"""Exchanges at the beginning, and the time between them: a single one may have been slow."""
+AGAIN_S = 5.0
+REFUSED_S = 60.0
+"""When to ask again a broker that does not know the question."""
+
+
+class Times(Protocol):
+    """The clocks of a machine."""
+
+    def wall_ns(self) -> int:
+        """Nanoseconds since 1970; people and NTP make it jump."""
+
+    def steady_ns(self) -> int:
+        """Nanoseconds since any moment; never jumps."""
+
+
+class MachineTimes:
+    """The clocks of this machine."""
+
+    def wall_ns(self) -> int:
+        return time.time_ns()
+
+    def steady_ns(self) -> int:
+        return time.monotonic_ns()
 
 
 class Clock:
-    """The broker's clock, seen from here. Zero until it has been measured."""
+    """What is known of the broker's clock. `Bus.clock` gives it."""
 
-    __slots__ = ("offset_ns",)
+    def __init__(self, ask: Ask, times: Times | None = None) -> None:
+        self._ask = ask
+        self._times = times or MachineTimes()
+        self._estimate = Estimate()
+        self._keepers = 0
+        self._keeping: asyncio.Task[None] | None = None
+        self._told: list[Callable[[int], None]] = []
 
-    def __init__(self) -> None:
-        self.offset_ns = 0
-        """The broker's clock minus this machine's."""
+    @property
+    def offset_ns(self) -> int | None:
+        """The broker's clock minus this machine's; None as long as nothing was measured."""
+        best = self._estimate.best
+        return None if best is None else best.offset_ns
 
-    def now_ns(self) -> int:
-        """The time at the broker."""
-        return time.time_ns() + self.offset_ns
+    @property
+    def uncertainty_ns(self) -> int | None:
+        """How wrong `offset_ns` can be at most; it grows with time."""
+        return self._estimate.uncertainty_ns(self._times.steady_ns())
+
+    @property
+    def round_trip_ns(self) -> int | None:
+        """The quickest of the last ways to the broker and back."""
+        best = self._estimate.best
+        return None if best is None else best.round_trip_ns
+
+    async def measure(self, times: int = 1, *, timeout_s: float = ANSWER_S) -> Exchange:
+        """Asks the broker so many times; returns the last exchange.
+
+        Raises NoAnswer, PublishRefused (no broker of this kind), or ConnectionLost.
+        """
+        for _ in range(times - 1):
+            await self._measure(timeout_s)
+        return await self._measure(timeout_s)
+
+    @contextmanager
+    def kept(self, tell: Callable[[int], None] | None = None) -> Iterator[None]:
+        """Keeps it fresh in the background; `tell` is called with every better offset."""
+        if tell is not None:
+            self._told.append(tell)
+            if (known := self.offset_ns) is not None:
+                tell(known)
+        self._keepers += 1
+        if self._keeping is None or self._keeping.done():
+            self._keeping = asyncio.get_running_loop().create_task(self._keep())
+        try:
+            yield
+        finally:
+            self._keepers -= 1
+            if tell is not None:
+                self._told.remove(tell)
+            if self._keepers == 0:
+                self._keeping.cancel()
+
+    async def _measure(self, timeout_s: float) -> Exchange:
+        sent_ns, begun_ns = self._times.wall_ns(), self._times.steady_ns()
+        answer = await self._ask(timeout_s)
+        at_ns = self._times.steady_ns()
+        if len(answer) < ANSWER.size:
+            raise NoAnswer("the broker's answer to a ping has no times")
+        # By the clock that does not jump, so that a jump in between makes no odd round trip.
+        received_ns = sent_ns + at_ns - begun_ns
+        read_ns, written_ns = ANSWER.unpack_from(answer)
+        exchange = Exchange(sent_ns, read_ns, written_ns, received_ns, at_ns)
+        before = self.offset_ns
+        self._estimate.take(exchange)
+        if (now := self.offset_ns) is not None and now != before:
+            for tell in self._told:
+                tell(now)
+        return exchange
+
+    async def _keep(self) -> None:
+        with suppress(ConnectionLost):  # then there is nothing to know any more
+            for number in count(1):
+                known = await self._try()
+                pause_s = FIRST_S if number < FIRST else AGAIN_S
+                await asyncio.sleep(pause_s if known else REFUSED_S)
+
+    async def _try(self) -> bool:
+        try:
+            await self._measure(ANSWER_S)
+        except ConnectionLost:
+            raise
+        except SlipringError:
+            return False
+        return True

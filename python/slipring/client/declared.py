@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from slipring.client.choice import in_parts
 from slipring.client.declaration import Declaration, Granted, Place
 from slipring.client.rows import by_kind, encoded, qualities_of, scalar
-from slipring.errors import ConnectionLost, DeclareRefused, Refused
+from slipring.errors import ConnectionLost, DeclareRefused, Refused, RequestFailed
 from slipring.frames.arrays import Indices, Octets, Times
-from slipring.model import GOOD, Parameter, Quality, Value
+from slipring.model import GOOD, Parameter, Quality, Refusal, Value
 from slipring.native import Client, Writer
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 Row = Any
 """An array of numbers, or anything numpy makes one of; for several types a dict by their names."""
+NEVER_SENT = {0x95, 0x9B}
+"""Reasons of this client: the frame is too large, or the quality of service too high."""
 Qualities = Quality | Octets | Mapping[str, Octets]
 
 
@@ -122,9 +125,16 @@ class Declared:
         await self._home.link.flushed(self._open_writer().flush())
 
     async def remove(self) -> None:
-        """Takes the parameters out of the table, for everybody; their indices stay theirs."""
+        """Takes the parameters out of the table, for everybody; their indices stay theirs.
+
+        Raises RequestFailed for one that another client publishes too; it stays.
+        """
         await self.close()
-        await self._home.asking.ask("remove", {"names": list(self.topics)})
+        for names in in_parts(self.topics):
+            answer = await self._home.asking.ask("remove", {"names": names})
+            for error in answer["errors"]:
+                text = f"{error['name']} was not removed: {error['message']}"
+                raise RequestFailed(text, code=error["code"])
 
     async def close(self) -> None:
         """Sends what is gathered and takes nothing more; closing twice is fine.
@@ -133,8 +143,16 @@ class Declared:
         """
         self._home.forget(self)
         writer, self._writer = self._writer, None
-        if writer is not None and self._home.link.is_open:
+        if writer is None:
+            return
+        if self._home.link.is_open:
             await self._home.link.flushed(writer.close())
+        self._home.link.unwatch(writer.identity)
+
+    def set_skew(self, offset_ns: int) -> None:
+        """Frames tell how far the broker's clock is ahead of this machine's."""
+        if self._writer is not None:
+            self._writer.set_skew(offset_ns)
 
     async def declare(self) -> None:
         """Asks the broker for the indices; again on each connection. Raises DeclareRefused."""
@@ -148,8 +166,15 @@ class Declared:
         if self._writer is None:
             topic = self.prefix or self.topics[0]
             self._writer = native.writer(topic, granted.table, connection, **self._manner._asdict())
+            self._home.link.watch(self._writer.identity, self._on_refused)
         else:
             self._writer.resume(granted.table, connection)
+
+    def _on_refused(self) -> None:
+        """The broker tells itself what it does not take; this is for what was never sent."""
+        refused = None if self._writer is None else self._writer.refused
+        if refused is not None and refused[1] in NEVER_SENT:
+            self._home.tell_refusal(Refusal(self.prefix, "not_sent", refused[2], 1))
 
     async def _grant(self, native: Client) -> tuple[int, Granted]:
         """The answer, and the connection that all of it came by."""

@@ -5,12 +5,12 @@ import contextlib
 import json
 import logging
 import weakref
-from collections.abc import Sequence
-from typing import Any
 
 from slipring.client.asking import Asking
 from slipring.client.changes import Changes
+from slipring.client.choice import Choice
 from slipring.client.clock import Clock
+from slipring.client.current import current_samples
 from slipring.client.declaration import Declaration
 from slipring.client.declared import Declared, Manner
 from slipring.client.incoming import Incoming
@@ -18,7 +18,7 @@ from slipring.client.link import Link
 from slipring.client.mirror import EVERYTHING, Mirror
 from slipring.errors import ConnectionLost, SlipringError
 from slipring.frames.table import Table
-from slipring.model import ConnectionChange, Message, Quality, Refusal, Sample
+from slipring.model import ConnectionChange, Message, Refusal, Sample
 
 REFUSED = "$slipring/refused"
 CLOSE_S = 10.0
@@ -40,6 +40,8 @@ class Parameters:
         self._refused: Incoming | None = None
         changes = link.changes()
         self._keeping = asyncio.get_running_loop().create_task(self._keep(changes))
+        self._watching = contextlib.ExitStack()
+        self._watching.enter_context(clock.kept(self._tell_skew))
 
     async def table(self) -> Table:
         """All parameters of the broker, kept as they change."""
@@ -51,19 +53,18 @@ class Parameters:
         declared = Declared(self, declaration, manner)
         await declared.declare()
         self._declared.add(declared)
+        if self.clock.offset_ns is not None:
+            declared.set_skew(self.clock.offset_ns)
         return declared
 
     def forget(self, declared: Declared) -> None:
         """It is not declared again on another connection."""
         self._declared.discard(declared)
 
-    async def current(
-        self, *, names: Sequence[str] | None = None, chosen: str | None = None
-    ) -> dict[str, Sample]:
+    async def current(self, choice: Choice) -> dict[str, Sample]:
         """See `Bus.current`."""
-        body = {"filter": chosen} if names is None else {"names": list(names)}
-        answer = await self.asking.ask("values", body)
-        return {row["name"]: _sample(row) for row in answer["values"]}
+        samples, _ = await current_samples(self.asking, self.mirror, choice)
+        return samples
 
     async def refusals(self) -> Changes[Refusal]:
         """What the broker does not take from now on."""
@@ -79,9 +80,14 @@ class Parameters:
                 for declared in list(self._declared):
                     await declared.close()
         self._keeping.cancel()
+        self._watching.close()
         self.mirror.end()
         for follower in self._followers:
             follower.tell(None)
+
+    def _tell_skew(self, offset_ns: int) -> None:
+        for declared in self._declared:
+            declared.set_skew(offset_ns)
 
     async def _keep(self, changes: Changes[ConnectionChange]) -> None:
         """Declares again whenever there is another connection."""
@@ -99,12 +105,11 @@ class Parameters:
 
     async def _hear_refusals(self) -> None:
         if self._refused is None:
-            self._refused = Incoming(self.link, self._tell_refusal)
+            self._refused = Incoming(self.link, self._hear_refusal)
             await self._refused.subscribe([REFUSED])
 
-    def _tell_refusal(self, message: Message) -> None:
-        told = json.loads(message.payload)
-        refusal = Refusal(told["topic"], told["error"], told["message"], told["count"])
+    def tell_refusal(self, refusal: Refusal) -> None:
+        """To the log, and to who follows."""
         log.warning(
             "the broker at %s refused %d frames or samples for %s: %s",
             *(self.link.native.url, refusal.count, refusal.topic, refusal.message),
@@ -112,7 +117,7 @@ class Parameters:
         for follower in self._followers:
             follower.tell(refusal)
 
-
-def _sample(row: dict[str, Any]) -> Sample:
-    quality = Quality.of_words(row.get("quality", "good"), row.get("why"))
-    return Sample(row["value"], row["time"], quality, row.get("label"))
+    def _hear_refusal(self, message: Message) -> None:
+        told = json.loads(message.payload)
+        refusal = Refusal(told["topic"], told["error"], told["message"], told["count"])
+        self.tell_refusal(refusal)

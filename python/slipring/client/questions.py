@@ -2,7 +2,7 @@
 
 import asyncio
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from slipring.errors import ConnectionLost, NoAnswer
 
@@ -78,11 +78,12 @@ class Questions:
     ) -> None:
         """Asks once; returns with the answer, or when there is another connection to ask on."""
         link, other = self._link, self._connection
-        extras = ([], None, ANSWERS, number, None)
+        extras = ((), None, ANSWERS, number, None)
         identity = await link.send(lambda: link.native.publish(topic, body, 1, False, extras))
         taken = asyncio.ensure_future(link.acknowledged(identity))
         try:
-            await asyncio.wait({answer, taken}, return_when=asyncio.FIRST_COMPLETED)
+            either: set[asyncio.Future[Any]] = {answer, taken}
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             if not answer.done():
                 taken.result()
                 await asyncio.wait({answer, other}, return_when=asyncio.FIRST_COMPLETED)

@@ -14,7 +14,7 @@ from slipring.errors import Refused, SlipringError
 from slipring.frames.decoding import decode
 from slipring.frames.frame import Frame
 from slipring.frames.header import Arrival
-from slipring.model import Message, TableChange
+from slipring.model import TableChange
 
 log = logging.getLogger("slipring.client")
 
@@ -34,7 +34,7 @@ class Selection:
         self._choice = choice
         self._inner: Subscription | None = None
         self._entered = False
-        self._frames: deque[Frame] = deque()
+        self._taken: deque[tuple[bytes, int]] = deque()
         self._choosing: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
 
@@ -59,54 +59,48 @@ class Selection:
         inner, self._inner = self._inner, None
         if inner is not None:
             inner.unsubscribe()
-        self._frames.clear()
 
     def __aiter__(self) -> "Selection":
         return self
 
     async def __anext__(self) -> Frame:
-        if not self._frames:
-            self._frames.extend(await self._fetch())
-            if not self._frames:
-                raise StopAsyncIteration
-        return self._frames.popleft()
+        if not await self._is_filled():
+            raise StopAsyncIteration
+        return await self._next()
 
     async def frames(self) -> AsyncIterator[list[Frame]]:
         """The same frames in lists of what is there; `Frame.joined` makes one of them."""
-        batch = list(self._frames)
-        self._frames.clear()
-        while batch := batch or await self._fetch():
-            yield batch
-            batch = []
+        while await self._is_filled():
+            yield [await self._next() for _ in range(len(self._taken))]
 
-    async def _fetch(self) -> list[Frame]:
-        """At least one frame; none once the selection is closed."""
+    async def _is_filled(self) -> bool:
+        """Waits until at least one frame is there; false once the selection is closed."""
         if not self._entered:
             raise RuntimeError("write `async with bus.select(...) as frames`, then iterate")
-        while (inner := self._inner) is not None:
+        while not self._taken and (inner := self._inner) is not None:
             try:
-                messages = await inner.fetch()
+                self._taken.extend(await inner.fetch_frames())
             except Refused:
                 # A broker that has started again does not know the list of names any more.
                 if self._choice.names is None:
                     raise
                 await self._choose(refused=inner)
                 continue
-            if messages:
-                return [await self._decoded(message) for message in messages]
-            if inner is self._inner:
-                return []
-        return []
+            if not self._taken and inner is self._inner:
+                return False
+        return bool(self._taken)
 
-    async def _decoded(self, message: Message) -> Frame:
-        mirror = self._home.mirror
-        now_ns = time.time_ns()
-        arrival = Arrival(now_ns, now_ns, self._home.clock.offset_ns)
-        frame = decode(message.payload, mirror.table, arrival)
+    async def _next(self) -> Frame:
+        """The oldest frame; it stays where this is cancelled."""
+        payload, arrived_ns = self._taken[0]
+        mirror, now_ns = self._home.mirror, time.time_ns()
+        arrival = Arrival(arrived_ns or now_ns, now_ns, self._home.clock.offset_ns or 0)
+        frame = decode(payload, mirror.table, arrival)
         if _is_strange(frame):
             # It may be about parameters that the broker has told of, and we have not looked at.
             table = await mirror.catch_up(frame.header.table)
             frame = Frame(table, frame.runs, frame.header, arrival)
+        self._taken.popleft()
         return frame
 
     async def _choose(self, refused: Subscription | None = None) -> None:

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from itertools import repeat
-from typing import cast
+from typing import TypeVar, cast
 
 from slipring.client.link import Link
 from slipring.model import Message
@@ -13,6 +13,7 @@ BATCH_COUNT_MAX = 1024
 """Messages in one batch."""
 BATCH_BYTES_MAX = 1 << 20
 """Bytes in one batch, or one larger message."""
+Taken = TypeVar("Taken")
 TURN_PART = 16
 """What one message taken alone counts: 64 of them are as much work as a batch."""
 
@@ -124,11 +125,18 @@ class Subscription:
             self._link.native.done(self._identity, self._owed)
         self._owed = 0
 
-    async def fetch(self, count_max: int = BATCH_COUNT_MAX) -> list[Message]:
-        """What is there, at least one message; nothing once the subscription is closed.
+    async def fetch_frames(self) -> list[tuple[bytes, int]]:
+        """Payloads and when they came, for a reader of frames, at QoS 0; else like `fetch`."""
+        return await self._until(self._take_frames)
 
-        For a reader that takes it apart itself, at QoS 0.
-        """
+    async def fetch(self, count_max: int = BATCH_COUNT_MAX) -> list[Message]:
+        """What is there, at least one message; nothing once the subscription is closed."""
+        batch = await self._until(lambda: self._take(count_max))
+        self._taken += BATCH_COUNT_MAX if count_max > 1 else TURN_PART
+        return batch
+
+    async def _until(self, take: Callable[[], list[Taken]]) -> list[Taken]:
+        """Takes, as soon as there is something."""
         if not self._entered:
             raise RuntimeError("write `async with bus.subscribe(...) as messages`, then iterate")
         if self._taken >= BATCH_COUNT_MAX:
@@ -136,12 +144,11 @@ class Subscription:
             # here has lost nothing.
             await asyncio.sleep(0)
             self._taken = 0
-        while not (batch := self._take(count_max)):
+        while not (batch := take()):
             if self._is_over():
                 return []
             self._taken = 0
             await self._readable.wait()
-        self._taken += BATCH_COUNT_MAX if count_max > 1 else TURN_PART
         return batch
 
     def _take(self, count_max: int) -> list[Message]:
@@ -150,6 +157,14 @@ class Subscription:
         self._readable.clear()
         rows = self._link.native.take(self._identity, count_max, BATCH_BYTES_MAX)
         return cast("list[Message]", list(map(tuple.__new__, repeat(Message), rows)))
+
+    def _take_frames(self) -> list[tuple[bytes, int]]:
+        if self._identity is None:
+            return []
+        self._readable.clear()
+        frames = self._link.native.take_frames(self._identity, BATCH_COUNT_MAX, BATCH_BYTES_MAX)
+        self._taken += BATCH_COUNT_MAX if frames else 0
+        return frames
 
     def _is_over(self) -> bool:
         end = self._link.end

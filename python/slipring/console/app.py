@@ -1,4 +1,4 @@
-"""The routes: the page, a picture of the broker, the same live, its metrics, and its health."""
+"""The routes: the page, a picture of the broker, the same live, parameters, metrics, and health."""
 
 import json
 from pathlib import Path
@@ -14,6 +14,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from slipring.console.guard import SECURITY_HEADERS, is_ours
 from slipring.console.metrics import METRICS_TYPE, metrics_text
+from slipring.console.parameters import parameter_routes
 from slipring.console.picture import Seen, picture
 from slipring.control import Broker
 from slipring.control.address import Address
@@ -53,6 +54,7 @@ def make_app(broker: Broker, listen: Address, static: Path) -> Starlette:
         Route("/api/overview", overview),
         Route("/metrics", metrics),
         WebSocketRoute("/api/live", live),
+        *parameter_routes(broker),
         Mount("/", StaticFiles(directory=static, html=True)),
     ]
     return Starlette(routes=routes, middleware=[Middleware(Guard, listen=listen)])

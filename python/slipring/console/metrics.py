@@ -32,6 +32,7 @@ def _families(broker: Broker, status: Status) -> Iterator[Family]:
         yield f"slipring_{name}", "gauge", meaning, [({}, value)]
     for name, meaning, value in _counters(status):
         yield f"slipring_{name}_total", "counter", meaning, [({}, value)]
+    yield from _table(status.table)
     yield (
         "slipring_messages_acknowledged_total",
         "counter",
@@ -93,6 +94,21 @@ def _counters(status: Status) -> list[tuple[str, str, float]]:
         ("messages_dropped", "Messages dropped on the way to a subscriber.", totals.dropped),
         ("messages_expired", "Messages that expired before they were sent.", totals.expired),
     ]
+
+
+def _table(figures: Mapping[str, int]) -> Iterator[Family]:
+    for name, meaning in (
+        ("parameters", "Parameters in the table."),
+        ("stale", "Parameters whose value is stale."),
+        ("selections", "Selections that subscribers have."),
+    ):
+        yield f"slipring_table_{name}", "gauge", meaning, [({}, figures[name])]
+    for name, meaning in (
+        ("frames", "Frames taken from publishers."),
+        ("samples", "Samples taken from publishers."),
+        ("refused", "Frames and plain samples refused."),
+    ):
+        yield f"slipring_table_{name}_total", "counter", meaning, [({}, figures[name])]
 
 
 def _prefixes(broker: Broker) -> Iterator[Family]:

@@ -46,6 +46,7 @@ def picture(broker: Broker, seen: Seen) -> Json:
         "subscriptions_total": status.subscriptions,
         "retained": {"messages": status.retained_messages, "bytes": status.retained_bytes},
         "waiting": {"messages": status.waiting_messages, "bytes": status.waiting_bytes},
+        "table": _table(broker, status),
         "topics_total": status.topics,
         "limits": [_limit(broker, reached) for reached in broker.overview.limits_reached()],
         "prefixes": [asdict(rate) for rate in broker.overview.prefixes.busiest(PREFIXES_SHOWN)],
@@ -65,6 +66,11 @@ def _broker(broker: Broker, status: Status) -> Json:
         "mqtt": broker.engine.address,
         "journal": journal_picture(broker, status),
     }
+
+
+def _table(broker: Broker, status: Status) -> Json:
+    rates = asdict(broker.overview.table_rates)
+    return status.table | {f"{name}_s": rate for name, rate in rates.items()}
 
 
 def _limit(broker: Broker, reached: Reached) -> Json:

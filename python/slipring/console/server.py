@@ -18,6 +18,8 @@ from slipring.errors import StartError
 STATIC = Path(str(files("slipring.console"))) / "static"
 STOP_S = 2
 """How long open pages may hold up the end."""
+ASKED_BYTES_MAX = 16_384
+"""Bytes of a message from a page: all that a page sends is a search."""
 
 
 class ConsoleServer:
@@ -56,6 +58,7 @@ class ConsoleServer:
             access_log=False,
             lifespan="off",
             ws="websockets-sansio",
+            ws_max_size=ASKED_BYTES_MAX,
             timeout_graceful_shutdown=STOP_S,
             server_header=False,
         )

@@ -1,6 +1,7 @@
 """A broker: the engine with its plan, its events fetched in batches, and its overview."""
 
 import asyncio
+import json
 import logging
 import os
 import secrets
@@ -47,6 +48,7 @@ class Broker:
         self.engine = _start(config, folder)
         receipt = self.engine.receipt
         self.id = receipt.identity if receipt else secrets.token_hex(16)
+        self._table: int = json.loads(self.engine.ask_table("find", b'{"names": []}'))["table"]
         self.console: Place | None = None
         """Where the page for people is, once there is one."""
         self.discovery = Discovery(config.discovery, self.announce)
@@ -92,6 +94,7 @@ class Broker:
             version,
             places(self.config.listeners, self.engine.addresses),
             uptime_s=time.monotonic() - self._started_s,
+            table=self._table,
             console=self.console,
         )
 
@@ -117,6 +120,7 @@ class Broker:
         status = self.engine.status()
         self._look_after(trouble(status.journal), now_ns)
         self.overview.sample(now_s, status.totals)
+        self.overview.sample_table(now_s, status.table)
         self.overview.reach(status.reached, now_ns)
         prefixes = self.overview.prefixes
         if prefixes.at_s is None or now_s >= prefixes.at_s + WINDOW_S:

@@ -183,3 +183,9 @@ class LimitsSection(Section):
         le=10_000_000,
         description="Parameters of the table; a declaration of further ones is refused as a whole.",
     )
+    streams: int = Field(
+        1_000,
+        ge=0,
+        le=100_000,
+        description="Streams; a declaration of further ones is refused as a whole.",
+    )

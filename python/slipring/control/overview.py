@@ -4,6 +4,7 @@ from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
+from typing import Generic, TypeVar
 
 from slipring.control.events import KINDS, Told, tell, tell_sum
 from slipring.control.prefixes import Prefixes
@@ -13,6 +14,8 @@ EVENTS_KEPT = 200
 """Events a newly opened console can still show."""
 WINDOW_S = 1.0
 """Rates are taken over this time."""
+
+Reading = TypeVar("Reading")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,18 @@ class Rates:
 
 
 @dataclass(frozen=True, slots=True)
+class TableRates:
+    """What came for the table per second, over the last second."""
+
+    frames: float = 0.0
+    samples: float = 0.0
+    refused: float = 0.0
+
+
+TABLE_COUNTERS = ("frames", "samples", "refused")
+
+
+@dataclass(frozen=True, slots=True)
 class Reached:
     """A limit that was reached: how often, and when it was seen last."""
 
@@ -36,27 +51,49 @@ class Reached:
     last_ns: int
 
 
+class Window(Generic[Reading]):
+    """Readings of counters over the time that rates are taken over."""
+
+    def __init__(self) -> None:
+        """Start without any."""
+        self._readings: deque[tuple[float, Reading]] = deque()
+
+    def take(self, now_s: float, reading: Reading) -> tuple[Reading, float]:
+        """Keep one; give the oldest, and how many seconds ago it was taken."""
+        self._readings.append((now_s, reading))
+        while len(self._readings) > 2 and self._readings[1][0] <= now_s - WINDOW_S:
+            self._readings.popleft()
+        since, oldest = self._readings[0]
+        return oldest, now_s - since
+
+
 class Overview:
     """Takes what the engine hands up and keeps the little that is shown of it."""
 
     def __init__(self) -> None:
         """Start with nothing known."""
         self.rates = Rates()
+        self.table_rates = TableRates()
         self.prefixes = Prefixes()
         self.event_counts: Counter[str] = Counter(dict.fromkeys(KINDS, 0))
         self._reached: dict[str, Reached] = {}
-        self._samples: deque[tuple[float, Totals]] = deque()
+        self._totals = Window[Totals]()
+        self._table = Window[Mapping[str, int]]()
         self._events: deque[Told] = deque(maxlen=EVENTS_KEPT)
         self._numbers = count(1)
 
     def sample(self, now_s: float, totals: Totals) -> None:
         """Take one reading of the counters; `now_s` is monotonic."""
-        self._samples.append((now_s, totals))
-        while len(self._samples) > 2 and self._samples[1][0] <= now_s - WINDOW_S:
-            self._samples.popleft()
-        since, first = self._samples[0]
-        if now_s > since:
-            self.rates = _rates(first, totals, now_s - since)
+        oldest, seconds = self._totals.take(now_s, totals)
+        if seconds > 0:
+            self.rates = _rates(oldest, totals, seconds)
+
+    def sample_table(self, now_s: float, figures: Mapping[str, int]) -> None:
+        """Take one reading of the table's counters."""
+        oldest, seconds = self._table.take(now_s, figures)
+        if seconds > 0:
+            rates = {name: (figures[name] - oldest[name]) / seconds for name in TABLE_COUNTERS}
+            self.table_rates = TableRates(**rates)
 
     def reach(self, reached: Mapping[str, int], now_ns: int) -> None:
         """Take one reading of how often each limit was reached."""

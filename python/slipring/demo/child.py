@@ -8,7 +8,7 @@ from typing import Self
 
 from slipring.errors import DemoError
 
-STOP_S = 20
+STOP_S = 60
 LOG_LINES_SHOWN = 5
 
 
@@ -61,7 +61,13 @@ class Child:
         self.process.send_signal(signal.SIGTERM)
         try:
             await asyncio.wait_for(self.process.wait(), STOP_S)
-        except (TimeoutError, asyncio.CancelledError):
-            self.process.kill()
-            await self.process.wait()
+        except TimeoutError:
+            await self._kill()
+            raise DemoError(f"the {self.name} did not end in {STOP_S} s; see {self.log}") from None
+        except asyncio.CancelledError:
+            await self._kill()
             raise
+
+    async def _kill(self) -> None:
+        self.process.kill()
+        await self.process.wait()

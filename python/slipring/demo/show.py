@@ -9,17 +9,27 @@ import socket
 import sys
 from pathlib import Path
 
+import slipring
 from slipring.control.address import Address
 from slipring.demo.child import Child
-from slipring.demo.flight import Flight
+from slipring.demo.jet import Jet
+from slipring.demo.jet.derived import derive
+from slipring.demo.jet.flying import Flight
 from slipring.errors import DemoError, PipelineError
 from slipring.native import JournalReader
 from slipring.pipeline import lake
 
 TELL_S = 5.0
 LOOK_S = 0.25
-CATCH_UP_LOOKS = 120
+CATCH_UP_LOOKS = 480
 """How often to look at the end whether the lake has the last messages, before leaving it."""
+FREE_BYTES_MIN = 5_000_000_000
+"""Less room on the disk ends the show: the jet fills about 10 GB an hour, in the lake alone."""
+CONFIG = """\
+# The journal of the demo: what the lake has taken is removed, but for the newest.
+[journal]
+retain_bytes = 2_000_000_000
+"""
 
 
 def run_demo(data: Path, *, mqtt: str, console: str, seconds: float | None) -> None:
@@ -29,12 +39,12 @@ def run_demo(data: Path, *, mqtt: str, console: str, seconds: float | None) -> N
 
 
 class Show:
-    """Broker, aircraft and pipeline together."""
+    """Broker, jet, calculator and pipeline together."""
 
     def __init__(self, data: Path) -> None:
         """Keep everything in one folder."""
         self.data = data
-        self.flight = Flight()
+        self.flight = Flight(Jet())
         self.stop = asyncio.Event()
 
     async def run(self, mqtt: str, console: str, seconds: float | None) -> None:
@@ -57,7 +67,10 @@ class Show:
     async def _start_broker(
         self, stack: contextlib.AsyncExitStack, mqtt: str, console: str
     ) -> Child:
-        arguments = ("serve", "--mqtt", mqtt, "--console", console, "--data", str(self.data))
+        config = self.data / "broker.toml"
+        config.write_text(CONFIG, encoding="utf-8")
+        places = ("--data", str(self.data), "--config", str(config))
+        arguments = ("serve", "--mqtt", mqtt, "--console", console, *places)
         log = self.data / "broker.log"
         broker = await Child.start("broker", log, *arguments, stdout=asyncio.subprocess.PIPE)
         stack.push_async_callback(broker.stop)
@@ -71,12 +84,12 @@ class Show:
 
     def _introduce(self, address: str, url: str) -> None:
         _say(
-            "Slipring demo: a simulated aircraft, 100 parameters at 10 Hz",
+            "Slipring demo: a simulated jet, 20,000 typed parameters at 50 Hz",
             f"  console   {url}",
             f"  mqtt      {address}",
             f"            {_program()} sub --url mqtt://{address} 'gripen/39-7/engine/#'",
             f"  lake      {self.data / 'lake' / 'messages'} (a Delta table, filled through Spark)",
-            "Ctrl-C ends it.",
+            "Ctrl-C ends it. The lake grows by 10 GB an hour; less than 5 GB of room end it too.",
         )
 
     async def _fly(self, address: str, *children: Child) -> None:
@@ -84,14 +97,19 @@ class Show:
         async with asyncio.TaskGroup() as group:
             watchers = [group.create_task(child.failed()) for child in children]
             teller = group.create_task(self._tell())
-            await self.flight.fly(f"mqtt://{address}", self.stop)
-            for task in (*watchers, teller):
+            calculator = group.create_task(_calculate(f"mqtt://{address}"))
+            async with slipring.connect(f"mqtt://{address}", client_id="gripen-39-7") as bus:
+                await self.flight.fly(bus, self.stop)
+            for task in (*watchers, teller, calculator):
                 task.cancel()
 
     async def _tell(self) -> None:
         while True:
             await asyncio.sleep(TELL_S)
-            _say(await asyncio.to_thread(self._counts))
+            _say(f"{self.flight.phase}: {await asyncio.to_thread(self._counts)}")
+            if shutil.disk_usage(self.data).free < FREE_BYTES_MIN:
+                _say(f"less than {FREE_BYTES_MIN:,} bytes are free in {self.data}")
+                self.stop.set()
 
     async def _catch_up(self) -> None:
         """Wait until the lake holds what the journal holds."""
@@ -106,7 +124,7 @@ class Show:
     def _counts(self) -> str:
         rows = self._in_lake()
         return (
-            f"{self.flight.published:,} messages published, {self._in_journal():,} in the journal, "
+            f"{self.flight.samples:,} samples, {self._in_journal():,} messages in the journal, "
             + (f"{rows:,} rows in the lake" if rows else "Spark is starting")
         )
 
@@ -129,6 +147,12 @@ class Show:
 
         loop.add_signal_handler(signal.SIGINT, land)
         loop.add_signal_handler(signal.SIGTERM, self.stop.set)
+
+
+async def _calculate(url: str) -> None:
+    """Publish what follows from the jet's parameters, in a connection of its own."""
+    async with slipring.connect(url, client_id="gripen-39-7-derived") as bus:
+        await derive(bus)
 
 
 def _ready(line: str) -> tuple[str, str]:

@@ -1,5 +1,6 @@
 """The arrays that frames are made of, by what is in them."""
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,3 +34,21 @@ DTYPES: dict[Kind, np.dtype[Any]] = {
     Kind.BYTES: np.dtype(object),
 }
 """What the values of a kind are to numpy; texts and bytes are objects."""
+
+
+def distinct(indices: Sequence[Indices]) -> Indices:
+    """The indices that are in any of these, ascending: by marking them, which needs no sorting."""
+    if len(indices) == 1 and (np.diff(indices[0].astype(np.int64)) > 0).all():
+        return indices[0]
+    size = max((int(some.max()) + 1 for some in indices if len(some)), default=0)
+    marks = np.zeros(size, np.bool_)
+    for some in indices:
+        marks[some] = True
+    return np.flatnonzero(marks).astype(np.uint32)
+
+
+def ranks(present: Indices, indices: Indices) -> Times:
+    """Where each index is among those present, which are ascending."""
+    where = np.zeros(int(present[-1]) + 1 if len(present) else 0, np.int64)
+    where[present] = np.arange(len(present))
+    return where[indices]

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from slipring.frames.arrays import Indices, Values
+from slipring.frames.arrays import Indices, Values, distinct, ranks
 from slipring.frames.run import Run
 from slipring.frames.table import Table
 from slipring.model import Kind, Status
@@ -51,12 +51,11 @@ class _Names:
     """The names that occur, each once, and where each index finds its own."""
 
     def __init__(self, table: Table, runs: Sequence[Run]) -> None:
-        each = [run.indices for run in runs]
-        self._indices: Indices = np.unique(np.concatenate(each)) if each else np.empty(0, np.uint32)
+        self._indices = distinct([run.indices for run in runs])
         self._names = pa.array(table.names(self._indices), pa.string())
 
     def encoded(self, indices: Indices) -> Any:
-        codes = np.searchsorted(self._indices, indices).astype(np.int32)
+        codes = ranks(self._indices, indices).astype(np.int32)
         return pa.DictionaryArray.from_arrays(codes, self._names)
 
 

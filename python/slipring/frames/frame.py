@@ -1,16 +1,16 @@
 """A frame as its reader has it: samples of many parameters, asked for by name or as arrays."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from slipring.frames.arrays import NO_TIME, Floats, Indices, Octets, Times, Values
+from slipring.frames.arrays import NO_TIME, Floats, Indices, Octets, Times, Values, distinct
 from slipring.frames.header import NS_PER_S, Arrival, Header, hops_of
 from slipring.frames.run import Run
 from slipring.frames.table import Table
-from slipring.model import Hops, Sample
+from slipring.model import Hops, Quality, Sample
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,10 +73,7 @@ class Frame:
     @cached_property
     def indices(self) -> Indices:
         """The parameters in it, ascending."""
-        found = [run.indices for run in self.runs]
-        if len(found) == 1:
-            return found[0]
-        return np.unique(np.concatenate(found)) if found else np.empty(0, np.uint32)
+        return distinct([run.indices for run in self.runs])
 
     @property
     def names(self) -> list[str]:
@@ -120,6 +117,17 @@ class Frame:
             np.concatenate([part.values for part in parts]),
             np.concatenate([part.sample_qualities() for part in parts]),
         )
+
+    def each(self) -> Iterator[tuple[str, Sample]]:
+        """Names and samples one by one, in the order of `runs`: for people, not for high rates."""
+        for run in self.runs:
+            columns = (run.sample_times(), run.sample_qualities(), run.values)
+            indices = run.sample_indices()
+            rows = zip(indices.tolist(), *(column.tolist() for column in columns), strict=True)
+            for name, (index, time_ns, byte, value) in zip(
+                self.table.names(indices).tolist(), rows, strict=True
+            ):
+                yield name, self._sample(index, value, time_ns, Quality.of_byte(byte))
 
     def values(self, names: Iterable[str] | Indices | None = None) -> Floats:
         """The newest number of each parameter, NaN where there is none here.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from slipring.errors import SlipringError
-from slipring.frames.arrays import Times, Values
+from slipring.frames.arrays import Times, Values, distinct, ranks
 from slipring.frames.run import Run
 from slipring.frames.table import Table
 
@@ -57,8 +57,7 @@ class _Chosen:
 def _part(table: Table, chosen: _Chosen, rows: int) -> "pd.DataFrame":
     import pandas as pd
 
-    indices = np.concatenate([*chosen.indices, np.empty(0, np.uint32)])
-    columns, column_of = np.unique(indices, return_inverse=True)
+    columns = distinct(chosen.indices)
     if rows * len(columns) > CELLS_MAX:
         raise SlipringError(
             f"{rows} times of {len(columns)} parameters are too many cells, most of them empty;"
@@ -66,6 +65,6 @@ def _part(table: Table, chosen: _Chosen, rows: int) -> "pd.DataFrame":
         )
     gap, kind = (None, object) if chosen.is_text else (np.nan, np.float64)
     cells = np.full((rows, len(columns)), gap, kind)
-    if len(indices):
-        cells[np.concatenate(chosen.rows), column_of] = np.concatenate(chosen.values)
+    for row_of, indices, values in zip(chosen.rows, chosen.indices, chosen.values, strict=True):
+        cells[row_of, ranks(columns, indices)] = values
     return pd.DataFrame(cells, columns=table.names(columns))

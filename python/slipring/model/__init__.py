@@ -6,11 +6,13 @@ from slipring.model.message import ConnectionChange, Message
 from slipring.model.parameter import AlarmLimits, Entry, Parameter
 from slipring.model.quality import GOOD, Quality, Reason, Status
 from slipring.model.sample import Sample, Value
+from slipring.model.stream import Chunk, Stream
 from slipring.model.table_change import Refusal, TableChange
 
 __all__ = [
     "GOOD",
     "AlarmLimits",
+    "Chunk",
     "ConnectionChange",
     "Entry",
     "Hops",
@@ -22,6 +24,7 @@ __all__ = [
     "Refusal",
     "Sample",
     "Status",
+    "Stream",
     "TableChange",
     "Value",
 ]

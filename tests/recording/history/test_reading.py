@@ -193,7 +193,7 @@ def test_names_that_begin_with_the_prefix_keep_it_once(tmp_path: Path) -> None:
     file = open_history(write(tmp_path, "time,x/y/a,b\n0,1,1\n"), Manner())
     settled = Settled(file, "x/y", Said())
     assert settled.topics == ["x/y/a", "x/y/b"]
-    assert settled.stem == "x/y"
+    assert settled.root == "x/y"
 
 
 def test_units_are_taken_from_the_second_line(tmp_path: Path) -> None:

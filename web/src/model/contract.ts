@@ -73,6 +73,20 @@ export interface PrefixTraffic {
   bytes_s: number;
 }
 
+/** The current value table: what there is, counts since the start, and per second. */
+export interface TableFigures {
+  parameters: number;
+  stale: number;
+  selections: number;
+  frames: number;
+  samples: number;
+  refused: number;
+  frames_s: number;
+  samples_s: number;
+  refused_s: number;
+}
+
+/** Of a topic that is not a parameter. */
 export interface TopicValue {
   topic: string;
   /** Null when the payload is not UTF-8 text. */
@@ -111,6 +125,7 @@ export interface LiveMessage {
   waiting: Amount;
   limits: LimitReached[];
   prefixes: PrefixTraffic[];
+  table: TableFigures;
   topics_total: number;
   values: TopicValue[];
   events: BrokerEvent[];

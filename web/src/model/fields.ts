@@ -53,3 +53,11 @@ export function word<T extends string>(from: Json, name: string, words: readonly
   const value = text(from, name);
   return words.find((known) => known === value) ?? fail(name, words.join(" or "));
 }
+
+export function decode(source: string): unknown {
+  try {
+    return JSON.parse(source);
+  } catch {
+    throw new NotUnderstood("not JSON");
+  }
+}

@@ -9,10 +9,11 @@ import type {
   LiveMessage,
   PrefixTraffic,
   Rates,
+  TableFigures,
   TopicValue,
   Totals,
 } from "./contract.ts";
-import { type Json, list, NotUnderstood, number, numberOrNull, object, text, textOrNull, texts } from "./fields.ts";
+import { decode, type Json, list, number, numberOrNull, object, text, textOrNull, texts } from "./fields.ts";
 import { journal } from "./parse-journal.ts";
 
 function broker(row: Json): Broker {
@@ -114,12 +115,18 @@ function brokerEvent(row: Json): BrokerEvent {
   };
 }
 
-function decode(source: string): unknown {
-  try {
-    return JSON.parse(source);
-  } catch {
-    throw new NotUnderstood("not JSON");
-  }
+function tableFigures(row: Json): TableFigures {
+  return {
+    parameters: number(row, "parameters"),
+    stale: number(row, "stale"),
+    selections: number(row, "selections"),
+    frames: number(row, "frames"),
+    samples: number(row, "samples"),
+    refused: number(row, "refused"),
+    frames_s: number(row, "frames_s"),
+    samples_s: number(row, "samples_s"),
+    refused_s: number(row, "refused_s"),
+  };
 }
 
 export function parseLiveMessage(source: string): LiveMessage {
@@ -139,6 +146,7 @@ export function parseLiveMessage(source: string): LiveMessage {
     waiting: amount(object(root["waiting"], "waiting")),
     limits: list(root, "limits", limitReached),
     prefixes: list(root, "prefixes", prefixTraffic),
+    table: tableFigures(object(root["table"], "table")),
     topics_total: number(root, "topics_total"),
     values: list(root, "values", topicValue),
     events: list(root, "events", brokerEvent),

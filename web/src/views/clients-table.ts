@@ -3,7 +3,7 @@ import type { Client, LiveMessage } from "../model/contract.ts";
 import { bytes, count, duration, legible } from "../model/wording.ts";
 import { explainNoClients } from "./empty-states.ts";
 import { KeyedRows } from "./keyed-rows.ts";
-import { part, setData, setText } from "./page.ts";
+import { part, setData, setText, setTitle } from "./page.ts";
 
 const SUBSCRIPTIONS_SHOWN = 3;
 const SUBSCRIPTIONS_IN_TITLE = 50;
@@ -57,10 +57,6 @@ function mark(row: HTMLTableRowElement | undefined, client: Client): void {
   setData(row, "dropping", client.dropped > 0 ? "yes" : "no");
   setTitle(row.cells[0], legible(client.client_id));
   setTitle(row.cells[row.cells.length - 1], summary(client.subscriptions, SUBSCRIPTIONS_IN_TITLE));
-}
-
-function setTitle(cell: HTMLElement | undefined, title: string): void {
-  if (cell && cell.title !== title) cell.title = title;
 }
 
 function summary(filters: string[], shown: number): string {

@@ -10,7 +10,23 @@ export function explainNoValues(node: HTMLElement, latest: LiveMessage | null): 
   const other = `mosquitto_pub -h ${location.hostname} -p ${port} -t demo/hello -m 42`;
   const url = port === MQTT_PORT_USUAL ? "" : ` --url mqtt://${location.hostname}:${port}`;
   const own = `slipring pub${url} demo/hello 42`;
-  explain(node, "No messages yet. Publish one and it appears here:", [own, other]);
+  const nothing = latest.table.parameters > 0 ? "No messages but those of parameters." : "No messages yet.";
+  explain(node, `${nothing} Publish one and it appears here:`, [own, other]);
+}
+
+/** One line of Python that declares a parameter and gives it a value. */
+export function explainNoParameters(node: HTMLElement, latest: LiveMessage): void {
+  const port = portOf(latest.broker.mqtt);
+  const url = port === MQTT_PORT_USUAL ? "" : `"mqtt://${location.hostname}:${port}"`;
+  const declared = `bus.declare("demo", {"rpm": slipring.Parameter("f64", unit="1/min")})`;
+  const line = `import slipring.sync; bus = slipring.sync.connect(${url}); ${declared}.write({"rpm": 12034.5})`;
+  const what = "A parameter is a topic with a type; declare one in Python and it appears here:";
+  explain(node, `No parameters yet. ${what}`, [line]);
+}
+
+export function explainNoParameterMatches(node: HTMLElement): void {
+  const how = "Type a part of a name, or an MQTT filter with + for one level and # for the rest.";
+  explain(node, `No parameter matches. ${how}`);
 }
 
 export function explainNoMatch(node: HTMLElement): void {

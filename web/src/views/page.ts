@@ -27,6 +27,10 @@ export function setData(node: HTMLElement, name: string, value: string): void {
   if (node.dataset[name] !== value) node.dataset[name] = value;
 }
 
+export function setTitle(node: HTMLElement | undefined, title: string): void {
+  if (node && node.title !== title) node.title = title;
+}
+
 /** What an empty panel says: a sentence, and commands to copy by hand. */
 export function explain(node: HTMLElement, sentence: string, commands: string[] = []): void {
   const wanted = [sentence, ...commands].join("\n");

@@ -1,20 +1,19 @@
-// The row the keyboard is at in the values table. It follows its topic when rows come and go around it.
-import type { TopicRecord } from "../model/value-store.ts";
-import type { ValueRow } from "./value-row.ts";
+// The row the keyboard is at in a table. It follows its topic when rows come and go around it.
+import type { Named, WindowRow } from "./row-window.ts";
 
-interface Surroundings {
-  rows: () => TopicRecord[];
+interface Surroundings<R extends Named> {
+  rows: () => R[];
   rowHeight: () => number;
-  toggle: (record: TopicRecord) => void;
+  chosen: (record: R) => void;
   moved: () => void;
 }
 
-export class RowCursor {
+export class RowCursor<R extends Named> {
   readonly #scroll: HTMLElement;
-  readonly #around: Surroundings;
+  readonly #around: Surroundings<R>;
   #topic: string | null = null;
 
-  constructor(scroll: HTMLElement, around: Surroundings) {
+  constructor(scroll: HTMLElement, around: Surroundings<R>) {
     this.#scroll = scroll;
     this.#around = around;
     scroll.addEventListener("keydown", (event) => this.#pressed(event));
@@ -29,7 +28,7 @@ export class RowCursor {
   }
 
   /** Tells assistive technology which of the existing rows the cursor is at. */
-  announce(rows: ValueRow[]): void {
+  announce(rows: WindowRow<R>[]): void {
     const row = rows.find(({ record }) => record?.topic === this.#topic);
     if (row) this.#scroll.setAttribute("aria-activedescendant", row.root.id);
     else this.#scroll.removeAttribute("aria-activedescendant");
@@ -41,7 +40,7 @@ export class RowCursor {
     const current = rows[at];
     const target = this.#targetOf(event.key, at, rows.length);
     if (target !== null) this.#goTo(Math.max(0, Math.min(rows.length - 1, target)), rows);
-    else if (event.key === "Enter" && current) this.#around.toggle(current);
+    else if (event.key === "Enter" && current) this.#around.chosen(current);
     else return;
     event.preventDefault();
     this.#around.moved();
@@ -60,7 +59,7 @@ export class RowCursor {
     return targets.find(([name]) => name === key)?.[1] ?? null;
   }
 
-  #goTo(index: number, rows: TopicRecord[]): void {
+  #goTo(index: number, rows: R[]): void {
     this.#topic = rows[index]?.topic ?? null;
     const height = this.#around.rowHeight();
     const top = index * height;

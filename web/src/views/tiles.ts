@@ -1,5 +1,5 @@
 // The figures at a glance. A tile turns to a warning by its own rule and says in words what is wrong.
-import type { LiveMessage, Rates, Totals } from "../model/contract.ts";
+import type { LiveMessage, Rates, TableFigures, Totals } from "../model/contract.ts";
 import type { Journal } from "../model/contract-journal.ts";
 import { bytes, count, rate } from "../model/wording.ts";
 import { setData, setText } from "./page.ts";
@@ -26,6 +26,7 @@ function figures(message: LiveMessage): [string, Figure][] {
     ["bytes_in", { value: bytes(rates.bytes_in), note: `${bytes(rates.bytes_out)}/s out` }],
     ["dropped", droppedFigure(totals, rates)],
     ["clients", { value: count(message.clients_total), note: clientsNote(message) }],
+    ["samples_in", samplesFigure(message.table)],
     ["topics", { value: count(message.topics_total), note: keptNote(message) }],
     ["journal", journalFigure(broker.journal)],
   ];
@@ -36,6 +37,14 @@ function droppedFigure(totals: Totals, rates: Rates): Figure {
   const value = count(totals.dropped);
   if (rates.dropped > 0) return { value, note: `now ${rate(rates.dropped)} /s${expired}`, mood: "warning" };
   return { value, note: `${totals.dropped > 0 ? "none right now" : "nothing lost"}${expired}` };
+}
+
+function samplesFigure(table: TableFigures): Figure {
+  const value = rate(table.samples_s);
+  if (table.refused_s > 0) return { value, note: `refusing ${rate(table.refused_s)} /s`, mood: "warning" };
+  if (table.parameters === 0) return { value, note: "no parameters" };
+  const stale = table.stale > 0 ? `, ${count(table.stale)} stale` : "";
+  return { value, note: `${count(table.parameters)} parameters${stale}` };
 }
 
 function clientsNote(message: LiveMessage): string {

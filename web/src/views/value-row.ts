@@ -1,7 +1,7 @@
 // One row of the values table. Rows are few and are given another topic as the table scrolls.
 import type { TopicRecord } from "../model/value-store.ts";
 import { age, legible, payload, perSecond } from "../model/wording.ts";
-import { element, setData, setText } from "./page.ts";
+import { element, setData, setText, setTitle } from "./page.ts";
 
 /** Faster values would only flicker. */
 const FLASH_PER_SECOND_MAX = 1;
@@ -52,7 +52,7 @@ export class ValueRow {
   #renderValue(record: TopicRecord): void {
     const text = payload(record.newest.text, record.newest.bytes);
     setText(this.#value, text);
-    if (this.#value.title !== text) this.#value.title = text;
+    setTitle(this.#value, text);
     setData(this.root, "numeric", record.reading === null ? "no" : "yes");
   }
 

@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use slipring_wire::QoS;
 use tokio::sync::Notify;
 
+use crate::clock::now_ns;
 use crate::machine::{Event, Message, Notice, Receipt, SubscriptionId};
 use crate::wake::Wake;
 use queue::Queue;
@@ -119,6 +120,7 @@ impl Inbox {
         if events.is_empty() {
             return refused;
         }
+        stamp(events);
         let mut state = self.lock();
         let notices = state.notices.len();
         for event in events.drain(..) {
@@ -213,6 +215,18 @@ impl State {
         self.bytes += queue.add(message);
         if std::mem::take(&mut queue.awaited) {
             self.notices.push(Notice::Readable(id));
+        }
+    }
+}
+
+/// Notes when messages came, where that matters: frames have a content type.
+fn stamp(events: &mut [Event]) {
+    let mut now = None;
+    for event in events {
+        if let Event::Message { message, .. } = event {
+            if let Some(extras) = &mut message.extras {
+                extras.arrived_ns = *now.get_or_insert_with(now_ns);
+            }
         }
     }
 }

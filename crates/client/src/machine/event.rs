@@ -58,6 +58,8 @@ pub struct Extras {
     pub correlation_data: Option<Vec<u8>>,
     /// Seconds that were left of its time when the broker sent it.
     pub expiry_s: Option<u32>,
+    /// When it came here, by this machine's clock: nanoseconds since 1970.
+    pub arrived_ns: i64,
 }
 
 impl Message {

@@ -154,12 +154,7 @@ impl Machine {
         self.send_waiting();
     }
 
-    pub(super) fn settle(
-        &mut self,
-        owner: Option<Owner>,
-        outcome: Outcome,
-        events: &mut Vec<Event>,
-    ) {
+    fn settle(&mut self, owner: Option<Owner>, outcome: Outcome, events: &mut Vec<Event>) {
         let Some(owner) = owner else { return };
         // Counted before it is told, so that who is told sees it.
         while let Some(passed) = self.flight.retire() {

@@ -45,10 +45,10 @@ pub enum SendError {
     /// More subscriptions than a connection holds.
     #[error("this connection has {SUBSCRIPTIONS_MAX} subscriptions; give several filters to one")]
     TooMany,
-    /// A filter stands once in a session: with some properties, or with none.
+    /// A filter stands once in a session: with the properties of one subscription, or with none.
     #[error(
-        "{0:?} is subscribed to on this connection already, with other properties; end that \
-         subscription first, or use another connection"
+        "{0:?} is subscribed to on this connection already, and who has properties has a filter \
+         alone; end that subscription first, or use another connection"
     )]
     Taken(String),
     /// A subscription to nothing.

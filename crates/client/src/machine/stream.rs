@@ -7,7 +7,7 @@
 use slipring_wire::{Publish, QoS};
 
 use super::tally::{Outcome, Owner};
-use super::{BatchId, Event, FlushId, Machine, Notice, SendError};
+use super::{BatchId, Event, FlushId, Machine, Notice, Phase, SendError};
 
 impl Machine {
     /// Begins a stream; its tally tells how far it has come, a `Refused` notice of refusals.
@@ -34,8 +34,10 @@ impl Machine {
 
     /// Lets a stream go on in a new session: what was unanswered is sent again, in its order.
     pub fn resume_stream(&mut self, stream: BatchId) {
-        self.flight.release_withheld(Owner::Stream(stream));
-        self.send_waiting();
+        if matches!(self.phase, Phase::Open) {
+            self.flight.release_withheld(Owner::Stream(stream));
+            self.send_waiting();
+        }
     }
 
     /// Gives up what was unanswered when the session ended; nobody knows whether the broker has it.
@@ -43,7 +45,7 @@ impl Machine {
         let owner = Owner::Stream(stream);
         for _ in 0..self.flight.drop_withheld(owner) {
             self.tallies.pass(owner);
-            self.settle(Some(owner), Outcome::Unknown, events);
+            events.extend(self.tallies.settle(owner, Outcome::Unknown).map(Event::Notice));
         }
     }
 

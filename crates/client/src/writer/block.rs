@@ -59,7 +59,11 @@ impl Block<'_> {
         if !self.times.is_sorted() {
             return Err(PushError::Times);
         }
-        if self.row_bytes().and_then(|row| row.checked_mul(self.times.len())) != Some(bytes) {
+        let fits = self.row_bytes().is_some_and(|row_bytes| {
+            row_bytes.checked_mul(self.times.len()) == Some(bytes)
+                && !self.has_spare_bits(row_bytes)
+        });
+        if !fits {
             return Err(PushError::Values { bytes, samples, kind: self.kind });
         }
         match self.qualities {
@@ -68,6 +72,13 @@ impl Block<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether bits are set behind the last of a row.
+    fn has_spare_bits(&self, row_bytes: usize) -> bool {
+        let used = self.parameters() % BITS;
+        let is_set = |row: &[u8]| row.last().is_some_and(|last| last >> used != 0);
+        self.kind == Kind::Bool && used > 0 && self.values.chunks(row_bytes).any(is_set)
     }
 
     fn row_bytes(&self) -> Option<usize> {
@@ -87,7 +98,7 @@ impl Block<'_> {
         }
         let parameters = self.parameters();
         let middle = (parameters / 2).next_multiple_of(BITS);
-        if middle >= parameters {
+        if middle == 0 || middle >= parameters {
             return false;
         }
         let (low, high) = divide(self.ranges, middle);
@@ -201,6 +212,8 @@ mod tests {
         assert_eq!(block.check(), Ok(()));
         assert!(Block { values: &[0; 8], ..block }.check().is_err());
         assert!(Block { times: &[], ..block }.check().is_err());
+        let bits = Block { kind: Kind::Bool, times: &[1, 1], values: &[0b11, 0b100], ..block };
+        assert!(bits.check().is_err(), "a bit of no parameter");
         assert!(Block { kind: Kind::Text, ..block }.check().is_err());
         assert!(Block { ranges: &[1..2, 0..1], ..block }.check().is_err());
         assert!(Block { times: &[2, 1], values: &[0; 32], ..block }.check().is_err());

@@ -92,9 +92,12 @@ impl Gathering {
     /// Takes all of these samples, or nothing.
     pub fn samples(&mut self, samples: &[Sample<'_>], now: Instant) -> Result<(), GatherError> {
         self.check_room()?;
+        if samples.iter().any(|sample| sample.index == u32::MAX) {
+            return Err(PushError::Ranges.into()); // that is no index
+        }
         for sample in samples {
             let bytes = self.loose.bytes() + loose_bytes(&sample.value);
-            if !self.loose.fits(sample) || bytes > self.frame_bytes().min(LOOSE_BYTES_MAX) {
+            if bytes > self.frame_bytes().min(LOOSE_BYTES_MAX) {
                 self.settle_loose();
             }
             self.loose.add(sample);

@@ -1,7 +1,5 @@
 //! Samples that came one by one, until they are worth a run. Pure.
 
-use std::collections::HashMap;
-
 use slipring_wire::frame::{FrameBuf, Kind, OwnedValue, PushError, Sample, ValueView};
 
 /// Memory of a sample beside its text, near enough for a bound.
@@ -19,8 +17,6 @@ struct Kept {
 #[derive(Debug, Default)]
 pub(super) struct Loose {
     kept: Vec<Kept>,
-    /// The newest time of each parameter: within a run no parameter goes back.
-    newest: HashMap<u32, i64>,
     bytes: usize,
 }
 
@@ -37,21 +33,14 @@ impl Loose {
         self.kept.len()
     }
 
-    /// Whether this sample can be in one run with the others of its parameter.
-    pub fn fits(&self, sample: &Sample<'_>) -> bool {
-        self.newest.get(&sample.index).is_none_or(|newest| *newest <= sample.time_ns)
-    }
-
     pub fn add(&mut self, sample: &Sample<'_>) {
         let Sample { index, time_ns, quality, value } = *sample;
-        self.newest.insert(index, time_ns);
         self.bytes += loose_bytes(&value);
         self.kept.push(Kept { index, time_ns, quality, value: value.to_owned() });
     }
 
     pub fn clear(&mut self) {
         self.kept.clear();
-        self.newest.clear();
         self.bytes = 0;
     }
 

@@ -82,6 +82,8 @@ struct State {
     closed: bool,
     /// Nobody has the writer any more, so that nobody lets it go on.
     dropped: bool,
+    /// Nobody sends what is gathered any more.
+    over: bool,
 }
 
 struct Shared {
@@ -123,6 +125,7 @@ impl Writer {
             frames: 0,
             closed: false,
             dropped: false,
+            over: false,
         });
         let stream = boxes.outbox.change(crate::Machine::open_stream);
         let shared = Arc::new(Shared { boxes, state, wake: Notify::new(), options, stream });
@@ -172,21 +175,26 @@ impl Writer {
         self.flush_and(|_| {})
     }
 
+    /// The flush is there with the change, not after it: who sees one sees both.
+    fn flush_and(&self, change: impl FnOnce(&mut State)) -> FlushId {
+        let boxes = &self.shared.boxes;
+        let id = boxes.outbox.change(crate::Machine::new_flush);
+        let mut state = self.shared.lock();
+        change(&mut state);
+        let frames = state.gathering.flush(Instant::now());
+        let done = state.over && state.gathering.bytes() == 0;
+        state.flushes.push(Flush { id, frames });
+        drop(state);
+        if done {
+            boxes.inbox.notify(Notice::Flushed(id));
+        }
+        self.shared.wake.notify_one();
+        id
+    }
+
     /// Takes nothing more; what is gathered is sent. A `Flushed` notice tells when.
     pub fn close(&self) -> FlushId {
         self.flush_and(|state| state.closed = true)
-    }
-
-    /// The task never sees a writer that is closed without the flush that is to be told.
-    fn flush_and(&self, also: impl FnOnce(&mut State)) -> FlushId {
-        let id = self.shared.boxes.outbox.change(crate::Machine::new_flush);
-        let mut state = self.shared.lock();
-        also(&mut state);
-        let frames = state.gathering.flush(Instant::now());
-        state.flushes.push(Flush { id, frames });
-        drop(state);
-        self.shared.wake.notify_one();
-        id
     }
 
     /// The broker's clock minus ours, for the frames from now on.

@@ -1,13 +1,14 @@
 //! Moves frames from a writer to its connection, when they are due and the one before is written.
 
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use slipring_wire::frame::CONTENT_TYPE;
 use slipring_wire::{PropertiesBuf, PropertyId, Publish, QoS, Reason, Value};
 use tokio::select;
 
 use super::Shared;
+use crate::clock::now_ns;
 use crate::driver::until;
 use crate::machine::{FlushId, Machine, Notice, Outcome, SendError};
 use crate::outbox::Mark;
@@ -61,7 +62,9 @@ impl Sending {
                 },
             }
         }
-        self.shared.lock().closed = true;
+        let mut state = self.shared.lock();
+        (state.closed, state.over) = (true, true);
+        drop(state);
         let stream = self.shared.stream;
         self.shared.boxes.outbox.change(|machine| machine.close_batch(stream));
     }
@@ -194,9 +197,4 @@ impl Sending {
             !done
         });
     }
-}
-
-fn now_ns() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }

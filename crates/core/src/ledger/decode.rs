@@ -185,6 +185,11 @@ impl<'a> Record<'a> {
             Kind::Sampled => {
                 Ok(Self::Sampled { index: index(number)?, parameter: cursor.small()? })
             }
+            Kind::StreamDeclared => {
+                let (name, definition) = (cursor.text()?, cursor.text()?);
+                Ok(Self::StreamDeclared { stream: index(number)?, name, definition })
+            }
+            Kind::StreamRemoved => Ok(Self::StreamRemoved { stream: index(number)? }),
             _ => {
                 let (receive_ns, frame) = (cursor.signed()?, cursor.bytes()?);
                 Ok(Self::ValuesAt { receive_ns, frame })

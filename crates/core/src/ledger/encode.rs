@@ -145,6 +145,14 @@ impl Record<'_> {
                 out.put_signed(*receive_ns);
                 out.put_bytes(frame);
             }
+            Self::StreamDeclared { stream, name, definition } => {
+                begin(out, Kind::StreamDeclared, 0, u64::from(*stream));
+                out.put_text(name);
+                out.put_text(definition);
+            }
+            Self::StreamRemoved { stream } => {
+                begin(out, Kind::StreamRemoved, 0, u64::from(*stream));
+            }
             _ => unreachable!("encoded as one of the other groups"),
         }
     }

@@ -1,4 +1,5 @@
-//! What the records in the journal say of sessions, retained and waiting messages, and of the table.
+//! What the records in the journal say of sessions, retained and waiting messages, the table and
+//! streams.
 //!
 //! Recovery applies every record; a snapshot is the records that lead to the same state. Pure.
 
@@ -12,6 +13,7 @@ mod record;
 mod run;
 mod snapshot;
 mod stock;
+mod streams;
 mod table;
 
 pub use decode::{RecordError, Records};
@@ -27,6 +29,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use stock::Stock;
+use streams::KeptStreams;
 use table::KeptTable;
 
 /// Manners of delivery that are shared by the messages that have them, the last so many.
@@ -63,6 +66,7 @@ pub struct Ledger {
     clients: HashMap<Box<str>, u64>,
     stock: Stock,
     table: KeptTable,
+    streams: KeptStreams,
     /// The highest session number there was.
     highest: u64,
     /// The newest time there was.
@@ -177,6 +181,9 @@ impl Ledger {
             | Record::Framed { .. }
             | Record::Sampled { .. }
             | Record::ValuesAt { .. } => return self.table.take(batch, &record),
+            Record::StreamDeclared { .. } | Record::StreamRemoved { .. } => {
+                return self.streams.take(&record);
+            }
             record => self.change(record),
         }
         Ok(())

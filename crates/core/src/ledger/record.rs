@@ -96,6 +96,10 @@ pub enum Record<'a> {
     Sampled { index: u32, parameter: u32 },
     /// Newest values, as a frame. Only in snapshots.
     ValuesAt { receive_ns: i64, frame: &'a [u8] },
+    /// A stream is there: new, or described anew.
+    StreamDeclared { stream: u32, name: &'a str, definition: &'a str },
+    /// A stream is gone, and its index is never given again.
+    StreamRemoved { stream: u32 },
 }
 
 /// What is kept of a retained message.
@@ -156,6 +160,8 @@ kinds! {
     Framed = 27,
     Sampled = 28,
     ValuesAt = 29,
+    StreamDeclared = 30,
+    StreamRemoved = 31,
 }
 
 impl Kind {

@@ -22,6 +22,7 @@ impl Ledger {
             Record::WaitingAt { offset, priority, expires_ns }.encode(out);
         }
         self.table.snapshot(self.newest_ns, out);
+        self.streams.snapshot(out);
     }
 }
 

@@ -3,6 +3,7 @@
 use slipring_wire::QoS;
 
 use super::lane::Room;
+use super::take::SLICE_BYTES;
 use super::{Bounds, Outgoing, Overflow};
 use crate::{Delivery, Limit, Millis};
 
@@ -101,6 +102,13 @@ impl Outgoing {
     /// Whether so little waits for the client's socket that a further frame may follow.
     pub fn is_drained(&self) -> bool {
         self.lane.queued_bytes() <= DRAINED_BYTES
+    }
+
+    /// How many bytes of streams may follow; none while the client is away or does not keep up.
+    pub fn stream_room(&self) -> Option<usize> {
+        let queued = self.lane.queued_bytes();
+        let room = SLICE_BYTES.min(self.bounds.outbox_bytes.saturating_sub(queued));
+        (self.link.is_some() && self.is_drained()).then_some(room)
     }
 
     /// Adds a QoS 1 or 2 message, for a client that is here or away.

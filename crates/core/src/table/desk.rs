@@ -70,8 +70,15 @@ impl Desk<'_> {
     }
 
     fn refuse(&self, refusal: &Refusal) -> Outcome {
-        let answer = refusal.answer(self.answer_bytes_max);
-        Outcome { answer, change: Change::default(), refused: Some(refusal.code) }
+        refusal.outcome(self.answer_bytes_max)
+    }
+}
+
+impl Refusal {
+    /// What becomes of a request that is refused.
+    pub fn outcome(&self, answer_bytes_max: usize) -> Outcome {
+        let answer = self.answer(answer_bytes_max);
+        Outcome { answer, change: Change::default(), refused: Some(self.code) }
     }
 }
 

@@ -48,7 +48,9 @@ impl Entry {
 pub struct Entries {
     id: u32,
     revision: u64,
-    /// By index; those that are forgotten are none.
+    /// One past the highest index given.
+    end: u32,
+    /// By index; those that are forgotten are none, those beyond it too.
     slots: Vec<Option<Box<Slot>>>,
     /// The newest index of each name.
     names: HashMap<Arc<str>, u32>,
@@ -87,7 +89,7 @@ impl Entries {
 
     /// The index that the next new parameter gets.
     pub fn end(&self) -> u32 {
-        self.slots.len() as u32
+        self.end
     }
 
     /// How many parameters there are.
@@ -146,7 +148,7 @@ impl Entries {
             *self = Self::new(id);
         }
         self.revision = self.revision.max(revision);
-        self.grow(end);
+        self.end = self.end.max(end);
         Ok(())
     }
 
@@ -178,7 +180,10 @@ impl Entries {
         let earlier = self.index_of(&name).filter(|earlier| *earlier != index);
         earlier.map(|earlier| self.remove(earlier));
         self.drop_slot(index);
-        self.grow(index + 1);
+        self.end = self.end.max(index + 1);
+        if self.slots.len() <= index as usize {
+            self.slots.resize_with(index as usize + 1, || None);
+        }
         let entry = Entry::new(Arc::clone(&name), definition);
         self.live += 1;
         self.bytes += entry.bytes();
@@ -231,12 +236,6 @@ impl Entries {
 
     fn slot(&self, index: u32) -> Option<&Slot> {
         self.slots.get(index as usize)?.as_deref()
-    }
-
-    fn grow(&mut self, end: u32) {
-        if end as usize > self.slots.len() {
-            self.slots.resize_with(end as usize, || None);
-        }
     }
 }
 

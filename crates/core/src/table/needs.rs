@@ -10,6 +10,11 @@ pub enum Deliver {
     Text,
     /// A message for each sample: value, time and quality as JSON.
     Json,
+    /// No samples: the chunks of streams, with those that are kept first.
+    Stream {
+        /// Begin with the next chunk, not with those that are kept.
+        newest: bool,
+    },
 }
 
 /// How far a number has to move before it is sent again.
@@ -54,6 +59,9 @@ pub struct Needs {
 }
 
 const BEAT_MS_MAX: u16 = 10_000;
+/// Where reading a stream begins.
+const OLDEST: &str = "oldest";
+const NEWEST: &str = "newest";
 const RATE_MHZ_MAX: f64 = 1_000_000.0;
 /// How much of a wrong value is repeated to whoever sent it.
 const ECHO_CHARS: usize = 40;
@@ -67,7 +75,12 @@ impl Needs {
     ) -> Result<Option<Self>, String> {
         let mut needs = Self::default();
         let mut seen: Vec<&str> = Vec::new();
+        let mut begin = None;
         for (name, text) in properties {
+            if name == "from" {
+                begin = Some(text);
+                continue;
+            }
             if !needs.take(name, text)? {
                 continue;
             }
@@ -76,7 +89,18 @@ impl Needs {
             }
             seen.push(name);
         }
+        if let Deliver::Stream { newest } = &mut needs.deliver {
+            if let Some(other) = seen.iter().find(|name| **name != "deliver") {
+                return Err(format!("`{other}` is about parameters, not streams; leave it out"));
+            }
+            *newest = from_newest(begin)?;
+        }
         Ok((!seen.is_empty()).then_some(needs))
+    }
+
+    /// Whether streams are chosen, not parameters.
+    pub fn is_stream(&self) -> bool {
+        matches!(self.deliver, Deliver::Stream { .. })
     }
 
     /// Takes one property over; false where it is not about needs.
@@ -95,6 +119,9 @@ impl Needs {
     /// The user properties that mean these needs.
     pub fn properties(&self) -> Vec<(&'static str, String)> {
         let mut properties = vec![("deliver", self.deliver.name().to_owned())];
+        if self.deliver == (Deliver::Stream { newest: true }) {
+            properties.push(("from", NEWEST.to_owned()));
+        }
         if let Some(rate) = self.rate_mhz {
             properties.push(("rate", (f64::from(rate) / 1000.0).to_string()));
         }
@@ -123,6 +150,7 @@ impl Deliver {
             Self::Frame => "frame",
             Self::Text => "text",
             Self::Json => "json",
+            Self::Stream { .. } => "stream",
         }
     }
 }
@@ -137,10 +165,18 @@ impl std::fmt::Display for Deadband {
 }
 
 fn deliver(text: &str) -> Result<Deliver, String> {
-    [Deliver::Frame, Deliver::Text, Deliver::Json]
+    [Deliver::Frame, Deliver::Text, Deliver::Json, Deliver::Stream { newest: false }]
         .into_iter()
         .find(|form| form.name() == text)
-        .ok_or_else(|| wrong("deliver", text, "`frame`, `text` or `json`"))
+        .ok_or_else(|| wrong("deliver", text, "`frame`, `text`, `json` or `stream`"))
+}
+
+fn from_newest(text: Option<&str>) -> Result<bool, String> {
+    match text {
+        None | Some(OLDEST) => Ok(false),
+        Some(NEWEST) => Ok(true),
+        Some(other) => Err(wrong("from", other, "`oldest` or `newest`")),
+    }
 }
 
 fn rate_mhz(text: &str) -> Result<u32, String> {
@@ -222,7 +258,7 @@ mod tests {
     #[test]
     fn a_wrong_value_is_answered_with_what_is_allowed() {
         let rows = [
-            ("deliver", "Frame", "`deliver` is `frame`, `text` or `json`, not `Frame`"),
+            ("deliver", "Frame", "`deliver` is `frame`, `text`, `json` or `stream`, not `Frame`"),
             ("deliver", "", "not ``"),
             ("rate", "0", "from 0.001 to 1000"),
             ("rate", "0.0001", "from 0.001 to 1000"),
@@ -244,6 +280,31 @@ mod tests {
             let error = Needs::parse([(name, text)]).unwrap_err();
             assert!(error.contains(words) && error.contains(name), "{error}");
         }
+    }
+
+    #[test]
+    fn streams_are_asked_for_without_needs_of_parameters() {
+        let stream = |newest| Needs { deliver: Deliver::Stream { newest }, ..Needs::default() };
+        let rows: [(Pairs, Needs); 4] = [
+            (&[("deliver", "stream")], stream(false)),
+            (&[("deliver", "stream"), ("from", "oldest")], stream(false)),
+            (&[("from", "newest"), ("deliver", "stream")], stream(true)),
+            (
+                &[("deliver", "json"), ("from", "me")],
+                Needs { deliver: Deliver::Json, ..stream(false) },
+            ),
+        ];
+        for (properties, needs) in rows {
+            assert_eq!(Needs::parse(properties.iter().copied()), Ok(Some(needs)));
+            let said = needs.properties();
+            let pairs = said.iter().map(|(name, text)| (*name, text.as_str()));
+            assert_eq!(Needs::parse(pairs), Ok(Some(needs)));
+        }
+        assert_eq!(Needs::parse([("from", "newest")]), Ok(None));
+        let error = Needs::parse([("rate", "1"), ("deliver", "stream")]).unwrap_err();
+        assert!(error.contains("`rate` is about parameters"), "{error}");
+        let error = Needs::parse([("deliver", "stream"), ("from", "now")]).unwrap_err();
+        assert!(error.contains("`oldest` or `newest`, not `now`"), "{error}");
     }
 
     #[test]

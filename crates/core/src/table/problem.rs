@@ -52,10 +52,16 @@ codes! {
     Limits = "limits";
     /// The rate.
     Rate = "rate";
+    /// The media type of a stream.
+    Media = "media";
+    /// The buffer of a stream.
+    Buffer = "buffer";
     /// The parameter is declared with another type, unit or labels.
     Clash = "clash";
     /// There is no room for more.
     Full = "full";
+    /// It cannot be written down.
+    Journal = "journal";
     /// A filter is none.
     Filter = "filter";
     /// No parameter has this name.

@@ -6,7 +6,7 @@ use slipring_wire::frame::{RangeSet, Sample};
 
 use super::answer::json as to_json;
 use super::desk::Outcome;
-use super::problem::{Code, Problem, Refusal};
+use super::problem::{Code, PROBLEMS_MAX, Problem, Refusal};
 use super::registry::Change;
 use super::text::json;
 use super::{Current, Registry};
@@ -44,11 +44,7 @@ pub(super) fn answer(
 ) -> Outcome {
     match read(body).and_then(|body| show(registry, current, &body, answer_bytes_max)) {
         Ok(answer) => Outcome { answer, change: Change::default(), refused: None },
-        Err(refusal) => Outcome {
-            answer: refusal.answer(answer_bytes_max),
-            change: Change::default(),
-            refused: Some(refusal.code),
-        },
+        Err(refusal) => refusal.outcome(answer_bytes_max),
     }
 }
 
@@ -80,6 +76,7 @@ fn show(
             indices.into_iter().collect()
         }
     };
+    errors.truncate(PROBLEMS_MAX);
     let errors = to_json(&errors);
     let (mut rows, mut next) = (Vec::new(), None);
     let mut count = 0;
@@ -103,7 +100,12 @@ fn show(
     let next = next.map_or_else(|| "null".to_owned(), |index| index.to_string());
     let (id, revision) = (registry.id(), registry.revision());
     let head = format!("{{\"table\":{id},\"revision\":{revision},\"next\":{next},\"values\":[");
-    Ok([head.as_bytes(), &rows, b"],\"errors\":", &errors, b"}"].concat())
+    let answer = [head.as_bytes(), &rows, b"],\"errors\":", &errors, b"}"].concat();
+    if answer.len() > answer_bytes_max {
+        let text = "the answer is larger than this client takes: ask for fewer names";
+        return Err(Refusal::new(Code::TooLarge, text));
+    }
+    Ok(answer)
 }
 
 /// One value: a sample as JSON, with whose it is and when it was received.

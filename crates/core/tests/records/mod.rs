@@ -10,6 +10,8 @@ use slipring_wire::{PacketId, Properties, QoS, Will};
 
 /// The kind of newest values.
 const VALUES: u8 = 28;
+/// The last kind.
+const LAST: u8 = 30;
 
 /// What a record is made of.
 #[derive(Clone, Debug)]
@@ -58,13 +60,16 @@ fn needs() -> impl Strategy<Value = Option<Needs>> {
     let deadband = prop::option::of((0.0..1e300, any::<bool>()));
     let beat_ms = prop::option::of(0u16..=10_000);
     let needs = (deliver, rate_mhz, deadband, any::<bool>(), beat_ms);
-    prop::option::of(needs.prop_map(|(deliver, rate_mhz, deadband, change, beat_ms)| {
+    let stream = any::<bool>()
+        .prop_map(|newest| Needs { deliver: Deliver::Stream { newest }, ..Needs::default() });
+    let needs = needs.prop_map(|(deliver, rate_mhz, deadband, change, beat_ms)| {
         let deadband = deadband.map(|(width, is_percent)| {
             let band = Band::new(width).unwrap();
             if is_percent { Deadband::Percent(band) } else { Deadband::Absolute(band) }
         });
         Needs { deliver, rate_mhz, deadband, change, beat_ms }
-    }))
+    });
+    prop::option::of(prop_oneof![4 => needs, 1 => stream])
 }
 
 /// A record of any kind with any contents.
@@ -91,7 +96,7 @@ fn parts(
     let bytes = prop::collection::vec(any::<u8>(), 0..5);
     let identifiers = prop::collection::vec(identifier, 0..3);
     // Most is about messages of sessions that are there.
-    let kind = prop_oneof![3 => 0u8..=VALUES, 1 => Just(1u8), 3 => 10u8..16, 1 => 24u8..26];
+    let kind = prop_oneof![3 => 0u8..=LAST, 1 => Just(1u8), 3 => 10u8..16, 1 => 24u8..26];
     let numbers = (kind, session, offset, count, index, -9i64.., id);
     let rest = (qos(), any::<[bool; 3]>(), text, filter, bytes, identifiers, will(), needs());
     (numbers, rest).prop_map(|(numbers, rest)| {
@@ -212,7 +217,21 @@ impl Parts {
             25 => Record::Removed { parameter },
             26 => Record::Framed { index: self.index },
             27 => Record::Sampled { index: self.index, parameter },
-            _ => Record::ValuesAt { receive_ns: self.time_ns, frame: &self.bytes },
+            VALUES => Record::ValuesAt { receive_ns: self.time_ns, frame: &self.bytes },
+            _ => self.stream(),
+        }
+    }
+
+    fn stream(&self) -> Record<'_> {
+        let (stream, name) = (self.index, &*self.text);
+        let definition = if self.flags[0] {
+            "{\"media\":\"video/h264\",\"source\":\"eye\",\"description\":\"left\"}"
+        } else {
+            "{\"media\":\"audio/pcm\",\"buffer_bytes\":4096}"
+        };
+        match self.kind {
+            29 => Record::StreamDeclared { stream, name, definition },
+            _ => Record::StreamRemoved { stream },
         }
     }
 }

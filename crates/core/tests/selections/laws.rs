@@ -8,7 +8,7 @@ use slipring_wire::frame::{Kind, Quality, RangeSet, Sample, Status, ValueView};
 
 use crate::model::{Model, Watch};
 use crate::packets::Received;
-use crate::world::{World, samples, wall_ns};
+use crate::world::{FRAME, World, samples, wall_ns};
 
 const KINDS: [Kind; 16] = {
     let mut kinds = [Kind::F64; 16];
@@ -18,7 +18,7 @@ const KINDS: [Kind; 16] = {
     (kinds[13], kinds[14]) = (Kind::U8, Kind::F32);
     kinds
 };
-const FILTERS: [&str; 5] = ["#", "a/#", "+/3", "b/7", "$selection/0-1-2-6-7-11-13"];
+const FILTERS: [&str; 3] = ["#", "a/#", "$selection/0-1-2-6-7-11-13"];
 
 #[derive(Clone, Debug)]
 struct Point {
@@ -40,8 +40,8 @@ enum Step {
     Join(u64, usize, Needs, bool),
     Leave(u64, usize),
     LeaveAll(u64),
-    /// What filters match of a parameter changes: it is hidden, or shows again.
-    Hide(u32, bool),
+    /// What filters match changes: parameters are hidden, or show again.
+    Hide(u32, u32, bool),
 }
 
 fn point() -> impl Strategy<Value = Point> {
@@ -54,24 +54,25 @@ fn point() -> impl Strategy<Value = Point> {
     })
 }
 
+/// Few enough that subscribers often need the same.
 fn needs() -> impl Strategy<Value = Needs> {
-    let deliver = prop_oneof![3 => Just(Deliver::Frame), 1 => Just(Deliver::Text)];
-    let rate = proptest::option::of(prop_oneof![Just(500), Just(10_000), Just(1_000_000)]);
-    let deadband = prop_oneof![
-        4 => Just(None),
-        1 => Just(Band::new(1.0).map(Deadband::Absolute)),
-        1 => Just(Band::new(50.0).map(Deadband::Percent)),
-    ];
-    let beat = proptest::option::of(prop_oneof![Just(0), Just(100)]);
-    (deliver, rate, deadband, any::<bool>(), beat).prop_map(
-        |(deliver, rate_mhz, deadband, change, beat_ms)| Needs {
-            deliver,
-            rate_mhz,
-            deadband,
-            change,
-            beat_ms,
-        },
-    )
+    let every = FRAME;
+    let rate = |rate_mhz| Needs { rate_mhz: Some(rate_mhz), ..FRAME };
+    let near = Band::new(1.0).map(Deadband::Absolute);
+    let percent = Band::new(50.0).map(Deadband::Percent);
+    proptest::sample::select(vec![
+        every,
+        Needs { beat_ms: Some(0), ..every },
+        Needs { deliver: Deliver::Text, beat_ms: Some(100), ..every },
+        Needs { deadband: near, ..every },
+        Needs { change: true, ..every },
+        rate(10_000),
+        rate(1_000_000),
+        Needs { deliver: Deliver::Text, ..rate(500) },
+        Needs { deadband: near, ..rate(10_000) },
+        Needs { deadband: percent, ..rate(1_000_000) },
+        Needs { change: true, ..rate(500) },
+    ])
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -88,7 +89,8 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(who, filter, needs, small)| Step::Join(who, filter, needs, small)),
         1 => (subscriber(), 0..FILTERS.len()).prop_map(|(who, filter)| Step::Leave(who, filter)),
         1 => subscriber().prop_map(Step::LeaveAll),
-        2 => (0..16u32, any::<bool>()).prop_map(|(index, hide)| Step::Hide(index, hide)),
+        3 => (0..16u32, 0..16u32, any::<bool>())
+            .prop_map(|(a, b, hide)| Step::Hide(a.min(b), a.max(b), hide)),
     ]
 }
 
@@ -159,7 +161,7 @@ impl Play {
                 self.world.groups.leave_all(*who);
                 self.end(*who, None);
             }
-            Step::Hide(index, hide) => self.hide(*index, *hide),
+            Step::Hide(first, last, hide) => self.hide(*first..*last + 1, *hide),
         }
     }
 
@@ -211,9 +213,9 @@ impl Play {
         assert_eq!(first, due, "the newest values come first, each once");
     }
 
-    fn hide(&mut self, index: u32, hide: bool) {
-        self.hidden.remove(&index);
-        self.hidden.extend(hide.then_some(index));
+    fn hide(&mut self, indices: std::ops::Range<u32>, hide: bool) {
+        self.hidden.retain(|index| !indices.contains(index));
+        self.hidden.extend(indices.filter(|_| hide));
         let (table, hidden) = (&self.world.table, &self.hidden);
         let choose = |filter: &str| -> Vec<u32> {
             let list = filter.starts_with('$');

@@ -226,3 +226,27 @@ fn more_than_is_to_be_gathered_is_due_at_once() {
     assert!(sent > 16 * 1024 * 1024 && sent < 17 * 1024 * 1024, "{sent}");
     assert_eq!(world.groups.next_due_ms(&world.current), None);
 }
+
+#[test]
+fn who_joins_a_dead_band_late_and_who_was_there_stay_equally_near() {
+    for rate_mhz in [None, Some(1_000_000)] {
+        let mut world = World::new(&[Kind::F64]);
+        let deadband = Band::new(0.5).map(Deadband::Absolute);
+        let needs = Needs { deadband, rate_mhz, ..FRAME };
+        world.join(1, "#", 1, needs);
+        for (value, time) in [10.0, 10.4].into_iter().zip(0..) {
+            world.publish(&[f64_at(0, time, value)]);
+            world.run(50);
+        }
+        assert_eq!(world.take_values(1), text(&[(0, "10.0")]));
+        let first = world.join(2, "#", 1, needs);
+        assert_eq!(
+            crate::world::values(&first),
+            text(&[(0, "10.4")]),
+            "the newest, not the last sent"
+        );
+        world.publish(&[f64_at(0, 9, 10.8)]);
+        world.run(50);
+        assert_eq!(world.take_values(1), text(&[(0, "10.4")]), "within the band of 10.8");
+    }
+}

@@ -214,3 +214,22 @@ fn a_filter_chooses_what_is_declared_later() {
     world.run(20);
     assert_eq!(world.take_values(1), [(0, "1.0".to_owned()), (2, "1.0".to_owned())]);
 }
+
+#[test]
+fn what_is_newly_chosen_comes_with_what_has_changed() {
+    let mut world = World::new(&[Kind::F64; 8]);
+    let hidden = [0, 1].into_iter().collect();
+    world.join(1, "#", 1, Needs { rate_mhz: Some(10_000), ..FRAME });
+    world.choose_again(&hidden);
+    world.publish(&[0, 1, 2, 3, 4, 5, 6, 7].map(|index| f64_at(index, 5, 1.0)));
+    world.run(200);
+    assert_eq!(world.take_values(1).len(), 6);
+    world.publish(&[2, 3, 4, 5, 6, 7].map(|index| f64_at(index, 5, 2.0)));
+    world.choose_again(&std::collections::HashSet::new());
+    world.run(200);
+    let mut got = world.take_values(1);
+    got.sort();
+    let got: Vec<_> = got.iter().map(|(index, value)| (*index, value.as_str())).collect();
+    let old = [(0, "1.0"), (1, "1.0")];
+    assert!(got.into_iter().eq(old.into_iter().chain((2..8).map(|index| (index, "2.0")))));
+}

@@ -248,13 +248,13 @@ proptest! {
         for step in &history {
             let before = world.registry.entries().iter_from(0);
             let before = before.map(|(index, entry)| (entry.name.to_string(), index)).collect();
-            let left = match step {
-                Step::Leave(session) => Some(world.registry.leave(*session)),
-                _ => { world.play(step); None }
-            };
-            let had: RangeSet = match step {
-                Step::Leave(session) => naive.publishes.get(session).into_iter().flatten().copied().collect(),
-                _ => RangeSet::new(),
+            let mut had = RangeSet::new();
+            let left = if let Step::Leave(session) = step {
+                had = naive.publishes.get(session).into_iter().flatten().copied().collect();
+                Some(world.registry.leave(*session))
+            } else {
+                world.play(step);
+                None
             };
             naive.play(step, &before, &world.registry);
             for index in 0..world.registry.end() {

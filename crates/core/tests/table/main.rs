@@ -3,5 +3,6 @@
 mod answers;
 mod asking;
 mod laws;
+mod page;
 mod refused;
 mod selections;

@@ -36,54 +36,91 @@ fn refused(request: &str, body: &str, code: &str) -> String {
     problem.unwrap_or(&answer["message"]).as_str().unwrap().to_owned()
 }
 
+/// A parameter, the code it is refused with, and words that say why.
+const REFUSED: &[(&str, &str, &str)] = &[
+    (r#"{"type": "f64"}"#, "name", "the parameter has no name"),
+    (r#"{"name": "", "type": "f64"}"#, "name", "the name is empty"),
+    (r#"{"name": "a/+", "type": "f64"}"#, "name", "no wildcard"),
+    (r#"{"name": "a/#", "type": "f64"}"#, "name", "no wildcard"),
+    (r#"{"name": "a\u0000", "type": "f64"}"#, "name", "no null character"),
+    (r#"{"name": "$SYS/a", "type": "f64"}"#, "name", "begins with $"),
+    (r#"{"name": "a"}"#, "malformed", "missing field `type`"),
+    (r#"{"name": "a", "type": "float64"}"#, "type", "no type \"float64\"; types are"),
+    (r#"{"name": "a", "type": 7}"#, "malformed", "invalid type: integer"),
+    (r#"{"name": "a", "type": "u8", "units": "m"}"#, "malformed", "`units`"),
+    (r#"{"name": "a", "name": "b", "type": "u8"}"#, "malformed", "duplicate"),
+    (r#""rpm""#, "malformed", "an object such as"),
+    (r#"{"name": "a", "type": "enum"}"#, "labels", "an enum needs labels"),
+    (r#"{"name": "a", "type": "enum", "labels": {}}"#, "labels", "needs labels"),
+    (
+        r#"{"name": "a", "type": "enum", "labels": {"4294967296": "x"}}"#,
+        "labels",
+        "\"4294967296\" is no number of a label",
+    ),
+    (r#"{"name": "a", "type": "enum", "labels": {"-1": "x"}}"#, "labels", "\"-1\""),
+    (r#"{"name": "a", "type": "enum", "labels": {"01": "x"}}"#, "labels", "\"01\""),
+    (
+        r#"{"name": "a", "type": "enum", "labels": {"1": "x", "1": "y"}}"#,
+        "labels",
+        "1 has two labels",
+    ),
+    (
+        r#"{"name": "a", "type": "enum", "labels": {"1": "x", "2": "x"}}"#,
+        "labels",
+        "1 and 2 have the same label",
+    ),
+    (r#"{"name": "a", "type": "u8", "labels": {"1": "x"}}"#, "labels", "u8 has no labels"),
+    (r#"{"name": "a", "type": "f64", "range": [2, 1]}"#, "range", "ends at 1, below"),
+    (r#"{"name": "a", "type": "f64", "range": [0, 1e999]}"#, "malformed", "out of range"),
+    (r#"{"name": "a", "type": "f64", "range": ["NaN", 1]}"#, "malformed", "invalid type"),
+    (r#"{"name": "a", "type": "f64", "range": [NaN, 1]}"#, "malformed", "expected value"),
+    (r#"{"name": "a", "type": "f64", "range": [1]}"#, "malformed", "invalid length"),
+    (r#"{"name": "a", "type": "text", "range": [0, 1]}"#, "range", "text has no range"),
+    (
+        r#"{"name": "a", "type": "f64", "limits": {"low": 5, "high_critical": 4}}"#,
+        "limits",
+        "low (5) is above high_critical (4)",
+    ),
+    (r#"{"name": "a", "type": "bytes", "limits": {"low": 5}}"#, "limits", "bytes has no"),
+    (r#"{"name": "a", "type": "f64", "limits": {"top": 5}}"#, "malformed", "`top`"),
+    (r#"{"name": "a", "type": "f64", "rate_hz": 0}"#, "rate", "0 Hz"),
+    (r#"{"name": "a", "type": "f64", "rate_hz": -5}"#, "rate", "-5 Hz"),
+    (r#"{"name": "a", "type": "f64", "rate_hz": 1000001}"#, "rate", "1000001 Hz"),
+    (
+        r#"{"name": "rpm", "type": "f32", "unit": "1/min"}"#,
+        "clash",
+        "it is declared as f64 in 1/min, and asked for as f32 in 1/min;",
+    ),
+    (r#"{"name": "rpm", "type": "f64"}"#, "clash", "as f64 in 1/min, and asked for as f64;"),
+    (
+        r#"{"name": "gear", "type": "enum", "labels": {"0": "up"}}"#,
+        "clash",
+        "as enum (0 up, 1 down), and asked for as enum (0 up);",
+    ),
+];
+
+fn refused_parameter(parameter: &str, code: &str, words: &str) {
+    let good = r#"{"name": "good", "type": "u8"}"#;
+    let body = format!(r#"{{"parameters": [{good}, {parameter}]}}"#);
+    let message = refused("declare", &body, code);
+    assert!(message.contains(words), "{parameter}: {message}");
+}
+
 #[test]
 fn a_parameter_that_cannot_be_is_refused_with_its_code_and_words() {
+    for (parameter, code, words) in REFUSED {
+        refused_parameter(parameter, code, words);
+    }
+}
+
+#[test]
+fn a_parameter_with_too_much_of_something_is_refused() {
     let long = "x".repeat(1_025);
     let deep = ["x"; 33].join("/");
     let text = "y".repeat(1_001);
     for (parameter, code, words) in [
-        (r#"{"type": "f64"}"#.to_owned(), "name", "the parameter has no name"),
-        (r#"{"name": "", "type": "f64"}"#.to_owned(), "name", "the name is empty"),
-        (r#"{"name": "a/+", "type": "f64"}"#.to_owned(), "name", "no wildcard"),
-        (r#"{"name": "a/#", "type": "f64"}"#.to_owned(), "name", "no wildcard"),
-        (r#"{"name": "a\u0000", "type": "f64"}"#.to_owned(), "name", "no null character"),
-        (r#"{"name": "$SYS/a", "type": "f64"}"#.to_owned(), "name", "begins with $"),
         (format!(r#"{{"name": "{long}", "type": "f64"}}"#), "name", "1025 bytes; 1024 are allowed"),
         (format!(r#"{{"name": "{deep}", "type": "f64"}}"#), "name", "33 levels; 32 are allowed"),
-        (r#"{"name": "a"}"#.to_owned(), "malformed", "missing field `type`"),
-        (
-            r#"{"name": "a", "type": "float64"}"#.to_owned(),
-            "type",
-            "no type \"float64\"; types are",
-        ),
-        (r#"{"name": "a", "type": 7}"#.to_owned(), "malformed", "invalid type: integer"),
-        (r#"{"name": "a", "type": "u8", "units": "m"}"#.to_owned(), "malformed", "`units`"),
-        (r#"{"name": "a", "name": "b", "type": "u8"}"#.to_owned(), "malformed", "duplicate"),
-        (r#""rpm""#.to_owned(), "malformed", "an object such as"),
-        (r#"{"name": "a", "type": "enum"}"#.to_owned(), "labels", "an enum needs labels"),
-        (r#"{"name": "a", "type": "enum", "labels": {}}"#.to_owned(), "labels", "needs labels"),
-        (
-            r#"{"name": "a", "type": "enum", "labels": {"4294967296": "x"}}"#.to_owned(),
-            "labels",
-            "\"4294967296\" is no number of a label",
-        ),
-        (r#"{"name": "a", "type": "enum", "labels": {"-1": "x"}}"#.to_owned(), "labels", "\"-1\""),
-        (r#"{"name": "a", "type": "enum", "labels": {"01": "x"}}"#.to_owned(), "labels", "\"01\""),
-        (
-            r#"{"name": "a", "type": "enum", "labels": {"1": "x", "1": "y"}}"#.to_owned(),
-            "labels",
-            "1 has two labels",
-        ),
-        (
-            r#"{"name": "a", "type": "enum", "labels": {"1": "x", "2": "x"}}"#.to_owned(),
-            "labels",
-            "1 and 2 have the same label",
-        ),
-        (
-            r#"{"name": "a", "type": "u8", "labels": {"1": "x"}}"#.to_owned(),
-            "labels",
-            "u8 has no labels",
-        ),
         (format!(r#"{{"name": "a", "type": "u8", "unit": "{text}"}}"#), "unit", "1001 bytes; 64"),
         (
             format!(r#"{{"name": "a", "type": "u8", "description": "{text}"}}"#),
@@ -95,66 +132,8 @@ fn a_parameter_that_cannot_be_is_refused_with_its_code_and_words() {
             "source",
             "1001 bytes; 256",
         ),
-        (
-            r#"{"name": "a", "type": "f64", "range": [2, 1]}"#.to_owned(),
-            "range",
-            "ends at 1, below",
-        ),
-        (
-            r#"{"name": "a", "type": "f64", "range": [0, 1e999]}"#.to_owned(),
-            "malformed",
-            "out of range",
-        ),
-        (
-            r#"{"name": "a", "type": "f64", "range": ["NaN", 1]}"#.to_owned(),
-            "malformed",
-            "invalid type",
-        ),
-        (
-            r#"{"name": "a", "type": "f64", "range": [NaN, 1]}"#.to_owned(),
-            "malformed",
-            "expected value",
-        ),
-        (r#"{"name": "a", "type": "f64", "range": [1]}"#.to_owned(), "malformed", "invalid length"),
-        (
-            r#"{"name": "a", "type": "text", "range": [0, 1]}"#.to_owned(),
-            "range",
-            "text has no range",
-        ),
-        (
-            r#"{"name": "a", "type": "f64", "limits": {"low": 5, "high_critical": 4}}"#.to_owned(),
-            "limits",
-            "low (5) is above high_critical (4)",
-        ),
-        (
-            r#"{"name": "a", "type": "bytes", "limits": {"low": 5}}"#.to_owned(),
-            "limits",
-            "bytes has no",
-        ),
-        (r#"{"name": "a", "type": "f64", "limits": {"top": 5}}"#.to_owned(), "malformed", "`top`"),
-        (r#"{"name": "a", "type": "f64", "rate_hz": 0}"#.to_owned(), "rate", "0 Hz"),
-        (r#"{"name": "a", "type": "f64", "rate_hz": -5}"#.to_owned(), "rate", "-5 Hz"),
-        (r#"{"name": "a", "type": "f64", "rate_hz": 1000001}"#.to_owned(), "rate", "1000001 Hz"),
-        (
-            r#"{"name": "rpm", "type": "f32", "unit": "1/min"}"#.to_owned(),
-            "clash",
-            "it is declared as f64 in 1/min, and asked for as f32 in 1/min;",
-        ),
-        (
-            r#"{"name": "rpm", "type": "f64"}"#.to_owned(),
-            "clash",
-            "as f64 in 1/min, and asked for as f64;",
-        ),
-        (
-            r#"{"name": "gear", "type": "enum", "labels": {"0": "up"}}"#.to_owned(),
-            "clash",
-            "as enum (0 up, 1 down), and asked for as enum (0 up);",
-        ),
     ] {
-        let good = r#"{"name": "good", "type": "u8"}"#;
-        let body = format!(r#"{{"parameters": [{good}, {parameter}]}}"#);
-        let message = refused("declare", &body, code);
-        assert!(message.contains(words), "{parameter}: {message}");
+        refused_parameter(&parameter, code, words);
     }
 }
 

@@ -14,9 +14,12 @@ use crate::post::Post;
 use crate::table::Inner;
 
 impl Broker {
-    /// A client chooses parameters. The values they have now are sent first.
+    /// A client chooses parameters, or streams. The values they have now are sent first.
     pub fn select(&self, client: &Arc<Client>, filter: &str, options: Options, post: &mut Post) {
-        let Some(needs) = options.needs else { return self.deselect(client, filter) };
+        self.follow(client, filter, options, post);
+        let Some(needs) = options.needs.filter(|needs| !needs.is_stream()) else {
+            return self.deselect(client, filter);
+        };
         let Some(packet_bytes_max) = client.outgoing().packet_bytes_max() else { return };
         self.table.use_it();
         let mut inner = self.table.lock();

@@ -19,6 +19,7 @@ use tokio::sync::Notify;
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::event::now_ns;
+use crate::gates::Gate;
 use crate::post::Post;
 use crate::status::TableStatus;
 
@@ -52,13 +53,17 @@ pub(crate) struct Inner {
     clients: HashMap<u64, Arc<Client>>,
     /// When the beat looks again.
     next_ms: Option<Millis>,
+    /// Records of changes that the journal does not have yet.
+    unwritten: Vec<u8>,
+    /// Opens when the journal has the last change.
+    gate: Gate,
 }
 
 impl SharedTable {
     pub fn new(table: Table) -> Self {
         let used = AtomicBool::new(!table.registry.is_empty());
         Self {
-            inner: Mutex::new(Inner { table, clients: HashMap::new(), next_ms: None }),
+            inner: Mutex::new(Inner::new(table)),
             used,
             plain: ArcSwap::default(),
             sooner: Notify::new(),
@@ -95,7 +100,9 @@ impl SharedTable {
 
     /// From now on somebody is interested.
     fn use_it(&self) {
-        self.used.store(true, Ordering::Release);
+        if !self.used.swap(true, Ordering::AcqRel) {
+            self.sooner.notify_one(); // the beat begins, and with it the look for silence
+        }
     }
 }
 
@@ -118,9 +125,14 @@ impl Broker {
 }
 
 impl Inner {
+    fn new(table: Table) -> Self {
+        let (clients, unwritten) = (HashMap::new(), Vec::new());
+        Self { table, clients, next_ms: None, unwritten, gate: Gate::OPEN }
+    }
+
     /// Sends what is due to whoever chose it; when the next is due.
     pub fn tick(&mut self, broker: &Broker, post: &mut Post) -> Option<Millis> {
-        let Self { table, clients, next_ms } = self;
+        let Self { table, clients, next_ms, .. } = self;
         let mut ready = |subscriber: u64| {
             clients.get(&subscriber).is_some_and(|client| client.outgoing().is_drained())
         };

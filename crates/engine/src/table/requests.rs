@@ -2,8 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use slipring_core::table::{Bounds, Change, Code};
+use slipring_core::table::{Bounds, Change, Code, Refusal};
 use slipring_core::{Durability, Limit};
+use slipring_journal::Batch;
 use slipring_wire::{Publish, Reason, Version};
 
 use crate::asking::Asked;
@@ -14,6 +15,8 @@ use crate::table::Inner;
 
 /// Where changes of the table are told.
 const CHANGES: &str = "$slipring/table/changes";
+
+const UNWRITTEN: &str = "the journal takes nothing now; ask again a little later";
 
 /// Bytes of an answer to the control plane.
 const OWN_ANSWER_BYTES: usize = 8 << 20;
@@ -30,13 +33,27 @@ pub(crate) fn ask(asked: &Asked<'_>, name: &str, feed: &mut Feed, reply: &mut Ve
     let answer_bytes_max = terms.packet_bytes.saturating_sub(envelope.bytes());
     let bounds = broker.table_bounds();
     let mut inner = broker.table.lock();
-    let outcome = inner.table.answer(client.key, name, message.payload, &bounds, answer_bytes_max);
+    let outcome = if broker.write_table(&mut inner) {
+        inner.table.answer(client.key, name, message.payload, &bounds, answer_bytes_max)
+    } else {
+        Refusal::new(Code::Journal, UNWRITTEN).outcome(answer_bytes_max)
+    };
     if outcome.refused == Some(Code::Full) {
         broker.reached.count(Limit::Parameters);
     }
-    let told = broker.table_changed(&mut inner, &outcome.change, feed);
+    let told = broker.table_changed(&mut inner, &outcome.change);
+    let (is_written, gate) = (inner.unwritten.is_empty(), inner.gate);
     drop(inner);
+    if name == "declare" && outcome.refused.is_none() {
+        asked.link.publishes();
+    }
     tell(broker, feed, told);
+    if !is_written && outcome.refused.is_none() {
+        return Reason::QuotaExceeded; // an index that could be given again is not told
+    }
+    if !broker.gates.is_open(gate) {
+        feed.wait_for(Durability::Disk);
+    }
     reply.append(&mut envelope.packet(&outcome.answer, terms));
     Reason::Success
 }
@@ -68,13 +85,14 @@ impl Broker {
     }
 
     /// The table has changed: it is written down, routes and selections are found again.
-    fn table_changed(&self, inner: &mut Inner, change: &Change, feed: &mut Feed) -> Told {
+    fn table_changed(&self, inner: &mut Inner, change: &Change) -> Told {
         if change.is_empty() {
             return Told::new();
         }
         self.table.use_it();
         if self.journal.is_some() {
-            inner.table.registry.record(change, feed.records(Durability::Disk));
+            inner.table.registry.record(change, &mut inner.unwritten);
+            self.write_table(inner);
         }
         let told = inner.table.changed(change, self.arrival(now_ns()));
         // Publishers look again which topics are parameters.
@@ -82,5 +100,21 @@ impl Broker {
         let [added, removed] = [&change.added.union(&change.revived), &change.removed];
         self.find_plain_of(inner, &added.union(removed));
         told
+    }
+
+    /// Appends changes of the table that are not in the journal yet; false if it takes nothing. Under the
+    /// lock of the table, so that the journal has them in their order.
+    fn write_table(&self, inner: &mut Inner) -> bool {
+        if inner.unwritten.is_empty() {
+            return true;
+        }
+        let mut batch = Batch::new();
+        batch.at(now_ns());
+        batch.records().append(&mut inner.unwritten);
+        match self.append(&mut batch, Durability::Disk) {
+            Ok((_, gate)) => inner.gate = gate,
+            Err(_) => inner.unwritten.append(batch.records()),
+        }
+        inner.unwritten.is_empty()
     }
 }

@@ -80,18 +80,37 @@ impl Feed {
         reason
     }
 
+    /// A message on a topic that was declared is a sample of a parameter or a chunk of a stream.
+    pub fn take_declared(
+        &mut self,
+        broker: &Broker,
+        from: Publisher<'_>,
+        message: &Publish<'_>,
+    ) -> Result<(), Reason> {
+        let route = self.paths.find(broker, from.key, message.topic);
+        match (route.parameter, route.stream) {
+            (Some(parameter), _) => self.take_sample(broker, from, message, parameter),
+            (None, Some(_)) => self.take_chunk(broker, from, message),
+            (None, None) => Ok(()),
+        }
+    }
+
     /// A plain message on the topic of a parameter is a sample of it.
-    pub fn take_sample(
+    fn take_sample(
         &mut self,
         broker: &Broker,
         from: Publisher<'_>,
         message: &Publish<'_>,
         parameter: u32,
     ) -> Result<(), Reason> {
+        let route = self.paths.find(broker, from.key, message.topic);
+        let (level, journaled) = (route.level_of(message.qos), route.journaled);
+        if let Some(reason) = broker.gates.refusal(level) {
+            return Err(reason);
+        }
         let taken = broker.take_sample(parameter, message, self.receive_ns, &mut self.post);
         taken.map_err(|refused| self.refuse(broker, &refused))?;
-        let route = self.paths.find(broker, from.key, message.topic);
-        if route.journaled {
+        if journaled {
             Record::Sampled { index: self.batch.len() as u32, parameter }
                 .encode(self.batch.records());
         }

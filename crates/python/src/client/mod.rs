@@ -8,7 +8,7 @@ use std::os::fd::RawFd;
 
 use pyo3::import_exception;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyTuple};
 use slipring_client::{Address, BatchId, Options, SendError, SubscriptionId, WriterOptions};
 use slipring_wire::{PropertiesBuf, Publish};
 
@@ -227,6 +227,22 @@ impl Client {
         let messages = self.client.take(SubscriptionId(identity), count_max, bytes_max);
         let rows: PyResult<Vec<_>> = messages.iter().map(|one| message_row(py, one)).collect();
         PyList::new(py, rows?)
+    }
+
+    /// The oldest messages of a selection, as (payload, when it came: 0 where nobody noted it).
+    fn take_frames<'py>(
+        &self,
+        py: Python<'py>,
+        identity: u64,
+        count_max: usize,
+        bytes_max: usize,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let messages = self.client.take(SubscriptionId(identity), count_max, bytes_max);
+        let rows = messages.iter().map(|message| {
+            let arrived_ns = message.extras.as_ref().map_or(0, |extras| extras.arrived_ns);
+            (PyBytes::new(py, &message.payload), arrived_ns)
+        });
+        PyList::new(py, rows.collect::<Vec<_>>())
     }
 
     /// The reader is done with so many messages, the oldest it took.

@@ -34,7 +34,7 @@ class CsvForm:
         batch = self._rows.batch(cells)
         for place in self._bytes:
             batch = batch.set_column(
-                place, batch.schema.names[place], _encoded(batch.column(place))
+                place, batch.schema.names[place], _printable(batch.column(place))
             )
         options = pcsv.WriteOptions(include_header=False, quoting_style="needed")
         pcsv.write_csv(batch, self._stream, options)
@@ -48,7 +48,7 @@ class CsvForm:
         self._stream.write(line.getvalue().encode())
 
 
-def _encoded(column: pa.Array) -> pa.Array:
+def _printable(column: pa.Array) -> pa.Array:
     values = column.to_pylist()
     return pa.array(
         [None if value is None else base64.b64encode(value).decode() for value in values],

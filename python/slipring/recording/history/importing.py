@@ -91,12 +91,12 @@ class Import:
 
     async def _declare(self) -> tuple[str, Frames]:
         """The topic of the frames, and who makes them."""
-        stem, topics = self.settled.stem, self.settled.topics
-        names = (topic.removeprefix(f"{stem}/") for topic in topics)
+        root, topics = self.settled.root, self.settled.topics
+        names = (topic.removeprefix(f"{root}/") for topic in topics)
         parameters = dict(zip(names, self.settled.types.values(), strict=True))
-        declared = await self.bus.declare(stem, parameters)
+        declared = await self.bus.declare(root, parameters)
         table = await self.bus.table()
-        return stem or topics[0], Frames(declared.indices, table.identity)
+        return root or topics[0], Frames(declared.indices, table.identity)
 
     def _where(self, frame: int) -> str:
         """The rows of a frame, in words."""

@@ -47,7 +47,7 @@ class Settled:
             raise RecordingError(f"{file.name} has no sample")
 
     @property
-    def stem(self) -> str:
+    def root(self) -> str:
         """The levels that all topics begin with; none where there are no such levels."""
         levels = [topic.split("/")[:-1] for topic in self.topics]
         shared = []

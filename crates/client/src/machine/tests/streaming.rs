@@ -101,6 +101,21 @@ fn in_a_new_session_it_waits_until_its_stream_goes_on() {
 }
 
 #[test]
+fn nothing_of_a_stream_is_sent_before_the_broker_has_answered() {
+    let now = Instant::now();
+    let mut machine = lasting(now);
+    let stream = machine.open_stream();
+    send(&mut machine, stream, b"1");
+    again(&mut machine, false, now);
+    machine.publish(&Publish { qos: QoS::AtLeastOnce, ..Publish::new("t", b"other") }).unwrap();
+    machine.receive_eof();
+    machine.retry(now, 0).unwrap();
+    machine.resume_stream(stream);
+    machine.abandon_stream(stream, &mut Vec::new());
+    assert!(machine.output().is_empty());
+}
+
+#[test]
 fn what_is_given_up_counts_as_refused() {
     let now = Instant::now();
     let mut machine = lasting(now);

@@ -1,6 +1,7 @@
 //! The writer without a network: what is gathered, and when it is sent.
 
 mod gathering;
+mod laws;
 mod sending;
 
 use slipring_wire::frame::{FrameView, Kind, OwnedValue, Qualities, Quality, Sample, ValueView};

@@ -319,6 +319,17 @@ fn closing_sends_the_rest_and_takes_nothing_more() {
     assert_eq!(desk.notices(), [Notice::Flushed(closed)]);
 }
 
+#[tokio::test]
+async fn closing_and_flushing_are_told_however_often_and_late() {
+    let mut desk = desk(20 * MS, QoS::AtMostOnce);
+    let first = desk.writer.close();
+    assert!(desk.run());
+    let sending = std::mem::replace(&mut desk.sending, Sending::new(desk.writer.shared.clone()));
+    sending.run().await;
+    let told = [first, desk.writer.close(), desk.writer.flush()].map(Notice::Flushed);
+    assert_eq!(desk.notices(), told);
+}
+
 #[test]
 fn when_the_owner_leaves_the_connection_the_writer_is_over() {
     let mut desk = desk(20 * MS, QoS::AtMostOnce);

@@ -150,7 +150,7 @@ impl Group {
     }
 
     pub fn offer(&mut self, run: &RunView<'_>, hops: Option<Hops>, stamp: &Stamp<'_>) {
-        if !run.ranges().any(|range| overlaps(&self.chosen, range.start, range.end)) {
+        if !run.ranges().any(|range| self.chosen.overlaps(&range)) {
             return;
         }
         match &mut self.flow {
@@ -168,7 +168,7 @@ impl Group {
         stamp: &Stamp<'_>,
         tools: &mut Tools,
     ) {
-        if !changed.iter().any(|range| overlaps(&self.chosen, range.start, range.end)) {
+        if !changed.iter().any(|range| self.chosen.overlaps(&range)) {
             return;
         }
         match &mut self.flow {
@@ -223,13 +223,6 @@ impl Group {
             }
         }
     }
-}
-
-/// Whether any of these indices is in the set.
-fn overlaps(set: &RangeSet, start: u32, end: u32) -> bool {
-    let ranges = set.as_slice();
-    let at = ranges.partition_point(|known| known.end <= start);
-    ranges.get(at).is_some_and(|known| known.start < end)
 }
 
 /// Shows the spans of chosen parameters that changed since, where place and index are the same.

@@ -59,7 +59,7 @@ impl Outlet {
         let around = FIXED_BYTES + head.len() + HEADER_BYTES;
         let body_max = match deliver {
             Deliver::Frame => packet_bytes_max.saturating_sub(around),
-            Deliver::Text | Deliver::Json => usize::MAX,
+            _ => usize::MAX,
         };
         let body_max = body_max.min(FRAME_BYTES_MAX - around.min(FRAME_BYTES_MAX));
         Self { deliver, identifier, packet_bytes_max, head, body_max }
@@ -110,7 +110,7 @@ impl Packets {
         }
         match outlet.deliver {
             Deliver::Frame => self.frame(buf, outlet, stamp),
-            Deliver::Text | Deliver::Json => self.plain(buf, outlet, stamp),
+            _ => self.plain(buf, outlet, stamp),
         }
     }
 

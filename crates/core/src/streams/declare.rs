@@ -1,0 +1,216 @@
+//! Declaring streams and removing them: all that are asked for, or none and every reason why.
+
+use std::collections::HashSet;
+
+use slipring_wire::check_topic;
+
+use super::catalog::INDICES_MAX;
+use super::definition::Definition;
+use super::request::Asked;
+use super::whole::Streams;
+use crate::levels;
+use crate::table::{Code, Problem};
+
+/// Bytes that all buffers together may take.
+pub const BUFFERS_BYTES_MAX: usize = 256 << 20;
+
+/// How much there may be.
+pub struct Bounds<'a> {
+    /// Streams; a further one is refused.
+    pub streams: usize,
+    /// Bytes of a name.
+    pub name_bytes: usize,
+    /// Levels of a name.
+    pub name_levels: usize,
+    /// Whether a name is a parameter's.
+    pub is_parameter: &'a dyn Fn(&str) -> bool,
+}
+
+/// What a request did: indices, ascending.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// New streams.
+    pub added: Vec<u32>,
+    /// Described anew.
+    pub changed: Vec<u32>,
+    /// Gone, with their names.
+    pub removed: Vec<(u32, String)>,
+    /// Somebody publishes them again.
+    pub live: Vec<u32>,
+}
+
+impl Change {
+    /// Whether the journal has to know of it.
+    pub fn is_recorded(&self) -> bool {
+        !(self.added.is_empty() && self.changed.is_empty() && self.removed.is_empty())
+    }
+
+    /// Whether nothing is different.
+    pub fn is_empty(&self) -> bool {
+        !self.is_recorded() && self.live.is_empty()
+    }
+}
+
+impl Streams {
+    /// Makes a session a publisher of these streams; those that are not there yet are added. The index
+    /// of each, or all that is wrong.
+    pub fn declare(
+        &mut self,
+        session: u64,
+        asked: &[Asked],
+        bounds: &Bounds<'_>,
+    ) -> Result<(Vec<u32>, Change), Vec<Problem>> {
+        let problems = self.problems(session, asked, bounds);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let mut change = Change::default();
+        let indices = asked.iter().map(|one| self.declare_one(session, one, &mut change)).collect();
+        for set in [&mut change.added, &mut change.changed, &mut change.live] {
+            set.sort_unstable();
+        }
+        self.revise(&change);
+        Ok((indices, change))
+    }
+
+    fn declare_one(&mut self, session: u64, asked: &Asked, change: &mut Change) -> u32 {
+        let known = self.catalog.index_of(&asked.name);
+        let index = known.unwrap_or_else(|| self.catalog.end());
+        let is_same =
+            self.catalog.get(index).is_some_and(|one| *one.definition == asked.definition);
+        if !is_same {
+            self.catalog
+                .put(index, &asked.name, asked.definition.clone())
+                .expect("its place was looked for");
+            let kind = if known.is_some() { &mut change.changed } else { &mut change.added };
+            kind.push(index);
+            self.take_in(index);
+        }
+        if self.publishers.enter(session, index) && known.is_some() {
+            change.live.push(index);
+        }
+        index
+    }
+
+    fn problems(&self, session: u64, asked: &[Asked], bounds: &Bounds<'_>) -> Vec<Problem> {
+        let (mut problems, mut names) = (Vec::new(), HashSet::new());
+        for one in asked {
+            let mut tell = |code, text| problems.push(Problem::new(one.at, &one.name, code, text));
+            if let Err(text) = check_name(&one.name, bounds) {
+                tell(Code::Name, text);
+            }
+            one.definition.check(&mut tell);
+            if !names.insert(&*one.name) {
+                tell(Code::Duplicate, "the request has this name twice".to_owned());
+            }
+            if let Some(text) = self.clash(session, one, bounds) {
+                tell(Code::Clash, text);
+            }
+        }
+        if problems.is_empty() {
+            problems.extend(self.lack_of_room(asked, bounds));
+        }
+        problems
+    }
+
+    fn clash(&self, session: u64, asked: &Asked, bounds: &Bounds<'_>) -> Option<String> {
+        if (bounds.is_parameter)(&asked.name) {
+            return Some("a parameter has this name; take another one".to_owned());
+        }
+        let index = self.catalog.index_of(&asked.name)?;
+        let known = &self.catalog.get(index)?.definition;
+        let others = self.publishers.others(session, index);
+        (others > 0 && known.media != asked.definition.media)
+            .then(|| format!("another client publishes it as {}; take another name", known.media))
+    }
+
+    /// The first stream that there is no room for.
+    fn lack_of_room(&self, asked: &[Asked], bounds: &Bounds<'_>) -> Option<Problem> {
+        let there = self.catalog.len();
+        let (mut live, mut bytes) = (there, self.catalog.buffer_bytes());
+        let mut end = self.catalog.end();
+        for one in asked {
+            let known = self.catalog.index_of(&one.name).and_then(|index| self.catalog.get(index));
+            let had = known.map_or(0, |known| known.definition.buffer_bytes);
+            bytes = bytes - had + one.definition.buffer_bytes;
+            live += usize::from(known.is_none());
+            end += u32::from(known.is_none());
+            let what = if known.is_none() && live > bounds.streams {
+                format!(
+                    "there are {there} streams, and room for {} (limits.streams)",
+                    bounds.streams
+                )
+            } else if one.definition.buffer_bytes > had && bytes > BUFFERS_BYTES_MAX {
+                format!("all buffers together may take {BUFFERS_BYTES_MAX} bytes; ask for less")
+            } else if end > INDICES_MAX {
+                format!("all {INDICES_MAX} indices of streams were given")
+            } else {
+                continue;
+            };
+            return Some(Problem::new(one.at, &one.name, Code::Full, what));
+        }
+        None
+    }
+
+    /// Removes streams, all or none: they are there, and nobody else publishes them.
+    pub fn remove(&mut self, session: u64, names: &[String]) -> Result<Change, Vec<Problem>> {
+        let (mut indices, mut problems) = (Vec::new(), Vec::new());
+        for (at, name) in names.iter().enumerate() {
+            match self.removable(session, name) {
+                Ok(index) => indices.push(index),
+                Err((code, text)) => problems.push(Problem::new(at, name, code, text)),
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        indices.sort_unstable();
+        indices.dedup();
+        let mut change = Change::default();
+        for index in indices {
+            if let Some(gone) = self.take_out(index) {
+                change.removed.push((index, gone.name.to_string()));
+            }
+        }
+        self.revise(&change);
+        Ok(change)
+    }
+
+    fn removable(&self, session: u64, name: &str) -> Result<u32, (Code, &'static str)> {
+        let index =
+            self.catalog.index_of(name).ok_or((Code::Unknown, "no stream has this name"))?;
+        match self.publishers.others(session, index) {
+            0 => Ok(index),
+            _ => {
+                Err((Code::Published, "another client publishes it; it can go when that has gone"))
+            }
+        }
+    }
+}
+
+impl Asked {
+    /// A stream that is asked for, and its place in the request.
+    pub fn new(at: usize, name: impl Into<String>, definition: Definition) -> Self {
+        Self { at, name: name.into(), definition }
+    }
+}
+
+/// Whether a stream can be called so.
+fn check_name(name: &str, bounds: &Bounds<'_>) -> Result<(), String> {
+    if name.starts_with('$') {
+        return Err("a name that begins with $ is the broker's own".to_owned());
+    }
+    let (bytes, levels) = (name.len(), levels(name));
+    let (bytes_max, levels_max) = (bounds.name_bytes, bounds.name_levels);
+    if bytes > bytes_max {
+        return Err(format!(
+            "a name of {bytes} bytes; {bytes_max} are allowed (limits.topic_bytes)"
+        ));
+    }
+    if levels > levels_max {
+        return Err(format!(
+            "a name of {levels} levels; {levels_max} are allowed (limits.topic_levels)"
+        ));
+    }
+    check_topic(name).map_err(|error| error.to_string())
+}

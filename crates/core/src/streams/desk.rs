@@ -1,0 +1,108 @@
+//! Where requests about streams are answered: read, done, told.
+
+use slipring_wire::matches;
+
+use super::answer::{Declared, Listing, Removed, json};
+use super::declare::{Bounds, Change};
+use super::request::Request;
+use super::whole::Streams;
+use crate::table::{Code, Refusal};
+
+/// Bytes of an answer that are not streams, at most.
+const FRAME_BYTES: usize = 160;
+/// Bytes of one index in an answer, at most, with its comma.
+const INDEX_BYTES: usize = 8;
+
+/// What became of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// JSON for the client.
+    pub answer: Vec<u8>,
+    /// To be written down, and told to others.
+    pub change: Change,
+    /// Why it was refused; then nothing changed.
+    pub refused: Option<Code>,
+}
+
+impl Streams {
+    /// Answers a request of a session.
+    pub fn answer(
+        &mut self,
+        session: u64,
+        name: &str,
+        body: &[u8],
+        bounds: &Bounds<'_>,
+        answer_bytes_max: usize,
+    ) -> Outcome {
+        let answered = Request::parse(name, body)
+            .and_then(|request| self.act(session, request, bounds, answer_bytes_max));
+        match answered {
+            Ok((answer, change)) => Outcome { answer, change, refused: None },
+            Err(refusal) => Outcome {
+                answer: refusal.answer(answer_bytes_max),
+                change: Change::default(),
+                refused: Some(refusal.code),
+            },
+        }
+    }
+
+    fn act(
+        &mut self,
+        session: u64,
+        request: Request,
+        bounds: &Bounds<'_>,
+        bytes_max: usize,
+    ) -> Result<(Vec<u8>, Change), Refusal> {
+        let refuse = |problems| Refusal::of(problems).expect("there is a problem");
+        match request {
+            Request::Declare(asked) => {
+                check_room(FRAME_BYTES + INDEX_BYTES * asked.len(), bytes_max)?;
+                let (indices, change) = self.declare(session, &asked, bounds).map_err(refuse)?;
+                Ok((json(&Declared { revision: self.revision(), indices }), change))
+            }
+            Request::Remove { names } => {
+                check_room(FRAME_BYTES, bytes_max)?;
+                let change = self.remove(session, &names).map_err(refuse)?;
+                let removed = change.removed.len();
+                Ok((json(&Removed { revision: self.revision(), removed }), change))
+            }
+            Request::List { filter, from, count } => {
+                let listing = self.list(&filter, from, count, bytes_max)?;
+                Ok((listing, Change::default()))
+            }
+        }
+    }
+
+    fn list(
+        &self,
+        filter: &str,
+        from: u32,
+        count: usize,
+        bytes_max: usize,
+    ) -> Result<Vec<u8>, Refusal> {
+        let (mut streams, mut bytes, mut next) = (Vec::new(), FRAME_BYTES, None);
+        let there = self.catalog.iter_from(from).filter(|(_, entry)| matches(filter, &entry.name));
+        for (index, _) in there {
+            let Some(listed) = self.listed(index) else { continue };
+            bytes += listed.to_string().len() + 1;
+            if streams.is_empty() {
+                check_room(bytes, bytes_max)?;
+            }
+            if streams.len() == count || bytes > bytes_max {
+                next = Some(index);
+                break;
+            }
+            streams.push(listed);
+        }
+        Ok(json(&Listing { revision: self.revision(), next, streams: &streams }))
+    }
+}
+
+fn check_room(bytes: usize, most: usize) -> Result<(), Refusal> {
+    if bytes <= most {
+        return Ok(());
+    }
+    let text =
+        format!("the answer would have about {bytes} bytes, and at most {most} fit: ask for less");
+    Err(Refusal::new(Code::TooLarge, text))
+}

@@ -1,0 +1,190 @@
+//! Who reads which streams, and how far each has come. A reader that is slow stays behind in the ring;
+//! nothing is copied for it before it can be sent.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use slipring_wire::matches;
+
+/// Places in streams that are remembered for all readers together; what is beyond is not read.
+const PLACES_MAX: usize = 1 << 20;
+
+/// A subscription that chooses streams.
+#[derive(Clone, Copy, Debug)]
+pub struct Following<'a> {
+    /// As the client wrote it.
+    pub filter: &'a str,
+    /// Told with every chunk; 0 is none.
+    pub identifier: u32,
+    /// Begin with the next chunk, not with what is kept.
+    pub newest: bool,
+    /// The largest packet that the client takes.
+    pub packet_bytes_max: usize,
+}
+
+/// One subscription of one session.
+#[derive(Debug)]
+pub(super) struct Follow {
+    pub session: u64,
+    pub filter: Box<str>,
+    pub identifier: u32,
+    pub packet_bytes_max: usize,
+    /// By stream.
+    places: BTreeMap<u32, Place>,
+    /// The streams that have something for it, by the arrival of their next chunk.
+    due: BTreeMap<u64, u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// The number of the chunk that is next.
+    next: u64,
+    /// Under which arrival it is among what is due.
+    due: Option<u64>,
+}
+
+/// All subscriptions that choose streams.
+#[derive(Debug, Default)]
+pub(super) struct Follows {
+    readers: BTreeMap<u64, Follow>,
+    /// The numbers of a session's subscriptions, by filter.
+    sessions: HashMap<u64, BTreeMap<Box<str>, u64>>,
+    /// The numbers of those that read a stream.
+    streams: HashMap<u32, BTreeSet<u64>>,
+    given: u64,
+    places: usize,
+}
+
+/// What is next for a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Due {
+    pub follow: u64,
+    pub stream: u32,
+    pub next: u64,
+}
+
+impl Follows {
+    pub fn len(&self) -> usize {
+        self.readers.len()
+    }
+
+    pub fn get(&self, follow: u64) -> Option<&Follow> {
+        self.readers.get(&follow)
+    }
+
+    /// Enters a subscription without streams; an earlier one with its filter is over.
+    pub fn enter(&mut self, session: u64, following: &Following<'_>) -> u64 {
+        self.leave(session, following.filter);
+        self.given += 1;
+        let filter: Box<str> = following.filter.into();
+        self.sessions.entry(session).or_default().insert(filter.clone(), self.given);
+        let follow = Follow {
+            session,
+            filter,
+            identifier: following.identifier,
+            packet_bytes_max: following.packet_bytes_max,
+            places: BTreeMap::new(),
+            due: BTreeMap::new(),
+        };
+        self.readers.insert(self.given, follow);
+        self.given
+    }
+
+    /// A subscription reads a stream from this chunk on; false where there is no room for that.
+    pub fn add(&mut self, follow: u64, stream: u32, next: u64, arrival: Option<u64>) -> bool {
+        if self.places >= PLACES_MAX {
+            return false;
+        }
+        let Some(one) = self.readers.get_mut(&follow) else { return true };
+        one.places.insert(stream, Place { next, due: arrival });
+        one.due.extend(arrival.map(|arrival| (arrival, stream)));
+        self.streams.entry(stream).or_default().insert(follow);
+        self.places += 1;
+        true
+    }
+
+    /// The subscriptions whose filter matches a name.
+    pub fn matching(&self, name: &str) -> Vec<u64> {
+        let matching = self.readers.iter().filter(|(_, follow)| matches(&follow.filter, name));
+        matching.map(|(number, _)| *number).collect()
+    }
+
+    /// A stream has one more chunk; the sessions that are to have it.
+    pub fn arrived(&mut self, stream: u32, arrival: u64) -> Vec<u64> {
+        let mut sessions = Vec::new();
+        for number in self.streams.get(&stream).into_iter().flatten() {
+            let Some(follow) = self.readers.get_mut(number) else { continue };
+            let Some(place) = follow.places.get_mut(&stream) else { continue };
+            if place.due.is_none() {
+                place.due = Some(arrival);
+                follow.due.insert(arrival, stream);
+            }
+            if sessions.last() != Some(&follow.session) {
+                sessions.push(follow.session);
+            }
+        }
+        sessions.sort_unstable();
+        sessions.dedup();
+        sessions
+    }
+
+    /// What arrived first of all that is due for a session.
+    pub fn first(&self, session: u64) -> Option<Due> {
+        let numbers = self.sessions.get(&session)?.values();
+        let first = numbers.filter_map(|number| {
+            let follow = self.readers.get(number)?;
+            follow.due.first_key_value().map(|(arrival, stream)| (*arrival, *number, *stream))
+        });
+        let (_, number, stream) = first.min()?;
+        let next = self.readers.get(&number)?.places.get(&stream)?.next;
+        Some(Due { follow: number, stream, next })
+    }
+
+    /// A subscription goes on with this chunk of a stream, which arrived then, or is up to date.
+    pub fn advance(&mut self, due: Due, next: u64, arrival: Option<u64>) {
+        let Some(follow) = self.readers.get_mut(&due.follow) else { return };
+        let Some(place) = follow.places.get_mut(&due.stream) else { return };
+        if let Some(earlier) = place.due.take() {
+            follow.due.remove(&earlier);
+        }
+        *place = Place { next, due: arrival };
+        follow.due.extend(arrival.map(|arrival| (arrival, due.stream)));
+    }
+
+    /// A session gives up a subscription; whether there was one.
+    pub fn leave(&mut self, session: u64, filter: &str) -> bool {
+        let Some(filters) = self.sessions.get_mut(&session) else { return false };
+        let Some(number) = filters.remove(filter) else { return false };
+        if filters.is_empty() {
+            self.sessions.remove(&session);
+        }
+        if let Some(follow) = self.readers.remove(&number) {
+            self.places -= follow.places.len();
+            for stream in follow.places.keys() {
+                if let Some(numbers) = self.streams.get_mut(stream) {
+                    numbers.remove(&number);
+                }
+            }
+        }
+        true
+    }
+
+    /// A session is gone.
+    pub fn leave_all(&mut self, session: u64) {
+        let filters = self.sessions.get(&session).cloned().unwrap_or_default();
+        for filter in filters.keys() {
+            self.leave(session, filter);
+        }
+    }
+
+    /// A stream is gone.
+    pub fn forget(&mut self, stream: u32) {
+        for number in self.streams.remove(&stream).unwrap_or_default() {
+            let Some(follow) = self.readers.get_mut(&number) else { continue };
+            let Some(place) = follow.places.remove(&stream) else { continue };
+            self.places -= 1;
+            if let Some(arrival) = place.due {
+                follow.due.remove(&arrival);
+            }
+        }
+    }
+}

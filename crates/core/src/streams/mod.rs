@@ -1,0 +1,25 @@
+//! Streams: ordered chunks of bytes, such as sound and video, each with a bounded buffer (G5).
+//!
+//! Pure: requests and chunks come in as bytes, answers and packets go out as bytes. Definitions and
+//! indices are in the journal; the buffers are in memory alone.
+
+mod answer;
+mod catalog;
+mod declare;
+mod definition;
+mod desk;
+mod follows;
+mod publishers;
+mod request;
+mod ring;
+mod whole;
+
+pub use answer::{Event, Told, told};
+pub use catalog::{Catalog, Entry};
+pub use declare::{BUFFERS_BYTES_MAX, Bounds, Change};
+pub use definition::{BUFFER_BYTES, BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, Definition};
+pub use desk::Outcome;
+pub use follows::Following;
+pub use request::{Asked, Request};
+pub use ring::{Chunk, Ring};
+pub use whole::{ChunkRefused, Serving, Streams};

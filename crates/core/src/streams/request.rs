@@ -1,0 +1,150 @@
+//! Requests about streams as bytes: `docs/streams.md` has them all. Hostile until parsed.
+
+use serde::Deserialize;
+use slipring_wire::check_filter;
+
+use super::definition::{BUFFER_BYTES, Definition};
+use crate::table::{Code, Problem, Refusal};
+
+/// Streams in an answer to `list` when nothing is said.
+const LISTED: usize = 1_000;
+/// What a declaration looks like, for those who got it wrong.
+const DECLARE_EXAMPLE: &str = "{\"prefix\": \"gripen/39-7\", \"streams\": [{\"name\": \"cockpit/sound\", \"media\": \
+     \"audio/pcm;rate=48000\"}]}";
+
+/// What a client asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// To publish these.
+    Declare(Vec<Asked>),
+    /// The definitions of what a filter matches.
+    List {
+        /// Which.
+        filter: String,
+        /// From this index on.
+        from: u32,
+        /// At most so many.
+        count: usize,
+    },
+    /// That these go.
+    Remove {
+        /// Full names.
+        names: Vec<String>,
+    },
+}
+
+/// A stream that is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Its place in the request.
+    pub at: usize,
+    /// Its full name.
+    pub name: String,
+    /// What it is to be.
+    pub definition: Definition,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a declaration")]
+struct DeclareBody {
+    #[serde(default)]
+    prefix: String,
+    streams: Vec<serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object such as {\"name\": \"sound\", \"media\": \"audio/pcm\"}"
+)]
+struct StreamBody {
+    name: String,
+    media: String,
+    description: Option<String>,
+    buffer_bytes: Option<usize>,
+    source: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "names such as {\"names\": [\"gripen/39-7/cockpit/sound\"]}"
+)]
+struct NamesBody {
+    names: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields, expecting = "an object such as {\"filter\": \"gripen/#\"}")]
+struct ListBody {
+    filter: String,
+    from: u32,
+    count: usize,
+}
+
+impl Default for ListBody {
+    fn default() -> Self {
+        Self { filter: "#".to_owned(), from: 0, count: LISTED }
+    }
+}
+
+impl Request {
+    /// Reads the request of this name, the last level of its topic.
+    pub fn parse(name: &str, body: &[u8]) -> Result<Self, Refusal> {
+        match name {
+            "declare" => parse_declaration(body).map(Self::Declare),
+            "list" => {
+                let ListBody { filter, from, count } =
+                    if body.is_empty() { ListBody::default() } else { parse(body)? };
+                if let Err(error) = check_filter(&filter) {
+                    return Err(Refusal::new(Code::Filter, error.to_string()));
+                }
+                Ok(Self::List { filter, from, count: count.max(1) })
+            }
+            "remove" => parse(body).map(|NamesBody { names }| Self::Remove { names }),
+            _ => {
+                let text = "there is no such request; there are declare, list, remove";
+                Err(Refusal::new(Code::Request, text))
+            }
+        }
+    }
+}
+
+fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Refusal> {
+    serde_json::from_slice(body).map_err(|error| Refusal::new(Code::Malformed, error.to_string()))
+}
+
+fn parse_declaration(body: &[u8]) -> Result<Vec<Asked>, Refusal> {
+    let DeclareBody { prefix, streams } = parse(body).map_err(|Refusal { message, .. }| {
+        Refusal::new(Code::Malformed, format!("{message}; a declaration is {DECLARE_EXAMPLE}"))
+    })?;
+    if prefix.ends_with('/') {
+        let text = "the prefix ends with /; names are put behind it with a / between";
+        return Err(Refusal::new(Code::Name, text));
+    }
+    let (mut asked, mut problems) = (Vec::new(), Vec::new());
+    for (at, stream) in streams.into_iter().enumerate() {
+        let name = stream.get("name").and_then(serde_json::Value::as_str).unwrap_or_default();
+        let name = full_name(&prefix, name);
+        match serde_json::from_value::<StreamBody>(stream) {
+            Ok(body) if body.name.is_empty() => {
+                problems.push(Problem::new(at, &name, Code::Name, "the name is empty"));
+            }
+            Ok(body) => asked.push(Asked { at, name, definition: definition(body) }),
+            Err(error) => {
+                problems.push(Problem::new(at, &name, Code::Malformed, error.to_string()));
+            }
+        }
+    }
+    Refusal::of(problems).map_or(Ok(asked), Err)
+}
+
+fn definition(body: StreamBody) -> Definition {
+    let StreamBody { name: _, media, description, buffer_bytes, source } = body;
+    let buffer_bytes = buffer_bytes.unwrap_or(BUFFER_BYTES);
+    Definition { media, description, buffer_bytes, source }
+}
+
+fn full_name(prefix: &str, name: &str) -> String {
+    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") }
+}

@@ -1,0 +1,266 @@
+//! The streams as a whole: takes chunks in, keeps the last of them, and hands them on in order.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use slipring_wire::{Packet, PropertiesBuf, PropertyId, Publish, Value, Version, matches};
+
+use super::answer::{Event, Told, told};
+use super::catalog::{Catalog, Entry};
+use super::declare::Change;
+use super::follows::{Due, Following, Follows};
+use super::publishers::Publishers;
+use super::ring::{Chunk, Ring};
+use crate::ledger::Record;
+use crate::table::TIME_PROPERTY;
+
+/// The streams: their definitions, their last chunks, who publishes and who reads them.
+#[derive(Debug)]
+pub struct Streams {
+    pub(super) catalog: Catalog,
+    pub(super) rings: BTreeMap<u32, Ring>,
+    pub(super) publishers: Publishers,
+    follows: Follows,
+    /// The number of this run of the broker: with it a reader knows numbers that began again.
+    run: u32,
+    revision: u64,
+    arrivals: u64,
+    properties: PropertiesBuf,
+}
+
+/// What was taken for a reader.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Serving {
+    /// How many chunks.
+    pub chunks: u64,
+    /// How many it missed: they were gone when it came to them, or are larger than it takes.
+    pub lost: u64,
+    /// Whether there are more for it.
+    pub more: bool,
+}
+
+/// Why a chunk was not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say it")]
+pub enum ChunkRefused {
+    #[error("{name} is a stream, and this client has not declared it; declare it first")]
+    NotDeclared { name: Arc<str> },
+    #[error("a chunk of {bytes} bytes, and the buffer of {name} has {most} (buffer_bytes)")]
+    TooLarge { name: Arc<str>, bytes: usize, most: usize },
+    #[error("the user property `time` is nanoseconds since 1970, a whole number")]
+    Time,
+}
+
+impl Streams {
+    /// With the streams that the journal knows. Nobody publishes yet, and the buffers are empty.
+    pub fn new(catalog: Catalog, run: u32) -> Self {
+        let buffer = |(index, entry): (u32, &Entry)| (index, ring_of(entry));
+        Self {
+            rings: catalog.iter_from(0).map(buffer).collect(),
+            catalog,
+            publishers: Publishers::default(),
+            follows: Follows::default(),
+            run,
+            revision: 0,
+            arrivals: 0,
+            properties: PropertiesBuf::new(),
+        }
+    }
+
+    /// What there is.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// The last chunks of a stream.
+    pub fn ring(&self, index: u32) -> Option<&Ring> {
+        self.rings.get(&index)
+    }
+
+    /// How often it changed in this run.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Subscriptions that choose streams.
+    pub fn readers(&self) -> usize {
+        self.follows.len()
+    }
+
+    /// Bytes in all buffers.
+    pub fn bytes(&self) -> usize {
+        self.rings.values().map(Ring::bytes).sum()
+    }
+
+    pub(super) fn revise(&mut self, change: &Change) {
+        self.revision += u64::from(change.is_recorded());
+    }
+
+    /// A stream is new or has changed: its buffer and its readers follow.
+    pub(super) fn take_in(&mut self, index: u32) {
+        let Some(entry) = self.catalog.get(index) else { return };
+        if let Some(ring) = self.rings.get_mut(&index) {
+            return ring.resize(entry.definition.buffer_bytes);
+        }
+        self.rings.insert(index, ring_of(entry));
+        for follow in self.follows.matching(&entry.name) {
+            self.follows.add(follow, index, 0, None);
+        }
+    }
+
+    pub(super) fn take_out(&mut self, index: u32) -> Option<Entry> {
+        let gone = self.catalog.remove(index)?;
+        self.rings.remove(&index);
+        self.publishers.forget(index);
+        self.follows.forget(index);
+        Some(gone)
+    }
+
+    /// Takes a chunk of a session; the sessions that are to have it.
+    pub fn push(
+        &mut self,
+        session: u64,
+        stream: u32,
+        message: &Publish<'_>,
+        receive_ns: i64,
+    ) -> Result<Vec<u64>, ChunkRefused> {
+        let (Some(entry), Some(ring)) = (self.catalog.get(stream), self.rings.get_mut(&stream))
+        else {
+            return Ok(Vec::new()); // it was removed a moment ago
+        };
+        let name = || Arc::clone(&entry.name);
+        if !self.publishers.is_one(session, stream) {
+            return Err(ChunkRefused::NotDeclared { name: name() });
+        }
+        let (bytes, most) = (message.payload.len(), ring.bytes_max());
+        if Chunk::cost(bytes) > most {
+            return Err(ChunkRefused::TooLarge { name: name(), bytes, most });
+        }
+        let time_ns = time_of(message)?.unwrap_or(receive_ns);
+        let media = match ring.newest() {
+            Some(chunk) if *chunk.media == *entry.definition.media => Arc::clone(&chunk.media),
+            _ => entry.definition.media.as_str().into(),
+        };
+        self.arrivals += 1;
+        ring.push(self.arrivals, time_ns, media, message.payload);
+        Ok(self.follows.arrived(stream, self.arrivals))
+    }
+
+    /// A session reads streams from now on; how many it does not for want of room.
+    pub fn follow(&mut self, session: u64, following: &Following<'_>) -> usize {
+        let follow = self.follows.enter(session, following);
+        let mut left_out = 0;
+        for (stream, entry) in self.catalog.iter_from(0) {
+            let Some(ring) = self.rings.get(&stream) else { continue };
+            if !matches(following.filter, &entry.name) {
+                continue;
+            }
+            let next = if following.newest { ring.next() } else { ring.first() };
+            let arrival = ring.from(next).map(|chunk| chunk.arrival);
+            left_out += usize::from(!self.follows.add(follow, stream, next, arrival));
+        }
+        left_out
+    }
+
+    /// A session does not read by this filter any more; whether it did.
+    pub fn unfollow(&mut self, session: u64, filter: &str) -> bool {
+        self.follows.leave(session, filter)
+    }
+
+    /// A session's connection is over. What is to be told, as JSON.
+    pub fn leave(&mut self, session: u64) -> Told {
+        self.follows.leave_all(session);
+        let silent = self.publishers.leave(session);
+        let named = |index| Some((index, self.catalog.get(index)?.name.to_string()));
+        let silent: Vec<_> = silent.into_iter().filter_map(named).collect();
+        told(self.revision, Event::Silent, &silent)
+    }
+
+    /// Appends the next chunks for a session as packets: about so many bytes, at least one chunk.
+    pub fn take(&mut self, session: u64, bytes_max: usize, out: &mut Vec<u8>) -> Serving {
+        let (mut serving, start) = (Serving::default(), out.len());
+        while let Some(due) = self.follows.first(session) {
+            if out.len() > start && out.len() - start >= bytes_max {
+                serving.more = true;
+                break;
+            }
+            self.take_one(due, &mut serving, out);
+        }
+        serving
+    }
+
+    fn take_one(&mut self, due: Due, serving: &mut Serving, out: &mut Vec<u8>) {
+        let Self { catalog, rings, follows, properties, run, .. } = self;
+        let (Some(entry), Some(ring)) = (catalog.get(due.stream), rings.get(&due.stream)) else {
+            return follows.forget(due.stream);
+        };
+        let (Some(follow), Some(chunk)) = (follows.get(due.follow), ring.from(due.next)) else {
+            return follows.advance(due, ring.next(), None);
+        };
+        serving.lost += chunk.sequence.saturating_sub(due.next);
+        chunk.properties(properties, *run, due.stream, follow.identifier);
+        let start = out.len();
+        let publish = Publish {
+            properties: properties.borrow(),
+            ..Publish::new(&entry.name, &chunk.payload)
+        };
+        Packet::Publish(publish).encode(Version::V5, out);
+        if out.len() - start > follow.packet_bytes_max {
+            out.truncate(start); // MQTT-3.1.2-25
+            serving.lost += 1;
+        } else {
+            serving.chunks += 1;
+        }
+        let next = chunk.sequence + 1;
+        let arrival = ring.from(next).map(|chunk| chunk.arrival);
+        follows.advance(due, next, arrival);
+    }
+
+    /// Appends the records of a change that was made.
+    pub fn record(&self, change: &Change, out: &mut Vec<u8>) {
+        for (stream, _) in &change.removed {
+            Record::StreamRemoved { stream: *stream }.encode(out);
+        }
+        for stream in change.added.iter().chain(&change.changed) {
+            if let Some(entry) = self.catalog.get(*stream) {
+                entry.record(*stream, out);
+            }
+        }
+    }
+}
+
+impl Entry {
+    /// Appends the record that it is there.
+    pub(crate) fn record(&self, stream: u32, out: &mut Vec<u8>) {
+        let definition = self.definition.to_json();
+        Record::StreamDeclared { stream, name: &self.name, definition: &definition }.encode(out);
+    }
+}
+
+impl Chunk {
+    fn properties(&self, properties: &mut PropertiesBuf, run: u32, stream: u32, identifier: u32) {
+        properties.clear();
+        properties.push(PropertyId::ContentType, Value::Text(&self.media));
+        if identifier > 0 {
+            properties.push(PropertyId::SubscriptionIdentifier, Value::Varint(identifier));
+        }
+        let (sequence, time_ns) = (self.sequence.to_string(), self.time_ns.to_string());
+        let run = format!("{run:08x}-{stream}");
+        for (name, text) in [("seq", &sequence), (TIME_PROPERTY, &time_ns), ("run", &run)] {
+            properties.push(PropertyId::UserProperty, Value::Pair(name, text));
+        }
+    }
+}
+
+fn ring_of(entry: &Entry) -> Ring {
+    Ring::new(entry.definition.buffer_bytes)
+}
+
+/// When the publisher says that a chunk was made.
+fn time_of(message: &Publish<'_>) -> Result<Option<i64>, ChunkRefused> {
+    let mut pairs = message.properties.iter().filter_map(|(_, value)| match value {
+        Value::Pair(TIME_PROPERTY, text) => Some(text),
+        _ => None,
+    });
+    pairs.next().map(|text| text.parse().map_err(|_| ChunkRefused::Time)).transpose()
+}

@@ -1,0 +1,169 @@
+//! Requests: what is answered, what is refused and why, and what is told to others.
+
+use serde_json::{Value, json};
+use slipring_core::streams::{ChunkRefused, Following, Outcome, Streams};
+use slipring_core::table::Code;
+use slipring_wire::Publish;
+
+use crate::world::{ANY_BYTES, PUBLISHER, bounds, declare, follow, push, streams, take};
+
+fn ask(streams: &mut Streams, session: u64, name: &str, body: &Value) -> (Value, Outcome) {
+    let body = body.to_string();
+    let outcome = streams.answer(session, name, body.as_bytes(), &bounds(), ANY_BYTES);
+    (serde_json::from_slice(&outcome.answer).unwrap(), outcome)
+}
+
+fn one(name: &str) -> Value {
+    json!({"streams": [{"name": name, "media": "audio/pcm"}]})
+}
+
+#[test]
+fn a_declared_stream_is_listed_with_what_is_kept_of_it() {
+    let mut streams = streams();
+    let body = json!({"prefix": "gripen/39-7", "streams": [
+        {"name": "sound", "media": "audio/pcm;rate=48000", "buffer_bytes": 4096},
+        {"name": "eye", "media": "video/h264", "description": "left", "source": "camera 2"},
+    ]});
+    let (answer, outcome) = ask(&mut streams, PUBLISHER, "declare", &body);
+    assert_eq!(answer, json!({"revision": 1, "indices": [0, 1]}));
+    let told = streams.told_of(&outcome.change);
+    let told: Value = serde_json::from_slice(&told[0]).unwrap();
+    assert_eq!(
+        told,
+        json!({"revision": 1, "event": "added", "indices": [0, 1],
+               "names": ["gripen/39-7/sound", "gripen/39-7/eye"]})
+    );
+    push(&mut streams, 0, 0, 100);
+    let (listed, _) = ask(&mut streams, 9, "list", &json!({"filter": "+/+/sound"}));
+    assert_eq!(
+        listed,
+        json!({"revision": 1, "next": null, "streams": [{
+            "index": 0, "name": "gripen/39-7/sound", "media": "audio/pcm;rate=48000",
+            "buffer_bytes": 4096, "live": true, "first": 0, "next": 1, "bytes": 100,
+        }]})
+    );
+    let (page, _) = ask(&mut streams, 9, "list", &json!({"count": 1}));
+    assert_eq!(page["next"], 1);
+}
+
+#[test]
+fn a_wrong_request_changes_nothing_and_is_told_what_is_wrong() {
+    let long = "x".repeat(2_000);
+    let rows: [(&str, Value, &str, &str); 14] = [
+        ("declare", json!([]), "malformed", "a declaration is {"),
+        ("declare", json!({"streams": [{"name": "a"}]}), "malformed", "missing field `media`"),
+        ("declare", json!({"streams": [{"name": "", "media": "a/b"}]}), "name", "empty"),
+        ("declare", json!({"prefix": "a/", "streams": []}), "name", "ends with /"),
+        ("declare", one("a/#"), "name", ""),
+        ("declare", one("$a"), "name", "the broker's own"),
+        ("declare", one("rpm"), "clash", "a parameter has this name"),
+        ("declare", json!({"streams": [{"name": "a", "media": "pcm"}]}), "media", "audio/pcm"),
+        (
+            "declare",
+            json!({"streams": [{"name": "a", "media": "a/b", "buffer_bytes": 1}]}),
+            "buffer",
+            "from 1024 to 67108864, not 1",
+        ),
+        (
+            "declare",
+            json!({"streams": [{"name": "a", "media": "a/b", "buffer_bytes": -1}]}),
+            "malformed",
+            "-1",
+        ),
+        (
+            "declare",
+            json!({"streams": [{"name": "a", "media": "a/b", "description": long}]}),
+            "description",
+            "2000 bytes",
+        ),
+        (
+            "declare",
+            json!({"streams": [{"name": "a", "media": "a/b"}, {"name": "a", "media": "a/b"}]}),
+            "duplicate",
+            "twice",
+        ),
+        ("remove", json!({"names": ["there", "nowhere"]}), "unknown", "no stream"),
+        ("dance", json!({}), "request", "declare, list, remove"),
+    ];
+    for (name, body, code, words) in rows {
+        let mut streams = streams();
+        declare(&mut streams, "there", 1_024);
+        let (answer, outcome) = ask(&mut streams, PUBLISHER, name, &body);
+        assert_eq!(answer["error"], code, "{body}: {answer}");
+        assert!(answer["message"].as_str().unwrap().contains(words), "{body}: {answer}");
+        assert!(outcome.change.is_empty() && streams.catalog().len() == 1, "{body}");
+    }
+}
+
+#[test]
+fn there_is_room_for_so_many_streams_and_so_many_bytes_of_buffers() {
+    let mut streams = streams();
+    let large =
+        |at: usize| json!({"name": format!("s/{at}"), "media": "a/b", "buffer_bytes": 64 << 20});
+    let four: Vec<Value> = (0..4).map(large).collect();
+    let (_, outcome) = ask(&mut streams, PUBLISHER, "declare", &json!({"streams": four}));
+    assert_eq!(outcome.refused, None);
+    let (answer, outcome) = ask(&mut streams, PUBLISHER, "declare", &one("more"));
+    assert_eq!(outcome.refused, Some(Code::Full), "{answer}");
+    ask(&mut streams, PUBLISHER, "remove", &json!({"names": ["s/0"]}));
+    let small =
+        |at: usize| json!({"name": format!("t/{at}"), "media": "a/b", "buffer_bytes": 1024});
+    let many: Vec<Value> = (0..98).map(small).collect();
+    let (answer, _) = ask(&mut streams, PUBLISHER, "declare", &json!({"streams": many}));
+    assert!(answer["message"].as_str().unwrap().contains("limits.streams"), "{answer}");
+    let (answer, _) = ask(&mut streams, PUBLISHER, "declare", &json!({"streams": many[..97]}));
+    assert_eq!(answer["indices"][0], 4);
+}
+
+#[test]
+fn only_who_declared_a_stream_publishes_it_and_its_end_is_silence() {
+    let mut streams = streams();
+    let index = declare(&mut streams, "sound", 1_024);
+    let chunk = Publish::new("sound", b"noise");
+    let refused = streams.push(2, index, &chunk, 5).unwrap_err();
+    assert!(matches!(refused, ChunkRefused::NotDeclared { .. }));
+    let large = vec![0; 1_025];
+    let refused = streams.push(PUBLISHER, index, &Publish::new("sound", &large), 5).unwrap_err();
+    assert!(refused.to_string().contains("1025 bytes"), "{refused}");
+    let told: Value = serde_json::from_slice(&streams.leave(PUBLISHER)[0]).unwrap();
+    assert_eq!((&told["event"], &told["names"]), (&json!("silent"), &json!(["sound"])));
+    let (_, outcome) = ask(&mut streams, 2, "declare", &one("sound"));
+    assert_eq!(outcome.change.live, [index]);
+    let (answer, _) = ask(&mut streams, 3, "remove", &json!({"names": ["sound"]}));
+    assert_eq!(answer["error"], "published");
+    let other = json!({"streams": [{"name": "sound", "media": "video/h264"}]});
+    let (answer, _) = ask(&mut streams, 3, "declare", &other);
+    assert!(answer["message"].as_str().unwrap().contains("publishes it as audio/pcm"), "{answer}");
+}
+
+#[test]
+fn a_reader_gets_streams_that_are_declared_later_and_none_that_is_removed() {
+    let mut streams = streams();
+    follow(&mut streams, 9, "a/#", true);
+    let index = declare(&mut streams, "a/sound", 1_024);
+    push(&mut streams, index, 0, 10);
+    push(&mut streams, index, 1, 10);
+    let (serving, got) = take(&mut streams, 9, 1);
+    assert_eq!((serving.chunks, serving.more, got[0].sequence), (1, true, 0));
+    streams.remove(PUBLISHER, &["a/sound".to_owned()]).unwrap();
+    assert_eq!(take(&mut streams, 9, ANY_BYTES).0.chunks, 0);
+    let again = declare(&mut streams, "a/sound", 1_024);
+    assert_eq!(again, index + 1);
+    push(&mut streams, again, 0, 10);
+    assert_eq!(take(&mut streams, 9, ANY_BYTES).1[0].sequence, 0);
+}
+
+#[test]
+fn a_chunk_that_is_larger_than_a_reader_takes_is_a_gap_for_it() {
+    let mut streams = streams();
+    let index = declare(&mut streams, "sound", 4_096);
+    let following =
+        Following { filter: "sound", identifier: 0, newest: false, packet_bytes_max: 200 };
+    streams.follow(9, &following);
+    for (number, bytes) in [10, 1_000, 10].into_iter().enumerate() {
+        push(&mut streams, index, number as u64, bytes);
+    }
+    let (serving, got) = take(&mut streams, 9, ANY_BYTES);
+    assert_eq!((serving.chunks, serving.lost), (2, 1));
+    assert_eq!(got.iter().map(|got| got.sequence).collect::<Vec<_>>(), [0, 2]);
+}

@@ -1,0 +1,90 @@
+//! Streams with publishers and readers, and packets taken apart again.
+
+use slipring_core::streams::{Asked, Bounds, Catalog, Definition, Following, Serving, Streams};
+use slipring_wire::{
+    Framed, Packet, PropertiesBuf, PropertyId, Publish, RawPacket, Value, Version, frame,
+};
+
+pub const PUBLISHER: u64 = 1;
+pub const ANY_BYTES: usize = usize::MAX;
+
+/// No name is a parameter's.
+pub fn bounds() -> Bounds<'static> {
+    Bounds { streams: 100, name_bytes: 100, name_levels: 8, is_parameter: &|name| name == "rpm" }
+}
+
+pub fn streams() -> Streams {
+    Streams::new(Catalog::default(), 7)
+}
+
+pub fn asked(name: &str, buffer_bytes: usize) -> Asked {
+    Asked::new(0, name, Definition { buffer_bytes, ..Definition::new("audio/pcm") })
+}
+
+pub fn declare(streams: &mut Streams, name: &str, buffer_bytes: usize) -> u32 {
+    let declared = streams.declare(PUBLISHER, &[asked(name, buffer_bytes)], &bounds());
+    declared.unwrap().0[0]
+}
+
+/// A chunk whose time says which it is.
+pub fn push(streams: &mut Streams, stream: u32, number: u64, bytes: usize) {
+    let name = streams.catalog().get(stream).unwrap().name.clone();
+    let (mut properties, payload) = (PropertiesBuf::new(), vec![number as u8; bytes]);
+    let time = number.to_string();
+    properties.push(PropertyId::UserProperty, Value::Pair("time", &time));
+    let publish = Publish { properties: properties.borrow(), ..Publish::new(&name, &payload) };
+    streams.push(PUBLISHER, stream, &publish, 0).unwrap();
+}
+
+pub fn follow(streams: &mut Streams, session: u64, filter: &str, newest: bool) {
+    let identifier = session as u32;
+    let following = Following { filter, identifier, newest, packet_bytes_max: ANY_BYTES };
+    assert_eq!(streams.follow(session, &following), 0);
+}
+
+/// A chunk as a reader gets it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Got {
+    pub topic: String,
+    pub sequence: u64,
+    pub time: u64,
+    pub bytes: usize,
+    pub identifier: Option<u32>,
+}
+
+pub fn take(streams: &mut Streams, session: u64, room: usize) -> (Serving, Vec<Got>) {
+    let mut packets = Vec::new();
+    let serving = streams.take(session, room, &mut packets);
+    (serving, taken_apart(&packets))
+}
+
+fn taken_apart(mut packets: &[u8]) -> Vec<Got> {
+    let mut all = Vec::new();
+    while !packets.is_empty() {
+        let Ok(Framed::Whole(raw)) = frame(packets, ANY_BYTES) else { panic!("no packet") };
+        all.push(got(&raw));
+        packets = &packets[raw.length..];
+    }
+    all
+}
+
+fn got(raw: &RawPacket<'_>) -> Got {
+    let Ok(Packet::Publish(publish)) = Packet::decode(raw, Version::V5) else {
+        panic!("no PUBLISH")
+    };
+    assert_eq!(publish.properties.text(PropertyId::ContentType), Some("audio/pcm"));
+    let said = |wanted: &str| {
+        let mut pairs = publish.properties.iter().filter_map(|(_, value)| match value {
+            Value::Pair(name, text) if name == wanted => text.parse().ok(),
+            _ => None,
+        });
+        pairs.next()
+    };
+    Got {
+        topic: publish.topic.to_owned(),
+        sequence: said("seq").unwrap(),
+        time: said("time").unwrap(),
+        bytes: publish.payload.len(),
+        identifier: publish.properties.number(PropertyId::SubscriptionIdentifier),
+    }
+}

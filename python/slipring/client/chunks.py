@@ -1,0 +1,58 @@
+"""Chunks of streams, to iterate over. Fetches only what its reader asks for."""
+
+from slipring.client.link import Link
+from slipring.client.subscription import Subscription
+from slipring.model import Chunk, Message
+
+
+class Chunks:
+    """What `Bus.stream` returns: enter it, then iterate over its chunks.
+
+    Those that the broker keeps come first, then every later one. After a loss of the connection
+    it goes on where it was, as far as the broker has kept the chunks; `Chunk.lost` tells how many
+    were missed.
+    """
+
+    def __init__(self, link: Link, filters: tuple[str, ...], *, newest: bool) -> None:
+        if not filters:
+            raise ValueError("no filters are given")
+        begin = (("from", "newest"),) if newest else ()
+        self.lost = 0
+        """How many chunks were missed so far."""
+        self._inner = Subscription(link, filters, 0, (("deliver", "stream"), *begin))
+        self._places: dict[str, tuple[str, int]] = {}
+        """The run and the next sequence of each topic."""
+
+    async def __aenter__(self) -> "Chunks":
+        await self._inner.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends it, and whoever iterates over it; closing twice is fine."""
+        self._inner.unsubscribe()
+
+    def __aiter__(self) -> "Chunks":
+        return self
+
+    async def __anext__(self) -> Chunk:
+        async for message in self._inner:
+            chunk = self._new(message)
+            if chunk is not None:
+                return chunk
+        raise StopAsyncIteration
+
+    def _new(self, message: Message) -> Chunk | None:
+        """None if it came before: another connection begins with what is kept."""
+        said = dict(message.properties)
+        sequence, run = int(said["seq"]), said["run"]
+        known, expected = self._places.get(message.topic, (run, sequence))
+        if known == run and sequence < expected:
+            return None
+        lost = sequence - expected if known == run else 0
+        self.lost += lost
+        self._places[message.topic] = (run, sequence + 1)
+        media = message.content_type or ""
+        return Chunk(message.topic, sequence, int(said["time"]), message.payload, media, lost)

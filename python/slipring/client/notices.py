@@ -1,0 +1,85 @@
+"""What nodes say to each other by role, and the broker to all: read and addressed."""
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+from slipring.client.link import Link
+from slipring.client.subscription import Subscription
+from slipring.model import Message
+
+TOPIC = "$slipring/notices"
+ROLES = ("all", "publishers", "subscribers", "brokers")
+NODE = "node/"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What another node, or the broker, says."""
+
+    to: str
+    """Whom it is for: a role, or `node/` and this client's id."""
+    sender: str
+    """The client id of who says it; empty where it is the broker itself."""
+    payload: bytes
+    message: Message
+    """As it came, with all its properties."""
+
+    @classmethod
+    def of(cls, message: Message) -> Self:
+        """Reads what the broker has added."""
+        told = dict(message.properties)
+        return cls(told.get("to", ""), told.get("from", ""), message.payload, message)
+
+    @property
+    def text(self) -> str:
+        """The payload as UTF-8 text; raises UnicodeDecodeError where it is not."""
+        return self.payload.decode()
+
+    @property
+    def event(self) -> str | None:
+        """What happened, where the broker says it: `shutdown`."""
+        told = _json(self.payload) if not self.sender else None
+        event = told.get("event") if isinstance(told, dict) else None
+        return event if isinstance(event, str) else None
+
+
+class Notices:
+    """What `Bus.notices` returns: enter it, then iterate over it."""
+
+    def __init__(self, link: Link) -> None:
+        self._messages = Subscription(link, (TOPIC,), qos=1)
+
+    async def __aenter__(self) -> "Notices":
+        await self._messages.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._messages.__aexit__(kind, error, trace)
+
+    def __aiter__(self) -> AsyncIterator[Notice]:
+        return self
+
+    async def __anext__(self) -> Notice:
+        return Notice.of(await anext(self._messages))
+
+
+def topic_of(role: str) -> str:
+    """Where to say something to a role; ValueError where there is no such role."""
+    if role not in ROLES and not (role.startswith(NODE) and len(role) > len(NODE)):
+        raise ValueError(f"{role!r} is no role: {', '.join(ROLES)} or {NODE}CLIENT-ID")
+    return f"$slipring/to/{role}"
+
+
+def _json(payload: bytes) -> Any:
+    try:
+        return json.loads(payload)
+    except (ValueError, RecursionError):
+        return None

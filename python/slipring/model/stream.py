@@ -1,0 +1,49 @@
+"""A stream as the broker knows it, and a chunk of one. Never does I/O."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stream:
+    """What the broker tells of a stream."""
+
+    name: str
+    """Its topic."""
+    media: str
+    """The media type of its chunks, such as `audio/pcm;rate=48000`."""
+    index: int
+    """Its number at the broker, never given to another."""
+    buffer_bytes: int
+    """How much of its last chunks the broker keeps."""
+    description: str | None = None
+    source: str | None = None
+    live: bool = False
+    """Whether somebody who is connected publishes it."""
+    first: int = 0
+    """The sequence of the oldest chunk that is kept."""
+    next: int = 0
+    """The sequence that the next chunk gets."""
+    bytes: int = 0
+    """How much is kept now."""
+
+
+class Chunk(NamedTuple):
+    """A piece of a stream, in order."""
+
+    topic: str
+    sequence: int
+    """Its number in the stream; the broker counts from 0 since it started."""
+    time_ns: int
+    """When it was made, as its publisher says, else when the broker received it."""
+    payload: bytes
+    media: str
+    lost: int = 0
+    """How many chunks before it this reader has missed."""
+
+    @property
+    def time(self) -> datetime:
+        """The same time, cut to microseconds."""
+        seconds, rest_ns = divmod(self.time_ns, 1_000_000_000)
+        return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest_ns // 1_000)

@@ -1,0 +1,55 @@
+"""What programs may import: a name that goes, or comes unnoticed, is told here."""
+
+import subprocess
+import sys
+
+import slipring
+from slipring import sync
+
+NAMES = """
+AlarmLimits Bus Clock ConnectError ConnectionChange ConnectionLost DeclareRefused Declared Entry
+FoundBroker Frame FrameError Hops InvalidTopic Kind Message Newest NoAnswer Notice Parameter
+PublishRefused Publisher Quality Reason Refusal Refused RequestFailed Sample Samples Selection
+SlipringError Status Subscription Table TableChange Tls __version__ connect discover
+"""
+BUS = """
+changes client_id clock close current declare is_connected notices notify ping publish
+publish_many publisher refusals select session_expiry_s session_present subscribe table
+table_changes unread_bytes unsent_bytes unsubscribe url
+"""
+DECLARED = """
+close flush indices names parameters prefix remove sample topics unsent_bytes write write_row
+write_rows
+"""
+FRAME = """
+age_s ages_s each get hops indices joined names newest_ns qualities samples sent_ns sequence times
+to_arrow to_pandas values
+"""
+
+
+def public(of: object) -> list[str]:
+    return [name for name in dir(of) if not name.startswith("_")]
+
+
+def test_the_package_has_these_names() -> None:
+    assert sorted(slipring.__all__) == sorted(NAMES.split())
+    for name in slipring.__all__:
+        assert getattr(slipring, name).__doc__ or name == "__version__"
+
+
+def test_the_main_types_have_these_names() -> None:
+    assert public(slipring.Bus) == BUS.split()
+    assert public(slipring.Frame) == FRAME.split()
+    assert set(DECLARED.split()) <= set(public(slipring.Declared))
+    assert public(slipring.Selection) == ["close", "frames"]
+
+
+def test_the_face_without_asyncio_has_the_same_words() -> None:
+    assert set(public(sync.Bus)) <= set(BUS.split())
+    assert {"declare", "select", "publish", "subscribe", "ping"} <= set(public(sync.Bus))
+
+
+def test_a_program_that_needs_no_arrays_does_not_wait_for_numpy() -> None:
+    code = "import sys, slipring.cli.app; print({'numpy', 'pyarrow'} & set(sys.modules))"
+    ended = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert ended.stdout == "set()\n"

@@ -1,0 +1,177 @@
+"""Parameters in a browser: seen, searched, exceeding a limit, and left by their publisher."""
+
+import re
+import sys
+from subprocess import PIPE, Popen
+
+from playwright.sync_api import Browser, Locator, Page, expect
+
+import slipring
+import slipring.sync
+from slipring import AlarmLimits, Parameter, Quality, Reason, Status
+from tests.running_broker import RunningBroker
+
+HOSTILE = "<img src=x onerror=document.title='hacked'>"
+START_MS = 60_000
+"""How long a Python process may take to start on a busy machine."""
+ENGINE = {
+    "rpm": Parameter(
+        "f64",
+        unit="1/min",
+        description="Shaft speed",
+        limits=AlarmLimits(low=100, high=18_000, high_critical=20_000),
+    ),
+    "mode": Parameter("enum", labels={0: "off", 1: "running"}),
+    "on": Parameter("bool"),
+    "egt": Parameter("f32", unit="°C"),
+    "hours": Parameter("u64"),
+}
+
+
+def opened(browser: Browser, broker: RunningBroker) -> Page:
+    page = browser.new_page()
+    page.goto(broker.console)
+    expect(page.get_by_test_id("connection")).to_contain_text("live")
+    return page
+
+
+def row(page: Page, name: str) -> Locator:
+    return page.locator(f'[data-parameter="{name}"]')
+
+
+def field(one: Locator, name: str) -> Locator:
+    return one.locator(f'[data-field="{name}"]')
+
+
+def test_values_are_seen_in_their_type_and_change(broker: RunningBroker, browser: Browser) -> None:
+    page = opened(browser, broker)
+    with slipring.sync.connect(broker.url) as bus:
+        engine = bus.declare("jet/engine", ENGINE)
+        rpm = row(page, "jet/engine/rpm")
+        expect(field(rpm, "state")).to_have_text("no value yet")
+        engine.write({"rpm": 12034.5, "mode": "running", "on": True, "hours": 2**64 - 1})
+        for name, text in (
+            ("rpm", "12034.5"),
+            ("mode", "running"),
+            ("on", "on"),
+            ("egt", "\u2013"),
+            ("hours", "18446744073709551615"),
+        ):
+            expect(field(row(page, f"jet/engine/{name}"), "value")).to_have_text(text)
+        expect(field(rpm, "unit")).to_have_text("1/min")
+        expect(field(rpm, "state")).to_have_text("good")
+        expect(field(rpm, "topic")).to_have_attribute("title", "Shaft speed")
+        engine.write({"rpm": 12100.0})
+        expect(field(rpm, "value")).to_have_text("12100")
+        expect(field(rpm, "spark").locator("path")).to_have_attribute("d", re.compile("^M.*L"))
+        expect(page.locator("#parameters-inflow")).to_contain_text("samples/s")
+        expect(page.locator('[data-tile="samples_in"]')).to_contain_text("5 parameters")
+        expect(page.locator("#values-empty")).to_contain_text("No messages but those of parameters")
+
+
+def test_a_limit_that_is_exceeded_is_coloured_and_said(
+    broker: RunningBroker, browser: Browser
+) -> None:
+    page = opened(browser, broker)
+    with slipring.sync.connect(broker.url) as bus:
+        engine = bus.declare("jet/engine", ENGINE)
+        rpm = row(page, "jet/engine/rpm")
+        for value, mood, why in (
+            (18_001.0, "warning", "above the limit of 18000 1/min"),
+            (20_001.0, "critical", "above the critical limit of 20000 1/min"),
+            (99.0, "warning", "below the limit of 100 1/min"),
+            (18_000.0, "good", "good"),
+        ):
+            engine.write({"rpm": value})
+            expect(field(rpm, "state")).to_have_text(why)
+            expect(rpm).to_have_attribute("data-mood", mood)
+        engine.write({"rpm": 5_000.0}, quality=Quality(Status.BAD, Reason.SENSOR_FAILED))
+        expect(field(rpm, "state")).to_have_text("bad: sensor failed")
+
+
+def test_a_parameter_whose_publisher_leaves_goes_stale_in_words(
+    broker: RunningBroker, browser: Browser
+) -> None:
+    page = opened(browser, broker)
+    rpm = row(page, "jet/engine/rpm")
+    with slipring.sync.connect(broker.url) as bus:
+        bus.declare("jet/engine", ENGINE).write({"rpm": 12034.5})
+        expect(field(rpm, "value")).to_have_text("12034.5")
+        expect(rpm).to_have_attribute("data-mood", "good")
+    expect(rpm).to_have_attribute("data-mood", "stale")
+    expect(field(rpm, "state")).to_have_text(re.compile(r"publisher gone \d+ s ago"))
+    expect(field(rpm, "value")).to_have_text("12034.5")
+    expect(field(rpm, "age")).not_to_have_text("now")
+
+
+def test_a_search_finds_by_part_of_the_name_and_by_filter(
+    broker: RunningBroker, browser: Browser
+) -> None:
+    page = opened(browser, broker)
+    with slipring.sync.connect(broker.url) as bus:
+        bus.declare("jet", {f"cell/{number}/voltage": Parameter("f32") for number in range(300)})
+        bus.declare("jet/engine", ENGINE)
+        said = page.locator("#parameters-count")
+        expect(said).to_have_text("the first 200 of 305; search to see others")
+        search = page.get_by_label("Search parameters")
+        search.fill("CELL/29")
+        expect(said).to_have_text("11 that match, of 305")
+        expect(row(page, "jet/cell/299/voltage")).to_be_visible()
+        search.fill("jet/engine/+")
+        expect(said).to_have_text("5 that match, of 305")
+        expect(row(page, "jet/cell/299/voltage")).to_have_count(0)
+        search.fill("nowhere")
+        expect(page.locator("#parameters-empty")).to_contain_text("No parameter matches")
+
+
+def test_the_keyboard_reaches_a_row_and_tells_all_about_it(
+    broker: RunningBroker, browser: Browser
+) -> None:
+    page = opened(browser, broker)
+    with slipring.sync.connect(broker.url) as bus:
+        bus.declare("jet/engine", ENGINE)
+        search = page.get_by_label("Search parameters")
+        search.fill("rpm")
+        expect(page.locator("#parameters-count")).to_have_text("1 that match, of 5")
+        search.press("Tab")
+        for key in ("ArrowDown", "Enter"):
+            page.keyboard.press(key)
+        detail = page.locator("#parameters-detail")
+        expect(detail).to_contain_text("jet/engine/rpm: Shaft speed · f64 in 1/min")
+        expect(detail).to_contain_text("limits low 100, high 18000, critical high 20000")
+
+
+def test_no_parameter_is_more_than_text_on_the_page_cve_2020_13821(
+    broker: RunningBroker, browser: Browser
+) -> None:
+    page = opened(browser, broker)
+    hostile = Parameter("text", unit=HOSTILE, description=HOSTILE, source=HOSTILE)
+    labelled = Parameter("enum", labels={0: HOSTILE})
+    with slipring.sync.connect(broker.url) as bus:
+        bus.declare("x", {HOSTILE: hostile, "label": labelled}).write(
+            {HOSTILE: HOSTILE, "label": HOSTILE}
+        )
+        shown = page.locator("#parameters-sizer .parameter-row").filter(has_text="x/<img")
+        expect(field(shown, "topic")).to_have_text(f"x/{HOSTILE}")
+        expect(field(shown, "value")).to_have_text(HOSTILE)
+        expect(field(shown, "unit")).to_have_text(HOSTILE)
+        expect(field(row(page, "x/label"), "value")).to_have_text(HOSTILE)
+        field(shown, "topic").click()
+        expect(page.locator("#parameters-detail")).to_contain_text(f"measured by {HOSTILE}")
+        page.get_by_label("Search parameters").fill(HOSTILE)
+        expect(page.locator("#parameters-count")).to_have_text("1 that match, of 2")
+    assert page.locator("main img").count() == 0
+    assert "hacked" not in page.title()
+
+
+def test_an_empty_table_says_how_to_declare_a_first_parameter(
+    broker: RunningBroker, browser: Browser
+) -> None:
+    page = opened(browser, broker)
+    line = page.locator("#parameters-empty code").inner_text()
+    command = [sys.executable, "-c", f"{line}; input()"]
+    with Popen(command, stdin=PIPE) as person:
+        shown = field(row(page, "demo/rpm"), "value")
+        expect(shown).to_have_text("12034.5", timeout=START_MS)
+        expect(field(row(page, "demo/rpm"), "state")).to_have_text("good")
+        person.communicate(b"\n", timeout=60)

@@ -1,0 +1,75 @@
+// The parameters that the page watches: never more than the broker's bound. Never touches the page.
+import type { Definition, ParametersMessage, Sample } from "./contract-parameters.ts";
+import { History } from "./history.ts";
+import { numberOf } from "./parameter-value.ts";
+
+/** A longer silence between two messages is a gap in every line. */
+const PAUSE_MS_MAX = 2_000;
+
+export interface ParameterRecord {
+  /** Its name. */
+  readonly topic: string;
+  definition: Definition;
+  /** Null while it never had a value. */
+  newest: Sample | null;
+  readonly history: History;
+}
+
+export class ParameterStore {
+  #rows: ParameterRecord[] = [];
+  #byIndex = new Map<number, ParameterRecord>();
+  #latest: ParametersMessage | null = null;
+  #revision = 0;
+
+  /** In the broker's order. */
+  get rows(): ParameterRecord[] {
+    return this.#rows;
+  }
+
+  /** Changes whenever there are other rows. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** The newest message; null before the first. */
+  get latest(): ParametersMessage | null {
+    return this.#latest;
+  }
+
+  receive(message: ParametersMessage): void {
+    this.#breakOffAfterPause(message.at_ms);
+    if (message.definitions !== null) this.#replace(message.definitions);
+    for (const sample of message.values) this.#take(sample);
+    this.#latest = message;
+  }
+
+  /** What stays in view keeps its line. */
+  #replace(definitions: Definition[]): void {
+    const known = new Map(this.#rows.map((record) => [record.topic, record]));
+    this.#rows = definitions.map((definition) => renewed(known.get(definition.name), definition));
+    this.#byIndex = new Map(this.#rows.map((record) => [record.definition.index, record]));
+    this.#revision += 1;
+  }
+
+  #take(sample: Sample): void {
+    const record = this.#byIndex.get(sample.index);
+    if (!record) return;
+    record.newest = sample;
+    const number = numberOf(record.definition.type, sample.value);
+    if (number !== null && Number.isFinite(number)) record.history.append(sample.received_ms, number);
+  }
+
+  #breakOffAfterPause(now_ms: number): void {
+    const heard_ms = this.#latest?.at_ms;
+    if (heard_ms === undefined || now_ms - heard_ms <= PAUSE_MS_MAX) return;
+    for (const { history } of this.#rows) history.breakOff(heard_ms + 1);
+  }
+}
+
+/** Another index or type under the same name is another parameter. */
+function renewed(known: ParameterRecord | undefined, definition: Definition): ParameterRecord {
+  const same = known?.definition.index === definition.index && known.definition.type === definition.type;
+  if (!known || !same) return { topic: definition.name, definition, newest: null, history: new History() };
+  known.definition = definition;
+  return known;
+}

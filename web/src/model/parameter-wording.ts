@@ -1,0 +1,85 @@
+// What a person is told of a parameter: how far its value can be trusted, and all that is known of it.
+import type { TableFigures } from "./contract.ts";
+import type { Definition, ParametersMessage, Sample } from "./contract-parameters.ts";
+import { type Alarm, alarmOf } from "./parameter-value.ts";
+import { count, duration, legible, rate } from "./wording.ts";
+
+const REASONS: Record<string, string> = {
+  "out-of-range": "out of range",
+  "sensor-failed": "sensor failed",
+  "bad-inputs": "calculated from bad inputs",
+};
+
+export interface Condition {
+  mood: "good" | "doubtful" | "stale" | "warning" | "critical";
+  text: string;
+}
+
+/** Quality and limits in words. An old value that exceeded a limit is old first. */
+export function condition(definition: Definition, sample: Sample | null, now_ms: number): Condition {
+  if (sample === null) return { mood: "stale", text: "no value yet" };
+  const alarm = alarmOf(definition, sample.value);
+  if (sample.quality === "stale") return { mood: "stale", text: joined(stale(sample, now_ms), alarm) };
+  if (alarm) return { mood: alarm.level, text: joined(alarm.why, null, quality(sample)) };
+  return { mood: sample.quality === "good" ? "good" : "doubtful", text: quality(sample) };
+}
+
+function joined(first: string, alarm: Alarm | null, further = ""): string {
+  const rest = alarm ? `; it was ${alarm.why}` : further === "" || further === "good" ? "" : `; ${further}`;
+  return first + rest;
+}
+
+function stale(sample: Sample, now_ms: number): string {
+  const since = duration((now_ms - sample.time_ms) / 1_000);
+  if (sample.why === "publisher-gone") return `publisher gone ${since} ago`;
+  if (sample.why === "silent") return `silent for ${since}`;
+  if (sample.why === "restored") return "from before the restart; nobody publishes it yet";
+  return `stale for ${since}`;
+}
+
+function quality(sample: Sample): string {
+  if (sample.why === null) return legible(sample.quality);
+  const reason = REASONS[sample.why] ?? (/^\d+$/.test(sample.why) ? `reason ${sample.why}` : sample.why);
+  return legible(`${sample.quality}: ${reason}`);
+}
+
+/** Everything about one parameter, in a line. */
+export function details(definition: Definition): string {
+  const { description, type, unit, range, limits, rate_hz, source, index } = definition;
+  const facts = [
+    description,
+    unit === null ? type : `${type} in ${unit}`,
+    range && `from ${range[0]} to ${range[1]}`,
+    limits && `limits ${limitsText(limits)}`,
+    rate_hz === null ? null : `expected at ${rate_hz} Hz`,
+    source === null ? null : `measured by ${source}`,
+    `index ${index}`,
+  ];
+  return legible(facts.filter((fact) => fact !== null).join(" · "));
+}
+
+function limitsText(limits: NonNullable<Definition["limits"]>): string {
+  const named: [string, number | null][] = [
+    ["critical low", limits.low_critical],
+    ["low", limits.low],
+    ["high", limits.high],
+    ["critical high", limits.high_critical],
+  ];
+  return named.flatMap(([name, value]) => (value === null ? [] : [`${name} ${value}`])).join(", ");
+}
+
+/** How much of the table is in view. */
+export function extent(message: ParametersMessage | null, shown: number): string {
+  if (message === null || message.parameters === 0) return "";
+  const { matching, parameters } = message;
+  const found = matching === parameters ? count(parameters) : `${count(matching)} that match, of ${count(parameters)}`;
+  return shown < matching ? `the first ${count(shown)} of ${found}; search to see others` : found;
+}
+
+/** What comes for the table, and how much of it is old. */
+export function inflow(table: TableFigures): string {
+  if (table.parameters === 0) return "";
+  const refused = table.refused > 0 ? ` · ${count(table.refused)} refused` : "";
+  const from = `${rate(table.samples_s)} samples/s in ${rate(table.frames_s)} frames/s`;
+  return `${from} · ${count(table.stale)} stale · ${count(table.selections)} selections${refused}`;
+}

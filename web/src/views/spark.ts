@@ -1,0 +1,23 @@
+// A small line of a row's last minute, drawn as SVG: rows are many, and a whole chart in each would be too much.
+import type { Series } from "../model/history.ts";
+import { type Box, sparkline } from "../model/sparkline.ts";
+
+const SVG = "http://www.w3.org/2000/svg";
+const SPAN_MS = 60_000;
+const BOX: Box = { width: 96, height: 22 };
+
+export class Spark {
+  readonly root = document.createElementNS(SVG, "svg");
+  readonly #path = document.createElementNS(SVG, "path");
+
+  constructor() {
+    this.root.setAttribute("viewBox", `0 0 ${BOX.width} ${BOX.height}`);
+    this.root.setAttribute("class", "spark");
+    this.root.setAttribute("aria-hidden", "true");
+    this.root.append(this.#path);
+  }
+
+  render(series: Series, now_ms: number): void {
+    this.#path.setAttribute("d", sparkline(series, now_ms, SPAN_MS, BOX));
+  }
+}

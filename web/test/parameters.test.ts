@@ -1,0 +1,188 @@
+// Parameters as the page keeps and tells them: values in their type, qualities and limits in words, small lines.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Definition, Sample } from "../src/model/contract-parameters.ts";
+import { NotUnderstood } from "../src/model/fields.ts";
+import { ParameterStore } from "../src/model/parameter-store.ts";
+import { alarmOf, numberOf, valueText } from "../src/model/parameter-value.ts";
+import { condition, details, extent, inflow } from "../src/model/parameter-wording.ts";
+import { parseParametersMessage } from "../src/model/parse-parameters.ts";
+import { sparkline } from "../src/model/sparkline.ts";
+
+const LIMITS = { low_critical: -10, low: 0, high: 100, high_critical: 200 };
+
+function definition(changes: Partial<Definition> = {}): Definition {
+  return {
+    index: 0,
+    name: "engine/rpm",
+    type: "f64",
+    unit: null,
+    description: null,
+    range: null,
+    limits: null,
+    rate_hz: null,
+    source: null,
+    ...changes,
+  };
+}
+
+function sample(changes: Partial<Sample> = {}): Sample {
+  return { index: 0, value: 1, time_ms: 1_000, received_ms: 1_000, quality: "good", why: null, ...changes };
+}
+
+function message(changes: object = {}): string {
+  return JSON.stringify({
+    at_ms: 1_000,
+    search: "",
+    parameters: 1,
+    matching: 1,
+    definitions: [definition()],
+    values: [sample()],
+    ...changes,
+  });
+}
+
+test("a message about parameters is understood, and refused with the name of what is wrong", () => {
+  const limits = { high: 7 };
+  const parsed = parseParametersMessage(message({ definitions: [{ ...definition(), limits, range: [0, 9] }] }));
+  assert.deepEqual(parsed.definitions?.[0]?.limits, { low_critical: null, low: null, high: 7, high_critical: null });
+  assert.deepEqual(parsed.definitions?.[0]?.range, [0, 9]);
+  assert.equal(parseParametersMessage(message({ definitions: null })).definitions, null);
+  assert.throws(() => parseParametersMessage("["), NotUnderstood);
+  assert.throws(() => parseParametersMessage(message({ values: [{ ...sample(), value: [] }] })), /"value" is not/);
+  assert.throws(() => parseParametersMessage(message({ definitions: [{ ...definition(), range: [1] }] })), /"range"/);
+});
+
+test("a value is written in its type", () => {
+  assert.equal(valueText("bool", true), "on");
+  assert.equal(valueText("bool", false), "off");
+  assert.equal(valueText("f64", 0.1 + 0.2), "0.3");
+  assert.equal(valueText("f32", 12034.5), "12034.5");
+  assert.equal(valueText("u32", 4_294_967_295), "4294967295");
+  assert.equal(valueText("u64", "18446744073709551615"), "18446744073709551615");
+  assert.equal(valueText("enum", "failed"), "failed");
+  assert.equal(valueText("text", ""), "‹empty›");
+  assert.equal(valueText("bytes", 12), "‹12 bytes›");
+});
+
+test("only numbers are numbers", () => {
+  assert.equal(numberOf("text", "42"), null);
+  assert.equal(numberOf("enum", "7"), null);
+  assert.equal(numberOf("bytes", 12), null);
+  assert.equal(numberOf("bool", true), 1);
+  assert.equal(numberOf("f64", "nan"), null);
+  assert.equal(numberOf("f64", "-inf"), Number.NEGATIVE_INFINITY);
+  assert.equal(numberOf("u64", "18446744073709551615"), 2 ** 64);
+});
+
+test("a limit is exceeded beyond it and not at it, and the worst one is told", () => {
+  const limited = definition({ limits: LIMITS, unit: "°C" });
+  const found = (value: number) => alarmOf(limited, value);
+  assert.equal(found(100), null);
+  assert.equal(found(0), null);
+  assert.deepEqual(found(100.5), { level: "warning", why: "above the limit of 100 °C" });
+  assert.deepEqual(found(-1), { level: "warning", why: "below the limit of 0 °C" });
+  assert.deepEqual(found(201), { level: "critical", why: "above the critical limit of 200 °C" });
+  assert.deepEqual(found(-11), { level: "critical", why: "below the critical limit of -10 °C" });
+  assert.equal(alarmOf(definition(), 1e9), null);
+  assert.equal(alarmOf(definition({ type: "text", limits: LIMITS }), "999"), null);
+});
+
+test("what is stale is said in words with since when, and before a limit", () => {
+  const limited = definition({ limits: LIMITS });
+  const gone = sample({ quality: "stale", why: "publisher-gone", value: 150 });
+  assert.deepEqual(condition(limited, gone, 13_000), {
+    mood: "stale",
+    text: "publisher gone 12 s ago; it was above the limit of 100",
+  });
+  const silent = sample({ quality: "stale", why: "silent" });
+  assert.deepEqual(condition(limited, silent, 66_000), { mood: "stale", text: "silent for 1 min 5 s" });
+  const restored = sample({ quality: "stale", why: "restored" });
+  assert.match(condition(limited, restored, 0).text, /before the restart/);
+  assert.deepEqual(condition(limited, null, 0), { mood: "stale", text: "no value yet" });
+});
+
+test("quality and limits share the words", () => {
+  const limited = definition({ limits: LIMITS });
+  assert.deepEqual(condition(limited, sample(), 0), { mood: "good", text: "good" });
+  const doubtful = sample({ quality: "bad", why: "sensor-failed" });
+  assert.deepEqual(condition(limited, doubtful, 0), { mood: "doubtful", text: "bad: sensor failed" });
+  const both = sample({ quality: "uncertain", why: "33", value: 300 });
+  assert.deepEqual(condition(limited, both, 0), {
+    mood: "critical",
+    text: "above the critical limit of 200; uncertain: reason 33",
+  });
+});
+
+test("a chosen parameter is told whole, and what is not known of it is left out", () => {
+  assert.equal(details(definition()), "f64 · index 0");
+  const known = { description: "Shaft", unit: "1/min", range: [0, 9] as [number, number], rate_hz: 50, source: "ECU" };
+  assert.equal(
+    details(definition({ ...known, limits: { ...LIMITS, low: null } })),
+    "Shaft · f64 in 1/min · from 0 to 9 · limits critical low -10, high 100, critical high 200" +
+      " · expected at 50 Hz · measured by ECU · index 0",
+  );
+});
+
+test("how many match is said, and how many of them are shown", () => {
+  const of = (parameters: number, matching: number) => parseParametersMessage(message({ parameters, matching }));
+  assert.equal(extent(of(3, 3), 3), "3");
+  assert.equal(extent(of(20_000, 11), 11), "11 that match, of 20,000");
+  assert.match(extent(of(20_000, 20_000), 200), /^the first 200 of 20,000; search/);
+  assert.equal(extent(null, 0), "");
+});
+
+test("the inflow names what is refused only where something is", () => {
+  const table = { parameters: 2, stale: 1, selections: 0, frames: 9, samples: 9, refused: 0 };
+  const rates = { frames_s: 50, samples_s: 1e6, refused_s: 0 };
+  assert.equal(
+    inflow({ ...table, ...rates }),
+    "1.00 M samples/s in 50 frames/s · 1 stale · 0 selections",
+  );
+  assert.match(inflow({ ...table, ...rates, refused: 7 }), /7 refused$/);
+});
+
+test("rows are replaced by another search, and what stays keeps its line", () => {
+  const store = new ParameterStore();
+  const [a, b] = [definition({ name: "a" }), definition({ name: "b", index: 1 })];
+  store.receive(parseParametersMessage(message({ definitions: [a, b] })));
+  const revision = store.revision;
+  store.receive(parseParametersMessage(message({ definitions: null, values: [sample({ received_ms: 1_250 })] })));
+  assert.equal(store.revision, revision);
+  assert.equal(store.rows[0]?.history.length, 2);
+  store.receive(parseParametersMessage(message({ definitions: [a], values: [] })));
+  assert.deepEqual(store.rows.map(({ topic }) => topic), ["a"]);
+  assert.equal(store.rows[0]?.history.length, 2);
+  const other = definition({ name: "a", index: 7 });
+  store.receive(parseParametersMessage(message({ definitions: [other], values: [] })));
+  assert.equal(store.rows[0]?.history.length, 0);
+  assert.equal(store.rows[0]?.newest, null);
+});
+
+test("a sample that only became stale adds nothing to the line, and an unknown index is passed over", () => {
+  const store = new ParameterStore();
+  store.receive(parseParametersMessage(message()));
+  const stale = sample({ quality: "stale", why: "silent", time_ms: 2_000 });
+  store.receive(parseParametersMessage(message({ definitions: null, values: [stale, sample({ index: 99 })] })));
+  assert.equal(store.rows[0]?.history.length, 1);
+  assert.equal(store.rows[0]?.newest?.quality, "stale");
+});
+
+test("a time without messages is a gap in the line", () => {
+  const store = new ParameterStore();
+  for (const at_ms of [1_000, 1_250, 9_000]) {
+    store.receive(parseParametersMessage(message({ at_ms, values: [sample({ received_ms: at_ms - 1 })] })));
+  }
+  assert.deepEqual([...(store.rows[0]?.history.series().values ?? [])], [1, 1, Number.NaN, 1]);
+});
+
+test("a line fills its box, leaves gaps, and forgets what is older than its span", () => {
+  const box = { width: 100, height: 22 };
+  const line = (times: number[], values: number[]) =>
+    sparkline({ times: Float64Array.from(times), values: Float64Array.from(values) }, 1_000, 1_000, box);
+  assert.equal(line([0, 500, 1_000], [0, 10, 5]), "M0.0 21.0L50.0 1.0L100.0 11.0");
+  assert.equal(line([0, 500, 1_000], [0, Number.NaN, 10]), "M0.0 21.0M100.0 1.0");
+  assert.equal(line([-900, -500], [1, 2]), "");
+  assert.equal(line([500], [7]), "M50.0 11.0");
+  assert.equal(line([], []), "");
+});
