@@ -1,7 +1,7 @@
 //! The newest value of every topic: the untyped beginning of the current value table (G3).
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How much of a payload is kept to be shown.
@@ -11,8 +11,16 @@ const PAYLOAD_BYTES_KEPT: usize = 1024;
 #[derive(Debug, Default)]
 pub struct Values {
     slots: HashMap<Box<str>, Arc<Slot>>,
-    /// Counts every change of any value, so that a reader can ask for what is new.
-    changes: Arc<AtomicU64>,
+    counts: Arc<Counts>,
+}
+
+/// What all slots count together.
+#[derive(Debug, Default)]
+struct Counts {
+    /// Every change of any value, so that a reader can ask for what is new.
+    changes: AtomicU64,
+    /// Topics with a value: a topic of frames has a place, and never a value.
+    topics: AtomicUsize,
 }
 
 /// One topic's place in the table; publishers keep it at hand.
@@ -20,7 +28,7 @@ pub struct Values {
 pub struct Slot {
     // A lock of its own: publishers of other topics never meet here, readers are rare.
     newest: Mutex<Newest>,
-    changes: Arc<AtomicU64>,
+    counts: Arc<Counts>,
 }
 
 /// A topic's newest message.
@@ -46,8 +54,11 @@ impl Slot {
         newest.payload.extend_from_slice(&payload[..payload.len().min(PAYLOAD_BYTES_KEPT)]);
         newest.payload_bytes = payload.len();
         newest.receive_ns = receive_ns;
+        if newest.count == 0 {
+            self.counts.topics.fetch_add(1, Ordering::Relaxed);
+        }
         newest.count += 1;
-        newest.change = self.changes.fetch_add(1, Ordering::Relaxed) + 1;
+        newest.change = self.counts.changes.fetch_add(1, Ordering::Relaxed) + 1;
     }
 
     fn get(&self) -> Newest {
@@ -77,7 +88,7 @@ impl Values {
         if self.slots.len() >= topics_max {
             return None;
         }
-        let slot = Arc::new(Slot { newest: Mutex::default(), changes: Arc::clone(&self.changes) });
+        let slot = Arc::new(Slot { newest: Mutex::default(), counts: Arc::clone(&self.counts) });
         self.slots.insert(topic.into(), Arc::clone(&slot));
         Some(slot)
     }
@@ -86,7 +97,7 @@ impl Values {
     ///
     /// What changes meanwhile may come now and once more with the next call; nothing is passed over.
     pub fn changed_after(&self, change: u64, most: usize) -> Changed {
-        let now = self.changes.load(Ordering::Relaxed);
+        let now = self.counts.changes.load(Ordering::Relaxed);
         let mut changed: Vec<_> = self
             .slots
             .iter()
@@ -107,12 +118,12 @@ impl Values {
 
     /// How many topics have a value.
     pub fn len(&self) -> usize {
-        self.slots.len()
+        self.counts.topics.load(Ordering::Relaxed)
     }
 
     /// Whether no topic has.
     pub fn is_empty(&self) -> bool {
-        self.slots.is_empty()
+        self.len() == 0
     }
 }
 
@@ -153,6 +164,17 @@ mod tests {
         assert!(values.slot("a", 1).is_some());
         assert!(values.slot("b", 1).is_none());
         assert!(values.slot("a", 1).is_some());
+    }
+
+    #[test]
+    fn a_topic_counts_once_it_has_a_value() {
+        let mut values = Values::default();
+        let rpm = values.slot("rpm", 10).unwrap();
+        let _frames = values.slot("a topic of frames", 10).unwrap();
+        assert!(values.is_empty());
+        rpm.set(b"1", 1);
+        rpm.set(b"2", 2);
+        assert_eq!(values.len(), 1);
     }
 
     #[test]
