@@ -7,15 +7,16 @@ import slipring
 from slipring import sync
 
 NAMES = """
-AlarmLimits Bus Clock ConnectError ConnectionChange ConnectionLost DeclareRefused Declared Entry
-FoundBroker Frame FrameError Hops InvalidTopic Kind Message Newest NoAnswer Notice Parameter
-PublishRefused Publisher Quality Reason Refusal Refused RequestFailed Sample Samples Selection
-SlipringError Status Subscription Table TableChange Tls __version__ connect discover
+AlarmLimits Bus Chunk Chunks Clock ConnectError ConnectionChange ConnectionLost DeclareRefused
+Declared Entry FoundBroker Frame FrameError Hops InvalidTopic Kind Message Newest NoAnswer
+Notice Parameter PublishRefused Publisher Quality Reason Refusal Refused RequestFailed Sample
+Samples Selection SlipringError Status Stream StreamWriter Subscription Table TableChange Tls
+__version__ connect discover
 """
 BUS = """
-changes client_id clock close current declare is_connected notices notify ping publish
-publish_many publisher refusals select session_expiry_s session_present subscribe table
-table_changes unread_bytes unsent_bytes unsubscribe url
+changes client_id clock close current declare declare_stream is_connected notices notify ping
+publish publish_many publisher refusals select session_expiry_s session_present stream streams
+subscribe table table_changes unread_bytes unsent_bytes unsubscribe url
 """
 DECLARED = """
 close flush indices names parameters prefix remove sample topics unsent_bytes write write_row

@@ -1,6 +1,7 @@
 """Every way to ask a frame gives what a plain list of its samples gives."""
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -194,3 +195,9 @@ def test_a_wide_table_of_mostly_gaps_is_refused_with_what_to_do() -> None:
     )
     with pytest.raises(SlipringError, match=r"use Frame\.to_arrow"):
         Frame(table, [run], HEADER, ARRIVAL).to_pandas()
+
+
+def test_without_pandas_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(SlipringError, match=r"needs pandas.*Frame\.to_arrow"):
+        one_value(0, HEADER, ARRIVAL).to_pandas()
