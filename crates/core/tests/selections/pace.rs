@@ -15,6 +15,9 @@ fn text(values: &[(u32, &str)]) -> Vec<(u32, String)> {
 fn samples_are_gathered_for_a_beat_and_sent_in_one_frame() {
     let mut world = World::new(&[Kind::F64; 2]);
     world.join(1, "#", 1, FRAME);
+    world.publish(&[f64_at(0, 0, 0.0)]);
+    world.tick();
+    assert_eq!(world.take(1).len(), 1, "after a quiet beat nothing waits");
     world.publish(&[f64_at(0, 1, 1.0)]);
     world.pass(10);
     world.publish(&[f64_at(0, 2, 2.0), f64_at(1, 2, 7.0)]);
@@ -35,6 +38,9 @@ fn a_subscriber_chooses_its_own_beat_and_zero_is_at_once() {
     world.join(2, "#", 1, Needs { beat_ms: Some(500), ..FRAME });
     world.publish(&[f64_at(0, 1, 1.0)]);
     assert_eq!(world.groups.next_due_ms(&world.current), Some(world.now_ms));
+    world.tick();
+    assert_eq!((world.take(1).len(), world.take(2).len()), (1, 1));
+    world.publish(&[f64_at(0, 2, 2.0)]);
     world.tick();
     assert_eq!((world.take(1).len(), world.take(2).len()), (1, 0));
     world.pass(500);
@@ -213,6 +219,8 @@ fn who_asks_for_changes_gets_no_value_twice_in_a_row() {
 fn more_than_is_to_be_gathered_is_due_at_once() {
     let mut world = World::new(&[Kind::Bytes]);
     world.join(1, "#", 1, Needs { beat_ms: Some(10_000), ..FRAME });
+    world.publish(&[good(0, 0, ValueView::Bytes(b"first"))]);
+    world.tick();
     let bytes = vec![7; 200_000];
     let mut published = 0;
     while world.groups.next_due_ms(&world.current).is_none_or(|due| due > world.now_ms) {

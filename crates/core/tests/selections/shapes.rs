@@ -62,6 +62,9 @@ fn frames_say_which_table_when_and_where_the_samples_have_been() {
     let mut world = World::new(&[Kind::F64; 2]);
     world.join(1, "a/#", 300, FRAME);
     let hops = |published_ns| Some(Hops { published_ns, received_ns: 5, skew_ns: -3 });
+    world.publish(&[f64_at(0, 0, 0.0)]);
+    world.tick();
+    world.take(1);
     for (number, index) in [(1, 0), (2, 0), (3, 1)] {
         let mut buf = FrameBuf::new();
         buf.push_samples(Kind::F64, &mut [f64_at(index, 1, 1.0)]).unwrap();
@@ -71,8 +74,8 @@ fn frames_say_which_table_when_and_where_the_samples_have_been() {
     let heard = world.take(1);
     let header = heard[0].header.unwrap();
     assert_eq!((heard[0].topic.as_str(), heard[0].identifier), ("a", 300));
-    assert_eq!((header.table, header.sequence), (TABLE, 0));
-    assert_eq!(header.sent_ns, crate::world::wall_ns(world.now_ms));
+    assert_eq!((header.table, header.sequence), (TABLE, 1));
+    assert_eq!(header.sent_ns, crate::world::wall_ns(world.now_ms), "a beat after the last");
     assert_eq!(header.hops, hops(2), "of the newest that contributed to this selection");
 }
 

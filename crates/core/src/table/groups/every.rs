@@ -19,6 +19,8 @@ pub(super) struct Every {
     beat_ms: Millis,
     /// When what was gathered is sent; none where nothing was.
     due_ms: Option<Millis>,
+    /// When the next may be sent. What comes after a quiet beat does not wait for another one.
+    next_ms: Millis,
     /// Of the newest publisher in what was gathered.
     hops: Option<Hops>,
     sent: Option<Sent>,
@@ -31,6 +33,7 @@ impl Every {
             packets: Packets::default(),
             beat_ms: needs.beat_ms.unwrap_or(beat_ms).into(),
             due_ms: None,
+            next_ms: 0,
             hops: None,
             sent: needs.compares().then(|| Sent::new(chosen, needs)),
         }
@@ -73,7 +76,7 @@ impl Every {
             return;
         }
         self.hops = hops.or(self.hops);
-        let due_ms = *self.due_ms.get_or_insert(now_ms + self.beat_ms);
+        let due_ms = *self.due_ms.get_or_insert(now_ms.max(self.next_ms));
         if bytes > GATHERED_BYTES_MAX {
             self.due_ms = Some(due_ms.min(now_ms));
         }
@@ -159,6 +162,7 @@ impl Every {
             let from = std::mem::take(&mut audience.members[at].from);
             audience.give(at, &mut self.packets, from);
         }
+        self.next_ms = self.due_ms.unwrap_or(self.next_ms) + self.beat_ms;
         (self.due_ms, self.hops) = (None, None);
         self.packets.clear()
     }
