@@ -39,6 +39,16 @@ fn samples_with_their_own_times_are_ragged() {
 }
 
 #[test]
+fn as_many_samples_at_other_times_or_unevenly_spread_are_no_grid() {
+    let other_times = [(0, 70), (0, 80), (1, 70), (1, 81)];
+    let uneven = [(0, 70), (0, 80), (1, 70), (2, 80)];
+    for times in [&other_times[..], &uneven] {
+        let samples = times.iter().map(|(index, time_ns)| sample(*index, *time_ns));
+        assert_eq!(runs(samples), [(Layout::Ragged, times.len())]);
+    }
+}
+
+#[test]
 fn many_of_one_time_get_a_run_and_the_few_others_share_one() {
     let many = (0..100).map(|index| sample(index, 70));
     let few = (100..103).map(|index| sample(index, i64::from(index)));
