@@ -2,7 +2,9 @@
 answer, and that is counted under the limit's key. A test is named after its key.
 """
 
+import json
 import sys
+from typing import Any
 
 import httpx
 import pytest
@@ -392,3 +394,34 @@ def test_values_a_further_topic_is_carried_and_not_shown(
     shown = httpx.get(f"{broker.running.console}/api/overview").json()
     assert {value["topic"] for value in shown["values"]} == {"a", "b"}
     assert broker.reached("values") == 1
+
+
+def declare(peer: RawPeer, what: str, **body: object) -> dict[str, Any]:
+    """The broker's answer to a declaration of parameters or streams."""
+    where = properties(response_topic="answer")
+    request = json.dumps(body).encode()
+    peer.send(V5.publish(f"$slipring/{what}/declare", request, properties=where))
+    answer: dict[str, Any] = json.loads(peer.packet().payload)
+    return answer
+
+
+def test_parameters_a_further_one_is_refused_with_its_whole_declaration(limited: Limited) -> None:
+    broker = limited(parameters=2)
+    writer = broker.client("writer")
+    rows = [{"name": name, "type": "f64"} for name in "abc"]
+    assert declare(writer, "table", parameters=rows[:1])["indices"] == [0]
+    assert broker.reached("parameters") == 0
+    assert declare(writer, "table", parameters=rows[1:])["error"] == "full"
+    assert broker.reached("parameters") == 1
+    assert declare(writer, "table", parameters=rows[:2])["indices"] == [0, 1]
+
+
+def test_streams_a_further_one_is_refused_with_its_whole_declaration(limited: Limited) -> None:
+    broker = limited(streams=2)
+    writer = broker.client("writer")
+    rows = [{"name": name, "media": "audio/pcm"} for name in "abc"]
+    assert declare(writer, "streams", streams=rows[:1])["indices"] == [0]
+    assert broker.reached("streams") == 0
+    assert declare(writer, "streams", streams=rows[1:])["error"] == "full"
+    assert broker.reached("streams") == 1
+    assert declare(writer, "streams", streams=rows[:2])["indices"] == [0, 1]
