@@ -44,8 +44,8 @@ def scaled(parameters: int) -> dict[str, int]:
     return {kind: count for kind, count in mix.items() if count}
 
 
-async def publish(url: str, prefix: str, options: argparse.Namespace, stop: asyncio.Event) -> int:
-    """Rows at a steady rate, with the time of each; how many samples were sent."""
+async def publish(url: str, prefix: str, options: argparse.Namespace, stop: asyncio.Event) -> float:
+    """Rows at a steady rate, with the time of each; how many samples were sent in a second."""
     mix = scaled(options.parameters)
     rows = {kind: row(kind, count) for kind, count in mix.items()}
     parameters = {
@@ -57,7 +57,8 @@ async def publish(url: str, prefix: str, options: argparse.Namespace, stop: asyn
     async with slipring.connect(url) as bus:
         declared = await bus.declare(prefix, parameters, beat_ms=options.beat)
         ready(options, 1)
-        period, due = 1 / options.rate, time.monotonic()
+        begun = due = time.monotonic()
+        period = 1 / options.rate
         while not stop.is_set():
             rows["f32"][0] = sent
             declared.write_row(rows if len(rows) > 1 else next(iter(rows.values())))
@@ -65,7 +66,7 @@ async def publish(url: str, prefix: str, options: argparse.Namespace, stop: asyn
             due += period
             await asyncio.sleep(max(0.0, due - time.monotonic()))
         await declared.flush()
-    return sent
+        return sent / (time.monotonic() - begun)
 
 
 def row(kind: str, count: int) -> Any:
@@ -84,7 +85,13 @@ class Heard:
     frames: int = 0
     gaps: int = 0
     """Frames that are missing by their numbers."""
-    next_sequence: int = 0
+    begun_s: float = 0.0
+    ended_s: float = 0.0
+
+    @property
+    def per_s(self) -> float:
+        """Samples in a second, from its first frame to its last."""
+        return self.samples / max(self.ended_s - self.begun_s, 1e-9)
 
 
 async def subscribe(
@@ -108,6 +115,8 @@ async def follow(
             expected = frame.sequence + 1
             heard.frames += 1
             heard.samples += len(frame)
+            heard.ended_s = time.monotonic()
+            heard.begun_s = heard.begun_s or heard.ended_s
             if len(ages) < AGES_KEPT and heard.frames > options.warm:
                 ages.append(frame.age_s)
 
@@ -135,8 +144,8 @@ async def run(options: argparse.Namespace) -> dict[str, Any]:
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     loop.add_reader(sys.stdin.fileno(), stop.set)
     if options.role == "publish":
-        sent = await publish(options.url[0], options.prefix, options, stop)
-        return {"sent": sent, "cpu_s": time.process_time()}
+        per_s = await publish(options.url[0], options.prefix, options, stop)
+        return {"per_s": per_s, "cpu_s": time.process_time()}
     heard = [Heard() for _ in range(options.count)]
     ages: list[float] = []
     tasks = [
@@ -151,7 +160,7 @@ async def run(options: argparse.Namespace) -> dict[str, Any]:
     await asyncio.gather(*tasks, return_exceptions=True)
     points = np.percentile(ages, [50, 99, 100]).tolist() if ages else [0.0, 0.0, 0.0]
     return {
-        "samples": [one.samples for one in heard],
+        "per_s": sum(one.per_s for one in heard),
         "frames": sum(one.frames for one in heard),
         "gaps": sum(one.gaps for one in heard),
         "age_s": points,

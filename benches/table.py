@@ -125,8 +125,8 @@ def found(
     """The numbers of a run; `used` has the cores of brokers, publishers and subscribers."""
     split = case.brokers
     return Found(
-        sent_per_s=sum(one["sent"] for one in sent) / case.seconds,
-        heard_per_s=sum(sum(one["samples"]) for one in heard) / case.seconds,
+        sent_per_s=sum(one["per_s"] for one in sent),
+        heard_per_s=sum(one["per_s"] for one in heard),
         lost=sum(one["gaps"] for one in heard),
         age_p50_s=max(one["age_s"][0] for one in heard),
         age_p99_s=max(one["age_s"][1] for one in heard),
