@@ -46,8 +46,8 @@ pub use publishers::Publishers;
 pub use registry::{Bounds, Change, Registry};
 pub use request::{Declaration, Request, Wanted};
 pub use stale::Silence;
-pub use text::{json, text};
-pub use whole::{Chosen, SampleRefused, Table, refusal_told, text_properties};
+pub use text::{Plain, json, text};
+pub use whole::{Chosen, SampleRefused, Table, refusal_told};
 
 use crate::Millis;
 

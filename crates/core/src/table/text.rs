@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use data_encoding::BASE64;
 use slipring_wire::frame::{self, Quality, Sample, Status, ValueView};
-use slipring_wire::{Packet, PropertiesBuf, PropertyId, Publish, Value, Version};
+use slipring_wire::{Packet, Properties, PropertiesBuf, PropertyId, Publish, Value, Version};
 
 use super::{Deliver, Names};
 
@@ -75,7 +75,7 @@ fn quoted(text: &str, out: &mut Vec<u8>) {
 
 /// Writes samples as messages; its memory is used again.
 #[derive(Debug, Default)]
-pub(super) struct Plain {
+pub struct Plain {
     properties: PropertiesBuf,
     payload: Vec<u8>,
     digits: String,
@@ -98,7 +98,7 @@ impl Plain {
             json(sample, names, &mut self.payload);
         } else {
             text(sample, names, &mut self.payload);
-            self.describe(sample);
+            self.describe(sample.time_ns, sample.quality);
         }
         if identifier > 0 {
             let identifier = Value::Varint(identifier);
@@ -110,21 +110,19 @@ impl Plain {
         true
     }
 
-    /// What the value as text leaves unsaid.
-    fn describe(&mut self, sample: &Sample<'_>) {
-        self.number("time", sample.time_ns);
-        let Quality(byte) = sample.quality;
-        if byte == Quality::GOOD.0 {
-            return;
+    /// What the value as text leaves unsaid, as the properties of its message.
+    pub fn describe(&mut self, time_ns: i64, quality: Quality) -> Properties<'_> {
+        self.properties.clear();
+        self.number("time", time_ns);
+        if quality.status() != Status::Good {
+            self.pair("quality", quality.status().name());
         }
-        if sample.quality.status() != Status::Good {
-            self.pair("quality", sample.quality.status().name());
-        }
-        match (sample.quality.why(), sample.quality.reason()) {
+        match (quality.why(), quality.reason()) {
             (Some(why), _) => self.pair("why", why),
             (None, Quality::NONE) => {}
             (None, reason) => self.number("why", reason.into()),
         }
+        self.properties.borrow()
     }
 
     fn number(&mut self, name: &str, number: i64) {

@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
+use slipring_wire::Publish;
 use slipring_wire::frame::{self, FrameError, FrameView, Hops, Quality, RangeSet, Sample};
-use slipring_wire::{PropertiesBuf, PropertyId, Publish, Value};
 
 use super::answer::told;
 use super::values;
 use super::{
-    Arrival, Bounds, Change, Choice, Current, Desk, Entry, Event, First, Groups, LISTS, ListId,
-    Lists, Names, Needs, Outcome, PlainError, Registry, Scene, Silence, TIME_PROPERTY,
-    plain_sample,
+    Arrival, Bounds, Change, Choice, Current, Desk, Event, First, Groups, LISTS, ListId, Lists,
+    Names, Needs, Outcome, PlainError, Registry, Scene, Silence, plain_sample,
 };
 use crate::{Millis, TableRules};
 
@@ -241,6 +240,11 @@ impl Table {
         vec![told(registry, Event::Stale, stale, why)]
     }
 
+    /// Samples that were too large for a packet of their subscriber, since this was last asked.
+    pub fn take_lost(&mut self) -> u64 {
+        self.groups.take_lost()
+    }
+
     /// How many selections are served; equal ones are one.
     pub fn selections(&self) -> usize {
         self.groups.len()
@@ -309,27 +313,10 @@ fn check_time(time_ns: i64, at: Arrival, rules: &TableRules) -> Result<(), Sampl
     Ok(())
 }
 
-/// The user properties of a sample that goes as a plain message.
-pub fn text_properties(properties: &mut PropertiesBuf, time_ns: i64, quality: Quality) {
-    properties.clear();
-    properties.push(PropertyId::UserProperty, Value::Pair(TIME_PROPERTY, &time_ns.to_string()));
-    if quality != Quality::GOOD {
-        let status = quality.status().name();
-        properties.push(PropertyId::UserProperty, Value::Pair("quality", status));
-    }
-}
-
 /// The JSON that tells a client that samples of it were refused.
 pub fn refusal_told(topic: &str, why: &str, count: u64) -> Vec<u8> {
     let told = serde_json::json!({
         "topic": topic, "error": "refused", "message": why, "count": count,
     });
     told.to_string().into_bytes()
-}
-
-impl Entry {
-    /// Its kind as people write it.
-    pub fn type_name(&self) -> &'static str {
-        self.definition.kind.name()
-    }
 }

@@ -142,6 +142,7 @@ impl Inner {
             }
         };
         table.tick(broker.arrival(now_ns()), &mut ready, &mut send);
+        broker.traffic.dropped.fetch_add(table.take_lost(), Ordering::Relaxed);
         *next_ms = table.next_due_ms();
         *next_ms
     }

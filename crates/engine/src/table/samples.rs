@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use slipring_core::Durability;
 use slipring_core::ledger::Record;
-use slipring_core::table::{SampleRefused, text, text_properties};
+use slipring_core::table::{Plain, SampleRefused, text};
 use slipring_wire::frame::{CONTENT_TYPE, Quality};
-use slipring_wire::{PropertiesBuf, PropertyId, Publish, QoS, Reason};
+use slipring_wire::{PropertyId, Publish, QoS, Reason};
 
 use crate::broker::Broker;
 use crate::feed::{Feed, Publisher};
@@ -19,7 +19,7 @@ use crate::post::Post;
 pub(crate) struct PlainSamples {
     samples: Vec<PlainSample>,
     text: Vec<u8>,
-    properties: PropertiesBuf,
+    said: Plain,
 }
 
 struct PlainSample {
@@ -142,11 +142,12 @@ impl Feed {
 
     /// One message for each sample that a plain subscription asks for.
     fn send_plain(&mut self, broker: &Broker, from: Publisher<'_>, plain: &mut PlainSamples) {
-        let PlainSamples { samples, text, properties } = plain;
+        let PlainSamples { samples, text, said } = plain;
         for PlainSample { topic, text: range, time_ns, quality } in samples.drain(..) {
-            text_properties(properties, time_ns, quality);
-            let message =
-                Publish { properties: properties.borrow(), ..Publish::new(&topic, &text[range]) };
+            let message = Publish {
+                properties: said.describe(time_ns, quality),
+                ..Publish::new(&topic, &text[range])
+            };
             let route = self.paths.find(broker, from.key, &topic);
             self.post.begin(broker, &message, None, Durability::Memory);
             for target in &route.audience.targets {
