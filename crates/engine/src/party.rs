@@ -13,7 +13,7 @@ use crate::admission::Check;
 use crate::asking::Asked;
 use crate::broker::Broker;
 use crate::client::{Client, Link};
-use crate::event::EventKind;
+use crate::event::{EventKind, now_ns};
 use crate::feed::{Feed, Publisher};
 use crate::registry::{NotOpened, Opened, Refusal};
 use crate::table::refused::Refused;
@@ -306,8 +306,10 @@ impl Party {
         let will = self.will.take().filter(|_| with_will);
         let will = self.broker.leave(&client, &self.link, will, expiry_s);
         if client.link().is_none() {
+            self.feed.begin(&self.broker, now_ns());
             self.broker.leave_table(client.key, &mut self.feed);
             self.broker.leave_streams(client.key, &mut self.feed);
+            self.feed.finish(); // who was told is woken: its connection may have nothing else to do
         }
         self.link.leave();
         if let Some(will) = will {

@@ -43,7 +43,7 @@ fn engine(folder: &Path) -> Engine {
 fn ask(client: &mut Talk, name: &str, body: &str) -> String {
     let mut properties = PropertiesBuf::new();
     properties.push(PropertyId::ResponseTopic, Value::Text("$slipring/table/answer/me"));
-    let (topic, properties) = (format!("$slipring/table/{name}"), properties.borrow());
+    let (topic, properties) = (format!("$slipring/{name}"), properties.borrow());
     let mut bytes = Vec::new();
     Packet::Publish(Publish { properties, ..Publish::new(&topic, body.as_bytes()) })
         .encode(Version::V5, &mut bytes);
@@ -54,12 +54,12 @@ fn ask(client: &mut Talk, name: &str, body: &str) -> String {
 fn declare(client: &mut Talk, name: &str, description: &str) -> String {
     let parameter =
         format!(r#"{{"name": "{name}", "type": "u8", "description": "{description}"}}"#);
-    ask(client, "declare", &format!(r#"{{"parameters": [{parameter}]}}"#))
+    ask(client, "table/declare", &format!(r#"{{"parameters": [{parameter}]}}"#))
 }
 
 /// The parameters as the broker lists them, and as the journal has them.
 fn both(client: &mut Talk, folder: &Path) -> (String, String) {
-    let listed = ask(client, "list", "").replace("\"next\":null,", "");
+    let listed = ask(client, "table/list", "").replace("\"next\":null,", "");
     let table = journal_table(folder).unwrap();
     assert!(table.flaws.is_empty(), "{:?}", table.flaws);
     (listed, table.entries.unwrap().to_json())
@@ -94,5 +94,35 @@ fn what_many_clients_declare_at_once_is_in_the_journal_in_the_same_order() {
         }
         assert_eq!(different, 0, "of {rounds} rounds");
     });
+    engine.stop().unwrap();
+}
+
+/// Waits for a change that a client is told; it sends nothing itself.
+fn told(watcher: &mut Talk, event: &str) {
+    loop {
+        let (topic, json) = watcher.message();
+        if topic.ends_with("/changes") && json.contains(&format!("\"event\":\"{event}\"")) {
+            return;
+        }
+    }
+}
+
+#[test]
+fn who_has_nothing_else_to_do_hears_that_a_publisher_has_gone() {
+    let folder = Folder::new("gone");
+    let engine = engine(&folder.0);
+    for (asked, body, topic, event) in [
+        ("table/declare", r#"{"parameters": [{"name": "p", "type": "u8"}]}"#, "p", "stale"),
+        ("streams/declare", r#"{"streams": [{"name": "s", "media": "audio/pcm"}]}"#, "s", "silent"),
+    ] {
+        let mut watcher = Talk::connect(engine.address(), Version::V5, "watcher");
+        watcher.subscribe(&format!("$slipring/{}", asked.replace("declare", "changes")));
+        let mut publisher = Talk::connect(engine.address(), Version::V5, "publisher");
+        ask(&mut publisher, asked, body);
+        publisher.publish(topic, b"7");
+        told(&mut watcher, "added");
+        drop(publisher);
+        told(&mut watcher, event);
+    }
     engine.stop().unwrap();
 }

@@ -69,8 +69,6 @@ impl Broker {
         inner.clients.remove(&session);
         let told = inner.table.leave(session, self.arrival(now_ns()));
         drop(inner);
-        feed.begin(self, now_ns());
         requests::tell(self, feed, told);
-        feed.finish(); // who was told is woken: its connection may have nothing else to do
     }
 }
