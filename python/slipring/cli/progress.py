@@ -3,12 +3,12 @@
 import sys
 import time
 from types import TracebackType
-from typing import Self
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from typing import TYPE_CHECKING, Self
 
 from slipring.cli.display import size
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 LINE_S = 5.0
 """Between two lines where there is no terminal."""
@@ -27,7 +27,8 @@ class Shown:
         self.unit = unit
         self._began_s = self._line_s = time.monotonic()
         self._bar = _bar() if sys.stderr.isatty() else None
-        self._task = self._bar.add_task(what, total=total, told="") if self._bar else TaskID(0)
+        if self._bar:
+            self._task = self._bar.add_task(what, total=total, told="")
 
     def __enter__(self) -> Self:
         if self._bar:
@@ -82,7 +83,10 @@ class Shown:
             print(text, file=sys.stderr, flush=True)
 
 
-def _bar() -> Progress:
+def _bar() -> "Progress":
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),

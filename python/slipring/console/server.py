@@ -1,6 +1,6 @@
 """The console's web server, inside the broker's event loop.
 
-Listening is quick and comes first; `serve` loads the web framework while browsers already wait at
+Listening is quick and comes first; `serve` loads the web framework when the first browser waits at
 the door.
 """
 
@@ -10,10 +10,14 @@ import socket
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from slipring.control import Broker
 from slipring.control.address import Address
 from slipring.errors import StartError
+
+if TYPE_CHECKING:
+    import uvicorn
 
 STATIC = Path(str(files("slipring.console"))) / "static"
 STOP_S = 2
@@ -41,7 +45,18 @@ class ConsoleServer:
         return f"http://{Address(self.listen.host, self._socket.getsockname()[1])}"
 
     async def serve(self, stop: asyncio.Event) -> None:
-        """Answer until told to stop."""
+        """Answer until told to stop; nothing is loaded for a console that nobody opens."""
+        if not await _knocked(self._socket, stop):
+            self._socket.close()
+            return
+        server = await asyncio.to_thread(self._loaded)
+        serving = asyncio.create_task(server.serve(sockets=[self._socket]))
+        await stop.wait()
+        server.should_exit = True
+        await serving
+
+    def _loaded(self) -> "uvicorn.Server":
+        """The web server with all that it imports; on a thread, so that the broker goes on."""
         import uvicorn
 
         from slipring.console.app import make_app
@@ -62,11 +77,22 @@ class ConsoleServer:
             timeout_graceful_shutdown=STOP_S,
             server_header=False,
         )
-        server = Server(config)
-        serving = asyncio.create_task(server.serve(sockets=[self._socket]))
-        await stop.wait()
-        server.should_exit = True
-        await serving
+        config.load()
+        return Server(config)
+
+
+async def _knocked(door: socket.socket, stop: asyncio.Event) -> bool:
+    """Whether somebody connects before the end; they wait at the door meanwhile."""
+    loop, knock = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(door, knock.set)
+    waits = [asyncio.create_task(event.wait()) for event in (knock, stop)]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        loop.remove_reader(door)
+        for wait in waits:
+            wait.cancel()
+    return knock.is_set()
 
 
 def _bind(listen: Address) -> socket.socket:
