@@ -63,9 +63,9 @@ test-web: .build/node-modules ## Run the tests of the console's front end
 	@$(step) "console tests" scripts/npm.sh run --silent test
 
 .PHONY: test-python
-test-python: setup ## Run pytest; ARGS="-k words" narrows it
+test-python: setup ## Run pytest in several processes; ARGS="-k words" runs some, in one
 	@echo "==> pytest"
-	@$(bin)/pytest --ignore=tests/tidy $(ARGS)
+	@$(bin)/pytest --ignore=tests/tidy $(or $(ARGS),-n auto)
 
 .PHONY: lint
 lint: lint-python lint-types lint-imports lint-rust lint-web lint-stub lint-tidy ## Run every check that is not a test

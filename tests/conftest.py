@@ -1,6 +1,8 @@
 """Fixtures for every test. Quick to import: Spark starts only where a test asks for it."""
 
 pytest_plugins = [
+    "tests.parallel",
+    "tests.faults.telling",
     "tests.running_broker",
     "tests.limited_broker",
     "tests.configured_broker",

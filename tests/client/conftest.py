@@ -1,24 +1,15 @@
 """Brokers for the client's tests: our own, and Mosquitto, because a client meets others too."""
 
-import shutil
-import socket
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.client.table_broker import broker_of_its_own, table_url
+from tests.mosquitto import start_mosquitto
 from tests.running_broker import RunningBroker
 
 __all__ = ["broker_of_its_own", "table_url"]
-
-CONFIG = """\
-listener {port} 127.0.0.1
-allow_anonymous true
-set_tcp_nodelay true
-max_queued_messages 0
-"""
 
 
 @pytest.fixture(scope="session", params=["slipring", "mosquitto"])
@@ -45,15 +36,7 @@ def other_broker_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def run_mosquitto(folder: Path) -> Iterator[str]:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = int(server.getsockname()[1])
-    config = folder / "mosquitto.conf"
-    config.write_text(CONFIG.format(port=port))
-    program = shutil.which("mosquitto") or "/usr/sbin/mosquitto"
-    with subprocess.Popen([program, "-c", config], stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        for line in process.stderr:
-            if "running" in line:
-                break
+    process, port = start_mosquitto(folder, "set_tcp_nodelay true\n")
+    with process:
         yield f"mqtt://127.0.0.1:{port}"
         process.terminate()

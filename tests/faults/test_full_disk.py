@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.faults.conftest import Tell
 from tests.faults.disk import Disk
 from tests.faults.small_disk import SmallDisk, small_disk
 from tests.faults.station import CONFIG, SEED, Station
+from tests.faults.telling import Tell
 from tests.faults.trouble import journal_told, readiness, status_told, wait_for_state
 from tests.faults.witness import Witness, in_journal
 from tests.raw_mqtt import V5, V311, Kind, RawPeer

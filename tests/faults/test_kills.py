@@ -10,10 +10,10 @@ from random import Random
 
 import pytest
 
-from tests.faults.conftest import Tell
 from tests.faults.lives import AfterDeath, Lives
 from tests.faults.publisher import LASTING
 from tests.faults.station import SEED, Station
+from tests.faults.telling import Tell
 from tests.faults.verdict import Report
 from tests.faults.witness import Witness, in_journal
 from tests.hostile.crowd import Crowd

@@ -6,9 +6,9 @@ right broker as a wrong broker does to itself; so does a level that promises les
 
 import pytest
 
-from tests.faults.conftest import Tell
 from tests.faults.disk import Disk
 from tests.faults.station import CONFIG, SEED, Station
+from tests.faults.telling import Tell
 from tests.faults.verdict import Report
 from tests.faults.witness import TRAVELLERS, Witness, in_journal
 

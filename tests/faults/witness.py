@@ -23,8 +23,8 @@ from tests.faults.subscriber import Subscriber
 from tests.faults.verdict import Course, Key, Report, judge
 from tests.raw_mqtt import V5, V311
 
-PATIENCE_S = 20
-END_S = 30
+PATIENCE_S = 60
+END_S = 60
 READ_BYTES = 16 << 20
 
 

@@ -1,0 +1,59 @@
+"""How several processes share out the tests: what belongs together stays together, the long first.
+
+The tests of a file stay in one process, because they share its brokers; some rooms stay together
+whole, because they share more. `pytest` without `-n` runs all in one process, file by file.
+"""
+
+import os
+
+import pytest
+
+PROCESSES_MAX = 8
+TOGETHER = {
+    "tests/outside/": "outside",
+    "tests/pipeline/": "spark",
+    "tests/remote/test_spark.py": "spark",
+    "tests/spark/": "spark",
+}
+"""One batch of processes for both outside suites, and one Java for all that needs Spark."""
+ALONE = ("tests/faults/test_kills.py",)
+"""Files whose tests share nothing and last: each goes to whoever is free."""
+LONG = ("tests/faults/", "spark", "outside", "tests/benches/", "tests/walk/", "tests/demo/")
+"""What is begun first, so that nobody waits for it at the end."""
+
+
+def unit(nodeid: str) -> str:
+    """The name that a test shares with all tests of its process."""
+    file = nodeid.partition("::")[0]
+    if file in ALONE:
+        return nodeid
+    return next((name for start, name in TOGETHER.items() if file.startswith(start)), file)
+
+
+def place(nodeid: str) -> int:
+    """How early a test's unit begins."""
+    name = unit(nodeid)
+    return next((at for at, start in enumerate(LONG) if name.startswith(start)), len(LONG))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: a test mostly waits for its broker to start or to end."""
+    return min((os.cpu_count() or 1) + 1, PROCESSES_MAX)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """In a process of several, the order in which units are given out."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: place(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Shares out units, in the order of the items."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    config.option.loadscopereorder = False
+    scheduler = LoadScopeScheduling(config, log)
+    scheduler._split_scope = unit
+    return scheduler
