@@ -34,7 +34,7 @@ __all__ = [
     "properties",
 ]
 
-DEADLINE_S = 10
+DEADLINE_S = 60
 
 
 class RawPeer:

@@ -14,7 +14,7 @@ import pytest
 READY = re.compile(
     r"slipring ready mqtt=(?P<host>\S+):(?P<port>\d+) console=(?P<console>\S+)(?P<further>.*)\n"
 )
-STOP_S = 30
+STOP_S = 60
 
 
 @dataclass

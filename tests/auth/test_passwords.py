@@ -15,7 +15,7 @@ from tests.auth.scram import verifier
 from tests.raw_mqtt import PINGREQ, V5, V311, Kind, RawPeer, Version
 from tests.running_broker import RunningBroker
 
-WAIT_S = 30
+WAIT_S = 60
 GRANTED, WRONG, UNPROVED, BUSY = 0, 0x86, 0x87, 0x89
 RETURN_CODES = {GRANTED: 0, WRONG: 4, UNPROVED: 5}
 """What MQTT 3.1.1 calls them."""

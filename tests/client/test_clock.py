@@ -17,7 +17,7 @@ from tests.client.test_command_line import run
 from tests.raw_mqtt import V5, RawPeer, properties
 from tests.running_broker import RunningBroker
 
-WAIT_S = 30
+WAIT_S = 60
 HOUR_NS = 3600 * 10**9
 
 

@@ -14,7 +14,7 @@ from slipring import Parameter, Quality, Reason, Status
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "derived.py"
 ENGINE = "gripen/39-7/engine"
-WAIT_S = 20
+WAIT_S = 60
 
 
 async def power_of(frames: slipring.Selection) -> slipring.Sample:

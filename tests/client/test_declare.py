@@ -13,7 +13,7 @@ from tests.client.table_broker import TableBroker
 
 F64, BOOL, TEXT = Parameter("f64"), Parameter("bool"), Parameter("text")
 MODE = Parameter("enum", labels={0: "off", 1: "on", 2: "failed"})
-WAIT_S = 20
+WAIT_S = 60
 
 
 async def first(frames: slipring.Selection) -> slipring.Frame:

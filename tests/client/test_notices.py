@@ -19,7 +19,7 @@ from tests.configured_broker import Configured
 from tests.raw_mqtt import V5, V311, Kind, RawPeer, Version, properties
 from tests.running_broker import RunningBroker
 
-WAIT_S = 30
+WAIT_S = 60
 NOTICES = "$slipring/notices"
 AT_ONCE = 20
 """Notices that one connection may send at once."""

@@ -11,7 +11,7 @@ from slipring import Parameter, Quality, Reason, Status
 from tests.client.table_broker import TableBroker
 
 F64, BOOL = Parameter("f64"), Parameter("bool")
-WAIT_S = 20
+WAIT_S = 60
 
 
 async def first(frames: slipring.Selection) -> slipring.Frame:

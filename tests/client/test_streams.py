@@ -21,7 +21,7 @@ from tests.configured_broker import Configured
 from tests.limited_broker import Limited
 from tests.running_broker import RunningBroker
 
-WAIT_S = 30
+WAIT_S = 60
 PCM = "audio/pcm;rate=48000"
 INBOX = 1 << 20
 """What a client that reads slowly takes before it is read."""

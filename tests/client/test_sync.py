@@ -11,7 +11,7 @@ import pytest
 import slipring
 from slipring import Parameter, sync
 
-WAIT_S = 20
+WAIT_S = 60
 
 
 def test_a_message_is_published_and_received(broker_url: str) -> None:

@@ -8,7 +8,7 @@ from slipring.client.changes import Changes
 from tests.client.table_broker import TableBroker
 
 F64, TEXT = Parameter("f64"), Parameter("text")
-WAIT_S = 20
+WAIT_S = 60
 
 
 async def told(changes: Changes[TableChange], event: str, name: str) -> TableChange:

@@ -11,7 +11,7 @@ from paho.mqtt.properties import Properties
 
 from tests.running_broker import RunningBroker
 
-WAIT_S = 30
+WAIT_S = 60
 
 
 def client(broker: RunningBroker, name: str, will: aiomqtt.Will | None = None) -> aiomqtt.Client:

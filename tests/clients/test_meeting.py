@@ -13,7 +13,7 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from tests.running_broker import RunningBroker
 
-WAIT_S = 30
+WAIT_S = 60
 MQTTv311 = MQTTProtocolVersion.MQTTv311
 MQTTv5 = MQTTProtocolVersion.MQTTv5
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.running_broker import RunningBroker
 
-WAIT_S = 30
+WAIT_S = 60
 VERSIONS = pytest.mark.parametrize("version", ["mqttv311", "mqttv5"])
 KEPT = {"mqttv311": [], "mqttv5": ["-x", "600"]}
 """How a session is kept: `-c` alone does it in MQTT 3.1.1."""

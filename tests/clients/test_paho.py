@@ -12,7 +12,7 @@ from paho.mqtt.properties import Properties
 
 from tests.running_broker import RunningBroker
 
-WAIT_S = 30
+WAIT_S = 60
 MQTTv311 = MQTTProtocolVersion.MQTTv311
 MQTTv5 = MQTTProtocolVersion.MQTTv5
 VERSIONS = pytest.mark.parametrize("version", [MQTTv311, MQTTv5], ids=["v311", "v5"])

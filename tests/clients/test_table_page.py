@@ -13,7 +13,7 @@ from slipring.native import journal_table
 from tests.running_broker import RunningBroker
 
 PAGE = Path(__file__).parents[2] / "docs" / "table.md"
-WAIT_S = 30
+WAIT_S = 60
 DECLARE = {"parameters": [{"name": "gripen/39-7/engine/rpm", "type": "f64", "unit": "1/min"}]}
 
 

@@ -22,7 +22,7 @@ from slipring.discovery.question import encode_question
 from tests.discovery.brokers import TOLD, free_udp_port, start_broker
 from tests.running_broker import RunningBroker
 
-WAIT_S = 20
+WAIT_S = 60
 Started: TypeAlias = Callable[..., RunningBroker]
 
 

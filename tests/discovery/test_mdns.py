@@ -19,7 +19,7 @@ from slipring.discovery.place import Place
 from tests.discovery.brokers import CONSOLE, HERE, LOCAL, MQTT, SECURE, TOLD
 
 LOOPBACK = ["127.0.0.1"]
-WAIT_S = 20
+WAIT_S = 60
 
 
 async def search(until: int = 1, *, own: str = TOLD.id) -> list[FoundBroker]:

@@ -18,7 +18,7 @@ from tests.serve.test_contract import refused, serve
 
 PAGE = (Path(__file__).parents[2] / "docs" / "listeners.md").read_text()
 MAKE_CERTIFICATES, PUBLISH = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
-WAIT_S = 20
+WAIT_S = 60
 
 
 @pytest.fixture(scope="module")
