@@ -1,12 +1,12 @@
-"""Mosquitto on a port of its own. It cannot choose one, so another may be given it meanwhile."""
+"""Mosquitto, ready, on a port of its own."""
 
 import shutil
-import socket
 import subprocess
 from pathlib import Path
 
+from tests.running_broker import kept_address
+
 PROGRAM = shutil.which("mosquitto") or "/usr/sbin/mosquitto"
-ADDRESS_IN_USE = "Address already in use"
 CONFIG = """\
 listener {port} 127.0.0.1
 allow_anonymous true
@@ -17,23 +17,15 @@ max_queued_messages 0
 
 def start_mosquitto(folder: Path, more: str = "") -> tuple[subprocess.Popen[str], int]:
     """Start one with these further lines in its file; the process, and the port it listens on."""
-    while True:
-        port = _free_port()
+    with kept_address() as address:
+        port = int(address.rpartition(":")[2])
         config = folder / "mosquitto.conf"
         config.write_text(CONFIG.format(port=port) + more, encoding="utf-8")
         process = subprocess.Popen([PROGRAM, "-c", config], stderr=subprocess.PIPE, text=True)
         assert process.stderr is not None
         said = ""
-        for line in process.stderr:
+        while "running" not in said:
+            line = process.stderr.readline()
+            assert line, f"Mosquitto does not start: {said}"
             said += line
-            if "running" in line:
-                return process, port
-        process.wait()
-        # Somebody else was given the port meanwhile.
-        assert ADDRESS_IN_USE in said, f"Mosquitto does not start: {said}"
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+        return process, port

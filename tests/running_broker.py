@@ -2,9 +2,11 @@
 
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -64,6 +66,23 @@ class RunningBroker:
         self.process.send_signal(number)
         _, errors = self.process.communicate(timeout=STOP_S)
         return self.process.returncode, errors
+
+
+@contextmanager
+def kept_address() -> Iterator[str]:
+    """HOST:PORT for who must be told one, or starts again there: no other socket is given it."""
+    with socket.socket() as keeper:
+        # With this flag on both, a broker may listen where the keeper is only bound.
+        keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        keeper.bind(("127.0.0.1", 0))
+        yield f"127.0.0.1:{keeper.getsockname()[1]}"
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    """For a broker that ends and starts again."""
+    with kept_address() as kept:
+        yield kept
 
 
 @pytest.fixture

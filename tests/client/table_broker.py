@@ -6,22 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from tests.running_broker import RunningBroker
+from tests.running_broker import RunningBroker, kept_address
 
 
 class TableBroker:
     """One broker after another, with one folder and one address."""
 
-    def __init__(self, folder: Path, config: str = "") -> None:
+    def __init__(self, folder: Path, address: str, config: str) -> None:
         self._folder = folder
         self._config = folder / "broker.toml"
         self._config.write_text(config)
+        self._address = address
         self._data = 0
-        self._running = self._start("127.0.0.1:0")
+        self._running = self._start()
 
-    def _start(self, address: str) -> RunningBroker:
+    def _start(self) -> RunningBroker:
         data = self._folder / f"data-{self._data}"
-        arguments = ("--console", "off", "--mqtt", address, "--config", str(self._config))
+        arguments = ("--console", "off", "--mqtt", self._address, "--config", str(self._config))
         return RunningBroker.start(data, *arguments)
 
     @property
@@ -32,7 +33,7 @@ class TableBroker:
         """End it and start it again; with nothing it knew, if it is to be empty."""
         self._data += empty
         self.stop()
-        self._running = self._start(f"{self._running.host}:{self._running.port}")
+        self._running = self._start()
 
     def stop(self) -> None:
         code, errors = self._running.stop()
@@ -41,9 +42,10 @@ class TableBroker:
 
 @contextmanager
 def table_broker(folder: Path, config: str = "") -> Iterator[TableBroker]:
-    made = TableBroker(folder, config)
-    yield made
-    made.stop()
+    with kept_address() as address:
+        made = TableBroker(folder, address, config)
+        yield made
+        made.stop()
 
 
 @pytest.fixture(scope="session")

@@ -114,8 +114,9 @@ async def test_a_loss_is_told_and_subscriptions_are_made_again(
     assert "again; the session is a new one" in caplog.text
 
 
-async def test_calls_wait_for_the_connection(tmp_path: Path) -> None:
-    broker = RunningBroker.start(tmp_path / "data", "--console", "off")
+async def test_calls_wait_for_the_connection(tmp_path: Path, address: str) -> None:
+    place = ("--console", "off", "--mqtt", address)
+    broker = RunningBroker.start(tmp_path / "data", *place)
     async with slipring.connect(broker.url) as bus, bus.subscribe("wait") as messages:
         broker.stop(signal.SIGKILL)
         changes = bus.changes()
@@ -125,9 +126,7 @@ async def test_calls_wait_for_the_connection(tmp_path: Path) -> None:
         )
         while (await anext(changes)).retry_s is not None and not waiting.done():
             if broker.process.poll() is not None:
-                mqtt = f"{broker.host}:{broker.port}"
-                arguments = ("--console", "off", "--mqtt", mqtt)
-                broker = RunningBroker.start(tmp_path / "data", *arguments)
+                broker = RunningBroker.start(tmp_path / "data", *place)
         await waiting
         assert {(await anext(messages)).payload, (await anext(messages)).payload} == {b"0", b"1"}
     assert broker.stop()[0] == 0
@@ -135,10 +134,10 @@ async def test_calls_wait_for_the_connection(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("qos", [1, 2])
 async def test_a_broker_that_is_killed_loses_nothing_that_a_session_keeps(
-    tmp_path: Path, qos: int
+    tmp_path: Path, address: str, qos: int
 ) -> None:
-    broker = RunningBroker.start(tmp_path / "data", "--console", "off")
-    place = ("--console", "off", "--mqtt", f"{broker.host}:{broker.port}")
+    place = ("--console", "off", "--mqtt", address)
+    broker = RunningBroker.start(tmp_path / "data", *place)
     seen: list[int] = []
     async with (
         slipring.connect(broker.url, session_expiry_s=60) as reader,

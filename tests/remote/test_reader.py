@@ -42,17 +42,20 @@ def test_a_reader_slower_than_the_writer_misses_nothing(broker: RunningBroker) -
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_broker_that_is_restarted_is_waited_for(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_broker_that_is_restarted_is_waited_for(
+    tmp_path: Path, address: str, number: signal.Signals
+) -> None:
     write_messages(tmp_path / "journal", 3000)
-    running = RunningBroker.start(tmp_path, "--console", "off")
-    reader, address = Broker(running.url).open(), f"{running.host}:{running.port}"
+    place = ("--console", "off", "--mqtt", address)
+    running = RunningBroker.start(tmp_path, *place)
+    reader = Broker(running.url).open()
     at = reader.read(0, 3000, 2_000).end
     assert 0 < at < 3000
     running.stop(number)
     again: list[RunningBroker] = []
 
     def start() -> None:
-        again.append(RunningBroker.start(tmp_path, "--console", "off", "--mqtt", address))
+        again.append(RunningBroker.start(tmp_path, *place))
 
     starting = threading.Thread(target=start)
     starting.start()

@@ -111,20 +111,18 @@ def test_a_password_is_in_no_plan(
 
 
 def test_a_stream_goes_on_when_the_broker_was_restarted(
-    spark: SparkSession, tmp_path: Path
+    spark: SparkSession, tmp_path: Path, address: str
 ) -> None:
     write_messages(tmp_path / "data" / "journal", 3000, segment_bytes=20_000)
-    brokers = [RunningBroker.start(tmp_path / "data", "--console", "off")]
-    address = f"{brokers[0].host}:{brokers[0].port}"
+    place = ("--console", "off", "--mqtt", address)
+    brokers = [RunningBroker.start(tmp_path / "data", *place)]
     seen: list[int] = []
 
     def take(batch: DataFrame, number: int) -> None:
         seen.extend(row.offset for row in batch.select("offset").collect())
         if number == 0:
             assert brokers[0].stop()[0] == 0
-            brokers.append(
-                RunningBroker.start(tmp_path / "data", "--console", "off", "--mqtt", address)
-            )
+            brokers.append(RunningBroker.start(tmp_path / "data", *place))
 
     stream = spark.readStream.format("slipring").option("maxMessagesPerTrigger", 1000)
     stream = stream.option("consumer", "stream").option("partitions", 2)
