@@ -1,107 +1,46 @@
-//! The bounds on what a client may do, what happens there, and how often that was.
+//! The bounds on what a client may do, what happens there, and how often that was. A bound stands in one
+//! place here: its field, its default, its name and how it is set come from the same line.
 
 use crate::Overflow;
 
-/// The bounds. Each says what happens when it is reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Connections at once; a further one is sent away (0x9c with another server, or 0x89).
-    pub connections: usize,
-    /// Sessions, connected or waiting for their client; a further one is refused (0x97).
-    pub sessions: usize,
-    /// Bytes of one packet; a larger one ends the connection (0x95).
-    pub packet_bytes: usize,
-    /// Bytes of the CONNECT packet, before anyone has proved who they are.
-    pub connect_bytes: usize,
-    /// Milliseconds from accepting a connection to its whole CONNECT and proof.
-    pub connect_ms: u64,
-    /// Seconds; a client that asks for more, or for none, is given this keep-alive.
-    pub keep_alive_s: u16,
-    /// Seconds a session is kept for a client that is away; more is cut to this.
-    pub session_expiry_s: u32,
-    /// Bytes of a client identifier (0x85).
-    pub client_id_bytes: usize,
-    /// Levels of a topic or a filter (0x90, 0x8f).
-    pub topic_levels: usize,
-    /// Bytes of a topic or a filter (0x90, 0x8f).
-    pub topic_bytes: usize,
-    /// User properties of one packet (0x97).
-    pub user_properties: usize,
-    /// Topic aliases of one connection, each way (0x94).
-    pub topic_aliases: u16,
-    /// Subscriptions of one client; a further one is refused (0x97).
-    pub subscriptions: usize,
-    /// QoS 2 messages a client may have unfinished (0x93).
-    pub receive_max: u16,
-    /// QoS 1 and 2 messages sent to a client and not settled; further ones wait in its queue.
-    pub inflight: usize,
-    /// QoS 1 and 2 messages that wait for one client; beyond it `qos12_full` acts.
-    pub queue_messages: usize,
-    /// Their bytes.
-    pub queue_bytes: usize,
-    /// Bytes of QoS 0 messages waiting for one client; beyond it `qos0_full` acts.
-    pub outbox_bytes: usize,
-    /// What happens to a client whose QoS 0 outbox is full.
-    pub qos0_full: Overflow,
-    /// What happens to a client whose QoS 1 and 2 queue is full.
-    pub qos12_full: Overflow,
-    /// Retained messages; a further topic is not retained (0x97).
-    pub retained_messages: usize,
-    /// Their bytes.
-    pub retained_bytes: usize,
-    /// Messages that wait for their first subscriber; a further one is refused (0x97), unless others of
-    /// lower priority can go.
-    pub waiting_messages: usize,
-    /// Their bytes.
-    pub waiting_bytes: usize,
-    /// Requests of readers on other machines that wait or are answered, of all clients; a further one
-    /// is told to ask again later.
-    pub journal_requests: usize,
-    /// Topics whose newest value is kept; further topics are carried, but not shown.
-    pub values: usize,
-    /// Parameters of the table; a further one is refused, with its whole declaration.
-    pub parameters: usize,
-    /// Streams; a further one is refused, with its whole declaration.
-    pub streams: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            connections: 10_000,
-            sessions: 100_000,
-            packet_bytes: 1 << 20,
-            connect_bytes: 16 << 10,
-            connect_ms: 10_000,
-            keep_alive_s: 3_600,
-            session_expiry_s: 7 * 24 * 3_600,
-            client_id_bytes: 256,
-            topic_levels: 32,
-            topic_bytes: 1_024,
-            user_properties: 64,
-            topic_aliases: 256,
-            subscriptions: 1_000,
-            receive_max: 1_024,
-            inflight: 1_024,
-            queue_messages: 100_000,
-            queue_bytes: 64 << 20,
-            outbox_bytes: 8 << 20,
-            qos0_full: Overflow::DropOldest,
-            qos12_full: Overflow::DropOldest,
-            retained_messages: 100_000,
-            retained_bytes: 256 << 20,
-            waiting_messages: 100_000,
-            waiting_bytes: 64 << 20,
-            journal_requests: 256,
-            values: 100_000,
-            parameters: 200_000,
-            streams: 1_000,
-        }
-    }
-}
-
 macro_rules! limits {
-    ($($name:ident = $text:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident, $key:ident: $type:ty = $default:expr;)*) => {
+        /// The bounds. Each says what happens when it is reached.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct Limits {
+            $($(#[$doc])* pub $key: $type,)*
+            /// What happens to a client whose QoS 0 outbox is full.
+            pub qos0_full: Overflow,
+            /// What happens to a client whose QoS 1 and 2 queue is full.
+            pub qos12_full: Overflow,
+        }
+
+        impl Default for Limits {
+            fn default() -> Self {
+                Self {
+                    $($key: $default,)*
+                    qos0_full: Overflow::DropOldest,
+                    qos12_full: Overflow::DropOldest,
+                }
+            }
+        }
+
+        impl Limits {
+            /// Sets a bound by its key in the configuration. False: there is no such key, or the
+            /// number is too large for it.
+            #[must_use]
+            pub fn set(&mut self, key: &str, number: u64) -> bool {
+                match key {
+                    $(stringify!($key) => match <$type>::try_from(number) {
+                        Ok(number) => self.$key = number,
+                        Err(_) => return false,
+                    },)*
+                    _ => return false,
+                }
+                true
+            }
+        }
+
         /// A limit that can be reached; its name is the configuration's key.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs, reason = "each is documented at its field of `Limits`")]
@@ -113,37 +52,106 @@ macro_rules! limits {
 
             /// The key it is set by.
             pub fn name(self) -> &'static str {
-                match self { $(Self::$name => $text,)* }
+                match self { $(Self::$name => stringify!($key),)* }
             }
         }
     };
 }
 
 limits! {
-    Connections = "connections";
-    Sessions = "sessions";
-    PacketBytes = "packet_bytes";
-    ConnectBytes = "connect_bytes";
-    ConnectMs = "connect_ms";
-    KeepAlive = "keep_alive_s";
-    SessionExpiry = "session_expiry_s";
-    ClientIdBytes = "client_id_bytes";
-    TopicLevels = "topic_levels";
-    TopicBytes = "topic_bytes";
-    UserProperties = "user_properties";
-    TopicAliases = "topic_aliases";
-    Subscriptions = "subscriptions";
-    ReceiveMax = "receive_max";
-    Inflight = "inflight";
-    QueueMessages = "queue_messages";
-    QueueBytes = "queue_bytes";
-    OutboxBytes = "outbox_bytes";
-    RetainedMessages = "retained_messages";
-    RetainedBytes = "retained_bytes";
-    WaitingMessages = "waiting_messages";
-    WaitingBytes = "waiting_bytes";
-    JournalRequests = "journal_requests";
-    Values = "values";
-    Parameters = "parameters";
-    Streams = "streams";
+    /// Connections at once; a further one is sent away (0x9c with another server, or 0x89).
+    Connections, connections: usize = 10_000;
+    /// Sessions, connected or waiting for their client; a further one is refused (0x97).
+    Sessions, sessions: usize = 100_000;
+    /// Bytes of one packet; a larger one ends the connection (0x95).
+    PacketBytes, packet_bytes: usize = 1 << 20;
+    /// Bytes of the CONNECT packet, before anyone has proved who they are.
+    ConnectBytes, connect_bytes: usize = 16 << 10;
+    /// Milliseconds from accepting a connection to its whole CONNECT and proof.
+    ConnectMs, connect_ms: u64 = 10_000;
+    /// Seconds; a client that asks for more, or for none, is given this keep-alive.
+    KeepAlive, keep_alive_s: u16 = 3_600;
+    /// Seconds a session is kept for a client that is away; more is cut to this.
+    SessionExpiry, session_expiry_s: u32 = 7 * 24 * 3_600;
+    /// Bytes of a client identifier (0x85).
+    ClientIdBytes, client_id_bytes: usize = 256;
+    /// Levels of a topic or a filter (0x90, 0x8f).
+    TopicLevels, topic_levels: usize = 32;
+    /// Bytes of a topic or a filter (0x90, 0x8f).
+    TopicBytes, topic_bytes: usize = 1_024;
+    /// User properties of one packet (0x97).
+    UserProperties, user_properties: usize = 64;
+    /// Topic aliases of one connection, each way (0x94).
+    TopicAliases, topic_aliases: u16 = 256;
+    /// Subscriptions of one client; a further one is refused (0x97).
+    Subscriptions, subscriptions: usize = 1_000;
+    /// QoS 2 messages a client may have unfinished (0x93).
+    ReceiveMax, receive_max: u16 = 1_024;
+    /// QoS 1 and 2 messages sent to a client and not settled; further ones wait in its queue.
+    Inflight, inflight: usize = 1_024;
+    /// QoS 1 and 2 messages that wait for one client; beyond it `qos12_full` acts.
+    QueueMessages, queue_messages: usize = 100_000;
+    /// Their bytes.
+    QueueBytes, queue_bytes: usize = 64 << 20;
+    /// Bytes of QoS 0 messages waiting for one client; beyond it `qos0_full` acts.
+    OutboxBytes, outbox_bytes: usize = 8 << 20;
+    /// Retained messages; a further topic is not retained (0x97).
+    RetainedMessages, retained_messages: usize = 100_000;
+    /// Their bytes.
+    RetainedBytes, retained_bytes: usize = 256 << 20;
+    /// Messages that wait for their first subscriber; a further one is refused (0x97), unless others of
+    /// lower priority can go.
+    WaitingMessages, waiting_messages: usize = 100_000;
+    /// Their bytes.
+    WaitingBytes, waiting_bytes: usize = 64 << 20;
+    /// Requests of readers on other machines that wait or are answered, of all clients; a further one
+    /// is told to ask again later.
+    JournalRequests, journal_requests: usize = 256;
+    /// Topics whose newest value is kept; further topics are carried, but not shown.
+    Values, values: usize = 100_000;
+    /// Parameters of the table; a further one is refused, with its whole declaration.
+    Parameters, parameters: usize = 200_000;
+    /// Streams; a further one is refused, with its whole declaration.
+    Streams, streams: usize = 1_000;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = include_str!("../../../docs/limits.md");
+
+    /// The keys and defaults of the page's first table that are numbers.
+    fn told() -> Vec<(&'static str, u64)> {
+        let rows = PAGE.split("\n\n").find(|part| part.starts_with("| key")).expect("a table");
+        let cells = rows.lines().map(|line| line.split('|').map(str::trim).collect::<Vec<_>>());
+        let number = |text: &str| text.replace(',', "").parse().ok();
+        cells.filter_map(|row| Some((row[1].trim_matches('`'), number(row[2])?))).collect()
+    }
+
+    #[test]
+    fn the_page_of_the_limits_has_each_with_its_default() {
+        let keys: Vec<&str> = told().iter().map(|(key, _)| *key).collect();
+        assert_eq!(keys, Limit::ALL.iter().map(|limit| limit.name()).collect::<Vec<_>>());
+        for (key, default) in told() {
+            let mut limits = Limits::default();
+            assert!(limits.set(key, default), "{key}");
+            assert_eq!(limits, Limits::default(), "{key}");
+        }
+    }
+
+    #[test]
+    fn a_bound_is_set_by_its_key() {
+        let mut limits = Limits::default();
+        assert!(limits.set("keep_alive_s", 7));
+        assert_eq!(limits, Limits { keep_alive_s: 7, ..Limits::default() });
+    }
+
+    #[test]
+    fn what_is_no_key_or_too_large_is_not_set() {
+        let mut limits = Limits::default();
+        assert!(!limits.set("nonsense", 1));
+        assert!(!limits.set("keep_alive_s", 1 << 16));
+        assert_eq!(limits, Limits::default());
+    }
 }

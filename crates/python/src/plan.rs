@@ -4,80 +4,32 @@ use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
 use slipring_core::{
-    Authentication, DurabilityRule, JournalRule, Limits, Overflow, Retention, TableRules, Users,
-    Verifier,
+    Authentication, DurabilityRule, JournalRule, Limit, Limits, Overflow, Retention, TableRules,
+    Users, Verifier,
 };
 
 pyo3::import_exception!(slipring.errors, PlanError);
 
-/// The bounds as a dictionary, with the keys of the configuration.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-struct LimitsDict {
-    connections: usize,
-    sessions: usize,
-    packet_bytes: usize,
-    connect_bytes: usize,
-    connect_ms: u64,
-    keep_alive_s: u16,
-    session_expiry_s: u32,
-    client_id_bytes: usize,
-    topic_levels: usize,
-    topic_bytes: usize,
-    user_properties: usize,
-    topic_aliases: u16,
-    subscriptions: usize,
-    receive_max: u16,
-    inflight: usize,
-    queue_messages: usize,
-    queue_bytes: usize,
-    outbox_bytes: usize,
-    qos0_full: String,
-    qos12_full: String,
-    retained_messages: usize,
-    retained_bytes: usize,
-    waiting_messages: usize,
-    waiting_bytes: usize,
-    journal_requests: usize,
-    values: usize,
-    parameters: usize,
-    streams: usize,
-}
+/// The bounds, from a dictionary with all keys of the configuration.
+struct LimitsDict(Limits);
 
-impl TryFrom<LimitsDict> for Limits {
+impl<'py> FromPyObject<'_, 'py> for LimitsDict {
     type Error = PyErr;
 
-    fn try_from(limits: LimitsDict) -> PyResult<Self> {
-        Ok(Self {
-            connections: limits.connections,
-            sessions: limits.sessions,
-            packet_bytes: limits.packet_bytes,
-            connect_bytes: limits.connect_bytes,
-            connect_ms: limits.connect_ms,
-            keep_alive_s: limits.keep_alive_s,
-            session_expiry_s: limits.session_expiry_s,
-            client_id_bytes: limits.client_id_bytes,
-            topic_levels: limits.topic_levels,
-            topic_bytes: limits.topic_bytes,
-            user_properties: limits.user_properties,
-            topic_aliases: limits.topic_aliases,
-            subscriptions: limits.subscriptions,
-            receive_max: limits.receive_max,
-            inflight: limits.inflight,
-            queue_messages: limits.queue_messages,
-            queue_bytes: limits.queue_bytes,
-            outbox_bytes: limits.outbox_bytes,
-            qos0_full: overflow(&limits.qos0_full)?,
-            qos12_full: overflow(&limits.qos12_full)?,
-            retained_messages: limits.retained_messages,
-            retained_bytes: limits.retained_bytes,
-            waiting_messages: limits.waiting_messages,
-            waiting_bytes: limits.waiting_bytes,
-            journal_requests: limits.journal_requests,
-            values: limits.values,
-            parameters: limits.parameters,
-            streams: limits.streams,
-        })
+    fn extract(values: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let text = |key: &str| values.get_item(key)?.extract::<String>();
+        let mut limits = Limits {
+            qos0_full: overflow(&text("qos0_full")?)?,
+            qos12_full: overflow(&text("qos12_full")?)?,
+            ..Limits::default()
+        };
+        for key in Limit::ALL.iter().map(|limit| limit.name()) {
+            let number = values.get_item(key)?.extract()?;
+            if !limits.set(key, number) {
+                return Err(PlanError::new_err(format!("limits.{key} cannot be {number}")));
+            }
+        }
+        Ok(Self(limits))
     }
 }
 
@@ -169,8 +121,8 @@ impl Plan {
     ) -> PyResult<Self> {
         let users = make_users(users)?;
         Ok(Self(slipring_core::Plan {
-            limits: limits.try_into()?,
-            listeners: listeners.into_iter().map(Limits::try_from).collect::<PyResult<_>>()?,
+            limits: limits.0,
+            listeners: listeners.into_iter().map(|limits| limits.0).collect(),
             server_reference,
             sys_interval_s,
             table: table.into(),

@@ -4,6 +4,7 @@ import { valueText } from "../model/parameter-value.ts";
 import { condition } from "../model/parameter-wording.ts";
 import { age, legible, UNKNOWN } from "../model/wording.ts";
 import { element, setData, setText, setTitle } from "./page.ts";
+import { cell } from "./rows-panel.ts";
 import { Spark } from "./spark.ts";
 
 export class ParameterRow {
@@ -53,11 +54,4 @@ export class ParameterRow {
     setText(this.#state, text);
     setTitle(this.#state, text);
   }
-}
-
-function cell(field: string): HTMLSpanElement {
-  const made = element("span", `cell-${field}`);
-  made.role = "gridcell";
-  made.dataset["field"] = field;
-  return made;
 }

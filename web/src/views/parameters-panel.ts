@@ -4,12 +4,22 @@ import type { ParameterRecord, ParameterStore } from "../model/parameter-store.t
 import { details, extent, inflow } from "../model/parameter-wording.ts";
 import { legible } from "../model/wording.ts";
 import { explainNoParameterMatches, explainNoParameters } from "./empty-states.ts";
-import { explain, part, setText } from "./page.ts";
+import { explain, setText } from "./page.ts";
 import { ParameterRow } from "./parameter-row.ts";
-import { RowWindow } from "./row-window.ts";
+import { RowsPanel } from "./rows-panel.ts";
 
 /** What the broker takes at most. */
 export const SEARCH_MAX = 1_000;
+
+const WORDS = {
+  id: "parameters",
+  title: "Parameters",
+  search: "Search parameters",
+  placeholder: "Search: rpm, or gripen/+/engine/#",
+  columnsClass: "parameter-row",
+  columns: ["Parameter", "Value", "Unit", "Age", "State", "Last minute"],
+  keys: "Arrow keys choose a row, Enter tells all about it.",
+};
 
 export interface ParametersActions {
   search: (text: string) => void;
@@ -17,62 +27,38 @@ export interface ParametersActions {
 }
 
 export class ParametersPanel {
-  readonly #scroll = part("parameters-scroll");
-  readonly #search = part<HTMLInputElement>("parameters-search");
-  readonly #count = part("parameters-count");
-  readonly #inflow = part("parameters-inflow");
-  readonly #empty = part("parameters-empty");
-  readonly #detail = part("parameters-detail");
-  readonly #rows: RowWindow<ParameterRecord, ParameterRow>;
+  readonly #panel: RowsPanel<ParameterRecord, ParameterRow>;
+  readonly #inflow: HTMLElement;
   #revision = -1;
   #now_ms = 0;
 
-  constructor(actions: ParametersActions) {
-    this.#search.maxLength = SEARCH_MAX;
-    this.#rows = new RowWindow<ParameterRecord, ParameterRow>({
-      scroll: this.#scroll,
-      sizer: part("parameters-sizer"),
+  constructor({ search, moved }: ParametersActions) {
+    this.#panel = new RowsPanel<ParameterRecord, ParameterRow>(WORDS, {
       make: () => new ParameterRow(),
       draw: (row, record, index, active) => row.render(record, index, active, this.#now_ms),
-      chosen: (record) => this.#describe(record),
-      moved: actions.moved,
+      chosen: ({ definition }) => this.#panel.tell(`${legible(definition.name)}: ${details(definition)}`),
+      moved,
     });
-    this.#search.addEventListener("input", () => {
-      this.#rows.toTop();
-      actions.search(this.search);
-    });
+    this.#inflow = this.#panel.note("inflow");
+    this.#panel.search.maxLength = SEARCH_MAX;
+    this.#panel.search.addEventListener("input", () => search(this.search));
   }
 
   /** What a person looks for now. */
   get search(): string {
-    return this.#search.value;
+    return this.#panel.search.value;
   }
 
   render(store: ParameterStore, latest: LiveMessage | null, now_ms: number): void {
     this.#now_ms = now_ms;
-    if (this.#revision !== store.revision) this.#rows.show(store.rows);
+    if (this.#revision !== store.revision) this.#panel.show(store.rows);
     this.#revision = store.revision;
-    setText(this.#count, extent(store.latest, this.#rows.length));
     setText(this.#inflow, latest ? inflow(latest.table) : "");
-    this.#renderEmpty(store, latest);
-    this.#rows.render();
-  }
-
-  #renderEmpty(store: ParameterStore, latest: LiveMessage | null): void {
-    const nothing = this.#rows.length === 0;
-    this.#scroll.hidden = nothing;
-    this.#empty.hidden = !nothing;
-    this.#search.disabled = store.latest !== null && store.latest.parameters === 0;
-    if (!nothing) return;
-    this.#detail.hidden = true;
-    if (store.latest === null || latest === null) explain(this.#empty, "Waiting for the broker.");
-    else if (store.latest.parameters > 0) explainNoParameterMatches(this.#empty);
-    else explainNoParameters(this.#empty, latest);
-  }
-
-  /** In words, so that what a pointer finds in titles is there for the keyboard, too. */
-  #describe({ definition }: ParameterRecord): void {
-    this.#detail.hidden = false;
-    setText(this.#detail, `${legible(definition.name)}: ${details(definition)}`);
+    this.#panel.search.disabled = store.latest?.parameters === 0;
+    this.#panel.render(extent(store.latest, this.#panel.length), (node) => {
+      if (store.latest === null || latest === null) explain(node, "Waiting for the broker.");
+      else if (store.latest.parameters > 0) explainNoParameterMatches(node);
+      else explainNoParameters(node, latest);
+    });
   }
 }

@@ -2,6 +2,7 @@
 import type { TopicRecord } from "../model/value-store.ts";
 import { age, legible, payload, perSecond } from "../model/wording.ts";
 import { element, setData, setText, setTitle } from "./page.ts";
+import { cell } from "./rows-panel.ts";
 
 /** Faster values would only flicker. */
 const FLASH_PER_SECOND_MAX = 1;
@@ -77,11 +78,4 @@ export class ValueRow {
     if (per_second > FLASH_PER_SECOND_MAX || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
     this.#value.animate([{ backgroundColor: "var(--flash)" }, { backgroundColor: "transparent" }], FLASH_MS);
   }
-}
-
-function cell(field: string): HTMLSpanElement {
-  const made = element("span", `cell-${field}`);
-  made.role = "gridcell";
-  made.dataset["field"] = field;
-  return made;
 }
