@@ -197,7 +197,7 @@ mod tests {
             let definition = Definition::from_json("{\"type\":\"f64\"}").unwrap();
             let asked: Vec<_> =
                 names.iter().map(|name| ((*name).to_owned(), definition.clone())).collect();
-            let declared = self.registry.declare(1, &asked, &Bounds::default()).unwrap();
+            let declared = self.registry.declare(1, "c", &asked, &Bounds::default()).unwrap();
             self.note(&declared.change);
         }
 
@@ -275,7 +275,7 @@ mod tests {
         let end = world.journal.status().next_offset;
         world.journal.retire(&rules, end, 0).unwrap();
         assert!(Reader::open(&world.folder).unwrap().first_offset() > 0, "something is gone");
-        let (change, _) = world.registry.remove(1, &["a"]);
+        let (change, _) = world.registry.remove(1, &["a"], false);
         world.note(&change);
         assert_eq!(world.names(), ["b"]);
         let entries = journal_table(&world.folder).unwrap().entries.unwrap();

@@ -273,6 +273,7 @@ impl Broker {
                 registry.sessions.remove(&client.name);
             }
         }
+        self.forget_publisher(client.key);
         self.unsubscribe(client, state.session.filters());
         // Publishers may keep a route to it for a while; its messages go now.
         client.outgoing().end();

@@ -22,8 +22,9 @@ const CHANGES: &str = "$slipring/streams/changes";
 
 /// The streams, and what is known of them without their lock.
 pub(crate) struct SharedStreams {
-    // A lock: taken for each chunk, for each reader that catches up, and when somebody declares,
-    // subscribes or goes. Taken after a client's state and before its outgoing messages.
+    // A lock: taken for each chunk, for each reader that catches up, and when somebody declares (a
+    // parameter, too), subscribes or goes. Taken after a client's state, before the table's lock and
+    // a client's outgoing messages.
     inner: Mutex<Inner>,
     /// Whether there is any stream or reader; while there is none, nothing here costs a lock.
     used: AtomicBool,
@@ -41,7 +42,7 @@ struct Counters {
     lost: AtomicU64,
 }
 
-struct Inner {
+pub(crate) struct Inner {
     streams: Streams,
     /// Who reads, by session.
     clients: HashMap<u64, Arc<Client>>,
@@ -61,6 +62,12 @@ impl SharedStreams {
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The names of the streams. While they are held, none is added: a name is of a parameter or of a
+    /// stream, never of both.
+    pub fn names(&self) -> MutexGuard<'_, Inner> {
+        self.lock()
     }
 
     /// The stream that has this topic.
@@ -236,6 +243,11 @@ impl Broker {
 }
 
 impl Inner {
+    /// Whether a stream has this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.streams.catalog().index_of(name).is_some()
+    }
+
     /// Gives a reader what it is behind with; the rest when its connection has written that.
     fn serve(&mut self, broker: &Broker, session: u64, post: &mut Post) {
         let Some(client) = self.clients.get(&session).cloned() else { return };

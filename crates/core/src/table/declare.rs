@@ -40,11 +40,12 @@ enum Place {
 }
 
 impl Registry {
-    /// Makes a session a publisher of these parameters; those that are not there yet are added. All of
-    /// them, or none and why.
+    /// Makes a session a publisher of these parameters, whose client is called so; those that are not
+    /// there yet are added. All of them, or none and why.
     pub fn declare(
         &mut self,
         session: u64,
+        client: &str,
         asked: &[(String, Definition)],
         bounds: &Bounds,
     ) -> Result<Declared, Vec<Problem>> {
@@ -52,17 +53,18 @@ impl Registry {
             .zip(asked)
             .map(|(at, (name, definition))| Asked { at, name, definition })
             .collect();
-        self.declare_asked(session, &asked, bounds)
+        self.declare_asked(session, client, &asked, bounds)
     }
 
     pub(super) fn declare_asked(
         &mut self,
         session: u64,
+        client: &str,
         asked: &[Asked<'_>],
         bounds: &Bounds,
     ) -> Result<Declared, Vec<Problem>> {
         let places = self.places(session, asked, bounds)?;
-        Ok(self.enter(session, asked, &places))
+        Ok(self.enter(session, client, asked, &places))
     }
 
     /// Everything that is wrong with these. Changes nothing.
@@ -160,7 +162,13 @@ impl Registry {
         Err(asked.first().map(|one| one.problem(Code::Full, text)).into_iter().collect())
     }
 
-    fn enter(&mut self, session: u64, asked: &[Asked<'_>], places: &[Place]) -> Declared {
+    fn enter(
+        &mut self,
+        session: u64,
+        client: &str,
+        asked: &[Asked<'_>],
+        places: &[Place],
+    ) -> Declared {
         let (mut added, mut changed, mut revived) = (Vec::new(), Vec::new(), Vec::new());
         for (one, place) in asked.iter().zip(places) {
             match place {
@@ -173,7 +181,7 @@ impl Registry {
             self.entries.put(index, one.name, definition).expect("its place was looked for");
             *self.tree.place(one.name) = Some(index);
         }
-        self.publishers.enter(session, &indices_of(places));
+        self.publishers.enter(session, client, &indices_of(places));
         let change = Change {
             added: sorted(added),
             changed: sorted(changed),
@@ -194,7 +202,7 @@ impl Place {
 }
 
 impl Asked<'_> {
-    fn problem(&self, code: Code, message: impl Into<String>) -> Problem {
+    pub fn problem(&self, code: Code, message: impl Into<String>) -> Problem {
         Problem::new(self.at, self.name, code, message)
     }
 

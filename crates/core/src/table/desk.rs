@@ -4,28 +4,43 @@ use serde::Serialize;
 use slipring_wire::frame::RangeSet;
 
 use super::answer::{Found, Removed, Selected, WithErrors, json, listing, pairs, parameter};
+use super::current::Current;
 use super::declare::Declared;
 use super::lists::Lists;
 use super::problem::{Code, PROBLEMS_MAX, Problem, Refusal};
 use super::registry::{Bounds, Change, Registry};
 use super::request::{Declaration, Request, Wanted};
+use super::values;
 
 /// Bytes of one index in an answer, at most, with its comma.
 const INDEX_BYTES: usize = 8;
 /// Bytes of an answer that are not indices, errors or parameters, at most.
 const FRAME_BYTES: usize = 160;
 
-/// Where one client's requests are answered.
+const A_STREAM: &str = "a stream has this name; take another one";
+
+/// Where requests are answered.
 #[derive(Debug)]
 pub struct Desk<'a> {
     /// The parameters.
     pub registry: &'a mut Registry,
     /// Lists that clients chose.
     pub lists: &'a mut Lists,
-    /// How much there may be.
-    pub bounds: &'a Bounds,
-    /// Who asks.
+    /// The newest values.
+    pub current: &'a Current,
+}
+
+/// Who asks, and what an answer has to keep to.
+#[derive(Clone, Copy)]
+pub struct Asking<'a> {
+    /// The session.
     pub session: u64,
+    /// The client identifier, told to others.
+    pub client: &'a str,
+    /// How much there may be.
+    pub bounds: Bounds,
+    /// Whether a name is a stream's.
+    pub is_stream: &'a dyn Fn(&str) -> bool,
     /// Bytes of an answer, at most.
     pub answer_bytes_max: usize,
 }
@@ -42,35 +57,30 @@ pub struct Outcome {
 }
 
 impl Desk<'_> {
-    /// Reads a request, does what it asks, and answers.
-    pub fn answer(&mut self, name: &str, body: &[u8]) -> Outcome {
-        match Request::parse(name, body) {
-            Ok(request) => self.act(request),
-            Err(refusal) => self.refuse(&refusal),
-        }
-    }
-
-    /// Does what a request asks, and answers.
-    pub fn act(&mut self, request: Request) -> Outcome {
-        let answered = if self.answer_bytes_max < FRAME_BYTES {
-            Err(self.too_large(FRAME_BYTES))
-        } else {
-            match request {
-                Request::Declare(declaration) => self.declare(declaration),
-                Request::Find { names } => self.find(&names),
-                Request::List { filter, from, count } => self.list(&filter, from, count),
-                Request::Remove { names } => self.remove(&names),
-                Request::Select(wanted) => self.select(&wanted),
-            }
-        };
+    /// Does what a request asks, if it could be read, and answers.
+    pub fn answer(&mut self, request: Result<Request, Refusal>, asking: &Asking<'_>) -> Outcome {
+        let answered = request.and_then(|request| {
+            asking.expect(FRAME_BYTES)?;
+            self.act(request, asking)
+        });
         match answered {
             Ok((answer, change)) => Outcome { answer, change, refused: None },
-            Err(refusal) => self.refuse(&refusal),
+            Err(refusal) => refusal.outcome(asking.answer_bytes_max),
         }
     }
 
-    fn refuse(&self, refusal: &Refusal) -> Outcome {
-        refusal.outcome(self.answer_bytes_max)
+    fn act(&mut self, request: Request, asking: &Asking<'_>) -> Answered {
+        let answer = match request {
+            Request::Declare(declaration) => return self.declare(declaration, asking),
+            Request::Remove { names, force } => return self.remove(&names, force, asking),
+            Request::Find { names } => self.find(&names, asking),
+            Request::List { filter, from, count } => self.list(&filter, from, count, asking),
+            Request::Select(wanted) => self.select(&wanted, asking),
+            Request::Values(question) => {
+                values::show(self.registry, self.current, &question, asking.answer_bytes_max)
+            }
+        };
+        answer.map(|answer| (answer, Change::default()))
     }
 }
 
@@ -85,16 +95,17 @@ impl Refusal {
 type Answered = Result<(Vec<u8>, Change), Refusal>;
 
 impl Desk<'_> {
-    fn declare(&mut self, mut declaration: Declaration) -> Answered {
+    fn declare(&mut self, mut declaration: Declaration, asking: &Asking<'_>) -> Answered {
+        let Asking { session, client, bounds, .. } = asking;
         let mut problems = std::mem::take(&mut declaration.problems);
         let asked = declaration.asked();
-        if !problems.is_empty() {
-            problems.append(&mut self.registry.problems(self.session, &asked, self.bounds));
-        }
-        self.expect(FRAME_BYTES + INDEX_BYTES * asked.len())?;
+        asking.expect(FRAME_BYTES + INDEX_BYTES * asked.len())?;
+        let streams = asked.iter().filter(|one| (asking.is_stream)(one.name));
+        problems.extend(streams.map(|one| one.problem(Code::Clash, A_STREAM)));
         let declared = if problems.is_empty() {
-            self.registry.declare_asked(self.session, &asked, self.bounds)
+            self.registry.declare_asked(*session, client, &asked, bounds)
         } else {
+            problems.append(&mut self.registry.problems(*session, &asked, bounds));
             Err(problems)
         };
         match declared {
@@ -109,11 +120,11 @@ impl Desk<'_> {
         }
     }
 
-    fn find(&self, names: &[String]) -> Answered {
+    fn find(&self, names: &[String], asking: &Asking<'_>) -> Result<Vec<u8>, Refusal> {
         let (indices, errors) = self.look_up(names);
         let (table, revision) = (self.registry.id(), self.registry.revision());
         let found = Found { table, revision, indices };
-        self.with_errors(&found, &errors).map(|answer| (answer, Change::default()))
+        asking.with_errors(&found, &errors)
     }
 
     fn look_up(&self, names: &[String]) -> (Vec<Option<u32>>, Vec<Problem>) {
@@ -126,7 +137,13 @@ impl Desk<'_> {
         (indices, errors)
     }
 
-    fn list(&self, filter: &str, from: u32, count: usize) -> Answered {
+    fn list(
+        &self,
+        filter: &str,
+        from: u32,
+        count: usize,
+        asking: &Asking<'_>,
+    ) -> Result<Vec<u8>, Refusal> {
         let chosen = (filter != "#").then(|| self.registry.matching(filter));
         let is_chosen = |index: u32| chosen.as_ref().is_none_or(|set| set.contains(index));
         let (mut parameters, mut bytes, mut next) = (Vec::new(), FRAME_BYTES, None);
@@ -135,25 +152,25 @@ impl Desk<'_> {
             let text = parameter(index, entry, false);
             bytes += text.len() + 1;
             if parameters.is_empty() {
-                self.expect(bytes)?;
+                asking.expect(bytes)?;
             }
-            if parameters.len() == count || bytes > self.answer_bytes_max {
+            if parameters.len() == count || bytes > asking.answer_bytes_max {
                 next = Some(index);
                 break;
             }
             parameters.push(text);
         }
         let (table, revision) = (self.registry.id(), self.registry.revision());
-        Ok((listing(table, revision, next, &parameters), Change::default()))
+        Ok(listing(table, revision, next, &parameters))
     }
 
-    fn remove(&mut self, names: &[String]) -> Answered {
-        let (change, errors) = self.registry.remove(self.session, names);
+    fn remove(&mut self, names: &[String], force: bool, asking: &Asking<'_>) -> Answered {
+        let (change, errors) = self.registry.remove(asking.session, names, force);
         let removed = Removed { removed: change.removed.len(), revision: self.registry.revision() };
-        self.with_errors(&removed, &errors).map(|answer| (answer, change))
+        asking.with_errors(&removed, &errors).map(|answer| (answer, change))
     }
 
-    fn select(&mut self, wanted: &Wanted) -> Answered {
+    fn select(&mut self, wanted: &Wanted, asking: &Asking<'_>) -> Result<Vec<u8>, Refusal> {
         let (indices, errors) = match wanted {
             Wanted::Names(names) => self.look_up(names),
             Wanted::Filters(_) => (Vec::new(), Vec::new()),
@@ -172,15 +189,17 @@ impl Desk<'_> {
         let indices = matches!(wanted, Wanted::Names(_)).then_some(indices);
         let size =
             INDEX_BYTES * indices.as_ref().map_or(0, Vec::len) + 2 * INDEX_BYTES * set.ranges();
-        self.expect(FRAME_BYTES + size)?;
+        asking.expect(FRAME_BYTES + size)?;
         let ranges = pairs(&set);
         let list = self.lists.put(table, set);
         let selection = list.map_err(|full| Refusal::new(Code::Full, full.to_string()))?;
         let chosen =
             Selected { table, revision, selection: selection.to_string(), indices, ranges };
-        self.with_errors(&chosen, &errors).map(|answer| (answer, Change::default()))
+        asking.with_errors(&chosen, &errors)
     }
+}
 
+impl Asking<'_> {
     /// An answer with its errors, as many as there is room for.
     fn with_errors<T: Serialize>(
         &self,

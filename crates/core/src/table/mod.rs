@@ -33,7 +33,7 @@ pub use answer::{Event, told};
 pub use current::{Arrival, Current, CurrentView};
 pub use declare::Declared;
 pub use definition::{AlarmLimits, Definition, ParameterKind};
-pub use desk::{Desk, Outcome};
+pub use desk::{Asking, Desk, Outcome};
 pub use entries::{Entries, Entry, INDICES_MAX};
 pub use groups::{Choice, First, Groups, Scene, frame_topic};
 pub use labels::Labels;
@@ -47,6 +47,7 @@ pub use registry::{Bounds, Change, Registry};
 pub use request::{Declaration, Request, Wanted};
 pub use stale::Silence;
 pub use text::{Plain, json, text};
+pub use values::Question;
 pub use whole::{Chosen, SampleRefused, Table, refusal_told};
 
 use crate::Millis;

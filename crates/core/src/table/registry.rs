@@ -7,7 +7,7 @@ use slipring_wire::frame::{Kind, RangeSet};
 use super::Names;
 use super::definition::Definition;
 use super::entries::{Entries, Entry};
-use super::problem::{Code, Problem};
+use super::problem::{Code, PROBLEMS_MAX, Problem};
 use super::publishers::Publishers;
 use crate::topics::Topics;
 
@@ -132,9 +132,20 @@ impl Registry {
         self.tree.matches_any(filter)
     }
 
-    /// A session is gone; the parameters that nobody publishes any more.
-    pub fn leave(&mut self, session: u64) -> RangeSet {
-        self.publishers.leave(session)
+    /// A session's client is gone; the parameters that nobody publishes any more. What it declared
+    /// stays its own if the session is kept.
+    pub fn leave(&mut self, session: u64, is_kept: bool) -> RangeSet {
+        self.publishers.leave(session, is_kept)
+    }
+
+    /// A session's client is back, and publishes what it declared.
+    pub fn come_back(&mut self, session: u64) {
+        self.publishers.come_back(session);
+    }
+
+    /// A session whose client is away is over: what it declared is its own no more.
+    pub fn forget_session(&mut self, session: u64) {
+        self.publishers.forget_session(session);
     }
 
     /// Whether a session has declared all of these; else the first index that it has not.
@@ -146,13 +157,27 @@ impl Registry {
         self.publishers.may_publish(session, ranges)
     }
 
-    /// Removes parameters, except those that are not there and those that others publish. They are
-    /// remembered: a name that is declared again with the same type has its old index.
-    pub fn remove<N: AsRef<str>>(&mut self, session: u64, names: &[N]) -> (Change, Vec<Problem>) {
+    /// Removes parameters, except those that are not there and, without `force`, those that others
+    /// publish. They are remembered: a name that is declared again with the same type has its old
+    /// index.
+    pub fn remove<N: AsRef<str>>(
+        &mut self,
+        session: u64,
+        names: &[N],
+        force: bool,
+    ) -> (Change, Vec<Problem>) {
         let (mut indices, mut problems) = (Vec::new(), Vec::new());
         for (at, name) in names.iter().enumerate() {
-            match self.removable(session, at, name.as_ref()) {
-                Ok(index) => indices.push(index),
+            match self.find(at, name.as_ref()) {
+                Ok(index) if force || self.publishers.others(session, index) == 0 => {
+                    indices.push(index);
+                }
+                // Who it is takes a search, so only those that are told say it.
+                Ok(index) if problems.len() < PROBLEMS_MAX => {
+                    let text = self.publishers.told(session, index);
+                    problems.push(Problem::new(at, name.as_ref(), Code::Published, text));
+                }
+                Ok(_) => problems.push(Problem::new(at, name.as_ref(), Code::Published, "")),
                 Err(problem) => problems.push(problem),
             }
         }
@@ -160,6 +185,7 @@ impl Registry {
         indices.sort_unstable();
         let removed: RangeSet = indices.into_iter().collect();
         removed.indices().for_each(|index| self.take_out(index));
+        self.publishers.forget(&removed);
         let change = Change { removed, ..Change::default() };
         self.revise(&change);
         (change, problems)
@@ -168,21 +194,7 @@ impl Registry {
     fn take_out(&mut self, index: u32) {
         if let Some(entry) = self.entries.get(index) {
             self.tree.remove(&entry.name);
-            self.publishers.forget(index);
             self.entries.remove(index);
-        }
-    }
-
-    fn removable(&self, session: u64, at: usize, name: &str) -> Result<u32, Problem> {
-        let index = self.find(at, name)?;
-        match self.publishers.others(session, index) {
-            0 => Ok(index),
-            others => {
-                let who = if others == 1 { "another client" } else { "other clients" };
-                let text =
-                    format!("{who} ({others}) publish it now; it can go when they have gone");
-                Err(Problem::new(at, name, Code::Published, text))
-            }
         }
     }
 

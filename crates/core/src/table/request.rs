@@ -10,6 +10,7 @@ use super::declare::Asked;
 use super::definition::Definition;
 use super::problem::{Code, Problem, Refusal, shown};
 use super::spoken::Read;
+use super::values::Question;
 
 /// Parameters in an answer to `list` when nothing is said.
 const LISTED: usize = 1_000;
@@ -40,9 +41,13 @@ pub enum Request {
     Remove {
         /// Full names.
         names: Vec<String>,
+        /// Also those that others publish.
+        force: bool,
     },
     /// A list to subscribe to.
     Select(Wanted),
+    /// The newest values.
+    Values(Question),
 }
 
 /// Parameters to declare, and those that could not be read.
@@ -89,6 +94,14 @@ struct NamesBody {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "names such as {\"names\": [\"pump/7/rpm\"]}")]
+struct RemoveBody {
+    names: Vec<String>,
+    #[serde(default)]
+    force: bool,
+}
+
+#[derive(Deserialize)]
 #[serde(default, deny_unknown_fields, expecting = "an object such as {\"filter\": \"pump/#\"}")]
 struct ListBody {
     filter: String,
@@ -121,8 +134,11 @@ impl Request {
                 filter_problem(0, &filter).map_or(Ok(()), |problem| refuse(vec![problem]))?;
                 Ok(Self::List { filter, from, count: count.max(1) })
             }
-            "remove" => parse(body).map(|NamesBody { names }| Self::Remove { names }),
+            "remove" => {
+                parse(body).map(|RemoveBody { names, force }| Self::Remove { names, force })
+            }
             "select" => parse_wanted(body).map(Self::Select),
+            "values" => Question::parse(body).map(Self::Values),
             _ => {
                 let name = shown(name);
                 let text = format!(
@@ -135,11 +151,11 @@ impl Request {
     }
 }
 
-fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Refusal> {
+pub(super) fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Refusal> {
     serde_json::from_slice(body).map_err(|error| Refusal::new(Code::Malformed, error.to_string()))
 }
 
-fn refuse(problems: Vec<Problem>) -> Result<(), Refusal> {
+pub(super) fn refuse(problems: Vec<Problem>) -> Result<(), Refusal> {
     Refusal::of(problems).map_or(Ok(()), Err)
 }
 
@@ -214,7 +230,7 @@ fn parse_wanted(body: &[u8]) -> Result<Wanted, Refusal> {
     }
 }
 
-fn filter_problem(at: usize, filter: &str) -> Option<Problem> {
+pub(super) fn filter_problem(at: usize, filter: &str) -> Option<Problem> {
     let error = check_filter(filter).err()?;
     Some(Problem::new(at, filter, Code::Filter, error.to_string()))
 }

@@ -1,93 +1,86 @@
 //! The request for values: what the table has now, for whoever asks once.
 
 use serde::Deserialize;
-use slipring_wire::check_filter;
 use slipring_wire::frame::{RangeSet, Sample};
 
 use super::answer::json as to_json;
-use super::desk::Outcome;
 use super::problem::{Code, PROBLEMS_MAX, Problem, Refusal};
-use super::registry::Change;
+use super::request::{filter_problem, parse, refuse};
 use super::text::json;
 use super::{Current, Registry};
 
 /// Values in an answer when nothing is said.
 const SHOWN: usize = 1_000;
-/// Bytes of an answer that are not values, at most; of each value's place, too.
+/// Bytes of an answer that are not values or errors, at most.
 const FRAME_BYTES: usize = 200;
 
-#[derive(Deserialize)]
+/// Which values are asked for: of names, or of what a filter matches.
+#[derive(Clone, Debug, Deserialize)]
 #[serde(
     default,
     deny_unknown_fields,
     expecting = "names or a filter such as {\"filter\": \"pump/#\"}"
 )]
-struct Body {
+pub struct Question {
     names: Option<Vec<String>>,
-    filter: String,
+    filter: Option<String>,
     from: u32,
     count: usize,
 }
 
-impl Default for Body {
+impl Default for Question {
     fn default() -> Self {
-        Self { names: None, filter: "#".to_owned(), from: 0, count: SHOWN }
+        Self { names: None, filter: None, from: 0, count: SHOWN }
     }
 }
 
-/// Answers with the newest values of some parameters. One that never had a value is not among them.
-pub(super) fn answer(
+impl Question {
+    pub(super) fn parse(body: &[u8]) -> Result<Self, Refusal> {
+        let question: Self = if body.is_empty() { Self::default() } else { parse(body)? };
+        if question.names.is_some() && question.filter.is_some() {
+            return Err(Refusal::new(Code::Malformed, "say either names or a filter"));
+        }
+        let problem = question.filter.as_ref().and_then(|filter| filter_problem(0, filter));
+        refuse(problem.into_iter().collect())?;
+        Ok(question)
+    }
+
+    /// The parameters that are asked for, and what is wrong with others.
+    fn chosen(&self, registry: &Registry) -> (RangeSet, Vec<Problem>) {
+        let Some(names) = &self.names else {
+            return (registry.matching(self.filter.as_deref().unwrap_or("#")), Vec::new());
+        };
+        let (mut indices, mut errors) = (Vec::new(), Vec::new());
+        for (at, name) in names.iter().enumerate() {
+            match registry.find(at, name) {
+                Ok(index) => indices.push(index),
+                Err(problem) => errors.push(problem),
+            }
+        }
+        indices.sort_unstable();
+        (indices.into_iter().collect(), errors)
+    }
+}
+
+/// The newest values of some parameters. One that never had a value is not among them.
+pub(super) fn show(
     registry: &Registry,
     current: &Current,
-    body: &[u8],
-    answer_bytes_max: usize,
-) -> Outcome {
-    match read(body).and_then(|body| show(registry, current, &body, answer_bytes_max)) {
-        Ok(answer) => Outcome { answer, change: Change::default(), refused: None },
-        Err(refusal) => refusal.outcome(answer_bytes_max),
-    }
-}
-
-fn read(body: &[u8]) -> Result<Body, Refusal> {
-    if body.is_empty() {
-        return Ok(Body::default());
-    }
-    let body: Body = serde_json::from_slice(body)
-        .map_err(|error| Refusal::new(Code::Malformed, error.to_string()))?;
-    check_filter(&body.filter)
-        .map_err(|error| Refusal::new(Code::Name, format!("{}: {error}", body.filter)))?;
-    Ok(body)
-}
-
-fn show(
-    registry: &Registry,
-    current: &Current,
-    body: &Body,
+    question: &Question,
     answer_bytes_max: usize,
 ) -> Result<Vec<u8>, Refusal> {
-    let mut errors: Vec<Problem> = Vec::new();
-    let chosen: RangeSet = match &body.names {
-        None => registry.matching(&body.filter),
-        Some(names) => {
-            let found = names.iter().enumerate().map(|(at, name)| registry.find(at, name));
-            let mut indices: Vec<u32> =
-                found.filter_map(|found| found.map_err(|error| errors.push(error)).ok()).collect();
-            indices.sort_unstable();
-            indices.into_iter().collect()
-        }
-    };
-    errors.truncate(PROBLEMS_MAX);
-    let errors = to_json(&errors);
-    let (mut rows, mut next) = (Vec::new(), None);
-    let mut count = 0;
-    for index in chosen.indices().filter(|index| *index >= body.from) {
+    let (chosen, errors) = question.chosen(registry);
+    let more = errors.len().saturating_sub(PROBLEMS_MAX);
+    let errors = to_json(&&errors[..errors.len() - more]);
+    let room = answer_bytes_max.saturating_sub(FRAME_BYTES + errors.len());
+    let (mut rows, mut next, mut count) = (Vec::new(), None, 0);
+    for index in chosen.indices().filter(|index| *index >= question.from) {
         let Some(row) = row(registry, current, index) else { continue };
-        let bytes = rows.len() + row.len() + errors.len() + FRAME_BYTES;
-        if count == 0 && bytes > answer_bytes_max {
-            let text = "not even one value fits into an answer to this client";
-            return Err(Refusal::new(Code::TooLarge, text));
+        let is_full = rows.len() + 1 + row.len() > room;
+        if count == 0 && is_full {
+            return Err(too_large(registry, index));
         }
-        if count == body.count.max(1) || bytes > answer_bytes_max {
+        if count == question.count.max(1) || is_full {
             next = Some(index);
             break;
         }
@@ -100,12 +93,23 @@ fn show(
     let next = next.map_or_else(|| "null".to_owned(), |index| index.to_string());
     let (id, revision) = (registry.id(), registry.revision());
     let head = format!("{{\"table\":{id},\"revision\":{revision},\"next\":{next},\"values\":[");
-    let answer = [head.as_bytes(), &rows, b"],\"errors\":", &errors, b"}"].concat();
+    let more = if more > 0 { format!(",\"more_errors\":{more}") } else { String::new() };
+    let parts = [head.as_bytes(), &rows, b"],\"errors\":", &errors, more.as_bytes(), b"}"];
+    let answer = parts.concat();
     if answer.len() > answer_bytes_max {
         let text = "the answer is larger than this client takes: ask for fewer names";
         return Err(Refusal::new(Code::TooLarge, text));
     }
     Ok(answer)
+}
+
+fn too_large(registry: &Registry, index: u32) -> Refusal {
+    let name = registry.get(index).map_or("", |entry| &*entry.name);
+    let text = format!(
+        "the value of {name} alone is larger than an answer to this client may be; ask from index {} on",
+        index.saturating_add(1)
+    );
+    Refusal::new(Code::TooLarge, text)
 }
 
 /// One value: a sample as JSON, with whose it is and when it was received.

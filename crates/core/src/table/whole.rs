@@ -6,10 +6,9 @@ use slipring_wire::Publish;
 use slipring_wire::frame::{self, FrameError, FrameView, Hops, Quality, RangeSet, Sample};
 
 use super::answer::told;
-use super::values;
 use super::{
-    Arrival, Bounds, Change, Choice, Current, Desk, Event, First, Groups, LISTS, ListId, Lists,
-    Names, Needs, Outcome, PlainError, Registry, Scene, Silence, plain_sample,
+    Arrival, Asking, Change, Choice, Current, Desk, Event, First, Groups, LISTS, ListId, Lists,
+    Names, Needs, Outcome, PlainError, Refusal, Registry, Request, Scene, Silence, plain_sample,
 };
 use crate::{Millis, TableRules};
 
@@ -77,19 +76,9 @@ impl Table {
     }
 
     /// Answers a request of a session.
-    pub fn answer(
-        &mut self,
-        session: u64,
-        name: &str,
-        body: &[u8],
-        bounds: &Bounds,
-        answer_bytes_max: usize,
-    ) -> Outcome {
+    pub fn answer(&mut self, request: Result<Request, Refusal>, asking: &Asking<'_>) -> Outcome {
         let Self { registry, lists, current, .. } = self;
-        if name == "values" {
-            return values::answer(registry, current, body, answer_bytes_max);
-        }
-        Desk { registry, lists, bounds, session, answer_bytes_max }.answer(name, body)
+        Desk { registry, lists, current }.answer(request, asking)
     }
 
     /// The parameters have changed: values and selections follow. What is to be told of it, as JSON.
@@ -208,11 +197,12 @@ impl Table {
     }
 
     /// A session's connection is over: what only it published is stale. What is to be told, as JSON.
-    pub fn leave(&mut self, session: u64, at: Arrival) -> Vec<Vec<u8>> {
+    /// What it declared stays its own if the session is kept.
+    pub fn leave(&mut self, session: u64, is_kept: bool, at: Arrival) -> Vec<Vec<u8>> {
         for filter in self.groups.filters(session) {
             self.give_up(session, &filter);
         }
-        let orphaned = self.registry.leave(session);
+        let orphaned = self.registry.leave(session, is_kept);
         let stale = self.current.mark_stale(&orphaned, Quality::PUBLISHER_GONE, at);
         self.went_stale(&stale, Quality::PUBLISHER_GONE, at)
     }
@@ -288,8 +278,9 @@ fn check(
     if given != ours {
         return Err(SampleRefused::OtherTable { given, ours });
     }
-    let name =
-        |index| registry.get(index).map_or("(no such parameter)", |entry| &entry.name).into();
+    let name = |index| {
+        registry.entries().known(index).map_or("(no parameter)", |entry| &entry.name).into()
+    };
     for run in view.runs() {
         registry
             .may_publish(session, run.ranges())

@@ -58,8 +58,8 @@ fn declaring_the_same_again_changes_nothing_and_makes_a_publisher() {
     assert_eq!(table.registry.may_publish(2, std::iter::once(1..2)), Ok(()));
     assert_eq!(table.registry.may_publish(2, [1..2, 0..2].into_iter()), Err(0));
     assert_eq!(table.registry.may_publish(3, std::iter::once(1..2)), Err(1));
-    assert_eq!(indices(&table.registry.leave(1)), [0], "the other has a publisher still");
-    assert_eq!(indices(&table.registry.leave(2)), [1]);
+    assert_eq!(indices(&table.registry.leave(1, false)), [0], "the other has a publisher still");
+    assert_eq!(indices(&table.registry.leave(2, false)), [1]);
 }
 
 #[test]
@@ -164,8 +164,51 @@ fn a_parameter_that_others_publish_stays() {
         (&answer["removed"], &answer["errors"][0]["code"]),
         (&json!(0), &json!("published"))
     );
-    table.registry.leave(2);
+    let until = "it can go when nobody else publishes it, or with \"force\": true";
+    let words = format!("the client client-2 publishes it now; {until}");
+    assert_eq!(answer["errors"][0]["message"], json!(words));
+    table.declare(3, &[("a", "u8")]);
+    let answer = table.ask("remove", r#"{"names": ["a"], "force": false}"#);
+    let words = format!("the client client-2 and 1 more publish it now; {until}");
+    assert_eq!(answer["errors"][0]["message"], json!(words));
+    table.registry.leave(2, true);
+    table.registry.leave(3, false);
     assert_eq!(table.ask("remove", r#"{"names": ["a"]}"#)["removed"], json!(1));
+    assert_eq!(table.registry.may_publish(2, std::iter::once(0..1)), Err(0), "it is gone for all");
+}
+
+#[test]
+fn by_force_a_parameter_goes_that_others_publish() {
+    let mut table = Asked::default();
+    table.declare(1, &[("a", "u8"), ("b", "u8")]);
+    table.declare(2, &[("a", "u8"), ("b", "u8")]);
+    assert_eq!(table.ask("remove", r#"{"names": ["a"], "force": true}"#)["removed"], json!(1));
+    assert_eq!(table.registry.may_publish(2, std::iter::once(0..1)), Err(0));
+    assert_eq!(table.registry.may_publish(2, std::iter::once(1..2)), Ok(()));
+}
+
+#[test]
+fn what_a_session_declared_stays_its_own_while_the_session_lives() {
+    let mut table = Asked::default();
+    table.declare(1, &[("a", "u8"), ("b", "u8")]);
+    table.declare(2, &[("b", "u8")]);
+    let a = || std::iter::once(0..1);
+    assert_eq!(indices(&table.registry.leave(1, true)), [0], "somebody else publishes b");
+    assert_eq!(table.registry.publishers().count(0), 0);
+    assert!(table.registry.leave(1, true).is_empty(), "it is away already");
+    table.registry.come_back(1);
+    assert_eq!(table.registry.may_publish(1, a()), Ok(()));
+    assert_eq!(
+        (table.registry.publishers().count(0), table.registry.publishers().count(1)),
+        (1, 2)
+    );
+    table.registry.forget_session(1);
+    assert_eq!(table.registry.may_publish(1, a()), Ok(()), "its connection is not over");
+    table.registry.leave(1, true);
+    table.registry.forget_session(1);
+    assert_eq!(table.registry.may_publish(1, a()), Err(0));
+    table.registry.come_back(1);
+    assert_eq!(table.registry.may_publish(1, a()), Err(0));
 }
 
 #[test]

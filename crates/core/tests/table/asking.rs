@@ -1,11 +1,12 @@
 //! A table to ask, with what a test wants to know of the answer.
 
 use serde_json::Value;
-use slipring_core::table::{Bounds, Desk, Lists, Outcome, Registry};
+use slipring_core::table::{Asking, Bounds, Current, Desk, Lists, Outcome, Registry, Request};
 
 pub struct Asked {
     pub registry: Registry,
     pub lists: Lists,
+    pub current: Current,
     pub bounds: Bounds,
     pub answer_bytes_max: usize,
 }
@@ -15,6 +16,7 @@ impl Default for Asked {
         Self {
             registry: Registry::new(7),
             lists: Lists::default(),
+            current: Current::default(),
             bounds: Bounds::default(),
             answer_bytes_max: 1 << 20,
         }
@@ -23,14 +25,21 @@ impl Default for Asked {
 
 impl Asked {
     pub fn outcome(&mut self, session: u64, request: &str, body: &str) -> Outcome {
-        let mut desk = Desk {
-            registry: &mut self.registry,
-            lists: &mut self.lists,
-            bounds: &self.bounds,
+        self.outcome_of(session, request, body.as_bytes())
+    }
+
+    /// A client is called as its session; streams are called `stream/...`.
+    pub fn outcome_of(&mut self, session: u64, request: &str, body: &[u8]) -> Outcome {
+        let asking = Asking {
             session,
+            client: &format!("client-{session}"),
+            bounds: self.bounds,
+            is_stream: &|name| name.starts_with("stream/"),
             answer_bytes_max: self.answer_bytes_max,
         };
-        desk.answer(request, body.as_bytes())
+        let (registry, lists) = (&mut self.registry, &mut self.lists);
+        let mut desk = Desk { registry, lists, current: &self.current };
+        desk.answer(Request::parse(request, body), &asking)
     }
 
     /// The answer to session 1.

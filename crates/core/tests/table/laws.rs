@@ -1,7 +1,7 @@
 //! The laws of the table, for any history of clients that declare, remove, leave, and of a broker that
 //! ends and comes back.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use proptest::prelude::*;
 use slipring_core::ledger::{BatchHead, Ledger};
@@ -14,8 +14,10 @@ use slipring_wire::matches;
 #[derive(Clone, Debug)]
 enum Step {
     Declare(u64, Vec<(String, Definition)>),
-    Remove(u64, Vec<String>),
-    Leave(u64),
+    Remove(u64, Vec<String>, bool),
+    Leave(u64, bool),
+    ComeBack(u64),
+    Forget(u64),
     Snapshot,
     Restart,
 }
@@ -72,9 +74,11 @@ fn step() -> impl Strategy<Value = Step> {
     let asked = prop::collection::vec((name(), few()), 1..4);
     prop_oneof![
         6 => (0u64..3, asked).prop_map(|(session, asked)| Step::Declare(session, asked)),
-        2 => (0u64..3, prop::collection::vec(name(), 1..3))
-            .prop_map(|(session, names)| Step::Remove(session, names)),
-        2 => (0u64..3).prop_map(Step::Leave),
+        2 => (0u64..3, prop::collection::vec(name(), 1..3), any::<bool>())
+            .prop_map(|(session, names, force)| Step::Remove(session, names, force)),
+        2 => (0u64..3, any::<bool>()).prop_map(|(session, kept)| Step::Leave(session, kept)),
+        1 => (0u64..3).prop_map(Step::ComeBack),
+        1 => (0u64..3).prop_map(Step::Forget),
         1 => Just(Step::Snapshot),
         1 => Just(Step::Restart),
     ]
@@ -120,18 +124,20 @@ impl World {
     fn play(&mut self, step: &Step) -> bool {
         match step {
             Step::Declare(session, asked) => {
-                let declared = self.registry.declare(*session, asked, &BOUNDS);
+                let declared = self.registry.declare(*session, "c", asked, &BOUNDS);
                 let Ok(declared) = declared else { return false };
                 let found: Vec<_> =
                     asked.iter().filter_map(|(name, _)| self.registry.index_of(name)).collect();
                 assert_eq!(found, declared.indices);
                 self.note(&declared.change);
             }
-            Step::Remove(session, names) => {
-                let (change, _) = self.registry.remove(*session, names);
+            Step::Remove(session, names, force) => {
+                let (change, _) = self.registry.remove(*session, names, *force);
                 self.note(&change);
             }
-            Step::Leave(session) => drop(self.registry.leave(*session)),
+            Step::Leave(session, is_kept) => drop(self.registry.leave(*session, *is_kept)),
+            Step::ComeBack(session) => self.registry.come_back(*session),
+            Step::Forget(session) => self.registry.forget_session(*session),
             Step::Snapshot => {
                 let ledger = self.ledger();
                 self.snapshot.clear();
@@ -172,33 +178,32 @@ fn all(registry: &Registry) -> impl PartialEq + std::fmt::Debug + use<> {
 #[derive(Default)]
 struct Naive {
     publishes: HashMap<u64, Vec<u32>>,
+    away: HashSet<u64>,
 }
 
 impl Naive {
     fn play(&mut self, step: &Step, before: &HashMap<String, u32>, registry: &Registry) {
         match step {
             Step::Declare(session, asked) => {
-                // Refused: then it publishes what it did.
-                if registry.may_publish(*session, indices(asked, registry).into_iter()).is_ok() {
-                    let declared = asked.iter().filter_map(|(name, _)| registry.index_of(name));
-                    self.publishes.entry(*session).or_default().extend(declared);
-                }
+                let declared = asked.iter().filter_map(|(name, _)| registry.index_of(name));
+                self.publishes.entry(*session).or_default().extend(declared);
+                self.away.remove(session);
             }
-            Step::Remove(_, names) => {
+            Step::Remove(_, names, _) => {
                 let gone = names.iter().filter(|name| registry.index_of(name).is_none());
                 let gone: Vec<u32> = gone.filter_map(|name| before.get(name).copied()).collect();
                 self.publishes.values_mut().for_each(|own| own.retain(|one| !gone.contains(one)));
             }
-            Step::Leave(session) => drop(self.publishes.remove(session)),
-            Step::Snapshot => {}
-            Step::Restart => self.publishes.clear(),
+            Step::Leave(session, true) => drop(self.away.insert(*session)),
+            Step::Leave(session, false) => drop(self.publishes.remove(session)),
+            Step::ComeBack(session) => drop(self.away.remove(session)),
+            Step::Forget(session) if self.away.contains(session) => {
+                self.publishes.remove(session);
+            }
+            Step::Forget(_) | Step::Snapshot => {}
+            Step::Restart => *self = Self::default(),
         }
     }
-}
-
-fn indices(asked: &[(String, Definition)], registry: &Registry) -> Vec<std::ops::Range<u32>> {
-    let found = asked.iter().map(|(name, _)| registry.index_of(name).unwrap_or(u32::MAX - 1));
-    found.map(|index| index..index + 1).collect()
 }
 
 proptest! {
@@ -249,12 +254,15 @@ proptest! {
             let before = world.registry.entries().iter_from(0);
             let before = before.map(|(index, entry)| (entry.name.to_string(), index)).collect();
             let mut had = RangeSet::new();
-            let left = if let Step::Leave(session) = step {
-                had = naive.publishes.get(session).into_iter().flatten().copied().collect();
-                Some(world.registry.leave(*session))
-            } else {
-                world.play(step);
+            let left = if let Step::Leave(session, is_kept) = step {
+                if !naive.away.contains(session) {
+                    had = naive.publishes.get(session).into_iter().flatten().copied().collect();
+                }
+                Some(world.registry.leave(*session, *is_kept))
+            } else if world.play(step) {
                 None
+            } else {
+                continue;
             };
             naive.play(step, &before, &world.registry);
             for index in 0..world.registry.end() {
@@ -263,7 +271,7 @@ proptest! {
                     let may = world.registry.may_publish(session, std::iter::once(index..index + 1));
                     let own = naive.publishes.get(&session).is_some_and(|own| own.contains(&index));
                     prop_assert_eq!(may.is_ok(), own);
-                    publishers += usize::from(own);
+                    publishers += usize::from(own && !naive.away.contains(&session));
                 }
                 prop_assert_eq!(world.registry.publishers().count(index), publishers);
                 if let Some(left) = &left {
@@ -282,7 +290,7 @@ proptest! {
         let kind = ParameterKind::Plain(Kind::U8);
         let asked: Vec<_> = names.iter().filter(|name| !name.is_empty())
             .map(|name| (name.clone(), Definition::new(kind.clone()))).collect();
-        registry.declare(1, &asked, &Bounds::default()).unwrap();
+        registry.declare(1, "c", &asked, &Bounds::default()).unwrap();
         for filter in filters.iter().filter(|filter| !filter.is_empty()) {
             let naive: RangeSet = registry.entries().iter_from(0)
                 .filter(|(_, entry)| matches(filter, &entry.name)).map(|(index, _)| index).collect();

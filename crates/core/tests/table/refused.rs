@@ -168,14 +168,7 @@ fn a_request_that_cannot_be_read_is_refused_with_words() {
 #[test]
 fn bytes_that_are_no_text_are_refused() {
     let mut table = Asked::default();
-    let mut desk = slipring_core::table::Desk {
-        registry: &mut table.registry,
-        lists: &mut table.lists,
-        bounds: &table.bounds,
-        session: 1,
-        answer_bytes_max: 1_000,
-    };
-    let outcome = desk.answer("find", b"{\"names\": [\"\xff\"]}");
+    let outcome = table.outcome_of(1, "find", b"{\"names\": [\"\xff\"]}");
     assert_eq!(outcome.refused, Some(Code::Malformed));
 }
 
@@ -289,4 +282,33 @@ fn an_answer_that_a_client_cannot_take_is_refused_before_anything_is_done() {
     assert_eq!(answer["removed"], json!(20));
     let told = answer["errors"].as_array().unwrap().len() as u64;
     assert_eq!(told + answer["more_errors"].as_u64().unwrap(), 80);
+}
+
+#[test]
+fn a_parameter_is_not_called_as_a_stream_is() {
+    let mut table = Asked::default();
+    let outcome = table.declare(1, &[("a", "u8"), ("stream/sound", "bytes")]);
+    assert_eq!(outcome.refused, Some(Code::Clash));
+    let answer: Value = serde_json::from_slice(&outcome.answer).unwrap();
+    let words = "a stream has this name; take another one";
+    assert_eq!(answer["problems"][0]["message"], json!(words));
+    assert_eq!(answer["problems"][0]["at"], json!(1));
+    assert!(table.registry.is_empty());
+}
+
+#[test]
+fn values_are_asked_for_by_names_or_by_a_filter() {
+    let mut table = Asked::default();
+    let codes = [
+        (r#"{"filter": "a/#/b"}"#, "filter"),
+        (r#"{"filter": "a", "names": ["a"]}"#, "malformed"),
+        (r#"{"names": "a"}"#, "malformed"),
+    ];
+    for (body, code) in codes {
+        assert_eq!(table.ask("values", body)["error"], json!(code), "{body}");
+    }
+    let names: Vec<_> = (0..103).map(|number| format!("n{number}")).collect();
+    let answer = table.ask("values", &json!({"names": names}).to_string());
+    assert_eq!(answer["errors"].as_array().unwrap().len(), 100);
+    assert_eq!(answer["more_errors"], json!(3));
 }

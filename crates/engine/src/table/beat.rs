@@ -7,6 +7,7 @@ use slipring_core::Millis;
 use tokio::time::{Instant, sleep_until};
 
 use crate::broker::Broker;
+use crate::client::Client;
 use crate::event::now_ns;
 use crate::feed::Feed;
 use crate::table::requests;
@@ -60,15 +61,35 @@ impl Broker {
         requests::tell(self, feed, told);
     }
 
-    /// A client's connection is over: what only it published is stale, what it chose is not sent.
-    pub fn leave_table(&self, session: u64, feed: &mut Feed) {
+    /// A client's connection is over, unless it has another by now: what only it published is stale,
+    /// what it chose is not sent. What it declared stays its own while its session lives.
+    pub fn leave_table(&self, client: &Client, feed: &mut Feed) {
         if !self.table.is_used() {
             return;
         }
+        // Held until the table knows: who comes back, or ends the session, comes after.
+        let state = client.state();
+        if state.link.is_some() {
+            return;
+        }
         let mut inner = self.table.lock();
-        inner.clients.remove(&session);
-        let told = inner.table.leave(session, self.arrival(now_ns()));
-        drop(inner);
+        inner.clients.remove(&client.key);
+        let told = inner.table.leave(client.key, !state.ended, self.arrival(now_ns()));
+        drop((inner, state));
         requests::tell(self, feed, told);
+    }
+
+    /// A client is back with its session: it publishes what it declared before.
+    pub fn come_back(&self, client: &Client) {
+        if self.table.is_used() {
+            self.table.lock().table.registry.come_back(client.key);
+        }
+    }
+
+    /// A session is over. If its connection is not, it takes the rest with it.
+    pub fn forget_publisher(&self, session: u64) {
+        if self.table.is_used() {
+            self.table.lock().table.registry.forget_session(session);
+        }
     }
 }

@@ -25,8 +25,8 @@ use crate::status::TableStatus;
 
 /// The table, and what is known of it without its lock.
 pub(crate) struct SharedTable {
-    // A lock: taken for each frame, each beat, and when somebody declares, chooses or goes. Taken after
-    // a client's state and before its outgoing messages.
+    // A lock: taken for each frame, each beat, and when somebody declares, chooses, comes or goes. Taken
+    // after a client's state and the lock of the streams, and before a client's outgoing messages.
     inner: Mutex<Inner>,
     /// Whether there is any parameter or selection; while there is none, nothing here costs a lock.
     used: AtomicBool,

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use slipring_core::table::{Bounds, Change, Code, Refusal};
+use slipring_core::table::{Asking, Bounds, Change, Code, Refusal, Request};
 use slipring_core::{Durability, Limit};
 use slipring_journal::Batch;
 use slipring_wire::{Publish, Reason, Version};
@@ -30,13 +30,21 @@ pub(crate) fn ask(asked: &Asked<'_>, name: &str, feed: &mut Feed, reply: &mut Ve
     let Some((envelope, terms)) = asked.envelope() else {
         return Reason::ImplementationSpecificError;
     };
-    let answer_bytes_max = terms.packet_bytes.saturating_sub(envelope.bytes());
-    let bounds = broker.table_bounds();
+    let request = Request::parse(name, message.payload);
+    // Held, so that nobody makes a stream of a name meanwhile. Before the table's lock, as always.
+    let streams = matches!(request, Ok(Request::Declare(_))).then(|| broker.streams.names());
+    let asking = Asking {
+        session: client.key,
+        client: &client.name,
+        bounds: broker.table_bounds(),
+        is_stream: &|name| streams.as_ref().is_some_and(|streams| streams.has(name)),
+        answer_bytes_max: terms.packet_bytes.saturating_sub(envelope.bytes()),
+    };
     let mut inner = broker.table.lock();
     let outcome = if broker.write_table(&mut inner) {
-        inner.table.answer(client.key, name, message.payload, &bounds, answer_bytes_max)
+        inner.table.answer(request, &asking)
     } else {
-        Refusal::new(Code::Journal, UNWRITTEN).outcome(answer_bytes_max)
+        Refusal::new(Code::Journal, UNWRITTEN).outcome(asking.answer_bytes_max)
     };
     if outcome.refused == Some(Code::Full) {
         broker.reached.count(Limit::Parameters);
@@ -44,6 +52,7 @@ pub(crate) fn ask(asked: &Asked<'_>, name: &str, feed: &mut Feed, reply: &mut Ve
     let told = broker.table_changed(&mut inner, &outcome.change);
     let (is_written, gate) = (inner.unwritten.is_empty(), inner.gate);
     drop(inner);
+    drop(streams);
     if name == "declare" && outcome.refused.is_none() {
         asked.link.publishes();
     }
@@ -70,8 +79,14 @@ impl Broker {
     /// Answers a question of the control plane, which changes nothing.
     pub fn ask_table(&self, name: &str, body: &[u8]) -> Vec<u8> {
         let name = if matches!(name, "find" | "list" | "values") { name } else { "" };
-        let bounds = self.table_bounds();
-        self.table.lock().table.answer(0, name, body, &bounds, OWN_ANSWER_BYTES).answer
+        let asking = Asking {
+            session: 0,
+            client: "",
+            bounds: self.table_bounds(),
+            is_stream: &|_| false,
+            answer_bytes_max: OWN_ANSWER_BYTES,
+        };
+        self.table.lock().table.answer(Request::parse(name, body), &asking).answer
     }
 
     fn table_bounds(&self) -> Bounds {

@@ -102,16 +102,19 @@ impl RangeSet {
     /// What is in one of them or in both.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
-        let mut all = self.clone();
-        all.extend(other.iter());
-        all
+        let mut ranges: Vec<_> = self.iter().chain(other.iter()).collect();
+        ranges.sort_by_key(|range| range.start); // two ascending runs: they are merged
+        ranges.into_iter().collect()
     }
 
     /// What is in this and not in the other.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Self {
         let mut left = Self::new();
-        let mut away = other.ranges.iter().peekable();
+        let Some((first, last)) = self.ranges.first().zip(self.ranges.last()) else { return left };
+        let from = other.ranges.partition_point(|gone| gone.end <= first.start);
+        let to = other.ranges.partition_point(|gone| gone.start < last.end);
+        let mut away = other.ranges[from..to].iter().peekable();
         for range in &self.ranges {
             let mut start = range.start;
             while let Some(gone) = away.next_if(|gone| gone.end <= range.end) {

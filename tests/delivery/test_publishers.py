@@ -1,0 +1,174 @@
+"""Who publishes a parameter: what a session declared stays its own while the session lives."""
+
+import json
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+from slipring.native import encode_frame
+from tests.limited_broker import KEPT, Limited, LimitedBroker
+from tests.metrics import Metrics
+from tests.mqtt_bytes import properties
+from tests.raw_mqtt import V5, Kind, Packet, RawPeer
+
+FRAME = properties(content_type="application/vnd.slipring.frame")
+U8 = 2
+NOT_AUTHORIZED = 0x87
+ASKED_MAX = 5_000
+
+
+def ask(peer: RawPeer, topic: str, **body: object) -> dict[str, Any]:
+    """The broker's answer to a request."""
+    where = properties(response_topic="answer")
+    peer.send(V5.publish(f"$slipring/{topic}", json.dumps(body).encode(), properties=where))
+    while (packet := peer.packet()).topic != "answer":
+        pass
+    answer: dict[str, Any] = json.loads(packet.payload)
+    return answer
+
+
+def declare(peer: RawPeer, *names: str) -> dict[str, Any]:
+    return ask(peer, "table/declare", parameters=[{"name": name, "type": "u8"} for name in names])
+
+
+def value(peer: RawPeer, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = ask(peer, "table/values", names=[name])["values"][0]
+    return found
+
+
+def frame(table: int, index: int, number: int) -> bytes:
+    """One sample of a u8."""
+    indices, values = np.array([index], np.uint32), np.array([number], np.uint8)
+    return encode_frame([("row", U8, indices, 1, values, 0)], table=table, sequence=0, sent_ns=0)
+
+
+def send_frame(peer: RawPeer, payload: bytes, packet_id: int, qos: int = 1) -> Packet:
+    """What acknowledges it."""
+    peer.send(V5.publish("frames", payload, qos=qos, packet_id=packet_id, properties=FRAME))
+    return peer.packet()
+
+
+def why(refused: Packet) -> str:
+    return str(refused.properties["reason_string"][0])
+
+
+def when_stale(peer: RawPeer, name: str) -> dict[str, Any]:
+    """The value, as soon as it is stale."""
+    for _ in range(ASKED_MAX):
+        found = value(peer, name)
+        if found["quality"] == "stale":
+            return found
+    raise AssertionError(f"{name} is not stale")
+
+
+def when_expired(broker: LimitedBroker) -> None:
+    """Until nobody's session waits any more."""
+    for _ in range(ASKED_MAX):
+        if Metrics.of(broker.running)["slipring_sessions_away"] == 0:
+            return
+    raise AssertionError("a session still waits")
+
+
+@pytest.mark.parametrize(("qos", "answer"), [(1, Kind.PUBACK), (2, Kind.PUBREC)])
+def test_a_client_that_is_back_with_its_session_publishes_at_once(
+    limited: Limited, qos: int, answer: Kind
+) -> None:
+    broker = limited()
+    reader = broker.client("reader")
+    publisher = broker.client("publisher", clean=False, properties=KEPT)
+    declared = declare(publisher, "p")
+    table, [index] = declared["table"], declared["indices"]
+    assert send_frame(publisher, frame(table, index, 1), 1).reason == 0
+    publisher.hang_up()
+    gone = when_stale(reader, "p")
+    assert (gone["value"], gone["why"]) == (1, "publisher-gone")
+    again = broker.back("publisher")
+    acknowledged = send_frame(again, frame(table, index, 2), 2, qos)
+    assert (acknowledged.kind, acknowledged.reason) == (answer, 0)
+    assert (value(reader, "p")["value"], value(reader, "p")["quality"]) == (2, "good")
+    refused = ask(reader, "table/remove", names=["p"])["errors"][0]
+    assert refused["code"] == "published"
+    assert "the client publisher publishes it now" in refused["message"]
+    assert declare(again, "p")["indices"] == [index], "declaring again does no harm"
+    again.hang_up()
+    assert when_stale(reader, "p")["why"] == "publisher-gone"
+
+
+def test_a_session_that_is_over_has_declared_nothing(limited: Limited) -> None:
+    broker = limited()
+    for ending in ("clean start", "expiry"):
+        kept = KEPT if ending == "clean start" else properties(session_expiry=1)
+        publisher = broker.client(ending, clean=True, properties=kept)
+        declared = declare(publisher, ending)
+        payload = frame(declared["table"], declared["indices"][0], 1)
+        assert send_frame(publisher, payload, 1).reason == 0
+        publisher.hang_up()
+        if ending == "expiry":
+            Metrics.when(broker.running, "slipring_sessions_away", 1)
+            when_expired(broker)
+        again = broker.client(ending, clean=ending == "clean start", properties=KEPT)
+        refused = send_frame(again, payload, 1)
+        assert refused.reason == NOT_AUTHORIZED, ending
+        assert "has not declared it" in why(refused)
+        again.send(V5.disconnect(properties=properties(session_expiry=0)))
+        assert again.closed()
+
+
+def test_what_another_client_publishes_goes_only_by_force(limited: Limited) -> None:
+    broker = limited()
+    publisher, other = broker.client("rig-7"), broker.client("other")
+    declared = declare(publisher, "p")
+    payload = frame(declared["table"], declared["indices"][0], 1)
+    answer = ask(other, "table/remove", names=["p"])
+    assert answer["removed"] == 0
+    assert "the client rig-7 publishes it now" in answer["errors"][0]["message"]
+    assert send_frame(publisher, payload, 1).reason == 0
+    assert ask(other, "table/remove", names=["p"], force=True)["removed"] == 1
+    refused = send_frame(publisher, payload, 2)
+    assert refused.reason == NOT_AUTHORIZED
+    assert why(refused).startswith("p has the index")
+    assert declare(publisher, "p")["indices"] == declared["indices"]
+    assert send_frame(publisher, payload, 3).reason == 0
+
+
+def test_a_name_is_of_a_parameter_or_of_a_stream(limited: Limited) -> None:
+    broker = limited()
+    client = broker.client("client")
+    stream = {"name": "sound", "media": "audio/pcm"}
+    assert "error" not in ask(client, "streams/declare", streams=[stream])
+    answer = declare(client, "fine", "sound")
+    assert (answer["error"], answer["problems"][0]["at"]) == ("clash", 1)
+    assert answer["problems"][0]["message"] == "a stream has this name; take another one"
+    assert "error" not in declare(client, "fine")
+    answer = ask(client, "streams/declare", streams=[{**stream, "name": "fine"}])
+    assert answer["error"] == "clash"
+    assert "error" not in ask(client, "streams/remove", names=["sound"])
+    assert "error" not in declare(client, "sound")
+
+
+def test_of_a_parameter_and_a_stream_declared_at_once_one_is_refused(limited: Limited) -> None:
+    broker = limited()
+    peers = broker.client("parameters"), broker.client("streams")
+    rounds, start = 200, threading.Barrier(2)
+    answers: list[list[dict[str, Any]]] = [[], []]
+
+    def parameters() -> None:
+        for number in range(rounds):
+            start.wait()
+            answers[0].append(declare(peers[0], f"n/{number}"))
+
+    def streams() -> None:
+        for number in range(rounds):
+            stream = {"name": f"n/{number}", "media": "audio/pcm"}
+            start.wait()
+            answers[1].append(ask(peers[1], "streams/declare", streams=[stream]))
+
+    threads = [threading.Thread(target=one) for one in (parameters, streams)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    refused = [["error" in answer for answer in pair] for pair in zip(*answers, strict=True)]
+    assert [sum(pair) for pair in refused] == [1] * rounds
