@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::{env, fs, process, thread};
 
-use slipring_core::Plan;
+use slipring_core::{Plan, TableRules};
 use slipring_engine::{Engine, ListenerSettings, Settings, journal_table};
-use slipring_wire::{Packet, PropertiesBuf, PropertyId, Publish, Value, Version};
+use slipring_wire::{
+    Packet, PacketId, PropertiesBuf, PropertyId, Publish, Subscribe, Subscription, Value, Version,
+};
 use talk::Talk;
 
 /// A folder that goes when the test ends.
@@ -124,5 +126,43 @@ fn who_has_nothing_else_to_do_hears_that_a_publisher_has_gone() {
         drop(publisher);
         told(&mut watcher, event);
     }
+    engine.stop().unwrap();
+}
+
+/// Subscribes with needs and waits for SUBACK.
+fn choose(client: &mut Talk, filter: &str, needs: &[(&str, &str)]) {
+    let mut properties = PropertiesBuf::new();
+    for (name, text) in needs {
+        properties.push(PropertyId::UserProperty, Value::Pair(name, text));
+    }
+    let (packet_id, properties) = (PacketId::new(1).unwrap(), properties.borrow());
+    let subscriptions = vec![Subscription::new(filter)];
+    let mut bytes = Vec::new();
+    Packet::Subscribe(Subscribe { packet_id, properties, subscriptions })
+        .encode(Version::V5, &mut bytes);
+    client.send_bytes(&bytes);
+    assert!(client.next().unwrap().starts_with("SubAck"));
+}
+
+#[test]
+fn another_beat_in_the_plan_rules_selections_that_are_there() {
+    let folder = Folder::new("beat");
+    let engine = engine(&folder.0);
+    let with = |beat_ms| Plan {
+        table: TableRules { beat_ms, ..TableRules::default() },
+        ..Plan::default()
+    };
+    let mut client = Talk::connect(engine.address(), Version::V5, "client");
+    declare(&mut client, "p", "");
+    choose(&mut client, "p", &[("deliver", "text")]);
+    engine.apply(with(10_000));
+    client.publish("p", b"1");
+    client.publish("p", b"2");
+    assert_eq!(client.message(), ("p".into(), "1".into()));
+    assert_eq!(ask(&mut client, "table/request", ""), ask(&mut client, "table/request", ""));
+    engine.apply(with(0));
+    assert_eq!(client.message(), ("p".into(), "2".into()));
+    client.publish("p", b"3");
+    assert_eq!(client.message(), ("p".into(), "3".into()));
     engine.stop().unwrap();
 }

@@ -75,6 +75,11 @@ impl Table {
         Self { registry, current, groups, lists: Lists::default(), scratch: Vec::new() }
     }
 
+    /// Other rules hold from now on, also for selections that are there.
+    pub fn follow(&mut self, rules: &TableRules) {
+        self.groups.set_beat_ms(rules.beat_ms);
+    }
+
     /// Answers a request of a session.
     pub fn answer(&mut self, request: Result<Request, Refusal>, asking: &Asking<'_>) -> Outcome {
         let Self { registry, lists, current, .. } = self;

@@ -48,6 +48,31 @@ fn a_subscriber_chooses_its_own_beat_and_zero_is_at_once() {
 }
 
 #[test]
+fn another_beat_of_the_broker_rules_what_waits_already_and_no_beat_of_a_subscribers_own() {
+    let mut world = World::new(&[Kind::F64]);
+    world.join(1, "#", 1, FRAME);
+    world.join(2, "#", 1, Needs { beat_ms: Some(20), ..FRAME });
+    world.groups.set_beat_ms(5_000);
+    world.publish(&[f64_at(0, 0, 0.0)]);
+    world.tick();
+    let sent_ms = world.now_ms;
+    world.groups.set_beat_ms(500);
+    world.now_ms += 10;
+    world.publish(&[f64_at(0, 1, 1.0)]);
+    world.run(300);
+    assert_eq!((world.take(1).len(), world.take(2).len()), (1, 2));
+    assert_eq!(world.groups.next_due_ms(&world.current), Some(sent_ms + 500));
+    world.groups.set_beat_ms(100);
+    assert!(world.groups.next_due_ms(&world.current) <= Some(world.now_ms));
+    world.tick();
+    assert_eq!(world.take_values(1), text(&[(0, "1.0")]));
+    world.groups.set_beat_ms(1_000);
+    world.publish(&[f64_at(0, 2, 2.0)]);
+    world.tick();
+    assert_eq!(world.groups.next_due_ms(&world.current), Some(sent_ms + 1_100));
+}
+
+#[test]
 fn at_a_rate_only_the_newest_of_each_period_is_sent() {
     let mut world = World::new(&[Kind::F64]);
     world.join(1, "#", 1, TEN_HZ);

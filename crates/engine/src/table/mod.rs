@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
-use slipring_core::Millis;
 use slipring_core::table::{Arrival, Table};
+use slipring_core::{Millis, TableRules};
 use slipring_wire::frame::RangeSet;
 use tokio::sync::Notify;
 
@@ -96,6 +96,12 @@ impl SharedTable {
             samples: samples.load(Ordering::Relaxed),
             refused: refused.load(Ordering::Relaxed),
         }
+    }
+
+    /// Other rules hold; what was gathered may be due sooner.
+    pub fn follow(&self, rules: &TableRules) {
+        self.lock().table.follow(rules);
+        self.sooner.notify_one();
     }
 
     /// From now on somebody is interested.

@@ -19,8 +19,8 @@ pub(super) struct Every {
     beat_ms: Millis,
     /// When what was gathered is sent; none where nothing was.
     due_ms: Option<Millis>,
-    /// When the next may be sent. What comes after a quiet beat does not wait for another one.
-    next_ms: Millis,
+    /// When what was sent last was due.
+    last_ms: Option<Millis>,
     /// Of the newest publisher in what was gathered.
     hops: Option<Hops>,
     sent: Option<Sent>,
@@ -33,7 +33,7 @@ impl Every {
             packets: Packets::default(),
             beat_ms: needs.beat_ms.unwrap_or(beat_ms).into(),
             due_ms: None,
-            next_ms: 0,
+            last_ms: None,
             hops: None,
             sent: needs.compares().then(|| Sent::new(chosen, needs)),
         }
@@ -41,6 +41,20 @@ impl Every {
 
     pub fn due_ms(&self) -> Option<Millis> {
         self.due_ms
+    }
+
+    /// When the next may be sent. What comes after a quiet beat does not wait for another one.
+    fn next_ms(&self) -> Millis {
+        self.last_ms.map_or(0, |last_ms| last_ms + self.beat_ms)
+    }
+
+    /// What waits for the end of a beat waits for that of the new one.
+    pub fn set_beat_ms(&mut self, beat_ms: Millis) {
+        let next_ms = self.next_ms();
+        self.beat_ms = beat_ms;
+        if self.due_ms == Some(next_ms) {
+            self.due_ms = Some(self.next_ms());
+        }
     }
 
     /// Adds what is chosen of a run.
@@ -76,7 +90,8 @@ impl Every {
             return;
         }
         self.hops = hops.or(self.hops);
-        let due_ms = *self.due_ms.get_or_insert(now_ms.max(self.next_ms));
+        let next_ms = self.next_ms();
+        let due_ms = *self.due_ms.get_or_insert(now_ms.max(next_ms));
         if bytes > GATHERED_BYTES_MAX {
             self.due_ms = Some(due_ms.min(now_ms));
         }
@@ -162,8 +177,8 @@ impl Every {
             let from = std::mem::take(&mut audience.members[at].from);
             audience.give(at, &mut self.packets, from);
         }
-        self.next_ms = self.due_ms.unwrap_or(self.next_ms) + self.beat_ms;
-        (self.due_ms, self.hops) = (None, None);
+        self.last_ms = self.due_ms.take().or(self.last_ms);
+        self.hops = None;
         self.packets.clear()
     }
 }

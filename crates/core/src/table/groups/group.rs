@@ -143,6 +143,13 @@ impl Group {
         first
     }
 
+    /// The broker's own beat is another one.
+    pub fn set_beat_ms(&mut self, beat_ms: u16) {
+        if let (Flow::Every(every), None) = (&mut self.flow, self.key.needs.beat_ms) {
+            every.set_beat_ms(beat_ms.into());
+        }
+    }
+
     /// Takes a subscriber out; returns how many are left.
     pub fn part(&mut self, subscriber: u64) -> usize {
         self.members.retain(|member| member.subscriber != subscriber);

@@ -88,6 +88,13 @@ impl Groups {
         }
     }
 
+    /// Samples are gathered for another time from now on where a subscriber does not say; what waits
+    /// already, too.
+    pub fn set_beat_ms(&mut self, beat_ms: u16) {
+        self.beat_ms = beat_ms;
+        self.all.values_mut().for_each(|group| group.set_beat_ms(beat_ms));
+    }
+
     /// How many groups there are.
     pub fn len(&self) -> usize {
         self.all.len()
