@@ -22,6 +22,7 @@ from slipring.spark.place import SCHEMES
 
 if TYPE_CHECKING:
     from slipring.recording.journal import Recording
+    from slipring.recording.output import Output
 
 
 @grouped({"samples": SampleOptions, "access": Access}, without={"url"})
@@ -76,8 +77,8 @@ def export(  # noqa: PLR0913 (each is an option, or several)
         raise typer.BadParameter("--filter is for messages; --parameters chooses samples")
     write = _writing(samples, out, form, reached)
     try:
-        with _opened(out) as stream:
-            came = write(recording(source, first, last, filters), stream)
+        with _opened(out) as output:
+            came = write(recording(source, first, last, filters), output)
     except BrokenPipeError:
         return  # nobody reads any more
     except KeyboardInterrupt:
@@ -89,13 +90,13 @@ def export(  # noqa: PLR0913 (each is an option, or several)
 
 def _writing(
     samples: SampleOptions, out: Path, form: Form | None, reached: Access
-) -> "Callable[[Recording, BinaryIO], Came]":
+) -> "Callable[[Recording, Output], Came]":
     """What writes the file that was asked for; raises if there is none such."""
     if not samples.is_given:
         chosen = form_of(out, form)
-        return lambda recorded, stream: _export_messages(recorded, chosen, stream)
+        return lambda recorded, output: _export_messages(recorded, chosen, output.stream)
     shape = samples.shape(form_of_samples(out, form))
-    return lambda recorded, stream: export_samples(recorded, samples, shape, reached, stream)
+    return lambda recorded, output: export_samples(recorded, samples, shape, reached, output)
 
 
 def _export_messages(recorded: "Recording", form: Form, stream: BinaryIO) -> Came:
@@ -110,6 +111,8 @@ def _export_messages(recorded: "Recording", form: Form, stream: BinaryIO) -> Cam
 
 def _tell(came: Came, out: Path) -> None:
     where = "" if str(out) == "-" else f" in {out}"
+    if out.is_dir():
+        where += f", a folder with {counted(len(list(out.iterdir())), 'file')}"
     print(f"{came.what}{where}", file=sys.stderr)
     for note in came.notes:
         print(f"slipring: {note}", file=sys.stderr)
@@ -120,13 +123,13 @@ def _tell(came: Came, out: Path) -> None:
 
 
 @contextlib.contextmanager
-def _opened(out: Path) -> Iterator[BinaryIO]:
-    from slipring.recording.output import new_file
+def _opened(out: Path) -> "Iterator[Output]":
+    from slipring.recording.output import OneStream, new_file
 
     if str(out) != "-":
-        with new_file(out) as stream:
-            yield stream
+        with new_file(out) as output:
+            yield output
         return
     # Not sys.stdout.buffer: that may write a part only, where Python runs unbuffered.
     with open(sys.stdout.fileno(), "wb", closefd=False) as stream:
-        yield stream
+        yield OneStream(stream)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from slipring.cli.access import Access
 from slipring.cli.display import counted
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from slipring.recording.history.definitions import Definitions
     from slipring.recording.history.export import Exported, Shape
     from slipring.recording.journal import Recording
+    from slipring.recording.output import Output
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ def export_samples(
     options: SampleOptions,
     shape: "Shape",
     access: Access,
-    stream: BinaryIO,
+    out: "Output",
 ) -> Came:
     """Write the samples that are asked for."""
     from slipring.recording.history.export import export_samples as write
@@ -42,7 +43,7 @@ def export_samples(
     # A table by time is looked at twice.
     total = len(recorded) * (2 if shape.is_by_time else 1)
     with Shown("exporting", total, "samples") as shown:
-        exported = write(source, stream, shape, shown.tell)
+        exported = write(source, out, shape, shown.tell)
     notes = [f"the definitions: {flaw}" for flaw in definitions.flaws]
     return Came(_what(exported, shape), [*notes, *_notes(exported)], exported.damaged)
 

@@ -56,7 +56,7 @@ class HistoryOptions:
         if any(one is not None for one in given) or self.units:
             return True
         # A pipe can be read once only.
-        return file.is_file() and is_history(file)
+        return file.is_dir() or (file.is_file() and is_history(file))
 
     def manner(self) -> "Manner":
         """How to read the file."""

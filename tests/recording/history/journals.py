@@ -18,6 +18,7 @@ from slipring.recording.history.messages import FRAME
 from slipring.recording.history.samples import Samples
 from slipring.recording.history.source import Source
 from slipring.recording.journal import Recording
+from slipring.recording.output import OneStream
 from tests.recording.messages import Row, record
 
 FRAME_PROPERTIES = encode_properties([("content_type", FRAME)])
@@ -62,7 +63,7 @@ def exported(folder: Path, chosen: Chosen, shape: Shape | Form) -> tuple[bytes, 
     stream = io.BytesIO()
     whole = Shape(shape) if isinstance(shape, Form) else shape
     source = Source(Recording(folder), chosen)
-    done = export_samples(source, stream, whole, lambda _samples, _done: None)
+    done = export_samples(source, OneStream(stream), whole, lambda _samples, _done: None)
     return stream.getvalue(), done
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import BinaryIO, Protocol
+from typing import Protocol
 
 from slipring.errors import JournalDamaged, RecordingError
 from slipring.recording.form import Form
@@ -17,6 +17,7 @@ from slipring.recording.history.source import Skipped, Source
 from slipring.recording.history.survey import Survey
 from slipring.recording.history.sweep import Stretch, Sweep
 from slipring.recording.moment import format_time
+from slipring.recording.output import Output
 
 GRID_ROWS_MAX = 100_000_000
 
@@ -60,25 +61,23 @@ class ByTime(Protocol):
     def close(self) -> None: ...
 
 
-def export_samples(
-    source: Source, stream: BinaryIO, shape: Shape, on_progress: OnProgress
-) -> Exported:
+def export_samples(source: Source, out: Output, shape: Shape, on_progress: OnProgress) -> Exported:
     """Write all samples of the chosen parameters."""
     exported = Exported(skipped=source.skipped)
     if shape.is_by_time:
-        _by_time(source, stream, shape, on_progress, exported)
+        _by_time(source, out, shape, on_progress, exported)
     else:
-        _by_arrival(source, stream, shape, on_progress, exported)
+        _by_arrival(source, out, shape, on_progress, exported)
     return exported
 
 
 def _by_arrival(
-    source: Source, stream: BinaryIO, shape: Shape, on_progress: OnProgress, exported: Exported
+    source: Source, out: Output, shape: Shape, on_progress: OnProgress, exported: Exported
 ) -> None:
     if shape.form is Form.MCAP:
-        form: McapForm | LongParquet = McapForm(stream, source.chosen)
+        form: McapForm | LongParquet = McapForm(out.stream, source.chosen)
     else:
-        form = LongParquet(stream, source.chosen, source.recording.identity)
+        form = LongParquet(out.stream, source.chosen, source.recording.identity)
     for batch in source.batches(exported.damaged.append):
         form.write(batch.parts)
         exported.samples += sum(map(len, batch.parts))
@@ -88,7 +87,7 @@ def _by_arrival(
 
 
 def _by_time(
-    source: Source, stream: BinaryIO, shape: Shape, on_progress: OnProgress, exported: Exported
+    source: Source, out: Output, shape: Shape, on_progress: OnProgress, exported: Exported
 ) -> None:
     start = source.recording.start
     survey = Survey(source.chosen)
@@ -97,7 +96,7 @@ def _by_time(
         on_progress(survey.samples, batch.end - start)
     survey.finish()
     layout = Layout(source.chosen, survey.not_good)
-    form = _wide_form(source, stream, shape, layout)
+    form = _wide_form(source, out, shape, layout)
     looked_at = len(source.recording)
 
     def load(stretch: Stretch) -> list[Samples]:
@@ -115,11 +114,11 @@ def _by_time(
     form.close()
 
 
-def _wide_form(source: Source, stream: BinaryIO, shape: Shape, layout: Layout) -> ByTime:
+def _wide_form(source: Source, out: Output, shape: Shape, layout: Layout) -> ByTime:
     rows = ArrowCells(layout, shape.time_name)
     if shape.form is Form.CSV:
-        return CsvForm(stream, rows, source.chosen, has_units=shape.has_units)
-    return WideParquet(stream, rows, layout, source.recording.identity)
+        return CsvForm(out.stream, rows, source.chosen, has_units=shape.has_units)
+    return WideParquet(out, rows, layout, source.recording.identity)
 
 
 def _rows(

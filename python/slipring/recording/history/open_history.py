@@ -34,7 +34,7 @@ def is_history(path: Path) -> bool:
 
 
 def open_history(path: Path, manner: Manner) -> HistoryFile:
-    """Open a CSV or Parquet file; raises RecordingError."""
+    """Open a CSV or Parquet file, or a folder of Parquet files; raises RecordingError."""
     if not _is_parquet(path):
         return CsvHistory(path, manner.time_column, manner.time_format, has_units=manner.has_units)
     source = ParquetSource(path)
@@ -43,6 +43,8 @@ def open_history(path: Path, manner: Manner) -> HistoryFile:
 
 
 def _is_parquet(path: Path) -> bool:
+    if path.is_dir():
+        return True
     try:
         with path.open("rb") as stream:
             return stream.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC

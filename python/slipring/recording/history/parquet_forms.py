@@ -11,15 +11,17 @@ from slipring.recording.history.cells import Cells, Layout
 from slipring.recording.history.chosen import Chosen
 from slipring.recording.history.long import SCHEMA, to_table
 from slipring.recording.history.samples import Samples
+from slipring.recording.output import Output
 
 PARAMETERS = b"slipring.parameters"
 """In the metadata of a long file: the definitions by name, as JSON."""
 JOURNAL = b"slipring.journal"
 ROW_GROUP_ROWS = 1_000_000
-GROWTH_GROUPS = 8
-GROWTH_MAX = 4
-"""Row groups of a wide file become twice as large after so many, up to so many times: the writer
-keeps about a kilobyte for every column of every row group until the end.
+ROW_GROUP_BLOCKS = 4
+"""A row group of a wide file is so many times what is otherwise made at once."""
+CHUNKS_MAX = 250_000
+"""Columns times row groups of one wide file: its writer keeps almost a kilobyte for each until the
+file is closed, and so does a reader. What is more goes into another file.
 """
 
 _COUNTING = ("offset", "receive_time", "time")
@@ -65,37 +67,47 @@ class LongParquet:
 class WideParquet:
     """A column for each parameter. A field's metadata have the definition."""
 
-    def __init__(self, stream: BinaryIO, rows: ArrowCells, layout: Layout, identity: str) -> None:
+    def __init__(self, out: Output, rows: ArrowCells, layout: Layout, identity: str) -> None:
+        self._out = out
         self._rows = rows
         self._waiting: list[pa.RecordBatch] = []
         self._count = 0
-        self._groups = 0
-        self._rows_max = layout.rows_max
+        self._group_rows = layout.rows_max * ROW_GROUP_BLOCKS
         self._schema = rows.schema.with_metadata({JOURNAL: identity})
-        self._writer = pq.ParquetWriter(
-            stream,
-            self._schema,
-            compression="zstd",
-            compression_level=1,
-            use_dictionary=[field.name for field in rows.schema if pa.types.is_string(field.type)],
-            write_statistics=[rows.schema.names[0]],
-        )
+        self._groups = 0
+        """Row groups of the file that is open."""
+        self._groups_max = max(1, CHUNKS_MAX // len(self._schema))
+        self._writer = self._open(out.stream)
 
     def write(self, cells: Cells) -> None:
         """Add rows; they are written when there are enough for a row group."""
         self._waiting.append(self._rows.batch(cells))
         self._count += len(cells.times)
-        growth = min(GROWTH_MAX, 1 << self._groups // GROWTH_GROUPS)
-        if self._count >= self._rows_max * growth:
+        if self._count >= self._group_rows:
             self._flush()
 
     def close(self) -> None:
         self._flush()
         self._writer.close()
 
+    def _open(self, stream: BinaryIO) -> pq.ParquetWriter:
+        names = [field.name for field in self._schema if pa.types.is_string(field.type)]
+        return pq.ParquetWriter(
+            stream,
+            self._schema,
+            compression="zstd",
+            compression_level=1,
+            use_dictionary=names,
+            write_statistics=[self._schema.names[0]],
+        )
+
     def _flush(self) -> None:
-        if self._count:
-            whole = pa.Table.from_batches(self._waiting).cast(self._schema)
-            self._writer.write_table(whole, row_group_size=self._count)
-            self._groups += 1
+        if not self._count:
+            return
+        if self._groups == self._groups_max:
+            self._writer.close()
+            self._writer, self._groups = self._open(self._out.another()), 0
+        whole = pa.Table.from_batches(self._waiting).cast(self._schema)
+        self._writer.write_table(whole, row_group_size=self._count)
+        self._groups += 1
         self._waiting, self._count = [], 0

@@ -1,7 +1,9 @@
 """A Parquet file of samples: wide, a row for each time; or long, a row for each sample."""
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,34 +25,44 @@ BLOCK_CELLS = 2_000_000
 
 
 class ParquetSource:
-    """What both forms share: the rows of a file, and their places."""
+    """What both forms share: the rows of a file, or of a folder of files, and their places."""
 
     def __init__(self, path: Path) -> None:
         self.name = str(path)
-        try:
-            self.file = pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
-        except (OSError, pa.ArrowException) as error:
-            raise RecordingError(f"{path} is not a Parquet file: {_short(error)}") from None
-        self.schema: pa.Schema = self.file.schema_arrow
-        self.total: int = self.file.metadata.num_rows
+        self._paths = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+        if not self._paths:
+            raise RecordingError(f"{path} is a folder without a Parquet file")
+        metadata = [_opened(one).metadata for one in self._paths]
+        self._ends = list(accumulate(one.num_rows for one in metadata))
+        self.total: int = self._ends[-1]
+        self.schema: pa.Schema = metadata[0].schema.to_arrow_schema()
+        for one, found in zip(self._paths, metadata, strict=True):
+            if not found.schema.to_arrow_schema().equals(self.schema):
+                raise RecordingError(f"{one} has other columns than {self._paths[0]}")
 
     def place(self, row: int) -> str:
         """A row's place in words."""
-        return f"{self.name}, row {row + 1:,}"
+        part = min(bisect_right(self._ends, row), len(self._ends) - 1)
+        before = self._ends[part - 1] if part else 0
+        return f"{self._paths[part]}, row {row - before + 1:,}"
 
     def batches(
         self, columns: Sequence[str], skip: int, rows_max: int
     ) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Rows behind the first `skip`, with the number of the first of them."""
         first = 0
-        try:
-            for batch in self.file.iter_batches(rows_max, columns=list(columns)):
-                begin = min(max(0, skip - first), batch.num_rows)
-                if begin < batch.num_rows:
-                    yield first + begin, batch[begin:]
-                first += batch.num_rows
-        except (OSError, pa.ArrowException) as error:
-            raise RecordingError(f"{self.place(first)}: {_short(error)}") from None
+        for path, end in zip(self._paths, self._ends, strict=True):
+            if end <= skip:
+                first = end
+                continue
+            try:
+                for batch in _opened(path).iter_batches(rows_max, columns=list(columns)):
+                    begin = min(max(0, skip - first), batch.num_rows)
+                    if begin < batch.num_rows:
+                        yield first + begin, batch[begin:]
+                    first += batch.num_rows
+            except (OSError, pa.ArrowException) as error:
+                raise RecordingError(f"{self.place(first)}: {_short(error)}") from None
 
     def times(self, column: pa.Array, form: TimeFormat | None, first: int) -> Times:
         """The source times; raises RecordingError."""
@@ -137,6 +149,13 @@ def _by_type(file: str, field: pa.Field) -> Parameter:
         f"{file}: column {field.name!r} is {field.type}, which no parameter is; leave it out, or "
         "give its type with --type"
     )
+
+
+def _opened(path: Path) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
+    except (OSError, pa.ArrowException) as error:
+        raise RecordingError(f"{path} is not a Parquet file: {_short(error)}") from None
 
 
 def _short(error: Exception) -> str:

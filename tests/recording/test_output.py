@@ -1,0 +1,104 @@
+"""Where exports go: one file, or a folder of files where one would be too large."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from slipring.errors import RecordingError
+from slipring.model import Parameter
+from slipring.recording.form import Form
+from slipring.recording.history import parquet_forms
+from slipring.recording.history.export import Shape, export_samples
+from slipring.recording.history.open_history import Manner, is_history, open_history
+from slipring.recording.history.source import Source
+from slipring.recording.journal import Recording
+from slipring.recording.output import OneStream, new_file
+from tests.recording.history.journals import exported, f64, frame_row, journal
+from tests.recording.history.naive import chosen_of
+
+CHOSEN = chosen_of(("p/a", Parameter("f64")), ("p/b", Parameter("f64")))
+WIDE = Shape(Form.PARQUET, is_wide=True)
+
+
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Row groups of 40 rows, and four of them in a file."""
+    monkeypatch.setattr("slipring.recording.history.cells.CELLS_BYTES_MAX", 200)
+    monkeypatch.setattr(parquet_forms, "CHUNKS_MAX", 12)
+
+
+def flown(folder: Path, rows: int) -> Path:
+    """A journal with so many rows of two parameters."""
+    times = list(range(rows))
+    parts = [f64(index, times, [float(index + time) for time in times]) for index in (0, 1)]
+    return journal(folder, [frame_row(5, parts)])
+
+
+def write(source: Path, out: Path) -> None:
+    with new_file(out) as output:
+        export_samples(Source(Recording(source), CHOSEN), output, WIDE, lambda _one, _two: None)
+
+
+@pytest.mark.usefixtures("narrow")
+def test_four_times_as_long_a_wide_export_has_more_files_and_none_is_larger(tmp_path: Path) -> None:
+    shapes = []
+    for rows in (1_000, 4_000):
+        out = tmp_path / f"{rows}.parquet"
+        write(flown(tmp_path, rows), out)
+        files = [pq.read_metadata(file) for file in sorted(out.iterdir())]
+        assert sum(file.num_rows for file in files) == rows
+        groups = [file.num_row_groups for file in files]
+        rows_max = max(
+            file.row_group(one).num_rows for file in files for one in range(file.num_row_groups)
+        )
+        shapes.append((len(files), max(groups), rows_max))
+    (few, groups, group_rows), (many, groups_later, group_rows_later) = shapes
+    assert many > 3 * few
+    assert groups_later == groups
+    assert group_rows_later == group_rows
+
+
+@pytest.mark.usefixtures("narrow")
+def test_a_folder_of_files_is_read_by_its_name(tmp_path: Path) -> None:
+    out = tmp_path / "out.parquet"
+    out.write_bytes(b"of an earlier export")
+    write(flown(tmp_path, 1_000), out)
+    assert pq.read_table(out).column("p/b").to_pylist() == [time + 1.0 for time in range(1_000)]
+    assert is_history(out)
+    file = open_history(out, Manner())
+    types = dict.fromkeys(file.columns, Parameter("f64"))
+    blocks = list(file.blocks(types, 500))
+    assert (blocks[0].first, blocks[-1].end, file.total) == (500, 1_000, 1_000)
+    assert sum(patch.values.size for block in blocks for patch in block.patches) == 1_000
+    assert file.place(500) == f"{out / 'part-00004.parquet'}, row 21"
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+@pytest.mark.usefixtures("narrow")
+def test_what_needs_several_files_does_not_go_to_standard_output(tmp_path: Path) -> None:
+    with pytest.raises(RecordingError, match="name a file instead of -"):
+        exported(flown(tmp_path, 1_000), CHOSEN, WIDE)
+
+
+def test_a_folder_in_the_place_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    (tmp_path / "out.parquet").mkdir()
+    with pytest.raises(RecordingError, match="is a folder"), new_file(tmp_path / "out.parquet"):
+        raise AssertionError("nothing is to be written")
+
+
+@pytest.mark.usefixtures("narrow")
+def test_what_ends_early_leaves_no_file_of_several(tmp_path: Path) -> None:
+    def interrupted() -> None:
+        with new_file(tmp_path / "out.parquet") as output:
+            output.another().write(b"x")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_stream_stays_one(tmp_path: Path) -> None:
+    with (tmp_path / "x").open("wb") as stream, pytest.raises(RecordingError):
+        OneStream(stream).another()
