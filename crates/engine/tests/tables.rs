@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::{env, fs, process, thread};
 
-use slipring_core::{Plan, TableRules};
+use slipring_core::{Limits, Plan, TableRules};
 use slipring_engine::{Engine, ListenerSettings, Settings, journal_table};
 use slipring_wire::{
     Packet, PacketId, PropertiesBuf, PropertyId, Publish, Subscribe, Subscription, Value, Version,
@@ -32,13 +32,17 @@ impl Drop for Folder {
 }
 
 fn engine(folder: &Path) -> Engine {
+    engine_with(folder, Limits::default())
+}
+
+fn engine_with(folder: &Path, limits: Limits) -> Engine {
     let settings = Settings {
         listeners: vec![ListenerSettings::tcp("mqtt", "127.0.0.1:0")],
         journal: Some(folder.into()),
         segment_bytes: 1 << 20,
         threads: 2,
     };
-    Engine::start(&settings, Plan::default()).unwrap()
+    Engine::start(&settings, Plan { limits, ..Plan::default() }).unwrap()
 }
 
 /// Asks, and gives the answer.
@@ -165,4 +169,39 @@ fn another_beat_in_the_plan_rules_selections_that_are_there() {
     client.publish("p", b"3");
     assert_eq!(client.message(), ("p".into(), "3".into()));
     engine.stop().unwrap();
+}
+
+/// Sends messages to somebody who does not read until some are dropped, and then so many more.
+fn flood(engine: &Engine, publisher: &mut Talk, more: u64) {
+    let dropped = || engine.status().totals.dropped;
+    let enough = dropped() + more;
+    while dropped() < enough.max(1) {
+        for _ in 0..16 {
+            publisher.publish("flood", &[0; 32 << 10]);
+        }
+        ask(publisher, "table/find", r#"{"names": []}"#);
+    }
+}
+
+#[test]
+fn a_subscriber_whose_outbox_dropped_a_change_ends_with_the_newest_value() {
+    let folder = Folder::new("dropped");
+    let limits = Limits { outbox_bytes: 256 << 10, ..Limits::default() };
+    for needs in
+        [&[("change", "true")][..], &[("rate", "50")], &[("deadband", "0.5")], &[("beat", "0")]]
+    {
+        let engine = engine_with(&folder.0, limits);
+        let mut slow = Talk::connect(engine.address(), Version::V5, "slow");
+        let mut publisher = Talk::connect(engine.address(), Version::V5, "publisher");
+        declare(&mut publisher, "p", "");
+        publisher.publish("p", b"1");
+        slow.subscribe("flood");
+        choose(&mut slow, "p", needs);
+        flood(&engine, &mut publisher, 0);
+        publisher.publish("p", b"2");
+        flood(&engine, &mut publisher, 16);
+        while slow.message() != ("p".into(), "2".into()) {}
+        drop(publisher);
+        engine.stop().unwrap();
+    }
 }

@@ -250,6 +250,23 @@ impl Table {
         self.groups.take_lost()
     }
 
+    /// Something on its way to a session was dropped; see [`Groups::missed`].
+    pub fn missed(&mut self, session: u64) -> bool {
+        self.groups.missed(session)
+    }
+
+    /// Sends a session the newest of what it may have missed; see [`Groups::mend`].
+    pub fn mend(
+        &mut self,
+        session: u64,
+        room: usize,
+        at: Arrival,
+        send: &mut dyn FnMut(u64, &[u8], u32),
+    ) -> bool {
+        let Self { registry, current, groups, .. } = self;
+        groups.mend(session, room, &scene(registry, current, at), send)
+    }
+
     /// How many selections are served; equal ones are one.
     pub fn selections(&self) -> usize {
         self.groups.len()
