@@ -8,6 +8,7 @@ use slipring_core::Millis;
 use tokio::time::{Instant, sleep_until};
 
 use crate::broker::Broker;
+use crate::client::Client;
 use crate::event::now_ns;
 use crate::feed::Feed;
 use crate::post::Post;
@@ -64,13 +65,17 @@ impl Broker {
     }
 
     /// A client's connection is over: what only it published is stale, what it chose is not sent.
-    pub fn leave_table(&self, session: u64, feed: &mut Feed) {
+    pub fn leave_table(&self, client: &Client, feed: &mut Feed) {
         if !self.table.is_used() {
             return;
         }
+        let ended = client.state().ended;
         let mut inner = self.table.lock();
-        inner.clients.remove(&session);
-        let told = inner.table.leave(session, self.arrival(now_ns()));
+        inner.clients.remove(&client.key);
+        let told = inner.table.leave(client.key, self.arrival(now_ns()));
+        if ended {
+            inner.table.end(client.key); // it may have subscribed while its session was taken from it
+        }
         drop(inner);
         requests::tell(self, feed, told);
     }

@@ -114,6 +114,13 @@ impl SharedTable {
         std::mem::take(&mut *self.missed.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// A session is over: nothing is kept for it.
+    pub fn end(&self, session: u64) {
+        if self.is_used() {
+            self.lock().table.end(session);
+        }
+    }
+
     /// Other rules hold; what was gathered may be due sooner.
     pub fn follow(&self, rules: &TableRules) {
         self.lock().table.follow(rules);

@@ -133,12 +133,6 @@ impl Groups {
         self.next
     }
 
-    /// The filters by which a subscriber chose.
-    pub fn filters(&self, subscriber: u64) -> Vec<Arc<str>> {
-        let ids = self.by_subscriber.get(&subscriber).into_iter().flatten();
-        ids.map(|id| Arc::clone(&self.all[id].key.filter)).collect()
-    }
-
     /// Ends what a subscriber chose by this filter; false if it did not.
     pub fn leave(&mut self, subscriber: u64, filter: &str) -> bool {
         let Some(ids) = self.by_subscriber.get_mut(&subscriber) else { return false };
