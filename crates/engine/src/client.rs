@@ -28,6 +28,9 @@ pub(crate) struct Client {
     pub losses: Losses,
     /// Whether streams have more for it than it has taken. Changed under the lock of the streams.
     pub behind: AtomicBool,
+    /// Whether the table has been told that something in the outbox was dropped. Cleared before what the
+    /// client misses is looked at.
+    pub missed: AtomicBool,
     /// Whether the session outlives the broker.
     durable: bool,
     // A lock: held by the connection for one SUBSCRIBE or QoS 2 step, by who lists the clients, and
@@ -161,6 +164,7 @@ impl Client {
             traffic: Traffic::default(),
             losses: Losses::default(),
             behind: AtomicBool::new(false),
+            missed: AtomicBool::new(false),
             durable: outgoing.is_durable(),
             state: Mutex::default(),
             outgoing: Mutex::new(outgoing),

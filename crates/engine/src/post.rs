@@ -293,6 +293,9 @@ impl Post {
             Pushed::Held => broker.reached.count(Limit::Inflight),
             Pushed::Dropped(dropped) => {
                 broker.count_dropped(client, dropped);
+                if dropped.limit == Some(Limit::OutboxBytes) {
+                    broker.table.missed(client);
+                }
                 if dropped.wake {
                     self.woken.push(Arc::clone(client));
                 }

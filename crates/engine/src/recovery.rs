@@ -118,6 +118,11 @@ impl Broker {
         });
         let subscriptions = kept.subscriptions.iter();
         self.enter_routes(&client, subscriptions.map(|(filter, kept)| (&**filter, kept.options)));
+        for (filter, kept) in &kept.subscriptions {
+            if let Some(list) = &kept.list {
+                self.table.lock().table.hold_again(key, filter, list);
+            }
+        }
         self.set_timer(&client, &mut state);
         drop(state);
         self.registry().sessions.insert(kept.client_id.clone(), client);

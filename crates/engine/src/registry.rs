@@ -273,8 +273,8 @@ impl Broker {
                 registry.sessions.remove(&client.name);
             }
         }
-        self.forget_publisher(client.key);
         self.unsubscribe(client, state.session.filters());
+        self.table.end(client.key);
         // Publishers may keep a route to it for a while; its messages go now.
         client.outgoing().end();
         state.will.take().map(|(will, _)| will)

@@ -1,5 +1,6 @@
 //! SUBSCRIBE and UNSUBSCRIBE of one client: the session, the routes, the journal and the retained.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use slipring_core::ledger::Record;
@@ -14,17 +15,24 @@ impl Party {
     pub fn subscribe(&mut self, client: &Arc<Client>, packet: &Subscribe<'_>) -> Result<(), End> {
         let (limits, version) = (self.conversation.limits(), self.conversation.version());
         let mut state = client.state_of(&self.link).ok_or(TAKEN_OVER)?;
-        let mut is_list = |filter: &str| self.broker.has_list(filter);
+        let mut is_list = |filter: &str| self.broker.hold_list(client, filter).is_some();
         let subscribed =
             state.session.subscribe(packet, limits, version, &mut is_list, &mut self.reply)?;
         // Under the lock of the session, so that a take-over finds both in step (CVE-2024-8376).
         self.broker.subscribe(client, &subscribed);
+        for refused in &subscribed.refused {
+            if !state.session.has(&refused.filter) {
+                self.broker.deselect(client, &refused.filter);
+            }
+        }
         drop(state);
         for change in &subscribed.changes {
             if client.is_durable() {
                 let (session, filter) = (client.key, &*change.filter);
                 let (options, replay) = (change.options, change.replay);
-                let subscribed = Record::Subscribed { session, filter, options, replay };
+                let list = self.broker.hold_list(client, filter);
+                let list = list.as_deref().map(Cow::Borrowed);
+                let subscribed = Record::Subscribed { session, filter, options, replay, list };
                 self.feed.record(&subscribed, Durability::Disk);
                 self.blocks = true;
             }

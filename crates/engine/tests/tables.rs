@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::{env, fs, process, thread};
 
-use slipring_core::{Plan, TableRules};
+use slipring_core::{Limits, Plan, TableRules};
 use slipring_engine::{Engine, ListenerSettings, Settings, journal_table};
 use slipring_wire::{
-    Packet, PacketId, PropertiesBuf, PropertyId, Publish, Subscribe, Subscription, Value, Version,
+    Connect, Packet, PacketId, PropertiesBuf, PropertyId, Publish, Subscribe, Subscription, Value,
+    Version,
 };
 use talk::Talk;
 
@@ -32,13 +33,17 @@ impl Drop for Folder {
 }
 
 fn engine(folder: &Path) -> Engine {
+    engine_with(folder, Limits::default())
+}
+
+fn engine_with(folder: &Path, limits: Limits) -> Engine {
     let settings = Settings {
         listeners: vec![ListenerSettings::tcp("mqtt", "127.0.0.1:0")],
         journal: Some(folder.into()),
         segment_bytes: 1 << 20,
         threads: 2,
     };
-    Engine::start(&settings, Plan::default()).unwrap()
+    Engine::start(&settings, Plan { limits, ..Plan::default() }).unwrap()
 }
 
 /// Asks, and gives the answer.
@@ -141,7 +146,13 @@ fn choose(client: &mut Talk, filter: &str, needs: &[(&str, &str)]) {
     Packet::Subscribe(Subscribe { packet_id, properties, subscriptions })
         .encode(Version::V5, &mut bytes);
     client.send_bytes(&bytes);
-    assert!(client.next().unwrap().starts_with("SubAck"));
+    let answer = loop {
+        let packet = client.next().unwrap();
+        if packet.starts_with("SubAck") {
+            break packet;
+        }
+    };
+    assert!(answer.contains("[Success]"), "{answer}");
 }
 
 #[test]
@@ -165,4 +176,121 @@ fn another_beat_in_the_plan_rules_selections_that_are_there() {
     client.publish("p", b"3");
     assert_eq!(client.message(), ("p".into(), "3".into()));
     engine.stop().unwrap();
+}
+
+/// Sends messages to somebody who does not read until some are dropped, and then so many more.
+fn flood(engine: &Engine, publisher: &mut Talk, more: u64) {
+    let dropped = || engine.status().totals.dropped;
+    let enough = dropped() + more;
+    while dropped() < enough.max(1) {
+        for _ in 0..16 {
+            publisher.publish("flood", &[0; 32 << 10]);
+        }
+        ask(publisher, "table/find", r#"{"names": []}"#);
+    }
+}
+
+#[test]
+fn a_subscriber_whose_outbox_dropped_a_change_ends_with_the_newest_value() {
+    let folder = Folder::new("dropped");
+    let limits = Limits { outbox_bytes: 256 << 10, ..Limits::default() };
+    for needs in
+        [&[("change", "true")][..], &[("rate", "50")], &[("deadband", "0.5")], &[("beat", "0")]]
+    {
+        let engine = engine_with(&folder.0, limits);
+        let mut slow = Talk::connect(engine.address(), Version::V5, "slow");
+        let mut publisher = Talk::connect(engine.address(), Version::V5, "publisher");
+        declare(&mut publisher, "p", "");
+        publisher.publish("p", b"1");
+        slow.subscribe("flood");
+        choose(&mut slow, "p", needs);
+        flood(&engine, &mut publisher, 0);
+        publisher.publish("p", b"2");
+        flood(&engine, &mut publisher, 16);
+        while slow.message() != ("p".into(), "2".into()) {}
+        drop(publisher);
+        engine.stop().unwrap();
+    }
+}
+
+/// Connects to a session that outlives its connection.
+fn come_back(engine: &Engine, client_id: &str) -> (Talk, bool) {
+    let mut properties = PropertiesBuf::new();
+    properties.push(PropertyId::SessionExpiryInterval, Value::Four(600));
+    let mut bytes = Vec::new();
+    Packet::Connect(Box::new(Connect {
+        version: Version::V5,
+        clean_start: false,
+        keep_alive_s: 60,
+        client_id,
+        properties: properties.borrow(),
+        will: None,
+        user_name: None,
+        password: None,
+    }))
+    .encode(Version::V5, &mut bytes);
+    let mut talk = Talk::silent(engine.address(), Version::V5);
+    talk.send_bytes(&bytes);
+    let answer = talk.next().unwrap();
+    assert!(answer.starts_with("ConnAck"), "{answer}");
+    (talk, answer.contains("session_present: true"))
+}
+
+/// Asks for a list; its filter.
+fn list(client: &mut Talk, names: &[&str]) -> String {
+    let answer = ask(client, "table/select", &format!(r#"{{"names": {names:?}}}"#));
+    let id = answer.split_once(r#""selection":""#).unwrap().1;
+    format!("$selection/{}", &id[..16])
+}
+
+/// What a client that is back hears of what is published now.
+fn hears(engine: &Engine, client: &mut Talk, value: &str) {
+    let mut publisher = Talk::connect(engine.address(), Version::V5, "publisher");
+    declare(&mut publisher, "a", "");
+    declare(&mut publisher, "b", "");
+    publisher.publish("b", b"0");
+    publisher.publish("a", value.as_bytes());
+    loop {
+        let (topic, heard) = client.message();
+        assert_eq!(topic, "a", "it did not choose others");
+        if heard == value {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_session_that_is_away_keeps_its_list_whatever_is_asked_for_meanwhile_and_over_a_restart() {
+    let folder = Folder::new("lists");
+    let first = engine(&folder.0);
+    let mut other = Talk::connect(first.address(), Version::V5, "other");
+    for name in ["a", "b"] {
+        declare(&mut other, name, "");
+    }
+    let (mut client, present) = come_back(&first, "client");
+    assert!(!present);
+    let filter = list(&mut client, &["a"]);
+    choose(&mut client, &filter, &[("deliver", "text")]);
+    hears(&first, &mut client, "1");
+    drop(client);
+    let names: Vec<String> = (0..1_030).map(|number| format!("p{number}")).collect();
+    let parameters: Vec<String> =
+        names.iter().map(|name| format!(r#"{{"name": "{name}", "type": "u8"}}"#)).collect();
+    ask(&mut other, "table/declare", &format!(r#"{{"parameters": [{}]}}"#, parameters.join(",")));
+    for name in &names {
+        list(&mut other, &[name]);
+    }
+    let (mut client, present) = come_back(&first, "client");
+    assert!(present);
+    hears(&first, &mut client, "2");
+    drop((client, other));
+    first.stop().unwrap();
+    for value in ["3", "4"] {
+        let engine = engine(&folder.0);
+        let (mut client, present) = come_back(&engine, "client");
+        assert!(present);
+        hears(&engine, &mut client, value);
+        choose(&mut client, &filter, &[("deliver", "text")]);
+        engine.stop().unwrap();
+    }
 }

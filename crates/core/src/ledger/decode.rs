@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use slipring_wire::frame::RangeSet;
 use slipring_wire::{PacketId, QoS, check_filter, shared};
 
 use super::bytes::{Cursor, What};
@@ -95,8 +96,8 @@ impl<'a> Record<'a> {
         match kind {
             Kind::Subscribed => {
                 let filter = read_filter(cursor)?;
-                let (options, replay) = read_options(cursor)?;
-                Ok(Self::Subscribed { session, filter, options, replay })
+                let (options, replay, list) = read_options(cursor)?;
+                Ok(Self::Subscribed { session, filter, options, replay, list })
             }
             Kind::Unsubscribed => Ok(Self::Unsubscribed { session, filter: cursor.text()? }),
             Kind::ReplayedTo => {
@@ -232,7 +233,10 @@ fn read_filter<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str, What> {
     check_filter(topics).map(|()| filter).map_err(|_| "a filter is none")
 }
 
-fn read_options(cursor: &mut Cursor<'_>) -> Result<(Options, bool), What> {
+/// The options, whether retained messages are to be sent, and a list.
+type Asked<'a> = (Options, bool, Option<Cow<'a, RangeSet>>);
+
+fn read_options<'a>(cursor: &mut Cursor<'a>) -> Result<Asked<'a>, What> {
     let flags = cursor.byte()?;
     let options = Options {
         qos: QoS::from_bits(flags & 3).map_err(|violation| violation.what)?,
@@ -241,7 +245,28 @@ fn read_options(cursor: &mut Cursor<'_>) -> Result<(Options, bool), What> {
         identifier: cursor.small()?,
         needs: if flags & 32 == 0 { None } else { Some(read_needs(cursor)?) },
     };
-    Ok((options, flags & 16 != 0))
+    let list = (flags & 64 != 0).then(|| read_list(cursor)).transpose()?;
+    Ok((options, flags & 16 != 0, list.map(Cow::Owned)))
+}
+
+fn read_list(cursor: &mut Cursor<'_>) -> Result<RangeSet, What> {
+    let (count, mut end) = (cursor.number()?, 0u32);
+    let mut list = RangeSet::new();
+    for number in 0..count {
+        let (gap, more) = (cursor.small()?, cursor.small()?);
+        if gap == 0 && number > 0 {
+            return Err("two ranges of a list touch");
+        }
+        let start = end.checked_add(gap);
+        let last = start.and_then(|start| start.checked_add(more));
+        let after = last.and_then(|last| last.checked_add(1));
+        let (Some(start), Some(after)) = (start, after) else {
+            return Err("a list has parameters that cannot be");
+        };
+        list.insert(start..after);
+        end = after;
+    }
+    Ok(list)
 }
 
 fn read_needs(cursor: &mut Cursor<'_>) -> Result<Needs, What> {

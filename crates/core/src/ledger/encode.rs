@@ -1,5 +1,6 @@
 //! Records to bytes: one byte of kind and flags, then the fields.
 
+use slipring_wire::frame::RangeSet;
 use slipring_wire::{PacketId, QoS};
 
 use super::bytes::Fields;
@@ -41,10 +42,10 @@ impl Record<'_> {
 
     fn encode_subscription(&self, out: &mut Vec<u8>) {
         match self {
-            Self::Subscribed { session, filter, options, replay } => {
+            Self::Subscribed { session, filter, options, replay, list } => {
                 begin(out, Kind::Subscribed, 0, *session);
                 out.put_text(filter);
-                put_options(out, *options, *replay);
+                put_options(out, *options, *replay, list.as_deref());
             }
             Self::Unsubscribed { session, filter } => {
                 begin(out, Kind::Unsubscribed, 0, *session);
@@ -188,11 +189,12 @@ fn put_will(out: &mut Vec<u8>, will: &WillMessage) {
     out.put_bytes(publish.payload);
 }
 
-fn put_options(out: &mut Vec<u8>, options: Options, replay: bool) {
+fn put_options(out: &mut Vec<u8>, options: Options, replay: bool, list: Option<&RangeSet>) {
     let flags = u8::from(options.no_local) << 2
         | u8::from(options.retain_as_published) << 3
         | u8::from(replay) << 4
-        | u8::from(options.needs.is_some()) << 5;
+        | u8::from(options.needs.is_some()) << 5
+        | u8::from(list.is_some()) << 6;
     out.push(options.qos as u8 | flags);
     out.put_number(u64::from(options.identifier));
     if let Some(needs) = options.needs {
@@ -202,6 +204,20 @@ fn put_options(out: &mut Vec<u8>, options: Options, replay: bool) {
             out.put_text(name);
             out.put_text(&text);
         }
+    }
+    if let Some(list) = list {
+        put_list(out, list);
+    }
+}
+
+/// How many ranges, then for each how far it is from the end of the one before, and its length less 1.
+fn put_list(out: &mut Vec<u8>, list: &RangeSet) {
+    out.put_number(list.ranges() as u64);
+    let mut end = 0;
+    for range in list {
+        out.put_number(u64::from(range.start - end));
+        out.put_number(u64::from(range.end - range.start - 1));
+        end = range.end;
     }
 }
 

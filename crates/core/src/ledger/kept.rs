@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use slipring_wire::frame::RangeSet;
 use slipring_wire::{PacketId, QoS};
 
 use super::queue::Queue;
@@ -38,6 +39,8 @@ pub struct KeptSubscription {
     pub options: Options,
     /// Its retained messages that were not all on their way.
     pub replay: Option<PendingReplay>,
+    /// The parameters of the list that the filter names.
+    pub list: Option<RangeSet>,
 }
 
 /// Retained messages that are still to be sent.
@@ -82,11 +85,17 @@ impl Kept {
         sent.chain(self.queue()).map(|run| run.first).min()
     }
 
-    pub(super) fn subscribe(&mut self, filter: &str, options: Options, replay: bool) {
+    pub(super) fn subscribe(
+        &mut self,
+        filter: &str,
+        options: Options,
+        replay: bool,
+        list: Option<RangeSet>,
+    ) {
         // A subscription that is replaced without a replay goes on with the one it has.
         let begun = self.subscriptions.get_mut(filter).and_then(|known| known.replay.take());
         let replay = if replay { Some(PendingReplay::default()) } else { begun };
-        self.subscriptions.insert(filter.into(), KeptSubscription { options, replay });
+        self.subscriptions.insert(filter.into(), KeptSubscription { options, replay, list });
     }
 
     pub(super) fn replayed_to(&mut self, filter: &str, topic: &str) {

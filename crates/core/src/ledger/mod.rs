@@ -202,8 +202,9 @@ impl Ledger {
                 });
             }
             Record::Willed { session } => self.with(session, |kept| kept.will = None),
-            Record::Subscribed { session, filter, options, replay } => {
-                self.with(session, |kept| kept.subscribe(filter, options, replay));
+            Record::Subscribed { session, filter, options, replay, list } => {
+                let list = list.map(Cow::into_owned);
+                self.with(session, |kept| kept.subscribe(filter, options, replay, list));
             }
             Record::Unsubscribed { session, filter } => {
                 self.with(session, |kept| drop(kept.subscriptions.remove(filter)));

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use slipring_wire::frame::RangeSet;
 use slipring_wire::{PacketId, QoS};
 
 use super::Manner;
@@ -42,6 +43,8 @@ pub enum Record<'a> {
         options: Options,
         /// Retained messages are to be sent.
         replay: bool,
+        /// The parameters of a list, where the filter names one.
+        list: Option<Cow<'a, RangeSet>>,
     },
     /// A subscription was removed.
     Unsubscribed { session: u64, filter: &'a str },

@@ -59,7 +59,8 @@ impl Kept {
         for (filter, subscription) in &self.subscriptions {
             let options = subscription.options;
             let replay = subscription.replay.is_some();
-            Record::Subscribed { session, filter, options, replay }.encode(out);
+            let list = subscription.list.as_ref().map(Cow::Borrowed);
+            Record::Subscribed { session, filter, options, replay, list }.encode(out);
             let after = subscription.replay.as_ref().and_then(|replay| replay.after.as_deref());
             if let Some(topic) = after {
                 Record::ReplayedTo { session, filter, topic }.encode(out);

@@ -94,17 +94,18 @@ impl Outgoing {
         result
     }
 
-    /// The largest packet the client takes; None while it is away.
+    /// The largest packet the client takes and its outbox has room for; None while it is away.
     pub fn packet_bytes_max(&self) -> Option<usize> {
-        self.link.as_ref().map(|link| link.terms.packet_bytes as usize)
+        let outbox_bytes = self.bounds.outbox_bytes;
+        self.link.as_ref().map(|link| outbox_bytes.min(link.terms.packet_bytes as usize))
     }
 
     /// Whether so little waits for the client's socket that a further frame may follow.
     pub fn is_drained(&self) -> bool {
-        self.lane.queued_bytes() <= DRAINED_BYTES
+        self.lane.queued_bytes() <= DRAINED_BYTES.min(self.bounds.outbox_bytes / 2)
     }
 
-    /// How many bytes of streams may follow; none while the client is away or does not keep up.
+    /// How many bytes of streams, or of values sent again, may follow; none while the client is away or does not keep up.
     pub fn stream_room(&self) -> Option<usize> {
         let queued = self.lane.queued_bytes();
         let room = SLICE_BYTES.min(self.bounds.outbox_bytes.saturating_sub(queued));

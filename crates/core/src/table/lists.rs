@@ -1,6 +1,6 @@
 //! Lists of parameters that clients chose by name: kept under a hash, to be subscribed to.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -62,7 +62,8 @@ pub struct Lists {
 struct List {
     indices: Arc<RangeSet>,
     asked: u64,
-    held: usize,
+    /// The sessions that subscribe to it, connected or away.
+    held: HashSet<u64>,
 }
 
 impl Lists {
@@ -80,7 +81,7 @@ impl Lists {
         }
         self.make_room(indices.ranges())?;
         self.ranges += indices.ranges();
-        let list = List { indices: Arc::new(indices), asked: self.asked, held: 0 };
+        let list = List { indices: Arc::new(indices), asked: self.asked, held: HashSet::new() };
         self.by_id.insert(id, list);
         Ok(id)
     }
@@ -90,17 +91,24 @@ impl Lists {
         self.by_id.get(&id).map(|list| &list.indices)
     }
 
-    /// Somebody subscribes to a list: it stays until it is released as often as it was held.
-    pub fn hold(&mut self, id: ListId) -> Option<Arc<RangeSet>> {
+    /// A session subscribes to a list: it stays until the session releases it.
+    pub fn hold(&mut self, id: ListId, session: u64) -> Option<Arc<RangeSet>> {
         let list = self.by_id.get_mut(&id)?;
-        list.held += 1;
+        list.held.insert(session);
         Some(Arc::clone(&list.indices))
     }
 
-    /// A subscription to a list has ended.
-    pub fn release(&mut self, id: ListId) {
+    /// A session's subscription to a list has ended.
+    pub fn release(&mut self, id: ListId, session: u64) {
         if let Some(list) = self.by_id.get_mut(&id) {
-            list.held = list.held.saturating_sub(1);
+            list.held.remove(&session);
+        }
+    }
+
+    /// A session is over.
+    pub fn release_all(&mut self, session: u64) {
+        for list in self.by_id.values_mut() {
+            list.held.remove(&session);
         }
     }
 
@@ -119,7 +127,7 @@ impl Lists {
             return Err(ListsFull);
         }
         while self.by_id.len() >= LISTS_MAX || self.ranges + ranges > RANGES_MAX {
-            let unused = self.by_id.iter().filter(|(_, list)| list.held == 0);
+            let unused = self.by_id.iter().filter(|(_, list)| list.held.is_empty());
             let oldest = unused.min_by_key(|(_, list)| list.asked).map(|(id, _)| *id);
             let gone = oldest.and_then(|id| self.by_id.remove(&id)).ok_or(ListsFull)?;
             self.ranges -= gone.indices.ranges();

@@ -168,13 +168,12 @@ impl Table {
 
     /// A session chooses parameters; the values to send first.
     pub fn choose(&mut self, session: u64, chosen: &Chosen<'_>, at: Arrival) -> First {
-        self.give_up(session, chosen.filter);
-        let Self { registry, current, groups, lists, .. } = self;
-        let set = if chosen.filter.starts_with(LISTS) {
-            let list = list_of(chosen.filter).and_then(|id| lists.hold(id));
-            list.map(|set| RangeSet::clone(&set)).unwrap_or_default()
-        } else {
-            registry.matching(chosen.filter)
+        let list = self.hold(session, chosen.filter);
+        let Self { registry, current, groups, .. } = self;
+        let set = match list {
+            Some(list) => RangeSet::clone(&list),
+            None if chosen.filter.starts_with(LISTS) => RangeSet::new(),
+            None => registry.matching(chosen.filter),
         };
         let choice = Choice {
             filter: chosen.filter.into(),
@@ -188,25 +187,36 @@ impl Table {
 
     /// A session gives up what it chose by this filter, if it did.
     pub fn give_up(&mut self, session: u64, filter: &str) {
-        if self.groups.leave(session, filter) {
-            if let Some(list) = list_of(filter) {
-                self.lists.release(list);
-            }
+        self.groups.leave(session, filter);
+        if let Some(list) = list_of(filter) {
+            self.lists.release(list, session);
         }
     }
 
-    /// Whether a filter names a list that is not there.
-    pub fn is_missing(&self, filter: &str) -> bool {
-        let is_there = |id| self.lists.get(id).is_some();
-        filter.starts_with(LISTS) && !list_of(filter).is_some_and(is_there)
+    /// The list that a filter names, if there is one. It stays while the session subscribes to it.
+    pub fn hold(&mut self, session: u64, filter: &str) -> Option<Arc<RangeSet>> {
+        self.lists.hold(list_of(filter)?, session)
+    }
+
+    /// A session that a journal knows has this list, unless it is of another table.
+    pub fn hold_again(&mut self, session: u64, filter: &str, list: &RangeSet) {
+        let table = self.registry.id();
+        if list_of(filter) == Some(ListId::of(table, list)) {
+            let kept = self.lists.put(table, list.clone());
+            kept.map(|id| self.lists.hold(id, session)).ok();
+        }
+    }
+
+    /// A session is over: it has no lists, and has declared nothing.
+    pub fn end(&mut self, session: u64) {
+        self.lists.release_all(session);
+        self.registry.forget_session(session);
     }
 
     /// A session's connection is over: what only it published is stale. What is to be told, as JSON.
     /// What it declared stays its own if the session is kept.
     pub fn leave(&mut self, session: u64, is_kept: bool, at: Arrival) -> Vec<Vec<u8>> {
-        for filter in self.groups.filters(session) {
-            self.give_up(session, &filter);
-        }
+        self.groups.leave_all(session);
         let orphaned = self.registry.leave(session, is_kept);
         let stale = self.current.mark_stale(&orphaned, Quality::PUBLISHER_GONE, at);
         self.went_stale(&stale, Quality::PUBLISHER_GONE, at)
@@ -238,6 +248,23 @@ impl Table {
     /// Samples that were too large for a packet of their subscriber, since this was last asked.
     pub fn take_lost(&mut self) -> u64 {
         self.groups.take_lost()
+    }
+
+    /// Something on its way to a session was dropped; see [`Groups::missed`].
+    pub fn missed(&mut self, session: u64) -> bool {
+        self.groups.missed(session)
+    }
+
+    /// Sends a session the newest of what it may have missed; see [`Groups::mend`].
+    pub fn mend(
+        &mut self,
+        session: u64,
+        room: usize,
+        at: Arrival,
+        send: &mut dyn FnMut(u64, &[u8], u32),
+    ) -> bool {
+        let Self { registry, current, groups, .. } = self;
+        groups.mend(session, room, &scene(registry, current, at), send)
     }
 
     /// How many selections are served; equal ones are one.

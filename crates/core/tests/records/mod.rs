@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use slipring_core::ledger::{Manner, Record, RetainedMessage};
 use slipring_core::table::{Band, Deadband, Deliver, Needs};
 use slipring_core::{Options, Priority, WillMessage};
+use slipring_wire::frame::RangeSet;
 use slipring_wire::{PacketId, Properties, QoS, Will};
 
 /// The kind of newest values.
@@ -92,7 +93,7 @@ fn parts(
     text: &'static str,
     identifier: impl Strategy<Value = u32>,
 ) -> impl Strategy<Value = Parts> {
-    let filter = prop::sample::select(vec!["a", "b/#", "+/c", "$share/g/a", "#"]);
+    let filter = prop::sample::select(vec!["a", "b/#", "+/c", "$share/g/a", "#", "$selection/0"]);
     let bytes = prop::collection::vec(any::<u8>(), 0..5);
     let identifiers = prop::collection::vec(identifier, 0..3);
     // Most is about messages of sessions that are there.
@@ -152,7 +153,10 @@ impl Parts {
             6 => {
                 let needs = self.needs;
                 let options = Options { qos, no_local, retain_as_published, identifier, needs };
-                Record::Subscribed { session, filter, options, replay }
+                let list: RangeSet =
+                    self.identifiers.iter().map(|index| (*index).min(u32::MAX - 1)).collect();
+                let list = (!list.is_empty()).then_some(Cow::Owned(list));
+                Record::Subscribed { session, filter, options, replay, list }
             }
             7 => Record::Unsubscribed { session, filter },
             8 => Record::ReplayedTo { session, filter, topic: &self.text },

@@ -42,6 +42,10 @@ enum Step {
     LeaveAll(u64),
     /// What filters match changes: parameters are hidden, or show again.
     Hide(u32, u32, bool),
+    /// Messages to a subscriber are dropped by these bits from now on.
+    Lose(u64, u32),
+    /// A subscriber that is ready again gets what it misses.
+    Mend(u64, usize),
 }
 
 fn point() -> impl Strategy<Value = Point> {
@@ -91,6 +95,16 @@ fn step() -> impl Strategy<Value = Step> {
         1 => subscriber().prop_map(Step::LeaveAll),
         3 => (0..16u32, 0..16u32, any::<bool>())
             .prop_map(|(a, b, hide)| Step::Hide(a.min(b), a.max(b), hide)),
+    ]
+}
+
+/// The same, with messages that are dropped on their way.
+fn lossy_step() -> impl Strategy<Value = Step> {
+    let bits = prop_oneof![Just(0), Just(u32::MAX), any::<u32>()];
+    prop_oneof![
+        10 => step(),
+        3 => (1..5u64, bits).prop_map(|(who, bits)| Step::Lose(who, bits)),
+        2 => (1..5u64, 0..2_000usize).prop_map(|(who, room)| Step::Mend(who, room)),
     ]
 }
 
@@ -162,6 +176,8 @@ impl Play {
                 self.end(*who, None);
             }
             Step::Hide(first, last, hide) => self.hide(*first..*last + 1, *hide),
+            Step::Lose(who, bits) => drop(self.world.lossy.insert(*who, *bits)),
+            Step::Mend(who, room) => self.world.mend(*who, *room),
         }
     }
 
@@ -229,7 +245,12 @@ impl Play {
 
     fn finish(mut self) {
         self.world.not_ready.clear();
+        self.world.lossy.clear();
         self.world.run(10_000);
+        while let Some(who) = self.world.missing.first().copied() {
+            self.world.mend(who, 300);
+        }
+        assert_eq!(self.world.groups.next_due_ms(&self.world.current), None, "nothing waits");
         assert_eq!(self.world.groups.take_lost(), 0);
         for (index, newest) in &self.model.newest {
             let view = self.world.current.get(*index).expect("a newest value");
@@ -239,7 +260,8 @@ impl Play {
         }
         for watch in &self.model.watches {
             let heard = self.world.heard.get(&watch.subscriber).map_or(&[][..], Vec::as_slice);
-            watch.check(heard, &self.model.newest);
+            let lost = self.world.losers.contains(&watch.subscriber);
+            watch.check(heard, &self.model.newest, lost);
         }
         for (who, heard) in &self.world.heard {
             let live = |identifier| {
@@ -257,6 +279,18 @@ proptest! {
     #[test]
     fn every_subscriber_hears_what_it_chose_as_it_needs_it_and_nothing_else(
         steps in proptest::collection::vec(step(), 1..80),
+    ) {
+        let world = World::new(&KINDS);
+        let mut play = Play { world, model: Model::default(), hidden: HashSet::new() };
+        for step in &steps {
+            play.step(step);
+        }
+        play.finish();
+    }
+
+    #[test]
+    fn whoever_lost_messages_ends_with_the_newest_values_and_is_never_taken_back(
+        steps in proptest::collection::vec(lossy_step(), 1..80),
     ) {
         let world = World::new(&KINDS);
         let mut play = Play { world, model: Model::default(), hidden: HashSet::new() };

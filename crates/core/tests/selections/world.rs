@@ -1,6 +1,6 @@
 //! A table with its newest values and groups, and what every subscriber has heard.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use slipring_core::table::{Arrival, Choice, Current, Deliver, Groups, Names, Needs, Scene};
@@ -70,6 +70,12 @@ pub struct World {
     pub now_ms: u64,
     pub heard: HashMap<u64, Vec<Heard>>,
     pub not_ready: Vec<u64>,
+    /// Subscribers whose messages are dropped on their way, by the bits of a number, in turn.
+    pub lossy: HashMap<u64, u32>,
+    /// Those that have lost something and have not got the newest of all since.
+    pub missing: BTreeSet<u64>,
+    /// Those that have ever lost something.
+    pub losers: HashSet<u64>,
 }
 
 /// Wall time that goes with a monotonic one.
@@ -98,6 +104,9 @@ impl World {
             now_ms: 1000,
             heard: HashMap::new(),
             not_ready: Vec::new(),
+            lossy: HashMap::new(),
+            missing: BTreeSet::new(),
+            losers: HashSet::new(),
         };
         world.declare(kinds);
         world
@@ -197,8 +206,45 @@ impl World {
         let first = self.groups.join(subscriber, choice, &scene!(self));
         let heard = read(&first.packets, &self.table);
         assert_eq!(heard.len(), first.messages as usize);
-        self.heard.entry(subscriber).or_default().extend(heard.iter().cloned());
+        self.hear(subscriber, heard.clone());
         heard
+    }
+
+    /// Messages are on their way to a subscriber.
+    fn hear(&mut self, subscriber: u64, mut sent: Vec<Heard>) {
+        let count = sent.len();
+        if let Some(bits) = self.lossy.get_mut(&subscriber) {
+            sent.retain(|_| {
+                *bits = bits.rotate_left(1);
+                *bits & 1 == 0
+            });
+        }
+        if sent.len() < count {
+            self.losers.insert(subscriber);
+            if self.groups.missed(subscriber) {
+                self.missing.insert(subscriber);
+            }
+        }
+        self.heard.entry(subscriber).or_default().extend(sent);
+    }
+
+    /// Gives a subscriber the newest of what it has missed, in about so many bytes.
+    pub fn mend(&mut self, subscriber: u64, room: usize) {
+        if !self.missing.remove(&subscriber) {
+            return;
+        }
+        let mut sent = Vec::new();
+        let all =
+            self.groups.mend(subscriber, room, &scene!(self), &mut |to, packets, messages| {
+                assert_eq!(to, subscriber);
+                let new = read(packets, &self.table);
+                assert_eq!(new.len(), messages as usize);
+                sent.extend(new);
+            });
+        if !all {
+            self.missing.insert(subscriber);
+        }
+        self.hear(subscriber, sent);
     }
 
     /// Lets time pass and sends what is due then.
@@ -208,7 +254,8 @@ impl World {
     }
 
     pub fn tick(&mut self) {
-        let Self { groups, not_ready, heard, table, .. } = self;
+        let mut sent = Vec::new();
+        let Self { groups, not_ready, table, .. } = self;
         let scene = Scene {
             now_ms: self.now_ms,
             now_ns: wall_ns(self.now_ms),
@@ -221,9 +268,12 @@ impl World {
             &mut |subscriber, packets, messages| {
                 let new = read(packets, table);
                 assert_eq!(new.len(), messages as usize);
-                heard.entry(subscriber).or_default().extend(new);
+                sent.push((subscriber, new));
             },
         );
+        for (subscriber, new) in sent {
+            self.hear(subscriber, new);
+        }
     }
 
     /// Sends what is due to somebody who looks only at the bytes.

@@ -176,8 +176,13 @@ impl World {
         let filter = format!("f/{}", self.subscribed);
         let (no_local, retain_as_published, identifier) = (false, false, 0);
         let options = Options { qos, no_local, retain_as_published, identifier, needs: None };
-        let record =
-            Record::Subscribed { session: SESSION, filter: &filter, options, replay: true };
+        let record = Record::Subscribed {
+            session: SESSION,
+            filter: &filter,
+            options,
+            replay: true,
+            list: None,
+        };
         self.disk.append(None, &[record]);
         let replay = Replay { filter: filter.as_str().into(), qos, identifiers: None };
         self.outgoing.push_replay(replay);

@@ -1,6 +1,7 @@
 //! The beat: gathered samples are sent when they are due, silent parameters go stale.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use slipring_core::Millis;
@@ -10,9 +11,10 @@ use crate::broker::Broker;
 use crate::client::Client;
 use crate::event::now_ns;
 use crate::feed::Feed;
-use crate::table::requests;
+use crate::post::Post;
+use crate::table::{Inner, requests};
 
-/// How often silent parameters are looked for.
+/// How often silent parameters are looked for, and subscribers that have caught up.
 const SILENCE_MS: Millis = 100;
 
 /// Beats until the broker stops.
@@ -27,6 +29,7 @@ pub(crate) async fn run(broker: Arc<Broker>) {
             if now_ms >= look_ms {
                 look_ms = now_ms + SILENCE_MS;
                 broker.look_for_silence(&mut feed);
+                broker.table.lock().mend(&broker, &mut feed.post);
             }
             let due_ms = broker.table.lock().tick(&broker, &mut feed.post);
             feed.finish();
@@ -75,6 +78,9 @@ impl Broker {
         let mut inner = self.table.lock();
         inner.clients.remove(&client.key);
         let told = inner.table.leave(client.key, !state.ended, self.arrival(now_ns()));
+        if state.ended {
+            inner.table.end(client.key); // it may have subscribed while its session was taken from it
+        }
         drop((inner, state));
         requests::tell(self, feed, told);
     }
@@ -85,11 +91,24 @@ impl Broker {
             self.table.lock().table.registry.come_back(client.key);
         }
     }
+}
 
-    /// A session is over. If its connection is not, it takes the rest with it.
-    pub fn forget_publisher(&self, session: u64) {
-        if self.table.is_used() {
-            self.table.lock().table.registry.forget_session(session);
+impl Inner {
+    /// Those whose outbox dropped something get the newest of all they chose, as soon as they have taken
+    /// what they were sent before.
+    fn mend(&mut self, broker: &Broker, post: &mut Post) {
+        for client in broker.table.take_missed() {
+            client.missed.store(false, Ordering::Release);
+            if self.table.missed(client.key) {
+                self.mending.insert(client.key);
+            }
         }
+        let Self { table, clients, mending, .. } = self;
+        mending.retain(|session| {
+            let Some(client) = clients.get(session) else { return false };
+            let Some(room) = client.outgoing().stream_room() else { return true };
+            let mut send = |_, packets: &[u8], _| post.push_packets(broker, client, packets);
+            !table.mend(*session, room, broker.arrival(now_ns()), &mut send)
+        });
     }
 }

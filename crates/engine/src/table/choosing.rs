@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use slipring_core::Options;
-use slipring_core::table::{Chosen, Registry};
+use slipring_core::table::{Chosen, LISTS, Registry};
 use slipring_wire::frame::RangeSet;
 use slipring_wire::shared;
 
@@ -32,9 +32,13 @@ impl Broker {
         self.table.sooner.notify_one();
     }
 
-    /// Whether there is a list that a filter names.
-    pub fn has_list(&self, filter: &str) -> bool {
-        !self.table.lock().table.is_missing(filter)
+    /// The list that a filter names, if there is one. It stays until the client gives it up.
+    pub fn hold_list(&self, client: &Client, filter: &str) -> Option<Arc<RangeSet>> {
+        if filter.starts_with(LISTS) {
+            self.table.lock().table.hold(client.key, filter)
+        } else {
+            None
+        }
     }
 
     /// A client gives a selection up, if it has one with this filter.

@@ -6,7 +6,7 @@ pub(crate) mod refused;
 pub(crate) mod requests;
 pub(crate) mod samples;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -34,6 +34,8 @@ pub(crate) struct SharedTable {
     plain: ArcSwap<RangeSet>,
     /// Told when the next beat is sooner than it was.
     sooner: Notify,
+    // A lock: taken when the outbox of a client begins to drop, and by the beat. Taken last.
+    missed: Mutex<Vec<Arc<Client>>>,
     pub counters: Counters,
 }
 
@@ -51,6 +53,8 @@ pub(crate) struct Inner {
     pub table: Table,
     /// Who has chosen something, by session.
     clients: HashMap<u64, Arc<Client>>,
+    /// Those whose outbox dropped something of what they chose, perhaps.
+    mending: HashSet<u64>,
     /// When the beat looks again.
     next_ms: Option<Millis>,
     /// Records of changes that the journal does not have yet.
@@ -67,6 +71,7 @@ impl SharedTable {
             used,
             plain: ArcSwap::default(),
             sooner: Notify::new(),
+            missed: Mutex::default(),
             counters: Counters::default(),
         }
     }
@@ -95,6 +100,24 @@ impl SharedTable {
             frames: frames.load(Ordering::Relaxed),
             samples: samples.load(Ordering::Relaxed),
             refused: refused.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Something in the outbox of a client was dropped; the beat makes up for it.
+    pub fn missed(&self, client: &Arc<Client>) {
+        if self.is_used() && !client.missed.swap(true, Ordering::AcqRel) {
+            self.missed.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(client));
+        }
+    }
+
+    fn take_missed(&self) -> Vec<Arc<Client>> {
+        std::mem::take(&mut *self.missed.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A session is over: nothing is kept for it.
+    pub fn end(&self, session: u64) {
+        if self.is_used() {
+            self.lock().table.end(session);
         }
     }
 
@@ -132,8 +155,14 @@ impl Broker {
 
 impl Inner {
     fn new(table: Table) -> Self {
-        let (clients, unwritten) = (HashMap::new(), Vec::new());
-        Self { table, clients, next_ms: None, unwritten, gate: Gate::OPEN }
+        Self {
+            table,
+            clients: HashMap::new(),
+            mending: HashSet::new(),
+            next_ms: None,
+            unwritten: Vec::new(),
+            gate: Gate::OPEN,
+        }
     }
 
     /// Sends what is due to whoever chose it; when the next is due.

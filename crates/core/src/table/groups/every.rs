@@ -23,7 +23,7 @@ pub(super) struct Every {
     last_ms: Option<Millis>,
     /// Of the newest publisher in what was gathered.
     hops: Option<Hops>,
-    sent: Option<Sent>,
+    pub sent: Option<Sent>,
 }
 
 impl Every {
@@ -163,6 +163,20 @@ impl Every {
         if let Some(sent) = &mut self.sent {
             sent.rechoose(chosen);
         }
+    }
+
+    /// Sends what was gathered to one of them before the others get it.
+    pub fn hand_over(
+        &mut self,
+        at: usize,
+        audience: &mut Audience<'_, '_>,
+        outlet: &Outlet,
+        stamp: &Stamp<'_>,
+    ) {
+        self.seal(outlet, stamp);
+        let until = self.packets.mark();
+        let from = std::mem::replace(&mut audience.members[at].from, until);
+        audience.give(at, &mut self.packets, from);
     }
 
     /// Sends what was gathered; returns how many samples were too large for it.

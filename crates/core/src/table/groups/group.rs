@@ -44,6 +44,8 @@ pub(super) struct Member {
     pub owed: RangeSet,
     /// Newest: it was not ready when it was its turn.
     pub lagging: bool,
+    /// Of these something was dropped on its way, perhaps: it gets their newest once more.
+    missing: RangeSet,
 }
 
 /// A group's subscribers, and how something is sent to them.
@@ -200,6 +202,57 @@ impl Group {
             }
         }
         self.chosen = chosen;
+    }
+
+    /// Something on its way to a subscriber was dropped.
+    pub fn missed(&mut self, subscriber: u64) {
+        let member = self.members.iter_mut().find(|member| member.subscriber == subscriber);
+        if let Some(member) = member {
+            member.missing = self.chosen.clone();
+        }
+    }
+
+    /// Sends a subscriber the newest of what it may have missed, as far as there is room; whether that
+    /// was the rest of it.
+    pub fn mend(
+        &mut self,
+        subscriber: u64,
+        room: usize,
+        stamp: &Stamp<'_>,
+        tools: &mut Tools,
+        send: &mut Send<'_>,
+    ) -> bool {
+        let missing =
+            |member: &Member| member.subscriber == subscriber && !member.missing.is_empty();
+        let Some(at) = self.members.iter().position(missing) else { return true };
+        let missing = self.members[at].missing.intersect(&self.chosen);
+        let missing = stamp.scene.current.known(&missing);
+        let some = self.outlet.portion(&missing, room, &stamp.scene);
+        self.members[at].missing = missing.difference(&some);
+        let is_all = self.members[at].missing.is_empty();
+        let mut audience = Audience { members: &mut self.members, send };
+        let sent = match &mut self.flow {
+            Flow::Every(every) => {
+                every.hand_over(at, &mut audience, &self.outlet, stamp);
+                every.sent.as_mut()
+            }
+            Flow::Newest(newest) => newest.sent.as_mut(),
+        };
+        match sent {
+            Some(sent) => {
+                let places = sent.places(&some);
+                tools.write(sent.columns(), &self.outlet, stamp, |add| {
+                    places.into_iter().for_each(|(span, index)| add(span, index));
+                });
+            }
+            None => {
+                let columns = &stamp.scene.current.columns;
+                tools.write(columns, &self.outlet, stamp, |add| changed(columns, &some, 0, add));
+            }
+        }
+        audience.give(at, &mut tools.packets, Mark::default());
+        tools.lost += tools.packets.clear();
+        is_all
     }
 
     pub fn due_ms(&self, current: &Current) -> Option<Millis> {

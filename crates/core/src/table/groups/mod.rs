@@ -133,12 +133,6 @@ impl Groups {
         self.next
     }
 
-    /// The filters by which a subscriber chose.
-    pub fn filters(&self, subscriber: u64) -> Vec<Arc<str>> {
-        let ids = self.by_subscriber.get(&subscriber).into_iter().flatten();
-        ids.map(|id| Arc::clone(&self.all[id].key.filter)).collect()
-    }
-
     /// Ends what a subscriber chose by this filter; false if it did not.
     pub fn leave(&mut self, subscriber: u64, filter: &str) -> bool {
         let Some(ids) = self.by_subscriber.get_mut(&subscriber) else { return false };
@@ -199,6 +193,40 @@ impl Groups {
                 group.rechoose(chosen.clone(), &stamp, &mut self.tools);
             }
         }
+    }
+
+    /// Something on its way to a subscriber was dropped: it may miss anything that it chose. False where
+    /// it chose nothing.
+    pub fn missed(&mut self, subscriber: u64) -> bool {
+        let Some(ids) = self.by_subscriber.get(&subscriber) else { return false };
+        for id in ids {
+            self.all.get_mut(id).expect("a subscriber's group is there").missed(subscriber);
+        }
+        true
+    }
+
+    /// Sends a subscriber the newest of what it may have missed, at most about so many bytes; whether
+    /// that was the rest of it.
+    pub fn mend(
+        &mut self,
+        subscriber: u64,
+        mut room: usize,
+        scene: &Scene<'_>,
+        send: &mut Send<'_>,
+    ) -> bool {
+        let stamp = self.stamp(scene);
+        for id in self.by_subscriber.get(&subscriber).into_iter().flatten() {
+            let group = self.all.get_mut(id).expect("a subscriber's group is there");
+            let here = room;
+            let mut send = |subscriber, packets: &[u8], messages| {
+                room = room.saturating_sub(packets.len());
+                send(subscriber, packets, messages);
+            };
+            if !group.mend(subscriber, here, &stamp, &mut self.tools, &mut send) {
+                return false;
+            }
+        }
+        true
     }
 
     /// When [`Self::tick`] has something to do; it may be over already.

@@ -26,7 +26,7 @@ pub(super) struct Newest {
     /// Of the newest publisher that contributed since the last frame, and before.
     hops: Option<Hops>,
     hops_before: Option<Hops>,
-    sent: Option<Sent>,
+    pub sent: Option<Sent>,
 }
 
 /// Who is served now, and how far.

@@ -1,6 +1,6 @@
 //! What all packets of a group have alike, and packets made of gathered runs.
 
-use slipring_wire::frame::{Bounds, CONTENT_TYPE, FrameBuf, FrameView, Header, Hops};
+use slipring_wire::frame::{Bounds, CONTENT_TYPE, FrameBuf, FrameView, Header, Hops, RangeSet};
 use slipring_wire::{Packet, PropertiesBuf, PropertyId, Publish, Value, Version};
 
 use super::super::Deliver;
@@ -13,6 +13,12 @@ const FRAME_BYTES_MAX: usize = 256 * 1024;
 const HEADER_BYTES: usize = 48;
 /// The first byte of a PUBLISH at QoS 0 and its longest length.
 const FIXED_BYTES: usize = 5;
+/// A sample in a frame is at most so long, with its share of the rest, without its text.
+const FRAMED_BYTES: usize = 64;
+/// A message of one sample is at most so long, without topic and text.
+const PLAIN_BYTES: usize = 512;
+/// How much longer a text can be in JSON.
+const ESCAPED: usize = 6;
 /// Where a frame has its sequence.
 const SEQUENCE_AT: usize = 12;
 const WHATEVER: Bounds = Bounds { samples_max: usize::MAX, raw_bytes_max: usize::MAX };
@@ -63,6 +69,27 @@ impl Outlet {
         };
         let body_max = body_max.min(FRAME_BYTES_MAX - around.min(FRAME_BYTES_MAX));
         Self { deliver, identifier, packet_bytes_max, head, body_max }
+    }
+
+    /// The first of some parameters, as many as surely find room for their newest samples; at least one.
+    pub fn portion(&self, parameters: &RangeSet, room: usize, scene: &Scene<'_>) -> RangeSet {
+        let (mut portion, mut bytes) = (RangeSet::new(), 0);
+        for index in parameters.indices() {
+            bytes += self.bytes_at_most(index, scene);
+            if bytes > room && !portion.is_empty() {
+                break;
+            }
+            portion.insert(index..index + 1);
+        }
+        portion
+    }
+
+    fn bytes_at_most(&self, index: u32, scene: &Scene<'_>) -> usize {
+        let value = scene.current.columns.text(index as usize).len();
+        match self.deliver {
+            Deliver::Frame => FRAMED_BYTES + value,
+            _ => PLAIN_BYTES + scene.names.name(index).map_or(0, str::len) + ESCAPED * value,
+        }
     }
 }
 

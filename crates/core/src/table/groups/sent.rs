@@ -45,6 +45,19 @@ impl Sent {
         }
     }
 
+    /// Where the samples of some chosen parameters are, with the index of the first of each span.
+    pub fn places(&mut self, within: &RangeSet) -> Vec<(Range<usize>, u32)> {
+        let mut places = Vec::with_capacity(within.ranges());
+        for range in within {
+            let Some(first) = self.place(range.start) else { continue };
+            self.columns.changed(first..first + range.len(), 0, |span| {
+                let index = range.start + (span.start - first) as u32;
+                places.push((span, index));
+            });
+        }
+        places
+    }
+
     /// The place of a range's first parameter; the whole range is chosen.
     pub fn place(&mut self, index: u32) -> Option<usize> {
         if !self.ranges.get(self.last).is_some_and(|(range, _)| range.contains(&index)) {
