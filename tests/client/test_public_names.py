@@ -24,7 +24,7 @@ write_rows
 """
 FRAME = """
 age_s ages_s each get hops indices joined names newest_ns qualities samples sent_ns sequence times
-to_arrow to_pandas values
+to_arrow to_pandas uncertainty_s values
 """
 
 

@@ -144,7 +144,7 @@ def test_hops_add_up_to_the_age_whatever_the_clocks_say() -> None:
     marks = Marks(published_ns=10_000_002_000, received_ns=10_000_004_000, skew_ns=10_000_000_000)
     header = Header(7, 1, sent_ns=10_000_008_000, marks=marks)
     # The publisher's clock is 10 s behind the broker's, this machine's is 3 s before it.
-    frame = one_value(1_000, header, Arrival(13_000_016_000, 13_000_032_000, -3_000_000_000))
+    frame = one_value(1_000, header, Arrival(13_000_016_000, 13_000_032_000, -3_000_000_000, 9))
     assert frame.hops is not None
     assert [round(one * 1e9) for one in frame.hops] == [1_000, 2_000 + 8_000, 4_000, 16_000]
     assert frame.age_s == pytest.approx(sum(frame.hops))
@@ -155,6 +155,14 @@ def test_a_frame_without_marks_has_an_age_and_no_hops() -> None:
     frame = one_value(1_000, HEADER, Arrival(3_000, 5_000))
     assert frame.hops is None
     assert frame.age_s == 4e-6
+
+
+def test_hops_by_a_clock_that_was_not_measured_are_not_told() -> None:
+    header = Header(7, 1, sent_ns=8_000, marks=Marks(2_000, 4_000, 0))
+    assert one_value(1_000, header, Arrival(16_000, 32_000)).hops is None
+    measured = one_value(1_000, header, Arrival(16_000, 32_000, 0, 5_000))
+    assert measured.hops is not None
+    assert measured.uncertainty_s == 5e-6
 
 
 def test_an_empty_frame_answers_everything() -> None:

@@ -24,6 +24,7 @@ import { LimitsTable } from "./views/limits-table.ts";
 import { ParametersPanel } from "./views/parameters-panel.ts";
 import { PinnedCharts } from "./views/pinned-charts.ts";
 import { PrefixesTable } from "./views/prefixes-table.ts";
+import { StreamsPanel } from "./views/streams-panel.ts";
 import { renderTiles } from "./views/tiles.ts";
 import { TrafficChart } from "./views/traffic-chart.ts";
 import { ValuesTable } from "./views/values-table.ts";
@@ -56,6 +57,7 @@ const watching = new LiveConnection({
 const header = new Header();
 const traffic = new TrafficChart();
 const pins = new PinnedCharts();
+const streams = new StreamsPanel();
 const clients = new ClientsTable();
 const away = new AwayTable();
 const journal = new JournalPanel();
@@ -102,6 +104,7 @@ function renderPanels(now_ms: number): void {
   pins.render(state.values, window);
   parameters.render(watched, state.latest, now_ms);
   values.render(state, now_ms);
+  streams.render(state.latest, now_ms);
   clients.render(state.latest);
   away.render(state.latest, now_ms);
   journal.render(state.latest, now_ms);

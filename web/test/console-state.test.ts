@@ -39,6 +39,7 @@ function source(changes: object = {}): string {
     limits: [{ limit: "queue_messages", value: 100, times: 2, last_ms: 1 }],
     prefixes: [{ prefix: "a", messages: 1, bytes: 1, deliveries: 0, messages_s: 0, bytes_s: 0 }],
     table: TABLE,
+    streams: { streams: 0, readers: 0, lost: 0, refused: 0, shown: [] },
     topics_total: 1,
     values: [{ topic: "a", text: "1", bytes: 1, at_ms: 999, count: 1 }],
     events: [{ at_ms: 1, level: "info", kind: "connected", text: "a connected" }],

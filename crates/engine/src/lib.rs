@@ -220,6 +220,11 @@ impl Engine {
         self.broker.ask_table(name, body)
     }
 
+    /// Answers `list` about the streams, as JSON; see `docs/streams.md`.
+    pub fn ask_streams(&self, name: &str, body: &[u8]) -> Vec<u8> {
+        self.broker.ask_streams(name, body)
+    }
+
     /// Reads what has arrived, says goodbye to every client, and brings the journal to disk.
     pub fn stop(&self) -> Result<(), Failure> {
         let runtime = self.runtime.lock().unwrap_or_else(PoisonError::into_inner).take();

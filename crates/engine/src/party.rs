@@ -309,7 +309,7 @@ impl Party {
         if client.link().is_none() {
             self.feed.begin(&self.broker, now_ns());
             self.broker.leave_table(&client, &mut self.feed);
-            self.broker.leave_streams(client.key, &mut self.feed);
+            self.broker.leave_streams(&client, &mut self.feed);
             self.feed.finish(); // who was told is woken: its connection may have nothing else to do
         }
         self.link.leave();

@@ -25,6 +25,22 @@ impl Broker {
         Ok((appended.offsets, Gate { level, mark: appended.mark }))
     }
 
+    /// Appends records that must not be lost; what depends on them waits for the gate. False if the
+    /// journal takes nothing now: then they stay where they are.
+    pub fn write_down(&self, records: &mut Vec<u8>, gate: &mut Gate) -> bool {
+        if records.is_empty() {
+            return true;
+        }
+        let mut batch = Batch::new();
+        batch.at(now_ns());
+        batch.records().append(records);
+        match self.append(&mut batch, Durability::Disk) {
+            Ok((_, opens)) => *gate = opens,
+            Err(_) => records.append(batch.records()),
+        }
+        records.is_empty()
+    }
+
     /// Appends a record that nobody waits for. The journal always has room for these.
     pub fn note(&self, record: &Record<'_>) {
         let mut records = Vec::new();

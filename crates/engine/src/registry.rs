@@ -275,6 +275,7 @@ impl Broker {
         }
         self.unsubscribe(client, state.session.filters());
         self.table.end(client.key);
+        self.end_streams(client.key);
         // Publishers may keep a route to it for a while; its messages go now.
         client.outgoing().end();
         state.will.take().map(|(will, _)| will)

@@ -5,8 +5,10 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use slipring_core::streams::{Bounds, Change, ChunkRefused, Following, Serving, Streams, Told};
-use slipring_core::table::{Code, Deliver};
+use slipring_core::streams::{
+    Arrived, Bounds, Change, ChunkRefused, Following, Outcome, Serving, Streams, Told,
+};
+use slipring_core::table::{Code, Deliver, Refusal};
 use slipring_core::{Dropped, Durability, Limit, Options};
 use slipring_wire::{Publish, Reason, Version};
 
@@ -14,8 +16,10 @@ use crate::asking::Asked;
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::feed::{Feed, Publisher};
+use crate::gates::Gate;
 use crate::post::Post;
 use crate::status::StreamsStatus;
+use crate::table::requests::{OWN_ANSWER_BYTES, UNWRITTEN};
 
 /// Where changes of the streams are told.
 const CHANGES: &str = "$slipring/streams/changes";
@@ -47,12 +51,17 @@ pub(crate) struct Inner {
     /// Who reads, by session.
     clients: HashMap<u64, Arc<Client>>,
     packets: Vec<u8>,
+    /// Records of changes that the journal does not have yet.
+    unwritten: Vec<u8>,
+    /// Opens when the journal has the last change.
+    gate: Gate,
 }
 
 impl SharedStreams {
     pub fn new(streams: Streams) -> Self {
         let used = AtomicBool::new(!streams.catalog().is_empty());
-        let inner = Inner { streams, clients: HashMap::new(), packets: Vec::new() };
+        let (clients, packets, unwritten) = (HashMap::new(), Vec::new(), Vec::new());
+        let inner = Inner { streams, clients, packets, unwritten, gate: Gate::OPEN };
         Self { inner: Mutex::new(inner), used, counters: Counters::default() }
     }
 
@@ -106,16 +115,30 @@ pub(crate) fn ask(asked: &Asked<'_>, name: &str, feed: &mut Feed, reply: &mut Ve
         is_parameter: &|name| broker.table.index_of(name).is_some(),
     };
     let mut inner = broker.streams.lock();
-    let outcome =
-        inner.streams.answer(client.key, name, message.payload, &bounds, answer_bytes_max);
+    let outcome = if broker.write_streams(&mut inner) {
+        inner.streams.answer(client.key, name, message.payload, &bounds, answer_bytes_max)
+    } else {
+        Outcome::of(&Refusal::new(Code::Journal, UNWRITTEN), answer_bytes_max)
+    };
     if outcome.refused == Some(Code::Full) {
         broker.reached.count(Limit::Streams);
     }
-    let told = broker.streams_changed(&inner, &outcome.change, feed);
+    broker.reached.add(Limit::Streams, inner.streams.take_unread());
+    let told = broker.streams_changed(&mut inner, &outcome.change);
+    let (is_written, gate) = (inner.unwritten.is_empty(), inner.gate);
     drop(inner);
+    if name == "declare" && outcome.refused.is_none() {
+        asked.link.publishes();
+    }
     // What the client sends next in the same batch is a chunk already.
     feed.paths.check(broker);
     tell(broker, feed, told);
+    if !is_written && outcome.refused.is_none() {
+        return Reason::QuotaExceeded; // an index that could be given again is not told
+    }
+    if !broker.gates.is_open(gate) {
+        feed.wait_for(Durability::Disk);
+    }
     reply.append(&mut envelope.packet(&outcome.answer, terms));
     Reason::Success
 }
@@ -142,8 +165,8 @@ impl Feed {
         if let Some(reason) = broker.gates.refusal(route.level_of(message.qos)) {
             return Err(reason);
         }
-        let taken = broker.push_chunk(from.key, stream, message, self.receive_ns, &mut self.post);
-        taken.map_err(|refused| {
+        let told = broker.push_chunk(from.key, stream, message, self.receive_ns, &mut self.post);
+        let told = told.map_err(|refused| {
             broker.streams.counters.refused.fetch_add(1, Relaxed);
             self.refusal = Some(refused.to_string());
             match refused {
@@ -151,11 +174,21 @@ impl Feed {
                 ChunkRefused::TooLarge { .. } => Reason::ImplementationSpecificError,
                 ChunkRefused::Time => Reason::PayloadFormatInvalid,
             }
-        })
+        })?;
+        tell(broker, self, told);
+        Ok(())
     }
 }
 
 impl Broker {
+    /// Answers a question of the control plane, which changes nothing.
+    pub fn ask_streams(&self, name: &str, body: &[u8]) -> Vec<u8> {
+        let name = if name == "list" { name } else { "" };
+        let bounds = Bounds { streams: 0, name_bytes: 0, name_levels: 0, is_parameter: &|_| false };
+        self.streams.lock().streams.answer(0, name, body, &bounds, OWN_ANSWER_BYTES).answer
+    }
+
+    /// Keeps a chunk and hands it on; what is to be told.
     fn push_chunk(
         &self,
         session: u64,
@@ -163,15 +196,16 @@ impl Broker {
         message: &Publish<'_>,
         receive_ns: i64,
         post: &mut Post,
-    ) -> Result<(), ChunkRefused> {
+    ) -> Result<Told, ChunkRefused> {
         let mut inner = self.streams.lock();
-        for reader in inner.streams.push(session, stream, message, receive_ns)? {
+        let Arrived { readers, told } = inner.streams.push(session, stream, message, receive_ns)?;
+        for reader in readers {
             inner.serve(self, reader, post);
         }
         drop(inner);
         self.streams.counters.chunks.fetch_add(1, Relaxed);
         self.streams.counters.bytes.fetch_add(message.payload.len() as u64, Relaxed);
-        Ok(())
+        Ok(told)
     }
 
     /// A client reads streams. What is kept of them is sent first.
@@ -185,8 +219,8 @@ impl Broker {
         let following = Following { filter, identifier, newest, packet_bytes_max };
         let mut inner = self.streams.lock();
         inner.clients.insert(client.key, Arc::clone(client));
-        let left_out = inner.streams.follow(client.key, &following);
-        self.reached.add(Limit::Streams, left_out as u64);
+        inner.streams.follow(client.key, &following);
+        self.reached.add(Limit::Streams, inner.streams.take_unread());
         inner.serve(self, client.key, post);
     }
 
@@ -197,16 +231,29 @@ impl Broker {
         }
     }
 
-    /// A client's connection is over: it reads nothing, and what only it published is silent.
-    pub fn leave_streams(&self, session: u64, feed: &mut Feed) {
+    /// A client's connection is over, unless it has another by now: it reads nothing, and what only it
+    /// published is silent. What it declared stays its own while its session lives.
+    pub fn leave_streams(&self, client: &Client, feed: &mut Feed) {
         if !self.streams.is_used() {
             return;
         }
+        // Held until the streams know: who comes back, or ends the session, comes after.
+        let state = client.state();
+        if state.link.is_some() {
+            return;
+        }
         let mut inner = self.streams.lock();
-        inner.clients.remove(&session);
-        let told = inner.streams.leave(session);
-        drop(inner);
+        inner.clients.remove(&client.key);
+        let told = inner.streams.leave(client.key, !state.ended);
+        drop((inner, state));
         tell(self, feed, told);
+    }
+
+    /// A session is over. If its connection is not, that takes the rest with it.
+    pub fn end_streams(&self, session: u64) {
+        if self.streams.is_used() {
+            self.streams.lock().streams.end(session);
+        }
     }
 
     /// Everything before was written to a client: it gets more of what it is behind with.
@@ -229,16 +276,22 @@ impl Broker {
     }
 
     /// The streams have changed: it is written down, and publishers look again which topics they are.
-    fn streams_changed(&self, inner: &Inner, change: &Change, feed: &mut Feed) -> Told {
+    fn streams_changed(&self, inner: &mut Inner, change: &Change) -> Told {
         if change.is_empty() {
             return Told::new();
         }
         self.streams.used.store(true, Ordering::Release);
-        if self.journal.is_some() && change.is_recorded() {
-            inner.streams.record(change, feed.records(Durability::Disk));
+        if self.journal.is_some() {
+            inner.streams.record(change, &mut inner.unwritten);
+            self.write_streams(inner);
         }
         self.generation.fetch_add(1, Ordering::Release);
         inner.streams.told_of(change)
+    }
+
+    /// Under the lock of the streams, so that the journal has their changes in order.
+    fn write_streams(&self, inner: &mut Inner) -> bool {
+        self.write_down(&mut inner.unwritten, &mut inner.gate)
     }
 }
 

@@ -294,3 +294,38 @@ fn a_session_that_is_away_keeps_its_list_whatever_is_asked_for_meanwhile_and_ove
         engine.stop().unwrap();
     }
 }
+
+#[test]
+fn streams_that_many_clients_change_at_once_are_the_same_after_a_restart() {
+    let folder = Folder::new("streams");
+    let (clients, rounds) = (6, 12);
+    let listed = |engine: &Engine| {
+        let mut client = Talk::connect(engine.address(), Version::V5, "looks");
+        let answer = ask(&mut client, "streams/list", "");
+        let (_, streams) = answer.split_once("\"streams\"").unwrap();
+        streams.replace("\"live\":true", "\"live\":false")
+    };
+    for round in 0..rounds {
+        let engine = engine(&folder.0);
+        let address = engine.address();
+        let barrier = Barrier::new(clients);
+        thread::scope(|scope| {
+            for number in 0..clients {
+                let barrier = &barrier;
+                scope.spawn(move || {
+                    let mut client = Talk::connect(address, Version::V5, &format!("c{number}"));
+                    let stream = format!(
+                        r#"{{"name": "all", "media": "a/b", "description": "{number} in {round}"}}"#
+                    );
+                    barrier.wait();
+                    ask(&mut client, "streams/declare", &format!(r#"{{"streams": [{stream}]}}"#));
+                });
+            }
+        });
+        let before = listed(&engine);
+        engine.stop().unwrap();
+        let again = self::engine(&folder.0);
+        assert_eq!(before, listed(&again), "in round {round}");
+        again.stop().unwrap();
+    }
+}

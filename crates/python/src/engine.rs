@@ -112,6 +112,11 @@ impl Engine {
         PyBytes::new(py, &py.detach(|| self.0.ask_table(name, body)))
     }
 
+    /// Answers `list` about the streams, as JSON.
+    fn ask_streams<'py>(&self, py: Python<'py>, name: &str, body: &[u8]) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.detach(|| self.0.ask_streams(name, body)))
+    }
+
     /// Reads what has arrived, says goodbye to every client, brings the journal to disk.
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.0.stop()).map_err(|error| JournalError::new_err(error.to_string()))

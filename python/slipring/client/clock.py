@@ -80,6 +80,21 @@ class Clock:
             await self._measure(timeout_s)
         return await self._measure(timeout_s)
 
+    async def refresh(self) -> bool:
+        """Asks the broker once; whether it answers. Raises ConnectionLost."""
+        try:
+            await self._measure(ANSWER_S)
+        except ConnectionLost:
+            raise
+        except SlipringError:
+            return False
+        return True
+
+    async def known(self) -> None:
+        """Asks the broker if nothing was measured yet; it may stay unknown."""
+        if self.offset_ns is None:
+            await self.refresh()
+
     @contextmanager
     def kept(self, tell: Callable[[int], None] | None = None) -> Iterator[None]:
         """Keeps it fresh in the background; `tell` is called with every better offset."""
@@ -119,15 +134,6 @@ class Clock:
     async def _keep(self) -> None:
         with suppress(ConnectionLost):  # then there is nothing to know any more
             for number in count(1):
-                known = await self._try()
+                known = await self.refresh()
                 pause_s = FIRST_S if number < FIRST else AGAIN_S
                 await asyncio.sleep(pause_s if known else REFUSED_S)
-
-    async def _try(self) -> bool:
-        try:
-            await self._measure(ANSWER_S)
-        except ConnectionLost:
-            raise
-        except SlipringError:
-            return False
-        return True

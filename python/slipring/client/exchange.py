@@ -49,12 +49,9 @@ class Estimate:
     """The offset of a clock, from the last exchanges with it."""
 
     def __init__(self) -> None:
-        self._kept: deque[Exchange] = deque(maxlen=KEPT)
-
-    @property
-    def best(self) -> Exchange | None:
+        self.best: Exchange | None = None
         """The quickest of the last exchanges; None before the first one."""
-        return min(self._kept, key=lambda one: one.round_trip_ns, default=None)
+        self._kept: deque[Exchange] = deque(maxlen=KEPT)
 
     def take(self, new: Exchange) -> None:
         """Take a further exchange. When it cannot be true with the others, a clock has jumped."""
@@ -63,6 +60,7 @@ class Estimate:
         if any(_contradict(one, new) for one in self._kept):
             self._kept.clear()
         self._kept.append(new)
+        self.best = min(self._kept, key=lambda one: one.round_trip_ns)
 
     def uncertainty_ns(self, at_ns: int) -> int | None:
         """How wrong the offset can be by now: clocks go apart."""

@@ -50,6 +50,7 @@ class Parameters:
     async def declare(self, declaration: Declaration, manner: Manner) -> Declared:
         """See `Bus.declare`."""
         await self._hear_refusals()
+        await self.clock.known()  # so that already the first frame tells of it
         declared = Declared(self, declaration, manner)
         await declared.declare()
         self._declared.add(declared)
@@ -97,6 +98,7 @@ class Parameters:
 
     async def _again(self) -> None:
         try:
+            await self.clock.refresh()  # it may be another machine's now
             for declared in list(self._declared):
                 await declared.declare()
             await self.mirror.reload()

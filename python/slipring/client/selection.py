@@ -42,6 +42,7 @@ class Selection:
         if self._entered:
             raise RuntimeError("a selection is entered once; call bus.select() again")
         self._entered = True
+        await self._home.clock.known()  # so that already the first frame has its age
         await self._home.mirror.cover(self._choice.scope())
         await self._choose()
         if self._choice.names is not None:
@@ -94,7 +95,9 @@ class Selection:
         """The oldest frame; it stays where this is cancelled."""
         payload, arrived_ns = self._taken[0]
         mirror, now_ns = self._home.mirror, time.time_ns()
-        arrival = Arrival(arrived_ns or now_ns, now_ns, self._home.clock.offset_ns or 0)
+        clock = self._home.clock
+        offset_ns, uncertainty_ns = clock.offset_ns or 0, clock.uncertainty_ns
+        arrival = Arrival(arrived_ns or now_ns, now_ns, offset_ns, uncertainty_ns)
         frame = decode(payload, mirror.table, arrival)
         if _is_strange(frame):
             # It may be about parameters that the broker has told of, and we have not looked at.

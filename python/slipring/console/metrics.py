@@ -33,6 +33,7 @@ def _families(broker: Broker, status: Status) -> Iterator[Family]:
     for name, meaning, value in _counters(status):
         yield f"slipring_{name}_total", "counter", meaning, [({}, value)]
     yield from _table(status.table)
+    yield from _streams(status.streams)
     yield (
         "slipring_messages_acknowledged_total",
         "counter",
@@ -109,6 +110,23 @@ def _table(figures: Mapping[str, int]) -> Iterator[Family]:
         ("refused", "Frames and plain samples refused."),
     ):
         yield f"slipring_table_{name}_total", "counter", meaning, [({}, figures[name])]
+
+
+def _streams(figures: Mapping[str, int]) -> Iterator[Family]:
+    yield "slipring_streams", "gauge", "Streams that are declared.", [({}, figures["streams"])]
+    for name, meaning in (
+        ("readers", "Subscriptions that read streams."),
+        ("kept_bytes", "Bytes of chunks in the buffers."),
+    ):
+        yield f"slipring_streams_{name}", "gauge", meaning, [({}, figures[name])]
+    for name, meaning in (
+        ("chunks", "Chunks taken from publishers."),
+        ("bytes", "Bytes of those."),
+        ("delivered", "Chunks given to readers."),
+        ("lost", "Chunks that readers missed."),
+        ("refused", "Chunks refused."),
+    ):
+        yield f"slipring_streams_{name}_total", "counter", meaning, [({}, figures[name])]
 
 
 def _prefixes(broker: Broker) -> Iterator[Family]:

@@ -9,6 +9,7 @@ from slipring import __version__
 from slipring.console.journal import journal_picture
 from slipring.control import Broker
 from slipring.control.overview import Reached
+from slipring.control.streams import StreamRate
 from slipring.native import AwaySession, ConnectedClient, Status, Value
 
 CLIENTS_SHOWN = 500
@@ -47,6 +48,8 @@ def picture(broker: Broker, seen: Seen) -> Json:
         "retained": {"messages": status.retained_messages, "bytes": status.retained_bytes},
         "waiting": {"messages": status.waiting_messages, "bytes": status.waiting_bytes},
         "table": _table(broker, status),
+        "streams": status.streams
+        | {"shown": [_stream(one) for one in broker.overview.streams.all]},
         "topics_total": status.topics,
         "limits": [_limit(broker, reached) for reached in broker.overview.limits_reached()],
         "prefixes": [asdict(rate) for rate in broker.overview.prefixes.busiest(PREFIXES_SHOWN)],
@@ -71,6 +74,21 @@ def _broker(broker: Broker, status: Status) -> Json:
 def _table(broker: Broker, status: Status) -> Json:
     rates = asdict(broker.overview.table_rates)
     return status.table | {f"{name}_s": rate for name, rate in rates.items()}
+
+
+def _stream(one: StreamRate) -> Json:
+    return {
+        "name": one.name,
+        "media": one.media,
+        "live": one.live,
+        "publishers": one.publishers,
+        "kept_chunks": one.kept_chunks,
+        "kept_bytes": one.kept_bytes,
+        "buffer_bytes": one.buffer_bytes,
+        "chunks_s": one.chunks_s,
+        "bytes_s": one.bytes_s,
+        "received_ms": None if one.received_ns is None else _ms(one.received_ns),
+    }
 
 
 def _limit(broker: Broker, reached: Reached) -> Json:

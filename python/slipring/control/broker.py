@@ -7,6 +7,7 @@ import os
 import secrets
 import time
 from pathlib import Path
+from typing import Any
 
 from slipring.control.config import Config
 from slipring.control.consumers import known_consumers
@@ -20,6 +21,7 @@ from slipring.control.prefixes import PREFIXES_MAX
 from slipring.control.receipt import tell
 from slipring.control.reload import reload, tell_applied, tell_waiting
 from slipring.control.remembered import Remembered
+from slipring.control.streams import STREAMS_SHOWN
 from slipring.discovery.announcement import Announcement
 from slipring.discovery.place import Place
 from slipring.errors import ListenError, StartError
@@ -125,6 +127,13 @@ class Broker:
         prefixes = self.overview.prefixes
         if prefixes.at_s is None or now_s >= prefixes.at_s + WINDOW_S:
             prefixes.sample(now_s, self.engine.prefixes(PREFIXES_MAX))
+            self.overview.streams.sample(now_s, self._streams())
+
+    def _streams(self) -> list[dict[str, Any]]:
+        """The first of them, as the engine tells them."""
+        answer = self.engine.ask_streams("list", b'{"count": %d}' % STREAMS_SHOWN)
+        streams: list[dict[str, Any]] = json.loads(answer)["streams"]
+        return streams
 
     def _look_after(self, now: Trouble | None, now_ns: int) -> None:
         """Tell when the journal gets into trouble, and when it is out of it."""

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from slipring.control.events import KINDS, Told, tell, tell_sum
 from slipring.control.prefixes import Prefixes
+from slipring.control.streams import StreamRates
 from slipring.native import Event, Totals
 
 EVENTS_KEPT = 200
@@ -75,6 +76,7 @@ class Overview:
         self.rates = Rates()
         self.table_rates = TableRates()
         self.prefixes = Prefixes()
+        self.streams = StreamRates()
         self.event_counts: Counter[str] = Counter(dict.fromkeys(KINDS, 0))
         self._reached: dict[str, Reached] = {}
         self._totals = Window[Totals]()

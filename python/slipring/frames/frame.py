@@ -188,8 +188,17 @@ class Frame:
 
     @property
     def hops(self) -> Hops | None:
-        """Where its newest sample spent its time; None if the broker does not tell."""
+        """Where its newest sample spent its time.
+
+        None if the broker does not tell, or as long as this client's clock was not measured.
+        """
         return hops_of(self.newest_ns, self.header, self.arrival)
+
+    @property
+    def uncertainty_s(self) -> float | None:
+        """How wrong `age_s` and `hops` can be for this client's clock; None: it is not known."""
+        uncertainty_ns = self.arrival.uncertainty_ns
+        return None if uncertainty_ns is None else uncertainty_ns / NS_PER_S
 
     def to_arrow(self) -> Any:
         """A `pyarrow.Table` with a row for each sample, and always the same columns.

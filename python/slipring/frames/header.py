@@ -34,12 +34,17 @@ class Arrival(NamedTuple):
     """When its reader had it."""
     offset_ns: int = 0
     """The broker's clock minus this machine's, as far as it is known."""
+    uncertainty_ns: int | None = None
+    """How wrong that can be; None as long as nothing was measured."""
 
 
 def hops_of(newest_ns: int, header: Header, arrival: Arrival) -> Hops | None:
-    """Where the time went; None where the frame does not say."""
+    """Where the time went; None where the frame does not say, or this machine's clock may be any.
+
+    By a clock that was not measured, times on the way are too long or negative by any amount.
+    """
     marks = header.marks
-    if marks is None:
+    if marks is None or arrival.uncertainty_ns is None:
         return None
     arrived_ns = arrival.arrived_ns + arrival.offset_ns
     uplink_ns = marks.received_ns - marks.published_ns

@@ -6,8 +6,9 @@ from typing import NamedTuple
 class Hops(NamedTuple):
     """Seconds of the newest sample, by where they passed. All clocks are taken to the broker's.
 
-    They add up to the sample's age. A clock that is not known well makes one of them too long and
-    another as much too short.
+    They add up to the sample's age. Clocks are known within the uncertainty of their measuring
+    (`Frame.uncertainty_s`, and that of the publisher); by so much one of them may be too long and
+    another too short, below zero too.
     """
 
     publisher_s: float

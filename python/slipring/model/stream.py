@@ -21,12 +21,18 @@ class Stream:
     source: str | None = None
     live: bool = False
     """Whether somebody who is connected publishes it."""
+    publishers: int = 0
+    """How many do."""
     first: int = 0
     """The sequence of the oldest chunk that is kept."""
     next: int = 0
     """The sequence that the next chunk gets."""
     bytes: int = 0
     """How much is kept now."""
+    received_bytes: int = 0
+    """How much has come since the broker started."""
+    received_ns: int | None = None
+    """When the broker received the last chunk; None before the first one."""
 
 
 class Chunk(NamedTuple):

@@ -86,6 +86,30 @@ export interface TableFigures {
   refused_s: number;
 }
 
+export interface Stream {
+  name: string;
+  media: string;
+  /** Whether somebody who is connected publishes it. */
+  live: boolean;
+  publishers: number;
+  kept_chunks: number;
+  kept_bytes: number;
+  buffer_bytes: number;
+  chunks_s: number;
+  bytes_s: number;
+  /** When the last chunk was received; null before the first one. */
+  received_ms: number | null;
+}
+
+/** The streams: what there is, counts since the start, and the first of them. */
+export interface StreamFigures {
+  streams: number;
+  readers: number;
+  lost: number;
+  refused: number;
+  shown: Stream[];
+}
+
 /** Of a topic that is not a parameter. */
 export interface TopicValue {
   topic: string;
@@ -126,6 +150,7 @@ export interface LiveMessage {
   limits: LimitReached[];
   prefixes: PrefixTraffic[];
   table: TableFigures;
+  streams: StreamFigures;
   topics_total: number;
   values: TopicValue[];
   events: BrokerEvent[];

@@ -9,11 +9,13 @@ import type {
   LiveMessage,
   PrefixTraffic,
   Rates,
+  Stream,
+  StreamFigures,
   TableFigures,
   TopicValue,
   Totals,
 } from "./contract.ts";
-import { decode, type Json, list, number, numberOrNull, object, text, textOrNull, texts } from "./fields.ts";
+import { decode, type Json, list, number, numberOrNull, object, text, textOrNull, texts, truth } from "./fields.ts";
 import { journal } from "./parse-journal.ts";
 
 function broker(row: Json): Broker {
@@ -129,6 +131,31 @@ function tableFigures(row: Json): TableFigures {
   };
 }
 
+function stream(row: Json): Stream {
+  return {
+    name: text(row, "name"),
+    media: text(row, "media"),
+    live: truth(row, "live"),
+    publishers: number(row, "publishers"),
+    kept_chunks: number(row, "kept_chunks"),
+    kept_bytes: number(row, "kept_bytes"),
+    buffer_bytes: number(row, "buffer_bytes"),
+    chunks_s: number(row, "chunks_s"),
+    bytes_s: number(row, "bytes_s"),
+    received_ms: numberOrNull(row, "received_ms"),
+  };
+}
+
+function streamFigures(row: Json): StreamFigures {
+  return {
+    streams: number(row, "streams"),
+    readers: number(row, "readers"),
+    lost: number(row, "lost"),
+    refused: number(row, "refused"),
+    shown: list(row, "shown", stream),
+  };
+}
+
 export function parseLiveMessage(source: string): LiveMessage {
   const root = object(decode(source), "message");
   return {
@@ -147,6 +174,7 @@ export function parseLiveMessage(source: string): LiveMessage {
     limits: list(root, "limits", limitReached),
     prefixes: list(root, "prefixes", prefixTraffic),
     table: tableFigures(object(root["table"], "table")),
+    streams: streamFigures(object(root["streams"], "streams")),
     topics_total: number(root, "topics_total"),
     values: list(root, "values", topicValue),
     events: list(root, "events", brokerEvent),

@@ -29,6 +29,14 @@ export function explainNoParameterMatches(node: HTMLElement): void {
   explain(node, `No parameter matches. ${how}`);
 }
 
+export function explainNoStreams(node: HTMLElement, latest: LiveMessage | null): void {
+  if (latest === null) return explain(node, "Waiting for the broker.");
+  const port = portOf(latest.broker.mqtt);
+  const url = port === MQTT_PORT_USUAL ? "" : ` --url mqtt://${location.hostname}:${port}`;
+  const own = `date | slipring stream write${url} demo/words --media text/plain`;
+  explain(node, "No streams. A stream carries sound, video or other bytes; write one and it appears here:", [own]);
+}
+
 export function explainNoMatch(node: HTMLElement): void {
   explain(node, "No topic matches. Type a part of a name, or an MQTT filter with + for one level and # for the rest.");
 }

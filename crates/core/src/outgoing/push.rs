@@ -5,6 +5,7 @@ use slipring_wire::QoS;
 use super::lane::Room;
 use super::take::SLICE_BYTES;
 use super::{Bounds, Outgoing, Overflow};
+use crate::streams::Portion;
 use crate::{Delivery, Limit, Millis};
 
 /// What the engine has to do after a push.
@@ -96,8 +97,8 @@ impl Outgoing {
 
     /// The largest packet the client takes and its outbox has room for; None while it is away.
     pub fn packet_bytes_max(&self) -> Option<usize> {
-        let outbox_bytes = self.bounds.outbox_bytes;
-        self.link.as_ref().map(|link| outbox_bytes.min(link.terms.packet_bytes as usize))
+        let link = self.link.as_ref()?;
+        Some(self.bounds.outbox_bytes.min(link.terms.packet_bytes as usize))
     }
 
     /// Whether so little waits for the client's socket that a further frame may follow.
@@ -106,9 +107,9 @@ impl Outgoing {
     }
 
     /// How many bytes of streams, or of values sent again, may follow; none while the client is away or does not keep up.
-    pub fn stream_room(&self) -> Option<usize> {
-        let queued = self.lane.queued_bytes();
-        let room = SLICE_BYTES.min(self.bounds.outbox_bytes.saturating_sub(queued));
+    pub fn stream_room(&self) -> Option<Portion> {
+        let most = self.bounds.outbox_bytes.saturating_sub(self.lane.queued_bytes());
+        let room = Portion { bytes: SLICE_BYTES.min(most), most };
         (self.link.is_some() && self.is_drained()).then_some(room)
     }
 

@@ -45,12 +45,17 @@ pub(super) struct Listed<'a> {
     name: &'a str,
     #[serde(flatten)]
     definition: &'a super::Definition,
-    /// Whether somebody publishes it.
+    /// Whether somebody publishes it, and how many.
     live: bool,
+    publishers: usize,
     /// The number of the oldest chunk that is kept, and of the next one.
     first: u64,
     next: u64,
+    /// What the chunks that are kept count.
     bytes: usize,
+    /// Bytes of all chunks since the start, and when the last one was received.
+    received_bytes: u64,
+    received_ns: Option<i64>,
 }
 
 #[derive(Serialize)]
@@ -72,9 +77,12 @@ impl Streams {
             name: &entry.name,
             definition: &entry.definition,
             live: self.publishers.count(index) > 0,
+            publishers: self.publishers.count(index),
             first: ring.first(),
             next: ring.next(),
             bytes: ring.bytes(),
+            received_bytes: ring.received_bytes(),
+            received_ns: ring.received_ns(),
         };
         Some(serde_json::to_value(listed).expect("strings and numbers"))
     }

@@ -1,6 +1,7 @@
 //! Declaring streams and removing them: all that are asked for, or none and every reason why.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use slipring_wire::check_topic;
 
@@ -76,9 +77,11 @@ impl Streams {
     fn declare_one(&mut self, session: u64, asked: &Asked, change: &mut Change) -> u32 {
         let known = self.catalog.index_of(&asked.name);
         let index = known.unwrap_or_else(|| self.catalog.end());
-        let is_same =
-            self.catalog.get(index).is_some_and(|one| *one.definition == asked.definition);
-        if !is_same {
+        let before = self.catalog.get(index).map(|one| Arc::clone(&one.definition));
+        if before.as_ref().is_some_and(|before| before.media != asked.definition.media) {
+            self.publishers.forget_away(index);
+        }
+        if before.as_deref() != Some(&asked.definition) {
             self.catalog
                 .put(index, &asked.name, asked.definition.clone())
                 .expect("its place was looked for");
@@ -109,6 +112,12 @@ impl Streams {
         }
         if problems.is_empty() {
             problems.extend(self.lack_of_room(asked, bounds));
+        }
+        if let (true, Some(first), false) =
+            (problems.is_empty(), asked.first(), self.publishers.has_room(asked.len()))
+        {
+            let text = "all clients together have declared as many streams as they may";
+            problems.push(Problem::new(first.at, &first.name, Code::Full, text));
         }
         problems
     }

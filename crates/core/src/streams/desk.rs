@@ -24,6 +24,14 @@ pub struct Outcome {
     pub refused: Option<Code>,
 }
 
+impl Outcome {
+    /// Of a request that is refused.
+    pub fn of(refusal: &Refusal, answer_bytes_max: usize) -> Self {
+        let answer = refusal.answer(answer_bytes_max);
+        Self { answer, change: Change::default(), refused: Some(refusal.code) }
+    }
+}
+
 impl Streams {
     /// Answers a request of a session.
     pub fn answer(
@@ -38,11 +46,7 @@ impl Streams {
             .and_then(|request| self.act(session, request, bounds, answer_bytes_max));
         match answered {
             Ok((answer, change)) => Outcome { answer, change, refused: None },
-            Err(refusal) => Outcome {
-                answer: refusal.answer(answer_bytes_max),
-                change: Change::default(),
-                refused: Some(refusal.code),
-            },
+            Err(refusal) => Outcome::of(&refusal, answer_bytes_max),
         }
     }
 

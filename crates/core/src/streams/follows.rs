@@ -52,6 +52,8 @@ pub(super) struct Follows {
     streams: HashMap<u32, BTreeSet<u64>>,
     given: u64,
     places: usize,
+    /// Places that there was no room for.
+    unread: u64,
 }
 
 /// What is next for a session.
@@ -89,17 +91,21 @@ impl Follows {
         self.given
     }
 
-    /// A subscription reads a stream from this chunk on; false where there is no room for that.
-    pub fn add(&mut self, follow: u64, stream: u32, next: u64, arrival: Option<u64>) -> bool {
+    /// A subscription reads a stream from this chunk on, if there is room for that.
+    pub fn add(&mut self, follow: u64, stream: u32, next: u64, arrival: Option<u64>) {
         if self.places >= PLACES_MAX {
-            return false;
+            self.unread += 1;
+            return;
         }
-        let Some(one) = self.readers.get_mut(&follow) else { return true };
+        let Some(one) = self.readers.get_mut(&follow) else { return };
         one.places.insert(stream, Place { next, due: arrival });
         one.due.extend(arrival.map(|arrival| (arrival, stream)));
         self.streams.entry(stream).or_default().insert(follow);
         self.places += 1;
-        true
+    }
+
+    pub fn take_unread(&mut self) -> u64 {
+        std::mem::take(&mut self.unread)
     }
 
     /// The subscriptions whose filter matches a name.
@@ -186,5 +192,28 @@ impl Follows {
                 follow.due.remove(&arrival);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Asked, Bounds, Catalog, Definition, Streams};
+    use super::*;
+
+    #[test]
+    fn a_stream_that_is_not_read_for_want_of_room_is_counted_whichever_came_first() {
+        let mut streams = Streams::new(Catalog::default(), 1);
+        let bounds = Bounds { streams: 9, name_bytes: 9, name_levels: 9, is_parameter: &|_| false };
+        let following =
+            Following { filter: "#", identifier: 0, newest: false, packet_bytes_max: 99 };
+        streams.follows.places = PLACES_MAX - 1;
+        streams.follow(9, &following);
+        for name in ["a", "b"] {
+            let asked = [Asked::new(0, name, Definition::new("audio/pcm"))];
+            streams.declare(1, &asked, &bounds).unwrap();
+        }
+        assert_eq!(streams.take_unread(), 1);
+        streams.follow(8, &following);
+        assert_eq!((streams.take_unread(), streams.take_unread()), (2, 0));
     }
 }

@@ -22,4 +22,4 @@ pub use desk::Outcome;
 pub use follows::Following;
 pub use request::{Asked, Request};
 pub use ring::{Chunk, Ring};
-pub use whole::{ChunkRefused, Serving, Streams};
+pub use whole::{Arrived, ChunkRefused, Portion, Serving, Streams};

@@ -36,12 +36,16 @@ pub struct Ring {
     bytes_max: usize,
     /// The number that the next chunk gets.
     next: u64,
+    /// Bytes of all chunks so far, and when the last one was received.
+    received_bytes: u64,
+    received_ns: Option<i64>,
 }
 
 impl Ring {
     /// An empty one for so many bytes.
     pub fn new(bytes_max: usize) -> Self {
-        Self { chunks: VecDeque::new(), bytes: 0, bytes_max, next: 0 }
+        let chunks = VecDeque::new();
+        Self { chunks, bytes: 0, bytes_max, next: 0, received_bytes: 0, received_ns: None }
     }
 
     /// What its chunks count.
@@ -69,6 +73,16 @@ impl Ring {
         self.next
     }
 
+    /// Bytes of all chunks so far, also of those that are gone.
+    pub fn received_bytes(&self) -> u64 {
+        self.received_bytes
+    }
+
+    /// When the last chunk was received.
+    pub fn received_ns(&self) -> Option<i64> {
+        self.received_ns
+    }
+
     /// The number of the oldest chunk that is there, or of the next one.
     pub fn first(&self) -> u64 {
         self.next - self.chunks.len() as u64
@@ -91,13 +105,14 @@ impl Ring {
         self.make_room(0);
     }
 
-    /// Adds a chunk that fits; the oldest make room.
-    pub fn push(&mut self, arrival: u64, time_ns: i64, media: Arc<str>, payload: &[u8]) {
-        let cost = Chunk::cost(payload.len());
+    /// Adds a chunk that fits and gives it its number; the oldest make room.
+    pub fn push(&mut self, chunk: Chunk, receive_ns: i64) {
+        let cost = Chunk::cost(chunk.payload.len());
         debug_assert!(cost <= self.bytes_max);
         self.make_room(cost);
-        let (sequence, payload) = (self.next, payload.into());
-        self.chunks.push_back(Chunk { sequence, arrival, time_ns, media, payload });
+        self.received_bytes += chunk.payload.len() as u64;
+        self.received_ns = Some(receive_ns);
+        self.chunks.push_back(Chunk { sequence: self.next, ..chunk });
         self.bytes += cost;
         self.next += 1;
     }
@@ -106,9 +121,6 @@ impl Ring {
         while self.bytes + cost > self.bytes_max {
             let Some(gone) = self.chunks.pop_front() else { return };
             self.bytes -= Chunk::cost(gone.payload.len());
-        }
-        if self.chunks.is_empty() {
-            self.bytes = 0;
         }
     }
 }

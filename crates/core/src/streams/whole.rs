@@ -20,12 +20,30 @@ pub struct Streams {
     pub(super) catalog: Catalog,
     pub(super) rings: BTreeMap<u32, Ring>,
     pub(super) publishers: Publishers,
-    follows: Follows,
+    pub(super) follows: Follows,
     /// The number of this run of the broker: with it a reader knows numbers that began again.
     run: u32,
     revision: u64,
     arrivals: u64,
     properties: PropertiesBuf,
+}
+
+/// What a chunk that was taken brings with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Arrived {
+    /// The sessions that are to have it.
+    pub readers: Vec<u64>,
+    /// What is to be told, as JSON: the stream may be live again.
+    pub told: Told,
+}
+
+/// What a reader takes now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Portion {
+    /// About so many bytes: the last chunk may go beyond them.
+    pub bytes: usize,
+    /// Not beyond these; what has no room there stays for the next time.
+    pub most: usize,
 }
 
 /// What was taken for a reader.
@@ -108,6 +126,11 @@ impl Streams {
         }
     }
 
+    /// How often a reader does not read a stream for want of room, since this was asked last.
+    pub fn take_unread(&mut self) -> u64 {
+        self.follows.take_unread()
+    }
+
     pub(super) fn take_out(&mut self, index: u32) -> Option<Entry> {
         let gone = self.catalog.remove(index)?;
         self.rings.remove(&index);
@@ -116,22 +139,22 @@ impl Streams {
         Some(gone)
     }
 
-    /// Takes a chunk of a session; the sessions that are to have it.
+    /// Takes a chunk of a session.
     pub fn push(
         &mut self,
         session: u64,
         stream: u32,
         message: &Publish<'_>,
         receive_ns: i64,
-    ) -> Result<Vec<u64>, ChunkRefused> {
+    ) -> Result<Arrived, ChunkRefused> {
         let (Some(entry), Some(ring)) = (self.catalog.get(stream), self.rings.get_mut(&stream))
         else {
-            return Ok(Vec::new()); // it was removed a moment ago
+            return Ok(Arrived::default()); // it was removed a moment ago
         };
         let name = || Arc::clone(&entry.name);
-        if !self.publishers.is_one(session, stream) {
+        let Some(is_live) = self.publishers.is_live(session, stream) else {
             return Err(ChunkRefused::NotDeclared { name: name() });
-        }
+        };
         let (bytes, most) = (message.payload.len(), ring.bytes_max());
         if Chunk::cost(bytes) > most {
             return Err(ChunkRefused::TooLarge { name: name(), bytes, most });
@@ -142,14 +165,19 @@ impl Streams {
             _ => entry.definition.media.as_str().into(),
         };
         self.arrivals += 1;
-        ring.push(self.arrivals, time_ns, media, message.payload);
-        Ok(self.follows.arrived(stream, self.arrivals))
+        let (arrival, payload) = (self.arrivals, message.payload.into());
+        ring.push(Chunk { sequence: 0, arrival, time_ns, media, payload }, receive_ns);
+        let told = if !is_live && self.publishers.enter(session, stream) {
+            told(self.revision, Event::Live, &[(stream, entry.name.to_string())])
+        } else {
+            Told::new()
+        };
+        Ok(Arrived { readers: self.follows.arrived(stream, self.arrivals), told })
     }
 
-    /// A session reads streams from now on; how many it does not for want of room.
-    pub fn follow(&mut self, session: u64, following: &Following<'_>) -> usize {
+    /// A session reads streams from now on, as far as there is room.
+    pub fn follow(&mut self, session: u64, following: &Following<'_>) {
         let follow = self.follows.enter(session, following);
-        let mut left_out = 0;
         for (stream, entry) in self.catalog.iter_from(0) {
             let Some(ring) = self.rings.get(&stream) else { continue };
             if !matches(following.filter, &entry.name) {
@@ -157,9 +185,8 @@ impl Streams {
             }
             let next = if following.newest { ring.next() } else { ring.first() };
             let arrival = ring.from(next).map(|chunk| chunk.arrival);
-            left_out += usize::from(!self.follows.add(follow, stream, next, arrival));
+            self.follows.add(follow, stream, next, arrival);
         }
-        left_out
     }
 
     /// A session does not read by this filter any more; whether it did.
@@ -167,37 +194,47 @@ impl Streams {
         self.follows.leave(session, filter)
     }
 
-    /// A session's connection is over. What is to be told, as JSON.
-    pub fn leave(&mut self, session: u64) -> Told {
+    /// A session's connection is over; what it declared stays its own if the session is kept. What is
+    /// to be told, as JSON.
+    pub fn leave(&mut self, session: u64, is_kept: bool) -> Told {
         self.follows.leave_all(session);
-        let silent = self.publishers.leave(session);
+        let silent = self.publishers.leave(session, is_kept);
         let named = |index| Some((index, self.catalog.get(index)?.name.to_string()));
         let silent: Vec<_> = silent.into_iter().filter_map(named).collect();
         told(self.revision, Event::Silent, &silent)
     }
 
-    /// Appends the next chunks for a session as packets: about so many bytes, at least one chunk.
-    pub fn take(&mut self, session: u64, bytes_max: usize, out: &mut Vec<u8>) -> Serving {
+    /// A session whose client is away is over: what it declared is its own no more.
+    pub fn end(&mut self, session: u64) {
+        self.publishers.end(session);
+    }
+
+    /// Appends the next chunks for a session as packets, as far as it takes them now.
+    pub fn take(&mut self, session: u64, portion: Portion, out: &mut Vec<u8>) -> Serving {
         let (mut serving, start) = (Serving::default(), out.len());
         while let Some(due) = self.follows.first(session) {
-            if out.len() > start && out.len() - start >= bytes_max {
+            let taken = out.len() - start;
+            if taken > 0 && taken >= portion.bytes
+                || !self.take_one(due, start + portion.most, &mut serving, out)
+            {
                 serving.more = true;
                 break;
             }
-            self.take_one(due, &mut serving, out);
         }
         serving
     }
 
-    fn take_one(&mut self, due: Due, serving: &mut Serving, out: &mut Vec<u8>) {
+    /// Appends the next chunk for a reader; false if `out` would be longer than this with it.
+    fn take_one(&mut self, due: Due, end: usize, serving: &mut Serving, out: &mut Vec<u8>) -> bool {
         let Self { catalog, rings, follows, properties, run, .. } = self;
         let (Some(entry), Some(ring)) = (catalog.get(due.stream), rings.get(&due.stream)) else {
-            return follows.forget(due.stream);
+            follows.forget(due.stream);
+            return true;
         };
         let (Some(follow), Some(chunk)) = (follows.get(due.follow), ring.from(due.next)) else {
-            return follows.advance(due, ring.next(), None);
+            follows.advance(due, ring.next(), None);
+            return true;
         };
-        serving.lost += chunk.sequence.saturating_sub(due.next);
         chunk.properties(properties, *run, due.stream, follow.identifier);
         let start = out.len();
         let publish = Publish {
@@ -205,15 +242,19 @@ impl Streams {
             ..Publish::new(&entry.name, &chunk.payload)
         };
         Packet::Publish(publish).encode(Version::V5, out);
-        if out.len() - start > follow.packet_bytes_max {
-            out.truncate(start); // MQTT-3.1.2-25
-            serving.lost += 1;
-        } else {
-            serving.chunks += 1;
+        let is_too_large = out.len() - start > follow.packet_bytes_max; // MQTT-3.1.2-25
+        if is_too_large || out.len() > end {
+            out.truncate(start);
         }
+        if !is_too_large && out.len() == start {
+            return false;
+        }
+        serving.lost += chunk.sequence.saturating_sub(due.next) + u64::from(is_too_large);
+        serving.chunks += u64::from(!is_too_large);
         let next = chunk.sequence + 1;
         let arrival = ring.from(next).map(|chunk| chunk.arrival);
         follows.advance(due, next, arrival);
+        true
     }
 
     /// Appends the records of a change that was made.

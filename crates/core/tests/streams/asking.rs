@@ -1,11 +1,13 @@
 //! Requests: what is answered, what is refused and why, and what is told to others.
 
 use serde_json::{Value, json};
-use slipring_core::streams::{ChunkRefused, Following, Outcome, Streams};
+use slipring_core::streams::{ChunkRefused, Following, Outcome, Portion, Streams};
 use slipring_core::table::Code;
 use slipring_wire::Publish;
 
-use crate::world::{ANY_BYTES, PUBLISHER, bounds, declare, follow, push, streams, take};
+use crate::world::{
+    ANY_BYTES, PUBLISHER, bounds, declare, follow, push, streams, take, take_at_most,
+};
 
 fn ask(streams: &mut Streams, session: u64, name: &str, body: &Value) -> (Value, Outcome) {
     let body = body.to_string();
@@ -39,7 +41,8 @@ fn a_declared_stream_is_listed_with_what_is_kept_of_it() {
         listed,
         json!({"revision": 1, "next": null, "streams": [{
             "index": 0, "name": "gripen/39-7/sound", "media": "audio/pcm;rate=48000",
-            "buffer_bytes": 4096, "live": true, "first": 0, "next": 1, "bytes": 100,
+            "buffer_bytes": 4096, "live": true, "publishers": 1, "first": 0, "next": 1,
+            "bytes": 100, "received_bytes": 100, "received_ns": 0,
         }]})
     );
     let (page, _) = ask(&mut streams, 9, "list", &json!({"count": 1}));
@@ -125,7 +128,7 @@ fn only_who_declared_a_stream_publishes_it_and_its_end_is_silence() {
     let large = vec![0; 1_025];
     let refused = streams.push(PUBLISHER, index, &Publish::new("sound", &large), 5).unwrap_err();
     assert!(refused.to_string().contains("1025 bytes"), "{refused}");
-    let told: Value = serde_json::from_slice(&streams.leave(PUBLISHER)[0]).unwrap();
+    let told: Value = serde_json::from_slice(&streams.leave(PUBLISHER, false)[0]).unwrap();
     assert_eq!((&told["event"], &told["names"]), (&json!("silent"), &json!(["sound"])));
     let (_, outcome) = ask(&mut streams, 2, "declare", &one("sound"));
     assert_eq!(outcome.change.live, [index]);
@@ -134,6 +137,57 @@ fn only_who_declared_a_stream_publishes_it_and_its_end_is_silence() {
     let other = json!({"streams": [{"name": "sound", "media": "video/h264"}]});
     let (answer, _) = ask(&mut streams, 3, "declare", &other);
     assert!(answer["message"].as_str().unwrap().contains("publishes it as audio/pcm"), "{answer}");
+}
+
+fn events(told: &[Vec<u8>]) -> Vec<String> {
+    let event =
+        |json: &Vec<u8>| serde_json::from_slice::<Value>(json).unwrap()["event"].to_string();
+    told.iter().map(event).collect()
+}
+
+#[test]
+fn what_a_session_declared_is_its_own_while_the_session_lives() {
+    let mut streams = streams();
+    let index = declare(&mut streams, "sound", 1_024);
+    let chunk = Publish::new("sound", b"noise");
+    assert_eq!(events(&streams.leave(PUBLISHER, true)), ["\"silent\""]);
+    let (listed, _) = ask(&mut streams, 9, "list", &json!({}));
+    assert_eq!(listed["streams"][0]["live"], false);
+    let told = streams.push(PUBLISHER, index, &chunk, 5).unwrap().told;
+    assert_eq!(events(&told), ["\"live\""]);
+    assert_eq!(events(&streams.push(PUBLISHER, index, &chunk, 5).unwrap().told), [""; 0]);
+    assert_eq!(events(&streams.leave(PUBLISHER, true)), ["\"silent\""]);
+    streams.end(PUBLISHER);
+    assert!(streams.push(PUBLISHER, index, &chunk, 5).is_err());
+}
+
+#[test]
+fn a_session_that_ends_with_its_connection_is_silent_and_keeps_nothing() {
+    let mut streams = streams();
+    let index = declare(&mut streams, "sound", 1_024);
+    streams.end(PUBLISHER);
+    assert_eq!(events(&streams.leave(PUBLISHER, false)), ["\"silent\""]);
+    assert!(streams.push(PUBLISHER, index, &Publish::new("sound", b"noise"), 5).is_err());
+}
+
+#[test]
+fn who_is_away_does_not_hold_a_stream_and_loses_one_of_another_media_type() {
+    let mut streams = streams();
+    let index = declare(&mut streams, "sound", 1_024);
+    let chunk = Publish::new("sound", b"noise");
+    streams.leave(PUBLISHER, true);
+    let (_, outcome) = ask(&mut streams, 2, "declare", &one("sound"));
+    assert_eq!((outcome.refused, &outcome.change.live[..]), (None, &[index][..]));
+    streams.push(PUBLISHER, index, &chunk, 5).expect("its own, as before");
+    streams.leave(PUBLISHER, true);
+    let other = json!({"streams": [{"name": "sound", "media": "video/h264"}]});
+    assert_eq!(ask(&mut streams, 2, "declare", &other).1.refused, None);
+    let refused = streams.push(PUBLISHER, index, &chunk, 5).unwrap_err();
+    assert!(matches!(refused, ChunkRefused::NotDeclared { .. }));
+    assert_eq!(
+        ask(&mut streams, 3, "remove", &json!({"names": ["sound"]})).0["error"],
+        "published"
+    );
 }
 
 #[test]
@@ -166,4 +220,21 @@ fn a_chunk_that_is_larger_than_a_reader_takes_is_a_gap_for_it() {
     let (serving, got) = take(&mut streams, 9, ANY_BYTES);
     assert_eq!((serving.chunks, serving.lost), (2, 1));
     assert_eq!(got.iter().map(|got| got.sequence).collect::<Vec<_>>(), [0, 2]);
+}
+
+#[test]
+fn a_chunk_that_has_no_room_now_comes_later_and_is_no_gap() {
+    let mut streams = streams();
+    let index = declare(&mut streams, "sound", 4_096);
+    follow(&mut streams, 9, "sound", false);
+    for number in 0..3 {
+        push(&mut streams, index, number, 1_000);
+    }
+    let room = |most| Portion { bytes: 1_500, most };
+    let (serving, got) = take_at_most(&mut streams, 9, room(900));
+    assert_eq!((serving.more, serving.lost, got.len()), (true, 0, 0));
+    let (serving, got) = take_at_most(&mut streams, 9, room(1_900));
+    assert_eq!((serving.more, serving.chunks, got[0].sequence), (true, 1, 0));
+    let (serving, got) = take_at_most(&mut streams, 9, room(2_900));
+    assert_eq!((serving.more, serving.chunks, got[1].sequence), (false, 2, 2));
 }

@@ -88,7 +88,7 @@ impl Model {
             Step::Follow { reader, filter, newest } => {
                 let filter = FILTERS[filter];
                 if !overlap {
-                    streams.leave(reader);
+                    streams.leave(reader, true);
                     self.readings.retain(|(session, _), _| *session != reader);
                 }
                 follow(streams, reader, filter, newest);
@@ -107,7 +107,7 @@ impl Model {
                 assert_eq!(streams.unfollow(reader, FILTERS[filter]), known);
             }
             Step::Leave { reader } => {
-                streams.leave(reader);
+                streams.leave(reader, true);
                 self.readings.retain(|(session, _), _| *session != reader);
             }
             Step::Take { reader, room } => drop(self.take(streams, reader, room)),

@@ -1,12 +1,14 @@
 //! Streams with publishers and readers, and packets taken apart again.
 
-use slipring_core::streams::{Asked, Bounds, Catalog, Definition, Following, Serving, Streams};
+use slipring_core::streams::{
+    Asked, Bounds, Catalog, Definition, Following, Portion, Serving, Streams,
+};
 use slipring_wire::{
     Framed, Packet, PropertiesBuf, PropertyId, Publish, RawPacket, Value, Version, frame,
 };
 
 pub const PUBLISHER: u64 = 1;
-pub const ANY_BYTES: usize = usize::MAX;
+pub const ANY_BYTES: usize = usize::MAX / 2;
 
 /// No name is a parameter's.
 pub fn bounds() -> Bounds<'static> {
@@ -39,7 +41,7 @@ pub fn push(streams: &mut Streams, stream: u32, number: u64, bytes: usize) {
 pub fn follow(streams: &mut Streams, session: u64, filter: &str, newest: bool) {
     let identifier = session as u32;
     let following = Following { filter, identifier, newest, packet_bytes_max: ANY_BYTES };
-    assert_eq!(streams.follow(session, &following), 0);
+    streams.follow(session, &following);
 }
 
 /// A chunk as a reader gets it.
@@ -52,7 +54,11 @@ pub struct Got {
     pub identifier: Option<u32>,
 }
 
-pub fn take(streams: &mut Streams, session: u64, room: usize) -> (Serving, Vec<Got>) {
+pub fn take(streams: &mut Streams, session: u64, bytes: usize) -> (Serving, Vec<Got>) {
+    take_at_most(streams, session, Portion { bytes, most: ANY_BYTES })
+}
+
+pub fn take_at_most(streams: &mut Streams, session: u64, room: Portion) -> (Serving, Vec<Got>) {
     let mut packets = Vec::new();
     let serving = streams.take(session, room, &mut packets);
     (serving, taken_apart(&packets))

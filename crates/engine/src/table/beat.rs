@@ -108,7 +108,7 @@ impl Inner {
             let Some(client) = clients.get(session) else { return false };
             let Some(room) = client.outgoing().stream_room() else { return true };
             let mut send = |_, packets: &[u8], _| post.push_packets(broker, client, packets);
-            !table.mend(*session, room, broker.arrival(now_ns()), &mut send)
+            !table.mend(*session, room.bytes, broker.arrival(now_ns()), &mut send)
         });
     }
 }

@@ -4,7 +4,6 @@ use std::sync::atomic::Ordering;
 
 use slipring_core::table::{Asking, Bounds, Change, Code, Refusal, Request};
 use slipring_core::{Durability, Limit};
-use slipring_journal::Batch;
 use slipring_wire::{Publish, Reason, Version};
 
 use crate::asking::Asked;
@@ -16,10 +15,11 @@ use crate::table::Inner;
 /// Where changes of the table are told.
 const CHANGES: &str = "$slipring/table/changes";
 
-const UNWRITTEN: &str = "the journal takes nothing now; ask again a little later";
+/// Why nothing is changed while the journal is full.
+pub(crate) const UNWRITTEN: &str = "the journal takes nothing now; ask again a little later";
 
 /// Bytes of an answer to the control plane.
-const OWN_ANSWER_BYTES: usize = 8 << 20;
+pub(crate) const OWN_ANSWER_BYTES: usize = 8 << 20;
 
 /// What is told of the table: JSON, one message each.
 pub(crate) type Told = Vec<Vec<u8>>;
@@ -120,16 +120,6 @@ impl Broker {
     /// Appends changes of the table that are not in the journal yet; false if it takes nothing. Under the
     /// lock of the table, so that the journal has them in their order.
     fn write_table(&self, inner: &mut Inner) -> bool {
-        if inner.unwritten.is_empty() {
-            return true;
-        }
-        let mut batch = Batch::new();
-        batch.at(now_ns());
-        batch.records().append(&mut inner.unwritten);
-        match self.append(&mut batch, Durability::Disk) {
-            Ok((_, gate)) => inner.gate = gate,
-            Err(_) => inner.unwritten.append(batch.records()),
-        }
-        inner.unwritten.is_empty()
+        self.write_down(&mut inner.unwritten, &mut inner.gate)
     }
 }

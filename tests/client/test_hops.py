@@ -1,0 +1,96 @@
+"""Ages and hops by clocks that differ: right from the first frame on, or told to be unknown."""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+import pytest
+
+import slipring
+from slipring import Parameter
+from slipring.client import selection
+from slipring.client.clock import Clock, MachineTimes
+from slipring.client.subscription import Subscription
+from slipring.errors import NoAnswer
+
+WAIT_S = 30
+HOUR_NS = 3600 * 10**9
+MINUTE_S = 60
+"""Much longer than a frame takes, much shorter than the clocks differ."""
+
+Wrong = Callable[[int], None]
+
+
+@pytest.fixture
+def wrong(monkeypatch: pytest.MonkeyPatch) -> Wrong:
+    """Makes this machine's clock wrong, for everything but the publishing of samples."""
+
+    def set_wrong(wrong_ns: int) -> None:
+        class OtherTime:
+            time_ns = staticmethod(lambda: time.time_ns() + wrong_ns)
+
+        async def fetch_frames(self: Subscription) -> list[tuple[bytes, int]]:
+            return [(frame, at_ns + wrong_ns) for frame, at_ns in await fetch(self)]
+
+        fetch = Subscription.fetch_frames
+        monkeypatch.setattr(selection, "time", OtherTime)
+        monkeypatch.setattr(Subscription, "fetch_frames", fetch_frames)
+        monkeypatch.setattr(MachineTimes, "wall_ns", lambda _: OtherTime.time_ns())
+
+    return set_wrong
+
+
+async def first(frames: slipring.Selection) -> slipring.Frame:
+    async with asyncio.timeout(WAIT_S):
+        return await anext(frames)
+
+
+@pytest.mark.parametrize("wrong_ns", [-HOUR_NS, HOUR_NS])
+async def test_the_first_frame_has_its_age_though_the_readers_clock_is_wrong(
+    table_url: str, wrong: Wrong, wrong_ns: int
+) -> None:
+    async with slipring.connect(table_url) as bus:
+        engine = await bus.declare(f"hops/{wrong_ns}", {"rpm": Parameter("f64")})
+        wrong(wrong_ns)
+        async with slipring.connect(table_url) as other, other.select(*engine.topics) as frames:
+            engine.write({"rpm": 1.0})
+            await engine.flush()
+            frame = await first(frames)
+            while not len(frame):
+                frame = await first(frames)
+    assert frame.hops is not None
+    assert frame.uncertainty_s is not None
+    assert all(abs(one) < MINUTE_S for one in frame.hops)
+    assert abs(frame.age_s) < MINUTE_S
+    assert frame.hops.network_s >= -2 * frame.uncertainty_s
+
+
+async def test_the_first_frame_of_a_publisher_tells_of_its_clock(
+    table_url: str, wrong: Wrong
+) -> None:
+    async with slipring.connect(table_url) as other:
+        wrong(HOUR_NS)
+        async with slipring.connect(table_url) as bus:
+            engine = await bus.declare("hops/publisher", {"rpm": Parameter("f64")})
+            async with other.select(*engine.topics) as frames:
+                engine.write({"rpm": 1.0})
+                await engine.flush()
+                frame = await first(frames)
+    assert frame.header.marks is not None
+    assert abs(frame.header.marks.skew_ns + HOUR_NS) < MINUTE_S * 10**9
+
+
+async def test_hops_by_a_clock_that_was_not_measured_are_not_told(
+    table_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def no_answer(self: Clock, timeout_s: float) -> None:
+        raise NoAnswer("nobody knows")
+
+    async with slipring.connect(table_url) as bus:
+        engine = await bus.declare("hops/unknown", {"rpm": Parameter("f64")})
+        monkeypatch.setattr(Clock, "_measure", no_answer)
+        async with slipring.connect(table_url) as other, other.select(*engine.topics) as frames:
+            engine.write({"rpm": 1.0})
+            await engine.flush()
+            frame = await first(frames)
+    assert (frame.hops, frame.uncertainty_s) == (None, None)

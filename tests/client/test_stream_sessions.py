@@ -1,0 +1,86 @@
+"""What a session declared as streams is its own while the session lives."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from tests.limited_broker import KEPT
+from tests.mqtt_bytes import properties
+from tests.packets import Packet
+from tests.raw_mqtt import V5, RawPeer
+from tests.running_broker import RunningBroker
+
+NAME = "plane/sound"
+NOT_AUTHORIZED = 0x87
+
+
+@pytest.fixture
+def watcher(broker: RunningBroker) -> Iterator[RawPeer]:
+    """Hears what is told of the streams."""
+    with RawPeer(broker.host, broker.port) as peer:
+        peer.connect("watcher")
+        peer.send(V5.subscribe(1, "$slipring/streams/changes"))
+        peer.packet()
+        yield peer
+
+
+def told(watcher: RawPeer) -> tuple[str, list[str]]:
+    """The next event, and the names that it is about."""
+    change = json.loads(watcher.packet().payload)
+    return change["event"], change["names"]
+
+
+def came(broker: RunningBroker, *, clean: bool = False, client_id: str = "publisher") -> RawPeer:
+    """The publisher, with a session that waits for it."""
+    peer = RawPeer(broker.host, broker.port)
+    peer.connect(client_id, clean=clean, properties=KEPT)
+    return peer
+
+
+def declare(peer: RawPeer, media: str = "audio/pcm") -> None:
+    body = json.dumps({"streams": [{"name": NAME, "media": media}]}).encode()
+    asking = properties(response_topic="answers")
+    peer.send(V5.publish("$slipring/streams/declare", body, properties=asking))
+    assert "indices" in json.loads(peer.packet().payload)
+
+
+def write(peer: RawPeer, *, qos: int = 1) -> Packet:
+    """A chunk, and what the broker says to it."""
+    peer.send(V5.publish(NAME, b"chunk", qos=qos, packet_id=7))
+    return peer.packet()
+
+
+@pytest.mark.parametrize("qos", [1, 2])
+def test_a_chunk_is_taken_on_a_resumed_session_before_it_declares_again(
+    broker: RunningBroker, watcher: RawPeer, qos: int
+) -> None:
+    with came(broker, clean=True) as publisher:
+        declare(publisher)
+        assert write(publisher).reason == 0
+        assert told(watcher) == ("added", [NAME])
+    assert told(watcher) == ("silent", [NAME])
+    with came(broker) as again:
+        assert write(again, qos=qos).reason == 0
+        assert told(watcher) == ("live", [NAME])
+    assert told(watcher) == ("silent", [NAME])
+
+
+def test_a_session_that_begins_anew_has_declared_nothing(broker: RunningBroker) -> None:
+    with came(broker, clean=True) as publisher:
+        declare(publisher)
+    with came(broker, clean=True) as again:
+        assert write(again).reason == NOT_AUTHORIZED
+
+
+def test_who_is_away_does_not_keep_a_stream_from_another_media_type(
+    broker: RunningBroker, watcher: RawPeer
+) -> None:
+    with came(broker, clean=True) as publisher:
+        declare(publisher)
+        assert told(watcher) == ("added", [NAME])
+    assert told(watcher) == ("silent", [NAME])
+    with came(broker, client_id="another") as other:
+        declare(other, "video/h264")
+        with came(broker) as again:
+            assert write(again).reason == NOT_AUTHORIZED

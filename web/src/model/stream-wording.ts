@@ -1,0 +1,30 @@
+// What is said of streams. Pure: the same input always gives the same words.
+import type { Stream, StreamFigures } from "./contract.ts";
+import { age, bytes, count, legible, rate, UNKNOWN } from "./wording.ts";
+
+export function extent({ streams, readers, lost, refused, shown }: StreamFigures): string {
+  if (streams === 0) return "";
+  const said = [shown.length === streams ? "" : `the first ${count(shown.length)} of ${count(streams)}`];
+  said.push(readers === 1 ? "1 subscription reads them" : `${count(readers)} subscriptions read them`);
+  said.push(lost === 0 ? "" : `readers have missed ${chunks(lost)}`);
+  said.push(refused === 0 ? "" : `${chunks(refused)} refused`);
+  return said.filter((one) => one !== "").join(" · ");
+}
+
+export function streamCells(stream: Stream, now_ms: number): string[] {
+  return [
+    legible(stream.name),
+    legible(stream.media),
+    stream.live ? "live" : "silent",
+    count(stream.publishers),
+    `${bytes(stream.kept_bytes)} of ${bytes(stream.buffer_bytes)}`,
+    count(stream.kept_chunks),
+    rate(stream.chunks_s),
+    `${bytes(stream.bytes_s)}/s`,
+    stream.received_ms === null ? UNKNOWN : age(now_ms - stream.received_ms),
+  ];
+}
+
+function chunks(many: number): string {
+  return many === 1 ? "1 chunk" : `${count(many)} chunks`;
+}
