@@ -2,9 +2,11 @@
 
 use serde::Serialize;
 use slipring_wire::frame::RangeSet;
+use slipring_wire::matches;
 
 use super::answer::{Found, Removed, Selected, WithErrors, json, listing, pairs, parameter};
 use super::declare::Declared;
+use super::entries::Entry;
 use super::lists::Lists;
 use super::problem::{Code, PROBLEMS_MAX, Problem, Refusal};
 use super::registry::{Bounds, Change, Registry};
@@ -58,7 +60,9 @@ impl Desk<'_> {
             match request {
                 Request::Declare(declaration) => self.declare(declaration),
                 Request::Find { names } => self.find(&names),
-                Request::List { filter, from, count } => self.list(&filter, from, count),
+                Request::List { filter, from, count, removed } => {
+                    self.list(&filter, from, count, removed)
+                }
                 Request::Remove { names } => self.remove(&names),
                 Request::Select(wanted) => self.select(&wanted),
             }
@@ -126,13 +130,19 @@ impl Desk<'_> {
         (indices, errors)
     }
 
-    fn list(&self, filter: &str, from: u32, count: usize) -> Answered {
+    fn list(&self, filter: &str, from: u32, count: usize, removed: bool) -> Answered {
         let chosen = (filter != "#").then(|| self.registry.matching(filter));
-        let is_chosen = |index: u32| chosen.as_ref().is_none_or(|set| set.contains(index));
+        let is_chosen = |index: u32, entry: &Entry, is_there: bool| match &chosen {
+            _ if !is_there => removed && matches(filter, &entry.name),
+            None => true,
+            Some(set) => set.contains(index),
+        };
         let (mut parameters, mut bytes, mut next) = (Vec::new(), FRAME_BYTES, None);
-        let there = self.registry.entries().iter_from(from);
-        for (index, entry) in there.filter(|(index, _)| is_chosen(*index)) {
-            let text = parameter(index, entry, false);
+        for (index, entry, is_there) in self.registry.entries().known_from(from) {
+            if !is_chosen(index, entry, is_there) {
+                continue;
+            }
+            let text = parameter(index, entry, !is_there);
             bytes += text.len() + 1;
             if parameters.is_empty() {
                 self.expect(bytes)?;
