@@ -24,6 +24,7 @@ def test_ctrl_c_lands_the_aircraft_and_the_lake_has_every_message(tmp_path: Path
             line = demo.stdout.readline()
             assert line, f"the demo ended early: {said}"
             said += line
+        assert "the newest 4 GB stay there, 2 GB in the journal" in said
         console = re.search(r"console +(http://\S+)", said)
         assert console
         with urllib.request.urlopen(f"{console[1]}/api/overview", timeout=10) as overview:
@@ -31,7 +32,7 @@ def test_ctrl_c_lands_the_aircraft_and_the_lake_has_every_message(tmp_path: Path
         demo.send_signal(signal.SIGINT)
         said, _ = demo.communicate(timeout=200)
     assert demo.returncode == 0
-    done = re.search(r"done: ([\d,]+) samples, ([\d,]+) messages in the journal, \2 rows", said)
+    done = re.search(r"done: ([\d,]+) samples, ([\d,]+) messages journaled, \2 rows", said)
     assert done, said
     samples, rows = (int(count.replace(",", "")) for count in done.groups())
     assert samples > 1_000 * rows

@@ -55,6 +55,30 @@ def test_the_journal_knows_what_is_in_the_lake(spark: "SparkSession", tmp_path: 
     assert list_consumers(journal) == []
 
 
+def test_a_table_of_bounded_size_keeps_the_newest_messages_and_goes_on(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    journal, where, batches = tmp_path / "j", tmp_path / "lake", list["Committed"]()
+
+    def take(count: int, keep_bytes: int) -> None:
+        write_messages(journal, count, start=batches[-1].end if batches else 0)
+        run(journal, where, once=True, spark=spark, on_batch=batches.append, keep_bytes=keep_bytes)
+
+    take(100, 1 << 30)
+    one_batch = lake.status(where).bytes
+    for _ in range(5):
+        take(100, 3 * one_batch)
+        assert lake.status(where).bytes <= 3 * one_batch
+    assert [(batch.start, batch.end) for batch in batches] == [
+        (start, start + 100) for start in range(0, 600, 100)
+    ]
+    offsets = lake.read(where).column("offset").to_pylist()
+    assert offsets == [*range(offsets[0], 600)]
+    assert 200 <= offsets[0] <= 500
+    there = {path.name for path in (where / "messages").rglob("*-*.parquet")}
+    assert there == {Path(uri).name for uri in lake.open_table(where).file_uris()}
+
+
 def test_spark_reads_the_table_back_without_a_jar(spark: "SparkSession", tmp_path: Path) -> None:
     write_messages(tmp_path / "j", 100)
     run(tmp_path / "j", tmp_path / "lake", once=True, spark=spark)

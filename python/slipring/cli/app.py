@@ -174,6 +174,10 @@ def pipeline_run(  # noqa: PLR0913, PLR0917 (an option each)
     consumer: Annotated[
         str, typer.Option(help="Name under which the journal keeps what is unread; one per lake.")
     ] = "lake",
+    keep_bytes: Annotated[
+        int | None,
+        typer.Option(min=1, help="Keep the newest messages only: beyond it the oldest files go."),
+    ] = None,
     broker: Annotated[
         str | None,
         typer.Option(
@@ -209,6 +213,7 @@ def pipeline_run(  # noqa: PLR0913, PLR0917 (an option each)
         once=once,
         master=master,
         consumer=consumer,
+        keep_bytes=keep_bytes,
     )
 
 
@@ -222,11 +227,14 @@ def demo(
     seconds: Annotated[
         float | None, typer.Option(min=1, help="End by itself after this time.")
     ] = None,
+    keep_bytes: Annotated[
+        int, typer.Option(min=1, help="Keep the newest messages only: so many bytes of the lake.")
+    ] = 4_000_000_000,
 ) -> None:
     """Run everything with a simulated jet: broker, console, clients, pipeline, lake.
 
-    A port that is taken is replaced by a free one. The lake grows by about 10 GB an hour; a disk
-    with less than 5 GB of room ends it.
+    A port that is taken is replaced by a free one. The lake keeps its newest 4 GB, the journal
+    2 GB; a disk with less than 5 GB of room ends it.
 
     For example:
 
@@ -236,4 +244,4 @@ def demo(
     """
     from slipring.demo import run_demo
 
-    run_demo(data, mqtt=mqtt, console=console, seconds=seconds)
+    run_demo(data, mqtt=mqtt, console=console, seconds=seconds, keep_bytes=keep_bytes)

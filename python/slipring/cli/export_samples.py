@@ -49,15 +49,14 @@ def export_samples(
 
 
 def _definitions(recorded: "Recording", access: Access) -> "Definitions":
-    from slipring.recording.history.definitions import Definitions, of_journal
+    from slipring.recording.history.definitions import Definitions, of_broker, of_journal
 
     if recorded.folder is not None:
         return of_journal(recorded.folder)
 
     async def ask() -> Definitions:
         async with access.connect() as bus:
-            table = await bus.table()
-            return Definitions(table.identity, table.entries())
+            return await of_broker(bus)
 
     return asyncio.run(ask())
 

@@ -20,7 +20,7 @@ def journal_at(data: Path, broker: str | None, user: str | None, ca: str | None)
     return Broker.known_as(broker, {name: text for name, text in given.items() if text})
 
 
-def run_pipeline(
+def run_pipeline(  # noqa: PLR0913 (every option has its name at the call)
     journal: Path | Broker,
     lake: Path,
     *,
@@ -28,6 +28,7 @@ def run_pipeline(
     once: bool,
     master: str,
     consumer: str,
+    keep_bytes: int | None,
 ) -> None:
     """Run until Ctrl-C or SIGTERM, or until all is taken with `once`."""
     stop = threading.Event()
@@ -44,6 +45,7 @@ def run_pipeline(
         stop=stop,
         on_batch=_tell,
         consumer=consumer,
+        keep_bytes=keep_bytes,
     )
 
 

@@ -20,7 +20,7 @@ from slipring.client.publisher import Publisher, Row
 from slipring.client.streams import Streams, StreamWriter
 from slipring.client.subscription import Subscription
 from slipring.errors import ConnectionLost
-from slipring.model import ConnectionChange, Parameter, Refusal, Sample, Stream, TableChange
+from slipring.model import ConnectionChange, Entry, Parameter, Refusal, Sample, Stream, TableChange
 
 if TYPE_CHECKING:
     from slipring.client.declared import Declared
@@ -216,6 +216,14 @@ class Bus:
         nothing.
         """
         return await self._home().table()
+
+    async def remembered(self) -> tuple[int, list[Entry]]:
+        """The table's identity, and its parameters with those that were removed, by index.
+
+        They are what frames in the journal are about. A name may be there several times.
+        """
+        found = await self._home().mirror.remembered()
+        return found.identity, found.entries
 
     async def table_changes(self) -> Changes[TableChange]:
         """What happens to it from now on: `async for change in await bus.table_changes()`."""

@@ -74,6 +74,10 @@ class Mirror:
             await self.reload()
         return self.table
 
+    async def remembered(self) -> Listing:
+        """Every parameter of the broker, those that were removed too; asked for, and not kept."""
+        return await self._list([EVERYTHING], removed=True)
+
     async def reload(self) -> None:
         """Lists everything again: something may have been missed."""
         if self._incoming is None:
@@ -114,7 +118,12 @@ class Mirror:
         self._filters.append(one)
 
     async def _list(
-        self, filters: Iterable[str], first: int = 0, end: int | None = None
+        self,
+        filters: Iterable[str],
+        first: int = 0,
+        end: int | None = None,
+        *,
+        removed: bool = False,
     ) -> Listing:
         """What these filters choose of a range of indices, page by page."""
         found = Listing(self.table.identity, self.table.revision, [])
@@ -123,6 +132,8 @@ class Mirror:
             while start is not None and (end is None or start < end):
                 asked = PAGE if end is None else min(PAGE, end - start)
                 body = {"filter": one, "from": start, "count": asked}
+                if removed:
+                    body["removed"] = True
                 page = await self._asking.ask("list", body)
                 entries = [_entry(row) for row in page["parameters"]]
                 inside = [entry for entry in entries if end is None or entry.index < end]

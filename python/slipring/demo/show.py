@@ -24,26 +24,30 @@ LOOK_S = 0.25
 CATCH_UP_LOOKS = 480
 """How often to look at the end whether the lake has the last messages, before leaving it."""
 FREE_BYTES_MIN = 5_000_000_000
-"""Less room on the disk ends the show: the jet fills about 10 GB an hour, in the lake alone."""
-CONFIG = """\
+"""Less room on the disk ends the show, whoever took it."""
+JOURNAL_BYTES = 2_000_000_000
+CONFIG = f"""\
 # The journal of the demo: what the lake has taken is removed, but for the newest.
 [journal]
-retain_bytes = 2_000_000_000
+retain_bytes = {JOURNAL_BYTES}
 """
 
 
-def run_demo(data: Path, *, mqtt: str, console: str, seconds: float | None) -> None:
+def run_demo(
+    data: Path, *, mqtt: str, console: str, seconds: float | None, keep_bytes: int
+) -> None:
     """Run until Ctrl-C, SIGTERM, or for so many seconds."""
-    show = Show(data)
+    show = Show(data, keep_bytes)
     asyncio.run(show.run(_free(mqtt), _free(console), seconds))
 
 
 class Show:
     """Broker, jet, calculator and pipeline together."""
 
-    def __init__(self, data: Path) -> None:
-        """Keep everything in one folder."""
+    def __init__(self, data: Path, keep_bytes: int) -> None:
+        """Keep everything in one folder, and no more of the lake than so many bytes."""
         self.data = data
+        self.keep_bytes = keep_bytes
         self.flight = Flight(Jet())
         self.stop = asyncio.Event()
 
@@ -77,7 +81,8 @@ class Show:
         return broker
 
     async def _start_pipeline(self, stack: contextlib.AsyncExitStack) -> Child:
-        arguments = ("pipeline", "run", "--data", str(self.data))
+        bound = ("--keep-bytes", str(self.keep_bytes))
+        arguments = ("pipeline", "run", "--data", str(self.data), *bound)
         pipeline = await Child.start("pipeline", self.data / "pipeline.log", *arguments)
         stack.push_async_callback(pipeline.stop)
         return pipeline
@@ -89,7 +94,9 @@ class Show:
             f"  mqtt      {address}",
             f"            {_program()} sub --url mqtt://{address} 'gripen/39-7/engine/#'",
             f"  lake      {self.data / 'lake' / 'messages'} (a Delta table, filled through Spark)",
-            "Ctrl-C ends it. The lake grows by 10 GB an hour; less than 5 GB of room end it too.",
+            f"            the newest {self.keep_bytes / 1e9:g} GB stay there, "
+            f"{JOURNAL_BYTES / 1e9:g} GB in the journal; it may run as long as you like",
+            "Ctrl-C ends it.",
         )
 
     async def _fly(self, address: str, *children: Child) -> None:
@@ -119,13 +126,16 @@ class Show:
             await asyncio.sleep(LOOK_S)
 
     def _is_caught_up(self) -> bool:
-        return self._in_lake() >= self._in_journal()
+        journal = JournalReader(self.data / "journal")
+        try:
+            return lake.arrived(self.data / "lake", journal.identity) >= journal.end_offset()
+        except PipelineError:  # the first batch has not arrived yet
+            return False
 
     def _counts(self) -> str:
         rows = self._in_lake()
-        return (
-            f"{self.flight.samples:,} samples, {self._in_journal():,} messages in the journal, "
-            + (f"{rows:,} rows in the lake" if rows else "Spark is starting")
+        return f"{self.flight.samples:,} samples, {self._in_journal():,} messages journaled, " + (
+            f"{rows:,} rows in the lake" if rows else "Spark is starting"
         )
 
     def _in_journal(self) -> int:

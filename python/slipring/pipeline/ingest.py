@@ -40,11 +40,12 @@ class Ingest:
         lake: Path,
         on_batch: Callable[[Committed], None] | None,
         consumer: str | None = None,
+        keep_bytes: int | None = None,
     ) -> None:
         reader = journal.open()
         self.journal = Journal(journal, reader.identity)
         self.first_offset = reader.first_offset
-        self.table = MessageTable(lake)
+        self.table = MessageTable(lake, keep_bytes)
         self.on_batch = on_batch
         self.consumer = consumer
         self.failure: Exception | None = None

@@ -38,6 +38,7 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
     stop: threading.Event | None = None,
     on_batch: Callable[[Committed], None] | None = None,
     consumer: str | None = CONSUMER,
+    keep_bytes: int | None = None,
 ) -> None:
     """Stream the journal into the Delta table `<lake>/messages`, each message exactly once.
 
@@ -45,7 +46,8 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
     is called after each commit to the lake, from a thread of its own. A `spark` session given is
     used and left running; without one the pipeline starts its own on `master`. The journal keeps
     what `consumer` has not brought into the lake; each lake needs a name of its own. The journal
-    is a folder, or that of a broker elsewhere.
+    is a folder, or that of a broker elsewhere. With `keep_bytes` the table has the newest messages
+    only: when it is larger, its oldest files are removed.
     """
     require_packages()
     require_java()
@@ -62,6 +64,7 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
         stop=stop,
         on_batch=on_batch,
         consumer=consumer,
+        keep_bytes=keep_bytes,
     )
 
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 from deltalake import DeltaTable
 
 from slipring.errors import PipelineError
+from slipring.pipeline.table import app_id
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ def status(lake: Path) -> Status:
         bytes=sum(files.column("size_bytes").to_pylist()),
         version=table.version(),
     )
+
+
+def arrived(lake: Path, journal: str) -> int:
+    """The offset up to which a journal came into the table; 0 where nothing of it did."""
+    return open_table(lake).transaction_version(app_id(journal)) or 0
 
 
 def read(lake: Path, columns: Sequence[str] | None = None) -> pa.Table:

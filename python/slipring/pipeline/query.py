@@ -51,9 +51,10 @@ def carry(  # noqa: PLR0913 (every option has its name at the call)
     stop: threading.Event,
     on_batch: Callable[[Committed], None] | None,
     consumer: str | None,
+    keep_bytes: int | None,
 ) -> None:
     """Carry the journal into the lake, in the session given or one of our own on that master."""
-    ingest = Ingest(journal, lake, on_batch, consumer)
+    ingest = Ingest(journal, lake, on_batch, consumer, keep_bytes)
     with own_session(spark) if isinstance(spark, str) else nullcontext(spark) as session:
         follow(schedule.of(ingest, session), stop, ingest)
 

@@ -110,6 +110,8 @@ def of_long(row: dict[str, Any]) -> Any:
             return row[word]
         case "f32" | "f64" | "x" | "y":
             return row["value"]
+        case "a":  # a number in one life, a text in another
+            return row["value"] if row["text"] is None else row["text"]
         case _:
             return row["integer"] if row["integer"] is not None else int(row["text"])
 

@@ -81,10 +81,9 @@ pub(super) fn pairs(set: &RangeSet) -> Vec<(u32, u32)> {
 impl Entries {
     /// As JSON, by index: those that are there, and those that were, which say so.
     pub fn to_json(&self) -> String {
-        let known = (0..self.end()).filter_map(|index| Some((index, self.known(index)?)));
-        let parameters: Vec<String> = known
-            .map(|(index, entry)| parameter(index, entry, self.get(index).is_none()))
-            .collect();
+        let known = self.known_from(0);
+        let parameters: Vec<String> =
+            known.map(|(index, entry, is_there)| parameter(index, entry, !is_there)).collect();
         let (table, revision, parameters) = (self.id(), self.revision(), parameters.join(","));
         format!("{{\"table\":{table},\"revision\":{revision},\"parameters\":[{parameters}]}}")
     }

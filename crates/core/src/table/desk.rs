@@ -2,10 +2,12 @@
 
 use serde::Serialize;
 use slipring_wire::frame::RangeSet;
+use slipring_wire::matches;
 
 use super::answer::{Found, Removed, Selected, WithErrors, json, listing, pairs, parameter};
 use super::current::Current;
 use super::declare::Declared;
+use super::entries::Entry;
 use super::lists::Lists;
 use super::problem::{Code, PROBLEMS_MAX, Problem, Refusal};
 use super::registry::{Bounds, Change, Registry};
@@ -74,7 +76,9 @@ impl Desk<'_> {
             Request::Declare(declaration) => return self.declare(declaration, asking),
             Request::Remove { names, force } => return self.remove(&names, force, asking),
             Request::Find { names } => self.find(&names, asking),
-            Request::List { filter, from, count } => self.list(&filter, from, count, asking),
+            Request::List { filter, from, count, removed } => {
+                self.list(&filter, from, count, removed, asking)
+            }
             Request::Select(wanted) => self.select(&wanted, asking),
             Request::Values(question) => {
                 values::show(self.registry, self.current, &question, asking.answer_bytes_max)
@@ -142,14 +146,21 @@ impl Desk<'_> {
         filter: &str,
         from: u32,
         count: usize,
+        removed: bool,
         asking: &Asking<'_>,
     ) -> Result<Vec<u8>, Refusal> {
         let chosen = (filter != "#").then(|| self.registry.matching(filter));
-        let is_chosen = |index: u32| chosen.as_ref().is_none_or(|set| set.contains(index));
+        let is_chosen = |index: u32, entry: &Entry, is_there: bool| match &chosen {
+            _ if !is_there => removed && matches(filter, &entry.name),
+            None => true,
+            Some(set) => set.contains(index),
+        };
         let (mut parameters, mut bytes, mut next) = (Vec::new(), FRAME_BYTES, None);
-        let there = self.registry.entries().iter_from(from);
-        for (index, entry) in there.filter(|(index, _)| is_chosen(*index)) {
-            let text = parameter(index, entry, false);
+        for (index, entry, is_there) in self.registry.entries().known_from(from) {
+            if !is_chosen(index, entry, is_there) {
+                continue;
+            }
+            let text = parameter(index, entry, !is_there);
             bytes += text.len() + 1;
             if parameters.is_empty() {
                 asking.expect(bytes)?;

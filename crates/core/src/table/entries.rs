@@ -129,9 +129,17 @@ impl Entries {
 
     /// Those that are there from an index on, ascending.
     pub fn iter_from(&self, index: u32) -> impl Iterator<Item = (u32, &Entry)> {
-        let slots = self.slots.get(index as usize..).unwrap_or_default();
-        let slots = (index..).zip(slots).filter_map(|(index, slot)| Some((index, slot.as_ref()?)));
-        slots.filter(|(_, slot)| slot.removed.is_none()).map(|(index, slot)| (index, &slot.entry))
+        let known = self.known_from(index).filter(|(_, _, is_there)| *is_there);
+        known.map(|(index, entry, _)| (index, entry))
+    }
+
+    /// Those that are there or were from an index on, ascending, and whether they are.
+    pub fn known_from(&self, index: u32) -> impl Iterator<Item = (u32, &Entry, bool)> {
+        let slots = (index..).zip(self.slots.get(index as usize..).unwrap_or_default());
+        slots.filter_map(|(index, slot)| {
+            let slot = slot.as_deref()?;
+            Some((index, &slot.entry, slot.removed.is_none()))
+        })
     }
 
     /// Those that were removed and are remembered, in the order of their removal.

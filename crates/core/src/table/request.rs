@@ -36,6 +36,8 @@ pub enum Request {
         from: u32,
         /// At most so many.
         count: usize,
+        /// Those that were removed too.
+        removed: bool,
     },
     /// That these go.
     Remove {
@@ -107,11 +109,12 @@ struct ListBody {
     filter: String,
     from: u32,
     count: usize,
+    removed: bool,
 }
 
 impl Default for ListBody {
     fn default() -> Self {
-        Self { filter: "#".to_owned(), from: 0, count: LISTED }
+        Self { filter: "#".to_owned(), from: 0, count: LISTED, removed: false }
     }
 }
 
@@ -129,10 +132,10 @@ impl Request {
             "declare" => parse_declaration(body).map(Self::Declare),
             "find" => parse(body).map(|NamesBody { names }| Self::Find { names }),
             "list" => {
-                let ListBody { filter, from, count } =
+                let ListBody { filter, from, count, removed } =
                     if body.is_empty() { ListBody::default() } else { parse(body)? };
                 filter_problem(0, &filter).map_or(Ok(()), |problem| refuse(vec![problem]))?;
-                Ok(Self::List { filter, from, count: count.max(1) })
+                Ok(Self::List { filter, from, count: count.max(1), removed })
             }
             "remove" => {
                 parse(body).map(|RemoveBody { names, force }| Self::Remove { names, force })

@@ -1,6 +1,6 @@
 //! What each request is answered.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use slipring_core::table::{Event, told};
 use slipring_wire::frame::{Kind, RangeSet};
 
@@ -117,6 +117,25 @@ fn a_list_goes_on_where_it_stopped_and_says_everything() {
     assert_eq!(rest["parameters"], json!([{"index": 2, "name": "p/y", "type": "f32"}]));
     assert_eq!(table.ask("list", "")["parameters"].as_array().unwrap().len(), 3);
     assert_eq!(table.ask("list", r#"{"filter": "p/+/z"}"#)["parameters"], json!([]));
+}
+
+#[test]
+fn a_list_has_what_was_removed_where_it_is_asked_for() {
+    let mut table = Asked::default();
+    table.declare(1, &[("p/x", "f32"), ("p/y", "f32"), ("q/z", "f32")]);
+    table.ask("remove", r#"{"names": ["p/x", "q/z"]}"#);
+    table.declare(1, &[("p/x", "text")]);
+    let mut listed = |body: &str| {
+        let answer = table.ask("list", body);
+        let parameters = answer["parameters"].as_array().unwrap().clone();
+        let row = |one: &Value| (one["index"].as_u64().unwrap(), one["removed"] == json!(true));
+        parameters.iter().map(row).collect::<Vec<_>>()
+    };
+    assert_eq!(listed("{}"), [(1, false), (3, false)]);
+    let all = [(0, true), (1, false), (2, true), (3, false)];
+    assert_eq!(listed(r#"{"removed": true}"#), all);
+    assert_eq!(listed(r#"{"removed": true, "from": 1, "count": 2}"#), all[1..3]);
+    assert_eq!(listed(r#"{"removed": true, "filter": "p/#"}"#), [all[0], all[1], all[3]]);
 }
 
 #[test]

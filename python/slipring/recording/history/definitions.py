@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from slipring.client import Bus
 from slipring.frames import Table
 from slipring.model import Entry, Parameter
 from slipring.native import journal_table, match_topics
@@ -34,6 +35,12 @@ class Definitions:
         for entry in self.entries:
             by_name.setdefault(entry.name, []).append(entry)
         return [entry for name in names for entry in by_name[name]]
+
+
+async def of_broker(bus: Bus) -> Definitions:
+    """The same definitions, asked of the broker that has the journal open."""
+    identity, entries = await bus.remembered()
+    return Definitions(identity, entries)
 
 
 def of_journal(folder: Path) -> Definitions:
