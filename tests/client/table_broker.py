@@ -1,5 +1,6 @@
 """A broker with a table, that can be ended and started again at the same address."""
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,10 +29,13 @@ class TableBroker:
     def url(self) -> str:
         return self._running.url
 
-    def restart(self, *, empty: bool = False) -> None:
-        """End it and start it again; with nothing it knew, if it is to be empty."""
+    def restart(self, *, empty: bool = False, kill: bool = False) -> None:
+        """End it, or kill it, and start it again; with nothing it knew, if it is to be empty."""
         self._data += empty
-        self.stop()
+        if kill:
+            self._running.stop(signal.SIGKILL)
+        else:
+            self.stop()
         self._running = self._start(f"{self._running.host}:{self._running.port}")
 
     def stop(self) -> None:

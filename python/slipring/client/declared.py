@@ -1,15 +1,16 @@
 """Parameters that this client publishes: declared together, written together."""
 
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from slipring.client.choice import in_parts
 from slipring.client.declaration import Declaration, Granted, Place
-from slipring.client.rows import by_kind, encoded, qualities_of, scalar
-from slipring.errors import ConnectionLost, DeclareRefused, Refused, RequestFailed
+from slipring.client.rows import by_kind, byte_of, encoded, qualities_of, scalar
+from slipring.errors import ConnectionLost, DeclareRefused, FrameError, Refused, RequestFailed
 from slipring.frames.arrays import Indices, Octets, Times
 from slipring.model import GOOD, Parameter, Quality, Refusal, Value
 from slipring.native import Client, Writer
@@ -46,6 +47,9 @@ class Declared:
         self._granted: Granted | None = None
         self._writer: Writer | None = None
         self._failure: DeclareRefused | None = None
+
+    def __repr__(self) -> str:
+        return f"<Declared {len(self.names)} parameters below {self.prefix!r}>"
 
     @property
     def prefix(self) -> str:
@@ -91,9 +95,12 @@ class Declared:
         (`await flush()` makes room), FrameError for a value of another type, DeclareRefused if it
         could not be declared again, ConnectionLost after it was closed.
         """
-        writer, byte = self._open_writer(), quality.byte
+        writer, byte = self._open_writer(), byte_of(quality)
         rows = [(*self._taken(name, value), byte) for name, value in values.items()]
-        self._accept(writer.samples(rows, _now_if_none(time_ns)))
+        try:
+            self._accept(writer.samples(rows, _now_if_none(time_ns)))
+        except FrameError as error:
+            raise FrameError(self._with_name(str(error), values)) from None
 
     def sample(
         self, name: str, value: Value, *, time_ns: int | None = None, quality: Quality = GOOD
@@ -162,7 +169,7 @@ class Declared:
         except DeclareRefused as refused:
             self._failure = refused
             raise
-        self._granted = granted
+        self._granted, self._failure = granted, None
         if self._writer is None:
             topic = self.prefix or self.topics[0]
             self._writer = native.writer(topic, granted.table, connection, **self._manner._asdict())
@@ -206,7 +213,15 @@ class Declared:
         try:
             return self._granted.places[name]
         except KeyError:
-            raise KeyError(f"{name!r} is not declared here") from None
+            short = name.removeprefix(f"{self.prefix}/")
+            hint = f"; without its prefix it is {short!r}" if short in self.parameters else ""
+            raise KeyError(f"{name!r} is not declared here{hint}") from None
+
+    def _with_name(self, text: str, names: Iterable[str]) -> str:
+        """The native writer knows only indices."""
+        for name in names:
+            text = re.sub(rf"for index {self._place(name).number}$", f"for {name!r}", text)
+        return text
 
     def _open_writer(self) -> Writer:
         if self._failure is not None:

@@ -53,6 +53,14 @@ class Frame:
         runs = [run for frame in frames for run in frame.runs]
         return cls(last.table, runs, last.header, last.arrival)
 
+    @classmethod
+    def empty(cls, table: Table) -> "Frame":
+        """A frame without samples."""
+        return cls(table, [], Header(table.identity, 0, 0), Arrival(0, 0))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
     def __len__(self) -> int:
         """How many samples there are."""
         return sum(map(len, self.runs))

@@ -54,6 +54,10 @@ class Parameter:
     def __post_init__(self) -> None:
         if self.type != ENUM:
             Kind.of_word(self.type)
+        if self.labels is not None and not isinstance(self.labels, Mapping):
+            raise TypeError(f'labels are a dict, {{0: "off", 1: "on"}}, not {self.labels!r}')
+        if self.limits is not None and not isinstance(self.limits, AlarmLimits):
+            raise TypeError(f"limits are AlarmLimits(high=...), not {self.limits!r}")
         if (self.type == ENUM) != bool(self.labels):
             raise ValueError("an enum needs labels, and nothing else has them")
         if self.labels and not all(0 <= number <= 0xFFFF_FFFF for number in self.labels):

@@ -8,7 +8,7 @@ use slipring_wire::frame::{self, FrameError, FrameView, Hops, Quality, RangeSet,
 use super::answer::told;
 use super::values;
 use super::{
-    Arrival, Bounds, Change, Choice, Current, Desk, Event, First, Groups, LISTS, ListId, Lists,
+    Aim, Arrival, Bounds, Change, Choice, Current, Desk, Event, First, Groups, Lists,
     Names, Needs, Outcome, PlainError, Registry, Scene, Silence, plain_sample,
 };
 use crate::{Millis, TableRules};
@@ -176,11 +176,12 @@ impl Table {
     pub fn choose(&mut self, session: u64, chosen: &Chosen<'_>, at: Arrival) -> First {
         self.give_up(session, chosen.filter);
         let Self { registry, current, groups, lists, .. } = self;
-        let set = if chosen.filter.starts_with(LISTS) {
-            let list = list_of(chosen.filter).and_then(|id| lists.hold(id));
-            list.map(|set| RangeSet::clone(&set)).unwrap_or_default()
-        } else {
-            registry.matching(chosen.filter)
+        let set = match Aim::parse(chosen.filter) {
+            Some(Aim::Filter(filter)) => registry.matching(filter),
+            Some(Aim::List(id)) => {
+                lists.hold(id).map(|set| RangeSet::clone(&set)).unwrap_or_default()
+            }
+            None => RangeSet::default(),
         };
         let choice = Choice {
             filter: chosen.filter.into(),
@@ -195,16 +196,19 @@ impl Table {
     /// A session gives up what it chose by this filter, if it did.
     pub fn give_up(&mut self, session: u64, filter: &str) {
         if self.groups.leave(session, filter) {
-            if let Some(list) = list_of(filter) {
+            if let Some(list) = Aim::parse(filter).and_then(Aim::list) {
                 self.lists.release(list);
             }
         }
     }
 
-    /// Whether a filter names a list that is not there.
+    /// Whether a filter names a list that is not there, or cannot choose anything.
     pub fn is_missing(&self, filter: &str) -> bool {
-        let is_there = |id| self.lists.get(id).is_some();
-        filter.starts_with(LISTS) && !list_of(filter).is_some_and(is_there)
+        match Aim::parse(filter) {
+            Some(Aim::Filter(_)) => false,
+            Some(Aim::List(id)) => self.lists.get(id).is_none(),
+            None => true,
+        }
     }
 
     /// A session's connection is over: what only it published is stale. What is to be told, as JSON.
@@ -269,11 +273,6 @@ impl Table {
 
 fn scene<'a>(registry: &'a Registry, current: &'a Current, at: Arrival) -> Scene<'a> {
     Scene { now_ms: at.now_ms, now_ns: at.now_ns, names: registry, current }
-}
-
-/// The list that a filter names.
-fn list_of(filter: &str) -> Option<ListId> {
-    filter.strip_prefix(LISTS).and_then(ListId::parse)
 }
 
 fn check(
