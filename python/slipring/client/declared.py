@@ -9,10 +9,10 @@ import numpy as np
 
 from slipring.client.choice import in_parts
 from slipring.client.declaration import Declaration, Granted, Place
-from slipring.client.rows import by_kind, byte_of, encoded, qualities_of, scalar
+from slipring.client.rows import Writable, by_kind, byte_of, encoded, qualities_of, scalar
 from slipring.errors import ConnectionLost, DeclareRefused, FrameError, Refused, RequestFailed
 from slipring.frames.arrays import Indices, Octets, Times
-from slipring.model import GOOD, Parameter, Quality, Refusal, Value
+from slipring.model import GOOD, Parameter, Quality, Refusal
 from slipring.native import Client, Writer
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Declared:
 
     def write(
         self,
-        values: Mapping[str, Value],
+        values: Mapping[str, Writable],
         *,
         time_ns: int | None = None,
         quality: Quality = GOOD,
@@ -103,7 +103,7 @@ class Declared:
             raise FrameError(self._with_name(str(error), values)) from None
 
     def sample(
-        self, name: str, value: Value, *, time_ns: int | None = None, quality: Quality = GOOD
+        self, name: str, value: Writable, *, time_ns: int | None = None, quality: Quality = GOOD
     ) -> None:
         """One sample of one parameter; see `write`."""
         self.write({name: value}, time_ns=time_ns, quality=quality)
@@ -204,7 +204,7 @@ class Declared:
             made.append((int(kind), part.indices, encoded(part, some, rows), bytes_of))
         return made
 
-    def _taken(self, name: str, value: Value) -> tuple[int, int, Value]:
+    def _taken(self, name: str, value: Writable) -> tuple[int, int, Writable]:
         place = self._place(name)
         return place.number, int(place.kind), scalar(place.parameter, value)
 

@@ -8,6 +8,9 @@ import numpy as np
 from slipring.frames.arrays import DTYPES, Indices, Octets, Values
 from slipring.model import Kind, Parameter, Quality, Value
 
+Writable = Value | np.generic
+"""One value to write; numbers may be numpy's."""
+
 
 class Part(NamedTuple):
     """The parameters of one kind among those declared together."""
@@ -89,7 +92,7 @@ def qualities_of(part: Part, quality: Quality | Octets, rows: int | None) -> int
     return np.ascontiguousarray(part.arranged(quality))
 
 
-def scalar(parameter: Parameter, value: Value) -> Value:
+def scalar(parameter: Parameter, value: Writable) -> Writable:
     """A value for one sample: the number of a label, where the parameter has labels."""
     if not isinstance(value, str) or parameter.labels is None:
         return value

@@ -70,7 +70,7 @@ class Frame:
 
     @property
     def sequence(self) -> int:
-        """Its number in the selection; a gap is a frame that was lost."""
+        """Its number for its filter, from 0 on each connection; a gap is frames that were lost."""
         return self.header.sequence
 
     @property
