@@ -33,9 +33,17 @@ class TableBroker:
         """End it, or kill it, and start it again; with nothing it knew, if it is to be empty."""
         self._data += empty
         if kill:
-            self._running.stop(signal.SIGKILL)
+            self.kill()
         else:
             self.stop()
+        self.start_again()
+
+    def kill(self) -> None:
+        """End it at once, as a crash does."""
+        self._running.stop(signal.SIGKILL)
+
+    def start_again(self) -> None:
+        """After it has ended, at the same address."""
         self._running = self._start(f"{self._running.host}:{self._running.port}")
 
     def stop(self) -> None:

@@ -4,8 +4,10 @@ Nobody does anything about it: selections, the table, writers and the client wit
 """
 
 import asyncio
+import signal
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +15,9 @@ import pytest
 import slipring
 from slipring import Parameter, Reason, Status, sync
 from slipring.client.declaration import Declaration, Granted
+from slipring.client.link import Link
 from tests.client.table_broker import TableBroker
+from tests.running_broker import RunningBroker
 
 F64 = Parameter("f64")
 WAIT_S = 60
@@ -175,3 +179,39 @@ async def test_what_is_refused_again_holds_nothing_else_up_and_heals(
         await bus._home()._again()
         for declared in both:
             declared.write({"a": 1.0})
+
+
+async def test_samples_that_were_never_sent_are_told_when_the_bus_is_closed(
+    tmp_path: Path,
+) -> None:
+    broker = RunningBroker.start(tmp_path / "data", "--console", "off")
+    bus = await slipring.connect(broker.url)
+    declared = await bus.declare("restart/unsent", {"a": F64})
+    changes = bus.changes()
+    broker.stop(signal.SIGKILL)
+    while (await anext(changes)).connected:
+        pass
+    declared.write({"a": 1.0})
+    with pytest.raises(slipring.ConnectionLost, match="accepted bytes were not sent"):
+        await bus.close()
+    await bus.close()
+
+
+async def test_questions_wait_for_the_connection_as_other_calls_do(
+    broker_of_its_own: TableBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with slipring.connect(broker_of_its_own.url) as bus, asyncio.timeout(WAIT_S):
+        declared = await bus.declare("restart/asked", {"a": F64})
+        declared.write({"a": 1.0})
+        await declared.flush()
+        await bus.table()
+        changes = bus.changes()
+        broker_of_its_own.kill()
+        while (await anext(changes)).connected:
+            pass
+        monkeypatch.setattr(Link.ask, "__defaults__", (0.05,))
+        asking = asyncio.create_task(bus.current("restart/asked/#"))
+        assert not (await asyncio.wait([asking], timeout=0.5))[0]
+        monkeypatch.undo()
+        await asyncio.to_thread(broker_of_its_own.start_again)
+        assert "restart/asked/a" in await asking

@@ -98,6 +98,8 @@ async def test_parameters_that_are_none_are_named(table_url: str) -> None:
         Parameter("f64", limits={"high": 1})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="labels are a dict"):
         Parameter("enum", labels=["off", "on"])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="numbers of an enum"):
+        Parameter("enum", labels={"0": "off"})  # type: ignore[dict-item]
     with pytest.raises(ValueError, match="f64"):
         Parameter(float)  # type: ignore[arg-type]
 

@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import warnings
 from collections.abc import Iterable, Mapping
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from slipring.client.changes import Changes
@@ -299,18 +298,19 @@ class Bus:
 
         Raises ConnectionLost if something that was accepted could not be sent.
         """
-        self._is_closed = True
+        self._is_closed, samples = True, 0
         try:
             if self._parameters is not None:
-                await self._parameters.close()
+                samples = await self._parameters.close()
         finally:
             if self._streams is not None:
                 self._streams.close()
             self._native.close()
         end = await self._link.over()
-        unsent, end.unsent_bytes = end.unsent_bytes, 0
-        if end.cause and unsent:
-            raise self._link.lost(f"{end.cause} ({unsent} accepted bytes were not sent)")
+        unsent, end.unsent_bytes = end.unsent_bytes + samples, 0
+        if unsent and (end.cause or samples):
+            cause = end.cause or "it was closed meanwhile"
+            raise self._link.lost(f"{cause} ({unsent} accepted bytes were not sent)")
 
     def _stream_home(self) -> Streams:
         if self._streams is None:
@@ -327,12 +327,7 @@ class Bus:
     async def __aenter__(self) -> "Bus":
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, _: object, error: BaseException | None, *__: object) -> None:
         if error is None:
             await self.close()
         else:

@@ -1,5 +1,7 @@
 """Parameters that this client publishes: declared together, written together."""
 
+import asyncio
+import contextlib
 import re
 import time
 from collections.abc import Iterable, Mapping
@@ -146,15 +148,25 @@ class Declared:
     async def close(self) -> None:
         """Sends what is gathered and takes nothing more; closing twice is fine.
 
-        The parameters stay in the table; they go stale when the bus is closed.
+        The parameters stay in the table; they go stale when the bus is closed. Raises
+        ConnectionLost if samples could not be sent.
         """
+        if unsent := await self.finish():
+            text = f"{unsent} bytes of samples below {self.prefix!r} were not sent"
+            raise self._home.link.lost(text)
+
+    async def finish(self, timeout_s: float | None = None) -> int:
+        """Closes it; how many bytes of samples were not sent, in this time if there is one."""
         self._home.forget(self)
         writer, self._writer = self._writer, None
         if writer is None:
-            return
-        if self._home.link.is_open:
-            await self._home.link.flushed(writer.close())
+            return 0
+        with contextlib.suppress(ConnectionLost, TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                if self._home.link.is_open:
+                    await self._home.link.flushed(writer.close())
         self._home.link.unwatch(writer.identity)
+        return writer.unsent_bytes
 
     def set_skew(self, offset_ns: int) -> None:
         """Frames tell how far the broker's clock is ahead of this machine's."""

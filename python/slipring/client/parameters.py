@@ -17,7 +17,7 @@ from slipring.client.declared import Declared, Manner
 from slipring.client.incoming import Incoming
 from slipring.client.link import Link
 from slipring.client.mirror import EVERYTHING, Mirror
-from slipring.errors import ConnectionLost, NoAnswer, SlipringError
+from slipring.errors import NoAnswer, SlipringError
 from slipring.frames.table import Table
 from slipring.model import ConnectionChange, Message, Refusal, Sample
 
@@ -83,13 +83,14 @@ class Parameters:
         self._followers.add(changes)
         return changes
 
-    async def close(self) -> None:
-        """Sends what is gathered, as far as there is a connection, and ends what runs here."""
+    async def close(self) -> int:
+        """Sends what is gathered, as far as there is a connection, and ends what runs here.
+
+        Returns how many bytes of samples were not sent.
+        """
         try:
-            with contextlib.suppress(ConnectionLost, TimeoutError):
-                async with asyncio.timeout(CLOSE_S):
-                    for declared in list(self._declared):
-                        await declared.close()
+            closing = [declared.finish(CLOSE_S) for declared in self._declared]
+            return sum(await asyncio.gather(*closing))
         finally:
             self._end()
 

@@ -8,8 +8,8 @@ use slipring_wire::frame::{self, FrameError, FrameView, Hops, Quality, RangeSet,
 use super::answer::told;
 use super::values;
 use super::{
-    Aim, Arrival, Bounds, Change, Choice, Current, Desk, Event, First, Groups, Lists,
-    Names, Needs, Outcome, PlainError, Registry, Scene, Silence, plain_sample,
+    Aim, Arrival, Bounds, Change, Choice, Current, Desk, Event, First, Groups, Lists, Names, Needs,
+    Outcome, PlainError, Registry, Scene, Silence, plain_sample,
 };
 use crate::{Millis, TableRules};
 
