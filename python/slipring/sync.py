@@ -6,19 +6,28 @@ Never decides anything itself. What can be said about a call is said in `sliprin
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping
 from functools import cache
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from slipring.client import bus as client_bus
 from slipring.client import connecting
 from slipring.client.chunks import Chunks as AsyncChunks
+from slipring.client.notices import Notice
 from slipring.client.payload import Value
 from slipring.client.publisher import Row
 from slipring.client.streams import StreamWriter as AsyncStreamWriter
 from slipring.client.subscription import Subscription as AsyncSubscription
-from slipring.model import Chunk, Message, Parameter, Sample, Stream
+from slipring.model import (
+    Chunk,
+    ConnectionChange,
+    Message,
+    Parameter,
+    Refusal,
+    Sample,
+    Stream,
+    TableChange,
+)
 
 if TYPE_CHECKING:
     from slipring.client.declared import Declared as AsyncDeclared
@@ -38,13 +47,12 @@ def _loop(_process: int) -> asyncio.AbstractEventLoop:
 
 
 def _run(work: Coroutine[Any, Any, Result]) -> Result:
-    """The result of a call on the loop. Ctrl-C cancels the call, and waits until it has ended."""
+    """The result of a call on the loop. Ctrl-C, or what else is raised here, cancels the call."""
     future = asyncio.run_coroutine_threadsafe(work, _loop(os.getpid()))
     try:
         return future.result()
-    except KeyboardInterrupt:
+    finally:
         future.cancel()
-        raise
 
 
 def connect(url: str = connecting.URL, **options: Any) -> "Bus":
@@ -81,27 +89,27 @@ class Bus:
         """Publishes a message; see `slipring.Bus.publish`."""
         _run(self._bus.publish(topic, value, **options))
 
+    def changes(self) -> Iterator[ConnectionChange]:
+        """What happens to the connection from now on; see `slipring.Bus.changes`."""
+        return _all(_run(_called(self._bus.changes)))
+
     def publish_many(self, messages: Iterable[Row], *, qos: int = 1) -> int:
         """Publishes messages and waits for the broker; see `slipring.Bus.publish_many`."""
         return _run(self._bus.publish_many(messages, qos=qos))
 
-    def subscribe(self, *filters: str, qos: int = 0) -> "Subscription":
-        """The messages of these filters: `with bus.subscribe("a/#") as messages`."""
-        return Subscription(self._bus.subscribe(*filters, qos=qos))
+    def subscribe(self, *filters: str, **options: Any) -> "Subscription":
+        """The messages of these filters: `with bus.subscribe("a/#", qos=1) as messages`."""
+        return Subscription(self._bus.subscribe(*filters, **options))
 
     def declare(
-        self, prefix: str, parameters: Mapping[str, Parameter], **options: Any
+        self, prefix: str, parameters: Mapping[str, Parameter | str], **options: Any
     ) -> "Declared":
         """Declares parameters; see `slipring.Bus.declare`."""
         return Declared(_run(self._bus.declare(prefix, parameters, **options)))
 
     def select(self, *filters: str, **options: Any) -> "Selection":
         """Frames of parameters: `with bus.select("gripen/#", rate_hz=10) as frames`."""
-
-        async def made() -> "AsyncSelection":
-            return self._bus.select(*filters, **options)
-
-        return Selection(_run(made()))
+        return Selection(_run(_called(lambda: self._bus.select(*filters, **options))))
 
     def declare_stream(self, name: str, **options: Any) -> "StreamWriter":
         """Declares a stream; see `slipring.Bus.declare_stream`."""
@@ -113,11 +121,7 @@ class Bus:
 
     def stream(self, *filters: str, newest: bool = False) -> "Chunks":
         """Chunks of streams: `with bus.stream("gripen/+/cockpit/sound") as chunks`."""
-
-        async def made() -> AsyncChunks:
-            return self._bus.stream(*filters, newest=newest)
-
-        return Chunks(_run(made()))
+        return Chunks(_run(_called(lambda: self._bus.stream(*filters, newest=newest))))
 
     def table(self) -> "Table":
         """The parameters of the broker; see `slipring.Bus.table`."""
@@ -126,6 +130,26 @@ class Bus:
     def current(self, names: Iterable[str] | str = "#") -> dict[str, Sample]:
         """The current samples; see `slipring.Bus.current`."""
         return _run(self._bus.current(names))
+
+    def newest(self, name: str) -> Sample:
+        """The current sample of one parameter; see `slipring.Bus.newest`."""
+        return _run(self._bus.newest(name))
+
+    def table_changes(self) -> Iterator[TableChange]:
+        """What happens to the table from now on; see `slipring.Bus.table_changes`."""
+        return _all(_run(self._bus.table_changes()))
+
+    def refusals(self) -> Iterator[Refusal]:
+        """What the broker does not take from now on; see `slipring.Bus.refusals`."""
+        return _all(_run(self._bus.refusals()))
+
+    def notices(self) -> "Notices":
+        """What others say to this node: `with bus.notices() as notices`."""
+        return Notices(self._bus.notices())
+
+    def notify(self, role: str, value: Value = b"", *, qos: int = 1) -> None:
+        """Says something to every connected node of a role; see `slipring.Bus.notify`."""
+        _run(self._bus.notify(role, value, qos=qos))
 
     def ping(self) -> float:
         """The round trip to the broker in seconds."""
@@ -138,13 +162,8 @@ class Bus:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        _run(self._bus.__aexit__(kind, error, trace))
+    def __exit__(self, *raised: Any) -> None:
+        _run(self._bus.__aexit__(*raised))
 
 
 class _Reader(Generic[Item]):
@@ -155,23 +174,14 @@ class _Reader(Generic[Item]):
 
     def close(self) -> None:
         """Ends it, and whoever iterates over it in another thread."""
-
-        async def closed() -> None:
-            self._inner.close()
-
-        _run(closed())
+        _run(_called(self._inner.close))
 
     def __enter__(self) -> Self:
         _run(self._inner.__aenter__())
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        _run(self._inner.__aexit__(kind, error, trace))
+    def __exit__(self, *raised: Any) -> None:
+        _run(self._inner.__aexit__(*raised))
 
     def __iter__(self) -> Self:
         return self
@@ -207,6 +217,10 @@ class Selection(_Reader["Frame"]):
         """The same frames in lists of what is there."""
         return _all(self._inner.frames())
 
+    def collect(self, seconds: float) -> "Frame":
+        """All that comes within so many seconds, as one frame."""
+        return _run(self._inner.collect(seconds))
+
 
 class Chunks(_Reader[Chunk]):
     """What `Bus.stream` returns: enter it, then iterate over its chunks."""
@@ -217,6 +231,10 @@ class Chunks(_Reader[Chunk]):
     def lost(self) -> int:
         """How many chunks were missed so far."""
         return self._inner.lost
+
+
+class Notices(_Reader[Notice]):
+    """What `Bus.notices` returns: enter it, then iterate over it."""
 
 
 class StreamWriter:
@@ -265,6 +283,11 @@ class Declared:
     def close(self) -> None:
         """Sends what is gathered and takes nothing more."""
         _run(self._inner.close())
+
+
+async def _called(call: Callable[[], Result]) -> Result:
+    """What a call returns that has to be made on the loop."""
+    return call()
 
 
 async def _next(source: AsyncIterator[Item]) -> Item | None:

@@ -1,5 +1,6 @@
 """A broker with a table, that can be ended and started again at the same address."""
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,10 +30,21 @@ class TableBroker:
     def url(self) -> str:
         return self._running.url
 
-    def restart(self, *, empty: bool = False) -> None:
-        """End it and start it again; with nothing it knew, if it is to be empty."""
+    def restart(self, *, empty: bool = False, kill: bool = False) -> None:
+        """End it, or kill it, and start it again; with nothing it knew, if it is to be empty."""
         self._data += empty
-        self.stop()
+        if kill:
+            self.kill()
+        else:
+            self.stop()
+        self.start_again()
+
+    def kill(self) -> None:
+        """End it at once, as a crash does."""
+        self._running.stop(signal.SIGKILL)
+
+    def start_again(self) -> None:
+        """After it has ended, at the same address."""
         self._running = self._start()
 
     def stop(self) -> None:

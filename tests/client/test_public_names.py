@@ -14,7 +14,7 @@ Samples Selection SlipringError Status Stream StreamWriter Subscription Table Ta
 __version__ connect discover
 """
 BUS = """
-changes client_id clock close current declare declare_stream is_connected notices notify ping
+changes client_id clock close current declare declare_stream is_connected newest notices notify ping
 publish publish_many publisher refusals select session_expiry_s session_present stream streams
 subscribe table table_changes unread_bytes unsent_bytes unsubscribe url
 """
@@ -23,8 +23,8 @@ close flush indices names parameters prefix remove sample topics unsent_bytes wr
 write_rows
 """
 FRAME = """
-age_s ages_s each get hops indices joined names newest_ns qualities samples sent_ns sequence times
-to_arrow to_pandas uncertainty_s values
+age_s ages_s each empty get hops indices joined names newest_ns qualities samples sent_ns sequence
+times to_arrow to_pandas uncertainty_s values
 """
 
 
@@ -42,7 +42,7 @@ def test_the_main_types_have_these_names() -> None:
     assert public(slipring.Bus) == BUS.split()
     assert public(slipring.Frame) == FRAME.split()
     assert set(DECLARED.split()) <= set(public(slipring.Declared))
-    assert public(slipring.Selection) == ["close", "frames"]
+    assert public(slipring.Selection) == ["close", "collect", "frames"]
 
 
 def test_the_face_without_asyncio_has_the_same_words() -> None:

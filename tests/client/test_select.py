@@ -8,6 +8,8 @@ import pytest
 
 import slipring
 from slipring import Parameter, Quality, Reason, Status
+from slipring.client.asking import Asking
+from slipring.client.choice import Chosen
 from tests.client.table_broker import TableBroker
 
 F64, BOOL = Parameter("f64"), Parameter("bool")
@@ -103,11 +105,50 @@ async def test_names_that_are_not_there_are_told_and_come_when_they_are(table_ur
             assert frames.missing == {}
 
 
-async def test_one_filter_serves_one_selection_of_a_bus(table_url: str) -> None:
-    async with slipring.connect(table_url) as bus, bus.select("select/same/#"):
-        with pytest.raises(slipring.Refused, match="use another connection"):
-            async with bus.select("select/same/#", rate_hz=1):
-                pass
+async def test_a_name_that_comes_while_another_one_is_being_chosen_comes_too(
+    table_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["select/while/a", "select/while/b"]
+    async with (
+        slipring.connect(table_url) as bus,
+        slipring.connect(table_url) as other,
+        other.select(names=names) as frames,
+    ):
+        resolve, told = frames._choice.resolve, other._home().mirror.changes()
+
+        async def resolve_late(asking: Asking) -> Chosen:
+            """The broker's answer is older than what the table knows by then."""
+            chosen = await resolve(asking)
+            if "select/while/b" in chosen.missing:
+                declared = await bus.declare("select/while", {"b": F64})
+                declared.write({"b": 2.0})
+                while "select/while/b" not in (await anext(told)).names:
+                    pass
+            return chosen
+
+        monkeypatch.setattr(frames._choice, "resolve", resolve_late)
+        await bus.declare("select/while", {"a": F64})
+        assert (await first(frames)).names == ["select/while/b"]
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+async def test_the_same_is_chosen_twice_with_other_needs(table_url: str, by_name: bool) -> None:
+    prefix = f"select/same/{by_name}"
+    name = f"{prefix}/a"
+    chosen, names = ((), [name]) if by_name else ((f"{prefix}/#",), None)
+    async with slipring.connect(table_url) as bus, bus.subscribe(f"{prefix}/#") as plain:
+        declared = await bus.declare(prefix, {"a": F64}, beat_ms=0)
+        async with (
+            bus.select(*chosen, names=names, beat_ms=0) as alarm,
+            bus.select(*chosen, names=names, rate_hz=2) as plot,
+        ):
+            for number in range(300):
+                declared.sample("a", float(number))
+            assert await series(alarm, name, 299.0) == list(range(300))
+            assert len(await series(plot, name, 299.0)) < 100
+        async with bus.select(*chosen, names=names, rate_hz=1) as again:
+            assert (await first(again))[name].value == 299.0
+        assert (await anext(plain)).text == "0.0"
 
 
 async def test_frames_of_two_selections_on_one_bus_do_not_mix(table_url: str) -> None:

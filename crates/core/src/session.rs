@@ -8,11 +8,12 @@ use slipring_wire::{
 };
 
 use crate::ledger::Kept;
-use crate::table::{LISTS, Needs};
+use crate::table::{Aim, Needs, SELECTIONS};
 use crate::{Limit, Limits, Stop, levels};
 
 const NO_LIST: &str = "there is no such selection; ask for it at $slipring/table/select, then \
                        subscribe with `deliver`";
+const NO_NEEDS: &str = "$selection/ is for subscriptions with `deliver`, `rate` or another need";
 
 /// A session. It lives until it expires or its client asks for a clean start.
 #[derive(Debug, Default)]
@@ -124,10 +125,10 @@ impl Session {
             subscribed.unclear = Some(why);
             None
         });
-        let lists = packet.subscriptions.iter().filter(|wanted| wanted.filter.starts_with(LISTS));
-        let is_none = needs.is_none_or(|needs| needs.is_stream());
-        if lists.map(|wanted| wanted.filter).any(|filter| is_none || !is_list(filter)) {
-            subscribed.unclear.get_or_insert_with(|| NO_LIST.to_owned());
+        for filter in packet.subscriptions.iter().map(|wanted| wanted.filter) {
+            if let Some(why) = unaimed(filter, needs, is_list) {
+                subscribed.unclear.get_or_insert_with(|| why.to_owned());
+            }
         }
         if let Some(why) = &subscribed.unclear {
             properties.push(PropertyId::ReasonString, Value::Text(why));
@@ -253,11 +254,29 @@ fn user_properties(properties: Properties<'_>) -> impl Iterator<Item = (&str, &s
     })
 }
 
+/// Why a filter cannot choose what it says; None for any that does not begin as selections do.
+fn unaimed(
+    filter: &str,
+    needs: Option<Needs>,
+    is_list: &mut dyn FnMut(&str) -> bool,
+) -> Option<&'static str> {
+    if !filter.starts_with(SELECTIONS) {
+        return None;
+    }
+    let Some(needs) = needs else { return Some(NO_NEEDS) };
+    let is_there = match Aim::parse(filter) {
+        Some(Aim::Filter(_)) => true,
+        Some(Aim::List(_)) => !needs.is_stream() && is_list(filter),
+        None => false,
+    };
+    (!is_there).then_some(NO_LIST)
+}
+
 fn check(filter: &str, limits: &Limits) -> Result<(), (Reason, Option<Limit>)> {
     let topics = match shared(filter) {
         Some(Err(_)) => return Err((Reason::TopicFilterInvalid, None)), // MQTT-4.8.2-1, -2
         Some(Ok((_, topics))) => topics,
-        None => filter,
+        None => Aim::parse(filter).and_then(Aim::filter).unwrap_or(filter),
     };
     if check_filter(topics).is_err() {
         return Err((Reason::TopicFilterInvalid, None));

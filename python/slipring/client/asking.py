@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from slipring.client.link import Link
-from slipring.errors import DeclareRefused, PublishRefused, RequestFailed
+from slipring.errors import DeclareRefused, NoAnswer, PublishRefused, RequestFailed
 
 NOT_AUTHORIZED = 0x87
 REQUEST_BYTES_MAX = 512 << 10
@@ -25,13 +25,22 @@ class Asking:
         question is too long.
         """
         try:
-            answer = await self._link.ask(f"{self._about}/{name}", json.dumps(body).encode())
+            answer = await self._answer(f"{self._about}/{name}", json.dumps(body).encode())
         except PublishRefused as refused:
             if refused.code != NOT_AUTHORIZED:
                 raise
             text = f"{refused}: it has no {self._about}, or not for this client"
             raise RequestFailed(text, code="not_authorized") from None
         return _checked(name, json.loads(answer), self._link.native.url)
+
+    async def _answer(self, topic: str, body: bytes) -> bytes:
+        """While there is no connection it is waited for, as everywhere."""
+        while True:
+            try:
+                return await self._link.ask(topic, body)
+            except NoAnswer:
+                if self._link.is_open:
+                    raise
 
 
 def _checked(name: str, found: dict[str, Any], url: str) -> dict[str, Any]:

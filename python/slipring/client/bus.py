@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import warnings
 from collections.abc import Iterable, Mapping
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from slipring.client.changes import Changes
@@ -43,6 +42,7 @@ class Bus:
         self._native = link.native
         self._terms = terms
         self._published = 0
+        self._is_closed = False
         self._parameters: Parameters | None = None
         self._streams: Streams | None = None
         self._clock = Clock(lambda timeout_s: link.ask("ping", b"", timeout_s))
@@ -165,7 +165,7 @@ class Bus:
     async def declare(
         self,
         prefix: str,
-        parameters: Mapping[str, Parameter],
+        parameters: Mapping[str, Parameter | str],
         *,
         beat_ms: int = 20,
         qos: int = 0,
@@ -173,7 +173,8 @@ class Bus:
     ) -> "Declared":
         """Declares parameters below a prefix, to write samples of them.
 
-        `engine = await bus.declare("gripen/39-7/engine", {"rpm": Parameter("f64", unit="1/min")})`
+        `engine = await bus.declare("gripen/39-7/engine", {"rpm": Parameter("f64", unit="1/min")})`,
+        or with a type alone, `{"rpm": "f64"}`.
 
         All hold or none: raises DeclareRefused, whose `problems` name every parameter that the
         broker does not take, such as one that is declared with another type or unit. Samples are
@@ -188,7 +189,7 @@ class Bus:
     def select(
         self,
         *filters: str,
-        names: Iterable[str] | None = None,
+        names: Iterable[str] | str | None = None,
         rate_hz: float | None = None,
         deadband: float | str | None = None,
         change: bool = False,
@@ -206,8 +207,7 @@ class Bus:
         from slipring.client.selection import Selection
 
         needs = Needs(rate_hz=rate_hz, deadband=deadband, change=change, beat_ms=beat_ms)
-        chosen = Choice(filters, None if names is None else list(names))
-        return Selection(self._home(), chosen, needs)
+        return Selection(self._home(), Choice(filters, names), needs)
 
     async def table(self) -> "Table":
         """The parameters of the broker, by name and by index.
@@ -238,8 +238,12 @@ class Bus:
         from slipring.client.choice import Choice
 
         return await self._home().current(
-            Choice([names], None) if isinstance(names, str) else Choice([], list(names))
+            Choice([names], None) if isinstance(names, str) else Choice([], names)
         )
+
+    async def newest(self, name: str) -> Sample:
+        """The current sample of one parameter; raises KeyError that says why there is none."""
+        return await self._home().newest(name)
 
     async def refusals(self) -> Changes[Refusal]:
         """What the broker does not take of this client's samples, from now on; also in the log."""
@@ -302,15 +306,19 @@ class Bus:
 
         Raises ConnectionLost if something that was accepted could not be sent.
         """
-        if self._parameters is not None:
-            await self._parameters.close()
-        if self._streams is not None:
-            self._streams.close()
-        self._native.close()
+        self._is_closed, samples = True, 0
+        try:
+            if self._parameters is not None:
+                samples = await self._parameters.close()
+        finally:
+            if self._streams is not None:
+                self._streams.close()
+            self._native.close()
         end = await self._link.over()
-        unsent, end.unsent_bytes = end.unsent_bytes, 0
-        if end.cause and unsent:
-            raise self._link.lost(f"{end.cause} ({unsent} accepted bytes were not sent)")
+        unsent, end.unsent_bytes = end.unsent_bytes + samples, 0
+        if unsent and (end.cause or samples):
+            cause = end.cause or "it was closed meanwhile"
+            raise self._link.lost(f"{cause} ({unsent} accepted bytes were not sent)")
 
     def _stream_home(self) -> Streams:
         if self._streams is None:
@@ -327,12 +335,7 @@ class Bus:
     async def __aenter__(self) -> "Bus":
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, _: object, error: BaseException | None, *__: object) -> None:
         if error is None:
             await self.close()
         else:
@@ -341,7 +344,7 @@ class Bus:
                 await self.close()
 
     def __del__(self) -> None:
-        if self._link.end is None:
+        if not self._is_closed and self._link.end is None:
             text = f"the bus to {self.url} was not closed"
             warnings.warn(text, ResourceWarning, stacklevel=2, source=self)
             self._native.close()

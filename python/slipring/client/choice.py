@@ -1,12 +1,18 @@
 """What a selection chooses: filters, or names that the broker keeps as a list."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from slipring.client.asking import REQUEST_BYTES_MAX, Asking
+from slipring.client.link import SELECTION
+from slipring.errors import InvalidTopic
+from slipring.frames.table import Table
+from slipring.native import check_filter
 
-LISTS = "$selection/"
+TOLD = 5
+"""Names that a message to a person has; the others are counted."""
+NOT_TEXT = "filters are texts, one after the other; names are a list: select(names=[...])"
 
 
 class Chosen(NamedTuple):
@@ -19,11 +25,14 @@ class Chosen(NamedTuple):
 class Choice:
     """Filters as they are, or names by lists: several if they are too many for one request."""
 
-    def __init__(self, filters: Sequence[str], names: Sequence[str] | None) -> None:
+    def __init__(self, filters: Sequence[str], names: Iterable[str] | str | None) -> None:
         if bool(filters) == (names is not None):
             raise ValueError("select by filters, or by names=[...]")
+        for one in filters:
+            _check(one)
         self.filters = tuple(filters)
-        self.names = None if names is None else tuple(dict.fromkeys(names))
+        given = [names] if isinstance(names, str) else names
+        self.names = None if given is None else tuple(dict.fromkeys(given))
         if self.names == ():
             raise ValueError("no names are given")
 
@@ -33,6 +42,13 @@ class Choice:
             return self.filters
         return (_around(self.names),)
 
+    def absent(self, table: Table, missing: Iterable[str]) -> str:
+        """The names or filters that choose nothing in this table, for a person; empty if none."""
+        chosen = missing if self.names is not None else self.filters
+        absent = [one for one in chosen if self.names is not None or not table.matching(one)]
+        more = f" and {len(absent) - TOLD} more" if len(absent) > TOLD else ""
+        return ", ".join(map(repr, absent[:TOLD])) + more
+
     async def resolve(self, asking: Asking) -> Chosen:
         """Asks the broker for lists of the names; those that are not there are told."""
         if self.names is None:
@@ -40,13 +56,21 @@ class Choice:
         lists, missing = list[str](), dict[str, str]()
         for some in in_parts(self.names):
             answer = await asking.ask("select", {"names": some})
-            lists.append(LISTS + answer["selection"])
+            lists.append(SELECTION + answer["selection"])
             absent = (
                 name for name, index in zip(some, answer["indices"], strict=True) if index is None
             )
             words = {error["name"]: error["message"] for error in answer["errors"]}
             missing |= {name: words.get(name, "no parameter has this name") for name in absent}
         return Chosen(tuple(dict.fromkeys(lists)), missing)
+
+
+def _check(one: str) -> None:
+    if not isinstance(one, str):
+        raise TypeError(NOT_TEXT)
+    check_filter(one)
+    if one.startswith("$share/"):
+        raise InvalidTopic(f"a selection cannot be shared, as {one!r} would be; leave $share/ out")
 
 
 def _around(names: Sequence[str]) -> str:

@@ -19,7 +19,9 @@ class Chunks:
         begin = (("from", "newest"),) if newest else ()
         self.lost = 0
         """How many chunks were missed so far."""
-        self._inner = Subscription(link, filters, 0, (("deliver", "stream"), *begin))
+        name = link.new_name()
+        named = tuple(name + one for one in filters)
+        self._inner = Subscription(link, named, 0, (("deliver", "stream"), *begin))
         self._places: dict[str, tuple[str, int]] = {}
         """The run and the next sequence of each topic."""
 

@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Generator
-from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slipring.client.bus import Bus
 from slipring.client.link import Link
@@ -71,14 +70,15 @@ class Connecting:
         self._bus = await self._open()
         return self._bus
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *raised: Any) -> None:
         if self._bus is not None:
-            await self._bus.__aexit__(kind, error, trace)
+            await self._bus.__aexit__(*raised)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            text = f"a connection still to be opened has no {name!r}: write `async with "
+            raise AttributeError(f"{text}slipring.connect(...) as bus`, or `await` it")
 
     async def _open(self) -> Bus:
         durable = self._options["session_expiry_s"] > 0

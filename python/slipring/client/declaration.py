@@ -34,11 +34,13 @@ class Granted(NamedTuple):
 class Declaration:
     """Names below a prefix, and what they are."""
 
-    def __init__(self, prefix: str, parameters: Mapping[str, Parameter]) -> None:
+    def __init__(self, prefix: str, parameters: Mapping[str, Parameter | str]) -> None:
         if not parameters:
             raise ValueError("no parameters are given")
+        if not isinstance(parameters, Mapping):
+            raise TypeError('parameters are a dict, such as {"rpm": Parameter("f64")}')
         self.prefix = prefix
-        self.parameters = dict(parameters)
+        self.parameters = {name: _parameter(name, one) for name, one in parameters.items()}
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -83,3 +85,11 @@ class Declaration:
             for name, parameter in self.parameters.items()
         }
         return Granted(table, indices, parts_of(kinds, indices), places)
+
+
+def _parameter(name: str, given: Parameter | str) -> Parameter:
+    if isinstance(given, str):
+        return Parameter(given)
+    if not isinstance(given, Parameter):
+        raise TypeError(f"{name!r} is a Parameter or the name of a type, not {given!r}")
+    return given

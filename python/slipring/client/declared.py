@@ -1,17 +1,20 @@
 """Parameters that this client publishes: declared together, written together."""
 
+import asyncio
+import contextlib
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from slipring.client.choice import in_parts
 from slipring.client.declaration import Declaration, Granted, Place
-from slipring.client.rows import by_kind, encoded, qualities_of, scalar
-from slipring.errors import ConnectionLost, DeclareRefused, Refused, RequestFailed
+from slipring.client.rows import Writable, by_kind, byte_of, encoded, qualities_of, scalar
+from slipring.errors import ConnectionLost, DeclareRefused, FrameError, Refused, RequestFailed
 from slipring.frames.arrays import Indices, Octets, Times
-from slipring.model import GOOD, Parameter, Quality, Refusal, Value
+from slipring.model import GOOD, Parameter, Quality, Refusal
 from slipring.native import Client, Writer
 
 if TYPE_CHECKING:
@@ -47,6 +50,9 @@ class Declared:
         self._writer: Writer | None = None
         self._failure: DeclareRefused | None = None
 
+    def __repr__(self) -> str:
+        return f"<Declared {len(self.names)} parameters below {self.prefix!r}>"
+
     @property
     def prefix(self) -> str:
         """What the full names begin with."""
@@ -80,7 +86,7 @@ class Declared:
 
     def write(
         self,
-        values: Mapping[str, Value],
+        values: Mapping[str, Writable],
         *,
         time_ns: int | None = None,
         quality: Quality = GOOD,
@@ -91,12 +97,15 @@ class Declared:
         (`await flush()` makes room), FrameError for a value of another type, DeclareRefused if it
         could not be declared again, ConnectionLost after it was closed.
         """
-        writer, byte = self._open_writer(), quality.byte
+        writer, byte = self._open_writer(), byte_of(quality)
         rows = [(*self._taken(name, value), byte) for name, value in values.items()]
-        self._accept(writer.samples(rows, _now_if_none(time_ns)))
+        try:
+            self._accept(writer.samples(rows, _now_if_none(time_ns)))
+        except FrameError as error:
+            raise FrameError(self._with_name(str(error), values)) from None
 
     def sample(
-        self, name: str, value: Value, *, time_ns: int | None = None, quality: Quality = GOOD
+        self, name: str, value: Writable, *, time_ns: int | None = None, quality: Quality = GOOD
     ) -> None:
         """One sample of one parameter; see `write`."""
         self.write({name: value}, time_ns=time_ns, quality=quality)
@@ -139,15 +148,25 @@ class Declared:
     async def close(self) -> None:
         """Sends what is gathered and takes nothing more; closing twice is fine.
 
-        The parameters stay in the table; they go stale when the bus is closed.
+        The parameters stay in the table; they go stale when the bus is closed. Raises
+        ConnectionLost if samples could not be sent.
         """
+        if unsent := await self.finish():
+            text = f"{unsent} bytes of samples below {self.prefix!r} were not sent"
+            raise self._home.link.lost(text)
+
+    async def finish(self, timeout_s: float | None = None) -> int:
+        """Closes it; how many bytes of samples were not sent, in this time if there is one."""
         self._home.forget(self)
         writer, self._writer = self._writer, None
         if writer is None:
-            return
-        if self._home.link.is_open:
-            await self._home.link.flushed(writer.close())
+            return 0
+        with contextlib.suppress(ConnectionLost, TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                if self._home.link.is_open:
+                    await self._home.link.flushed(writer.close())
         self._home.link.unwatch(writer.identity)
+        return writer.unsent_bytes
 
     def set_skew(self, offset_ns: int) -> None:
         """Frames tell how far the broker's clock is ahead of this machine's."""
@@ -162,7 +181,7 @@ class Declared:
         except DeclareRefused as refused:
             self._failure = refused
             raise
-        self._granted = granted
+        self._granted, self._failure = granted, None
         if self._writer is None:
             topic = self.prefix or self.topics[0]
             self._writer = native.writer(topic, granted.table, connection, **self._manner._asdict())
@@ -197,7 +216,7 @@ class Declared:
             made.append((int(kind), part.indices, encoded(part, some, rows), bytes_of))
         return made
 
-    def _taken(self, name: str, value: Value) -> tuple[int, int, Value]:
+    def _taken(self, name: str, value: Writable) -> tuple[int, int, Writable]:
         place = self._place(name)
         return place.number, int(place.kind), scalar(place.parameter, value)
 
@@ -206,7 +225,15 @@ class Declared:
         try:
             return self._granted.places[name]
         except KeyError:
-            raise KeyError(f"{name!r} is not declared here") from None
+            short = name.removeprefix(f"{self.prefix}/")
+            hint = f"; without its prefix it is {short!r}" if short in self.parameters else ""
+            raise KeyError(f"{name!r} is not declared here{hint}") from None
+
+    def _with_name(self, text: str, names: Iterable[str]) -> str:
+        """The native writer knows only indices."""
+        for name in names:
+            text = re.sub(rf"for index {self._place(name).number}$", f"for {name!r}", text)
+        return text
 
     def _open_writer(self) -> Writer:
         if self._failure is not None:

@@ -4,7 +4,9 @@ The background thread only writes a byte to a descriptor; everything here runs o
 """
 
 import asyncio
+import itertools
 import logging
+import re
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,6 +24,10 @@ ANSWER_S = 10.0
 """How long the broker's answer to a request is waited for."""
 UNCLAIMED_S = 10.0
 """How long messages of a session may wait for their subscription before a warning."""
+
+SELECTION = "$selection/"
+"""What the filters of selections begin with."""
+NAMED = re.compile(r"\$selection/[0-9]+/")
 
 log = logging.getLogger("slipring.client")
 
@@ -71,6 +77,7 @@ class Link:
         self._batches: dict[int, asyncio.Event] = {}
         self._writers: dict[int, Callable[[], None]] = {}
         self._questions = Questions(self)
+        self._names = itertools.count(1)
         self._followers: weakref.WeakSet[Changes[ConnectionChange]] = weakref.WeakSet()
         self._fd = native.fileno()
         self._loop.add_reader(self._fd, self._look)
@@ -103,6 +110,13 @@ class Link:
         if self.end is not None:
             changes.tell(None)
         return changes
+
+    def new_name(self) -> str:
+        """What to put before the filters of a selection, so that they are its own.
+
+        A connection has one subscription for a filter; with a name, it has the same filter again.
+        """
+        return f"{SELECTION}{next(self._names)}/"
 
     async def subscribe(
         self,
@@ -283,7 +297,8 @@ class Link:
             waiter.set_result(answer)
 
     def _refusal(self, refused: Sequence[tuple[str, str]]) -> Refused:
-        filters = ", ".join(f"{name!r} ({reason})" for name, reason in refused)
+        pairs = ((NAMED.sub("", name), reason) for name, reason in refused)
+        filters = ", ".join(f"{name!r} ({reason})" for name, reason in pairs)
         return Refused(f"the broker at {self.native.url} refused the subscription to {filters}")
 
     def _tell(self, change: ConnectionChange | None) -> None:

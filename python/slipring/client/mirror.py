@@ -181,8 +181,9 @@ class Mirror:
                 for change in changes:
                     self._tell(change)
         except SlipringError as error:
-            # The connection is lost, or the broker does not answer: all is listed again then.
-            log.info("the table at %s is not followed: %s", self._link.native.url, error)
+            # On another connection all is listed again; on this one, with the next change.
+            self._told.appendleft(LOST)
+            log.warning("the table at %s is not followed: %s", self._link.native.url, error)
 
     async def _apply(self, told: dict[str, Any]) -> list[TableChange]:
         if told is LOST or told["table"] != self.table.identity:

@@ -33,4 +33,4 @@ class Needs:
 
 def _decimal(number: float) -> str:
     """Without an exponent, for numbers that are neither very large nor very small."""
-    return f"{number:.9f}".rstrip("0").rstrip(".")
+    return f"{float(number):.9f}".rstrip("0").rstrip(".")

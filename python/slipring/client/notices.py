@@ -3,7 +3,6 @@
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Self
 
 from slipring.client.link import Link
@@ -56,13 +55,12 @@ class Notices:
         await self._messages.__aenter__()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._messages.__aexit__(kind, error, trace)
+    async def __aexit__(self, *raised: Any) -> None:
+        await self._messages.__aexit__(*raised)
+
+    def close(self) -> None:
+        """Ends it, and whoever iterates over it; closing twice is fine."""
+        self._messages.close()
 
     def __aiter__(self) -> AsyncIterator[Notice]:
         return self

@@ -5,6 +5,7 @@ import contextlib
 import json
 import logging
 import weakref
+from collections.abc import Awaitable, Callable
 
 from slipring.client.asking import Asking
 from slipring.client.changes import Changes
@@ -16,7 +17,7 @@ from slipring.client.declared import Declared, Manner
 from slipring.client.incoming import Incoming
 from slipring.client.link import Link
 from slipring.client.mirror import EVERYTHING, Mirror
-from slipring.errors import ConnectionLost, SlipringError
+from slipring.errors import NoAnswer, SlipringError
 from slipring.frames.table import Table
 from slipring.model import ConnectionChange, Message, Refusal, Sample
 
@@ -38,6 +39,7 @@ class Parameters:
         self._declared: set[Declared] = set()
         self._followers: weakref.WeakSet[Changes[Refusal]] = weakref.WeakSet()
         self._refused: Incoming | None = None
+        self._hearing = asyncio.Lock()
         changes = link.changes()
         self._keeping = asyncio.get_running_loop().create_task(self._keep(changes))
         self._watching = contextlib.ExitStack()
@@ -67,6 +69,14 @@ class Parameters:
         samples, _ = await current_samples(self.asking, self.mirror, choice)
         return samples
 
+    async def newest(self, name: str) -> Sample:
+        """See `Bus.newest`."""
+        samples, missing = await current_samples(self.asking, self.mirror, Choice([], [name]))
+        if name in samples:
+            return samples[name]
+        why = missing.get(name, "it never had a sample")
+        raise KeyError(f"no sample of {name!r} is at {self.link.native.url}: {why}")
+
     async def refusals(self) -> Changes[Refusal]:
         """What the broker does not take from now on."""
         await self._hear_refusals()
@@ -74,12 +84,18 @@ class Parameters:
         self._followers.add(changes)
         return changes
 
-    async def close(self) -> None:
-        """Sends what is gathered, as far as there is a connection, and ends what runs here."""
-        with contextlib.suppress(ConnectionLost, TimeoutError):
-            async with asyncio.timeout(CLOSE_S):
-                for declared in list(self._declared):
-                    await declared.close()
+    async def close(self) -> int:
+        """Sends what is gathered, as far as there is a connection, and ends what runs here.
+
+        Returns how many bytes of samples were not sent.
+        """
+        try:
+            closing = [declared.finish(CLOSE_S) for declared in self._declared]
+            return sum(await asyncio.gather(*closing))
+        finally:
+            self._end()
+
+    def _end(self) -> None:
         self._keeping.cancel()
         self._watching.close()
         self.mirror.end()
@@ -97,18 +113,29 @@ class Parameters:
                 await self._again()
 
     async def _again(self) -> None:
-        try:
-            await self.clock.refresh()  # it may be another machine's now
-            for declared in list(self._declared):
-                await declared.declare()
-            await self.mirror.reload()
-        except SlipringError as error:
-            log.warning("not everything is declared again at %s: %s", self.link.native.url, error)
+        """Each for itself: what is refused holds nothing else up."""
+        refresh = self.clock.refresh  # it may be another machine's now
+        declared = (declared.declare for declared in self._declared)
+        for work in (refresh, *declared, self.mirror.reload):
+            await self._until_answered(work)
+
+    async def _until_answered(self, work: Callable[[], Awaitable[object]]) -> None:
+        while True:
+            try:
+                await work()
+                return None
+            except NoAnswer as error:
+                log.warning("%s; it is asked again", error)
+            except SlipringError as error:
+                url = self.link.native.url
+                return log.warning("not everything is declared again at %s: %s", url, error)
 
     async def _hear_refusals(self) -> None:
-        if self._refused is None:
-            self._refused = Incoming(self.link, self._hear_refusal)
-            await self._refused.subscribe([REFUSED])
+        async with self._hearing:
+            if self._refused is None:
+                refused = Incoming(self.link, self._hear_refusal)
+                await refused.subscribe([REFUSED])
+                self._refused = refused
 
     def tell_refusal(self, refusal: Refusal) -> None:
         """To the log, and to who follows."""

@@ -1,8 +1,22 @@
 """How a Python value becomes the bytes of a message. Never guesses: other types are refused."""
 
+from typing import Any, Protocol
+
 TYPES = "bytes, str, int, float or bool"
 
-Value = bytes | bytearray | memoryview | str | int | float | bool
+
+class Scalar(Protocol):
+    """A number of numpy's."""
+
+    @property
+    def ndim(self) -> int:
+        """0: an array has more."""
+
+    def item(self) -> Any:
+        """The same as a number of Python's."""
+
+
+Value = bytes | bytearray | memoryview | str | int | float | bool | Scalar
 
 
 def encode(value: Value) -> bytes:
@@ -20,4 +34,6 @@ def encode(value: Value) -> bytes:
         return int.__repr__(value).encode()
     if isinstance(value, bytes | bytearray | memoryview):
         return bytes(value)
-    raise TypeError(f"cannot publish a {type(value).__name__}; give {TYPES}")
+    if getattr(value, "ndim", None) == 0:
+        return encode(value.item())
+    raise TypeError(f"cannot publish a {type(value).__name__}; give {TYPES}, or json.dumps() of it")

@@ -8,6 +8,9 @@ import numpy as np
 from slipring.frames.arrays import DTYPES, Indices, Octets, Values
 from slipring.model import Kind, Parameter, Quality, Value
 
+Writable = Value | np.generic
+"""One value to write; numbers may be numpy's."""
+
 
 class Part(NamedTuple):
     """The parameters of one kind among those declared together."""
@@ -38,7 +41,7 @@ def parts_of(kinds: Sequence[Kind], indices: Indices) -> dict[Kind, Part]:
 def by_kind(values: Any, parts: Mapping[Kind, Part]) -> dict[Kind, Any]:
     """Values given for each kind, or for the only one there is."""
     if isinstance(values, Mapping):
-        found = {Kind.of_word(word): some for word, some in values.items()}
+        found = {_kind_of(word): some for word, some in values.items()}
         if unknown := found.keys() - parts.keys():
             words = ", ".join(sorted(kind.word for kind in unknown))
             raise ValueError(f"nothing of this type is declared: {words}")
@@ -47,6 +50,21 @@ def by_kind(values: Any, parts: Mapping[Kind, Part]) -> dict[Kind, Any]:
         words = ", ".join(f'"{kind.word}"' for kind in parts)
         raise ValueError(f"several types are declared: give a dict of arrays for {words}")
     return {next(iter(parts)): values}
+
+
+def _kind_of(word: str) -> Kind:
+    try:
+        return Kind.of_word(word)
+    except ValueError:
+        text = f"{word!r} is no type: rows are arrays by type; `write` takes values by name"
+        raise ValueError(text) from None
+
+
+def byte_of(quality: Quality) -> int:
+    """The byte of a quality; raises TypeError for anything else."""
+    if not isinstance(quality, Quality):
+        raise TypeError(f"a quality is Quality(Status.BAD, Reason.SENSOR_FAILED), not {quality!r}")
+    return quality.byte
 
 
 def encoded(part: Part, values: Any, rows: int | None) -> Any:
@@ -66,15 +84,15 @@ def encoded(part: Part, values: Any, rows: int | None) -> Any:
 
 def qualities_of(part: Part, quality: Quality | Octets, rows: int | None) -> int | Octets:
     """One byte for all, or an array with one for each value."""
-    if isinstance(quality, Quality):
-        return quality.byte
+    if not isinstance(quality, np.ndarray):
+        return byte_of(quality)
     shape = (len(part.indices),) if rows is None else (rows, len(part.indices))
     if quality.shape != shape or quality.dtype != np.uint8:
         raise ValueError(f"qualities are a Quality, or uint8 of shape {shape}")
     return np.ascontiguousarray(part.arranged(quality))
 
 
-def scalar(parameter: Parameter, value: Value) -> Value:
+def scalar(parameter: Parameter, value: Writable) -> Writable:
     """A value for one sample: the number of a label, where the parameter has labels."""
     if not isinstance(value, str) or parameter.labels is None:
         return value

@@ -10,7 +10,7 @@ from slipring.client.choice import Choice
 from slipring.client.needs import Needs
 from slipring.client.parameters import Parameters
 from slipring.client.subscription import Subscription
-from slipring.errors import Refused, SlipringError
+from slipring.errors import FrameError, Refused, SlipringError
 from slipring.frames.decoding import decode
 from slipring.frames.frame import Frame
 from slipring.frames.header import Arrival
@@ -32,10 +32,14 @@ class Selection:
         """Names that are not there, and why. One that comes later leaves it, and is delivered."""
         self._home = home
         self._choice = choice
+        self._name = home.link.new_name()
         self._inner: Subscription | None = None
         self._entered = False
         self._taken: deque[tuple[bytes, int]] = deque()
         self._choosing: asyncio.Task[None] | None = None
+        self._is_outdated = False
+        """The table has changed since the names were looked up."""
+        self._is_closed = False
         self._lock = asyncio.Lock()
 
     async def __aenter__(self) -> "Selection":
@@ -43,10 +47,13 @@ class Selection:
             raise RuntimeError("a selection is entered once; call bus.select() again")
         self._entered = True
         await self._home.clock.known()  # so that already the first frame has its age
-        await self._home.mirror.cover(self._choice.scope())
+        table = await self._home.mirror.cover(self._choice.scope())
         await self._choose()
         if self._choice.names is not None:
             self._home.mirror.listen(self._on_change)
+        if absent := self._choice.absent(table, self.missing):
+            url = self._home.link.native.url
+            log.warning("no parameter at %s is chosen by %s yet; it comes when it is", url, absent)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -54,6 +61,7 @@ class Selection:
 
     def close(self) -> None:
         """Ends the selection and whoever iterates over it; closing twice is fine."""
+        self._is_closed = True
         self._home.mirror.leave(self._on_change)
         if self._choosing is not None:
             self._choosing.cancel()
@@ -67,17 +75,39 @@ class Selection:
     async def __anext__(self) -> Frame:
         if not await self._is_filled():
             raise StopAsyncIteration
-        return await self._next()
+        (frame,) = await self._decoded(1)
+        return frame
 
     async def frames(self) -> AsyncIterator[list[Frame]]:
         """The same frames in lists of what is there; `Frame.joined` makes one of them."""
         while await self._is_filled():
-            yield [await self._next() for _ in range(len(self._taken))]
+            yield await self._decoded(len(self._taken))
+
+    async def collect(self, seconds: float) -> Frame:
+        """All that comes within so many seconds, as one frame; an empty one if nothing does.
+
+        `(await frames.collect(60)).to_pandas()` is a minute of what was chosen.
+        """
+        found = list[Frame]()
+        try:
+            async with asyncio.timeout(seconds):
+                async for some in self.frames():
+                    found += some
+        except TimeoutError:
+            pass
+        table = self._home.mirror.table
+        mine = [frame for frame in found if frame.table is table]
+        if len(mine) < len(found):
+            log.warning("%d frames of another table were left out", len(found) - len(mine))
+        return Frame.joined(mine) if mine else Frame.empty(table)
 
     async def _is_filled(self) -> bool:
         """Waits until at least one frame is there; false once the selection is closed."""
         if not self._entered:
-            raise RuntimeError("write `async with bus.select(...) as frames`, then iterate")
+            raise RuntimeError(
+                "write `async with bus.select(...) as frames` (`with`, in slipring.sync), "
+                "then iterate"
+            )
         while not self._taken and (inner := self._inner) is not None:
             try:
                 self._taken.extend(await inner.fetch_frames())
@@ -91,9 +121,18 @@ class Selection:
                 return False
         return bool(self._taken)
 
-    async def _next(self) -> Frame:
-        """The oldest frame; it stays where this is cancelled."""
-        payload, arrived_ns = self._taken[0]
+    async def _decoded(self, count: int) -> list[Frame]:
+        """The oldest frames. What cannot be read is gone; else all stay where this fails."""
+        taken = [self._taken.popleft() for _ in range(count)]
+        try:
+            return [await self._decode(payload, arrived_ns) for payload, arrived_ns in taken]
+        except FrameError:
+            raise
+        except BaseException:
+            self._taken.extendleft(reversed(taken))
+            raise
+
+    async def _decode(self, payload: bytes, arrived_ns: int) -> Frame:
         mirror, now_ns = self._home.mirror, time.time_ns()
         clock = self._home.clock
         offset_ns, uncertainty_ns = clock.offset_ns or 0, clock.uncertainty_ns
@@ -103,7 +142,6 @@ class Selection:
             # It may be about parameters that the broker has told of, and we have not looked at.
             table = await mirror.catch_up(frame.header.table)
             frame = Frame(table, frame.runs, frame.header, arrival)
-        self._taken.popleft()
         return frame
 
     async def _choose(self, refused: Subscription | None = None) -> None:
@@ -116,10 +154,14 @@ class Selection:
     async def _replace(self, before: Subscription | None, *, is_refused: bool) -> None:
         chosen = await self._choice.resolve(self._home.asking)
         self.missing = chosen.missing
-        if before is not None and before.filters == chosen.filters and not is_refused:
+        filters = tuple(self._name + one for one in chosen.filters)
+        if before is not None and before.filters == filters and not is_refused:
             return
-        inner = Subscription(self._home.link, chosen.filters, 0, self.needs.properties("frame"))
+        inner = Subscription(self._home.link, filters, 0, self.needs.properties("frame"))
         await inner.__aenter__()
+        if self._is_closed:
+            inner.unsubscribe()
+            return
         self._inner = inner
         if before is not None:
             before.unsubscribe()
@@ -130,12 +172,15 @@ class Selection:
         is_ours = change.event == "replaced" or (
             change.event in {"added", "removed"} and not names.isdisjoint(change.names)
         )
+        self._is_outdated |= is_ours
         if is_ours and (self._choosing is None or self._choosing.done()):
             self._choosing = asyncio.get_running_loop().create_task(self._choose_again())
 
     async def _choose_again(self) -> None:
         try:
-            await self._choose()
+            while self._is_outdated:
+                self._is_outdated = False
+                await self._choose()
         except SlipringError as error:
             log.warning("a selection at %s stays as it was: %s", self._home.link.native.url, error)
 

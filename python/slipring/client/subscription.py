@@ -36,6 +36,8 @@ class Subscription:
         qos: int,
         properties: tuple[tuple[str, str], ...] = (),
     ) -> None:
+        if not all(isinstance(one, str) for one in filters):
+            raise TypeError("filters are texts, one after the other: subscribe('a/#', 'b/#')")
         self.filters = filters
         self.qos = qos
         self.properties = properties
@@ -138,7 +140,10 @@ class Subscription:
     async def _until(self, take: Callable[[], list[Taken]]) -> list[Taken]:
         """Takes, as soon as there is something."""
         if not self._entered:
-            raise RuntimeError("write `async with bus.subscribe(...) as messages`, then iterate")
+            raise RuntimeError(
+                "write `async with bus.subscribe(...) as messages` (`with`, in slipring.sync), "
+                "then iterate"
+            )
         if self._taken >= BATCH_COUNT_MAX:
             # The loop gets a turn now and then, before more is taken: a task that is cancelled
             # here has lost nothing.

@@ -53,6 +53,14 @@ class Frame:
         runs = [run for frame in frames for run in frame.runs]
         return cls(last.table, runs, last.header, last.arrival)
 
+    @classmethod
+    def empty(cls, table: Table) -> "Frame":
+        """A frame without samples."""
+        return cls(table, [], Header(table.identity, 0, 0), Arrival(0, 0))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
     def __len__(self) -> int:
         """How many samples there are."""
         return sum(map(len, self.runs))
@@ -62,7 +70,7 @@ class Frame:
 
     @property
     def sequence(self) -> int:
-        """Its number in the selection; a gap is a frame that was lost."""
+        """Its number for its filter, from 0 on each connection; a gap is frames that were lost."""
         return self.header.sequence
 
     @property

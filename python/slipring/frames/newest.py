@@ -16,8 +16,8 @@ class Newest:
     `torque, rpm = newest.update(frame)` is what is known after a frame.
     """
 
-    def __init__(self, names: Iterable[str]) -> None:
-        self.names = tuple(names)
+    def __init__(self, names: Iterable[str] | str) -> None:
+        self.names = (names,) if isinstance(names, str) else tuple(names)
         self.values: Floats = np.full(len(self.names), np.nan)
         self.times = np.full(len(self.names), NO_TIME)
         self.qualities = np.zeros(len(self.names), np.uint8)

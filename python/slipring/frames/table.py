@@ -34,6 +34,9 @@ class Table:
         self._sets = np.full(64, NO_SET, np.int32)
         self._known = np.zeros(64, np.bool_)
 
+    def __repr__(self) -> str:
+        return f"<Table {self.identity}, revision {self.revision}: {len(self)} parameters>"
+
     def __len__(self) -> int:
         return len(self._entries)
 

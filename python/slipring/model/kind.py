@@ -30,7 +30,7 @@ class Kind(IntEnum):
         """The kind with this name; raises ValueError that lists them all."""
         try:
             return cls[word.upper()]
-        except KeyError:
+        except (KeyError, AttributeError):
             known = ", ".join(kind.word for kind in cls)
             raise ValueError(f"{word!r} is no type of a parameter; give {known} or enum") from None
 

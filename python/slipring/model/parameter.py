@@ -54,9 +54,13 @@ class Parameter:
     def __post_init__(self) -> None:
         if self.type != ENUM:
             Kind.of_word(self.type)
+        if self.labels is not None and not isinstance(self.labels, Mapping):
+            raise TypeError(f'labels are a dict, {{0: "off", 1: "on"}}, not {self.labels!r}')
+        if self.limits is not None and not isinstance(self.limits, AlarmLimits):
+            raise TypeError(f"limits are AlarmLimits(high=...), not {self.limits!r}")
         if (self.type == ENUM) != bool(self.labels):
             raise ValueError("an enum needs labels, and nothing else has them")
-        if self.labels and not all(0 <= number <= 0xFFFF_FFFF for number in self.labels):
+        if self.labels and not all(map(_is_number, self.labels)):
             raise ValueError("the numbers of an enum are from 0 to 4294967295")
         if self.range is not None:
             _check_range(*self.range)
@@ -110,6 +114,10 @@ class Entry:
     name: str
     """Its topic."""
     parameter: Parameter
+
+
+def _is_number(given: object) -> bool:
+    return isinstance(given, int) and 0 <= given <= 0xFFFF_FFFF
 
 
 def _check_range(low: float, high: float) -> None:

@@ -46,7 +46,9 @@ impl Entry {
     }
 
     fn wants(&self, topic: &str) -> bool {
-        self.filters.iter().any(|filter| matches(bare(filter), topic))
+        // Frames come on the topic of the whole filter, other messages on their own.
+        let mut filters = self.filters.iter();
+        filters.any(|filter| matches(filter, topic) || matches(bare(filter), topic))
     }
 }
 
@@ -165,7 +167,8 @@ impl Routes {
         let wanting = self.subscriptions.iter().filter(matched);
         let wanting = wanting.filter(|entry| entry.wants(topic));
         let subscriptions: Arc<[_]> = wanting.map(|entry| entry.id).collect();
-        let given_up = self.given_up.iter().any(|filter| matches(bare(filter), topic));
+        let matched = |filter: &String| matches(filter, topic) || matches(bare(filter), topic);
+        let given_up = self.given_up.iter().any(matched);
         let unclaimed = subscriptions.is_empty() && !given_up;
         let route = Route { topic: topic.into(), subscriptions, unclaimed };
         self.seen.insert(route.topic.clone(), route.clone());
@@ -181,10 +184,12 @@ fn identifiers(publish: &Publish<'_>) -> Vec<u32> {
     named.collect()
 }
 
-/// The filter inside a shared subscription, `$share/group/filter` (MQTT 5, 4.8.2).
+/// The filter inside a shared subscription, `$share/group/filter` (MQTT 5, 4.8.2), or inside a
+/// selection that has a name, `$selection/name/filter`.
 pub(crate) fn bare(filter: &str) -> &str {
-    let shared = filter.strip_prefix("$share/").and_then(|rest| rest.split_once('/'));
-    shared.map_or(filter, |(_, inner)| inner)
+    let named = filter.strip_prefix("$share/").or_else(|| filter.strip_prefix("$selection/"));
+    let inside = named.and_then(|rest| rest.split_once('/'));
+    inside.map_or(filter, |(_, inner)| inner)
 }
 
 #[cfg(test)]
@@ -239,6 +244,15 @@ mod tests {
         let mut routes = Routes::default();
         add(&mut routes, 1, &["$share/workers/a/+"]);
         assert_eq!(ids(&mut routes, "a/b"), [1]);
+    }
+
+    #[test]
+    fn a_selection_with_a_name_matches_its_frames_and_the_topics_it_chose() {
+        let mut routes = Routes::default();
+        add(&mut routes, 1, &["$selection/plot/a/#"]);
+        assert_eq!(ids(&mut routes, "$selection/plot/a"), [1]);
+        assert_eq!(ids(&mut routes, "a/b"), [1]);
+        assert!(ids(&mut routes, "$selection/other/a").is_empty());
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use slipring_wire::matches;
 
+use crate::table::Aim;
+
 /// Places in streams that are remembered for all readers together; what is beyond is not read.
 const PLACES_MAX: usize = 1 << 20;
 
@@ -110,7 +112,7 @@ impl Follows {
 
     /// The subscriptions whose filter matches a name.
     pub fn matching(&self, name: &str) -> Vec<u64> {
-        let matching = self.readers.iter().filter(|(_, follow)| matches(&follow.filter, name));
+        let matching = self.readers.iter().filter(|(_, follow)| is_asked(&follow.filter, name));
         matching.map(|(number, _)| *number).collect()
     }
 
@@ -193,6 +195,11 @@ impl Follows {
             }
         }
     }
+}
+
+/// Whether a reader's filter, which may have a name, matches a stream's.
+pub fn is_asked(filter: &str, name: &str) -> bool {
+    Aim::parse(filter).and_then(Aim::filter).is_some_and(|filter| matches(filter, name))
 }
 
 #[cfg(test)]

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use slipring_wire::{Packet, PropertiesBuf, PropertyId, Publish, Value, Version, matches};
+use slipring_wire::{Packet, PropertiesBuf, PropertyId, Publish, Value, Version};
 
 use super::answer::{Event, Told, told};
 use super::catalog::{Catalog, Entry};
 use super::declare::Change;
-use super::follows::{Due, Following, Follows};
+use super::follows::{Due, Following, Follows, is_asked};
 use super::publishers::Publishers;
 use super::ring::{Chunk, Ring};
 use crate::ledger::Record;
@@ -180,7 +180,7 @@ impl Streams {
         let follow = self.follows.enter(session, following);
         for (stream, entry) in self.catalog.iter_from(0) {
             let Some(ring) = self.rings.get(&stream) else { continue };
-            if !matches(following.filter, &entry.name) {
+            if !is_asked(following.filter, &entry.name) {
                 continue;
             }
             let next = if following.newest { ring.next() } else { ring.first() };

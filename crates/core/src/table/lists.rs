@@ -62,8 +62,8 @@ pub struct Lists {
 struct List {
     indices: Arc<RangeSet>,
     asked: u64,
-    /// The sessions that subscribe to it, connected or away.
-    held: HashSet<u64>,
+    /// The sessions that subscribe to it, connected or away, and by which filters.
+    held: HashSet<(u64, Box<str>)>,
 }
 
 impl Lists {
@@ -92,23 +92,23 @@ impl Lists {
     }
 
     /// A session subscribes to a list: it stays until the session releases it.
-    pub fn hold(&mut self, id: ListId, session: u64) -> Option<Arc<RangeSet>> {
+    pub fn hold(&mut self, id: ListId, session: u64, filter: &str) -> Option<Arc<RangeSet>> {
         let list = self.by_id.get_mut(&id)?;
-        list.held.insert(session);
+        list.held.insert((session, filter.into()));
         Some(Arc::clone(&list.indices))
     }
 
     /// A session's subscription to a list has ended.
-    pub fn release(&mut self, id: ListId, session: u64) {
+    pub fn release(&mut self, id: ListId, session: u64, filter: &str) {
         if let Some(list) = self.by_id.get_mut(&id) {
-            list.held.remove(&session);
+            list.held.remove(&(session, filter.into()));
         }
     }
 
     /// A session is over.
     pub fn release_all(&mut self, session: u64) {
         for list in self.by_id.values_mut() {
-            list.held.remove(&session);
+            list.held.retain(|(holder, _)| *holder != session);
         }
     }
 

@@ -4,6 +4,7 @@
 //! Pure: requests come in as bytes, answers go out as bytes, and what changed is a value that the
 //! engine writes to the journal and tells to others.
 
+mod aim;
 mod answer;
 mod columns;
 mod current;
@@ -29,6 +30,7 @@ mod text;
 mod values;
 mod whole;
 
+pub use aim::{Aim, SELECTIONS};
 pub use answer::{Event, told};
 pub use current::{Arrival, Current, CurrentView};
 pub use declare::Declared;
@@ -51,6 +53,3 @@ pub use values::Question;
 pub use whole::{Chosen, SampleRefused, Table, refusal_told};
 
 use crate::Millis;
-
-/// What the filters of lists begin with: what they choose stays as it is.
-pub const LISTS: &str = "$selection/";

@@ -7,8 +7,8 @@ use slipring_wire::frame::{self, FrameError, FrameView, Hops, Quality, RangeSet,
 
 use super::answer::told;
 use super::{
-    Arrival, Asking, Change, Choice, Current, Desk, Event, First, Groups, LISTS, ListId, Lists,
-    Names, Needs, Outcome, PlainError, Refusal, Registry, Request, Scene, Silence, plain_sample,
+    Aim, Arrival, Asking, Change, Choice, Current, Desk, Event, First, Groups, ListId, Lists, Names,
+    Needs, Outcome, PlainError, Refusal, Registry, Request, Scene, Silence, plain_sample,
 };
 use crate::{Millis, TableRules};
 
@@ -170,10 +170,10 @@ impl Table {
     pub fn choose(&mut self, session: u64, chosen: &Chosen<'_>, at: Arrival) -> First {
         let list = self.hold(session, chosen.filter);
         let Self { registry, current, groups, .. } = self;
-        let set = match list {
-            Some(list) => RangeSet::clone(&list),
-            None if chosen.filter.starts_with(LISTS) => RangeSet::new(),
-            None => registry.matching(chosen.filter),
+        let set = match (Aim::parse(chosen.filter), list) {
+            (Some(Aim::Filter(filter)), _) => registry.matching(filter),
+            (_, Some(list)) => RangeSet::clone(&list),
+            (_, None) => RangeSet::new(),
         };
         let choice = Choice {
             filter: chosen.filter.into(),
@@ -189,13 +189,13 @@ impl Table {
     pub fn give_up(&mut self, session: u64, filter: &str) {
         self.groups.leave(session, filter);
         if let Some(list) = list_of(filter) {
-            self.lists.release(list, session);
+            self.lists.release(list, session, filter);
         }
     }
 
     /// The list that a filter names, if there is one. It stays while the session subscribes to it.
     pub fn hold(&mut self, session: u64, filter: &str) -> Option<Arc<RangeSet>> {
-        self.lists.hold(list_of(filter)?, session)
+        self.lists.hold(list_of(filter)?, session, filter)
     }
 
     /// A session that a journal knows has this list, unless it is of another table.
@@ -203,7 +203,7 @@ impl Table {
         let table = self.registry.id();
         if list_of(filter) == Some(ListId::of(table, list)) {
             let kept = self.lists.put(table, list.clone());
-            kept.map(|id| self.lists.hold(id, session)).ok();
+            kept.map(|id| self.lists.hold(id, session, filter)).ok();
         }
     }
 
@@ -295,7 +295,7 @@ fn scene<'a>(registry: &'a Registry, current: &'a Current, at: Arrival) -> Scene
 
 /// The list that a filter names.
 fn list_of(filter: &str) -> Option<ListId> {
-    filter.strip_prefix(LISTS).and_then(ListId::parse)
+    Aim::parse(filter).and_then(Aim::list)
 }
 
 fn check(

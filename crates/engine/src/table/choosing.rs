@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use slipring_core::Options;
-use slipring_core::table::{Chosen, LISTS, Registry};
+use slipring_core::table::{Chosen, Registry, SELECTIONS};
 use slipring_wire::frame::RangeSet;
 use slipring_wire::shared;
 
@@ -34,7 +34,7 @@ impl Broker {
 
     /// The list that a filter names, if there is one. It stays until the client gives it up.
     pub fn hold_list(&self, client: &Client, filter: &str) -> Option<Arc<RangeSet>> {
-        if filter.starts_with(LISTS) {
+        if filter.starts_with(SELECTIONS) {
             self.table.lock().table.hold(client.key, filter)
         } else {
             None

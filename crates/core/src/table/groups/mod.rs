@@ -19,7 +19,7 @@ pub use outlet::frame_topic;
 
 use self::group::{Group, Key, Tools};
 use self::outlet::Stamp;
-use super::{Current, LISTS, Millis, Names, Needs};
+use super::{Aim, Current, Millis, Names, Needs};
 
 /// What a subscriber chose and how it wants it.
 #[derive(Clone, Debug)]
@@ -184,11 +184,9 @@ impl Groups {
         let stamp = self.stamp(scene);
         let mut known: HashMap<Arc<str>, RangeSet> = HashMap::new();
         for group in self.all.values_mut() {
-            let filter = &group.key.filter;
-            if filter.starts_with(LISTS) {
-                continue;
-            }
-            let chosen = known.entry(Arc::clone(filter)).or_insert_with(|| choose(filter));
+            let key = Arc::clone(&group.key.filter);
+            let Some(filter) = Aim::parse(&key).and_then(Aim::filter) else { continue };
+            let chosen = known.entry(Arc::clone(&key)).or_insert_with(|| choose(filter));
             if *chosen != group.chosen {
                 group.rechoose(chosen.clone(), &stamp, &mut self.tools);
             }

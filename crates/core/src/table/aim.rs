@@ -1,0 +1,88 @@
+//! What the filter of a selection is about: parameters that a filter matches, or those of a list.
+//!
+//! A session has one subscription for a filter. `$selection/NAME/FILTER` is the same choice under a name
+//! of its own, so that a client can have it twice, with other needs.
+
+use slipring_wire::shared;
+
+use super::ListId;
+
+/// What filters begin with that only a selection can have.
+pub const SELECTIONS: &str = "$selection/";
+
+/// What is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aim<'a> {
+    /// What this filter matches, now and later.
+    Filter(&'a str),
+    /// A list, which stays as it is.
+    List(ListId),
+}
+
+impl<'a> Aim<'a> {
+    /// Reads the filter of a selection; None where it cannot be one.
+    pub fn parse(filter: &'a str) -> Option<Self> {
+        let Some(rest) = filter.strip_prefix(SELECTIONS) else { return Some(Self::Filter(filter)) };
+        let Some((name, inner)) = rest.split_once('/') else {
+            return ListId::parse(rest).map(Self::List);
+        };
+        if name.is_empty() || name.contains(['+', '#']) || inner.is_empty() {
+            return None;
+        }
+        match inner.strip_prefix(SELECTIONS) {
+            Some(list) => ListId::parse(list).map(Self::List),
+            None => shared(inner).is_none().then_some(Self::Filter(inner)),
+        }
+    }
+
+    /// The filter that the topics are matched with, if there is one.
+    pub fn filter(self) -> Option<&'a str> {
+        match self {
+            Self::Filter(filter) => Some(filter),
+            Self::List(_) => None,
+        }
+    }
+
+    /// The list, if it is one.
+    pub fn list(self) -> Option<ListId> {
+        match self {
+            Self::Filter(_) => None,
+            Self::List(list) => Some(list),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_may_have_a_name() {
+        let list = ListId::parse("00000000000000ff").map(Aim::List);
+        for (filter, expected) in [
+            ("a/+/b", Some(Aim::Filter("a/+/b"))),
+            ("$selection/plot/a/#", Some(Aim::Filter("a/#"))),
+            ("$selection/plot/#", Some(Aim::Filter("#"))),
+            ("$selection/00000000000000ff", list),
+            ("$selection/plot/$selection/00000000000000ff", list),
+        ] {
+            assert_eq!(Aim::parse(filter), expected, "{filter}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_name_or_names_nothing_is_refused() {
+        for filter in [
+            "$selection/",
+            "$selection/plot",
+            "$selection/plot/",
+            "$selection//a",
+            "$selection/+/a",
+            "$selection/#",
+            "$selection/plot/$share/group/a",
+            "$selection/plot/$selection/other/a",
+        ] {
+            assert_eq!(Aim::parse(filter), None, "{filter}");
+        }
+    }
+}
