@@ -156,6 +156,16 @@ async def test_an_error_is_one_clear_line() -> None:
     assert err.count(b"\n") == 1
 
 
+async def test_a_file_that_cannot_be_written_or_read_is_one_clear_line(
+    broker_url: str, tmp_path: Path
+) -> None:
+    there = tmp_path / "nowhere" / "sound"
+    code, _, err = await run("stream", "read", "a", "-o", str(there), "--url", broker_url)
+    assert (code, err) == (1, f"slipring: {there}: No such file or directory\n".encode())
+    code, _, err = await run("pub", "a", "--file", "/proc/self/mem", "--url", broker_url)
+    assert (code, err) == (1, b"slipring: cannot read /proc/self/mem: Input/output error\n")
+
+
 async def test_help_shows_an_example() -> None:
     for command in ("pub", "sub"):
         code, out, _ = await run(command, "--help")

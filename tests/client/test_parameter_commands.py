@@ -8,7 +8,7 @@ import signal
 import time
 
 import slipring
-from slipring import Parameter, Quality, Reason, Status
+from slipring import AlarmLimits, Parameter, Quality, Reason, Status
 from tests.client.test_command_line import SLIPRING, run
 
 F64 = Parameter("f64", unit="1/min", description="Speed of the shaft")
@@ -30,12 +30,59 @@ async def test_the_table_is_shown_with_values_and_ages(table_url: str) -> None:
         code, out, err = await run("table", "show/all/#", "--url", table_url)
     assert (code, err) == (0, b"")
     heads, *rows, empty, count = out.decode().splitlines()
-    assert heads.split() == ["name", "type", "value", "unit", "quality", "age", "description"]
+    assert heads.split() == ["name", "type", "value", "unit", "state", "age", "description"]
     shown = {words[0]: words[1:] for words in (row.split() for row in rows)}
     assert shown["show/all/rpm"][:4] == ["f64", "12034.5", "1/min", "good"]
     assert shown["show/all/mode"][:4] == ["enum", "on", "bad", "(sensor-failed)"]
     assert shown["show/all/never"] == ["text", "no", "sample"]
     assert (empty, count) == ("", "3 parameters")
+    assert list(shown) == sorted(shown)
+
+
+async def test_a_whole_name_tells_all_about_one_parameter(table_url: str) -> None:
+    limits = AlarmLimits(low=100, high_critical=1_234_567)
+    rpm = Parameter("f64", unit="1/min", range=(0, 2e6), limits=limits, rate_hz=0.5, source="N1")
+    async with slipring.connect(table_url) as bus:
+        made = await bus.declare("show/one", {"rpm": rpm, "rpm2": rpm})
+        made.write({"rpm": 1_234_568.0}, time_ns=1_700_000_000_123_456_789)
+        await made.flush()
+        code, out, err = await run("table", "show/one/rpm", "--url", table_url)
+        _, row, _ = await run("table", "show/one/rpm", "--json", "--url", table_url)
+    assert (code, err) == (0, b"")
+    told = dict(line.split(maxsplit=1) for line in out.decode().splitlines())
+    assert told["value"].split() == ["1234568.0", "1/min"]
+    assert "above the critical limit of 1234567 1/min" in told["state"]
+    assert told["time"].startswith("2023-11-14T22:13:20.123Z, ")
+    assert told["limits"].strip() == "low 100, high critical 1234567"
+    assert told["range"].strip() == "0 to 2000000"
+    assert json.loads(row)["alarm"] == "critical"
+
+
+async def test_a_name_that_is_mistyped_is_an_error_that_says_the_right_one(table_url: str) -> None:
+    async with slipring.connect(table_url) as bus:
+        await declared(bus, "show/typo")
+        for name in ("show/typo/rmp", "show/tipo/rpm"):
+            code, out, err = await run("table", name, "--url", table_url)
+            assert (code, out) == (1, b"")
+            assert b"did you mean 'show/typo/rpm'?" in err
+        code, out, err = await run("table", "show/typo/#", "nowhere/at/all", "--url", table_url)
+        assert (code, out) == (1, b"")
+        assert b"has no parameter 'nowhere/at/all'; `slipring table` lists them all" in err
+
+
+async def test_a_filter_that_matches_nothing_says_so_beside_the_output(table_url: str) -> None:
+    code, out, err = await run("table", "nowhere/#", "--url", table_url)
+    assert (code, out, err) == (0, b"", b"no parameters match\n")
+    code, out, err = await run("stream", "list", "nowhere/#", "--url", table_url)
+    assert (code, out, err) == (0, b"", b"no streams match\n")
+
+
+async def test_streams_are_listed_as_json(table_url: str) -> None:
+    async with slipring.connect(table_url) as bus:
+        await bus.declare_stream("show/sound", media="audio/pcm;rate=48000")
+        code, out, _ = await run("stream", "list", "show/#", "--json", "--url", table_url)
+    row = json.loads(out)
+    assert (code, row["name"], row["live"]) == (0, "show/sound", True)
 
 
 async def test_parameters_are_searched_by_name_and_description(table_url: str) -> None:
@@ -66,13 +113,13 @@ async def test_the_table_is_watched_until_ctrl_c(table_url: str) -> None:
         process = await asyncio.create_subprocess_exec(
             *(SLIPRING, "table", "show/watch/#", "--watch", "--url", table_url),
             stdout=terminal,
-            env={**os.environ, "TERM": "xterm", "COLUMNS": "160", "LINES": "40"},
+            env={**os.environ, "TERM": "xterm", "COLUMNS": "160", "LINES": "5"},
         )
         os.close(terminal)
         try:
-            await asyncio.to_thread(_until, screen, b"12034.5")
-            made.write({"rpm": 777.25})
-            await asyncio.to_thread(_until, screen, b"777.25")
+            await asyncio.to_thread(_until, screen, b"3 parameters, 1 of them not in view")
+            made.write({"mode": "off"})
+            await asyncio.to_thread(_until, screen, b"off")
         finally:
             process.send_signal(signal.SIGINT)
             assert await process.wait() == 0
@@ -127,3 +174,16 @@ async def test_a_need_that_cannot_be_is_one_clear_line(table_url: str) -> None:
     assert code == 1
     assert b"rate" in err
     assert err.count(b"\n") == 1
+
+
+async def test_who_waits_for_nothing_is_told_so_on_a_terminal(table_url: str) -> None:
+    screen, terminal = pty.openpty()
+    for options in ((), ("--rate", "1", "--deliver", "frame")):
+        process = await asyncio.create_subprocess_exec(
+            *(SLIPRING, "sub", "nowhere", *options, "--url", table_url), stderr=terminal
+        )
+        await asyncio.to_thread(_until, screen, b"nothing has come yet for 'nowhere'")
+        process.send_signal(signal.SIGINT)
+        assert await process.wait() == 0
+    os.close(terminal)
+    os.close(screen)

@@ -87,3 +87,34 @@ def test_what_is_not_an_address_is_told(text: str) -> None:
 def test_an_address_reads_as_it_is_written(ip: object, port: int) -> None:
     address = Address(str(ip), port)
     assert Address.parse(str(address)) == address
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[limts]", "limts: there is no such key; did you mean limits?"),
+        ("[limits]\nvalue = 3", "limits.value: there is no such key; did you mean limits.values?"),
+        ("[limits]\nbeat_ms = 3", "did you mean table.beat_ms?"),
+        ("frobnicate = 3", "there is no such key; `slipring config` lists them all"),
+        ("[limits]\nsessions = 0", "limits.sessions: Input should be greater than or equal to 1, "),
+        ("[limits]\nsessions = 0", ", not 0"),
+        ("[limits]\nqos0_full = 'drop'", "'drop_newest' or 'disconnect', not 'drop'"),
+        ("[limits]\nvalues = -1\nsessions = 0", "limits.values"),
+        ("[limits]\nvalues = -1\nsessions = 0", "limits.sessions"),
+    ],
+)
+def test_a_mistake_says_the_key_and_what_it_may_be(tmp_path: Path, text: str, told: str) -> None:
+    file = tmp_path / "broker.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError) as raised:
+        load_config(file)
+    assert told in str(raised.value)
+
+
+def test_a_password_is_never_in_what_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "broker.toml"
+    for password in ('"hunter2"', "[77123]"):
+        file.write_text(f'[[user]]\nname = "a"\npassword = {password}\n')
+        with pytest.raises(ConfigError) as raised:
+            load_config(file)
+        assert password.strip('"[]') not in str(raised.value)

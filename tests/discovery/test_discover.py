@@ -137,8 +137,9 @@ async def test_the_command_prints_what_is_found(started: Started, port: int) -> 
 
 
 def test_the_command_says_that_nobody_has_answered() -> None:
-    code, out, _ = run("--no-mdns", "--timeout", "0.1", "--port", str(free_udp_port()))
-    assert (code, out) == (0, "no broker has answered within 0.1 s\n")
+    code, out, err = run("--no-mdns", "--timeout", "0.1", "--port", str(free_udp_port()))
+    assert (code, out) == (1, "")
+    assert err.startswith("slipring: no broker has answered within 0.1 s; ")
 
 
 def test_a_host_that_is_not_known_is_one_line() -> None:

@@ -11,6 +11,7 @@ use slipring_core::{
 pyo3::import_exception!(slipring.errors, PlanError);
 
 /// The bounds, from a dictionary with all keys of the configuration.
+#[derive(Clone, Copy)]
 struct LimitsDict(Limits);
 
 impl<'py> FromPyObject<'_, 'py> for LimitsDict {

@@ -16,5 +16,10 @@ def main() -> None:
     except SlipringError as error:
         print(f"slipring: {error}", file=sys.stderr)
         sys.exit(1)
+    except OSError as error:
+        if error.filename is None:  # then we are wrong, and a trace says where
+            raise
+        print(f"slipring: {error.filename}: {error.strerror}", file=sys.stderr)
+        sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)

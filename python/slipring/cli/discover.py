@@ -26,7 +26,8 @@ def discover(
 ) -> None:
     """Find brokers on this machine and on the local network.
 
-    Whoever answers has proved nothing about itself: for that there is TLS.
+    Where none answers, it ends with 1. Whoever answers has proved nothing about itself: for that
+    there is TLS.
 
     For example:
 
@@ -37,20 +38,22 @@ def discover(
         slipring discover ground.example
     """
     import slipring
-    from slipring.errors import ConnectError
+    from slipring.errors import ConnectError, NoAnswer
 
     looking = slipring.discover(*(hosts or ()), timeout_s=timeout, port=port, mdns=mdns)
     try:
         found = asyncio.run(looking)
     except OSError as error:
         raise ConnectError(f"cannot ask {' '.join(hosts or ())}: {error.strerror}") from None
-    if as_json:
-        for one in found:
-            print(json.dumps(asdict(one) | {"url": one.url}))
-    elif found:
+    for one in found if as_json else ():
+        print(json.dumps(asdict(one) | {"url": one.url}))
+    if found and not as_json:
         _show(found)
-    else:
-        print(f"no broker has answered within {timeout:g} s")
+    if not found:
+        raise NoAnswer(
+            f"no broker has answered within {timeout:g} s; name a host to ask, or wait longer with "
+            "--timeout (`slipring serve` starts a broker)"
+        )
 
 
 def _show(found: list[FoundBroker]) -> None:

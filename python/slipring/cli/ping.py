@@ -12,6 +12,7 @@ import typer
 
 from slipring.cli import interrupt
 from slipring.cli.access import Access, reaching
+from slipring.cli.display import counted
 from slipring.client import Bus
 from slipring.client.connecting import Connecting
 from slipring.errors import NoAnswer, PublishRefused
@@ -59,7 +60,7 @@ async def _ping(connecting: Connecting, count: int, interval_s: float, *, as_jso
     if as_json:
         print(json.dumps(asdict(measured)))
         return
-    print(f"{measured.url}: {measured.count} pings")
+    print(f"{measured.url}: {counted(measured.count, 'ping')}")
     numbers = {"min": measured.min_ms, "mean": measured.mean_ms}
     numbers |= {"p99": measured.p99_ms, "max": measured.max_ms}
     print("round trip", *(f"{name} {number:.3f} ms" for name, number in numbers.items()), sep="  ")

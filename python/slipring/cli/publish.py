@@ -11,6 +11,7 @@ import typer
 from slipring.cli.access import Access, reaching
 from slipring.cli.lines import lines
 from slipring.client.connecting import Connecting
+from slipring.errors import Refused
 from slipring.model import Message
 
 PATIENCE_S = 30.0
@@ -70,13 +71,20 @@ def publish(  # noqa: PLR0913 (typer reads the options from the signature)
     """
     if file is not None and message is not None:
         raise typer.BadParameter("give MESSAGE or --file, not both")
-    payload = file.read_bytes() if file is not None else _payload(message)
+    payload = _contents(file) if file is not None else _payload(message)
     pairs = tuple(map(_pair, properties or ()))
     sample = Message(
         topic, payload or b"", retain, pairs, qos, content_type, response_topic, None, expiry
     )
     patience_s = PATIENCE_S if payload is not None else math.inf
     asyncio.run(_publish(access.connect(reconnect_s=patience_s), sample, payload is None))
+
+
+def _contents(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise Refused(f"cannot read {file}: {error.strerror}") from None
 
 
 def _payload(message: str | None) -> bytes | None:

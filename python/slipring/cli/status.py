@@ -4,13 +4,12 @@ import json
 import urllib.request
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from slipring.cli.display import ago, duration, printable, size
 from slipring.cli.journal_rows import journal_rows
-from slipring.cli.tables import facts, plain, table
+from slipring.cli.tables import facts, plain, show, table
 from slipring.errors import ConnectError
 
 TIMEOUT_S = 10
@@ -26,21 +25,22 @@ def run_status(url: str, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(overview, indent=2))
         return
-    screen = Console(highlight=False)
-    journal = overview["broker"]["journal"]
-    if journal["reason"]:
-        trouble = f"{journal['state'].upper()}: {journal['reason']}; {journal['advice']}"
-        screen.print(Text(printable(trouble), "bold red"), "", sep="\n")
-    screen.print(_summary(overview))
-    for one in (
+    tables = (
+        _summary(overview),
         _consumers(overview),
         _clients(overview),
         _away(overview),
         _prefixes(overview),
         _limits(overview),
-    ):
-        if one.row_count:
-            screen.print("", one)
+    )
+    show(*_trouble(overview["broker"]["journal"]), *(one for one in tables if one.row_count))
+
+
+def _trouble(journal: Json) -> list[Text]:
+    if not journal["reason"]:
+        return []
+    trouble = f"{journal['state'].upper()}: {journal['reason']}; {journal['advice']}"
+    return [Text(printable(trouble), "bold red")]
 
 
 def _ask(url: str) -> Json:

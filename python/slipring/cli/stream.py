@@ -1,10 +1,12 @@
 """`slipring stream ...`: list streams, write what one carries to a file, write a file into one."""
 
 import contextlib
+import json
 import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,7 +29,12 @@ stream = typer.Typer(
 
 @stream.command("list")
 @reaching
-def list_(chosen: Filter = "#", *, access: Access) -> None:
+def list_(
+    chosen: Filter = "#",
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="An object a line.")] = False,
+    access: Access,
+) -> None:
     """Show the streams of a broker.
 
     For example:
@@ -35,8 +42,10 @@ def list_(chosen: Filter = "#", *, access: Access) -> None:
     slipring stream list
 
     slipring stream list 'gripen/#' --url mqtts://broker.example --user ground
+
+    slipring stream list --json | jq -r 'select(.live) | .name'
     """
-    interrupt.run(_list(access.connect(), chosen))
+    interrupt.run(_list(access.connect(), chosen, as_json=as_json))
 
 
 @stream.command()
@@ -94,11 +103,18 @@ def write(
         interrupt.run(_write(access.connect(), name, told, chunk_bytes))
 
 
-async def _list(connecting: "Connecting", chosen: str) -> None:
+async def _list(connecting: "Connecting", chosen: str, *, as_json: bool) -> None:
     from slipring.cli.tables import plain, show, table
 
     async with connecting as bus:
         found = await bus.streams(chosen)
+    if as_json:
+        for one in found:
+            print(json.dumps(asdict(one)))
+        return
+    if not found:
+        print("no streams", "yet" if chosen == "#" else "match", file=sys.stderr)
+        return
     shown = table("stream", "media", "+chunks", "+kept", "+buffer", "published", "description")
     for one in found:
         live = "now" if one.live else "no"

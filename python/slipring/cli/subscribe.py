@@ -18,6 +18,9 @@ from slipring.cli.needs import NeedOptions
 from slipring.client.connecting import Connecting
 from slipring.model import Message, Sample
 
+SILENCE_S = 3.0
+"""After so long a person may wonder whether anything will come."""
+
 
 class Format(StrEnum):
     """How a message is printed."""
@@ -122,7 +125,9 @@ async def _select(
     """Every sample of the frames, until there were enough."""
     left = wanted.count
     async with connecting as bus, bus.select(*wanted.filters, **needs.options()) as frames:
+        waiting = _tell_of_silence(wanted.filters)
         async for frame in frames:
+            waiting.cancel()
             lines = [line(name, sample) for name, sample in frame.each()][:left]
             _print(b"".join(lines))
             if left is not None:
@@ -138,13 +143,30 @@ async def _subscribe(
         connecting as bus,
         bus.subscribe(*wanted.filters, qos=wanted.qos, properties=wanted.properties) as messages,
     ):
+        waiting = _tell_of_silence(wanted.filters)
         if wanted.count is None:
             async for batch in messages.batches():
+                waiting.cancel()
                 _print(b"".join(map(line, batch)))
             return
         # One at a time, for what is taken beyond the last one would be lost to others.
         for _ in range(wanted.count):
-            _print(line(await anext(messages)))
+            message = await anext(messages)
+            waiting.cancel()
+            _print(line(message))
+
+
+def _tell_of_silence(filters: list[str]) -> asyncio.TimerHandle:
+    """Say on a terminal, after a while, that nothing has matched: a filter may be mistyped."""
+    text = f"slipring: nothing has come yet for {' '.join(map(repr, filters))}; waiting for it"
+    if not set("".join(filters)) & set("+#"):
+        text += " (`name/#` is all below a name)"
+
+    def tell() -> None:
+        if sys.stderr.isatty():
+            print(text, file=sys.stderr)
+
+    return asyncio.get_running_loop().call_later(SILENCE_S, tell)
 
 
 def _print(lines: bytes) -> None:

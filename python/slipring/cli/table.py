@@ -5,29 +5,34 @@ import contextlib
 import json
 import sys
 import time
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from slipring.cli.access import Access, reaching
-from slipring.cli.display import ago, counted, printable, sample_fields, value_text
+from slipring.cli.display import counted
+from slipring.cli.nearest import nearest_name
+from slipring.errors import RequestFailed
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import RenderableType
 
     from slipring.client import Bus
     from slipring.client.connecting import Connecting
     from slipring.model import Entry, Sample
 
 WATCH_HZ = 2.0
+ROWS_BESIDE = 3
+"""Lines of a watched terminal that are no rows: the heads, and how many there are."""
 
 
 @reaching
 def table(
     filters: Annotated[
         list[str] | None,
-        typer.Argument(metavar="FILTER", help="Which parameters, such as 'gripen/#'; else all."),
+        typer.Argument(
+            metavar="FILTER", help="Which: 'gripen/#'; a whole name tells all about it."
+        ),
     ] = None,
     *,
     search: Annotated[
@@ -39,11 +44,16 @@ def table(
     as_json: Annotated[bool, typer.Option("--json", help="An object a line.")] = False,
     access: Access,
 ) -> None:
-    """Show the parameters of a broker: type, unit, current value, quality and age.
+    """Show the parameters of a broker: type, unit, current value, state and age.
+
+    The state is the quality, or the limit that the value exceeds. A whole name, without wildcards,
+    that is not there is an error.
 
     For example:
 
     slipring table
+
+    slipring table gripen/39-7/engine/rpm
 
     slipring table 'gripen/+/engine/#' --search temperature
 
@@ -56,8 +66,11 @@ def table(
     if watch and not sys.stdout.isatty():
         raise typer.BadParameter("--watch needs a terminal; `slipring sub --rate 1` prints lines")
     chosen, connecting = filters or ["#"], access.connect()
-    with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run((_watch if watch else _list)(connecting, chosen, search, as_json=as_json))
+    if watch:
+        with contextlib.suppress(KeyboardInterrupt):
+            asyncio.run(_watch(connecting, chosen, search))
+    else:
+        asyncio.run(_list(connecting, chosen, search, as_json=as_json))
 
 
 async def _list(
@@ -68,36 +81,74 @@ async def _list(
         samples: dict[str, Sample] = {}
         for one in filters:
             samples |= await bus.current(one)
+        await _tell_missing(bus, filters)
     if as_json:
-        for entry in entries:
-            print(json.dumps(_object(entry, samples.get(entry.name))))
-        return
-    from slipring.cli.tables import show
+        from slipring.cli.parameter_rows import as_object
 
-    show(_picture(entries, samples))
+        for entry in entries:
+            print(json.dumps(as_object(entry, samples.get(entry.name))))
+    elif entries:
+        _show(entries, samples, filters)
+    else:
+        print("no parameters", "match" if search or filters != ["#"] else "yet", file=sys.stderr)
+
+
+def _show(entries: "list[Entry]", samples: "dict[str, Sample]", filters: list[str]) -> None:
+    from slipring.cli.parameter_rows import everything, picture
+    from slipring.cli.tables import facts, show
+
+    if [entry.name for entry in entries] == filters and len(filters) == 1:
+        one = entries[0]
+        show(facts(everything(one, samples.get(one.name), time.time_ns())))
+        return
+    show(picture(entries, samples, time.time_ns()))
     print(f"\n{counted(len(entries), 'parameter')}")
 
 
-async def _watch(
-    connecting: "Connecting", filters: list[str], search: str | None, *, as_json: bool
-) -> None:
+async def _tell_missing(bus: "Bus", filters: list[str]) -> None:
+    """Raises for a name that is not in the table, with the one that may be meant."""
+    for name in filters:
+        if set(name) & set("+#") or (await bus.table()).matching(name):
+            continue
+        near = nearest_name(name, (entry.name for entry in (await bus.table()).matching("#")))
+        hint = f"did you mean {near!r}?" if near else "`slipring table` lists them all"
+        text = f"the broker at {bus.url} has no parameter {name!r}; {hint}"
+        raise RequestFailed(text, code="not_found")
+
+
+async def _watch(connecting: "Connecting", filters: list[str], search: str | None) -> None:
     from rich.live import Live
 
-    assert not as_json
     samples: dict[str, Sample] = {}
     async with connecting as bus:
         with Live(auto_refresh=False, screen=True) as live:
             async with bus.select(*filters, rate_hz=WATCH_HZ) as frames:
                 while True:
                     entries = await _entries(bus, filters, search)
-                    live.update(_picture(entries, samples), refresh=True)
+                    live.update(_screen(entries, samples, live.console.height), refresh=True)
                     with contextlib.suppress(TimeoutError):  # then ages grow all the same
                         frame = await asyncio.wait_for(anext(frames), 1 / WATCH_HZ)
                         samples.update(frame.each())
 
 
+def _screen(entries: "list[Entry]", samples: "dict[str, Sample]", height: int) -> "RenderableType":
+    """As many rows as there is room for: what nobody can see is not drawn."""
+    from rich.console import Group
+    from rich.text import Text
+
+    from slipring.cli.parameter_rows import picture
+
+    rows = entries[: max(1, height - ROWS_BESIDE)]
+    shown = picture(rows, samples, time.time_ns())
+    total = counted(len(entries), "parameter")
+    more = len(entries) - len(rows)
+    hint = f", {more:,} of them not in view: name a filter, or --search" if more else ""
+    return Group(shown, "", Text(f"{total}{hint}"))
+
+
 async def _entries(bus: "Bus", filters: list[str], search: str | None) -> "list[Entry]":
-    found = (await bus.table()).matching(*filters)
+    """By name, for people."""
+    found = sorted((await bus.table()).matching(*filters), key=lambda entry: entry.name)
     if search is None:
         return found
     word = search.casefold()
@@ -106,28 +157,3 @@ async def _entries(bus: "Bus", filters: list[str], search: str | None) -> "list[
         for entry in found
         if word in f"{entry.name}\0{entry.parameter.description or ''}".casefold()
     ]
-
-
-def _picture(entries: "Iterable[Entry]", samples: "dict[str, Sample]") -> "Table":
-    from slipring.cli.tables import plain
-    from slipring.cli.tables import table as made
-
-    now_ns = time.time_ns()
-    shown = made("name", "type", "+value", "unit", "quality", "age", "description")
-    for entry in entries:
-        sample, parameter = samples.get(entry.name), entry.parameter
-        shown.add_row(
-            plain(entry.name),
-            parameter.type,
-            plain("" if sample is None else value_text(sample)),
-            plain(parameter.unit or ""),
-            "no sample" if sample is None else printable(str(sample.quality)),
-            "" if sample is None else ago((now_ns - sample.time_ns) / 1e9),
-            plain(parameter.description or ""),
-        )
-    return shown
-
-
-def _object(entry: "Entry", sample: "Sample | None") -> dict[str, Any]:
-    row = {"index": entry.index, "name": entry.name, **entry.parameter.as_json()}
-    return row if sample is None else row | sample_fields(sample)

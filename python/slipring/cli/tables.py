@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -28,8 +28,11 @@ def facts(rows: list[tuple[str, str]]) -> Table:
     return made
 
 
-def show(*tables: Table) -> None:
-    """Print tables with a line between them. A narrow terminal wraps lines; nothing is cut off."""
+def show(*tables: RenderableType) -> None:
+    """Print tables, or words, with a line between them.
+
+    A narrow terminal wraps lines; nothing is cut off.
+    """
     screen = Console(highlight=False, width=WIDTH_MAX)
     for index, one in enumerate(tables):
         screen.print(*([""] if index else []), one)

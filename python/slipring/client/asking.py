@@ -47,7 +47,7 @@ def _checked(name: str, found: dict[str, Any], url: str) -> dict[str, Any]:
     """The answer; raises what it says went wrong."""
     if "error" not in found:
         return found
-    text = f"the broker at {url} refused to {name}: {found.get('message', found['error'])}"
+    text = f"the broker at {url} refused '{name}': {found.get('message', found['error'])}"
     if name == "declare":
         raise DeclareRefused(text, problems=found.get("problems", []))
     raise RequestFailed(text, code=found["error"])

@@ -11,6 +11,7 @@ from slipring.control.discovery import DiscoverySection
 from slipring.control.journal import RULES_MAX, DurabilitySection, JournalSection, doubts, unkept
 from slipring.control.limits import LimitsSection
 from slipring.control.listener import MQTT, ListenerSection
+from slipring.control.mistakes import explain
 from slipring.control.section import Section
 from slipring.control.users import UserSection, each_once
 from slipring.errors import ConfigError
@@ -201,7 +202,7 @@ def load_config(file: Path | None = None, **overrides: Any) -> Config:
     try:
         return Config.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(f"{file or 'configuration'}: {explain(error)}") from None
+        raise ConfigError(f"{file or 'configuration'}: {explain(error, Config)}") from None
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -218,15 +219,3 @@ def _set(values: dict[str, Any], path: list[str], value: object) -> None:
     for section in path[:-1]:
         values = values.setdefault(section, {})
     values[path[-1]] = value
-
-
-def explain(error: ValidationError) -> str:
-    """Say what is wrong first, with its key."""
-    first, *rest = error.errors(include_url=False)
-    key = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        message = "there is no such key; `slipring config` lists them all"
-    else:
-        message = first["msg"].removeprefix("Value error, ")
-    more = f" (and {len(rest)} more)" if rest else ""
-    return f"{key}: {message}{more}" if key else message + more

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from slipring.control.config import Config, explain
+from slipring.control.config import Config
 from slipring.control.journal import DurabilitySection
 from slipring.control.listener import OWN_LIMITS, ListenerSection
+from slipring.control.mistakes import explain
 from slipring.control.section import Section
 from slipring.control.users import UserSection
 from slipring.errors import ConfigError
@@ -92,7 +93,7 @@ def _checked(config: Config) -> Config:
     except ValidationError as error:
         raise ConfigError(
             f"some of the changes need a restart, and the rest is nothing without them: "
-            f"{explain(error)}"
+            f"{explain(error, Config)}"
         ) from None
 
 
