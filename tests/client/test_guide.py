@@ -16,7 +16,7 @@ def examples(page: str) -> list[str]:
 
 def run(example: str, url: str) -> None:
     code = re.sub(r"(slipring|sync)\.connect\([^)]*\)", rf"\1.connect({url!r})", example)
-    ended = subprocess.run([sys.executable, "-W", "error", "-c", code], check=False, timeout=30)
+    ended = subprocess.run([sys.executable, "-W", "error", "-c", code], check=False, timeout=60)
     assert ended.returncode == 0
 
 

@@ -15,6 +15,7 @@ from tests.mqtt_bytes import Pair, properties
 from tests.raw_mqtt import V5, V311, Kind, RawPeer, Version, Will
 from tests.remote.asking import BUSY as ASK_AGAIN
 from tests.remote.asking import FINE, Asker
+from tests.running_broker import PATIENCE_S
 
 BUSY, ELSEWHERE, QUOTA = 0x89, 0x9C, 0x97
 TOO_LARGE, NO_CLIENT_ID, NO_TOPIC, NO_FILTER = 0x95, 0x85, 0x90, 0x8F
@@ -391,7 +392,7 @@ def test_values_a_further_topic_is_carried_and_not_shown(
     assert broker.reached("values") == 0
     writer.send(writer.version.publish("c", b"1"))
     assert [reader.packet().topic for _ in "abc"] == ["a", "b", "c"]
-    shown = httpx.get(f"{broker.running.console}/api/overview").json()
+    shown = httpx.get(f"{broker.running.console}/api/overview", timeout=PATIENCE_S).json()
     assert {value["topic"] for value in shown["values"]} == {"a", "b"}
     assert broker.reached("values") == 1
 
