@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.running_broker import PATIENCE_S
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
@@ -23,8 +25,9 @@ QUIET = [
 @pytest.fixture(scope="module")
 def browser() -> "Iterator[Browser]":
     """A headless Chromium."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE_S * 1_000)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield chromium

@@ -14,7 +14,7 @@ class Metrics(dict[str, float]):
     @classmethod
     def of(cls, broker: RunningBroker) -> Self:
         """Read them now."""
-        with urllib.request.urlopen(f"{broker.console}/metrics", timeout=30) as answer:
+        with urllib.request.urlopen(f"{broker.console}/metrics", timeout=60) as answer:
             lines = answer.read().decode().split("\n")
         samples = (line.rpartition(" ") for line in lines if line and not line.startswith("#"))
         return cls((name, float(value)) for name, _, value in samples)

@@ -16,7 +16,8 @@ import pytest
 READY = re.compile(
     r"slipring ready mqtt=(?P<host>\S+):(?P<port>\d+) console=(?P<console>\S+)(?P<further>.*)\n"
 )
-STOP_S = 60
+PATIENCE_S = 60
+"""How long a test waits for what must come: nothing but a failure waits so long."""
 
 
 @dataclass
@@ -51,7 +52,7 @@ class RunningBroker:
         line = process.stdout.readline()
         ready = READY.fullmatch(line)
         if not ready:
-            _, errors = process.communicate(timeout=STOP_S)
+            _, errors = process.communicate(timeout=PATIENCE_S)
             raise AssertionError(f"not ready: {line!r} {errors}")
         further = dict(one.split("=", 1) for one in ready["further"].split())
         return cls(process, ready["host"], int(ready["port"]), ready["console"], data, further)
@@ -64,7 +65,7 @@ class RunningBroker:
     def stop(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
         """End it; its exit code and what it said on standard error."""
         self.process.send_signal(number)
-        _, errors = self.process.communicate(timeout=STOP_S)
+        _, errors = self.process.communicate(timeout=PATIENCE_S)
         return self.process.returncode, errors
 
 

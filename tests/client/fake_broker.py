@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+from tests.running_broker import PATIENCE_S
+
 CONNECT, PUBLISH, SUBSCRIBE, PINGREQ, DISCONNECT = 0x10, 0x30, 0x82, 0xC0, 0xE0
 CONNACK = b"\x20\x03\x00\x00\x00"
 
@@ -86,4 +88,4 @@ async def fake_broker(*talks: Callable[[Peer], Awaitable[None]]) -> AsyncIterato
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     async with server:
         yield f"mqtt://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        await asyncio.wait_for(asyncio.gather(*results), 10)
+        await asyncio.wait_for(asyncio.gather(*results), PATIENCE_S)

@@ -41,7 +41,7 @@ async def node(
 
 
 async def page(console: str, name: str) -> str:
-    async with httpx.AsyncClient() as browser:
+    async with httpx.AsyncClient(timeout=WAIT_S) as browser:
         return (await browser.get(f"{console}/{name}")).text
 
 

@@ -18,12 +18,15 @@ from tests.running_broker import RunningBroker
 COUNT = 3000
 
 
-async def cut_now_and_then(relay: Relay, seed: int) -> None:
-    """Until cancelled."""
+async def cut_now_and_then(relay: Relay, bus: slipring.Bus, seed: int) -> None:
+    """Until cancelled; whoever is slow to come back has come back before the next."""
     chance = random.Random(seed)
+    changes = bus.changes()
     while True:
         await asyncio.sleep(chance.uniform(0.1, 0.6))
         relay.cut()
+        while not (await anext(changes)).connected:
+            pass
 
 
 async def publish_slowly(bus: slipring.Bus, topic: str, qos: int) -> int:
@@ -53,7 +56,7 @@ async def test_what_is_published_over_a_bad_network_all_arrives(broker_url: str,
         reader.subscribe(f"bad/{qos}", qos=qos) as messages,
         relay_to(broker_url) as relay,
         slipring.connect(relay.url, session_expiry_s=60) as bus,
-        meanwhile(asyncio.create_task(cut_now_and_then(relay, qos))),
+        meanwhile(asyncio.create_task(cut_now_and_then(relay, bus, qos))),
     ):
         publishing = asyncio.create_task(publish_slowly(bus, f"bad/{qos}", qos))
         while (payload := (await anext(messages)).payload) != b"end":
@@ -73,7 +76,7 @@ async def test_what_is_received_over_a_bad_network_all_arrives(broker_url: str, 
         slipring.connect(relay.url, client_id=f"ear-{qos}", session_expiry_s=60) as bus,
         slipring.connect(broker_url) as writer,
         bus.subscribe(f"far/{qos}", qos=qos) as messages,
-        meanwhile(asyncio.create_task(cut_now_and_then(relay, qos))),
+        meanwhile(asyncio.create_task(cut_now_and_then(relay, bus, qos))),
     ):
         publishing = asyncio.create_task(publish_slowly(writer, f"far/{qos}", qos))
         while (payload := (await anext(messages)).payload) != b"end":

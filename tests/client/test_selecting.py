@@ -8,6 +8,7 @@ import slipring
 from slipring.client.subscription import Subscription
 from tests.client.fake_broker import DISCONNECT, SUBSCRIBE, Peer, fake_broker
 from tests.client.relay import relay_to
+from tests.running_broker import PATIENCE_S
 
 NEEDS = (("note", "of our own"),)
 
@@ -90,6 +91,6 @@ async def test_readers_of_two_selections_do_not_wait_for_each_other(broker_url: 
         for number in range(100):
             await bus.publish("sel/slow", number)
             await bus.publish("sel/fast", number)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             assert [int((await anext(fast)).payload) for _ in range(100)] == list(range(100))
             assert [int((await anext(slow)).payload) for _ in range(100)] == list(range(100))

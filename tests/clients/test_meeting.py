@@ -82,7 +82,7 @@ def wait_for_subscription(broker: RunningBroker, wanted: str) -> None:
     """Until the broker itself shows that somebody has subscribed."""
     shown: set[str] = set()
     while wanted not in shown:
-        clients = httpx.get(f"{broker.console}/api/overview").json()["clients"]
+        clients = httpx.get(f"{broker.console}/api/overview", timeout=WAIT_S).json()["clients"]
         shown = {subscription for client in clients for subscription in client["subscriptions"]}
 
 

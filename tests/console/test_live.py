@@ -9,12 +9,13 @@ from paho.mqtt import publish
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
-from tests.running_broker import RunningBroker
+from tests.running_broker import PATIENCE_S, RunningBroker
 
 
 def live(broker: RunningBroker, origin: str | None = None) -> connect:
     url = broker.console.replace("http", "ws") + "/api/live"
-    return connect(url, additional_headers={"Origin": origin or broker.console})
+    headers = {"Origin": origin or broker.console}
+    return connect(url, additional_headers=headers, open_timeout=PATIENCE_S)
 
 
 async def until(socket: ClientConnection, wanted: str) -> dict[str, Any]:
@@ -57,7 +58,7 @@ async def test_a_foreign_page_is_turned_away_cve_2026_67405(broker: RunningBroke
 
 async def test_the_overview_shows_clients_totals_and_the_journal(broker: RunningBroker) -> None:
     publish.single("t", "payload", hostname=broker.host, port=broker.port)
-    async with httpx.AsyncClient(base_url=broker.console) as http:
+    async with httpx.AsyncClient(base_url=broker.console, timeout=PATIENCE_S) as http:
         overview: dict[str, Any] = {"totals": {"messages_in": 0}}
         while overview["totals"]["messages_in"] < 1:
             overview = (await http.get("/api/overview")).json()
@@ -67,7 +68,7 @@ async def test_the_overview_shows_clients_totals_and_the_journal(broker: Running
 
 
 async def test_every_answer_carries_the_security_headers(broker: RunningBroker) -> None:
-    async with httpx.AsyncClient(base_url=broker.console) as http:
+    async with httpx.AsyncClient(base_url=broker.console, timeout=PATIENCE_S) as http:
         for path in ("/", "/api/overview", "/no-such-page"):
             headers = (await http.get(path)).headers
             assert "default-src 'self'" in headers["content-security-policy"]

@@ -8,7 +8,7 @@ import pytest
 
 from tests.metrics import Metrics
 from tests.raw_mqtt import V5, RawPeer
-from tests.running_broker import RunningBroker
+from tests.running_broker import PATIENCE_S, RunningBroker
 
 LINE = re.compile(
     r"# (HELP|TYPE) slipring_[a-z_]+ .+"
@@ -18,7 +18,7 @@ HOSTILE = 'a"} 1\nslipring_clients 99\\'
 
 
 def text_of(broker: RunningBroker) -> str:
-    answer = httpx.get(f"{broker.console}/metrics")
+    answer = httpx.get(f"{broker.console}/metrics", timeout=PATIENCE_S)
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
     return answer.text
 
@@ -99,6 +99,6 @@ def test_a_session_that_waits_for_its_client_is_counted(broker: RunningBroker) -
 def test_no_password_is_shown_cve_2026_33216(broker: RunningBroker, path: str) -> None:
     secret = "correct horse battery staple"
     with peer(broker, "client", username="user", password=secret.encode()):
-        assert secret not in httpx.get(f"{broker.console}{path}").text
+        assert secret not in httpx.get(f"{broker.console}{path}", timeout=PATIENCE_S).text
     _, errors = broker.stop()
     assert secret not in errors

@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 import slipring
 from slipring import Parameter
 from tests.metrics import Metrics
-from tests.running_broker import RunningBroker
+from tests.running_broker import PATIENCE_S, RunningBroker
 
 ENGINE = {
     "rpm": Parameter("f64", unit="1/min", description="Shaft", rate_hz=0.001),
@@ -25,11 +25,12 @@ Json = dict[str, Any]
 
 def watch(broker: RunningBroker, query: str = "", origin: str | None = None) -> connect:
     url = broker.console.replace("http", "ws") + f"/api/parameters{query}"
-    return connect(url, additional_headers={"Origin": origin or broker.console})
+    headers = {"Origin": origin or broker.console}
+    return connect(url, additional_headers=headers, open_timeout=PATIENCE_S)
 
 
 async def ask(broker: RunningBroker, search: dict[str, str], **headers: str) -> httpx.Response:
-    async with httpx.AsyncClient(base_url=broker.console) as http:
+    async with httpx.AsyncClient(base_url=broker.console, timeout=PATIENCE_S) as http:
         return await http.get("/api/parameters", params=search, headers=headers)
 
 
@@ -150,7 +151,7 @@ async def test_the_table_is_counted_in_the_overview_and_the_metrics(broker: Runn
             await bus.publish("jet/engine/rpm", "no number")
             metrics = Metrics.when(broker, "slipring_table_refused_total", 1)
     metrics = Metrics.when(broker, "slipring_table_stale", 2)
-    async with httpx.AsyncClient(base_url=broker.console) as http:
+    async with httpx.AsyncClient(base_url=broker.console, timeout=PATIENCE_S) as http:
         table = (await http.get("/api/overview")).json()["table"]
     assert (table["parameters"], table["samples"], table["refused"]) == (4, 2, 1)
     assert {"frames_s", "samples_s", "refused_s"} <= set(table)

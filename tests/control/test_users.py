@@ -138,7 +138,7 @@ def test_the_command_asks_twice_at_a_terminal_and_shows_nothing() -> None:
             shown += os.read(ours, 1_000)
         os.write(ours, b"pencil\n")
         shown += os.read(ours, 2)
-    made, _ = process.communicate(timeout=30)
+    made, _ = process.communicate(timeout=60)
     os.close(ours)
     assert made.startswith(b'password = "SCRAM-SHA-256$4096:')
     assert b"pencil" not in shown

@@ -27,7 +27,7 @@ def test_ctrl_c_lands_the_aircraft_and_the_lake_has_every_message(tmp_path: Path
         assert "the newest 4 GB stay there, 2 GB in the journal" in said
         console = re.search(r"console +(http://\S+)", said)
         assert console
-        with urllib.request.urlopen(f"{console[1]}/api/overview", timeout=10) as overview:
+        with urllib.request.urlopen(f"{console[1]}/api/overview", timeout=60) as overview:
             assert b'"client_id":"gripen-39-7-derived"' in overview.read()
         demo.send_signal(signal.SIGINT)
         said, _ = demo.communicate(timeout=200)

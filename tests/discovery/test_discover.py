@@ -151,7 +151,7 @@ def test_a_host_that_is_not_known_is_one_line() -> None:
 
 def outcomes(running: RunningBroker) -> dict[str, float]:
     name = "slipring_discovery_datagrams_total"
-    text = httpx.get(f"{running.console}/metrics").text
+    text = httpx.get(f"{running.console}/metrics", timeout=WAIT_S).text
     rows = [line for line in text.splitlines() if line.startswith(f"{name}{{")]
     return {line.split('"')[1]: float(line.split()[-1]) for line in rows}
 

@@ -46,7 +46,7 @@ class Line:
 
     def __init__(self, machine: Machine, address: tuple[str, int]) -> None:
         self.machine = machine
-        self.socket = socket.create_connection(address, timeout=10)
+        self.socket = socket.create_connection(address, timeout=60)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket.setblocking(False)
         self.heard = 0

@@ -68,7 +68,7 @@ def test_qos_1_and_2_are_refused_and_everything_else_goes_on(
     reading_goes_on(witness)
     assert status_told(broker).startswith("FULL: ")
     assert readiness(broker) == 503
-    with urllib.request.urlopen(broker.console, timeout=30) as page:
+    with urllib.request.urlopen(broker.console, timeout=60) as page:
         assert page.status == 200
     room.free()
     wait_for_state(broker, "ok")

@@ -14,7 +14,7 @@ ASKED_MAX = 2_000
 
 def journal_told(broker: RunningBroker) -> dict[str, Any]:
     """What the console says about the journal."""
-    with urllib.request.urlopen(f"{broker.console}/api/overview", timeout=30) as answer:
+    with urllib.request.urlopen(f"{broker.console}/api/overview", timeout=60) as answer:
         told: dict[str, Any] = json.load(answer)["broker"]["journal"]
     return told
 
@@ -32,7 +32,7 @@ def wait_for_state(broker: RunningBroker, state: str) -> None:
 def readiness(broker: RunningBroker) -> int:
     """The HTTP status of `/ready`."""
     try:
-        with urllib.request.urlopen(f"{broker.console}/ready", timeout=30) as answer:
+        with urllib.request.urlopen(f"{broker.console}/ready", timeout=60) as answer:
             ready: int = answer.status
     except urllib.error.HTTPError as refused:
         with refused:

@@ -5,10 +5,11 @@ served as before, and memory does not grow beyond a stated bound.
 """
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from typing import TypeVar
 
 from tests.hostile.transports import Transport
 from tests.raw_mqtt import V5, Kind, RawPeer, Version, properties
@@ -18,8 +19,14 @@ MIB = 1 << 20
 GROWTH_BYTES_MAX = 24 * MIB
 """How much memory an attack may leave behind, unless its test says otherwise."""
 
+OFTEN = 20
+"""Of so many things that an attacker does one after the other, one is followed by a look around."""
+
 LASTING = properties(session_expiry=600)
 """A session that outlives its connection, in MQTT 5."""
+
+
+Thing = TypeVar("Thing")
 
 
 def resident_bytes(process_id: int) -> int:
@@ -99,6 +106,13 @@ class Siege:
             if not data:
                 return found
             found += data
+
+    def meanwhile(self, things: Iterable[Thing]) -> Iterator[Thing]:
+        """One after the other, while the bystander goes on."""
+        for number, thing in enumerate(things):
+            if number % OFTEN == 0:
+                self.bystander.round_trip()
+            yield thing
 
     def memory(self) -> int:
         return resident_bytes(self.broker.process.pid)

@@ -7,8 +7,8 @@ from tests.raw_mqtt import V5, V311, properties
 
 CONFIG = """
 [limits]
-connect_ms = 1500
-keep_alive_s = 2
+connect_ms = 3000
+keep_alive_s = 4
 """
 
 CONNECT_BYTES = 16 * 1024
@@ -18,14 +18,12 @@ def test_nats_2026_25_thousands_of_half_connects_are_closed_in_time(siege: Siege
     half = V5.connect("half", properties=properties(user=("k", "v" * 12_000)))[: CONNECT_BYTES // 2]
     count, cost = siege.transport.crowd, siege.transport.connection_bytes
     peers = []
-    for number in range(count):
+    for _ in siege.meanwhile(range(count)):
         peers.append(siege.peer())
         peers[-1].send(half)
-        if number % 100 == 0:
-            siege.bystander.round_trip()
     assert siege.client("honest").quiet()
     siege.growth_bytes_max = count * (CONNECT_BYTES + cost) + 32 * MIB
-    assert all(siege.drained(peer) == b"" for peer in peers)
+    assert all(siege.drained(peer) == b"" for peer in siege.meanwhile(peers))
 
 
 def test_nats_2026_25_a_connect_that_drips_is_closed_as_one_that_stops(siege: Siege) -> None:
@@ -51,7 +49,7 @@ def test_cve_2020_13849_nobody_holds_a_connection_by_asking_for_the_longest_keep
     for peer, (version, asked_s) in zip(peers, asked, strict=True):
         answer = peer.connect(f"keeper-{version.level}-{asked_s}", keep_alive_s=asked_s)
         if version is V5:
-            assert answer.properties["server_keep_alive"] == (2,)
+            assert answer.properties["server_keep_alive"] == (4,)
     for peer in peers:
         last = siege.drained(peer)
         assert (V5.read(last).reason == 0x8D) if peer.version is V5 else not last

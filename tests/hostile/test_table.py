@@ -132,7 +132,7 @@ async def test_a_frame_at_qos_0_that_is_refused_is_told_to_its_sender(
     async with bystander(broker), sender(broker, "hostile/told") as one:
         refusals = await one.bus.refusals()
         await one.bus.publish("hostile", b"no frame", content_type=CONTENT_TYPE)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             told = await anext(refusals)
         assert (told.topic, told.count) == ("hostile", 1)
         assert "this is not a frame" in told.message

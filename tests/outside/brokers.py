@@ -89,6 +89,6 @@ def start_slipring(options: dict[str, str], kept: Path | None = None) -> tuple[P
     line = process.stdout.readline()
     ready = READY.match(line)
     if ready is None:
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=60)
         raise AssertionError(f"not ready: {line!r} {errors!r}")
     return process, int(ready["port"])

@@ -29,9 +29,9 @@ def refused(result: subprocess.CompletedProcess[str]) -> str:
 
 
 def test_the_ready_line_tells_ports_that_accept_connections(broker: RunningBroker) -> None:
-    with socket.create_connection((broker.host, broker.port), timeout=10):
+    with socket.create_connection((broker.host, broker.port), timeout=60):
         pass
-    with urllib.request.urlopen(f"{broker.console}/", timeout=10) as page:
+    with urllib.request.urlopen(f"{broker.console}/", timeout=60) as page:
         assert b"<title>" in page.read()
 
 

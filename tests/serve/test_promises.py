@@ -21,7 +21,7 @@ MESSAGES = 40
 def probe(broker: ConfiguredBroker, path: str) -> tuple[int, str]:
     """What a probe is answered."""
     try:
-        with urllib.request.urlopen(f"{broker.console}{path}", timeout=30) as answer:
+        with urllib.request.urlopen(f"{broker.console}{path}", timeout=60) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as refused:
         return refused.code, refused.read().decode()
