@@ -11,7 +11,7 @@ import pytest
 import slipring
 
 ROOT = Path(__file__).parents[2]
-WAIT_S = 30
+WAIT_S = 60
 
 
 def examples(page: str) -> list[str]:

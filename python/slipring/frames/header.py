@@ -8,7 +8,7 @@ NS_PER_S = 1e9
 
 
 class Marks(NamedTuple):
-    """When the newest publisher's frame was sent and received, by the broker's clock."""
+    """When the frame with the newest sample was published and received, by the broker's clock."""
 
     published_ns: int
     received_ns: int

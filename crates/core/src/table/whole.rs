@@ -159,10 +159,9 @@ impl Table {
         })?;
         check_time(plain.time_ns, at, rules)?;
         self.current.set(&plain.of(parameter), at);
-        let hops = Hops { published_ns: at.now_ns, received_ns: at.now_ns, skew_ns: 0 };
         let one: RangeSet = std::iter::once(parameter).collect();
         let Self { registry, current, groups, .. } = self;
-        groups.offer_newest(&one, Some(hops), &scene(registry, current, at));
+        groups.offer_newest(&one, &scene(registry, current, at));
         Ok(())
     }
 
@@ -240,7 +239,7 @@ impl Table {
             return Vec::new();
         }
         let Self { registry, current, groups, .. } = self;
-        groups.offer_newest(stale, None, &scene(registry, current, at));
+        groups.offer_newest(stale, &scene(registry, current, at));
         let why = Quality::new(frame::Status::Stale, reason).why();
         vec![told(registry, Event::Stale, stale, why)]
     }

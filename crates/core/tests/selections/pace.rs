@@ -188,32 +188,6 @@ fn a_dead_band_in_percent_follows_the_value_that_was_sent_last() {
 }
 
 #[test]
-fn numbers_that_are_not_finite_leave_every_band() {
-    let mut world = World::new(&[Kind::F64]);
-    let band = Band::new(1000.0).map(Deadband::Percent);
-    world.join(1, "#", 1, Needs { deadband: band, ..FRAME });
-    let values = [f64::NAN, f64::NAN, f64::INFINITY, f64::INFINITY, 1.0, f64::NAN];
-    for (value, time) in values.into_iter().zip(0..) {
-        world.publish(&[f64_at(0, time, value)]);
-    }
-    world.run(20);
-    let sent = text(&[(0, "nan"), (0, "inf"), (0, "1.0"), (0, "nan")]);
-    assert_eq!(world.take_values(1), sent);
-}
-
-#[test]
-fn whole_numbers_beyond_what_a_float_holds_are_compared_exactly() {
-    let mut world = World::new(&[Kind::U64]);
-    let band = Band::new(0.0).map(Deadband::Absolute);
-    world.join(1, "#", 1, Needs { deadband: band, ..FRAME });
-    for (value, time) in [u64::MAX - 1, u64::MAX, u64::MAX].into_iter().zip(0..) {
-        world.publish(&[good(0, time, ValueView::U64(value))]);
-    }
-    world.run(20);
-    assert_eq!(world.take_values(1).len(), 2);
-}
-
-#[test]
 fn a_dead_band_hides_no_change_of_an_enumeration_a_bool_or_a_text() {
     let mut world = World::new(&[Kind::U8, Kind::Bool, Kind::Text]);
     let band = Band::new(100.0).map(Deadband::Absolute);
@@ -282,4 +256,63 @@ fn who_joins_a_dead_band_late_and_who_was_there_stay_equally_near() {
         world.run(50);
         assert_eq!(world.take_values(1), text(&[(0, "10.4")]), "within the band of 10.8");
     }
+}
+
+/// Which of these values of one parameter are sent to somebody with this band.
+fn sent(kind: Kind, band: Deadband, values: &[ValueView<'static>]) -> Vec<String> {
+    let mut all = Vec::new();
+    for needs in [FRAME, Needs { rate_mhz: Some(1_000_000), ..FRAME }] {
+        let mut world = World::new(&[kind]);
+        world.join(1, "#", 1, Needs { deadband: Some(band), ..needs });
+        for (value, time_ns) in values.iter().zip(0..) {
+            world.publish(&[good(0, time_ns, *value)]);
+            world.run(100);
+        }
+        all.push(world.take_values(1).into_iter().map(|(_, value)| value).collect::<Vec<_>>());
+    }
+    assert_eq!(all[0], all[1], "with a rate and without");
+    all.remove(0)
+}
+
+fn absolute(width: f64) -> Deadband {
+    Deadband::Absolute(Band::new(width).unwrap())
+}
+
+fn percent(width: f64) -> Deadband {
+    Deadband::Percent(Band::new(width).unwrap())
+}
+
+#[test]
+fn a_band_in_percent_of_nothing_is_no_band() {
+    let floats = |values: &[f64]| values.iter().map(|value| ValueView::F64(*value)).collect();
+    let values: Vec<ValueView<'static>> = floats(&[0.0, -0.0, 1e-300, 0.0, 100.0, 102.0, 102.5]);
+    assert_eq!(sent(Kind::F64, percent(2.0), &values), ["0.0", "1e-300", "0.0", "100.0", "102.5"]);
+    let values: Vec<ValueView<'static>> = floats(&[-100.0, -98.0, -97.0]);
+    assert_eq!(sent(Kind::F64, percent(2.0), &values), ["-100.0", "-97.0"]);
+}
+
+#[test]
+fn what_is_not_finite_is_sent_whenever_it_changes() {
+    let [nan, inf] = [f64::NAN, f64::INFINITY];
+    let values = [nan, nan, 1.0, nan, inf, inf, 1.0, inf, -inf, 1.0, 1.5];
+    let values = values.map(ValueView::F64);
+    let heard = ["nan", "1.0", "nan", "inf", "1.0", "inf", "-inf", "1.0"];
+    assert_eq!(sent(Kind::F64, absolute(1e9), &values), heard);
+    assert_eq!(sent(Kind::F64, percent(200.0), &values), heard);
+}
+
+#[test]
+fn the_band_of_whole_numbers_is_exact_where_floats_are_not() {
+    let (start, width) = (1u64 << 60, 1u64 << 53);
+    let values = [start, start + width, start + width + 1, start + 1, start];
+    let heard = [start, start + width + 1, start].map(|value| value.to_string());
+    assert_eq!(
+        sent(Kind::U64, absolute(9_007_199_254_740_992.0), &values.map(ValueView::U64)),
+        heard
+    );
+    let ends = [i64::MIN, i64::MAX, i64::MIN].map(ValueView::I64);
+    assert_eq!(sent(Kind::I64, absolute(1e18), &ends).len(), 3);
+    assert_eq!(sent(Kind::I64, absolute(1e300), &ends).len(), 1);
+    let near = [1i64 << 53, (1 << 53) + 1].map(ValueView::I64);
+    assert_eq!(sent(Kind::I64, absolute(0.0), &near).len(), 2, "they are not the same");
 }

@@ -80,6 +80,34 @@ fn frames_say_which_table_when_and_where_the_samples_have_been() {
 }
 
 #[test]
+fn the_hops_of_a_frame_are_those_of_its_newest_sample_whoever_came_last() {
+    for needs in [FRAME, Needs { rate_mhz: Some(10_000), ..FRAME }] {
+        let mut world = World::new(&[Kind::F64; 3]);
+        world.join(1, "#", 1, needs);
+        world.publish(&[f64_at(2, 0, 0.0)]);
+        world.run(200);
+        world.take(1);
+        world.publish(&[f64_at(2, 0, 0.0)]);
+        // The clock of the first is ahead; the second comes later, and its time is older.
+        for (index, time_ns, skew_ns) in [(0, 900, -500), (1, 450, 0)] {
+            let mut buf = FrameBuf::new();
+            buf.push_samples(Kind::F64, &mut [f64_at(index, time_ns, 1.0)]).unwrap();
+            world.publish_frame(buf, Some(Hops { published_ns: 0, received_ns: 0, skew_ns }));
+        }
+        world.run(200);
+        let heard = world.take(1);
+        assert_eq!(heard.iter().map(|heard| heard.samples.len()).sum::<usize>(), 3);
+        let hops = heard.last().unwrap().header.unwrap().hops;
+        assert_eq!(hops.map(|hops| hops.skew_ns), Some(-500), "{needs:?}");
+        let gone = world.current.mark_stale(&[0u32, 1].into_iter().collect(), 2, world.arrival());
+        world.offer_newest(&gone);
+        world.run(200);
+        let hops = world.take(1)[0].header.unwrap().hops;
+        assert_eq!(hops.map(|hops| hops.skew_ns), Some(0), "stale by the broker's own clock");
+    }
+}
+
+#[test]
 fn text_has_the_value_and_properties_say_the_rest() {
     let mut world = World::new(&[Kind::F64, Kind::Bool, Kind::U8, Kind::Text, Kind::F64]);
     let needs = Needs { deliver: Deliver::Text, ..FRAME };

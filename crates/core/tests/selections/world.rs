@@ -166,7 +166,7 @@ impl World {
     }
 
     pub fn offer_newest(&mut self, changed: &RangeSet) {
-        self.groups.offer_newest(changed, None, &scene!(self));
+        self.groups.offer_newest(changed, &scene!(self));
     }
 
     /// Subscribes; the identifier tells a subscriber's selections apart. Returns the first values.

@@ -51,9 +51,9 @@ pub struct Header {
 /// When samples passed where on their way. A publisher leaves the first two zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hops {
-    /// When the newest contributing publisher sent them, by the broker's clock.
+    /// When the publisher of the newest sample sent it, by the broker's clock.
     pub published_ns: i64,
-    /// When the broker received them.
+    /// When the broker received it.
     pub received_ns: i64,
     /// The broker's clock minus that publisher's, as the publisher estimates it.
     pub skew_ns: i64,

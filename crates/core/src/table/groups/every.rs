@@ -1,9 +1,9 @@
 //! Every sample of what is chosen, gathered for a beat; or every one that is not as the last one sent.
 
-use slipring_wire::frame::{FrameBuf, Hops, RangeSet, RunView};
+use slipring_wire::frame::{FrameBuf, RangeSet, RunView};
 
 use super::group::{Audience, Tools, changed};
-use super::outlet::{Mark, Outlet, Packets, Stamp};
+use super::outlet::{Mark, Origin, Outlet, Packets, Stamp};
 use super::sent::Sent;
 use crate::table::rows::Rows;
 use crate::table::spill::Spill;
@@ -21,8 +21,8 @@ pub(super) struct Every {
     due_ms: Option<Millis>,
     /// When what was sent last was due.
     last_ms: Option<Millis>,
-    /// Of the newest publisher in what was gathered.
-    hops: Option<Hops>,
+    /// Of what was gathered and is not in packets yet.
+    origin: Option<Origin>,
     pub sent: Option<Sent>,
 }
 
@@ -34,7 +34,7 @@ impl Every {
             beat_ms: needs.beat_ms.unwrap_or(beat_ms).into(),
             due_ms: None,
             last_ms: None,
-            hops: None,
+            origin: None,
             sent: needs.compares().then(|| Sent::new(chosen, needs)),
         }
     }
@@ -62,13 +62,12 @@ impl Every {
         &mut self,
         run: &RunView<'_>,
         chosen: &RangeSet,
-        hops: Option<Hops>,
         outlet: &Outlet,
         stamp: &Stamp<'_>,
     ) {
+        let mut told = self.begin(stamp);
         let Self { buf, packets, sent, .. } = self;
-        let stamp = Stamp { hops: hops.or(self.hops), ..*stamp };
-        let mut full = |buf: &mut FrameBuf| packets.seal(buf, outlet, &stamp);
+        let mut full = |buf: &mut FrameBuf| told.seal(packets, buf, outlet, stamp);
         let mut spill = Spill::new(buf, outlet.body_max, &mut full);
         match sent {
             None => spill.part(run, chosen),
@@ -81,15 +80,19 @@ impl Every {
                 spill.samples(run.kind, &mut worth);
             }
         }
-        self.gathered(hops, stamp.scene.now_ms);
+        self.gathered(&told, stamp.scene.now_ms);
     }
 
-    fn gathered(&mut self, hops: Option<Hops>, now_ms: Millis) {
+    fn begin(&self, stamp: &Stamp<'_>) -> Told {
+        Told { before: self.origin, samples: self.buf.samples(), now: stamp.origin }
+    }
+
+    fn gathered(&mut self, told: &Told, now_ms: Millis) {
         let bytes = self.packets.bytes() + self.buf.bytes();
         if bytes == 0 {
             return;
         }
-        self.hops = hops.or(self.hops);
+        self.origin = told.origin(&self.buf);
         let next_ms = self.next_ms();
         let due_ms = *self.due_ms.get_or_insert(now_ms.max(next_ms));
         if bytes > GATHERED_BYTES_MAX {
@@ -101,7 +104,6 @@ impl Every {
     pub fn gather_newest(
         &mut self,
         parameters: &RangeSet,
-        hops: Option<Hops>,
         outlet: &Outlet,
         stamp: &Stamp<'_>,
         tools: &mut Tools,
@@ -110,27 +112,20 @@ impl Every {
             sent.settle(stamp.scene.current, parameters, 0, false, stamp.scene.names).taken
         });
         let worth = worth.as_ref().unwrap_or(parameters);
-        self.add(worth, hops, outlet, stamp, &mut tools.rows);
+        self.add(worth, outlet, stamp, &mut tools.rows);
     }
 
-    fn add(
-        &mut self,
-        parameters: &RangeSet,
-        hops: Option<Hops>,
-        outlet: &Outlet,
-        stamp: &Stamp<'_>,
-        rows: &mut Rows,
-    ) {
+    fn add(&mut self, parameters: &RangeSet, outlet: &Outlet, stamp: &Stamp<'_>, rows: &mut Rows) {
+        let mut told = self.begin(stamp);
         let Self { buf, packets, .. } = self;
         let columns = &stamp.scene.current.columns;
-        let stamp = Stamp { hops: hops.or(self.hops), ..*stamp };
-        let mut full = |buf: &mut FrameBuf| packets.seal(buf, outlet, &stamp);
+        let mut full = |buf: &mut FrameBuf| told.seal(packets, buf, outlet, stamp);
         let mut spill = Spill::new(buf, outlet.body_max, &mut full);
         changed(columns, parameters, 0, &mut |span, index| {
             rows.add(columns, span, index, &mut spill);
         });
         rows.finish(columns, &mut spill);
-        self.gathered(hops, stamp.scene.now_ms);
+        self.gathered(&told, stamp.scene.now_ms);
     }
 
     /// What was gathered is for those who are there already. For the new one the newest values are
@@ -147,7 +142,7 @@ impl Every {
         if let Some(sent) = &mut self.sent {
             let other = sent.settle(scene.current, chosen, 0, true, scene.names).taken;
             if !alone {
-                self.add(&other, None, outlet, stamp, &mut tools.rows);
+                self.add(&other, outlet, stamp, &mut tools.rows);
             }
         }
         self.seal(outlet, stamp);
@@ -155,7 +150,7 @@ impl Every {
     }
 
     fn seal(&mut self, outlet: &Outlet, stamp: &Stamp<'_>) {
-        let stamp = Stamp { hops: self.hops, ..*stamp };
+        let stamp = Stamp { origin: self.origin.take(), ..*stamp };
         self.packets.seal(&mut self.buf, outlet, &stamp);
     }
 
@@ -192,7 +187,35 @@ impl Every {
             audience.give(at, &mut self.packets, from);
         }
         self.last_ms = self.due_ms.take().or(self.last_ms);
-        self.hops = None;
         self.packets.clear()
+    }
+}
+
+/// Where the newest sample of a frame has been, while further samples are added to it.
+struct Told {
+    /// Of the samples that were in the frame already, and how many those are.
+    before: Option<Origin>,
+    samples: usize,
+    /// Of the further ones.
+    now: Option<Origin>,
+}
+
+impl Told {
+    fn origin(&self, buf: &FrameBuf) -> Option<Origin> {
+        let added = buf.samples() > self.samples;
+        if added { Origin::newer(self.before, self.now) } else { self.before }
+    }
+
+    /// The frame is full; the next one has further samples only.
+    fn seal(
+        &mut self,
+        packets: &mut Packets,
+        buf: &mut FrameBuf,
+        outlet: &Outlet,
+        stamp: &Stamp<'_>,
+    ) {
+        let origin = self.origin(buf);
+        packets.seal(buf, outlet, &Stamp { origin, ..*stamp });
+        (self.before, self.samples) = (None, 0);
     }
 }

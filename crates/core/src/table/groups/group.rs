@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use slipring_wire::frame::{FrameBuf, Hops, RangeSet, RunView};
+use slipring_wire::frame::{FrameBuf, RangeSet, RunView};
 
 use super::every::Every;
 use super::newest::Newest;
@@ -158,34 +158,28 @@ impl Group {
         self.members.len()
     }
 
-    pub fn offer(&mut self, run: &RunView<'_>, hops: Option<Hops>, stamp: &Stamp<'_>) {
+    pub fn offer(&mut self, run: &RunView<'_>, stamp: &Stamp<'_>) {
         if !run.ranges().any(|range| self.chosen.overlaps(&range)) {
             return;
         }
         match &mut self.flow {
             Flow::Every(every) => {
-                every.gather(run, &self.chosen, hops, &self.outlet, stamp);
+                every.gather(run, &self.chosen, &self.outlet, stamp);
             }
-            Flow::Newest(newest) => newest.note(hops),
+            Flow::Newest(newest) => newest.note(stamp.origin),
         }
     }
 
-    pub fn offer_newest(
-        &mut self,
-        changed: &RangeSet,
-        hops: Option<Hops>,
-        stamp: &Stamp<'_>,
-        tools: &mut Tools,
-    ) {
+    pub fn offer_newest(&mut self, changed: &RangeSet, stamp: &Stamp<'_>, tools: &mut Tools) {
         if !changed.iter().any(|range| self.chosen.overlaps(&range)) {
             return;
         }
         match &mut self.flow {
             Flow::Every(every) => {
                 let changed = changed.intersect(&self.chosen);
-                every.gather_newest(&changed, hops, &self.outlet, stamp, tools);
+                every.gather_newest(&changed, &self.outlet, stamp, tools);
             }
-            Flow::Newest(newest) => newest.note(hops),
+            Flow::Newest(newest) => newest.note(stamp.origin),
         }
     }
 
@@ -195,7 +189,7 @@ impl Group {
         match &mut self.flow {
             Flow::Every(every) => {
                 every.rechoose(&chosen);
-                every.gather_newest(&new, None, &self.outlet, stamp, tools);
+                every.gather_newest(&new, &self.outlet, stamp, tools);
             }
             Flow::Newest(newest) => {
                 newest.rechoose(&chosen, &new, &mut self.members, &stamp.scene);

@@ -18,7 +18,7 @@ use slipring_wire::frame::{Hops, RangeSet, RunView};
 pub use outlet::frame_topic;
 
 use self::group::{Group, Key, Tools};
-use self::outlet::Stamp;
+use self::outlet::{Origin, Stamp};
 use super::{Aim, Current, Millis, Names, Needs};
 
 /// What a subscriber chose and how it wants it.
@@ -123,7 +123,7 @@ impl Groups {
     }
 
     fn stamp<'a>(&self, scene: &Scene<'a>) -> Stamp<'a> {
-        Stamp { table: self.table, hops: None, scene: *scene }
+        Stamp { table: self.table, origin: None, scene: *scene }
     }
 
     fn found(&mut self, key: Key, chosen: RangeSet) -> u64 {
@@ -163,18 +163,23 @@ impl Groups {
 
     /// Tells the groups of a run that the newest values have taken over.
     pub fn offer(&mut self, run: &RunView<'_>, hops: Option<Hops>, scene: &Scene<'_>) {
-        let stamp = self.stamp(scene);
+        let origin = hops.map(|hops| Origin { time_ns: run.newest_ns(), hops });
+        let stamp = Stamp { origin, ..self.stamp(scene) };
         for group in self.all.values_mut() {
-            group.offer(run, hops, &stamp);
+            group.offer(run, &stamp);
         }
     }
 
-    /// Tells the groups that these parameters have a newer value, or another quality: each one's
-    /// newest is a sample.
-    pub fn offer_newest(&mut self, changed: &RangeSet, hops: Option<Hops>, scene: &Scene<'_>) {
-        let stamp = self.stamp(scene);
+    /// Tells the groups that these parameters have a newer value, or another quality, by the broker's
+    /// own clock: each one's newest is a sample.
+    pub fn offer_newest(&mut self, changed: &RangeSet, scene: &Scene<'_>) {
+        let times = &scene.current.columns.times;
+        let newest = changed.indices().filter_map(|index| times.get(index as usize)).max();
+        let hops = Hops { published_ns: scene.now_ns, received_ns: scene.now_ns, skew_ns: 0 };
+        let origin = newest.map(|time_ns| Origin { time_ns: *time_ns, hops });
+        let stamp = Stamp { origin, ..self.stamp(scene) };
         for group in self.all.values_mut() {
-            group.offer_newest(changed, hops, &stamp, &mut self.tools);
+            group.offer_newest(changed, &stamp, &mut self.tools);
         }
     }
 

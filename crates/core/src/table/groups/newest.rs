@@ -1,11 +1,11 @@
 //! The newest values at a rate. Whoever is not ready is passed over and later gets one frame with
 //! everything that changed meanwhile: frames grow, they do not queue.
 
-use slipring_wire::frame::{Hops, RangeSet};
+use slipring_wire::frame::RangeSet;
 
 use super::Scene;
 use super::group::{Audience, Member, Tools, changed};
-use super::outlet::{Mark, Outlet, Stamp};
+use super::outlet::{Mark, Origin, Outlet, Stamp};
 use super::sent::Sent;
 use crate::table::{Current, Millis, Needs};
 
@@ -23,9 +23,9 @@ pub(super) struct Newest {
     looked: u64,
     /// Something else than a sample is to be sent.
     stirred: bool,
-    /// Of the newest publisher that contributed since the last frame, and before.
-    hops: Option<Hops>,
-    hops_before: Option<Hops>,
+    /// Of what came since the last frame, and before.
+    origin: Option<Origin>,
+    origin_before: Option<Origin>,
     pub sent: Option<Sent>,
 }
 
@@ -44,15 +44,15 @@ impl Newest {
             again_us: None,
             looked: 0,
             stirred: false,
-            hops: None,
-            hops_before: None,
+            origin: None,
+            origin_before: None,
             sent: needs.compares().then(|| Sent::new(chosen, needs)),
         }
     }
 
     /// Somebody contributed to the next frame.
-    pub fn note(&mut self, hops: Option<Hops>) {
-        self.hops = hops.or(self.hops);
+    pub fn note(&mut self, origin: Option<Origin>) {
+        self.origin = Origin::newer(self.origin, origin);
     }
 
     /// For the new one the newest values are what was sent last, so the others get them too.
@@ -149,9 +149,7 @@ impl Newest {
         };
         self.looked = scene.current.change();
         self.stirred = false;
-        if let Some(hops) = self.hops.take() {
-            self.hops_before = Some(hops);
-        }
+        self.origin_before = self.origin.take().or(self.origin_before);
     }
 
     /// Sends to those whose turn it is; those who are equally far share their packets.
@@ -164,7 +162,7 @@ impl Newest {
         stamp: &Stamp<'_>,
         tools: &mut Tools,
     ) {
-        let stamp = Stamp { hops: self.hops_before, ..*stamp };
+        let stamp = Stamp { origin: self.origin_before, ..*stamp };
         let mut left = turn.members;
         while let Some(first) = left.first() {
             let Member { since, ref owed, .. } = audience.members[*first];

@@ -49,13 +49,30 @@ pub(super) struct Outlet {
 #[derive(Clone, Copy)]
 pub(super) struct Stamp<'a> {
     pub table: u32,
-    pub hops: Option<Hops>,
+    pub origin: Option<Origin>,
     pub scene: Scene<'a>,
 }
 
 impl Stamp<'_> {
     fn header(&self) -> Header {
-        Header { table: self.table, sequence: 0, sent_ns: self.scene.now_ns, hops: self.hops }
+        let hops = self.origin.map(|origin| origin.hops);
+        Header { table: self.table, sequence: 0, sent_ns: self.scene.now_ns, hops }
+    }
+}
+
+/// Where the newest of some samples has been. A frame tells it of its newest sample, so that the age
+/// of that one is right whoever else contributed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Origin {
+    pub time_ns: i64,
+    pub hops: Hops,
+}
+
+impl Origin {
+    /// The one of the newer sample; of equally new ones the later.
+    pub fn newer(before: Option<Self>, now: Option<Self>) -> Option<Self> {
+        let is_older = |now: &Self| before.is_some_and(|before| before.time_ns > now.time_ns);
+        now.filter(|now| !is_older(now)).or(before)
     }
 }
 

@@ -172,21 +172,23 @@ fn has_moved(sent: &Cell<'_>, new: &Cell<'_>, deadband: Deadband) -> bool {
         Deadband::Absolute(band) => band.get(),
         Deadband::Percent(band) => band.get() / 100.0 * number(sent.kind, sent.bits).abs(),
     };
-    let by = distance(sent.kind, sent.bits, new.bits);
-    !(by <= width && by.is_finite())
+    is_beyond(sent.kind, sent.bits, new.bits, width)
 }
 
 fn number(kind: Kind, bits: u64) -> f64 {
     value_of(kind, bits).as_f64().unwrap_or(f64::NAN)
 }
 
-/// How far two numbers lie apart; whole ones exactly.
-#[expect(clippy::cast_precision_loss, reason = "what is rounded is the distance, not the numbers")]
+/// Whether two numbers lie further apart than this; of whole ones exactly, where floats are not.
+#[expect(clippy::cast_sign_loss, reason = "a width is not negative")]
 #[expect(clippy::cast_possible_wrap, reason = "the same bits")]
-fn distance(kind: Kind, sent: u64, new: u64) -> f64 {
+fn is_beyond(kind: Kind, sent: u64, new: u64, width: f64) -> bool {
     match kind {
-        Kind::U64 => sent.abs_diff(new) as f64,
-        Kind::I64 => (sent as i64).abs_diff(new as i64) as f64,
-        _ => (number(kind, sent) - number(kind, new)).abs(),
+        Kind::U64 => sent.abs_diff(new) > width as u64,
+        Kind::I64 => (sent as i64).abs_diff(new as i64) > width as u64,
+        _ => {
+            let by = (number(kind, sent) - number(kind, new)).abs();
+            !(by <= width && by.is_finite())
+        }
     }
 }
