@@ -123,12 +123,13 @@ class Parameters:
         while True:
             try:
                 await work()
-                return None
             except NoAnswer as error:
                 log.warning("%s; it is asked again", error)
+                continue
             except SlipringError as error:
                 url = self.link.native.url
-                return log.warning("not everything is declared again at %s: %s", url, error)
+                log.warning("not everything is declared again at %s: %s", url, error)
+            return
 
     async def _hear_refusals(self) -> None:
         async with self._hearing:
