@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.outside.brokers import start_slipring
-from tests.outside.conftest import Runs
+from tests.outside.conftest import TIMEOUT_S, Runs
 from tests.outside.sequences import Sequence, sequences
 from tests.outside.suite_lists import SUITES, SuiteList
 
@@ -16,6 +16,7 @@ OTHERWISE = SuiteList.read("mosquitto_sequences").left_out
 """Patterns of the sequences that Slipring answers otherwise."""
 
 
+@pytest.mark.timeout(TIMEOUT_S + 60)
 @pytest.mark.parametrize("test", LISTED.run)
 def test_slipring_passes(test: str, runs: Runs) -> None:
     assert runs.outcome(test) == ""

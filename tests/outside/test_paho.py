@@ -2,13 +2,14 @@
 
 import pytest
 
-from tests.outside.conftest import Runs
+from tests.outside.conftest import TIMEOUT_S, Runs
 from tests.outside.paho_run import names
 from tests.outside.suite_lists import SUITES, SuiteList
 
 LISTED = SuiteList.read("paho")
 
 
+@pytest.mark.timeout(TIMEOUT_S + 60)
 @pytest.mark.parametrize("test", LISTED.run)
 def test_slipring_passes(test: str, runs: Runs) -> None:
     assert runs.outcome(test) == ""
