@@ -15,8 +15,9 @@ LISTED = SuiteList.read("mosquitto")
 OTHERWISE = SuiteList.read("mosquitto_sequences").left_out
 """Patterns of the sequences that Slipring answers otherwise."""
 
+pytestmark = pytest.mark.timeout(TIMEOUT_S + 60)
 
-@pytest.mark.timeout(TIMEOUT_S + 60)
+
 @pytest.mark.parametrize("test", LISTED.run)
 def test_slipring_passes(test: str, runs: Runs) -> None:
     assert runs.outcome(test) == ""

@@ -8,8 +8,9 @@ from tests.outside.suite_lists import SUITES, SuiteList
 
 LISTED = SuiteList.read("paho")
 
+pytestmark = pytest.mark.timeout(TIMEOUT_S + 60)
 
-@pytest.mark.timeout(TIMEOUT_S + 60)
+
 @pytest.mark.parametrize("test", LISTED.run)
 def test_slipring_passes(test: str, runs: Runs) -> None:
     assert runs.outcome(test) == ""
