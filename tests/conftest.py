@@ -3,6 +3,7 @@
 pytest_plugins = [
     "tests.parallel",
     "tests.faults.telling",
+    "tests.unhurried",
     "tests.running_broker",
     "tests.limited_broker",
     "tests.configured_broker",

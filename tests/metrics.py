@@ -1,11 +1,10 @@
 """A broker's `/metrics`, read as a program reads them."""
 
+import time
 import urllib.request
 from typing import Self
 
-from tests.running_broker import RunningBroker
-
-READS_MAX = 5_000
+from tests.running_broker import PATIENCE_S, RunningBroker
 
 
 class Metrics(dict[str, float]):
@@ -14,7 +13,7 @@ class Metrics(dict[str, float]):
     @classmethod
     def of(cls, broker: RunningBroker) -> Self:
         """Read them now."""
-        with urllib.request.urlopen(f"{broker.console}/metrics", timeout=60) as answer:
+        with urllib.request.urlopen(f"{broker.console}/metrics", timeout=PATIENCE_S) as answer:
             lines = answer.read().decode().split("\n")
         samples = (line.rpartition(" ") for line in lines if line and not line.startswith("#"))
         return cls((name, float(value)) for name, _, value in samples)
@@ -22,12 +21,10 @@ class Metrics(dict[str, float]):
     @classmethod
     def when(cls, broker: RunningBroker, name: str, least: float) -> Self:
         """Read them until a sample has reached a value."""
-        read = cls.of(broker)
-        for _ in range(READS_MAX):
-            if read[name] >= least:
-                return read
-            read = cls.of(broker)
-        raise AssertionError(f"{name} is {read[name]}, not {least}")
+        given_up_s = time.monotonic() + PATIENCE_S
+        while (read := cls.of(broker))[name] < least:
+            assert time.monotonic() < given_up_s, f"{name} is {read[name]}, not {least}"
+        return read
 
     def reached(self, limit: str) -> float:
         """How often a limit was reached."""

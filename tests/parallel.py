@@ -10,15 +10,19 @@ import pytest
 
 PROCESSES_MAX = 8
 TOGETHER = {
+    "tests/demo/test_show.py": "spark",
     "tests/outside/": "outside",
     "tests/pipeline/": "spark",
     "tests/remote/test_spark.py": "spark",
     "tests/spark/": "spark",
+    "tests/walk/": "spark",
 }
-"""One batch of processes for both outside suites, and one Java for all that needs Spark."""
+"""One batch of processes for both outside suites, and one thing at a time for all that needs Spark:
+a Java for each process is heavy, and Spark gives its Python no more than 10 s to start.
+"""
 ALONE = ("tests/faults/test_kills.py",)
 """Files whose tests share nothing and last: each goes to whoever is free."""
-LONG = ("tests/faults/", "spark", "outside", "tests/benches/", "tests/walk/", "tests/demo/")
+LONG = ("spark", "tests/faults/", "outside", "tests/benches/", "tests/demo/")
 """What is begun first, so that nobody waits for it at the end."""
 
 

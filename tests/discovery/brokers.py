@@ -2,6 +2,7 @@
 
 import socket
 from pathlib import Path
+from uuid import uuid4
 
 from slipring.discovery.announcement import Announcement
 from slipring.discovery.place import Place
@@ -13,7 +14,7 @@ HERE = Place("here", "mqtt", "127.0.0.1", 1884)
 LOCAL = Place("local", "unix", "/run/slipring.sock")
 CONSOLE = Place("console", "http", "127.0.0.1", 8080)
 TOLD = Announcement(
-    "d38c10a1b8dd049dfabe05678a575c4f",
+    uuid4().hex,  # others on this machine may run the same tests
     "ground",
     "0.1.0",
     (MQTT, SECURE, HERE, LOCAL),

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from zeroconf import RecordUpdateListener, ServiceInfo, ServiceStateChange
@@ -49,7 +50,7 @@ async def test_what_a_broker_tells_is_found() -> None:
 
 
 async def test_brokers_of_the_same_name_are_two() -> None:
-    twin = replace(TOLD, id="f" * 32, places=(Place("mqtt", "mqtt", None, 1999),))
+    twin = replace(TOLD, id=uuid4().hex, places=(Place("mqtt", "mqtt", None, 1999),))
     async with (
         Advertisement(services(TOLD, LOOPBACK), LOOPBACK),
         Advertisement(services(twin, LOOPBACK), LOOPBACK),

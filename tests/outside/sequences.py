@@ -14,7 +14,7 @@ from tests.outside.canonical import PacketSocket
 from tests.packets import PINGREQ, PINGRESP, V5, V311, Version
 
 VERSIONS = {4: V311, 5: V5}
-ANSWER_S = 5
+ANSWER_S = 60
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.outside.brokers import start_slipring
-from tests.outside.conftest import Runs
+from tests.outside.conftest import TIMEOUT_S, Runs
 from tests.outside.sequences import Sequence, sequences
 from tests.outside.suite_lists import SUITES, SuiteList
 
@@ -14,6 +14,8 @@ FOLDER = SUITES / "mosquitto" / "test" / "broker"
 LISTED = SuiteList.read("mosquitto")
 OTHERWISE = SuiteList.read("mosquitto_sequences").left_out
 """Patterns of the sequences that Slipring answers otherwise."""
+
+pytestmark = pytest.mark.timeout(TIMEOUT_S + 60)
 
 
 @pytest.mark.parametrize("test", LISTED.run)

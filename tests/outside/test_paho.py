@@ -2,11 +2,13 @@
 
 import pytest
 
-from tests.outside.conftest import Runs
+from tests.outside.conftest import TIMEOUT_S, Runs
 from tests.outside.paho_run import names
 from tests.outside.suite_lists import SUITES, SuiteList
 
 LISTED = SuiteList.read("paho")
+
+pytestmark = pytest.mark.timeout(TIMEOUT_S + 60)
 
 
 @pytest.mark.parametrize("test", LISTED.run)

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,10 @@ def log_of(tmp_path: Path, config: str, *client_ids: str) -> list[dict[str, Any]
     file.write_text(f"[log]\nformat = 'json'\n{config}")
     running = RunningBroker.start(tmp_path / "data", "--config", str(file), "--console", "off")
     peers = [RawPeer(running.host, running.port) for _ in client_ids]
+    running.process.send_signal(signal.SIGSTOP)  # so that it finds all of them at once
     for peer, client_id in zip(peers, client_ids, strict=True):
         peer.send(peer.version.connect(client_id), peer.version.subscribe(1, "t"))
+    running.process.send_signal(signal.SIGCONT)
     for peer in peers:
         peer.packet()
         peer.packet()
