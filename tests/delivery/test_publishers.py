@@ -1,6 +1,5 @@
 """Who publishes a parameter: what a session declared stays its own while the session lives."""
 
-import json
 import threading
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 
 from slipring.native import encode_frame
-from tests.limited_broker import KEPT, Limited, LimitedBroker
+from tests.limited_broker import KEPT, Limited, LimitedBroker, ask
 from tests.metrics import Metrics
 from tests.mqtt_bytes import properties
 from tests.raw_mqtt import V5, Kind, Packet, RawPeer
@@ -17,16 +16,6 @@ FRAME = properties(content_type="application/vnd.slipring.frame")
 U8 = 2
 NOT_AUTHORIZED = 0x87
 ASKED_MAX = 5_000
-
-
-def ask(peer: RawPeer, topic: str, **body: object) -> dict[str, Any]:
-    """The broker's answer to a request."""
-    where = properties(response_topic="answer")
-    peer.send(V5.publish(f"$slipring/{topic}", json.dumps(body).encode(), properties=where))
-    while (packet := peer.packet()).topic != "answer":
-        pass
-    answer: dict[str, Any] = json.loads(packet.payload)
-    return answer
 
 
 def declare(peer: RawPeer, *names: str) -> dict[str, Any]:

@@ -61,6 +61,9 @@ pub struct Limits {
     pub values: usize,
     /// Parameters of the table; a further one is refused, with its whole declaration.
     pub parameters: usize,
+    /// Bytes of the newest values of all text and bytes parameters; a sample that would make more is
+    /// refused, with its frame (0x97).
+    pub parameter_bytes: usize,
     /// Streams; a further one is refused, with its whole declaration.
     pub streams: usize,
 }
@@ -95,6 +98,7 @@ impl Default for Limits {
             journal_requests: 256,
             values: 100_000,
             parameters: 200_000,
+            parameter_bytes: 64 << 20,
             streams: 1_000,
         }
     }
@@ -145,5 +149,6 @@ limits! {
     JournalRequests = "journal_requests";
     Values = "values";
     Parameters = "parameters";
+    ParameterBytes = "parameter_bytes";
     Streams = "streams";
 }

@@ -41,6 +41,7 @@ struct LimitsDict {
     journal_requests: usize,
     values: usize,
     parameters: usize,
+    parameter_bytes: usize,
     streams: usize,
 }
 
@@ -76,6 +77,7 @@ impl TryFrom<LimitsDict> for Limits {
             journal_requests: limits.journal_requests,
             values: limits.values,
             parameters: limits.parameters,
+            parameter_bytes: limits.parameter_bytes,
             streams: limits.streams,
         })
     }

@@ -6,11 +6,12 @@ use slipring_wire::Publish;
 use slipring_wire::frame::{self, FrameError, FrameView, Hops, Quality, RangeSet, Sample};
 
 use super::answer::told;
+use super::columns::is_text;
 use super::{
     Arrival, Asking, Change, Choice, Current, Desk, Event, First, Groups, LISTS, ListId, Lists,
     Names, Needs, Outcome, PlainError, Refusal, Registry, Request, Scene, Silence, plain_sample,
 };
-use crate::{Millis, TableRules};
+use crate::{Millis, Plan, TableRules};
 
 /// What a frame may hold.
 const FRAME_BOUNDS: frame::Bounds = frame::Bounds { samples_max: 4 << 20, raw_bytes_max: 64 << 20 };
@@ -62,6 +63,11 @@ pub enum SampleRefused {
         "a sample is {ahead_s} s ahead of the broker's clock, and table.future_s allows {most_s}"
     )]
     Future { ahead_s: i64, most_s: u32 },
+    #[error(
+        "the values of all text and bytes parameters would take more than {most} bytes \
+         (limits.parameter_bytes)"
+    )]
+    Full { most: usize },
     #[error("{name} is declared as {declared}: {why}")]
     Text { name: Box<str>, declared: &'static str, why: PlainError },
 }
@@ -104,11 +110,11 @@ impl Table {
         session: u64,
         payload: &[u8],
         at: Arrival,
-        rules: &TableRules,
+        plan: &Plan,
     ) -> Result<usize, SampleRefused> {
         let Self { registry, current, groups, scratch, .. } = self;
         let view = FrameView::decode(payload, scratch, &FRAME_BOUNDS)?;
-        check(registry, current, session, &view, at, rules)?;
+        check(registry, current, session, &view, at, plan)?;
         let skew_ns = view.header.hops.map_or(0, |hops| hops.skew_ns);
         let published_ns = view.header.sent_ns.saturating_add(skew_ns);
         let hops = Hops { published_ns, received_ns: at.now_ns, skew_ns };
@@ -143,17 +149,18 @@ impl Table {
         parameter: u32,
         message: &Publish<'_>,
         at: Arrival,
-        rules: &TableRules,
+        plan: &Plan,
     ) -> Result<(), SampleRefused> {
         let Some(entry) = self.registry.get(parameter) else { return Ok(()) };
-        let plain = plain_sample(entry, message.properties, message.payload, at.now_ns);
-        let plain = plain.map_err(|why| SampleRefused::Text {
+        let read = plain_sample(entry, message.properties, message.payload, at.now_ns);
+        let read = read.map_err(|why| SampleRefused::Text {
             name: (&*entry.name).into(),
             declared: entry.definition.kind.name(),
             why,
         })?;
-        check_time(plain.time_ns, at, rules)?;
-        self.current.set(&plain.of(parameter), at);
+        check_time(read.time_ns, at, &plan.table)?;
+        check_room(&self.current, self.current.growth_by(&read.of(parameter)), plan)?;
+        self.current.set(&read.of(parameter), at);
         let hops = Hops { published_ns: at.now_ns, received_ns: at.now_ns, skew_ns: 0 };
         let one: RangeSet = std::iter::once(parameter).collect();
         let Self { registry, current, groups, .. } = self;
@@ -272,7 +279,7 @@ fn check(
     session: u64,
     view: &FrameView<'_>,
     at: Arrival,
-    rules: &TableRules,
+    plan: &Plan,
 ) -> Result<(), SampleRefused> {
     let (given, ours) = (view.header.table, registry.id());
     if given != ours {
@@ -281,6 +288,7 @@ fn check(
     let name = |index| {
         registry.entries().known(index).map_or("(no parameter)", |entry| &entry.name).into()
     };
+    let mut text_bytes = 0;
     for run in view.runs() {
         registry
             .may_publish(session, run.ranges())
@@ -291,7 +299,21 @@ fn check(
             declared: registry.get(index).map_or("nothing", |entry| entry.definition.kind.name()),
             given: run.kind.name(),
         })?;
-        check_time(run.newest_ns(), at, rules)?;
+        check_time(run.newest_ns(), at, &plan.table)?;
+        text_bytes += if is_text(run.kind) { run.bytes().len() } else { 0 };
+    }
+    // Counted only where it might be too much.
+    if current.text_bytes() + text_bytes > plan.limits.parameter_bytes {
+        let growth = view.runs().map(|run| current.growth(&run)).sum();
+        check_room(current, growth, plan)?;
+    }
+    Ok(())
+}
+
+fn check_room(current: &Current, growth: usize, plan: &Plan) -> Result<(), SampleRefused> {
+    let most = plan.limits.parameter_bytes;
+    if growth > 0 && current.text_bytes() + growth > most {
+        return Err(SampleRefused::Full { most });
     }
     Ok(())
 }

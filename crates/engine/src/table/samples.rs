@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use slipring_core::Durability;
 use slipring_core::ledger::Record;
 use slipring_core::table::{Plain, SampleRefused, text};
+use slipring_core::{Durability, Limit};
 use slipring_wire::frame::{CONTENT_TYPE, Quality};
 use slipring_wire::{PropertyId, Publish, QoS, Reason};
 
@@ -39,6 +39,7 @@ pub(crate) fn is_frame(message: &Publish<'_>) -> bool {
 fn reason_of(refused: &SampleRefused) -> Reason {
     match refused {
         SampleRefused::NotDeclared { .. } => Reason::NotAuthorized,
+        SampleRefused::Full { .. } => Reason::QuotaExceeded,
         _ => Reason::PayloadFormatInvalid,
     }
 }
@@ -119,6 +120,9 @@ impl Feed {
 
     fn refuse(&mut self, broker: &Broker, refused: &SampleRefused) -> Reason {
         broker.table.counters.refused.fetch_add(1, Relaxed);
+        if matches!(refused, SampleRefused::Full { .. }) {
+            broker.reached.count(Limit::ParameterBytes);
+        }
         self.refusal = Some(refused.to_string());
         reason_of(refused)
     }
@@ -171,7 +175,7 @@ impl Broker {
         plain: &mut PlainSamples,
         post: &mut Post,
     ) -> Result<(), SampleRefused> {
-        let rules = self.plan.load().table;
+        let rules = self.plan.load();
         let asked = self.table.plain.load();
         let mut inner = self.table.lock();
         let at = self.arrival(receive_ns);
@@ -202,9 +206,9 @@ impl Broker {
         receive_ns: i64,
         post: &mut Post,
     ) -> Result<(), SampleRefused> {
-        let rules = self.plan.load().table;
+        let plan = self.plan.load();
         let mut inner = self.table.lock();
-        inner.table.take_text(parameter, message, self.arrival(receive_ns), &rules)?;
+        inner.table.take_text(parameter, message, self.arrival(receive_ns), &plan)?;
         self.sent_on(&mut inner, post);
         drop(inner);
         self.table.counters.samples.fetch_add(1, Relaxed);
