@@ -1,5 +1,6 @@
 """Brokers with small limits for tests, and peers that are let in."""
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -58,6 +59,16 @@ class LimitedBroker:
     def reached(self, limit: str) -> float:
         """How often a limit was reached so far."""
         return Metrics.of(self.running).reached(limit)
+
+
+def ask(peer: RawPeer, topic: str, **body: object) -> dict[str, Any]:
+    """The broker's answer to a request below `$slipring/`."""
+    where = properties(response_topic="answer")
+    peer.send(V5.publish(f"$slipring/{topic}", json.dumps(body).encode(), properties=where))
+    while (packet := peer.packet()).topic != "answer":
+        pass
+    answer: dict[str, Any] = json.loads(packet.payload)
+    return answer
 
 
 Limited: TypeAlias = Callable[..., LimitedBroker]

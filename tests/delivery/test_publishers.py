@@ -1,32 +1,24 @@
 """Who publishes a parameter: what a session declared stays its own while the session lives."""
 
-import json
 import threading
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from slipring.native import encode_frame
-from tests.limited_broker import KEPT, Limited, LimitedBroker
+from tests.limited_broker import KEPT, Limited, LimitedBroker, ask
 from tests.metrics import Metrics
 from tests.mqtt_bytes import properties
 from tests.raw_mqtt import V5, Kind, Packet, RawPeer
+from tests.running_broker import RunningBroker
 
 FRAME = properties(content_type="application/vnd.slipring.frame")
 U8 = 2
-NOT_AUTHORIZED = 0x87
+NO_SUBSCRIBER, NOT_AUTHORIZED, QUOTA = 0x10, 0x87, 0x97
 ASKED_MAX = 5_000
-
-
-def ask(peer: RawPeer, topic: str, **body: object) -> dict[str, Any]:
-    """The broker's answer to a request."""
-    where = properties(response_topic="answer")
-    peer.send(V5.publish(f"$slipring/{topic}", json.dumps(body).encode(), properties=where))
-    while (packet := peer.packet()).topic != "answer":
-        pass
-    answer: dict[str, Any] = json.loads(packet.payload)
-    return answer
 
 
 def declare(peer: RawPeer, *names: str) -> dict[str, Any]:
@@ -64,11 +56,11 @@ def when_stale(peer: RawPeer, name: str) -> dict[str, Any]:
 
 
 def when_expired(broker: LimitedBroker) -> None:
-    """Until nobody's session waits any more."""
+    """Until there is no session any more."""
     for _ in range(ASKED_MAX):
-        if Metrics.of(broker.running)["slipring_sessions_away"] == 0:
+        if Metrics.of(broker.running)["slipring_sessions"] == 0:
             return
-    raise AssertionError("a session still waits")
+    raise AssertionError("there still is a session")
 
 
 @pytest.mark.parametrize(("qos", "answer"), [(1, Kind.PUBACK), (2, Kind.PUBREC)])
@@ -106,7 +98,6 @@ def test_a_session_that_is_over_has_declared_nothing(limited: Limited) -> None:
         assert send_frame(publisher, payload, 1).reason == 0
         publisher.hang_up()
         if ending == "expiry":
-            Metrics.when(broker.running, "slipring_sessions_away", 1)
             when_expired(broker)
         again = broker.client(ending, clean=ending == "clean start", properties=KEPT)
         refused = send_frame(again, payload, 1)
@@ -114,6 +105,37 @@ def test_a_session_that_is_over_has_declared_nothing(limited: Limited) -> None:
         assert "has not declared it" in why(refused)
         again.send(V5.disconnect(properties=properties(session_expiry=0)))
         assert again.closed()
+
+
+def test_a_sample_in_the_same_batch_as_its_declaration_counts(limited: Limited) -> None:
+    broker = limited()
+    client = broker.client("client")
+    client.send(V5.publish("p", b"1"))
+    client.settle()
+    where = properties(response_topic="answer")
+    body = b'{"parameters": [{"name": "p", "type": "u8"}]}'
+    asked = V5.publish("$slipring/table/declare", body, properties=where)
+    client.send(asked, V5.publish("p", b"7"))
+    assert [packet.topic for packet in client.waiting()] == ["answer"]
+    assert value(client, "p")["value"] == 7
+
+
+def test_a_refused_sample_does_not_make_another_message_one(tmp_path: Path) -> None:
+    config, data = tmp_path / "broker.toml", tmp_path / "data"
+    config.write_text("[limits]\nretained_messages = 0\n")
+    for start in range(2):
+        with ExitStack() as stack:
+            running = RunningBroker.start(data, "--config", str(config))
+            stack.callback(running.stop)
+            broker = LimitedBroker(running, stack)
+            client = broker.client("client")
+            if start == 0:
+                declare(client, "p")
+                refused = V5.publish("p", b"5", qos=1, packet_id=1, retain=True)
+                client.send(refused, V5.publish("q", b"9", qos=1, packet_id=2))
+                assert [client.packet().reason for _ in range(2)] == [QUOTA, NO_SUBSCRIBER]
+            else:
+                assert ask(client, "table/values", names=["p"])["values"] == []
 
 
 def test_what_another_client_publishes_goes_only_by_force(limited: Limited) -> None:

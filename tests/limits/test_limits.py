@@ -2,7 +2,6 @@
 answer, and that is counted under the limit's key. A test is named after its key.
 """
 
-import json
 import sys
 from typing import Any
 
@@ -10,9 +9,11 @@ import httpx
 import pytest
 
 from slipring.control.limits import LimitsSection
-from tests.limited_broker import KEPT, Limited, LimitedBroker
+from slipring.native import encode_frame
+from tests.limited_broker import KEPT, Limited, LimitedBroker, ask
+from tests.metrics import Metrics
 from tests.mqtt_bytes import Pair, properties
-from tests.raw_mqtt import V5, V311, Kind, RawPeer, Version, Will
+from tests.raw_mqtt import V5, V311, Kind, Packet, RawPeer, Version, Will
 from tests.remote.asking import BUSY as ASK_AGAIN
 from tests.remote.asking import FINE, Asker
 from tests.running_broker import PATIENCE_S
@@ -20,6 +21,8 @@ from tests.running_broker import PATIENCE_S
 BUSY, ELSEWHERE, QUOTA = 0x89, 0x9C, 0x97
 TOO_LARGE, NO_CLIENT_ID, NO_TOPIC, NO_FILTER = 0x95, 0x85, 0x90, 0x8F
 ALIAS_INVALID, TOO_MANY = 0x94, 0x93
+TEXT = 12
+FRAME = properties(content_type="application/vnd.slipring.frame")
 POLICIES = {"qos0_full", "qos12_full"}
 """What happens at a limit; see test_slow_peers.py."""
 
@@ -399,11 +402,7 @@ def test_values_a_further_topic_is_carried_and_not_shown(
 
 def declare(peer: RawPeer, what: str, **body: object) -> dict[str, Any]:
     """The broker's answer to a declaration of parameters or streams."""
-    where = properties(response_topic="answer")
-    request = json.dumps(body).encode()
-    peer.send(V5.publish(f"$slipring/{what}/declare", request, properties=where))
-    answer: dict[str, Any] = json.loads(peer.packet().payload)
-    return answer
+    return ask(peer, f"{what}/declare", **body)
 
 
 def test_parameters_a_further_one_is_refused_with_its_whole_declaration(limited: Limited) -> None:
@@ -415,6 +414,48 @@ def test_parameters_a_further_one_is_refused_with_its_whole_declaration(limited:
     assert declare(writer, "table", parameters=rows[1:])["error"] == "full"
     assert broker.reached("parameters") == 1
     assert declare(writer, "table", parameters=rows[:2])["indices"] == [0, 1]
+
+
+def texts(table: int, *samples: tuple[int, str]) -> bytes:
+    """A frame with texts of these indices."""
+    rows = [(index, 1, 0, text) for index, text in samples]
+    return encode_frame([("samples", TEXT, rows)], table=table, sequence=0, sent_ns=0)
+
+
+def test_parameter_bytes_a_longer_text_is_refused_and_others_go_on(limited: Limited) -> None:
+    broker = limited(parameter_bytes=100)
+    writer, other, old = broker.client("writer"), broker.client("other"), broker.client("o", V311)
+    rows = [{"name": name, "type": "text"} for name in "ab"] + [{"name": "n", "type": "u8"}]
+    declared = declare(writer, "table", parameters=rows)
+    a, b, _ = declared["indices"]
+
+    def send(topic: str, payload: bytes, **options: Any) -> Packet:
+        writer.send(V5.publish(topic, payload, qos=1, packet_id=1, **options))
+        return writer.packet()
+
+    def send_frame(*samples: tuple[int, str]) -> Packet:
+        return send("frames", texts(declared["table"], *samples), properties=FRAME)
+
+    assert send_frame((a, "x" * 40), (b, "y" * 60)).reason == 0
+    assert broker.reached("parameter_bytes") == 0
+    refusals = [
+        send_frame((a, "x" * 41)),
+        send("b", b"y" * 61),
+        send_frame((a, "x"), (b, "y" * 61)),
+    ]
+    for refused in refusals:
+        assert refused.reason == QUOTA
+        assert "(limits.parameter_bytes)" in str(refused.properties["reason_string"][0])
+    old.send(V311.publish("b", b"y" * 61, qos=1, packet_id=1))
+    assert old.packet().kind is Kind.PUBACK, "it cannot be told, and is not sent away"
+    assert broker.reached("parameter_bytes") == 4
+    assert Metrics.of(broker.running)["slipring_table_value_bytes"] == 100
+    other.send(V5.publish("n", b"7", qos=1, packet_id=1))
+    assert other.packet().reason < QUOTA, "numbers have their place"
+    assert send_frame((b, "y" * 59)).reason == 0
+    assert send("a", b"x" * 41).reason < QUOTA
+    found = ask(writer, "table/values", names=["a", "b"])["values"]
+    assert [len(row["value"]) for row in found] == [41, 59]
 
 
 def test_streams_a_further_one_is_refused_with_its_whole_declaration(limited: Limited) -> None:

@@ -111,6 +111,9 @@ limits! {
     Values, values: usize = 100_000;
     /// Parameters of the table; a further one is refused, with its whole declaration.
     Parameters, parameters: usize = 200_000;
+    /// Bytes of the newest values of all text and bytes parameters; a sample that would make more is
+    /// refused, with its frame (0x97).
+    ParameterBytes, parameter_bytes: usize = 64 << 20;
     /// Streams; a further one is refused, with its whole declaration.
     Streams, streams: usize = 1_000;
 }

@@ -257,7 +257,7 @@ fn the_table_comes_back_with_its_values_which_are_stale_then() {
     assert_eq!(values(&ledger), expected, "the frame of another table means nothing");
     let restored = Ledger::restore(&snapshot(&ledger)).unwrap();
     assert_eq!(values(&restored), expected);
-    let current = restored.restored_values(0);
+    let current = restored.restored_values(0, usize::MAX);
     let at = current.get(196).unwrap();
     assert_eq!((at.value, at.time_ns, at.receive_ns), (ValueView::F64(2.5), 6, 7));
     assert_eq!((at.quality.status(), at.quality.reason()), (Status::Stale, Quality::RESTORED));

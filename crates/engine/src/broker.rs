@@ -96,7 +96,7 @@ impl Broker {
     ) -> Result<(Self, Option<(Receipt, Recovered)>), StartError> {
         let gates = Arc::new(Gates::default());
         let Some(folder) = journal else {
-            let tables = recovery::tables(None, &plan.table);
+            let tables = recovery::tables(None, &plan);
             return Ok((Self::new(plan, None, gates, tables), None));
         };
         let told = Arc::clone(&gates);
@@ -117,7 +117,7 @@ impl Broker {
     ) -> Result<(Self, Recovered), StartError> {
         journal.set_bytes_max(plan.journal_bytes_max);
         let state = history::read(&journal)?;
-        let tables = recovery::tables(Some(&state), &plan.table);
+        let tables = recovery::tables(Some(&state), &plan);
         let broker = Self::new(plan, Some(journal), gates, tables);
         broker.begin_upkeep(state.needed());
         let recovered = broker.recover(state);

@@ -98,9 +98,11 @@ impl Feed {
         if is_frame(message) {
             return self.publish_frame(broker, from, message);
         }
+        let mut sample_of = None;
         if self.paths.find(broker, from.key, message.topic).is_declared() {
-            if let Err(reason) = self.take_declared(broker, from, message) {
-                return reason;
+            match self.take_declared(broker, from, message) {
+                Ok(parameter) => sample_of = parameter,
+                Err(reason) => return reason,
             }
         }
         if message.retain {
@@ -137,6 +139,10 @@ impl Feed {
             }
         }
         if journaled {
+            if let Some(parameter) = sample_of {
+                let index = self.batch.len() as u32;
+                Record::Sampled { index, parameter }.encode(self.batch.records());
+            }
             self.write(from, message, level);
         }
         if message.qos > QoS::AtMostOnce {

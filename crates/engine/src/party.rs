@@ -176,10 +176,12 @@ impl Party {
         if let (true, Some(id)) = (reason.is_error() && qos == QoS::ExactlyOnce, id) {
             client.state().session.release(id);
         }
-        if is_refused_by_journal(reason) && self.conversation.version() == Version::V311 {
-            return Err(End::Closed(reason)); // it knows no other way to be refused
-        }
         match self.feed.refusal.take() {
+            None if is_refused_by_journal(reason)
+                && self.conversation.version() == Version::V311 =>
+            {
+                return Err(End::Closed(reason)); // it knows no other way to be refused
+            }
             None => self.conversation.acknowledge(qos, id, reason, &mut self.reply),
             Some(why) => {
                 self.conversation.refuse_publish(qos, id, reason, &why, &mut self.reply);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use slipring_core::ledger::{Kept, RetainedMessage};
 use slipring_core::streams::Streams;
 use slipring_core::table::{Current, Registry, Table};
-use slipring_core::{Message, Millis, Outgoing, Place, Session, Stored, TableRules};
+use slipring_core::{Message, Millis, Outgoing, Place, Plan, Session, Stored};
 use slipring_journal::Damage;
 
 use crate::broker::Broker;
@@ -40,22 +40,24 @@ pub struct Recovered {
 pub(crate) type Tables = (SharedTable, SharedStreams);
 
 /// The table and the streams that the journal knows, or new ones.
-pub(crate) fn tables(state: Option<&State>, rules: &TableRules) -> Tables {
+pub(crate) fn tables(state: Option<&State>, plan: &Plan) -> Tables {
     let catalog = state.map(|state| state.ledger.streams().clone()).unwrap_or_default();
     let run = RandomState::new().hash_one(1) as u32;
-    (SharedTable::new(table(state, rules)), SharedStreams::new(Streams::new(catalog, run)))
+    (SharedTable::new(table(state, plan)), SharedStreams::new(Streams::new(catalog, run)))
 }
 
 /// The table that the journal knows, or a new one.
-fn table(state: Option<&State>, rules: &TableRules) -> Table {
+fn table(state: Option<&State>, plan: &Plan) -> Table {
     let kept = state.and_then(|state| state.ledger.table());
     let registry = match kept {
         Some(entries) => Registry::restore(entries.clone()),
         // Indices of another table must not be taken for ours.
         None => Registry::new((RandomState::new().hash_one(0) as u32).max(1)),
     };
-    let current = state.map_or_else(Current::default, |state| state.ledger.restored_values(0));
-    Table::new(registry, current, rules)
+    let current = state.map_or_else(Current::default, |state| {
+        state.ledger.restored_values(0, plan.limits.parameter_bytes)
+    });
+    Table::new(registry, current, &plan.table)
 }
 
 impl Broker {

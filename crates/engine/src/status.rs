@@ -75,6 +75,8 @@ pub struct TableStatus {
     pub parameters: usize,
     /// Those whose newest value is stale.
     pub stale: usize,
+    /// Bytes of the newest values of text and bytes parameters.
+    pub value_bytes: usize,
     /// Selections that are served; equal ones are one.
     pub selections: usize,
     /// Frames taken.

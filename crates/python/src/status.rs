@@ -155,10 +155,12 @@ impl Status {
 }
 
 fn table_figures(table: TableStatus) -> BTreeMap<&'static str, u64> {
-    let TableStatus { parameters, stale, selections, frames, samples, refused } = table;
+    let TableStatus { parameters, stale, value_bytes, selections, frames, samples, refused } =
+        table;
     BTreeMap::from([
         ("parameters", parameters as u64),
         ("stale", stale as u64),
+        ("value_bytes", value_bytes as u64),
         ("selections", selections as u64),
         ("frames", frames),
         ("samples", samples),

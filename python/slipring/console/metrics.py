@@ -101,6 +101,7 @@ def _table(figures: Mapping[str, int]) -> Iterator[Family]:
     for name, meaning in (
         ("parameters", "Parameters in the table."),
         ("stale", "Parameters whose value is stale."),
+        ("value_bytes", "Bytes of the newest values of text and bytes parameters."),
         ("selections", "Selections that subscribers have."),
     ):
         yield f"slipring_table_{name}", "gauge", meaning, [({}, figures[name])]

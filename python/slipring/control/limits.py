@@ -183,6 +183,13 @@ class LimitsSection(Section):
         le=10_000_000,
         description="Parameters of the table; a declaration of further ones is refused as a whole.",
     )
+    parameter_bytes: int = Field(
+        64 * MIB,
+        ge=0,
+        le=64 * 1024 * MIB,
+        description="Bytes of the newest values of all text and bytes parameters; a sample that "
+        "would make more is refused, with its frame.",
+    )
     streams: int = Field(
         1_000,
         ge=0,

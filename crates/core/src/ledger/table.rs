@@ -143,14 +143,14 @@ impl KeptTable {
     }
 
     /// The values as they are after a restart: stale, until somebody publishes them.
-    fn restored(&self, arrival: Arrival) -> Current {
+    fn restored(&self, arrival: Arrival, text_bytes_max: usize) -> Current {
         let mut current = Current::default();
         let all: RangeSet = std::iter::once(0..self.entries.end()).collect();
         current.define(&all, &self.entries);
         let mut scratch = Vec::new();
         self.current.snapshot(&self.header(), FRAME_BYTES, |frame| {
             let frame = FrameView::decode(frame, &mut scratch, &BOUNDS).expect("our own frame");
-            frame.runs().for_each(|run| current.restore(&run, arrival));
+            frame.runs().for_each(|run| current.restore(&run, arrival, text_bytes_max));
         });
         current
     }
@@ -197,9 +197,10 @@ impl Ledger {
         &self.table.current
     }
 
-    /// The newest values for a broker that begins now: stale, until somebody publishes them.
-    pub fn restored_values(&self, now_ms: Millis) -> Current {
-        self.table.restored(Arrival { now_ms, now_ns: self.newest_ns })
+    /// The newest values for a broker that begins now: stale, until somebody publishes them. Of texts,
+    /// those that there is room for, the lowest indices first.
+    pub fn restored_values(&self, now_ms: Millis, text_bytes_max: usize) -> Current {
+        self.table.restored(Arrival { now_ms, now_ns: self.newest_ns }, text_bytes_max)
     }
 }
 

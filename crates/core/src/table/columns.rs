@@ -7,6 +7,8 @@ use std::ops::Range;
 
 use slipring_wire::frame::{Kind, Qualities, Quality, Sample, ValueView};
 
+/// Bytes that a text may have to spare, beyond its own length.
+const TEXT_SPARE: usize = 64;
 /// Places that share a newest change, so that a search steps over what is quiet.
 const BLOCK: usize = 64;
 
@@ -111,6 +113,10 @@ impl Columns {
         self.text_bytes = self.text_bytes - text.len() + bytes.len();
         text.clear();
         text.extend_from_slice(bytes);
+        // What was long once does not keep its memory.
+        if text.capacity() > 2 * bytes.len() + TEXT_SPARE {
+            text.shrink_to_fit();
+        }
     }
 
     /// Values that lie as in a run, of places that follow each other and have its kind; not for text
@@ -261,5 +267,23 @@ pub(super) fn value_of(kind: Kind, bits: u64) -> ValueView<'static> {
         Kind::F64 => ValueView::F64(f64::from_bits(bits)),
         Kind::Text => ValueView::Text(""),
         Kind::Bytes => ValueView::Bytes(&[]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_was_long_once_does_not_keep_its_memory() {
+        let mut columns = Columns::default();
+        columns.grow(1);
+        let long = vec![7; 1 << 20];
+        for text in [&long[..], &long[..3]] {
+            let cell = Cell { kind: Kind::Bytes, bits: 0, text, quality: 0, time_ns: 0 };
+            columns.set(0, &cell, 1);
+            assert_eq!((columns.text(0), columns.text_bytes()), (text, text.len()));
+        }
+        assert!(columns.texts[&0].capacity() < 1_000);
     }
 }

@@ -95,6 +95,26 @@ impl Current {
         self.columns.text_bytes()
     }
 
+    /// By how much the texts of a run are longer than those that they replace. What gets shorter does
+    /// not make up for it: there has to be room first.
+    pub fn growth(&self, run: &RunView<'_>) -> usize {
+        let mut growth = 0;
+        if is_text(run.kind) {
+            run.visit_newest(|sample| growth += self.growth_by(&sample));
+        }
+        growth
+    }
+
+    /// By how much a text is longer than the one that it replaces.
+    pub fn growth_by(&self, sample: &Sample<'_>) -> usize {
+        let new = Cell::of(sample).text.len();
+        if new == 0 {
+            0
+        } else {
+            new.saturating_sub(self.columns.text(sample.index as usize).len())
+        }
+    }
+
     /// The newest value of a parameter.
     pub fn get(&self, index: u32) -> Option<CurrentView<'_>> {
         let at = index as usize;
@@ -239,11 +259,13 @@ impl Current {
     }
 
     /// Takes a run of a snapshot over: stale, until somebody publishes it. Parameters that are of
-    /// another kind now are passed over.
-    pub fn restore(&mut self, run: &RunView<'_>, arrival: Arrival) {
+    /// another kind now are passed over, and so are texts for which there is no room.
+    pub fn restore(&mut self, run: &RunView<'_>, arrival: Arrival, text_bytes_max: usize) {
         let quality = Quality::new(Status::Stale, Quality::RESTORED);
         run.visit_newest(|sample| {
-            self.set(&Sample { quality, ..sample }, arrival);
+            if self.text_bytes() + self.growth_by(&sample) <= text_bytes_max {
+                self.set(&Sample { quality, ..sample }, arrival);
+            }
         });
     }
 }

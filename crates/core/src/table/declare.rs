@@ -128,13 +128,24 @@ impl Registry {
     ) -> Option<Problem> {
         let (mut live, mut bytes, mut end) = (self.len(), self.entries.bytes(), self.end());
         for (one, place) in asked.iter().zip(places) {
-            let is_new = matches!(place, Place::New(_));
-            if is_new || matches!(place, Place::Revived(_)) {
-                live += 1;
-                bytes += one.name.len() + one.definition.bytes();
-                end = end.saturating_add(u32::from(is_new));
+            let needed = one.definition.bytes();
+            match place {
+                Place::Known(_) => continue,
+                Place::Changed(index) => {
+                    let had = self.definition(*index).map_or(0, Definition::bytes);
+                    bytes = bytes - had + needed;
+                    if needed <= had {
+                        continue;
+                    }
+                }
+                Place::Revived(_) | Place::New(_) => {
+                    live += 1;
+                    bytes += one.name.len() + needed;
+                    end = end.saturating_add(u32::from(matches!(place, Place::New(_))));
+                }
             }
-            let what = if live > bounds.parameters {
+            let is_added = !matches!(place, Place::Changed(_));
+            let what = if is_added && live > bounds.parameters {
                 let (there, most) = (self.len(), bounds.parameters);
                 format!("the table has {there} parameters, and room for {most} (limits.parameters)")
             } else if bytes > bounds.bytes {

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use slipring_wire::Publish;
-use slipring_wire::frame::{self, FrameError, FrameView, Hops, Quality, RangeSet, Sample};
+use slipring_wire::frame::{self, FrameView, Hops, Quality, RangeSet, Sample};
 
 use super::answer::told;
+use super::refused::{check, check_room, check_time};
 use super::{
-    Aim, Arrival, Asking, Change, Choice, Current, Desk, Event, First, Groups, ListId, Lists, Names,
-    Needs, Outcome, PlainError, Refusal, Registry, Request, Scene, Silence, plain_sample,
+    Aim, Arrival, Asking, Change, Choice, Current, Desk, Event, First, Groups, ListId, Lists,
+    Names, Needs, Outcome, Refusal, Registry, Request, SampleRefused, Scene, Silence, plain_sample,
 };
-use crate::{Millis, TableRules};
+use crate::{Millis, Plan, TableRules};
 
 /// What a frame may hold.
 const FRAME_BOUNDS: frame::Bounds = frame::Bounds { samples_max: 4 << 20, raw_bytes_max: 64 << 20 };
@@ -43,28 +44,6 @@ pub struct Chosen<'a> {
 
 /// Shown a sample: its topic, itself, and what the table knows.
 pub type Seen<'a> = dyn FnMut(&Arc<str>, &Sample<'_>, &dyn Names) + 'a;
-
-/// Why samples were not taken.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages say it")]
-pub enum SampleRefused {
-    #[error("this is not a frame: {0}")]
-    Malformed(#[from] FrameError),
-    #[error(
-        "the frame is for table {given}, and the broker's is {ours}; declare the parameters again"
-    )]
-    OtherTable { given: u32, ours: u32 },
-    #[error("{name} has the index {index}, and this client has not declared it; declare it first")]
-    NotDeclared { index: u32, name: Box<str> },
-    #[error("{name} (index {index}) is declared as {declared}, and the frame has {given}")]
-    OtherKind { index: u32, name: Box<str>, declared: &'static str, given: &'static str },
-    #[error(
-        "a sample is {ahead_s} s ahead of the broker's clock, and table.future_s allows {most_s}"
-    )]
-    Future { ahead_s: i64, most_s: u32 },
-    #[error("{name} is declared as {declared}: {why}")]
-    Text { name: Box<str>, declared: &'static str, why: PlainError },
-}
 
 impl Table {
     /// A table with these parameters and values; nobody publishes yet.
@@ -109,11 +88,11 @@ impl Table {
         session: u64,
         payload: &[u8],
         at: Arrival,
-        rules: &TableRules,
+        plan: &Plan,
     ) -> Result<usize, SampleRefused> {
         let Self { registry, current, groups, scratch, .. } = self;
         let view = FrameView::decode(payload, scratch, &FRAME_BOUNDS)?;
-        check(registry, current, session, &view, at, rules)?;
+        check(registry, current, session, &view, at, plan)?;
         let skew_ns = view.header.hops.map_or(0, |hops| hops.skew_ns);
         let published_ns = view.header.sent_ns.saturating_add(skew_ns);
         let hops = Hops { published_ns, received_ns: at.now_ns, skew_ns };
@@ -148,17 +127,18 @@ impl Table {
         parameter: u32,
         message: &Publish<'_>,
         at: Arrival,
-        rules: &TableRules,
+        plan: &Plan,
     ) -> Result<(), SampleRefused> {
         let Some(entry) = self.registry.get(parameter) else { return Ok(()) };
-        let plain = plain_sample(entry, message.properties, message.payload, at.now_ns);
-        let plain = plain.map_err(|why| SampleRefused::Text {
+        let read = plain_sample(entry, message.properties, message.payload, at.now_ns);
+        let read = read.map_err(|why| SampleRefused::Text {
             name: (&*entry.name).into(),
             declared: entry.definition.kind.name(),
             why,
         })?;
-        check_time(plain.time_ns, at, rules)?;
-        self.current.set(&plain.of(parameter), at);
+        check_time(read.time_ns, at, &plan.table)?;
+        check_room(&self.current, self.current.growth_by(&read.of(parameter)), plan)?;
+        self.current.set(&read.of(parameter), at);
         let one: RangeSet = std::iter::once(parameter).collect();
         let Self { registry, current, groups, .. } = self;
         groups.offer_newest(&one, &scene(registry, current, at));
@@ -295,50 +275,4 @@ fn scene<'a>(registry: &'a Registry, current: &'a Current, at: Arrival) -> Scene
 /// The list that a filter names.
 fn list_of(filter: &str) -> Option<ListId> {
     Aim::parse(filter).and_then(Aim::list)
-}
-
-fn check(
-    registry: &Registry,
-    current: &Current,
-    session: u64,
-    view: &FrameView<'_>,
-    at: Arrival,
-    rules: &TableRules,
-) -> Result<(), SampleRefused> {
-    let (given, ours) = (view.header.table, registry.id());
-    if given != ours {
-        return Err(SampleRefused::OtherTable { given, ours });
-    }
-    let name = |index| {
-        registry.entries().known(index).map_or("(no parameter)", |entry| &entry.name).into()
-    };
-    for run in view.runs() {
-        registry
-            .may_publish(session, run.ranges())
-            .map_err(|index| SampleRefused::NotDeclared { index, name: name(index) })?;
-        current.check(&run).map_err(|index| SampleRefused::OtherKind {
-            index,
-            name: name(index),
-            declared: registry.get(index).map_or("nothing", |entry| entry.definition.kind.name()),
-            given: run.kind.name(),
-        })?;
-        check_time(run.newest_ns(), at, rules)?;
-    }
-    Ok(())
-}
-
-fn check_time(time_ns: i64, at: Arrival, rules: &TableRules) -> Result<(), SampleRefused> {
-    let ahead_s = time_ns.saturating_sub(at.now_ns) / 1_000_000_000;
-    if ahead_s > i64::from(rules.future_s) {
-        return Err(SampleRefused::Future { ahead_s, most_s: rules.future_s });
-    }
-    Ok(())
-}
-
-/// The JSON that tells a client that samples of it were refused.
-pub fn refusal_told(topic: &str, why: &str, count: u64) -> Vec<u8> {
-    let told = serde_json::json!({
-        "topic": topic, "error": "refused", "message": why, "count": count,
-    });
-    told.to_string().into_bytes()
 }

@@ -123,7 +123,7 @@ fn a_snapshot_in_frames_restores_every_value_as_stale() {
     for frame in &frames {
         let mut inflated = Vec::new();
         let view = FrameView::decode(frame, &mut inflated, &BOUNDS).unwrap();
-        view.runs().for_each(|run| restored.restore(&run, world.arrival()));
+        view.runs().for_each(|run| restored.restore(&run, world.arrival(), usize::MAX));
     }
     for sample in samples {
         let view = restored.get(sample.index).unwrap();
@@ -143,6 +143,6 @@ fn a_restored_value_of_another_kind_is_passed_over() {
     let mut inflated = Vec::new();
     let view = FrameView::decode(&frame, &mut inflated, &BOUNDS).unwrap();
     let arrival = other.arrival();
-    view.runs().for_each(|run| other.current.restore(&run, arrival));
+    view.runs().for_each(|run| other.current.restore(&run, arrival, usize::MAX));
     assert!(other.current.get(0).is_none());
 }

@@ -266,6 +266,25 @@ fn definitions_that_take_too_many_bytes_are_refused() {
 }
 
 #[test]
+fn a_longer_description_has_to_find_room_too() {
+    let bounds = Bounds { bytes: 1_000, ..Bounds::default() };
+    let mut table = Asked { bounds, ..Asked::default() };
+    let one = |bytes: usize| json!({"parameters": [{"name": "a", "type": "u8", "description": "d".repeat(bytes)}]});
+    for (bytes, refused) in [(100, None), (1_000, Some(Code::Full)), (100, None), (50, None)] {
+        assert_eq!(table.outcome(1, "declare", &one(bytes).to_string()).refused, refused);
+    }
+}
+
+#[test]
+fn what_is_there_can_be_declared_again_when_there_is_less_room_than_it_takes() {
+    let mut table = Asked::default();
+    table.declare(1, &[("a", "u8"), ("b", "u8")]);
+    table.bounds = Bounds { parameters: 1, bytes: 1, ..Bounds::default() };
+    assert_eq!(table.declare(1, &[("a", "u8"), ("b", "u8")]).refused, None);
+    assert_eq!(table.declare(1, &[("c", "u8")]).refused, Some(Code::Full));
+}
+
+#[test]
 fn an_answer_that_a_client_cannot_take_is_refused_before_anything_is_done() {
     let mut table = Asked { answer_bytes_max: 400, ..Asked::default() };
     let names: Vec<_> = (0..100).map(|number| format!("n{number}")).collect();

@@ -96,6 +96,7 @@ impl SharedTable {
         TableStatus {
             parameters: inner.table.registry.len(),
             stale: inner.table.current.stale(),
+            value_bytes: inner.table.current.text_bytes(),
             selections: inner.table.selections(),
             frames: frames.load(Ordering::Relaxed),
             samples: samples.load(Ordering::Relaxed),

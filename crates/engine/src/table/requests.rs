@@ -53,6 +53,8 @@ pub(crate) fn ask(asked: &Asked<'_>, name: &str, feed: &mut Feed, reply: &mut Ve
     let (is_written, gate) = (inner.unwritten.is_empty(), inner.gate);
     drop(inner);
     drop(streams);
+    // What the client sends next in the same batch is a sample already.
+    feed.paths.check(broker);
     if name == "declare" && outcome.refused.is_none() {
         asked.link.publishes();
     }

@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use slipring_core::Durability;
 use slipring_core::ledger::Record;
 use slipring_core::table::{Plain, SampleRefused, text};
+use slipring_core::{Durability, Limit};
 use slipring_wire::frame::{CONTENT_TYPE, Quality};
 use slipring_wire::{PropertyId, Publish, QoS, Reason};
 
@@ -39,6 +39,7 @@ pub(crate) fn is_frame(message: &Publish<'_>) -> bool {
 fn reason_of(refused: &SampleRefused) -> Reason {
     match refused {
         SampleRefused::NotDeclared { .. } => Reason::NotAuthorized,
+        SampleRefused::Full { .. } => Reason::QuotaExceeded,
         _ => Reason::PayloadFormatInvalid,
     }
 }
@@ -68,9 +69,7 @@ impl Feed {
         );
         let reason = match taken {
             Ok(()) => {
-                self.keep_samples(from, message, level, journaled, |index| Record::Framed {
-                    index,
-                });
+                self.keep_frame(from, message, level, journaled);
                 self.send_plain(broker, from, &mut plain);
                 Reason::Success
             }
@@ -80,18 +79,21 @@ impl Feed {
         reason
     }
 
-    /// A message on a topic that was declared is a sample of a parameter or a chunk of a stream.
+    /// A message on a topic that was declared is a sample of a parameter, which is returned, or a chunk
+    /// of a stream.
     pub fn take_declared(
         &mut self,
         broker: &Broker,
         from: Publisher<'_>,
         message: &Publish<'_>,
-    ) -> Result<(), Reason> {
+    ) -> Result<Option<u32>, Reason> {
         let route = self.paths.find(broker, from.key, message.topic);
         match (route.parameter, route.stream) {
-            (Some(parameter), _) => self.take_sample(broker, from, message, parameter),
-            (None, Some(_)) => self.take_chunk(broker, from, message),
-            (None, None) => Ok(()),
+            (Some(parameter), _) => {
+                self.take_sample(broker, from, message, parameter).map(|()| Some(parameter))
+            }
+            (None, Some(_)) => self.take_chunk(broker, from, message).map(|()| None),
+            (None, None) => Ok(None),
         }
     }
 
@@ -104,35 +106,31 @@ impl Feed {
         parameter: u32,
     ) -> Result<(), Reason> {
         let route = self.paths.find(broker, from.key, message.topic);
-        let (level, journaled) = (route.level_of(message.qos), route.journaled);
-        if let Some(reason) = broker.gates.refusal(level) {
+        if let Some(reason) = broker.gates.refusal(route.level_of(message.qos)) {
             return Err(reason);
         }
         let taken = broker.take_sample(parameter, message, self.receive_ns, &mut self.post);
-        taken.map_err(|refused| self.refuse(broker, &refused))?;
-        if journaled {
-            Record::Sampled { index: self.batch.len() as u32, parameter }
-                .encode(self.batch.records());
-        }
-        Ok(())
+        taken.map_err(|refused| self.refuse(broker, &refused))
     }
 
     fn refuse(&mut self, broker: &Broker, refused: &SampleRefused) -> Reason {
         broker.table.counters.refused.fetch_add(1, Relaxed);
+        if matches!(refused, SampleRefused::Full { .. }) {
+            broker.reached.count(Limit::ParameterBytes);
+        }
         self.refusal = Some(refused.to_string());
         reason_of(refused)
     }
 
-    fn keep_samples<'r>(
+    fn keep_frame(
         &mut self,
         from: Publisher<'_>,
         message: &Publish<'_>,
         level: Durability,
         journaled: bool,
-        record: impl FnOnce(u32) -> Record<'r>,
     ) {
         if journaled {
-            record(self.batch.len() as u32).encode(self.batch.records());
+            Record::Framed { index: self.batch.len() as u32 }.encode(self.batch.records());
             self.write(from, message, level);
         }
         if message.qos > QoS::AtMostOnce {
@@ -171,7 +169,7 @@ impl Broker {
         plain: &mut PlainSamples,
         post: &mut Post,
     ) -> Result<(), SampleRefused> {
-        let rules = self.plan.load().table;
+        let rules = self.plan.load();
         let asked = self.table.plain.load();
         let mut inner = self.table.lock();
         let at = self.arrival(receive_ns);
@@ -202,9 +200,9 @@ impl Broker {
         receive_ns: i64,
         post: &mut Post,
     ) -> Result<(), SampleRefused> {
-        let rules = self.plan.load().table;
+        let plan = self.plan.load();
         let mut inner = self.table.lock();
-        inner.table.take_text(parameter, message, self.arrival(receive_ns), &rules)?;
+        inner.table.take_text(parameter, message, self.arrival(receive_ns), &plan)?;
         self.sent_on(&mut inner, post);
         drop(inner);
         self.table.counters.samples.fetch_add(1, Relaxed);

@@ -1,0 +1,106 @@
+//! What samples have to keep to before they are taken, and the words for those that do not.
+
+use slipring_wire::frame::{FrameError, FrameView};
+
+use super::columns::is_text;
+use super::{Arrival, Current, PlainError, Registry};
+use crate::{Plan, TableRules};
+
+/// Why samples were not taken.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say it")]
+pub enum SampleRefused {
+    #[error("this is not a frame: {0}")]
+    Malformed(#[from] FrameError),
+    #[error(
+        "the frame is for table {given}, and the broker's is {ours}; declare the parameters again"
+    )]
+    OtherTable { given: u32, ours: u32 },
+    #[error("{name} has the index {index}, and this client has not declared it; declare it first")]
+    NotDeclared { index: u32, name: Box<str> },
+    #[error("{name} (index {index}) is declared as {declared}, and the frame has {given}")]
+    OtherKind { index: u32, name: Box<str>, declared: &'static str, given: &'static str },
+    #[error(
+        "a sample is {ahead_s} s ahead of the broker's clock, and table.future_s allows {most_s}"
+    )]
+    Future { ahead_s: i64, most_s: u32 },
+    #[error(
+        "the values of all text and bytes parameters would take more than {most} bytes \
+         (limits.parameter_bytes)"
+    )]
+    Full { most: usize },
+    #[error("{name} is declared as {declared}: {why}")]
+    Text { name: Box<str>, declared: &'static str, why: PlainError },
+}
+
+/// Whether a frame may be taken as a whole.
+pub(super) fn check(
+    registry: &Registry,
+    current: &Current,
+    session: u64,
+    view: &FrameView<'_>,
+    at: Arrival,
+    plan: &Plan,
+) -> Result<(), SampleRefused> {
+    let (given, ours) = (view.header.table, registry.id());
+    if given != ours {
+        return Err(SampleRefused::OtherTable { given, ours });
+    }
+    let name = |index| {
+        registry.entries().known(index).map_or("(no parameter)", |entry| &entry.name).into()
+    };
+    let mut text_bytes = 0;
+    for run in view.runs() {
+        registry
+            .may_publish(session, run.ranges())
+            .map_err(|index| SampleRefused::NotDeclared { index, name: name(index) })?;
+        current.check(&run).map_err(|index| SampleRefused::OtherKind {
+            index,
+            name: name(index),
+            declared: registry.get(index).map_or("nothing", |entry| entry.definition.kind.name()),
+            given: run.kind.name(),
+        })?;
+        check_time(run.newest_ns(), at, &plan.table)?;
+        text_bytes += if is_text(run.kind) { run.bytes().len() } else { 0 };
+    }
+    // Counted only where it might be too much.
+    if current.text_bytes() + text_bytes > plan.limits.parameter_bytes {
+        let growth = view.runs().map(|run| current.growth(&run)).sum();
+        check_room(current, growth, plan)?;
+    }
+    Ok(())
+}
+
+/// Whether the values of text and bytes may grow so much.
+pub(super) fn check_room(
+    current: &Current,
+    growth: usize,
+    plan: &Plan,
+) -> Result<(), SampleRefused> {
+    let most = plan.limits.parameter_bytes;
+    if growth > 0 && current.text_bytes() + growth > most {
+        return Err(SampleRefused::Full { most });
+    }
+    Ok(())
+}
+
+/// Whether a time is not too far ahead.
+pub(super) fn check_time(
+    time_ns: i64,
+    at: Arrival,
+    rules: &TableRules,
+) -> Result<(), SampleRefused> {
+    let ahead_s = time_ns.saturating_sub(at.now_ns) / 1_000_000_000;
+    if ahead_s > i64::from(rules.future_s) {
+        return Err(SampleRefused::Future { ahead_s, most_s: rules.future_s });
+    }
+    Ok(())
+}
+
+/// The JSON that tells a client that samples of it were refused.
+pub fn refusal_told(topic: &str, why: &str, count: u64) -> Vec<u8> {
+    let told = serde_json::json!({
+        "topic": topic, "error": "refused", "message": why, "count": count,
+    });
+    told.to_string().into_bytes()
+}
