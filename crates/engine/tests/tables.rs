@@ -184,7 +184,7 @@ fn flood(engine: &Engine, publisher: &mut Talk, more: u64) {
     let enough = dropped() + more;
     while dropped() < enough.max(1) {
         for _ in 0..16 {
-            publisher.publish("flood", &[0; 32 << 10]);
+            publisher.publish("flood", &vec![0; 32 << 10]);
         }
         ask(publisher, "table/find", r#"{"names": []}"#);
     }

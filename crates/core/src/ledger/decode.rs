@@ -258,8 +258,7 @@ fn read_list(cursor: &mut Cursor<'_>) -> Result<RangeSet, What> {
             return Err("two ranges of a list touch");
         }
         let start = end.checked_add(gap);
-        let last = start.and_then(|start| start.checked_add(more));
-        let after = last.and_then(|last| last.checked_add(1));
+        let after = start.and_then(|start| start.checked_add(more)?.checked_add(1));
         let (Some(start), Some(after)) = (start, after) else {
             return Err("a list has parameters that cannot be");
         };

@@ -180,9 +180,9 @@ impl Table {
     /// A session that a journal knows has this list, unless it is of another table.
     pub fn hold_again(&mut self, session: u64, filter: &str, list: &RangeSet) {
         let table = self.registry.id();
-        if list_of(filter) == Some(ListId::of(table, list)) {
-            let kept = self.lists.put(table, list.clone());
-            kept.map(|id| self.lists.hold(id, session, filter)).ok();
+        let is_ours = list_of(filter) == Some(ListId::of(table, list));
+        if is_ours && self.lists.put(table, list.clone()).is_ok() {
+            self.hold(session, filter);
         }
     }
 
@@ -242,8 +242,7 @@ impl Table {
         at: Arrival,
         send: &mut dyn FnMut(u64, &[u8], u32),
     ) -> bool {
-        let Self { registry, current, groups, .. } = self;
-        groups.mend(session, room, &scene(registry, current, at), send)
+        self.groups.mend(session, room, &scene(&self.registry, &self.current, at), send)
     }
 
     /// How many selections are served; equal ones are one.
@@ -263,8 +262,7 @@ impl Table {
         ready: &mut dyn FnMut(u64) -> bool,
         send: &mut dyn FnMut(u64, &[u8], u32),
     ) {
-        let Self { registry, current, groups, .. } = self;
-        groups.tick(&scene(registry, current, at), ready, send);
+        self.groups.tick(&scene(&self.registry, &self.current, at), ready, send);
     }
 }
 

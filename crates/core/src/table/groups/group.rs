@@ -225,24 +225,23 @@ impl Group {
         self.members[at].missing = missing.difference(&some);
         let is_all = self.members[at].missing.is_empty();
         let mut audience = Audience { members: &mut self.members, send };
-        let sent = match &mut self.flow {
+        let compared = match &mut self.flow {
             Flow::Every(every) => {
                 every.hand_over(at, &mut audience, &self.outlet, stamp);
                 every.sent.as_mut()
             }
             Flow::Newest(newest) => newest.sent.as_mut(),
         };
-        match sent {
-            Some(sent) => {
-                let places = sent.places(&some);
-                tools.write(sent.columns(), &self.outlet, stamp, |add| {
-                    places.into_iter().for_each(|(span, index)| add(span, index));
-                });
-            }
-            None => {
-                let columns = &stamp.scene.current.columns;
-                tools.write(columns, &self.outlet, stamp, |add| changed(columns, &some, 0, add));
-            }
+        if let Some(known) = compared {
+            let places = known.places(&some);
+            tools.write(known.columns(), &self.outlet, stamp, |add| {
+                for (span, index) in places {
+                    add(span, index);
+                }
+            });
+        } else {
+            let columns = &stamp.scene.current.columns;
+            tools.write(columns, &self.outlet, stamp, |add| changed(columns, &some, 0, add));
         }
         audience.give(at, &mut tools.packets, Mark::default());
         tools.lost += tools.packets.clear();
