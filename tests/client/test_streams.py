@@ -162,6 +162,28 @@ async def test_a_writer_that_lost_its_connection_declares_again(table_url: str, 
         assert [one.payload for one in await some(chunks, 2)] == [b"before", b"after"]
 
 
+async def test_a_stream_that_is_refused_does_not_keep_others_from_being_declared_again(
+    table_url: str, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with (
+        slipring.connect(table_url) as other,
+        other.subscribe("$slipring/streams/changes") as changes,
+        relay_to(table_url) as relay,
+        slipring.connect(relay.url) as bus,
+    ):
+        names = [f"{name}/{number}" for number in range(4)]
+        for one in names:
+            await bus.declare_stream(one, media=PCM)
+        async with relay.held():
+            relay.cut()
+            while (await other.streams(f"{name}/#"))[0].live:
+                pass
+            await other.declare_stream(names[0], media="video/h264")
+        live = [await told(changes, "live") for _ in names]
+        assert sorted(live) == [[one] for one in names]
+        assert "another client publishes it as video/h264" in caplog.text
+
+
 async def test_definitions_survive_a_restart_and_buffers_do_not(
     broker_of_its_own: TableBroker,
 ) -> None:
