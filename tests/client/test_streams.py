@@ -240,6 +240,18 @@ async def test_a_slow_reader_sees_the_gap_and_it_is_counted(configured: Configur
     assert counted == lost
 
 
+async def test_a_small_outbox_makes_a_reader_wait_and_does_not_end_it(limited: Limited) -> None:
+    broker = limited(outbox_bytes=4096, qos0_full="disconnect")
+    url = broker.running.url
+    async with slipring.connect(url) as bus, slipring.connect(url, reconnect_s=0) as other:
+        writer = await bus.declare_stream("eye", media="video/raw", qos=1)
+        for size in (1_500, 1_500, 1_500, 5_000, 1_500, 1_500):
+            await writer.write(bytes(size))
+        async with other.stream("eye") as chunks:
+            found = await some(chunks, 5)
+    assert [(one.sequence, one.lost) for one in found] == [(0, 0), (1, 0), (2, 0), (4, 1), (5, 0)]
+
+
 async def test_streams_a_further_one_is_refused_and_counted(limited: Limited) -> None:
     broker = limited(streams=1)
     async with slipring.connect(broker.running.url) as bus:
