@@ -13,14 +13,26 @@ class Relay:
         self.url = ""
         self.connections = 0
         self._writers: set[asyncio.StreamWriter] = set()
+        self._carries = asyncio.Event()
+        self._carries.set()
 
     def cut(self) -> None:
         """Ends every connection that is carried now, with what is under way."""
         for writer in self._writers:
             writer.transport.abort()
 
+    @asynccontextmanager
+    async def held(self) -> AsyncIterator[None]:
+        """New connections wait meanwhile."""
+        self._carries.clear()
+        try:
+            yield
+        finally:
+            self._carries.set()
+
     async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        await self._carries.wait()
         try:
             far_reader, far_writer = await asyncio.open_connection(*self.target)
         except OSError:

@@ -24,9 +24,9 @@ async def test_an_unknown_host_is_named() -> None:
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("wss://broker", "wss:// is not supported yet"),
+        ("wss://broker/a b", "not a path"),
         ("mqtt://me:secret@broker", "no user name in it"),
-        ("ws://broker", "ws:// is not supported yet"),
+        ("ws://me:secret@broker", "no user name in it"),
         ("http://broker", "not an MQTT address"),
         ("broker:1883", "no scheme"),
         ("mqtt://broker:x", "not a port"),

@@ -36,6 +36,18 @@ key = "{folder}/broker.key"
 client_ca = "{folder}/ca.pem"
 
 [[listener]]
+name = "web"
+listen = "127.0.0.1:0"
+websocket = true
+
+[[listener]]
+name = "secure-web"
+listen = "127.0.0.1:0"
+websocket = true
+certificate = "{folder}/broker.pem"
+key = "{folder}/broker.key"
+
+[[listener]]
 name = "local"
 listen = "unix:{folder}/mqtt.sock"
 """
@@ -48,6 +60,8 @@ class Secured:
     plain: str
     secure: str
     mutual: str
+    web: str
+    secure_web: str
     local: str
     papers: Path
 
@@ -66,6 +80,8 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
         plain=running.url,
         secure=f"mqtts://localhost:{port_of(running.further['secure'])}",
         mutual=f"mqtts://localhost:{port_of(running.further['mutual'])}",
+        web=f"ws://{running.further['web']}/mqtt",
+        secure_web=f"wss://localhost:{port_of(running.further['secure-web'])}/any/path",
         local=running.further["local"],
         papers=folder,
     )
@@ -79,13 +95,13 @@ async def echo(bus: slipring.Bus, payload: bytes) -> bytes:
         return (await anext(messages)).payload
 
 
-@pytest.mark.parametrize("transport", ["plain", "secure", "local"])
+@pytest.mark.parametrize("transport", ["plain", "secure", "web", "secure_web", "local"])
 @pytest.mark.parametrize("password", ["pencil", b"pencil"])
 async def test_a_user_with_a_password_is_let_in_by_every_transport(
     secured: Secured, transport: str, password: str | bytes
 ) -> None:
     url = getattr(secured, transport)
-    tls = secured.tls() if transport == "secure" else None
+    tls = secured.tls() if transport.startswith("secure") else None
     async with slipring.connect(url, user="gripen", password=password, tls=tls) as bus:
         assert bus.url == url
         payload = os.urandom(3_000_000)
@@ -111,6 +127,11 @@ async def test_a_client_that_proves_nothing_is_told_what_is_missing(
 async def test_a_broker_nobody_vouches_for_is_not_trusted(secured: Secured) -> None:
     with pytest.raises(slipring.ConnectError, match=r"not trusted.*authority.*\(ca\)"):
         await slipring.connect(secured.secure)
+
+
+async def test_a_websocket_nobody_vouches_for_is_not_trusted(secured: Secured) -> None:
+    with pytest.raises(slipring.ConnectError, match=r"not trusted.*authority.*\(ca\)"):
+        await slipring.connect(secured.secure_web)
 
 
 async def test_a_certificate_for_another_name_is_refused(secured: Secured) -> None:

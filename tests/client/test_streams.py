@@ -165,6 +165,28 @@ async def test_a_writer_that_lost_its_connection_declares_again(table_url: str, 
         assert [one.payload for one in await some(chunks, 2)] == [b"before", b"after"]
 
 
+async def test_a_stream_that_is_refused_does_not_keep_others_from_being_declared_again(
+    table_url: str, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with (
+        slipring.connect(table_url) as other,
+        other.subscribe("$slipring/streams/changes") as changes,
+        relay_to(table_url) as relay,
+        slipring.connect(relay.url) as bus,
+    ):
+        names = [f"{name}/{number}" for number in range(4)]
+        for one in names:
+            await bus.declare_stream(one, media=PCM)
+        async with relay.held():
+            relay.cut()
+            while (await other.streams(f"{name}/#"))[0].live:
+                pass
+            await other.declare_stream(names[0], media="video/h264")
+        live = [await told(changes, "live") for _ in names]
+        assert sorted(live) == [[one] for one in names]
+        assert "another client publishes it as video/h264" in caplog.text
+
+
 async def test_definitions_survive_a_restart_and_buffers_do_not(
     broker_of_its_own: TableBroker,
 ) -> None:
@@ -219,6 +241,18 @@ async def test_a_slow_reader_sees_the_gap_and_it_is_counted(configured: Configur
         line = broker.line("it does not keep up")
         counted += int(re.findall(r"(\d+) messages?: ", line)[0])
     assert counted == lost
+
+
+async def test_a_small_outbox_makes_a_reader_wait_and_does_not_end_it(limited: Limited) -> None:
+    broker = limited(outbox_bytes=4096, qos0_full="disconnect")
+    url = broker.running.url
+    async with slipring.connect(url) as bus, slipring.connect(url, reconnect_s=0) as other:
+        writer = await bus.declare_stream("eye", media="video/raw", qos=1)
+        for size in (1_500, 1_500, 1_500, 5_000, 1_500, 1_500):
+            await writer.write(bytes(size))
+        async with other.stream("eye") as chunks:
+            found = await some(chunks, 5)
+    assert [(one.sequence, one.lost) for one in found] == [(0, 0), (1, 0), (2, 0), (4, 1), (5, 0)]
 
 
 async def test_streams_a_further_one_is_refused_and_counted(limited: Limited) -> None:

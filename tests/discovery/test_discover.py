@@ -116,7 +116,10 @@ listen = "unix:{tmp_path}/s"
     running = started("first", more=listeners)
     [broker] = await found(port, "first")
     web, local = running.further["web"], running.further["local"]
-    assert broker.urls == (running.url, f"ws://{web}", local)
+    assert broker.urls == (running.url, f"ws://{web}/mqtt", local)
+    for url in broker.urls:
+        async with slipring.connect(url) as bus:
+            assert await bus.ping() > 0
 
 
 def run(*arguments: str) -> tuple[int, str, str]:

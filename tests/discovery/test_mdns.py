@@ -49,6 +49,34 @@ async def test_what_a_broker_tells_is_found() -> None:
     assert secure.urls == ("mqtts://10.0.0.7:8883",)
 
 
+async def test_listeners_for_websocket_are_told_with_the_path_to_ask_for() -> None:
+    web = (Place("web", "ws", None, 9001), Place("browsers", "wss", "10.0.0.7", 9443))
+    told = services(replace(TOLD, places=web), LOOPBACK)
+    assert [info.type for info in told] == ["_mqtt-ws._tcp.local.", "_mqtt-wss._tcp.local."]
+    assert [info.decoded_properties["path"] for info in told] == ["/mqtt", "/mqtt"]
+    async with Advertisement(told, LOOPBACK):
+        plain, secure = await search(2)
+    assert plain.urls == ("ws://127.0.0.1:9001/mqtt",)
+    assert secure.urls == ("wss://10.0.0.7:9443/mqtt",)
+
+
+@pytest.mark.parametrize(
+    ("path", "asked"),
+    [("/ws", "/ws"), ("ws", "/mqtt"), ("/a b", "/mqtt"), ("/a\r\nX: y", "/mqtt"), (None, "/mqtt")],
+)
+def test_the_path_of_another_makers_websocket_is_taken_if_it_is_one(
+    path: str | None, asked: str
+) -> None:
+    kind = TYPES["ws"]
+    properties = {} if path is None else {"path": path}
+    info = ServiceInfo(
+        kind, f"lab.{kind}", port=9001, parsed_addresses=["10.0.0.5"], properties=properties
+    )
+    found = read(info)
+    assert found
+    assert found.urls == (f"ws://10.0.0.5:9001{asked}",)
+
+
 async def test_brokers_of_the_same_name_are_two() -> None:
     twin = replace(TOLD, id=uuid4().hex, places=(Place("mqtt", "mqtt", None, 1999),))
     async with (
@@ -165,10 +193,11 @@ def test_a_service_without_a_usable_address_is_none() -> None:
 
 def test_a_broker_found_both_ways_is_one() -> None:
     by_mdns = FoundBroker("ground", ("mqtt://10.0.0.7:1883",), "d3", found_by=("mdns",))
-    near = ("unix:/s", "mqtt://10.0.0.7:1883", "mqtt://127.0.0.1:1883")
+    near = ("unix:/s", "ws://127.0.0.1:9001/mqtt", "mqtt://10.0.0.7:1883", "mqtt://127.0.0.1:1883")
     by_udp = FoundBroker("ground", near, "d3", "0.1", 5.0, found_by=("udp",))
     [one] = merged([by_mdns, by_udp])
-    assert one.urls == ("mqtt://127.0.0.1:1883", "mqtt://10.0.0.7:1883", "unix:/s")
+    tcp = ("mqtt://127.0.0.1:1883", "mqtt://10.0.0.7:1883")
+    assert one.urls == (*tcp, "ws://127.0.0.1:9001/mqtt", "unix:/s")
     assert (one.version, one.uptime_s, one.found_by) == ("0.1", 5.0, ("mdns", "udp"))
     assert one.url == "mqtt://127.0.0.1:1883"
 

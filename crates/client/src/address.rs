@@ -1,14 +1,19 @@
-//! Where a broker is: `mqtt://host:port`, `mqtts://host:port` or `unix:/path`. Parses only; never
-//! resolves a name.
+//! Where a broker is: `mqtt://host:port`, `mqtts://host:port`, `ws://host:port/path`,
+//! `wss://host:port/path` or `unix:/path`. Parses only; never resolves a name.
 
 use std::path::{Path, PathBuf};
 
-/// The ports of MQTT over TCP, and over TLS (IANA).
+/// The ports of MQTT over TCP, and over TLS (IANA); of WebSocket, and over TLS (RFC 6455 3).
 const PORT: u16 = 1883;
 const PORT_TLS: u16 = 8883;
+const PORT_WEB: u16 = 80;
+const PORT_WEB_TLS: u16 = 443;
+/// What a WebSocket asks for where the address does not say it.
+const PATH: &str = "/mqtt";
 
 /// How to write an address, for the end of an error.
-const FORMS: &str = "write mqtt://host:port, mqtts://host:port or unix:/path";
+const FORMS: &str =
+    "write mqtt://host:port, mqtts://host:port, ws://host:port, wss://host:port or unix:/path";
 
 /// A broker's address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +22,15 @@ pub enum Address {
     Tcp(Place),
     /// Over TLS.
     Tls(Place),
+    /// Over WebSocket.
+    WebSocket {
+        /// Where.
+        place: Place,
+        /// What is asked for there, with its `/`.
+        path: String,
+        /// Whether it is over TLS.
+        secure: bool,
+    },
     /// Over a socket of this machine.
     Unix(PathBuf),
 }
@@ -36,9 +50,6 @@ pub enum AddressError {
     /// No `scheme://`.
     #[error("{0:?} has no scheme; {FORMS}")]
     NoScheme(String),
-    /// A transport that is planned.
-    #[error("{0}:// is not supported yet; {FORMS}")]
-    NotYet(String),
     /// A scheme that is not MQTT.
     #[error("{0}:// is not an MQTT address; {FORMS}")]
     NotMqtt(String),
@@ -48,6 +59,9 @@ pub enum AddressError {
     /// A path after the port.
     #[error("an MQTT address has no path, but this one has {0:?}; {FORMS}")]
     Path(String),
+    /// A path that cannot be asked for.
+    #[error("{0:?} is not a path; write its characters as in a browser's address, without #")]
+    NoPath(String),
     /// No host name.
     #[error("{0:?} names no host; {FORMS}")]
     NoHost(String),
@@ -69,9 +83,10 @@ impl std::str::FromStr for Address {
         let (scheme, rest) =
             url.split_once("://").ok_or_else(|| AddressError::NoScheme(url.to_owned()))?;
         match scheme.to_ascii_lowercase().as_str() {
-            "mqtt" => Ok(Self::Tcp(place(url, rest, PORT)?)),
-            "mqtts" => Ok(Self::Tls(place(url, rest, PORT_TLS)?)),
-            "ws" | "wss" => Err(AddressError::NotYet(scheme.to_owned())),
+            "mqtt" => Ok(Self::Tcp(bare_place(url, rest, PORT)?)),
+            "mqtts" => Ok(Self::Tls(bare_place(url, rest, PORT_TLS)?)),
+            "ws" => websocket(url, rest, false),
+            "wss" => websocket(url, rest, true),
             _ => Err(AddressError::NotMqtt(scheme.to_owned())),
         }
     }
@@ -86,12 +101,30 @@ fn socket(path: &str) -> Result<Address, AddressError> {
     Ok(Address::Unix(Path::new(path).to_owned()))
 }
 
-fn place(url: &str, rest: &str, port: u16) -> Result<Place, AddressError> {
+fn websocket(url: &str, rest: &str, secure: bool) -> Result<Address, AddressError> {
+    let (place, path) = place(url, rest, if secure { PORT_WEB_TLS } else { PORT_WEB })?;
+    let path = match path {
+        "" => PATH.to_owned(),
+        path if path.starts_with('/') => path.to_owned(),
+        query => format!("{PATH}{query}"),
+    };
+    if path.contains('#') || !path.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(AddressError::NoPath(path));
+    }
+    Ok(Address::WebSocket { place, path, secure })
+}
+
+fn bare_place(url: &str, rest: &str, port: u16) -> Result<Place, AddressError> {
+    match place(url, rest, port)? {
+        (place, "" | "/") => Ok(place),
+        (_, path) => Err(AddressError::Path(path.to_owned())),
+    }
+}
+
+/// A host and a port, and what follows them.
+fn place<'a>(url: &str, rest: &'a str, port: u16) -> Result<(Place, &'a str), AddressError> {
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
-    if !matches!(path, "" | "/") {
-        return Err(AddressError::Path(path.to_owned()));
-    }
     if authority.contains('@') {
         return Err(AddressError::User);
     }
@@ -99,7 +132,7 @@ fn place(url: &str, rest: &str, port: u16) -> Result<Place, AddressError> {
     if host.is_empty() {
         return Err(AddressError::NoHost(url.to_owned()));
     }
-    Ok(Place { host: host.to_owned(), port })
+    Ok((Place { host: host.to_owned(), port }, path))
 }
 
 /// Splits `host`, `host:port`, `[v6]` and `[v6]:port`.
@@ -141,6 +174,9 @@ impl std::fmt::Display for Address {
         match self {
             Self::Tcp(place) => write!(f, "mqtt://{place}"),
             Self::Tls(place) => write!(f, "mqtts://{place}"),
+            Self::WebSocket { place, path, secure } => {
+                write!(f, "{}://{place}{path}", if *secure { "wss" } else { "ws" })
+            }
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
         }
     }
@@ -159,6 +195,11 @@ mod tests {
             ("mqtt://[fe80::1]:99", "mqtt://[fe80::1]:99"),
             ("mqtts://broker", "mqtts://broker:8883"),
             ("mqtts://broker:1883", "mqtts://broker:1883"),
+            ("ws://broker", "ws://broker:80/mqtt"),
+            ("WSS://broker", "wss://broker:443/mqtt"),
+            ("ws://[::1]:9001/", "ws://[::1]:9001/"),
+            ("wss://broker:9443/a/b?c=d", "wss://broker:9443/a/b?c=d"),
+            ("ws://broker?c=d", "ws://broker:80/mqtt?c=d"),
             ("unix:/run/slipring.sock", "unix:/run/slipring.sock"),
             ("unix:///run/slipring.sock", "unix:/run/slipring.sock"),
             ("unix:here.sock", "unix:here.sock"),
@@ -171,8 +212,11 @@ mod tests {
     fn what_is_not_an_address_is_refused_with_the_reason() {
         for (url, words) in [
             ("localhost:1883", "no scheme"),
-            ("wss://a", "not supported yet"),
-            ("ws://a", "not supported yet"),
+            ("ws://a/b#c", "not a path"),
+            ("ws://a/b c", "not a path"),
+            ("ws://a/b\r\nX: y", "not a path"),
+            ("wss://me:pw@a", "user name"),
+            ("ws://:9001/mqtt", "no host"),
             ("http://a", "not an MQTT address"),
             ("mqtt://:1883", "no host"),
             ("mqtt://a:0", "not a port"),

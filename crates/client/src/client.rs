@@ -267,7 +267,7 @@ impl Client {
 
 fn trust(address: &Address, files: Option<TlsFiles>) -> Result<Option<Trust>, TlsError> {
     match (address, files) {
-        (Address::Tls(place), files) => {
+        (Address::Tls(place) | Address::WebSocket { place, secure: true, .. }, files) => {
             Trust::read(&files.unwrap_or_default(), &place.host).map(Some)
         }
         (_, None) => Ok(None),

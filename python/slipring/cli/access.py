@@ -31,7 +31,7 @@ class Access:
     """How to reach a broker, as given on the command line."""
 
     url: Annotated[
-        str, typer.Option(help="The broker: mqtt://host:port, mqtts://host:port or unix:/path.")
+        str, typer.Option(help="The broker: mqtt://host:port, mqtts:, ws:, wss: or unix:/path.")
     ] = URL
     user: Annotated[str | None, typer.Option(envvar="SLIPRING_USER", help="Your user name.")] = None
     password_file: Annotated[
@@ -82,7 +82,7 @@ class Access:
         if (self.cert is None) != (self.key is None):
             raise typer.BadParameter("give --cert and --key together")
         files = (self.ca, self.cert, self.server_name)
-        if not any(files) and not self.url.startswith("mqtts:"):
+        if not any(files) and not self.url.startswith(("mqtts:", "wss:")):
             return None
         return Tls(ca=self.ca, certificate=self.cert, key=self.key, server_name=self.server_name)
 

@@ -30,8 +30,11 @@ def connect(  # noqa: PLR0913 (every option has its name at the call)
 ) -> "Connecting":
     """Opens a connection to a broker, for `async with` or `await`.
 
-    The address is `mqtt://host:port`, `mqtts://host:port` (TLS) or `unix:/path`. Without a client
-    id the broker gives one. `session_expiry_s` is how long the broker keeps the session without a
+    The address is `mqtt://host:port`, `mqtts://host:port` (TLS), `ws://host:port/path` and
+    `wss://host:port/path` (WebSocket; the path is `/mqtt` if there is none) or `unix:/path`.
+    Without a client id the broker gives one.
+
+    `session_expiry_s` is how long the broker keeps the session without a
     connection; above 0 an earlier session with the same client id goes on, except with
     `clean_start`. A connection that is lost is made again for `reconnect_s`; 0 is never.
     `keep_alive_s` is the silence after which the broker is asked for a

@@ -37,7 +37,7 @@ class Streams:
         found, start = list[Stream](), 0
         while True:
             answer = await self.asking.ask("list", {"filter": chosen, "from": start})
-            found += [Stream(**row) for row in answer["streams"]]
+            found += [Stream.of(row) for row in answer["streams"]]
             if answer["next"] is None:
                 return found
             start = answer["next"]
@@ -59,11 +59,15 @@ class Streams:
                 await self._again()
 
     async def _again(self) -> None:
-        try:
-            for writer in list(self._writers):
+        """Declares all again; one that is refused does not keep the others from it."""
+        for writer in list(self._writers):
+            try:
                 await writer.declare()
-        except SlipringError as error:
-            log.warning("not all streams are declared again at %s: %s", self.link.native.url, error)
+            except SlipringError as error:
+                url = self.link.native.url
+                log.warning(
+                    "the stream %s is not declared again at %s: %s", writer.name, url, error
+                )
 
 
 class StreamWriter:

@@ -9,7 +9,7 @@ Path = str | PathLike[str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tls:
-    """For `slipring.connect("mqtts://...", tls=...)`; the files are PEM.
+    """For `slipring.connect("mqtts://...", tls=...)`, or `wss://`; the files are PEM.
 
     Without any of it, the broker's certificate must be signed by an authority this system trusts.
     """

@@ -47,6 +47,7 @@ def places(listeners: Sequence[ListenerSection], addresses: Iterable[str]) -> tu
     return tuple(
         Place.at(one.name, _scheme(one), address)
         for one, address in zip(listeners, addresses, strict=True)
+        if not address.startswith("unix:") or _scheme(one) == "mqtt"  # others have no URL
     )
 
 

@@ -5,6 +5,7 @@ An answer is read as what a stranger wrote: all of it is checked, or none of it 
 
 import json
 import math
+from bisect import bisect
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -43,10 +44,12 @@ class Announcement:
 
 def encode(told: Announcement, nonce: str | None = None) -> bytes:
     """Write one answer; listeners for which there is no room are left out, and counted."""
-    kept = len(told.places)
-    while len(answer := _answer(told, nonce, kept)) > ANSWER_BYTES_MAX and kept:
-        kept -= 1
-    return answer
+    whole = _answer(told, nonce, len(told.places))
+    if len(whole) <= ANSWER_BYTES_MAX:
+        return whole
+    counts = range(1, len(told.places))
+    kept = bisect(counts, ANSWER_BYTES_MAX, key=lambda count: len(_answer(told, nonce, count)))
+    return _answer(told, nonce, kept)
 
 
 def decode(datagram: bytes, nonce: str, source: str) -> FoundBroker | None:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from slipring.discovery.place import is_loopback
 
-SPOKEN = ("mqtt://", "mqtts://", "unix:")
-"""What `slipring.connect` speaks."""
+LATER = ("ws", "unix:")
+"""What comes after MQTT over TCP and TLS: more work for the same, or this machine's alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class FoundBroker:
 
     name: str
     urls: tuple[str, ...]
-    """Where it listens, those on this machine first; at least one."""
+    """Where it listens, at least one. `slipring.connect` takes each of them."""
     id: str | None = None
     """Tells brokers apart; None for a broker that is not Slipring's."""
     version: str | None = None
@@ -29,8 +29,8 @@ class FoundBroker:
 
     @property
     def url(self) -> str:
-        """The first address that `slipring.connect` speaks."""
-        return next((url for url in self.urls if url.startswith(SPOKEN)), self.urls[0])
+        """The first of them: on this machine before on others, TCP and TLS before the others."""
+        return self.urls[0]
 
 
 def merged(found: Iterable[FoundBroker]) -> list[FoundBroker]:
@@ -56,10 +56,14 @@ def _both(first: FoundBroker, again: FoundBroker) -> FoundBroker:
 
 
 def _near_first(urls: tuple[str, ...]) -> tuple[str, ...]:
-    """Addresses of this machine before the same machine's others; Unix sockets last."""
-    return tuple(sorted(urls, key=lambda url: (url.startswith("unix:"), not _is_near(url))))
+    """Addresses of this machine before the same machine's others; TCP, WebSocket, Unix sockets."""
+    return tuple(sorted(urls, key=lambda url: (_kind(url), not _is_near(url))))
+
+
+def _kind(url: str) -> int:
+    return next((place for place, scheme in enumerate(LATER, 1) if url.startswith(scheme)), 0)
 
 
 def _is_near(url: str) -> bool:
-    host = url.partition("://")[2].rpartition(":")[0]
+    host = url.partition("://")[2].partition("/")[0].rpartition(":")[0]
     return is_loopback(host.strip("[]"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 
 from slipring.discovery.announcement import TEXT_CHARACTERS_MAX, Announcement
 from slipring.discovery.found import FoundBroker
-from slipring.discovery.place import Place
+from slipring.discovery.place import WEBSOCKET, WEBSOCKET_PATH, Place, is_path
 
 if TYPE_CHECKING:
     from zeroconf import InterfaceChoice, ServiceInfo, ServiceStateChange, Zeroconf
@@ -16,8 +16,13 @@ if TYPE_CHECKING:
 
     Interfaces: TypeAlias = Sequence[str] | InterfaceChoice
 
-TYPES = {"mqtt": "_mqtt._tcp.local.", "mqtts": "_secure-mqtt._tcp.local."}
-"""The registered types of services, by what is spoken there."""
+TYPES = {
+    "mqtt": "_mqtt._tcp.local.",
+    "mqtts": "_secure-mqtt._tcp.local.",
+    "ws": "_mqtt-ws._tcp.local.",
+    "wss": "_mqtt-wss._tcp.local.",
+}
+"""Types of services, by what is spoken there: registered ones, and what others use too."""
 SUBTYPE = "_slipring._sub."
 """Before a type: only brokers of this kind."""
 LABEL_BYTES_MAX = 63
@@ -37,7 +42,7 @@ def services(told: Announcement, addresses: Iterable[str]) -> "list[ServiceInfo]
             f"{_label(told, place)}.{TYPES[place.scheme]}",
             port=place.port,
             parsed_addresses=_addresses(place, everywhere),
-            properties=_properties(told),
+            properties=_properties(told, place),
             server=f"slipring-{told.id[:12]}-{place.name}.local.",
         )
         for place in told.for_others().places
@@ -51,7 +56,7 @@ def _addresses(place: Place, everywhere: list[str]) -> list[str]:
     return [place.host]
 
 
-def _properties(told: Announcement) -> dict[str, str]:
+def _properties(told: Announcement, place: Place) -> dict[str, str]:
     facts = {
         "txtvers": "1",
         "id": told.id,
@@ -59,6 +64,7 @@ def _properties(told: Announcement) -> dict[str, str]:
         "version": told.version,
         "table": "" if told.table is None else str(told.table),
         "console": _console(told.for_others().console),
+        "path": place.path if place.scheme in WEBSOCKET else "",
     }
     return {key: _cut(text, TEXT_BYTES_MAX) for key, text in facts.items() if text}
 
@@ -188,10 +194,11 @@ def read(info: "ServiceInfo | AsyncServiceInfo") -> FoundBroker | None:
     if scheme is None or not info.port or not hosts:
         return None
     texts = {key: text for key, text in info.decoded_properties.items() if text}
-    table = texts.get("table", "")
+    table, path = texts.get("table", ""), texts.get("path", "")
+    path = path if is_path(path) else WEBSOCKET_PATH
     return FoundBroker(
         name=(texts.get("name") or info.get_name())[:TEXT_CHARACTERS_MAX],
-        urls=tuple(Place("", scheme, host, info.port).url(host) for host in hosts),
+        urls=tuple(Place("", scheme, host, info.port, path).url(host) for host in hosts),
         id=texts.get("id"),
         version=texts.get("version"),
         table=int(table) if table.isdecimal() and len(table) <= 10 else None,

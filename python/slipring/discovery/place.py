@@ -6,6 +6,9 @@ from typing import Any, Self
 
 UNIX = "unix"
 SCHEMES = ("mqtt", "mqtts", "ws", "wss", UNIX, "http")
+WEBSOCKET = ("ws", "wss")
+WEBSOCKET_PATH = "/mqtt"
+"""Where MQTT is usually asked for; a broker of this kind takes any path."""
 HOST_CHARACTERS_MAX = 255
 PATH_CHARACTERS_MAX = 1024
 ANY_IPV4, ANY_IPV6 = "0.0.0.0", "::"  # noqa: S104 (nothing is bound here)
@@ -20,6 +23,8 @@ class Place:
     host: str | None = None
     """None where the address that told of it will do; the path of a Unix socket."""
     port: int = 0
+    path: str = WEBSOCKET_PATH
+    """What a WebSocket asks for; others ask for nothing."""
 
     @classmethod
     def at(cls, name: str, scheme: str, address: str) -> Self:
@@ -74,7 +79,8 @@ class Place:
         if self.scheme == UNIX:
             return f"{UNIX}:{self.host}"
         host = source if self.host is None or self.is_everywhere else self.host
-        return f"{self.scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
+        path = self.path if self.scheme in WEBSOCKET else ""
+        return f"{self.scheme}://{f'[{host}]' if ':' in host else host}:{self.port}{path}"
 
 
 def is_loopback(host: str) -> bool:
@@ -83,6 +89,13 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def is_path(path: str) -> bool:
+    """Whether a WebSocket can ask for it: nothing that could end the line or the path."""
+    if not path.startswith("/") or len(path) > PATH_CHARACTERS_MAX or not path.isascii():
+        return False
+    return path.isprintable() and not any(letter in path for letter in ' ?#\\"<>')
 
 
 def _is_host(host: object) -> bool:

@@ -1,8 +1,9 @@
 """A stream as the broker knows it, and a chunk of one. Never does I/O."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,11 @@ class Stream:
     """How much has come since the broker started."""
     received_ns: int | None = None
     """When the broker received the last chunk; None before the first one."""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        """From what a broker tells; a newer one may tell more."""
+        return cls(**{one.name: row[one.name] for one in fields(cls) if one.name in row})
 
 
 class Chunk(NamedTuple):

@@ -11,7 +11,7 @@ from slipring.native import JournalReader, RemoteJournal, commit_consumer
 USER = "SLIPRING_USER"
 PASSWORD = "SLIPRING_PASSWORD"  # noqa: S105 (the name of a variable)
 
-SCHEMES = ("mqtt://", "mqtts://", "unix:")
+SCHEMES = ("mqtt://", "mqtts://", "ws://", "wss://", "unix:")
 """How the address of a broker begins."""
 
 # For connecting and for each answer; and how long to try again when the connection is lost.
@@ -50,8 +50,8 @@ class Folder:
 class Broker:
     """A broker that lets this user read its journal over the network.
 
-    The address is `mqtt://host:port`, `mqtts://host:port` or `unix:/path`; the files are PEM, and
-    are read by each process that reads the journal.
+    The address is one that `slipring.connect` takes; the files are PEM, and are read by each
+    process that reads the journal.
     """
 
     url: str

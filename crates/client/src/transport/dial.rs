@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tokio::net::{TcpStream, UnixStream, lookup_host};
 
-use super::failure::handshake_loss;
+use super::failure::{handshake_loss, loss_of};
 use super::{Duplex, Trust};
 use crate::address::Place;
 use crate::{Address, Loss};
@@ -17,12 +17,27 @@ pub(crate) async fn dial(
 ) -> Result<Box<dyn Duplex>, Loss> {
     match address {
         Address::Unix(path) => Ok(Box::new(open_socket(path).await?)),
-        Address::Tcp(place) | Address::Tls(place) => {
-            let stream = dial_tcp(place).await?;
-            let Some(trust) = trust else { return Ok(Box::new(stream)) };
-            let secured = trust.connector.connect(trust.name.clone(), stream).await;
-            Ok(Box::new(secured.map_err(|error| handshake_loss(&error))?))
+        Address::Tcp(place) | Address::Tls(place) => dial_place(place, trust).await,
+        Address::WebSocket { place, path, .. } => {
+            let stream = dial_place(place, trust).await?;
+            let opened = slipring_websocket::open(stream, &place.to_string(), path).await;
+            Ok(Box::new(opened.map_err(|error| opening_loss(&error))?))
         }
+    }
+}
+
+async fn dial_place(place: &Place, trust: Option<&Trust>) -> Result<Box<dyn Duplex>, Loss> {
+    let stream = dial_tcp(place).await?;
+    let Some(trust) = trust else { return Ok(Box::new(stream)) };
+    let secured = trust.connector.connect(trust.name.clone(), stream).await;
+    Ok(Box::new(secured.map_err(|error| handshake_loss(&error))?))
+}
+
+/// What is not a WebSocket may be one later; TLS tells of a client's certificate only now.
+fn opening_loss(error: &io::Error) -> Loss {
+    match loss_of(error) {
+        Loss::Network { what } => Loss::Unreachable { what },
+        loss => loss,
     }
 }
 

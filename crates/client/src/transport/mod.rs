@@ -1,4 +1,5 @@
-//! A connection of bytes to a broker: TCP, TLS over it, or a Unix socket. Knows nothing of MQTT.
+//! A connection of bytes to a broker: TCP, TLS over it, a WebSocket over either, or a Unix socket. Knows
+//! nothing of MQTT.
 
 mod dial;
 mod failure;

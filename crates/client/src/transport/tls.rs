@@ -47,7 +47,7 @@ pub enum TlsError {
     #[error("{0:?} is not a name that a certificate can hold; give one as server name")]
     Name(String),
     /// TLS was asked for where there is none.
-    #[error("TLS was asked for, but {0} is without; write mqtts://host:port")]
+    #[error("TLS was asked for, but {0} is without; write mqtts://host:port or wss://host:port")]
     NotTls(String),
 }
 

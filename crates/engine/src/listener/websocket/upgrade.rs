@@ -3,10 +3,10 @@
 use std::io::{Error, ErrorKind, Result};
 
 use data_encoding::BASE64;
+use slipring_websocket::{SUBPROTOCOL, WebSocket, proof};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::origin::Origins;
-use super::stream::WebSocket;
 
 /// Bytes of a request with its headers.
 const REQUEST_MAX: usize = 8 << 10;
@@ -16,10 +16,6 @@ const REQUEST_STEP: usize = 1 << 10;
 const HEADERS_MAX: usize = 64;
 /// Bytes that a refused client may still send, so that it gets to read why.
 const LINGER_BYTES_MAX: u64 = 64 << 10;
-/// What the key is hashed with (RFC 6455 1.3).
-const SALT: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-/// The subprotocol (MQTT-6.0.0-3).
-const SUBPROTOCOL: &str = "mqtt";
 
 /// Why a request is not answered with a WebSocket.
 #[derive(Debug, PartialEq, Eq)]
@@ -57,7 +53,7 @@ where
         Ok((answer, early)) => {
             stream.write_all(answer.as_bytes()).await?;
             stream.flush().await?;
-            Ok(WebSocket::new(stream, early, message_bytes_max))
+            Ok(WebSocket::server(stream, early, message_bytes_max))
         }
         Err(refused) => Err(refuse(stream, refused).await),
     }
@@ -165,14 +161,6 @@ impl<'a> Headers<'a> {
         }
         Ok(false)
     }
-}
-
-/// What proves that the request was understood.
-fn proof(key: &str) -> String {
-    let mut salted = key.as_bytes().to_vec();
-    salted.extend_from_slice(SALT);
-    let hash = ring::digest::digest(&ring::digest::SHA1_FOR_LEGACY_USE_ONLY, &salted);
-    BASE64.encode(hash.as_ref())
 }
 
 /// Tells the client why, and returns what to report.

@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::frame::{self, Decoder, End, Violation};
+use crate::frame::{self, Decoder, End, Side, Violation};
 
 const MASK: [u8; 4] = [0x11, 0xfe, 0x00, 0x7c];
 const MAX: u64 = 100_000;
@@ -29,7 +29,7 @@ fn client_frame(start: u8, payload: &[u8]) -> Vec<u8> {
 
 /// What comes out of a decoder that is fed these pieces.
 fn decode<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<u8>, Decoder) {
-    let mut decoder = Decoder::new(MAX);
+    let mut decoder = Decoder::new(Side::Server, MAX);
     let mut data = Vec::new();
     for piece in pieces {
         let mut piece = piece.to_vec();
@@ -138,8 +138,8 @@ fn our_frames_have_the_smallest_header_and_no_mask() {
         assert_eq!(header[..usize::from(bytes)], expected);
     }
     assert_eq!(frame::data_header(frame::SENT_MAX).0, [0x82, 126, 0xff, 0xff]);
-    assert_eq!(frame::pong(b"hi"), [0x8a, 2, b'h', b'i']);
-    assert_eq!(frame::close(1000), [0x88, 2, 3, 232]);
+    assert_eq!(frame::pong(b"hi", None), [0x8a, 2, b'h', b'i']);
+    assert_eq!(frame::close(1000, None), [0x88, 2, 3, 232]);
 }
 
 proptest! {

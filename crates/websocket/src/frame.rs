@@ -1,4 +1,4 @@
-//! WebSocket frames to the bytes inside and back, on the server's side. Pure.
+//! WebSocket frames to the bytes inside and back, on either side. Pure.
 //!
 //! The decoder works in the buffer it is given and keeps no data of its own, so that an idle
 //! connection costs nothing. What arrives is the same however it was cut into reads.
@@ -6,7 +6,7 @@
 use std::fmt;
 
 /// Bytes of a frame that we send; larger ones are split, so that the header stays small.
-pub(super) const SENT_MAX: usize = 0xffff;
+pub(crate) const SENT_MAX: usize = 0xffff;
 /// Bytes of a control frame's payload (RFC 6455 5.5).
 const CONTROL_MAX: u64 = 125;
 /// The largest header: two bytes, eight of length, four of mask.
@@ -22,13 +22,24 @@ const FINAL: u8 = 0x80;
 const RESERVED: u8 = 0x70;
 const MASKED: u8 = 0x80;
 
-/// How a client broke the rules of WebSocket.
+/// Which side of a WebSocket we are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Violation {
+pub(crate) enum Side {
+    /// Who asks for it. Its frames are masked.
+    Client,
+    /// Who is asked.
+    Server,
+}
+
+/// How the other side broke the rules of WebSocket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Violation {
     /// A reserved bit is set; we never agree on an extension (RFC 6455 5.2, CVE-2026-67232).
     ReservedBits,
     /// A frame of a client is not masked (RFC 6455 5.1).
     Unmasked,
+    /// A frame of a server is.
+    Masked,
     /// MQTT travels in binary frames only (MQTT-6.0.0-1).
     Text,
     /// An opcode that nobody has defined.
@@ -59,6 +70,7 @@ impl fmt::Display for Violation {
         f.write_str(match self {
             Self::ReservedBits => "WebSocket: a frame with reserved bits",
             Self::Unmasked => "WebSocket: a frame that is not masked",
+            Self::Masked => "WebSocket: a server's frame that is masked",
             Self::Text => "WebSocket: a text frame; MQTT needs binary ones",
             Self::Opcode => "WebSocket: a frame of an unknown kind",
             Self::Control => "WebSocket: a control frame that is split or too long",
@@ -71,16 +83,17 @@ impl fmt::Display for Violation {
 
 /// Why no more data comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    /// The client said goodbye.
+pub(crate) enum End {
+    /// The other side said goodbye.
     Closed,
-    /// The client broke the rules.
+    /// It broke the rules.
     Violation(Violation),
 }
 
 /// Takes frames apart.
 #[derive(Debug)]
-pub(super) struct Decoder {
+pub(crate) struct Decoder {
+    side: Side,
     message_bytes_max: u64,
     header: [u8; HEADER_MAX],
     /// How much of a header that came in pieces is there.
@@ -99,8 +112,9 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    pub fn new(message_bytes_max: u64) -> Self {
+    pub fn new(side: Side, message_bytes_max: u64) -> Self {
         Self {
+            side,
             message_bytes_max,
             header: [0; HEADER_MAX],
             header_bytes: 0,
@@ -167,7 +181,7 @@ impl Decoder {
         let header = &header[..have + count];
         if header.len() == header_bytes(header) {
             self.begin_frame(header);
-        } else if let Err(violation) = check_start(header) {
+        } else if let Err(violation) = check_start(header, self.side) {
             self.end = Some(End::Violation(violation));
         }
         count
@@ -181,11 +195,14 @@ impl Decoder {
     }
 
     fn check_frame(&mut self, header: &[u8]) -> Result<(), Violation> {
-        check_start(header)?;
+        check_start(header, self.side)?;
         let length = payload_bytes(header)?;
         let last = header[0] & FINAL != 0;
         let opcode = header[0] & 0x0f;
-        self.mask = [0, 1, 2, 3].map(|place| header[header.len() - 4 + place]);
+        self.mask = match self.side {
+            Side::Server => [0, 1, 2, 3].map(|place| header[header.len() - 4 + place]),
+            Side::Client => [0; 4],
+        };
         if is_control(opcode) {
             if !last || length > CONTROL_MAX {
                 return Err(Violation::Control);
@@ -243,7 +260,7 @@ fn header_bytes(header: &[u8]) -> usize {
 }
 
 /// What can be told from the first two bytes, so that nobody waits for the rest in vain.
-fn check_start(header: &[u8]) -> Result<(), Violation> {
+fn check_start(header: &[u8], side: Side) -> Result<(), Violation> {
     if header[0] & RESERVED != 0 {
         return Err(Violation::ReservedBits);
     }
@@ -252,8 +269,10 @@ fn check_start(header: &[u8]) -> Result<(), Violation> {
         CONTINUATION | BINARY | CLOSE | PING | PONG => {}
         _ => return Err(Violation::Opcode),
     }
-    match header.get(1) {
-        Some(length) if length & MASKED == 0 => Err(Violation::Unmasked),
+    let is_masked = header.get(1).map(|length| length & MASKED != 0);
+    match (side, is_masked) {
+        (Side::Server, Some(false)) => Err(Violation::Unmasked),
+        (Side::Client, Some(true)) => Err(Violation::Masked),
         _ => Ok(()),
     }
 }
@@ -267,8 +286,11 @@ fn payload_bytes(header: &[u8]) -> Result<u64, Violation> {
     if length < least { Err(Violation::Length) } else { Ok(length) }
 }
 
-/// Applies a mask (RFC 6455 5.3), a machine's wide word at a time.
+/// Applies a mask or takes it away (RFC 6455 5.3), a machine's wide word at a time.
 fn unmask(bytes: &mut [u8], mask: [u8; 4]) {
+    if mask == [0; 4] {
+        return;
+    }
     let [a, b, c, d] = mask;
     let wide = [a, b, c, d, a, b, c, d, a, b, c, d, a, b, c, d];
     let mut words = bytes.chunks_exact_mut(wide.len());
@@ -278,8 +300,8 @@ fn unmask(bytes: &mut [u8], mask: [u8; 4]) {
     words.into_remainder().iter_mut().zip(wide).for_each(|(byte, mask)| *byte ^= mask);
 }
 
-/// The header of a binary frame, and how many bytes of it count.
-pub(super) fn data_header(length: usize) -> ([u8; 4], u8) {
+/// The header of a server's binary frame, and how many bytes of it count.
+pub(crate) fn data_header(length: usize) -> ([u8; 4], u8) {
     debug_assert!(length <= SENT_MAX);
     let start = FINAL | BINARY;
     if length < 126 {
@@ -290,16 +312,33 @@ pub(super) fn data_header(length: usize) -> ([u8; 4], u8) {
     }
 }
 
-/// The answer to a ping.
-pub(super) fn pong(payload: &[u8]) -> Vec<u8> {
-    debug_assert!(payload.len() as u64 <= CONTROL_MAX);
-    let mut frame = vec![FINAL | PONG, payload.len() as u8];
-    frame.extend_from_slice(payload);
-    frame
+/// A whole binary frame of a client.
+pub(crate) fn masked_data(payload: &[u8], mask: [u8; 4]) -> Vec<u8> {
+    let (header, bytes) = data_header(payload.len());
+    let mut frame = Vec::with_capacity(header.len() + 4 + payload.len());
+    frame.extend_from_slice(&header[..usize::from(bytes)]);
+    with_payload(frame, payload, Some(mask))
 }
 
-/// The last frame.
-pub(super) fn close(code: u16) -> Vec<u8> {
-    let [high, low] = code.to_be_bytes();
-    vec![FINAL | CLOSE, 2, high, low]
+/// The answer to a ping; a client's with a mask.
+pub(crate) fn pong(payload: &[u8], mask: Option<[u8; 4]>) -> Vec<u8> {
+    debug_assert!(payload.len() as u64 <= CONTROL_MAX);
+    with_payload(vec![FINAL | PONG, payload.len() as u8], payload, mask)
+}
+
+/// The last frame; a client's with a mask.
+pub(crate) fn close(code: u16, mask: Option<[u8; 4]>) -> Vec<u8> {
+    with_payload(vec![FINAL | CLOSE, 2], &code.to_be_bytes(), mask)
+}
+
+/// A header that ends with the length, and what follows it.
+fn with_payload(mut frame: Vec<u8>, payload: &[u8], mask: Option<[u8; 4]>) -> Vec<u8> {
+    if let Some(mask) = mask {
+        frame[1] |= MASKED;
+        frame.extend_from_slice(&mask);
+    }
+    let start = frame.len();
+    frame.extend_from_slice(payload);
+    unmask(&mut frame[start..], mask.unwrap_or_default());
+    frame
 }

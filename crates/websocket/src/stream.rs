@@ -1,5 +1,6 @@
 //! A WebSocket as a stream of the bytes inside its frames: one read takes as many frames as are
-//! there, one write makes one frame. Keeps no buffer of its own.
+//! there, one write makes one frame. A server keeps no buffer of its own; a client keeps the frame that
+//! it masked.
 
 use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::pin::Pin;
@@ -7,17 +8,20 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::frame::{self, Decoder, End, SENT_MAX};
+use crate::frame::{self, Decoder, End, SENT_MAX, Side};
+use crate::mask::Masks;
 
 /// A goodbye without a complaint (RFC 6455 7.4.1).
 const NORMAL: u16 = 1000;
 
-/// The server's side of an open WebSocket.
+/// One side of an open WebSocket.
 #[derive(Debug)]
-pub(crate) struct WebSocket<S> {
+pub struct WebSocket<S> {
     inner: S,
     decoder: Decoder,
-    /// What came along with the request.
+    /// For a client's frames.
+    masks: Option<Masks>,
+    /// What came along with the opening.
     early: Vec<u8>,
     /// The header of the frame being written, and which bytes of it are not out yet.
     header: [u8; 4],
@@ -25,7 +29,7 @@ pub(crate) struct WebSocket<S> {
     header_to: u8,
     /// Payload that the header promised and that is not out yet.
     owed: usize,
-    /// A control frame, and how much of it is out.
+    /// A control frame, or a client's frame, and how much of it is out.
     reply: Vec<u8>,
     replied: usize,
     /// The status to close with.
@@ -34,11 +38,23 @@ pub(crate) struct WebSocket<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> WebSocket<S> {
-    /// `early` are bytes that followed the request; a message may have so many bytes.
-    pub fn new(inner: S, early: Vec<u8>, message_bytes_max: u64) -> Self {
+    /// The server's side. `early` are bytes that followed the request; a message may have so many
+    /// bytes.
+    pub fn server(inner: S, early: Vec<u8>, message_bytes_max: u64) -> Self {
+        Self::new(inner, Decoder::new(Side::Server, message_bytes_max), early)
+    }
+
+    /// The client's side; `early` followed the answer.
+    pub fn client(inner: S, early: Vec<u8>, message_bytes_max: u64) -> Self {
+        let decoder = Decoder::new(Side::Client, message_bytes_max);
+        Self { masks: Some(Masks::new()), ..Self::new(inner, decoder, early) }
+    }
+
+    fn new(inner: S, decoder: Decoder, early: Vec<u8>) -> Self {
         Self {
             inner,
-            decoder: Decoder::new(message_bytes_max),
+            decoder,
+            masks: None,
             early,
             header: [0; 4],
             header_from: 0,
@@ -76,14 +92,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WebSocket<S> {
             return None;
         }
         if let Some(ping) = self.decoder.take_ping() {
-            return Some(frame::pong(&ping));
+            return Some(frame::pong(&ping, self.masks.as_mut().map(Masks::next)));
         }
         let code = self.closing?;
         self.close_sent = true;
-        Some(frame::close(code))
+        Some(frame::close(code, self.masks.as_mut().map(Masks::next)))
     }
 
-    /// Tells the client that it ends, as far as its socket takes it now.
+    /// Tells the other side that it ends, as far as its socket takes it now.
     fn close(&mut self, code: u16, cx: &mut Context<'_>) {
         self.closing.get_or_insert(code);
         let _ = self.poll_replies(cx);
@@ -149,6 +165,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for WebSocket<S> {
         }
         if bytes.is_empty() {
             return Poll::Ready(Ok(0));
+        }
+        if let Some(masks) = &mut this.masks {
+            let count = bytes.len().min(SENT_MAX);
+            this.reply = frame::masked_data(&bytes[..count], masks.next());
+            this.replied = 0;
+            let _ = this.poll_replies(cx)?; // what does not go now goes before the next
+            return Poll::Ready(Ok(count));
         }
         if this.owed == 0 {
             this.owed = bytes.len().min(SENT_MAX);

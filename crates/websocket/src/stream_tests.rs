@@ -2,7 +2,7 @@
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
-use super::stream::WebSocket;
+use crate::stream::WebSocket;
 
 const MAX: u64 = 1 << 20;
 
@@ -39,7 +39,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 fn one_write_is_one_frame() {
     block_on(async {
         let (ours, mut theirs) = duplex(1 << 20);
-        let mut socket = WebSocket::new(ours, Vec::new(), MAX);
+        let mut socket = WebSocket::server(ours, Vec::new(), MAX);
         socket.write_all(&[7; 1000]).await.unwrap();
         drop(socket);
         let mut got = Vec::new();
@@ -54,7 +54,7 @@ fn writes_through_a_narrow_pipe_keep_their_bytes_and_pongs_wait_for_a_frame_to_e
     for width in [1, 3, 5, 4000] {
         block_on(async {
             let (ours, theirs) = duplex(width);
-            let socket = WebSocket::new(ours, Vec::new(), MAX);
+            let socket = WebSocket::server(ours, Vec::new(), MAX);
             let (mut reader, mut writer) = tokio::io::split(socket);
             let sent: Vec<u8> = (0..70_000_u32).map(|number| number as u8).collect();
             let expected = sent.clone();
@@ -88,7 +88,7 @@ fn what_came_with_the_request_is_read_first() {
     block_on(async {
         let (ours, mut theirs) = duplex(100);
         let early = client_frame(0x82, b"early ");
-        let mut socket = WebSocket::new(ours, early, MAX);
+        let mut socket = WebSocket::server(ours, early, MAX);
         theirs.write_all(&client_frame(0x82, b"bird")).await.unwrap();
         theirs.shutdown().await.unwrap();
         let mut got = Vec::new();
@@ -104,7 +104,7 @@ fn what_came_with_the_request_is_read_first() {
 fn a_close_is_answered_and_ends_the_stream() {
     block_on(async {
         let (ours, mut theirs) = duplex(100);
-        let mut socket = WebSocket::new(ours, Vec::new(), MAX);
+        let mut socket = WebSocket::server(ours, Vec::new(), MAX);
         theirs.write_all(&client_frame(0x88, &[3, 232])).await.unwrap();
         assert_eq!(socket.read(&mut [0; 10]).await.unwrap(), 0);
         assert!(socket.write(b"too late").await.is_err());
@@ -119,7 +119,7 @@ fn a_close_is_answered_and_ends_the_stream() {
 fn a_violation_is_an_error_and_tells_the_client_its_code() {
     block_on(async {
         let (ours, mut theirs) = duplex(100);
-        let mut socket = WebSocket::new(ours, Vec::new(), MAX);
+        let mut socket = WebSocket::server(ours, Vec::new(), MAX);
         theirs.write_all(&client_frame(0x81, b"text")).await.unwrap();
         let error = socket.read(&mut [0; 10]).await.unwrap_err();
         assert_eq!(error.to_string(), "WebSocket: a text frame; MQTT needs binary ones");
@@ -127,5 +127,70 @@ fn a_violation_is_an_error_and_tells_the_client_its_code() {
         let mut got = Vec::new();
         theirs.read_to_end(&mut got).await.unwrap();
         assert_eq!(got, [0x88, 2, 0x03, 0xeb]);
+    });
+}
+
+#[test]
+fn two_sides_understand_each_other_through_a_narrow_pipe() {
+    for width in [1, 7, 4000, 1 << 20] {
+        block_on(async {
+            let (ours, theirs) = duplex(width);
+            let (mut server_reads, mut server_writes) =
+                tokio::io::split(WebSocket::server(ours, Vec::new(), MAX));
+            let (mut client_reads, mut client_writes) =
+                tokio::io::split(WebSocket::client(theirs, Vec::new(), MAX));
+            let sent: Vec<u8> = (0..140_000_u32).map(|number| (number / 7) as u8).collect();
+            let up = async {
+                client_writes.write_all(&sent).await.unwrap();
+                client_writes.flush().await.unwrap();
+            };
+            let down = async {
+                server_writes.write_all(&sent).await.unwrap();
+                server_writes.flush().await.unwrap();
+            };
+            let (mut at_server, mut at_client) = (vec![0; sent.len()], vec![0; sent.len()]);
+            let read_up = server_reads.read_exact(&mut at_server);
+            let read_down = client_reads.read_exact(&mut at_client);
+            let ((), (), read_up, read_down) = tokio::join!(up, down, read_up, read_down);
+            assert_eq!((read_up.unwrap(), read_down.unwrap()), (sent.len(), sent.len()));
+            assert!(at_server == sent && at_client == sent, "{width}");
+            let (end, _) =
+                tokio::join!(server_reads.read(&mut at_server), client_writes.shutdown());
+            assert_eq!(end.unwrap(), 0);
+        });
+    }
+}
+
+#[test]
+fn a_client_masks_all_it_sends_each_frame_in_another_way() {
+    block_on(async {
+        let (ours, mut theirs) = duplex(1000);
+        let mut socket = WebSocket::client(ours, Vec::new(), MAX);
+        theirs.write_all(&[0x89, 1, b'?']).await.unwrap();
+        for _ in 0..2 {
+            socket.write_all(&[0; 8]).await.unwrap();
+        }
+        theirs.write_all(&[0x82, 2, b'o', b'k']).await.unwrap();
+        let mut read = [0; 9];
+        assert_eq!(socket.read(&mut read).await.unwrap(), 2);
+        socket.shutdown().await.unwrap();
+        let mut got = Vec::new();
+        drop(socket);
+        theirs.read_to_end(&mut got).await.unwrap();
+        let starts: Vec<_> = [0, 14, 28, 35].map(|at| (got[at], got[at + 1])).into();
+        assert_eq!(starts, [(0x82, 0x88), (0x82, 0x88), (0x8a, 0x81), (0x88, 0x82)]);
+        assert_ne!(got[2..6], got[16..20], "the masks");
+        assert_eq!(got[2..6], got[6..10], "zeros are the mask itself");
+    });
+}
+
+#[test]
+fn a_server_that_masks_is_not_one() {
+    block_on(async {
+        let (ours, mut theirs) = duplex(1000);
+        let mut socket = WebSocket::client(ours, Vec::new(), MAX);
+        theirs.write_all(&client_frame(0x82, b"data")).await.unwrap();
+        let error = socket.read(&mut [0; 10]).await.unwrap_err();
+        assert_eq!(error.to_string(), "WebSocket: a server's frame that is masked");
     });
 }
