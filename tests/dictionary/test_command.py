@@ -29,6 +29,15 @@ def test_a_check_fails_with_every_error_and_its_line(written: Written) -> None:
     assert f"{path}: 0 parameters, 2 errors, 1 warning\n" in run.stdout
 
 
+def test_a_file_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "latin.csv"
+    path.write_bytes("name,type,description\nrpm,f64,Größe\n".encode("latin-1"))
+    run = slipring("dictionary", "check", str(path), str(DATA / "engine.csv"))
+    assert run.returncode == 1
+    assert run.stderr == f"slipring: {path}:2: is not UTF-8; save the file as UTF-8\n"
+    assert run.stdout == f"{DATA}/engine.csv: 8 parameters\n"
+
+
 def test_strict_makes_an_unknown_unit_an_error(written: Written) -> None:
     path = str(written("doubt.csv", "name,type,unit\nrpm,f32,rpm\n"))
     assert slipring("dictionary", "check", path).returncode == 0

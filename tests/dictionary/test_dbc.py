@@ -88,8 +88,8 @@ def test_every_multiplexed_signal_is_a_parameter_without_a_rate() -> None:
         ("BO_ 288 ", "BO_ 9288 ", "23: error: cantools says: Standard frame id 0x2448"),
         ('[0|100] "bar"', '[100|0] "bar"',
          "25: error: GearboxStatus/OilPressure: max 0 is below min 100"),
-        ("24|24@1+", "20|24@1+", "26: warning: The signals ShiftCounter and OilPressure are over"),
-        ("24|24@1+", "24|32@1+", "26: warning: The signal ShiftCounter does not fit"),
+        ("24|24@1+", "20|24@1+", "26: warning: GearboxStatus: The signals ShiftCounter and Oil"),
+        ("24|24@1+", "24|32@1+", "26: warning: GearboxStatus: The signal ShiftCounter does not"),
         ('"bar"', '"blue"', "25: warning: GearboxStatus/OilPressure: unit 'blue' is not UCUM"),
     ],
 )  # fmt: skip

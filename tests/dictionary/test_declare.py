@@ -42,6 +42,23 @@ async def test_another_unit_is_refused_with_both_definitions(
     second = written("second.csv", "name,type,unit\nspeed,f64,km/h\n")
     code, out, err = await declare(str(second), "--prefix", "clash", "--url", table_url)
     assert (code, out) == (1, "")
-    assert "clash/speed" in err
-    assert "m/s" in err
-    assert "km/h" in err
+    first_line, last_line = err.splitlines()
+    assert (
+        first_line == f"{second}:2: error: speed: the broker has it as f64 in m/s, not f64 in km/h"
+    )
+    assert "nothing was declared" in last_line
+
+
+async def test_of_a_file_that_clashes_nothing_is_declared_however_large_it_is(
+    table_url: str, written: Written
+) -> None:
+    first = written("first.csv", "name,type\nlast,text\n")
+    assert (await declare(str(first), "--prefix", "large", "--url", table_url))[0] == 0
+    words = "d" * 900
+    rows = "".join(f"p{number},u8,{words}\n" for number in range(1_000))
+    second = written("second.csv", f"name,type,description\n{rows}last,f64,\n")
+    code, _, err = await declare(str(second), "--prefix", "large", "--url", table_url)
+    assert code == 1
+    assert f"{second}:1002: error: last: the broker has it as text, not f64" in err
+    async with slipring.connect(table_url) as bus:
+        assert [entry.name for entry in (await bus.table()).matching("large/#")] == ["large/last"]

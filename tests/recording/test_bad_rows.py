@@ -66,6 +66,19 @@ def test_a_bad_line_is_named_and_those_before_it_are_taken(
     assert (intake.messages, intake.bad, intake.next_row) == (2, 1, 4)
 
 
+def test_a_file_whose_first_line_is_bad_is_refused_with_it(tmp_path: Path) -> None:
+    file = lines(tmp_path / "messages.jsonl", b"nonsense\n", GOOD)
+    with pytest.raises(RecordingError, match="line 1: not JSON"):
+        take_in(file, tmp_path / "journal")
+    assert exported(tmp_path / "journal") == b""
+
+
+def test_a_file_for_plotting_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    file = lines(tmp_path / "flight.mcap", b"\x89MCAP0\r\n")
+    with pytest.raises(RecordingError, match=r"flight.mcap is an MCAP file.*Parquet or CSV"):
+        take_in(file, tmp_path / "journal")
+
+
 def test_the_row_to_go_on_with_counts_bad_ones_too(tmp_path: Path) -> None:
     file = lines(tmp_path / "messages.jsonl", b"x\n", GOOD, b"y\n", GOOD)
     with open_messages(file) as messages:

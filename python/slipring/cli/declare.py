@@ -1,22 +1,26 @@
 """`slipring declare`: the parameters of a dictionary become those of a broker's table."""
 
-import asyncio
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from slipring.cli import interrupt
 from slipring.cli.access import Access, reaching
 from slipring.cli.dictionary import File, Strict, tell_problems
 from slipring.cli.display import counted, printable
 from slipring.errors import DictionaryError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
 
     from slipring.client.connecting import Connecting
+    from slipring.dictionary import Dictionary
+    from slipring.frames import Table
     from slipring.model import Parameter
+
+CLASHES_TOLD_MAX = 100
 
 
 @reaching
@@ -41,13 +45,17 @@ def declare(
 
     slipring declare powertrain.dbc --prefix truck/12 --url mqtts://broker.example --user gripen
     """
-    parameters = _checked(file, strict=strict)
-    asyncio.run(_declare(access.connect(), prefix, parameters))
-    under = printable(prefix)
-    print(f"declared {counted(len(parameters), 'parameter')} under {under}")
+    found = _checked(file, strict=strict)
+    try:
+        interrupt.run(_declare(access.connect(), prefix, found))
+    except KeyboardInterrupt:
+        done = "some of the parameters may be declared; declare the file again to have all"
+        print(f"slipring: interrupted: {done}", file=sys.stderr)
+        raise
+    print(f"declared {counted(len(found.parameters), 'parameter')} under {printable(prefix)}")
 
 
-def _checked(file: Path, *, strict: bool) -> "Mapping[str, Parameter]":
+def _checked(file: Path, *, strict: bool) -> "Dictionary":
     from slipring.dictionary import Severity, read
 
     found = read(file, strict=strict)
@@ -55,11 +63,42 @@ def _checked(file: Path, *, strict: bool) -> "Mapping[str, Parameter]":
     if not found.is_right:
         errors = counted(found.counts[Severity.ERROR], "error")
         raise DictionaryError(f"{file} has {errors}; nothing was declared")
-    return found.parameters
+    return found
 
 
-async def _declare(
-    connecting: "Connecting", prefix: str, parameters: "Mapping[str, Parameter]"
-) -> None:
+async def _declare(connecting: "Connecting", prefix: str, found: "Dictionary") -> None:
     async with connecting as bus:
-        await bus.declare(prefix, parameters)
+        _refuse_clashes(prefix, found, await bus.table())
+        await bus.declare(prefix, found.parameters)
+
+
+def _refuse_clashes(prefix: str, found: "Dictionary", table: "Table") -> None:
+    """Say with file and line what the broker knows as something else: it would refuse that."""
+    clashes = list(_clashes(prefix, found, table))
+    for told in clashes[:CLASHES_TOLD_MAX]:
+        print(printable(told), file=sys.stderr)
+    if clashes:
+        count = counted(len(clashes), "parameter")
+        raise DictionaryError(
+            f"{count} of {found.file} clash with the broker's table; nothing was declared: correct "
+            "the file, rename them, or take another prefix"
+        )
+
+
+def _clashes(prefix: str, found: "Dictionary", table: "Table") -> "Iterator[str]":
+    for name, parameter in found.parameters.items():
+        entry = table.get(f"{prefix}/{name}" if prefix else name)
+        if entry is None or _being(entry.parameter) == _being(parameter):
+            continue
+        there, here = _words(entry.parameter), _words(parameter)
+        other = "other labels" if there == here else f"{there}, not {here}"
+        yield f"{found.file}:{found.lines[name]}: error: {name}: the broker has it as {other}"
+
+
+def _being(parameter: "Parameter") -> "tuple[object, ...]":
+    """What never changes of a parameter."""
+    return parameter.type, parameter.unit, parameter.labels and dict(parameter.labels)
+
+
+def _words(parameter: "Parameter") -> str:
+    return f"{parameter.type} in {parameter.unit}" if parameter.unit else parameter.type

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from slipring.cli.display import counted, printable
+from slipring.errors import DictionaryError
 
 if TYPE_CHECKING:
     from slipring.dictionary import Dictionary
@@ -44,14 +45,23 @@ def check(
 
         slipring dictionary check --strict vss.json
     """
+    right = [_is_right(file, strict=strict) for file in files]
+    if not all(right):
+        raise typer.Exit(1)
+
+
+def _is_right(file: Path, *, strict: bool) -> bool:
+    """Whether a file has no error; what it has is told."""
     from slipring.dictionary import read
 
-    found = [read(file, strict=strict) for file in files]
-    for one in found:
-        tell_problems(one, sys.stdout)
-        print(printable(f"{one.file}: {summary(one)}"))
-    if not all(one.is_right for one in found):
-        raise typer.Exit(1)
+    try:
+        found = read(file, strict=strict)
+    except DictionaryError as error:
+        print(printable(f"slipring: {error}"), file=sys.stderr)
+        return False
+    tell_problems(found, sys.stdout)
+    print(printable(f"{found.file}: {summary(found)}"))
+    return found.is_right
 
 
 @dictionary.command()

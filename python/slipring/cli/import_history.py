@@ -35,6 +35,13 @@ async def import_history(path: Path, options: HistoryOptions, access: Access, sk
             async with publisher:
                 await Import(bus, publisher, settled, rows, file.place).run(blocks, shown.tell)
     _tell(rows, settled, access.url)
+    if file.earlier:
+        told = ", ".join(file.earlier[:5]) + (", ..." if len(file.earlier) > 5 else "")
+        print(
+            f"slipring: left out: {told}: another parameter has the name now; import it from a "
+            "file with a column of another name",
+            file=sys.stderr,
+        )
 
 
 def _tell(rows: "Rows", settled: "Settled", url: str) -> None:

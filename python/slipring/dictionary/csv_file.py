@@ -150,7 +150,7 @@ def _labels(text: str) -> dict[int, str]:
         if not equals or not number.strip().isdecimal():
             raise ValueError(f"label {part!r} is not NUMBER=LABEL; write labels like 0=off;1=on")
         if int(number) in labels:
-            raise ValueError(f"labels has the number {int(number)} twice")
+            raise ValueError(f"labels has the number {int(number)} twice; remove one of them")
         labels[int(number)] = ESCAPED.sub(r"\1", label.strip())
     return labels
 

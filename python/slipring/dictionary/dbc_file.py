@@ -104,7 +104,8 @@ def _explained(error: Exception, lines: Lines) -> Iterator[tuple[int | None, str
     elif (at := getattr(error, "line", None)) is not None:
         column = getattr(error, "column", 1)
         where = lines.text[at - 1][column - 1 :][:30] if at <= len(lines.text) else ""
-        yield at, f"no DBC from here on: {where!r}" if where else "a DBC does not end here"
+        known = f"no DBC from here on: {where!r}; correct it, or save it again with its tool"
+        yield at, known if where else "a DBC does not end here; is the file whole?"
     elif entries := re.findall(r"^\s+((?:SIG_)?VAL\w*_ .+)$", said, re.MULTILINE):
         for entry in entries:
             yield lines.naming(entry), f"{entry} is of a signal that is not there; remove it"
@@ -124,7 +125,9 @@ def _check_layout(message: "Message", lines: Lines, findings: Findings) -> None:
     try:
         message.refresh(strict=True)
     except Error as error:
-        findings.warning(_named_line(str(error), lines), str(error))
+        what = str(error).removesuffix(".")
+        text = f"{message.name}: {what}; correct their bits, or what is decoded is nonsense"
+        findings.warning(_named_line(str(error), lines), text)
 
 
 def _draft(message: "Message", signal: "Signal", lines: Lines, findings: Findings) -> Draft:

@@ -76,7 +76,10 @@ class _Reader:
             if not isinstance(key, str):
                 raise self.wrong(f"{key!r} cannot be a key; put it in quotes")
             if key in members:
-                raise self.wrong(f"the key {key!r} is in line {members[key].line} already")
+                first = members[key].line
+                raise self.wrong(
+                    f"the key {key!r} is in line {first} already; rename or remove one"
+                )
             self._take(":")
             members[key] = self.value(depth + 1)
         return members
@@ -96,7 +99,10 @@ class _Reader:
         try:
             found, self.place = SCALAR.raw_decode(self.text, self.place)
         except json.JSONDecodeError as error:
-            raise NotJson(error.lineno, error.msg) from None
+            text = (
+                f"{error.msg} in column {error.colno}; look for a comma too much or a quote missing"
+            )
+            raise NotJson(error.lineno, text) from None
         except ValueError as error:  # a number of thousands of digits
             raise self.wrong(str(error)) from None
         self._skip_space()

@@ -56,7 +56,7 @@ def bounds_of(word: str) -> tuple[int, int] | None:
 def _name(draft: Draft) -> Found:
     name = draft.name
     if not name:
-        yield ERROR, "the name is empty"
+        yield ERROR, "the name is empty; give it one, or remove the row"
     if found := sorted({sign for sign in "+#" if sign in name}):
         yield ERROR, f"{' and '.join(found)} cannot be in a name, only in a filter; rename it"
     if name.startswith("$"):
@@ -64,11 +64,11 @@ def _name(draft: Draft) -> Found:
     if any(ord(letter) < 32 or ord(letter) == 127 for letter in name):
         yield ERROR, "there is a control character in the name; remove it"
     if (size := len(name.encode())) > NAME_BYTES_MAX:
-        yield ERROR, f"the name has {size} bytes; {NAME_BYTES_MAX} are allowed"
+        yield ERROR, f"the name has {size} bytes; {NAME_BYTES_MAX} are allowed: shorten it"
     if name and "" in name.split("/"):
         yield WARNING, "the name has an empty level; remove the / that is too much"
     if name != name.strip():
-        yield WARNING, "the name begins or ends with a space"
+        yield WARNING, "the name begins or ends with a space; remove it"
 
 
 def _type(draft: Draft) -> Found:
@@ -91,7 +91,7 @@ def _labels(draft: Draft) -> Found:
     if labels and draft.type in TYPES and draft.type != "enum":
         yield ERROR, f"a {draft.type} has no labels; write enum, or remove them"
     if len(labels) > LABELS_MAX:
-        yield ERROR, f"{len(labels)} labels are too many; {LABELS_MAX} are allowed"
+        yield ERROR, f"{len(labels)} labels are too many; {LABELS_MAX} are allowed: write u32"
     first: dict[str, int] = {}
     for number, label in labels.items():
         if not 0 <= number <= LABEL_NUMBER_MAX:
@@ -107,7 +107,7 @@ def _unit(draft: Draft) -> Found:
     if not unit:
         return
     if (size := len(unit.encode())) > UNIT_BYTES_MAX:
-        yield ERROR, f"the unit has {size} bytes; {UNIT_BYTES_MAX} are allowed"
+        yield ERROR, f"the unit has {size} bytes; {UNIT_BYTES_MAX} are allowed: shorten it"
     elif (found := doubt(unit)) is not None:
         yield WARNING, found
     elif unit in MISREAD:
@@ -116,7 +116,7 @@ def _unit(draft: Draft) -> Found:
 
 def _source(draft: Draft) -> Found:
     if (size := len(draft.source.encode())) > SOURCE_BYTES_MAX:
-        yield ERROR, f"the source has {size} bytes; {SOURCE_BYTES_MAX} are allowed"
+        yield ERROR, f"the source has {size} bytes; {SOURCE_BYTES_MAX} are allowed: shorten it"
 
 
 def _range(draft: Draft) -> Found:
@@ -133,7 +133,8 @@ def _range(draft: Draft) -> Found:
         yield ERROR, "min and max come together; give both or none"
     elif (bounds := bounds_of(draft.type)) and (given[0] < bounds[0] or given[-1] > bounds[1]):
         span = f"{given[0]:g} to {given[-1]:g}"
-        yield WARNING, f"the range {span} is more than a {draft.type} holds, {_span(bounds)}"
+        holds = f"a {draft.type} holds, {_span(bounds)}"
+        yield WARNING, f"the range {span} is more than {holds}; correct it, or take a larger type"
 
 
 def _limits(draft: Draft) -> Found:
@@ -143,18 +144,19 @@ def _limits(draft: Draft) -> Found:
         return
     for name, limit in limits:
         if not math.isfinite(limit):
-            yield ERROR, f"{name} is {limit}, not a finite number"
+            yield ERROR, f"{name} is {limit}, not a finite number; leave it empty"
         elif not _within(limit, draft):
             span = f"{draft.least:g} to {draft.greatest:g}"
             yield WARNING, f"{name} {limit:g} is outside min and max, {span}; it is never reached"
     for (lower, below), (upper, above) in itertools.pairwise(limits):
         if below > above:
-            yield ERROR, f"{lower} {below:g} is above {upper} {above:g}; limits rise"
+            yield ERROR, f"{lower} {below:g} is above {upper} {above:g}; limits rise: exchange them"
 
 
 def _rate(draft: Draft) -> Found:
     if draft.rate_hz is not None and not 0 < draft.rate_hz <= RATE_HZ_MAX:
-        yield ERROR, f"rate_hz {draft.rate_hz:g} is not above 0 and at most {RATE_HZ_MAX:g}"
+        bounds = f"above 0 and at most {RATE_HZ_MAX:,.0f}"
+        yield ERROR, f"rate_hz {draft.rate_hz:g} is not {bounds}; correct it, or leave it empty"
 
 
 def _within(limit: float, draft: Draft) -> bool:

@@ -61,15 +61,16 @@ class Sieve:
         first = min(flaws, default=end)
         if flaws and not self.skip_bad:
             good = [index for index, number in enumerate(numbers) if number < first]
-            yield Chunk(_text(rows.take(good)), [numbers[i] for i in good], first, 0, done)
+            yield Chunk(_some(rows, good), [numbers[i] for i in good], first, 0, done)
             raise RecordingError(
                 f"{self.place(first)}: {flaws[first]}; correct it, or pass over such rows with "
                 "--skip-bad"
             )
         if flaws:
             good = [index for index, number in enumerate(numbers) if number not in flaws]
-            rows, numbers = rows.take(good), [numbers[index] for index in good]
-        yield Chunk(_text(rows), numbers, end, len(flaws), done)
+            yield Chunk(_some(rows, good), [numbers[i] for i in good], end, len(flaws), done)
+            return
+        yield Chunk(_text(rows), numbers, end, 0, done)
 
 
 def find_flaws(rows: pa.RecordBatch) -> dict[int, str]:
@@ -117,6 +118,10 @@ def _properties_flaw(properties: bytes) -> str | None:
     except ValueError as error:
         return f"properties: {error}"
     return None
+
+
+def _some(rows: pa.RecordBatch, chosen: Sequence[int]) -> pa.RecordBatch:
+    return _text(rows.take(pa.array(chosen, pa.int64())))
 
 
 def _text(rows: pa.RecordBatch) -> pa.RecordBatch:

@@ -10,6 +10,7 @@ from slipring.recording.lines_file import LinesFile
 from slipring.recording.parquet_file import ParquetFile
 
 PARQUET_MAGIC = b"PAR1"
+MCAP_MAGIC = b"\x89MCAP"
 
 MessageFile = LinesFile | ParquetFile
 
@@ -26,6 +27,11 @@ def open_messages(path: Path) -> Iterator[MessageFile]:
         raise RecordingError(f"cannot read {path}: {error.strerror}") from None
     with stream:
         size = path.stat().st_size
+        if stream.peek(5)[:5] == MCAP_MAGIC:
+            raise RecordingError(
+                f"{path} is an MCAP file, which is for looking at: it has no types; export to "
+                "Parquet or CSV, and import that"
+            )
         if stream.peek(4)[:4] == PARQUET_MAGIC:
             yield ParquetFile(path)
         else:

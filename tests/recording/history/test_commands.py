@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from slipring import Parameter, connect
+from slipring.native import JournalReader
 from tests.recording.commands import command, refused, slipring, started
 from tests.running_broker import RunningBroker
 
@@ -165,6 +167,26 @@ def test_an_import_that_is_refused_says_where_and_how_to_go_on(
     assert f"one of the 2 rows from {path}, line 2, on: " in told
     assert "ahead of the broker's clock" in told
     assert "0 rows acknowledged: go on behind them with --skip 0" in told
+
+
+def test_an_interrupted_import_goes_on_where_it_says_and_loses_nothing(
+    broker: RunningBroker, tmp_path: Path
+) -> None:
+    path, rows = tmp_path / "h.csv", 400_000
+    path.write_text("time,a\n" + "".join(f"{TIME_NS + row},{row}\n" for row in range(rows)))
+    given = (path, "--prefix", "old", "--type", "a=u32", "--to", broker.url)
+    process = started("import", *given)
+    while JournalReader(broker.data / "journal").end_offset() < 2:
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    told = re.search(r"interrupted; ([\d,]+) rows acknowledged: .* --skip (\d+)", errors)
+    assert told, errors
+    slipring("import", *given, "--skip", told[2])
+    slipring("export", broker.data, tmp_path / "all.parquet", "--parameters", "#", "--wide")
+    found = pq.read_table(tmp_path / "all.parquet").column("old/a").to_pylist()
+    assert found == [*range(rows)]
 
 
 def test_a_type_that_clashes_with_the_table_is_refused_with_both(

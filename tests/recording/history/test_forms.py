@@ -13,11 +13,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from mcap.reader import make_reader
 
-from slipring.model import Parameter
+from slipring.model import Entry, Parameter
 from slipring.recording.form import Form
+from slipring.recording.history.chosen import Chosen
+from slipring.recording.history.definitions import Definitions
 from slipring.recording.history.export import Shape
+from slipring.recording.history.source import Skipped
 from slipring.recording.moment import parse_time
 from tests.recording.history.journals import (
+    FRAME_PROPERTIES,
     exported,
     f64,
     frame_row,
@@ -238,3 +242,22 @@ def test_an_export_of_nothing_is_a_whole_file(tmp_path: Path, shape: Shape | For
     content, done = exported(journal(tmp_path, []), CHOSEN, shape)
     assert done.samples == 0
     assert content
+
+
+def two_lives() -> Chosen:
+    entries = [Entry(0, "p/a", Parameter("f64")), Entry(1, "p/a", Parameter("text"))]
+    return Chosen(Definitions(7, entries), entries)
+
+
+@pytest.mark.parametrize("is_wide", [False, True])
+def test_what_is_left_out_or_not_certain_is_counted_once(tmp_path: Path, *, is_wide: bool) -> None:
+    rows = [
+        frame_row(1, [f64(0, [5], [1.0])]),
+        frame_row(2, [f64(0, [6], [2.0])], table=8),
+        (3, "plane", "plane", 1, FRAME_PROPERTIES, b"no frame"),
+        plain_row(4, "p/a", b"1.5"),
+    ]
+    shape = Shape(Form.PARQUET, is_wide=is_wide)
+    _, done = exported(journal(tmp_path, rows), two_lives(), shape)
+    assert done.skipped == Skipped(of_other_tables=1, unreadable=1, renewed=1)
+    assert done.samples == 2

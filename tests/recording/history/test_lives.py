@@ -29,6 +29,7 @@ from slipring.recording.form import Form
 from slipring.recording.history.chosen import choose
 from slipring.recording.history.definitions import Definitions, of_broker, of_journal
 from slipring.recording.history.export import Shape, export_samples
+from slipring.recording.history.open_history import Manner, open_history
 from slipring.recording.history.source import Source
 from slipring.recording.journal import Recording, journal_folder
 from slipring.recording.output import OneStream
@@ -188,6 +189,20 @@ def test_a_long_export_has_every_sample_of_every_life(flown: Flown, tmp_path: Pa
     path = tmp_path / "long.parquet"
     path.write_bytes(flown.exported(LONG))
     same(long(path), flown.heard)
+
+
+@pytest.mark.parametrize("name", ["long", "wide", "csv"])
+def test_of_a_name_with_two_lives_the_last_one_can_be_imported(
+    flown: Flown, tmp_path: Path, name: str
+) -> None:
+    shape = Shape(Form.CSV) if name == "csv" else SHAPES[name]
+    path = tmp_path / f"history.{shape.form}"
+    path.write_bytes(flown.exported(shape))
+    file = open_history(path, Manner())
+    assert [one.partition("#")[0] for one in file.earlier] == ["gone/a"]
+    blocks = list(file.blocks({"gone/a": Parameter("text")}, 0))
+    values = [value for one in blocks for patch in one.patches for value in patch.values.flat]
+    assert values == ["x", ""]
 
 
 def joined_lives(columns: dict[str, list[Triple]]) -> dict[str, list[Triple]]:

@@ -115,7 +115,7 @@ def test_csv_comes_back_with_the_types_of_the_table(tmp_path: Path, history: His
 
 def write(folder: Path, text: str, name: str = "h.csv") -> Path:
     path = folder / name
-    path.write_text(text)
+    path.write_bytes(text.encode(errors="surrogateescape"))
     return path
 
 
@@ -220,6 +220,8 @@ def test_units_are_taken_from_the_second_line(tmp_path: Path) -> None:
         ("time\n0\n", "has no column beside the time"),
         ("", "has no column 'time'"),
         ("time,a+b\n0,1\n", "column 'a+b'"),
+        ("time,a\n0,1\n1,\udcfc\n", "line 3: this is not UTF-8; save the file as UTF-8"),
+        ("time,\udcfc\n0,1\n", "line 1: this is not UTF-8; save the file as UTF-8"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, expected: str) -> None:

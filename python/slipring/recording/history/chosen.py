@@ -43,6 +43,8 @@ class Chosen:
     def __init__(self, definitions: Definitions, entries: Iterable[Entry]) -> None:
         self.table = definitions.table
         self.columns = [_column(self.table, entry) for entry in entries]
+        self.renewed = {one.topic for one in self.columns if one.name != one.topic}
+        """Topics that were those of several parameters, one after the other."""
         places = {column.entry.index: place for place, column in enumerate(self.columns)}
         self._places: Numbers = np.full(max(places, default=0) + 1, NO_COLUMN, np.int32)
         self._places[list(places)] = list(places.values())

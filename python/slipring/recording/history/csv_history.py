@@ -49,6 +49,8 @@ class CsvHistory:
         self._path = path
         self._heads = 2 if has_units else 1
         first = _first_line(path)
+        if "\ufffd" in first and (foreign := _foreign(path)):
+            raise RecordingError(foreign)
         self._delimiter = max(DELIMITERS, key=first.count)
         self._block_bytes = max(BLOCK_BYTES, LINES_MIN * len(first))
         head = [row for _, row in islice(self._lines(), self._heads)]
@@ -56,6 +58,7 @@ class CsvHistory:
         self._units = dict(zip(head[0], head[1], strict=False)) if len(head) > 1 else {}
         self._form = form or self._guess_form()
         self.columns = self._heading.columns
+        self.earlier = self._heading.earlier
         self.total: int | None = path.stat().st_size
 
     def place(self, row: int) -> str:
@@ -137,7 +140,7 @@ class CsvHistory:
                 raise RecordingError(self._miscounted(wrong[0])) from None
             if quick:
                 raise
-            raise RecordingError(f"{self.name}: {error}") from None
+            raise RecordingError(_foreign(self._path) or f"{self.name}: {error}") from None
 
     def _read(
         self,
@@ -228,6 +231,17 @@ def _first_line(path: Path) -> str:
             return stream.readline(CELL_CHARACTERS_MAX)
     except OSError as error:
         raise RecordingError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _foreign(path: Path) -> str | None:
+    """Where a file is not UTF-8, in words; None where it is."""
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                return f"{path}, line {number:,}: this is not UTF-8; save the file as UTF-8"
+    return None
 
 
 def _form_words(form: TimeFormat) -> str:

@@ -1,5 +1,6 @@
 """Samples of a recording into a file: in the order of arrival, or by time. Memory is bounded."""
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -98,10 +99,12 @@ def _by_time(
     layout = Layout(source.chosen, survey.not_good)
     form = _wide_form(source, out, shape, layout)
     looked_at = len(source.recording)
+    # What is left out was counted; here it is only looked at again.
+    again = dataclasses.replace(source, skipped=Skipped())
 
     def load(stretch: Stretch) -> list[Samples]:
         nonlocal looked_at
-        batches = source.batches(lambda _damage: None, stretch.start, stretch.end)
+        batches = again.batches(lambda _damage: None, stretch.start, stretch.end)
         parts = [part for batch in batches for part in batch.parts]
         looked_at += stretch.end - stretch.start
         on_progress(exported.samples, looked_at)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from slipring.errors import RecordingError
-from slipring.recording.history.history_file import QUALITY
+from slipring.recording.history.history_file import EARLIER, QUALITY
 
 TIMES = ("time", "timestamp", "datetime", "date")
 """What a column of times is called, where nobody says it; in any case."""
@@ -19,9 +19,11 @@ class Heading:
         self._file = file
         self.time = self._time(time_column)
         self._check()
-        self.columns = [name for name in self.names if name != self.time and QUALITY not in name]
-        self.qualities = [name for name in self.names if name.endswith(QUALITY)]
-        known = {name + QUALITY for name in self.columns}
+        values = [name for name in self.names if name != self.time and QUALITY not in name]
+        self.columns = [name for name in values if not EARLIER.fullmatch(name)]
+        self.earlier = [name for name in values if EARLIER.fullmatch(name)]
+        self.qualities = [name + QUALITY for name in self.columns if name + QUALITY in self.names]
+        known = {name + QUALITY for name in values}
         for name in self.names:
             if QUALITY in name and name not in known:
                 raise RecordingError(

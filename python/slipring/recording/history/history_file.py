@@ -1,5 +1,6 @@
 """What a file of samples is to who imports it, whatever its form."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
@@ -8,6 +9,8 @@ from slipring.recording.history.patches import Patch
 
 QUALITY = "#quality"
 """Behind a column's name: the column with its qualities."""
+EARLIER = re.compile(r".+#(\d+)", re.DOTALL)
+"""A name with an index: a parameter whose name another one had later."""
 QUALITY_BYTES = {str(Quality.of_byte(byte)): byte for byte in range(256)}
 
 
@@ -30,6 +33,8 @@ class HistoryFile(Protocol):
     """How much there is to read; None where nobody knows."""
     columns: list[str]
     """The names of its parameters, as it has them."""
+    earlier: list[str]
+    """Left out: a broker has one parameter of a name, and these had the name before another."""
 
     def place(self, row: int) -> str:
         """A row's place in words."""

@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 from slipring.errors import RecordingError
 from slipring.frames.arrays import Octets, Times, Values
 from slipring.model import Kind, Parameter, Status
+from slipring.recording.history.cells import Mask
 from slipring.recording.history.file_cells import WrongCell, read_column
-from slipring.recording.history.history_file import Block
+from slipring.recording.history.history_file import EARLIER, Block
 from slipring.recording.history.parquet_forms import PARAMETERS
 from slipring.recording.history.parquet_history import ParquetSource, parameter_of
 from slipring.recording.history.patches import Patch
@@ -48,7 +49,11 @@ class LongParquetHistory:
         self._given = [name for name in (*VALUES, "quality", "reason") if name in names]
         self.name = source.name
         self.total: int | None = source.total
-        self._definitions = self._said()
+        said = self._said()
+        self.earlier = [name for name in said if EARLIER.fullmatch(name)]
+        self._definitions = {name: one for name, one in said.items() if name not in self.earlier}
+        self._numbers = [int(name.rpartition("#")[2]) for name in self.earlier]
+        self._marked = ["index"] if self._numbers and "index" in names else []
         self.columns = list(self._definitions) or self._names()
 
     def place(self, row: int) -> str:
@@ -78,11 +83,10 @@ class LongParquetHistory:
     def blocks(self, types: Mapping[str, Parameter], skip: int) -> Iterator[Block]:
         """See HistoryFile."""
         places = {name: place for place, name in enumerate(types)}
-        for first, batch in self._source.batches(
-            ["name", self._time, *self._given], skip, ROWS_MAX
-        ):
+        columns = ["name", self._time, *self._given, *self._marked]
+        for first, batch in self._source.batches(columns, skip, ROWS_MAX):
             times = self._source.times(batch.column(self._time), self._form, first)
-            rows = _Rows(batch, times, _qualities(batch))
+            rows = _Rows(batch, times, _qualities(batch), self._is_earlier(batch))
             try:
                 made = [
                     rows.patch(places[name], types[name], chosen)
@@ -93,6 +97,13 @@ class LongParquetHistory:
                 raise RecordingError(f"{self.place(first + wrong.row)}: {wrong}") from None
             end = first + batch.num_rows
             yield Block([one for one in made if one is not None], first, end, end)
+
+    def _is_earlier(self, batch: pa.RecordBatch) -> Mask:
+        """Which rows are of parameters whose names others have now."""
+        if not self._marked:
+            return np.zeros(batch.num_rows, np.bool_)
+        found: Mask = np.isin(np.asarray(batch.column("index")), self._numbers)
+        return found
 
     def _said(self) -> dict[str, Parameter]:
         given = (self._source.schema.metadata or {}).get(PARAMETERS)
@@ -116,8 +127,11 @@ class LongParquetHistory:
 class _Rows:
     """Rows of several parameters."""
 
-    def __init__(self, batch: pa.RecordBatch, times: Times, qualities: Octets) -> None:
+    def __init__(
+        self, batch: pa.RecordBatch, times: Times, qualities: Octets, left_out: Mask
+    ) -> None:
         self._batch = batch
+        self._left_out = left_out
         self._times = times
         self._qualities = qualities
 
@@ -126,7 +140,7 @@ class _Rows:
         names = self._batch.column("name")
         if not pa.types.is_dictionary(names.type):
             names = names.dictionary_encode()
-        codes = np.asarray(pc.fill_null(names.indices, -1))
+        codes = np.where(self._left_out, -1, np.asarray(pc.fill_null(names.indices, -1)))
         order = np.argsort(codes, kind="stable")
         found, starts = np.unique(codes[order], return_index=True)
         words = names.dictionary.to_pylist()

@@ -90,6 +90,7 @@ class WideParquetHistory:
         self.name = source.name
         self.total: int | None = source.total
         self.columns = self._heading.columns
+        self.earlier = self._heading.earlier
 
     def place(self, row: int) -> str:
         """A row's place in words."""

@@ -19,11 +19,13 @@ NO_ARRIVAL = Arrival(0, 0)
 
 @dataclass
 class Skipped:
-    """Frames that are no samples here."""
+    """Frames that are no samples here, and messages of which it is not certain."""
 
     of_other_tables: int = 0
     """Their indices mean something else."""
     unreadable: int = 0
+    renewed: int = 0
+    """Plain messages to a name that was declared anew: read as what it is now."""
 
 
 class Batch(NamedTuple):
@@ -85,4 +87,6 @@ class Source:
             entry = self.chosen.table.get(topic)
             if entry is not None and self.chosen.has(entry.index):
                 found.append(messages.of_parameter(entry, places).samples())
+                if topic in self.chosen.renewed:
+                    self.skipped.renewed += len(found[-1])
         return [part for part in found if len(part)]
