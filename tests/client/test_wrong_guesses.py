@@ -1,5 +1,6 @@
 """What a newcomer writes at first, and what the client answers: never silence, never riddles."""
 
+import asyncio
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,7 @@ import slipring
 from slipring import Parameter, Quality, Status, sync
 
 F64 = Parameter("f64")
+WAIT_S = 30
 
 
 def test_a_connection_that_is_not_awaited_says_so() -> None:
@@ -144,6 +146,18 @@ async def test_a_selection_with_a_name_comes_as_text_too(table_url: str) -> None
             with pytest.raises(slipring.Refused, match="selection"):
                 async with bus.subscribe(filter_):
                     pass
+
+
+async def test_what_is_said_in_the_brokers_name_and_makes_no_sense_disturbs_nobody(
+    other_broker_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A broker of another make lets anybody publish there."""
+    async with slipring.connect(other_broker_url) as bus:
+        refusals = await bus.refusals()
+        for text in ("{", "[]", "{}", '{"topic": "a", "error": "b", "message": "c", "count": 1}'):
+            await bus.publish("$slipring/refused", text, qos=1)
+        assert (await asyncio.wait_for(anext(refusals), WAIT_S)).topic == "a"
+    assert caplog.text.count("cannot be read") == 3
 
 
 def test_without_asyncio_there_are_notices_and_changes(table_url: str) -> None:

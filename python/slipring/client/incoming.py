@@ -1,5 +1,6 @@
 """Messages that the client itself reads: answers of the broker, and what it tells by itself."""
 
+import logging
 from collections.abc import Callable, Sequence
 
 from slipring.client.link import Link
@@ -7,6 +8,8 @@ from slipring.model import Message
 
 BATCH_COUNT_MAX = 1024
 BATCH_BYTES_MAX = 16 << 20
+
+log = logging.getLogger("slipring.client")
 
 
 class Incoming:
@@ -29,4 +32,11 @@ class Incoming:
             if not rows:
                 return
             for row in rows:
-                self._receive(Message(*row))
+                self._hear(Message(*row))
+
+    def _hear(self, message: Message) -> None:
+        """A broker of another make lets anybody say anything in its name."""
+        try:
+            self._receive(message)
+        except (ValueError, TypeError, KeyError):
+            log.warning("what %s says cannot be read: %r", message.topic, message.payload[:200])
