@@ -75,3 +75,12 @@ async def test_every_answer_carries_the_security_headers(broker: RunningBroker) 
             assert headers["x-content-type-options"] == "nosniff"
         foreign = await http.get("/", headers={"host": "evil.example"})
         assert foreign.status_code == 403
+
+
+async def test_pages_that_come_and_go_leave_no_lines_in_the_log(broker: RunningBroker) -> None:
+    async with live(broker) as socket:
+        await socket.recv()
+    _, told = broker.stop()
+    assert "journal" in told
+    assert "connection" not in told
+    assert "/api/live" not in told

@@ -4,13 +4,17 @@ import re
 import sys
 from subprocess import PIPE, Popen
 
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, WebSocket, expect
 
 import slipring
 import slipring.sync
 from slipring import AlarmLimits, Parameter, Quality, Reason, Status
 from tests.running_broker import RunningBroker
 
+TURN = """state => {
+  Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
 HOSTILE = "<img src=x onerror=document.title='hacked'>"
 START_MS = 60_000
 """How long a Python process may take to start on a busy machine."""
@@ -28,7 +32,7 @@ ENGINE = {
 }
 
 
-def opened(browser: Browser, broker: RunningBroker) -> Page:
+def opened(browser: Browser | BrowserContext, broker: RunningBroker) -> Page:
     page = browser.new_page()
     page.goto(broker.console)
     expect(page.get_by_test_id("connection")).to_contain_text("live")
@@ -175,3 +179,61 @@ def test_an_empty_table_says_how_to_declare_a_first_parameter(
         expect(shown).to_have_text("12034.5", timeout=START_MS)
         expect(field(row(page, "demo/rpm"), "state")).to_have_text("good")
         person.communicate(b"\n", timeout=60)
+
+
+def test_a_page_is_told_of_the_rows_in_view_as_it_scrolls(
+    broker: RunningBroker, browser: Browser
+) -> None:
+    page = opened(browser, broker)
+    with slipring.sync.connect(broker.url) as bus:
+        names = [f"{number}" for number in range(150)]
+        cells = bus.declare("cell", dict.fromkeys(names, Parameter("f32")))
+        cells.write(dict.fromkeys(names, 0.1))
+        expect(field(row(page, "cell/0"), "value")).to_have_text("0.1")
+        cells.write(dict.fromkeys(names, 0.2))
+        expect(field(row(page, "cell/0"), "value")).to_have_text("0.2")
+        page.locator("#parameters-scroll").evaluate("node => node.scrollTop = node.scrollHeight")
+        expect(field(row(page, "cell/149"), "value")).to_have_text("0.2")
+        cells.write(dict.fromkeys(names, 0.3))
+        expect(field(row(page, "cell/149"), "value")).to_have_text("0.3")
+
+
+def test_a_hidden_page_lets_its_connections_go_and_comes_back(
+    broker: RunningBroker, browser: Browser
+) -> None:
+    page = browser.new_page()
+    page.clock.install()
+    sockets = list[WebSocket]()
+    # A lambda, for Playwright takes no built-in function.
+    page.on("websocket", lambda socket: sockets.append(socket))  # noqa: PLW0108
+    page.goto(broker.console)
+    expect(page.get_by_test_id("connection")).to_contain_text("live")
+    page.evaluate(TURN, "hidden")
+    page.clock.run_for(9_000)
+    assert not any(one.is_closed() for one in sockets)
+    page.clock.run_for(2_000)
+    for one in sockets:
+        if not one.is_closed():
+            one.wait_for_event("close")
+    known = len(sockets)
+    page.clock.run_for(60_000)
+    assert len(sockets) == known == 2
+    page.evaluate(TURN, "visible")
+    expect(page.get_by_test_id("connection")).to_contain_text("live")
+    assert len(sockets) == known + 2
+
+
+def test_times_are_those_of_the_viewer_with_utc_under_the_pointer(
+    broker: RunningBroker, browser: Browser
+) -> None:
+    context = browser.new_context(timezone_id="Asia/Tokyo")
+    page = opened(context, broker)
+    with slipring.sync.connect(broker.url) as bus:
+        bus.declare("jet", {"raw": Parameter("bytes")}).write({"raw": b"\x00\xff"})
+        shown = row(page, "jet/raw")
+        expect(field(shown, "value")).to_have_text("00ff")
+        field(shown, "age").hover()
+        told = re.compile(r"GMT\+9 · \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} UTC$")
+        expect(field(shown, "age")).to_have_attribute("title", told)
+    expect(page.locator("#events-list time").first).to_have_attribute("title", told)
+    context.close()

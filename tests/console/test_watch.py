@@ -1,5 +1,6 @@
 """What a search finds, and what one page is sent: against a table of a few lines."""
 
+import base64
 import json
 from typing import Any
 
@@ -109,6 +110,20 @@ async def test_only_what_changed_is_told_again() -> None:
     assert (await watch.look())["values"] == []
 
 
+async def test_after_the_first_time_only_rows_in_view_are_looked_at() -> None:
+    table = FakeTable("a", "b", "c")
+    table.values = {"a": 1, "b": 2, "c": 3}
+    watch = Watch(Catalog(table.ask), "")
+    watch.view = (1, 1)
+    assert [one["value"] for one in (await watch.look())["values"]] == [1, 2, 3]
+    table.values = {"a": 4, "b": 5, "c": 6}
+    assert [one["value"] for one in (await watch.look())["values"]] == [5]
+    watch.view = (2, 9)
+    assert [one["value"] for one in (await watch.look())["values"]] == [6]
+    watch.view = (0, 0)
+    assert (await watch.look())["values"] == []
+
+
 async def test_another_search_shows_other_rows_with_their_values() -> None:
     table = FakeTable("a", "b")
     table.values = {"a": 1, "b": 2}
@@ -154,10 +169,12 @@ async def test_a_value_too_large_to_be_told_does_not_hold_up_the_others() -> Non
     [
         ("u64", 2**64 - 1, "18446744073709551615"),
         ("i64", -(2**53), -(2**53)),
-        ("bytes", "", 0),
-        ("bytes", "MQ==", 1),
-        ("bytes", "MTI=", 2),
-        ("bytes", "MTIz", 3),
+        ("bytes", "", ""),
+        ("bytes", "MQ==", "31"),
+        ("bytes", "MTI=", "3132"),
+        ("bytes", "MTIz", "313233"),
+        ("bytes", base64.b64encode(b"1" * 64).decode(), "31" * 64),
+        ("bytes", base64.b64encode(b"1" * 1_234).decode(), "31" * 64 + "… (1,234 bytes)"),
         ("text", "x" * 1_000, "x" * TEXT_SHOWN),
         ("enum", "failed", "failed"),
         ("f64", "nan", "nan"),

@@ -56,3 +56,11 @@ def test_nothing_there_is_told_in_one_line(broker: RunningBroker) -> None:
 
 def test_the_help_has_an_example() -> None:
     assert "slipring status http://127.0.0.1:8080 --json" in status("--help").stdout
+
+
+def test_in_a_pipe_no_name_is_cut_off(limited: Limited) -> None:
+    broker = limited()
+    name = "gripen-" + "7" * 120
+    client = broker.client(name, keep_alive_s=60)
+    client.settle()
+    assert name in status(broker.running.console).stdout

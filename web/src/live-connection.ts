@@ -52,6 +52,16 @@ export class LiveConnection<M> {
     this.#watch();
   }
 
+  /** Lets the connection go until `resume`. */
+  rest(): void {
+    this.#letGo();
+    this.#link = { kind: "resting" };
+  }
+
+  resume(): void {
+    if (this.#link.kind === "resting") this.open();
+  }
+
   /** Skips the rest of a wait: the network is back, or a person asked. */
   retryNow(): void {
     if (this.#link.kind === "waiting") this.open();
@@ -82,6 +92,11 @@ export class LiveConnection<M> {
 
   /** Closing a dead link can take minutes, so it is let go and its late events are not heard. */
   #abandon(): void {
+    this.#letGo();
+    this.#scheduleRetry();
+  }
+
+  #letGo(): void {
     const socket = this.#socket;
     if (socket) {
       socket.onopen = socket.onmessage = socket.onclose = null;
@@ -89,7 +104,7 @@ export class LiveConnection<M> {
     }
     this.#socket = null;
     window.clearTimeout(this.#watchdog);
-    this.#scheduleRetry();
+    window.clearTimeout(this.#retry);
   }
 
   #scheduleRetry(): void {

@@ -31,6 +31,10 @@ import { ValuesTable } from "./views/values-table.ts";
 
 /** Ages tick and charts move at least this often, also without messages. */
 const TICK_MS = 300;
+/** Messages of one beat come together and are drawn together. */
+const GATHER_MS = 60;
+/** A page that is hidden for longer lets its connections go; who comes back sooner finds no gap in the charts. */
+const HIDDEN_MS_MAX = 10_000;
 
 const state = new ConsoleState();
 let frame = 0;
@@ -40,7 +44,7 @@ const connection = new LiveConnection({
   parse: parseLiveMessage,
   receive: (message, first) => {
     state.receive(message, first, performance.now());
-    requestRender();
+    renderSoon();
   },
 });
 
@@ -48,9 +52,10 @@ const watched = new ParameterStore();
 const watching = new LiveConnection({
   path: () => `api/parameters?search=${encodeURIComponent(parameters.search)}`,
   parse: parseParametersMessage,
-  receive: (message) => {
+  receive: (message, first) => {
     watched.receive(message);
-    requestRender();
+    if (first) parameters.tellAgain();
+    renderSoon();
   },
 });
 
@@ -65,7 +70,10 @@ const prefixes = new PrefixesTable();
 const limits = new LimitsTable();
 const events = new EventsList();
 const parameters = new ParametersPanel({
-  search: (text) => watching.send(JSON.stringify({ search: text })),
+  wish: (wish) => {
+    watched.watch(wish.first, wish.count);
+    watching.send(JSON.stringify(wish));
+  },
   moved: () => requestRender(),
 });
 const values = new ValuesTable({
@@ -79,10 +87,18 @@ function requestRender(): void {
 }
 
 let tick = 0;
+let gathering = 0;
+let leaving = 0;
+
+function renderSoon(): void {
+  if (gathering === 0) gathering = window.setTimeout(requestRender, GATHER_MS);
+}
 
 function render(local_ms: number): void {
   frame = 0;
   window.clearTimeout(tick);
+  window.clearTimeout(gathering);
+  gathering = 0;
   tick = window.setTimeout(requestRender, TICK_MS);
   renderBroker(local_ms);
   renderPanels(state.clock.now(local_ms) ?? 0);
@@ -117,6 +133,22 @@ window.addEventListener("online", () => {
   connection.retryNow();
   watching.retryNow();
 });
+document.addEventListener("visibilitychange", () => {
+  window.clearTimeout(leaving);
+  if (document.visibilityState === "visible") {
+    connection.resume();
+    watching.resume();
+  } else {
+    leaving = window.setTimeout(rest, HIDDEN_MS_MAX);
+  }
+});
+
+/** Nobody looks, so the broker need not tell. */
+function rest(): void {
+  connection.rest();
+  watching.rest();
+}
+
 connection.open();
 watching.open();
 requestRender();

@@ -62,13 +62,14 @@ test("a value is written in its type", () => {
   assert.equal(valueText("u64", "18446744073709551615"), "18446744073709551615");
   assert.equal(valueText("enum", "failed"), "failed");
   assert.equal(valueText("text", ""), "‹empty›");
-  assert.equal(valueText("bytes", 12), "‹12 bytes›");
+  assert.equal(valueText("bytes", "00ff"), "00ff");
+  assert.equal(valueText("bytes", ""), "‹empty›");
 });
 
 test("only numbers are numbers", () => {
   assert.equal(numberOf("text", "42"), null);
   assert.equal(numberOf("enum", "7"), null);
-  assert.equal(numberOf("bytes", 12), null);
+  assert.equal(numberOf("bytes", "12"), null);
   assert.equal(numberOf("bool", true), 1);
   assert.equal(numberOf("f64", "nan"), null);
   assert.equal(numberOf("f64", "-inf"), Number.NEGATIVE_INFINITY);
@@ -93,10 +94,10 @@ test("what is stale is said in words with since when, and before a limit", () =>
   const gone = sample({ quality: "stale", why: "publisher-gone", value: 150 });
   assert.deepEqual(condition(limited, gone, 13_000), {
     mood: "stale",
-    text: "publisher gone 12 s ago; it was above the limit of 100",
+    text: "stale: publisher gone 12 s ago; it was above the limit of 100",
   });
   const silent = sample({ quality: "stale", why: "silent" });
-  assert.deepEqual(condition(limited, silent, 66_000), { mood: "stale", text: "silent for 1 min 5 s" });
+  assert.deepEqual(condition(limited, silent, 66_000), { mood: "stale", text: "stale: silent for 1 min 5 s" });
   const restored = sample({ quality: "stale", why: "restored" });
   assert.match(condition(limited, restored, 0).text, /before the restart/);
   assert.deepEqual(condition(limited, null, 0), { mood: "stale", text: "no value yet" });
@@ -174,6 +175,23 @@ test("a time without messages is a gap in the line", () => {
     store.receive(parseParametersMessage(message({ at_ms, values: [sample({ received_ms: at_ms - 1 })] })));
   }
   assert.deepEqual([...(store.rows[0]?.history.series().values ?? [])], [1, 1, Number.NaN, 1]);
+});
+
+test("a row that leaves the view has a gap in its line, one that stays has none", () => {
+  const store = new ParameterStore();
+  const both = [definition(), definition({ index: 1, name: "engine/torque" })];
+  const at = (at_ms: number, definitions: Definition[] | null) => {
+    const values = [0, 1].map((index) => sample({ index, received_ms: at_ms }));
+    store.receive(parseParametersMessage(message({ at_ms, definitions, values })));
+  };
+  at(1_000, both);
+  store.watch(0, 1);
+  at(1_250, null);
+  const lines = store.rows.map(({ history }) => [...history.series().values]);
+  assert.deepEqual(lines, [
+    [1, 1],
+    [1, Number.NaN, 1],
+  ]);
 });
 
 test("a line fills its box, leaves gaps, and forgets what is older than its span", () => {

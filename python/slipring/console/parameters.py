@@ -9,12 +9,14 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from slipring.console.catalog import Catalog
-from slipring.console.watch import Watch
+from slipring.console.watch import ROWS_SHOWN, Watch
 from slipring.control import Broker
 
 SEARCH_MAX = 1_000
 """Characters of a search."""
-NOT_UNDERSTOOD = f'send {{"search": "text"}}, at most {SEARCH_MAX} characters'
+NOT_UNDERSTOOD = (
+    f'send {{"search": "text", "first": 0, "count": 20}}; text has at most {SEARCH_MAX}'
+)
 UNSUPPORTED = 1003
 """The code that closes a WebSocket after data that cannot be accepted (RFC 6455, 7.4.1)."""
 
@@ -55,17 +57,30 @@ async def _send_changes(socket: WebSocket, watch: Watch, broker: Broker) -> None
 async def _take_searches(socket: WebSocket, watch: Watch) -> None:
     """The newest counts, at the next beat: however fast they come, a search costs one look."""
     while True:
-        search = _search(await socket.receive_text())
-        if search is None:
+        wish = _wish(await socket.receive_text())
+        if wish is None:
             await socket.close(UNSUPPORTED, NOT_UNDERSTOOD)
             raise WebSocketDisconnect(UNSUPPORTED)
-        watch.search = search
+        watch.search, watch.view = wish
 
 
-def _search(text: str) -> str | None:
+def _wish(text: str) -> tuple[str, tuple[int, int]] | None:
+    """What a page searches for, and the rows of it that are in view: all, where it says none."""
     try:
         asked = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    search = asked.get("search") if isinstance(asked, dict) else None
-    return search if isinstance(search, str) and len(search) <= SEARCH_MAX else None
+    if not isinstance(asked, dict):
+        return None
+    search, first, count = (
+        asked.get("search"),
+        asked.get("first", 0),
+        asked.get("count", ROWS_SHOWN),
+    )
+    if not isinstance(search, str) or len(search) > SEARCH_MAX:
+        return None
+    return (search, (first, count)) if _is_row(first) and _is_row(count) else None
+
+
+def _is_row(number: object) -> bool:
+    return type(number) is int and 0 <= number <= ROWS_SHOWN

@@ -70,6 +70,8 @@ class ConsoleServer:
         config = uvicorn.Config(
             make_app(self.broker, self.listen, STATIC),
             log_config=None,
+            # What it says of connections is nothing to a person, and has what pages search for.
+            log_level="warning",
             access_log=False,
             lifespan="off",
             ws="websockets-sansio",

@@ -1,7 +1,9 @@
 """What one page watches: the parameters that its search finds, and what changes of them."""
 
+import base64
 import time
 from bisect import bisect_left
+from itertools import islice
 from typing import Any
 
 from slipring.console.catalog import Catalog
@@ -10,6 +12,8 @@ ROWS_SHOWN = 200
 """Parameters that one page watches; how many match is told."""
 TEXT_SHOWN = 256
 """Characters of a value that are shown."""
+BYTES_SHOWN = 64
+"""Bytes of a value that are shown, in hex."""
 EXACT_MAX = 2**53
 """Beyond this a number of JavaScript is not exact, so a value goes as text."""
 TOLD = ("index", "name", "type", "unit", "description", "range", "limits", "rate_hz", "source")
@@ -23,12 +27,16 @@ class Watch:
     def __init__(self, catalog: Catalog, search: str) -> None:
         """Begin with a search; the empty one finds all."""
         self.search = search
+        self.view: tuple[int, int] = (0, ROWS_SHOWN)
+        """The first row that a person sees, and how many."""
         self._catalog = catalog
         self._chosen_for: tuple[int, str] | None = None
         self._matching = 0
         self._types: dict[str, str] = {}
         self._indices: list[int] = []
         self._sent: dict[int, Json] = {}
+        self._is_complete = False
+        """Whether every row had its turn: from then on only those in view are looked at."""
         self._from = 0
 
     async def look(self) -> Json:
@@ -55,6 +63,7 @@ class Watch:
         self._types = {one["name"]: one["type"] for one in definitions}
         self._indices = sorted(one["index"] for one in definitions)
         self._sent = {}
+        self._is_complete = False
         self._from = 0
         return definitions
 
@@ -65,18 +74,29 @@ class Watch:
 
     def _changed(self) -> list[Json]:
         """One question a time: values that do not fit into its answer come with the next one."""
-        if not self._types:
+        names = self._in_view()
+        if not names:
             return []
-        answer = self._catalog.ask("values", {"names": list(self._types), "from": self._from})
+        answer = self._catalog.ask("values", {"names": names, "from": self._from})
         if "error" in answer:  # Not even the first one fits: it is passed over.
             later = self._indices[bisect_left(self._indices, self._from) + 1 :]
-            self._from = later[0] if later else 0
+            self._go_on(later[0] if later else None)
             return []
-        self._from = answer["next"] or 0
+        self._go_on(answer["next"])
         values = (_value(row, self._types[row["name"]]) for row in answer["values"])
         changed = [value for value in values if self._sent.get(value["index"]) != value]
         self._sent.update((value["index"], value) for value in changed)
         return changed
+
+    def _in_view(self) -> list[str]:
+        if not self._is_complete:
+            return list(self._types)
+        first, count = self.view
+        return list(islice(self._types, first, first + count))
+
+    def _go_on(self, index: int | None) -> None:
+        self._from = index or 0
+        self._is_complete = self._is_complete or index is None
 
 
 def _value(row: Json, type_: str) -> Json:
@@ -91,9 +111,16 @@ def _value(row: Json, type_: str) -> Json:
 
 
 def _shown(value: Any, type_: str) -> Any:
-    """As the page takes it: bytes by their number, long texts cut, great integers as text."""
+    """As the page takes it: bytes in hex, long ones cut, great integers as text."""
     if type_ == "bytes":
-        return len(value) // 4 * 3 - value.count("=", -2)
+        return _hex(value)
     if isinstance(value, int) and abs(value) > EXACT_MAX:
         return str(value)
     return value[:TEXT_SHOWN] if isinstance(value, str) else value
+
+
+def _hex(coded: str) -> str:
+    """The first bytes, and how many there are where these are not all."""
+    total = len(coded) // 4 * 3 - coded.count("=", -2)
+    first = base64.b64decode(coded[: (BYTES_SHOWN + 2) // 3 * 4])[:BYTES_SHOWN].hex()
+    return first if total <= BYTES_SHOWN else f"{first}… ({total:,} bytes)"

@@ -23,7 +23,7 @@ export interface Definition {
 
 export interface Sample {
   index: number;
-  /** A number that JSON has not, and an integer that JavaScript has not, is text; of bytes it is how many there are. */
+  /** A number that JSON has not, and an integer that JavaScript has not, is text; bytes are text in hex. */
   value: number | boolean | string;
   /** By the source; of a stale one when it became so. */
   time_ms: number;

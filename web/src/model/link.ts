@@ -4,6 +4,8 @@ import { age } from "./wording.ts";
 export type Link =
   | { readonly kind: "connecting" }
   | { readonly kind: "open" }
+  /** Let go while nobody looks at the page. */
+  | { readonly kind: "resting" }
   | { readonly kind: "waiting"; readonly retry_at_ms: number };
 
 export type Condition = "connecting" | "live" | "silent" | "reconnecting" | "lost";

@@ -20,6 +20,8 @@ export class ParameterStore {
   #byIndex = new Map<number, ParameterRecord>();
   #latest: ParametersMessage | null = null;
   #revision = 0;
+  #first = 0;
+  #end = Number.POSITIVE_INFINITY;
 
   /** In the broker's order. */
   get rows(): ParameterRecord[] {
@@ -41,6 +43,17 @@ export class ParameterStore {
     if (message.definitions !== null) this.#replace(message.definitions);
     for (const sample of message.values) this.#take(sample);
     this.#latest = message;
+  }
+
+  /** Only these rows are told of from now on: what happens to others meanwhile is not known. */
+  watch(first: number, count: number): void {
+    const at_ms = this.#latest?.at_ms;
+    this.#rows.forEach(({ history }, row) => {
+      const leaves = row >= this.#first && row < this.#end && (row < first || row >= first + count);
+      if (leaves && at_ms !== undefined) history.breakOff(at_ms + 1);
+    });
+    this.#first = first;
+    this.#end = first + count;
   }
 
   /** What stays in view keeps its line. */

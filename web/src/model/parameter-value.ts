@@ -13,7 +13,6 @@ export interface Alarm {
 
 export function valueText(type: string, value: Sample["value"]): string {
   if (typeof value === "boolean") return value ? "on" : "off";
-  if (type === "bytes") return payload(null, Number(value));
   if (typeof value === "string") return payload(value, value.length);
   const digits = DIGITS[type];
   return String(digits === undefined ? value : Number(value.toPrecision(digits)));

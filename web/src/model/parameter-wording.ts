@@ -31,9 +31,9 @@ function joined(first: string, alarm: Alarm | null, further = ""): string {
 
 function stale(sample: Sample, now_ms: number): string {
   const since = duration((now_ms - sample.time_ms) / 1_000);
-  if (sample.why === "publisher-gone") return `publisher gone ${since} ago`;
-  if (sample.why === "silent") return `silent for ${since}`;
-  if (sample.why === "restored") return "from before the restart; nobody publishes it yet";
+  if (sample.why === "publisher-gone") return `stale: publisher gone ${since} ago`;
+  if (sample.why === "silent") return `stale: silent for ${since}`;
+  if (sample.why === "restored") return "stale: from before the restart; nobody publishes it yet";
   return `stale for ${since}`;
 }
 

@@ -1,6 +1,8 @@
 // Numbers, sizes, times and names as a person reads them. Pure: the same input always gives the same words.
 
 const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
+const calendar = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "long" });
 const SIZE_UNITS = ["B", "kB", "MB", "GB", "TB", "PB"];
 
 export const UNKNOWN = "–";
@@ -52,10 +54,17 @@ export function duration(elapsed_s: number): string {
   return `${Math.floor(s / 86_400)} d ${Math.floor((s % 86_400) / 3_600)} h`;
 }
 
-/** UTC, as everywhere in Slipring. */
+/** By the clock on the viewer's wall. */
 export function timeOfDay(at_ms: number): string {
   const date = new Date(at_ms);
-  return Number.isNaN(date.getTime()) ? UNKNOWN : date.toISOString().slice(11, 19);
+  return Number.isNaN(date.getTime()) ? UNKNOWN : clock.format(date);
+}
+
+/** The whole of a time, and the same in UTC as logs and other tools have it: for titles. */
+export function moment(at_ms: number): string {
+  const date = new Date(at_ms);
+  if (Number.isNaN(date.getTime())) return UNKNOWN;
+  return `${calendar.format(date)} · ${date.toISOString().replace("T", " ").replace("Z", " UTC")}`;
 }
 
 /** A number short enough for an axis or a heading; the table shows values as they arrived. */

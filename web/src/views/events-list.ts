@@ -1,7 +1,7 @@
 // What happened at the broker, newest first.
 import type { BrokerEvent } from "../model/contract.ts";
 import type { EventLog } from "../model/event-log.ts";
-import { legible, timeOfDay } from "../model/wording.ts";
+import { legible, moment, timeOfDay } from "../model/wording.ts";
 import { explainNoEvents } from "./empty-states.ts";
 import { element, part } from "./page.ts";
 
@@ -23,6 +23,7 @@ function item(event: BrokerEvent): HTMLLIElement {
   const made = element("li");
   made.dataset["level"] = event.level;
   const when = element("time", "", timeOfDay(event.at_ms));
+  when.title = moment(event.at_ms);
   const kind = element("span", "kind", legible(event.kind));
   const text = element("span", "text", legible(event.text));
   text.title = text.textContent;

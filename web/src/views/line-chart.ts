@@ -72,7 +72,6 @@ function plotOptions({ lines, height, fromZero }: LineChartOptions, width: numbe
     height,
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
-    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), "Etc/UTC"),
     padding: [8, 24, 0, 0],
     scales: { x: { time: true, auto: false }, y: { range: fromZero ? rangeFromZero : rangeOfReadings } },
     axes: [timeAxis(), valueAxis()],

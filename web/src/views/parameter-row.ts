@@ -2,7 +2,7 @@
 import type { ParameterRecord } from "../model/parameter-store.ts";
 import { valueText } from "../model/parameter-value.ts";
 import { condition } from "../model/parameter-wording.ts";
-import { age, legible, UNKNOWN } from "../model/wording.ts";
+import { age, legible, moment, UNKNOWN } from "../model/wording.ts";
 import { element, setData, setText, setTitle } from "./page.ts";
 import { cell } from "./rows-panel.ts";
 import { Spark } from "./spark.ts";
@@ -22,6 +22,10 @@ export class ParameterRow {
     const line = cell("spark");
     line.append(this.#spark.root);
     this.root.append(this.#name, this.#value, this.#unit, this.#age, this.#state, line);
+    // A time is costly to write out, and few are ever pointed at.
+    this.#age.addEventListener("pointerenter", () => {
+      setTitle(this.#age, this.#record?.newest ? moment(this.#record.newest.received_ms) : "");
+    });
   }
 
   get record(): ParameterRecord | null {

@@ -21,18 +21,29 @@ const WORDS = {
   keys: "Arrow keys choose a row, Enter tells all about it.",
 };
 
+/** What a person looks for, and which rows of it are in view. */
+export interface Wish {
+  search: string;
+  first: number;
+  count: number;
+}
+
 export interface ParametersActions {
-  search: (text: string) => void;
+  /** Called whenever the wish is another one. */
+  wish: (wish: Wish) => void;
   moved: () => void;
 }
 
 export class ParametersPanel {
   readonly #panel: RowsPanel<ParameterRecord, ParameterRow>;
   readonly #inflow: HTMLElement;
+  readonly #tell: (wish: Wish) => void;
+  #told = "";
   #revision = -1;
   #now_ms = 0;
 
-  constructor({ search, moved }: ParametersActions) {
+  constructor({ wish, moved }: ParametersActions) {
+    this.#tell = wish;
     this.#panel = new RowsPanel<ParameterRecord, ParameterRow>(WORDS, {
       make: () => new ParameterRow(),
       draw: (row, record, index, active) => row.render(record, index, active, this.#now_ms),
@@ -41,7 +52,12 @@ export class ParametersPanel {
     });
     this.#inflow = this.#panel.note("inflow");
     this.#panel.search.maxLength = SEARCH_MAX;
-    this.#panel.search.addEventListener("input", () => search(this.search));
+    this.#panel.search.addEventListener("input", () => this.#wish());
+  }
+
+  /** The broker forgets with the connection what it was told. */
+  tellAgain(): void {
+    this.#told = "";
   }
 
   /** What a person looks for now. */
@@ -60,5 +76,14 @@ export class ParametersPanel {
       else if (store.latest.parameters > 0) explainNoParameterMatches(node);
       else explainNoParameters(node, latest);
     });
+    this.#wish();
+  }
+
+  #wish(): void {
+    const wish = { search: this.search, ...this.#panel.view };
+    const told = JSON.stringify(wish);
+    if (told === this.#told) return;
+    this.#told = told;
+    this.#tell(wish);
   }
 }

@@ -42,7 +42,7 @@ export class PinnedChart {
     const index = this.#chart.pointedAt;
     const at_ms = index === null ? undefined : series.times[index];
     const value = index === null ? undefined : series.values[index];
-    if (at_ms !== undefined && value !== undefined) return `${timeOfDay(at_ms)} UTC: ${reading(value)}`;
+    if (at_ms !== undefined && value !== undefined) return `${timeOfDay(at_ms)}: ${reading(value)}`;
     const known = series.values.filter((sample) => !Number.isNaN(sample));
     if (known.length === 0) return "No number in the last two minutes.";
     return `between ${reading(Math.min(...known))} and ${reading(Math.max(...known))}`;

@@ -2,6 +2,8 @@
 import { RowCursor } from "./row-cursor.ts";
 
 const ROWS_BEYOND_VIEW = 4;
+/** Rows in view are told in steps of so many, and as many beyond each edge: scrolling a little asks for nothing. */
+const VIEW_STEP = 10;
 
 export interface Named {
   readonly topic: string;
@@ -28,6 +30,7 @@ export class RowWindow<R extends Named, W extends WindowRow<R>> {
   readonly #rows: W[] = [];
   #records: R[] = [];
   #row_height = 30;
+  #is_on_screen = true;
 
   constructor(options: RowWindowOptions<R, W>) {
     this.#options = options;
@@ -36,11 +39,26 @@ export class RowWindow<R extends Named, W extends WindowRow<R>> {
     options.scroll.addEventListener("scroll", options.moved, { passive: true });
     options.sizer.addEventListener("click", (event) => this.#clicked(event));
     new ResizeObserver(() => this.#measure()).observe(options.scroll);
+    new IntersectionObserver((seen) => {
+      this.#is_on_screen = seen.at(-1)?.isIntersecting ?? true;
+      options.moved();
+    }).observe(options.scroll);
     this.#measure();
   }
 
   get length(): number {
     return this.#records.length;
+  }
+
+  /** The rows that a person may see, and some more; none while the table is off the screen. */
+  get view(): { first: number; count: number } {
+    if (!this.#is_on_screen) return { first: 0, count: 0 };
+    const { scrollTop, clientHeight } = this.#options.scroll;
+    const top = Math.floor(scrollTop / this.#row_height / VIEW_STEP) * VIEW_STEP;
+    const first = Math.max(0, top - VIEW_STEP);
+    const seen = Math.ceil(clientHeight / this.#row_height / VIEW_STEP) * VIEW_STEP;
+    const end = Math.min(this.#records.length, top + seen + 2 * VIEW_STEP);
+    return { first, count: Math.max(0, end - first) };
   }
 
   /** Takes other records. */

@@ -44,6 +44,11 @@ export class RowsPanel<R extends Named, W extends WindowRow<R>> {
     return this.#rows.length;
   }
 
+  /** The rows that a person may see. */
+  get view(): { first: number; count: number } {
+    return this.#rows.view;
+  }
+
   show(records: R[]): void {
     this.#rows.show(records);
   }

@@ -9,6 +9,7 @@ const BOX: Box = { width: 96, height: 22 };
 export class Spark {
   readonly root = document.createElementNS(SVG, "svg");
   readonly #path = document.createElementNS(SVG, "path");
+  #line = "";
 
   constructor() {
     this.root.setAttribute("viewBox", `0 0 ${BOX.width} ${BOX.height}`);
@@ -18,6 +19,9 @@ export class Spark {
   }
 
   render(series: Series, now_ms: number): void {
-    this.#path.setAttribute("d", sparkline(series, now_ms, SPAN_MS, BOX));
+    const line = sparkline(series, now_ms, SPAN_MS, BOX);
+    if (line === this.#line) return;
+    this.#line = line;
+    this.#path.setAttribute("d", line);
   }
 }

@@ -1,6 +1,6 @@
 // One row of the values table. Rows are few and are given another topic as the table scrolls.
 import type { TopicRecord } from "../model/value-store.ts";
-import { age, legible, payload, perSecond } from "../model/wording.ts";
+import { age, legible, moment, payload, perSecond } from "../model/wording.ts";
 import { element, setData, setText, setTitle } from "./page.ts";
 import { cell } from "./rows-panel.ts";
 
@@ -28,6 +28,12 @@ export class ValueRow {
   constructor() {
     this.root.role = "row";
     this.root.append(this.#topic, this.#value, this.#age, this.#rate, this.#chart);
+    // A time is costly to write out, and few are ever pointed at.
+    this.#age.addEventListener("pointerenter", () => {
+      const came = this.#record ? moment(this.#record.newest.at_ms) : "";
+      const overdue = this.root.dataset["silent"] === "yes";
+      setTitle(this.#age, overdue ? `${came} · overdue: it came more often than this` : came);
+    });
   }
 
   get record(): TopicRecord | null {
@@ -62,7 +68,6 @@ export class ValueRow {
     setText(this.#rate, perSecond(record.cadence.perSecond(now_ms)));
     const silent = record.cadence.isSilent(now_ms);
     setData(this.root, "silent", silent ? "yes" : "no");
-    this.#age.title = silent ? "Overdue: it came more often than this" : "";
   }
 
   #renderPlace({ index, pinned, active }: RowPlace): void {
