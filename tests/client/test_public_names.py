@@ -15,8 +15,8 @@ __version__ connect discover
 """
 BUS = """
 changes client_id clock close current declare declare_stream is_connected newest notices notify ping
-publish publish_many publisher refusals select session_expiry_s session_present stream streams
-subscribe table table_changes unread_bytes unsent_bytes unsubscribe url
+publish publish_many publisher refusals remembered select session_expiry_s session_present stream
+streams subscribe table table_changes unread_bytes unsent_bytes unsubscribe url
 """
 DECLARED = """
 close flush indices names parameters prefix remove sample topics unsent_bytes write write_row
