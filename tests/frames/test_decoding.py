@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from slipring.client.rows import Part, encoded, parts_of, qualities_of
 from slipring.errors import FrameError
 from slipring.frames import Frame, Run
-from slipring.frames.arrays import DTYPES
+from slipring.frames.arrays import DTYPES, Indices
 from slipring.frames.decoding import decode
 from slipring.frames.header import Marks
+from slipring.frames.spans import INDICES_MAX, Spans
 from slipring.model import Kind, Quality
-from slipring.native import encode_frame
+from slipring.native import decode_frame, encode_frame
 from tests.frames.naive import ARRIVAL, TABLE, Naive, frames, name
 
 
@@ -53,6 +54,7 @@ def test_every_sample_is_read_as_it_was_written(made: Naive, deflate: bool) -> N
     payload = written([spelled(run) for run in made.frame.runs], deflate=deflate)
     frame = decode(payload, TABLE, ARRIVAL)
     assert len(frame) == len(made.samples)
+    assert frame.newest_ns == max((int(run.times.max()) for run in made.frame.runs), default=0)
     for index in range(len(TABLE)):
         assert rows_of(frame, index) == rows_of(made.frame, index)
         assert frame.samples(name(index)).values.dtype in {
@@ -73,6 +75,35 @@ def test_numbers_are_shown_where_they_lie_in_the_payload() -> None:
     (run,) = decode(payload, TABLE, ARRIVAL).runs
     assert run.values.tolist() == [0, 1, 2, 3]
     assert np.shares_memory(run.values, np.frombuffer(payload, np.uint8))
+
+
+def test_frames_of_the_same_parameters_share_their_indices() -> None:
+    def indices_of(first: int, end: int, time_ns: int) -> Indices:
+        indices = np.arange(first, end, dtype=np.uint32)
+        run = ("row", int(Kind.F64), indices, time_ns, np.zeros(len(indices)), 0)
+        return decode(written([run]), TABLE, ARRIVAL).runs[0].indices
+
+    assert indices_of(20, 24, 5) is indices_of(20, 24, 6)
+    assert indices_of(20, 24, 5).tolist() == [20, 21, 22, 23]
+    assert indices_of(20, 23, 5).tolist() == [20, 21, 22]
+    assert not indices_of(20, 23, 5).flags.writeable
+
+
+def test_lists_of_indices_are_kept_up_to_a_bound() -> None:
+    spans, many = Spans(), INDICES_MAX // 4
+    indices = np.arange(many + 9, dtype=np.uint32)
+    payloads = [
+        written([("row", int(Kind.U8), indices[first : first + many], 5, bytes(many), 0)])
+        for first in range(9)
+    ]
+    runs = [decode_frame(payload).runs[0] for payload in payloads]
+    first = spans.indices(runs[0])
+    for run in runs[:4]:
+        spans.indices(run)
+    assert spans.indices(runs[0]) is first
+    for run in runs:
+        assert spans.indices(run).tobytes() == run.indices
+    assert spans.indices(runs[0]) is not first
 
 
 @pytest.mark.parametrize("payload", [b"", b"SRF\x01", b"no frame at all, but long enough for one"])

@@ -37,7 +37,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             let _ = timeout(LAST_READS_MAX, self.read_to_the_end()).await;
         }
         self.party.leave(&end).await;
-        self.party.feed.forget_routes(&self.party.broker);
+        self.party.feed.paths.forget(&self.party.broker);
         let broker = &self.party.broker;
         if let Some(later) = self.party.feed.take_later() {
             tokio::spawn(later.settle(Arc::clone(broker)));

@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use slipring_core::ledger::Record;
-use slipring_core::{Delivery, Durability, Limit, Message, Place};
+use slipring_core::{Durability, Limit, Message, Place};
 use slipring_journal::{AppendError, Batch, Flags};
 use slipring_wire::{Publish, QoS, Reason, Version};
 
 use crate::acknowledged::Promised;
 use crate::broker::Broker;
-use crate::client::Client;
 use crate::event::EventKind;
 use crate::gates::Gate;
 use crate::paths::Paths;
@@ -78,11 +77,6 @@ impl Feed {
         self.messages = 0;
     }
 
-    /// Forgets every route, so that the memory is there for others.
-    pub fn forget_routes(&mut self, broker: &Broker) {
-        self.paths.forget(broker);
-    }
-
     /// Brings one message to everyone who wants it, and into the batch for the journal. The answer
     /// is what an acknowledgement says.
     ///
@@ -99,18 +93,14 @@ impl Feed {
             return self.publish_frame(broker, from, message);
         }
         let mut sample_of = None;
-        if self.paths.find(broker, from.key, message.topic).is_declared() {
-            match self.take_declared(broker, from, message) {
+        let is_declared = self.paths.find(broker, from.key, message.topic).is_declared();
+        if is_declared || message.retain {
+            match self.take_special(broker, from, message, version) {
                 Ok(parameter) => sample_of = parameter,
                 Err(reason) => return reason,
             }
         }
-        if message.retain {
-            if let Err(reason) = self.retain(broker, from, message, version) {
-                return reason;
-            }
-        }
-        let route = self.paths.find(broker, from.key, message.topic);
+        let route = self.paths.found();
         let level = route.level_of(message.qos);
         if let Some(reason) = broker.gates.refusal(level) {
             return reason;
@@ -149,6 +139,24 @@ impl Feed {
             self.promised.add(level);
         }
         if deliveries > 0 || is_chunk { Reason::Success } else { Reason::NoMatchingSubscribers }
+    }
+
+    /// A sample, a chunk or a retained message is kept first; its route is found again then. The parameter
+    /// that it is a sample of is returned.
+    fn take_special(
+        &mut self,
+        broker: &Broker,
+        from: Publisher<'_>,
+        message: &Publish<'_>,
+        version: Version,
+    ) -> Result<Option<u32>, Reason> {
+        let declared = self.paths.found().is_declared();
+        let sample_of = if declared { self.take_declared(broker, from, message)? } else { None };
+        if message.retain {
+            self.retain(broker, from, message, version)?;
+        }
+        self.paths.find(broker, from.key, message.topic);
+        Ok(sample_of)
     }
 
     /// A message that has no subscriber waits for one, if it asks to.
@@ -291,11 +299,6 @@ impl Feed {
             broker.let_wait(unclaimed, first_offset, &mut self.post);
         }
         self.post.send(broker, first_offset, gate);
-    }
-
-    /// Gives a message to a subscriber; it is woken when the batch ends.
-    pub fn hand_over(&mut self, broker: &Broker, client: &Arc<Client>, delivery: Delivery) {
-        self.post.hand_over(broker, client, delivery);
     }
 
     /// The journal takes nothing: what was promised nothing goes on, the rest is not acknowledged.

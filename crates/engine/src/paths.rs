@@ -98,6 +98,12 @@ impl Paths {
         &self.routes[self.last]
     }
 
+    /// The route that was found last; there is one until all are forgotten.
+    #[inline]
+    pub fn found(&self) -> &Route {
+        &self.routes[self.last]
+    }
+
     fn explore(&mut self, broker: &Broker, publisher: u64, topic: &str) -> usize {
         let own = topic.starts_with('$');
         let topic: Arc<str> = topic.into();

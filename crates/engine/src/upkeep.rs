@@ -45,7 +45,8 @@ struct Done {
 
 /// Keeps the journal short until the broker stops.
 pub(crate) async fn keep(broker: Arc<Broker>, segment_bytes: u64) {
-    while !broker.is_stopping() {
+    // Without a journal there is nothing to do, and nobody is woken for it.
+    while broker.journal.is_some() && !broker.is_stopping() {
         let stopping = broker.stopping_told.notified();
         if broker.is_stopping() || timeout(ROUND, stopping).await.is_ok() {
             return;

@@ -157,7 +157,7 @@ impl Feed {
             if let Some(place) = message.place {
                 self.record(&Record::Taken { offset: place.offset }, Durability::Memory);
             }
-            self.hand_over(broker, client, Delivery::new(message, manner));
+            self.post.hand_over(broker, client, Delivery::new(message, manner));
         }
     }
 }

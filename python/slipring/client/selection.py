@@ -5,15 +5,18 @@ import logging
 import time
 from collections import deque
 from collections.abc import AsyncIterator
+from operator import is_
 
 from slipring.client.choice import Choice
 from slipring.client.needs import Needs
 from slipring.client.parameters import Parameters
 from slipring.client.subscription import Subscription
 from slipring.errors import FrameError, Refused, SlipringError
+from slipring.frames.arrays import Indices
 from slipring.frames.decoding import decode
 from slipring.frames.frame import Frame
 from slipring.frames.header import Arrival
+from slipring.frames.table import Table
 from slipring.model import TableChange
 
 log = logging.getLogger("slipring.client")
@@ -36,6 +39,8 @@ class Selection:
         self._inner: Subscription | None = None
         self._entered = False
         self._taken: deque[tuple[bytes, int]] = deque()
+        self._familiar: tuple[Table | None, list[Indices]] = None, []
+        """The parameters of the last frame, all of which the table knows."""
         self._choosing: asyncio.Task[None] | None = None
         self._is_outdated = False
         """The table has changed since the names were looked up."""
@@ -138,11 +143,23 @@ class Selection:
         offset_ns, uncertainty_ns = clock.offset_ns or 0, clock.uncertainty_ns
         arrival = Arrival(arrived_ns or now_ns, now_ns, offset_ns, uncertainty_ns)
         frame = decode(payload, mirror.table, arrival)
-        if _is_strange(frame):
+        if self._is_strange(frame):
             # It may be about parameters that the broker has told of, and we have not looked at.
             table = await mirror.catch_up(frame.header.table)
             frame = Frame(table, frame.runs, frame.header, arrival)
         return frame
+
+    def _is_strange(self, frame: Frame) -> bool:
+        """Whether it has parameters that the table does not know; most have those of the last."""
+        table, indices = frame.table, [run.indices for run in frame.runs]
+        if frame.header.table != table.identity:
+            return True
+        known, before = self._familiar
+        if known is table and len(before) == len(indices) and all(map(is_, before, indices)):
+            return False
+        is_known = all(map(table.knows, indices))
+        self._familiar = (table, indices) if is_known else (None, [])
+        return not is_known
 
     async def _choose(self, refused: Subscription | None = None) -> None:
         """Subscribes to what is chosen by now, and leaves what was before."""
@@ -183,10 +200,3 @@ class Selection:
                 await self._choose()
         except SlipringError as error:
             log.warning("a selection at %s stays as it was: %s", self._home.link.native.url, error)
-
-
-def _is_strange(frame: Frame) -> bool:
-    table = frame.table
-    return frame.header.table != table.identity or not all(
-        table.knows(run.indices) for run in frame.runs
-    )

@@ -16,6 +16,8 @@ BATCH_BYTES_MAX = 1 << 20
 Taken = TypeVar("Taken")
 TURN_PART = 16
 """What one message taken alone counts: 64 of them are as much work as a batch."""
+FRAME_PART = 64
+"""What a frame counts: 16 of them are."""
 
 
 class Subscription:
@@ -168,7 +170,7 @@ class Subscription:
             return []
         self._readable.clear()
         frames = self._link.native.take_frames(self._identity, BATCH_COUNT_MAX, BATCH_BYTES_MAX)
-        self._taken += BATCH_COUNT_MAX if frames else 0
+        self._taken += FRAME_PART * len(frames)
         return frames
 
     def _is_over(self) -> bool:

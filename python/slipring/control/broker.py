@@ -197,6 +197,7 @@ def _journal_folder(config: Config) -> Path | None:
 
 async def _wait(stop: asyncio.Event, seconds: float) -> None:
     try:
-        await asyncio.wait_for(stop.wait(), seconds)
+        async with asyncio.timeout(seconds):  # no task of its own, which every beat would pay for
+            await stop.wait()
     except TimeoutError:
         return

@@ -10,11 +10,16 @@ from slipring.frames.table import Table
 from slipring.model import Kind
 from slipring.native import NativeFrame, NativeRun, decode_frame
 
+KINDS = {int(kind): kind for kind in Kind}
+SAME_QUALITY = np.arange(256, dtype=np.uint8).reshape(256, 1)
+"""The array of one quality for all samples, by its byte."""
+SAME_QUALITY.setflags(write=False)
+
 
 def decode(payload: bytes, table: Table, arrival: Arrival) -> Frame:
     """The frame in a message's payload; raises FrameError where there is none."""
     native = decode_frame(payload)
-    return Frame(table, [_run(one) for one in native.runs], _header(native), arrival)
+    return Frame(table, [_run(one, table) for one in native.runs], _header(native), arrival)
 
 
 def _header(native: NativeFrame) -> Header:
@@ -22,15 +27,15 @@ def _header(native: NativeFrame) -> Header:
     return Header(native.table, native.sequence, native.sent_ns, marks)
 
 
-def _run(native: NativeRun) -> Run:
-    kind, counts, qualities = Kind(native.kind), native.counts, native.qualities
+def _run(native: NativeRun, table: Table) -> Run:
+    kind, counts, qualities = KINDS[native.kind], native.counts, native.qualities
     times = _times(native)
     return Run(
         kind,
-        np.frombuffer(native.indices, np.uint32),
+        table.spans.indices(native),
         times,
         None if counts is None else np.frombuffer(counts, np.uint32),
-        np.array([qualities], np.uint8)
+        SAME_QUALITY[qualities]
         if isinstance(qualities, int)
         else np.frombuffer(qualities, np.uint8),
         _values(kind, native, rows=1 if counts is not None else len(times)),
@@ -57,5 +62,7 @@ def _values(kind: Kind, native: NativeRun, rows: int) -> Values:
 
 def _truths(octets: Values, rows: int, columns: int) -> Values:
     """Bits to truth values; each row begins with an octet."""
+    if rows == 1:
+        return np.unpackbits(octets, count=columns, bitorder="little").view(np.bool_)
     bits = np.unpackbits(octets.reshape(rows, -1), axis=1, count=columns, bitorder="little")
     return bits.ravel().view(np.bool_)

@@ -178,7 +178,7 @@ class Frame:
     @cached_property
     def newest_ns(self) -> int:
         """The newest source time in it; 0 in an empty frame."""
-        return max((int(run.times.max()) for run in self.runs if len(run)), default=0)
+        return max((run.newest_ns() for run in self.runs if len(run)), default=0)
 
     @property
     def age_s(self) -> float:

@@ -53,6 +53,10 @@ class Run:
             return self.values.astype(np.float64)
         return np.full(len(self), np.nan)
 
+    def newest_ns(self) -> int:
+        """Its newest source time; rows ascend."""
+        return int(self.times[-1] if self.counts is None else self.times.max())
+
     def newest(self) -> "slice | Times":
         """Where the last sample of each parameter is."""
         if self.counts is None:

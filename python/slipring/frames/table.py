@@ -10,6 +10,7 @@ import numpy as np
 
 from slipring.frames.arrays import Indices, Values
 from slipring.frames.labels import NO_SET, Labels
+from slipring.frames.spans import Spans
 from slipring.model import Entry, Parameter
 from slipring.native import match_topics
 
@@ -27,6 +28,7 @@ class Table:
         self.revision = 0
         """Grows with every change."""
         self.labels = Labels()
+        self.spans = Spans()
         self._entries: dict[str, Entry] = {}
         self._parameters: dict[int, Parameter] = {}
         self._indices: dict[str, int] = {}

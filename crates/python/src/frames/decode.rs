@@ -33,6 +33,8 @@ pub struct NativeRun {
     samples: usize,
     /// First index and end of each.
     ranges: Vec<(u32, u32)>,
+    /// The same as it is in the frame: equal for equal parameters.
+    span: Py<PyBytes>,
     /// Of a ragged run: how many samples each parameter has, u32.
     counts: Option<Py<PyBytes>>,
     /// Of a run at one time.
@@ -50,8 +52,17 @@ impl NativeRun {
     /// The indices of the parameters, u32.
     #[getter]
     fn indices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let indices = self.ranges.iter().flat_map(|(first, end)| *first..*end);
-        array(py, self.parameters, indices.map(u32::to_le_bytes))
+        PyBytes::new_with(py, self.parameters * 4, |out| {
+            let mut rest = out;
+            for (first, end) in &self.ranges {
+                let (these, others) = rest.split_at_mut((end - first) as usize * 4);
+                for (place, index) in these.chunks_exact_mut(4).zip(*first..*end) {
+                    place.copy_from_slice(&index.to_le_bytes());
+                }
+                rest = others;
+            }
+            Ok(())
+        })
     }
 }
 
@@ -128,6 +139,7 @@ fn native(run: &RunView<'_>, body: &Bound<'_, PyBytes>, at: usize) -> PyResult<N
         parameters: run.parameters,
         samples: run.samples(),
         ranges: run.ranges().map(|range| (range.start, range.end)).collect(),
+        span: PyBytes::new(py, run.span()).unbind(),
         counts,
         time_ns: run.time_ns,
         times,

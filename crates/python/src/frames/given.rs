@@ -128,7 +128,7 @@ impl<'py> Row<'py> {
         values: &Bound<'py, PyAny>,
         quality: Given<'py>,
     ) -> PyResult<Self> {
-        let times = numbers(&Lent::of(times)?, "times are", i64::from_le_bytes)?;
+        let times = numbers(&Lent::of(times)?, "times are", i64::from_le_bytes)?.collect();
         Self::new(kind, indices, times, values, quality)
     }
 
@@ -194,33 +194,37 @@ impl<'py> Row<'py> {
 }
 
 /// Numbers of a fixed width, little endian.
-fn numbers<const WIDTH: usize, T>(
-    bytes: &[u8],
+fn numbers<'a, const WIDTH: usize, T: 'a>(
+    bytes: &'a [u8],
     what: &str,
     read: fn([u8; WIDTH]) -> T,
-) -> PyResult<Vec<T>> {
+) -> PyResult<impl Iterator<Item = T> + 'a> {
     let chunks = bytes.chunks_exact(WIDTH);
     if !chunks.remainder().is_empty() {
         let text = format!("{what} numbers of {WIDTH} bytes, not {} bytes", bytes.len());
         return Err(FrameError::new_err(text));
     }
-    Ok(chunks.map(|chunk| read(chunk.try_into().expect("as wide"))).collect())
+    Ok(chunks.map(move |chunk| read(chunk.try_into().expect("as wide"))))
 }
 
 /// Indices of 32 bits, ascending, as ranges.
 fn ranges_of(bytes: &[u8]) -> PyResult<Vec<Range<u32>>> {
     let mut ranges: Vec<Range<u32>> = Vec::new();
+    let mut open = 0..0;
     for index in numbers(bytes, "indices are", u32::from_le_bytes)? {
-        match ranges.last_mut() {
-            _ if index == u32::MAX => {
-                return Err(FrameError::new_err(format!("{index} is no index")));
-            }
-            Some(last) if index == last.end => last.end += 1,
-            Some(last) if index < last.end => {
-                return Err(FrameError::new_err("indices must ascend, each once"));
-            }
-            _ => ranges.push(index..index + 1),
+        if index == open.end && index < u32::MAX {
+            open.end += 1;
+            continue;
         }
+        if index == u32::MAX {
+            return Err(FrameError::new_err(format!("{index} is no index")));
+        }
+        if index < open.end {
+            return Err(FrameError::new_err("indices must ascend, each once"));
+        }
+        ranges.extend(Some(open).filter(|open| !open.is_empty()));
+        open = index..index + 1;
     }
+    ranges.extend(Some(open).filter(|open| !open.is_empty()));
     Ok(ranges)
 }

@@ -148,6 +148,11 @@ impl<'a> RunView<'a> {
         RunRanges { numbers: Varints::new(self.ranges), end: 0 }
     }
 
+    /// The same as it is in the frame, where equal parameters have equal bytes.
+    pub fn span(&self) -> &'a [u8] {
+        self.ranges
+    }
+
     /// The indices of its parameters, ascending.
     pub fn indices(&self) -> impl Iterator<Item = u32> + Clone + use<'a> {
         self.ranges().flatten()
