@@ -1,7 +1,7 @@
 """Places in a recording, as people write them."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from slipring.errors import RecordingError
@@ -36,7 +36,6 @@ def test_anything_else_is_refused_with_the_ways_to_write_it(text: str) -> None:
         parse_moment(text, NOW_NS)
 
 
-@settings(deadline=None)
 @given(st.integers(-(1 << 63), (1 << 63) - 1))
 def test_a_time_is_read_back_to_the_nanosecond(receive_ns: int) -> None:
     assert parse_time(format_time(receive_ns)) == receive_ns

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from slipring.native import decode_properties, encode_properties
@@ -24,7 +24,6 @@ PAIRS = st.fixed_dictionaries(
 USER = st.lists(st.tuples(TEXT, TEXT), max_size=4)
 
 
-@settings(deadline=None)
 @given(PAIRS, USER)
 def test_properties_survive_json(named: dict[str, object], user: list[tuple[str, str]]) -> None:
     encoded = encode_properties([*named.items(), *(("user", pair) for pair in user)])

@@ -29,7 +29,7 @@ def take_in(file: Path, folder: Path, *, skip: int = 0, skip_bad: bool = False) 
 
 
 @pytest.mark.parametrize("form", list(Form))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(rows=ROWS)
 def test_export_import_export_is_equal(form: Form, rows: list[Row]) -> None:
     with TemporaryDirectory() as name:
@@ -42,7 +42,7 @@ def test_export_import_export_is_equal(form: Form, rows: list[Row]) -> None:
         assert exported(folder / "second") == exported(folder / "first")
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(rows=ROWS)
 def test_both_forms_hold_the_same_messages(rows: list[Row]) -> None:
     with TemporaryDirectory() as name:

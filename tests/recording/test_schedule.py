@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from slipring.recording.schedule import Schedule, due_times
@@ -37,7 +37,6 @@ def sent_at(schedule: Schedule, due: list[int], work_ns: int = 0) -> list[int]:
     return times
 
 
-@settings(deadline=None)
 @given(GAPS, SPEEDS)
 def test_the_time_between_messages_is_the_recorded_one_divided_by_the_speed(
     gaps: list[int], speed: float
@@ -48,7 +47,6 @@ def test_the_time_between_messages_is_the_recorded_one_divided_by_the_speed(
         assert abs((times[number] - BEGAN_NS) * speed - (receive_ns - FIRST_NS)) <= speed
 
 
-@settings(deadline=None)
 @given(GAPS, SPEEDS, st.integers(0, 1_000_000_000))
 def test_a_sender_that_is_late_catches_up_and_never_sends_early(
     gaps: list[int], speed: float, work_ns: int
@@ -62,7 +60,6 @@ def test_a_sender_that_is_late_catches_up_and_never_sends_early(
         assert sent_ns <= max(schedule.at_ns(due_ns), before + work_ns)
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(-(1 << 62), 1 << 62), min_size=1))
 def test_the_order_is_the_journals_also_where_the_clock_went_back(times: list[int]) -> None:
     due = list(due_times(pa.array(times, pa.int64())))
@@ -70,7 +67,6 @@ def test_the_order_is_the_journals_also_where_the_clock_went_back(times: list[in
     assert due == [max(times[: number + 1]) for number in range(len(times))]
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 1000), min_size=2, max_size=20), st.data())
 def test_pieces_have_the_same_schedule_as_the_whole(times: list[int], data: st.DataObject) -> None:
     cut = data.draw(st.integers(1, len(times) - 1))

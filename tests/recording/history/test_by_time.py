@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from slipring.model import Kind, Parameter, Quality, Reason, Status
@@ -23,8 +23,6 @@ from tests.recording.history.naive import (
     told,
     words,
 )
-
-unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def survey(history: History) -> Survey:
@@ -62,7 +60,6 @@ def rows(history: History, batches: list[list[Samples]]) -> list[dict[str, Any]]
     return found
 
 
-@unhurried
 @given(histories(), st.integers(1, 60), st.integers(1, 60))
 def test_every_sample_is_handed_on_once_and_none_is_late(
     history: History, ready: int, held_max: int
@@ -79,7 +76,6 @@ def test_every_sample_is_handed_on_once_and_none_is_late(
         assert count == len(history.samples)
 
 
-@unhurried
 @given(histories(), st.integers(1, 60), st.integers(1, 60))
 def test_a_cell_has_the_last_sample_of_its_time(
     history: History, ready: int, held_max: int
@@ -99,7 +95,6 @@ def test_a_cell_has_the_last_sample_of_its_time(
                 assert sample is None or sample.quality == 0
 
 
-@unhurried
 @given(histories(), st.integers(1, 9))
 def test_a_grid_holds_the_last_value_at_or_before_each_of_its_times(
     history: History, step: int

@@ -40,7 +40,6 @@ from tests.recording.history.naive import (
 )
 
 with_journal = settings(
-    deadline=None,
     max_examples=25,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

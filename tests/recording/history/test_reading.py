@@ -27,7 +27,6 @@ from tests.recording.history.journals import exported, frame_row, journal
 from tests.recording.history.naive import CHOSEN, History, Recorded, histories
 
 with_files = settings(
-    deadline=None,
     max_examples=20,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
