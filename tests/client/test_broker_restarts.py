@@ -16,7 +16,9 @@ import slipring
 from slipring import Parameter, Reason, Status, sync
 from slipring.client.declaration import Declaration, Granted
 from slipring.client.link import Link
+from slipring.recording.journal import Recording
 from tests.client.table_broker import TableBroker
+from tests.frames import reference
 from tests.running_broker import RunningBroker
 
 F64 = Parameter("f64")
@@ -98,6 +100,39 @@ async def test_a_writer_goes_on_and_what_was_written_meanwhile_arrives(
             await declared.flush()
             assert (await bus.newest("restart/writer/a"))[0] == 2.0
             assert (await bus.newest("restart/writer/a")).quality.is_good
+
+
+async def test_of_a_durable_writer_under_load_nothing_is_refused_and_nothing_is_lost(
+    broker_of_its_own: TableBroker, tmp_path: Path
+) -> None:
+    written = 0
+    url, durable = broker_of_its_own.url, {"client_id": "writer", "session_expiry_s": 600}
+    async with slipring.connect(url, **durable) as bus:  # type: ignore[arg-type]
+        declared = await bus.declare("restart/load", {"a": F64}, qos=1)
+        refusals = await bus.refusals()
+        for _ in range(3):
+            restarting = asyncio.create_task(kill(broker_of_its_own))
+            while not restarting.done():
+                declared.sample("a", float(written))
+                written += 1
+                flushing = asyncio.create_task(declared.flush())
+                await asyncio.wait([restarting, flushing], return_when="FIRST_COMPLETED")
+            async with asyncio.timeout(WAIT_S):
+                await restarting
+                await declared.flush()
+        await bus.close()
+        assert [refusal async for refusal in refusals] == []
+    assert journaled(tmp_path / "data-0", "restart/load") == set(range(written))
+
+
+def journaled(data: Path, topic: str) -> set[object]:
+    """The values of all frames in the journal."""
+    damage = list[slipring.SlipringError]()
+    pieces = Recording(data, filters=[topic]).pieces(damage.append)
+    payloads = [payload for piece in pieces for payload in piece.rows["payload"].to_pylist()]
+    assert damage == []
+    frames = [reference.decode(payload) for payload in payloads]
+    return {sample.value for frame in frames for sample in frame.samples}
 
 
 async def test_the_table_goes_on_with_what_came_meanwhile(broker_of_its_own: TableBroker) -> None:

@@ -1,7 +1,9 @@
 """What a session declared as streams is its own while the session lives."""
 
 import json
+import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -9,7 +11,7 @@ from tests.limited_broker import KEPT
 from tests.mqtt_bytes import properties
 from tests.packets import Packet
 from tests.raw_mqtt import V5, RawPeer
-from tests.running_broker import RunningBroker
+from tests.running_broker import RunningBroker, kept_address
 
 NAME = "plane/sound"
 NOT_AUTHORIZED = 0x87
@@ -64,6 +66,28 @@ def test_a_chunk_is_taken_on_a_resumed_session_before_it_declares_again(
         assert write(again, qos=qos).reason == 0
         assert told(watcher) == ("live", [NAME])
     assert told(watcher) == ("silent", [NAME])
+
+
+@pytest.mark.parametrize("qos", [1, 2])
+def test_a_chunk_is_taken_on_a_resumed_session_after_the_broker_was_killed(
+    tmp_path: Path, qos: int
+) -> None:
+    with kept_address() as address:
+        for start in range(3):
+            broker = RunningBroker.start(tmp_path, "--mqtt", address)
+            with came(broker) as publisher, came(broker, client_id="another") as other:
+                if start == 0:
+                    declare(other)
+                    declare(publisher)
+                assert write(publisher, qos=qos).reason == 0
+                if start == 1:
+                    assert write(other).reason == 0
+                    other.send(V5.disconnect())
+                    assert other.closed()
+                    declare(publisher, "video/h264")
+                if start == 2:
+                    assert write(other).reason == NOT_AUTHORIZED, "it is another stream now"
+                broker.stop(signal.SIGKILL)
 
 
 def test_a_session_that_begins_anew_has_declared_nothing(broker: RunningBroker) -> None:

@@ -1,9 +1,12 @@
 """Who publishes a parameter: what a session declared stays its own while the session lives."""
 
+import json
+import signal
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -13,12 +16,33 @@ from tests.limited_broker import KEPT, Limited, LimitedBroker, ask
 from tests.metrics import Metrics
 from tests.mqtt_bytes import properties
 from tests.raw_mqtt import V5, Kind, Packet, RawPeer
-from tests.running_broker import RunningBroker
+from tests.running_broker import RunningBroker, kept_address
 
 FRAME = properties(content_type="application/vnd.slipring.frame")
 U8 = 2
 NO_SUBSCRIBER, NOT_AUTHORIZED, QUOTA = 0x10, 0x87, 0x97
 ASKED_MAX = 5_000
+
+Restartable: TypeAlias = Callable[[], LimitedBroker]
+
+
+@pytest.fixture
+def restartable(tmp_path: Path) -> Iterator[Restartable]:
+    """Starts a broker; the one before it is killed, and had the same folder and address."""
+    with kept_address() as address, ExitStack() as stack:
+        running = list[RunningBroker]()
+
+        def stop(number: signal.Signals = signal.SIGTERM) -> None:
+            while running:
+                running.pop().stop(number)
+
+        def started() -> LimitedBroker:
+            stop(signal.SIGKILL)
+            running.append(RunningBroker.start(tmp_path / "data", "--mqtt", address))
+            return LimitedBroker(running[0], stack)
+
+        stack.callback(stop)
+        yield started
 
 
 def declare(peer: RawPeer, *names: str) -> dict[str, Any]:
@@ -86,6 +110,64 @@ def test_a_client_that_is_back_with_its_session_publishes_at_once(
     assert declare(again, "p")["indices"] == [index], "declaring again does no harm"
     again.hang_up()
     assert when_stale(reader, "p")["why"] == "publisher-gone"
+
+
+@pytest.mark.parametrize(("qos", "answer"), [(1, Kind.PUBACK), (2, Kind.PUBREC)])
+def test_what_a_session_declared_is_its_own_after_the_broker_was_killed(
+    restartable: Restartable, qos: int, answer: Kind
+) -> None:
+    broker = restartable()
+    publisher = broker.client("publisher", clean=False, properties=KEPT)
+    declared = declare(publisher, "p", "q")
+    table, [p, _] = declared["table"], declared["indices"]
+    assert send_frame(publisher, frame(table, p, 1), 1).reason == 0
+    for number in (20, 30):
+        broker = restartable()
+        reader = broker.client("reader")
+        assert (value(reader, "p")["value"], value(reader, "p")["quality"]) == (1, "stale")
+        assert ask(reader, "table/remove", names=["q"], force=True)["removed"] == (number == 20)
+        again = broker.back("publisher")
+        acknowledged = send_frame(again, frame(table, p, number), number, qos)
+        assert (acknowledged.kind, acknowledged.reason) == (answer, 0)
+        assert (value(reader, "p")["value"], value(reader, "p")["quality"]) == (number, "good")
+        again.send(V5.publish("p", b"1", qos=1, packet_id=3))
+        assert again.packet().reason in (0, NO_SUBSCRIBER), "a plain sample"
+        assert ask(reader, "table/remove", names=["p"])["errors"][0]["code"] == "published"
+
+
+def test_a_restart_gives_a_session_nothing_that_it_had_not(restartable: Restartable) -> None:
+    broker = restartable()
+    publisher = broker.client("publisher", clean=False, properties=KEPT)
+    other = broker.client("other", clean=False, properties=KEPT)
+    declared = declare(publisher, "removed", "lost")
+    table, [removed, lost] = declared["table"], declared["indices"]
+    assert ask(other, "table/remove", names=["removed"], force=True)["removed"] == 1
+    assert declare(other, "removed")["indices"] == [removed]
+    fleeting = broker.client("fleeting")
+    assert "error" not in declare(fleeting, "fleeting")
+    broker = restartable()
+    publisher, other = broker.back("publisher"), broker.back("other")
+    assert send_frame(publisher, frame(table, removed, 1), 1).reason == NOT_AUTHORIZED
+    assert send_frame(other, frame(table, removed, 1), 1).reason == 0
+    assert send_frame(other, frame(table, lost, 1), 2).reason == NOT_AUTHORIZED
+    assert send_frame(publisher, frame(table, lost, 1), 2).reason == 0
+    broker.client("publisher", clean=True, properties=KEPT)
+    anew = restartable().back("publisher")
+    assert send_frame(anew, frame(table, lost, 1), 1).reason == NOT_AUTHORIZED
+
+
+def test_a_declaration_right_behind_connect_is_there_after_the_broker_was_killed(
+    restartable: Restartable,
+) -> None:
+    peer = restartable().peer()
+    where = properties(response_topic="answer")
+    body = b'{"parameters": [{"name": "p", "type": "u8"}]}'
+    asked = V5.publish("$slipring/table/declare", body, properties=where)
+    peer.send(V5.connect("publisher", clean=False, properties=KEPT), asked)
+    assert peer.packet().kind is Kind.CONNACK
+    declared = json.loads(peer.packet().payload)
+    payload = frame(declared["table"], declared["indices"][0], 1)
+    assert send_frame(restartable().back("publisher"), payload, 1).reason == 0
 
 
 def test_a_session_that_is_over_has_declared_nothing(limited: Limited) -> None:

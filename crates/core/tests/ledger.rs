@@ -3,6 +3,8 @@
 
 mod records;
 
+use std::borrow::Cow;
+
 use proptest::prelude::*;
 use records::{Parts, anything, small};
 use slipring_core::ledger::{
@@ -290,4 +292,76 @@ fn a_parameter_of_no_table_is_refused() {
     Record::Declared { parameter: 0, name: "a", definition }.encode(&mut bytes);
     let error = Ledger::default().apply(BatchHead::default(), &bytes).unwrap_err();
     assert_eq!(error.what, "it is of a table that is not known");
+}
+
+fn publishes(session: u64, parameters: &[u32], streams: &[u32]) -> Record<'static> {
+    let [parameters, streams] =
+        [parameters, streams].map(|all| Cow::Owned(all.iter().copied().collect()));
+    Record::Publishes { session, parameters, streams }
+}
+
+/// What a session has declared.
+fn declared(ledger: &Ledger, session: u64) -> (Vec<u32>, Vec<u32>) {
+    let kept = ledger.session(session).unwrap();
+    (kept.parameters.indices().collect(), kept.streams.indices().collect())
+}
+
+fn stream(stream: u32, definition: &str) -> Record<'_> {
+    Record::StreamDeclared { stream, name: "sound", definition }
+}
+
+#[test]
+fn what_a_session_declared_is_its_own_until_that_is_gone() {
+    let parameter =
+        |parameter, name| Record::Declared { parameter, name, definition: r#"{"type":"f64"}"# };
+    let sound = r#"{"media":"audio/pcm"}"#;
+    let mut history = vec![
+        Record::TableIs { id: 3, revision: 1, end: 0 },
+        opened(1, "pump"),
+        opened(2, "fan"),
+        parameter(0, "a"),
+        parameter(1, "b"),
+        stream(0, sound),
+        publishes(1, &[0], &[]),
+        publishes(1, &[1], &[0]),
+        publishes(2, &[0, 1], &[]),
+        publishes(9, &[0], &[0]),
+    ];
+    for (record, first, second) in [
+        (
+            Record::Left { session: 1, at_ns: 1, expiry_s: 9, will: None },
+            (&[0, 1][..], &[0][..]),
+            &[0, 1][..],
+        ),
+        (Record::Removed { parameter: 0 }, (&[1], &[0]), &[1]),
+        (parameter(0, "a"), (&[1], &[0]), &[1]),
+        (publishes(2, &[0], &[]), (&[1], &[0]), &[0, 1]),
+        (stream(0, r#"{"media":"audio/pcm","source":"eye"}"#), (&[1], &[0]), &[0, 1]),
+        (stream(0, r#"{"media":"video/h264"}"#), (&[1], &[]), &[0, 1]),
+        (publishes(1, &[], &[0]), (&[1], &[0]), &[0, 1]),
+        (Record::StreamRemoved { stream: 0 }, (&[1], &[]), &[0, 1]),
+        (Record::TableIs { id: 3, revision: 2, end: 0 }, (&[1], &[]), &[0, 1]),
+        (Record::TableIs { id: 4, revision: 1, end: 0 }, (&[], &[]), &[]),
+    ] {
+        history.push(record);
+        let ledger = after(&history);
+        for ledger in [&ledger, &Ledger::restore(&snapshot(&ledger)).unwrap()] {
+            assert_eq!(declared(ledger, 1), (first.0.to_vec(), first.1.to_vec()), "{history:?}");
+            assert_eq!(declared(ledger, 2).0, second, "{history:?}");
+        }
+    }
+    let ledger = after(&[opened(1, "pump"), publishes(1, &[0], &[0]), opened(2, "pump")]);
+    assert_eq!(declared(&ledger, 2), (vec![], vec![]), "another session of the same client");
+}
+
+#[test]
+fn a_kind_that_has_a_second_byte_is_one_that_needs_it() {
+    let mut bytes = Vec::new();
+    publishes(1, &[0], &[]).encode(&mut bytes);
+    assert_eq!(bytes, [0, 32, 1, 1, 0, 0, 0]);
+    for second in [0, 6, 31, 33, 255] {
+        bytes[1] = second;
+        let error = Records::new(&bytes).next().unwrap().unwrap_err();
+        assert_eq!((error.at, error.what), (0, "there is no such kind of record"));
+    }
 }

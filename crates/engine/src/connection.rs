@@ -182,12 +182,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     async fn take_in(&mut self, count: usize, known: bool) -> Result<(), End> {
-        let result = self.take_packets(count as u64);
+        let mut result = self.take_packets(count as u64, known);
+        if !known && self.party.client.is_some() {
+            // The journal knows the session before anything else that is said of it.
+            self.journal().await?;
+            self.welcome().await;
+            result = result.and_then(|()| self.take_packets(0, true));
+        }
         self.inlet.rest_after(count);
         self.journal().await?;
-        if !known && self.party.client.is_some() {
-            self.welcome().await;
-        }
         result
     }
 
@@ -214,10 +217,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.party.publish_inherited().await;
     }
 
-    fn take_packets(&mut self, bytes: u64) -> Result<(), End> {
+    /// Takes what was read; of a client that is not known yet, up to the packet with which it is.
+    fn take_packets(&mut self, bytes: u64, known: bool) -> Result<(), End> {
         self.party.feed.begin(&self.party.broker, now_ns());
         let mut result = Ok(());
-        while result.is_ok() {
+        while result.is_ok() && (known || self.party.client.is_none()) {
             match self.take_packet() {
                 Ok(true) => {}
                 Ok(false) => break,

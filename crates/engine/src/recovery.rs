@@ -125,10 +125,26 @@ impl Broker {
                 self.table.lock().table.hold_again(key, filter, list);
             }
         }
+        self.take_up_declared(key, kept);
         self.set_timer(&client, &mut state);
         drop(state);
         self.registry().sessions.insert(kept.client_id.clone(), client);
         (kept.expiry_s > 0, queued)
+    }
+
+    /// What a session that is kept has declared is its own again. Nobody publishes it until the client is
+    /// back.
+    fn take_up_declared(&self, key: u64, kept: &Kept) {
+        if kept.expiry_s == 0 {
+            return;
+        }
+        if !kept.parameters.is_empty() {
+            let registry = &mut self.table.lock().table.registry;
+            registry.restore_publisher(key, &kept.client_id, &kept.parameters);
+        }
+        if !kept.streams.is_empty() {
+            self.restore_streams(key, &kept.streams);
+        }
     }
 
     /// When so many seconds are over of which some have passed.

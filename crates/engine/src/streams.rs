@@ -10,6 +10,7 @@ use slipring_core::streams::{
 };
 use slipring_core::table::{Code, Deliver, Refusal};
 use slipring_core::{Dropped, Durability, Limit, Options};
+use slipring_wire::frame::RangeSet;
 use slipring_wire::{Publish, Reason, Version};
 
 use crate::asking::Asked;
@@ -124,7 +125,7 @@ pub(crate) fn ask(asked: &Asked<'_>, name: &str, feed: &mut Feed, reply: &mut Ve
         broker.reached.count(Limit::Streams);
     }
     broker.reached.add(Limit::Streams, inner.streams.take_unread());
-    let told = broker.streams_changed(&mut inner, &outcome.change);
+    let told = broker.streams_changed(&mut inner, &outcome.change, client);
     let (is_written, gate) = (inner.unwritten.is_empty(), inner.gate);
     drop(inner);
     if name == "declare" && outcome.refused.is_none() {
@@ -249,6 +250,11 @@ impl Broker {
         tell(self, feed, told);
     }
 
+    /// What a session of an earlier run declared is its own again.
+    pub fn restore_streams(&self, session: u64, declared: &RangeSet) {
+        self.streams.lock().streams.restore_publisher(session, declared);
+    }
+
     /// A session is over. If its connection is not, that takes the rest with it.
     pub fn end_streams(&self, session: u64) {
         if self.streams.is_used() {
@@ -276,15 +282,18 @@ impl Broker {
     }
 
     /// The streams have changed: it is written down, and publishers look again which topics they are.
-    fn streams_changed(&self, inner: &mut Inner, change: &Change) -> Told {
+    fn streams_changed(&self, inner: &mut Inner, change: &Change, client: &Client) -> Told {
+        if self.journal.is_some() {
+            inner.streams.record(change, &mut inner.unwritten);
+        }
+        if client.is_durable() {
+            change.record_entered(client.key, &mut inner.unwritten);
+        }
+        self.write_streams(inner);
         if change.is_empty() {
             return Told::new();
         }
         self.streams.used.store(true, Ordering::Release);
-        if self.journal.is_some() {
-            inner.streams.record(change, &mut inner.unwritten);
-            self.write_streams(inner);
-        }
         self.generation.fetch_add(1, Ordering::Release);
         inner.streams.told_of(change)
     }

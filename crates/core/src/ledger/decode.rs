@@ -62,7 +62,7 @@ impl<'a> Iterator for Records<'a> {
 impl<'a> Record<'a> {
     fn read(cursor: &mut Cursor<'a>) -> Result<Self, What> {
         let byte = cursor.byte()?;
-        let kind = Kind::from_bits(byte).ok_or("there is no such kind of record")?;
+        let kind = read_kind(cursor, byte)?;
         let number = cursor.number()?;
         match kind {
             Kind::Known => Ok(Self::Known { session: number, newest_ns: cursor.signed()? }),
@@ -105,6 +105,11 @@ impl<'a> Record<'a> {
                 Ok(Self::ReplayedTo { session, filter, topic })
             }
             Kind::Replayed => Ok(Self::Replayed { session, filter: cursor.text()? }),
+            Kind::Publishes => {
+                let parameters = Cow::Owned(read_list(cursor)?);
+                let streams = Cow::Owned(read_list(cursor)?);
+                Ok(Self::Publishes { session, parameters, streams })
+            }
             _ => Self::read_delivery(cursor, kind, flags, session),
         }
     }
@@ -197,6 +202,14 @@ impl<'a> Record<'a> {
             }
         }
     }
+}
+
+fn read_kind(cursor: &mut Cursor<'_>, byte: u8) -> Result<Kind, What> {
+    let kind = match byte & Kind::BITS {
+        0 => Kind::from_second(cursor.byte()?),
+        _ => Kind::from_bits(byte),
+    };
+    kind.ok_or("there is no such kind of record")
 }
 
 fn index(number: u64) -> Result<u32, What> {

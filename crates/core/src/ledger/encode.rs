@@ -1,4 +1,4 @@
-//! Records to bytes: one byte of kind and flags, then the fields.
+//! Records to bytes: one byte of kind and flags, or two, then the fields.
 
 use slipring_wire::frame::RangeSet;
 use slipring_wire::{PacketId, QoS};
@@ -59,6 +59,11 @@ impl Record<'_> {
             Self::Replayed { session, filter } => {
                 begin(out, Kind::Replayed, 0, *session);
                 out.put_text(filter);
+            }
+            Self::Publishes { session, parameters, streams } => {
+                begin(out, Kind::Publishes, 0, *session);
+                put_list(out, parameters);
+                put_list(out, streams);
             }
             _ => self.encode_delivery(out),
         }
@@ -160,7 +165,12 @@ impl Record<'_> {
 }
 
 fn begin(out: &mut Vec<u8>, kind: Kind, flags: u8, number: u64) {
-    out.push(kind as u8 | flags);
+    let kind = kind as u8;
+    if kind > Kind::BITS {
+        out.extend([flags, kind]);
+    } else {
+        out.push(kind | flags);
+    }
     out.put_number(number);
 }
 

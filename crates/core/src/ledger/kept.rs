@@ -29,6 +29,10 @@ pub struct Kept {
     pub inflight: VecDeque<InFlight>,
     /// QoS 2 messages received and not released.
     pub incoming: BTreeSet<PacketId>,
+    /// Parameters that it has declared, by index.
+    pub parameters: RangeSet,
+    /// Streams that it has declared, by index.
+    pub streams: RangeSet,
     pub(super) queue: Queue,
 }
 
@@ -70,6 +74,8 @@ impl Kept {
             subscriptions: BTreeMap::new(),
             inflight: VecDeque::new(),
             incoming: BTreeSet::new(),
+            parameters: RangeSet::new(),
+            streams: RangeSet::new(),
             queue: Queue::default(),
         }
     }

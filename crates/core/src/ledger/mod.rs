@@ -8,6 +8,7 @@ mod decode;
 mod deliveries;
 mod encode;
 mod kept;
+mod publishers;
 mod queue;
 mod record;
 mod run;
@@ -90,6 +91,7 @@ impl Ledger {
         self.table.begin();
         let applied = self.apply_records(&batch, records);
         self.table.define();
+        self.forget_gone();
         applied
     }
 
@@ -183,6 +185,9 @@ impl Ledger {
             | Record::ValuesAt { .. } => return self.table.take(batch, &record),
             Record::StreamDeclared { .. } | Record::StreamRemoved { .. } => {
                 return self.streams.take(&record);
+            }
+            Record::Publishes { session, parameters, streams } => {
+                self.publish(session, &parameters, &streams);
             }
             record => self.change(record),
         }

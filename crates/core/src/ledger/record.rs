@@ -103,6 +103,8 @@ pub enum Record<'a> {
     StreamDeclared { stream: u32, name: &'a str, definition: &'a str },
     /// A stream is gone, and its index is never given again.
     StreamRemoved { stream: u32 },
+    /// A session has declared these, too: they are its own while it lives, and they are there.
+    Publishes { session: u64, parameters: Cow<'a, RangeSet>, streams: Cow<'a, RangeSet> },
 }
 
 /// What is kept of a retained message.
@@ -120,14 +122,15 @@ pub struct RetainedMessage<'a> {
 
 macro_rules! kinds {
     ($($name:ident = $byte:literal,)*) => {
-        /// The kind of a record, in the low bits of its first byte.
+        /// The kind of a record, in the low bits of its first byte; one that has no room there is the
+        /// second byte, and those bits are 0.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub(super) enum Kind { $($name = $byte,)* }
 
         impl Kind {
-            pub fn from_bits(byte: u8) -> Option<Self> {
-                match byte & Self::BITS { $($byte => Some(Self::$name),)* _ => None }
+            fn from_number(number: u8) -> Option<Self> {
+                match number { $($byte => Some(Self::$name),)* _ => None }
             }
         }
     };
@@ -165,11 +168,22 @@ kinds! {
     ValuesAt = 29,
     StreamDeclared = 30,
     StreamRemoved = 31,
+    Publishes = 32,
 }
 
 impl Kind {
     /// The bits of the first byte that are the kind; the others are flags.
     pub const BITS: u8 = 0x1f;
+
+    /// The kind that a first byte says.
+    pub fn from_bits(byte: u8) -> Option<Self> {
+        Self::from_number(byte & Self::BITS)
+    }
+
+    /// The kind that a second byte says.
+    pub fn from_second(byte: u8) -> Option<Self> {
+        if byte > Self::BITS { Self::from_number(byte) } else { None }
+    }
 }
 
 /// Flags in the first byte of a record; what they mean depends on its kind.

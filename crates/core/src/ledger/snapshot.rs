@@ -23,6 +23,9 @@ impl Ledger {
         }
         self.table.snapshot(self.newest_ns, out);
         self.streams.snapshot(out);
+        for (session, kept) in self.sessions() {
+            kept.write_declared(session, out);
+        }
     }
 }
 

@@ -32,6 +32,8 @@ pub(super) struct KeptTable {
     current: Current,
     /// Parameters that the values do not know as they are now.
     undefined: Vec<u32>,
+    /// Parameters that are gone, and may still be somebody's.
+    pub gone: RangeSet,
     /// Messages of this batch, by offset.
     carried: Vec<(u64, Carried)>,
     /// Where bodies are inflated.
@@ -50,6 +52,7 @@ impl KeptTable {
                 if id != self.entries.id() {
                     self.current = Current::default();
                     self.undefined.clear();
+                    self.gone = std::iter::once(0..u32::MAX).collect();
                 }
                 self.entries.begin(id, revision, end)?;
             }
@@ -63,11 +66,15 @@ impl KeptTable {
                 let definition = definition.map_err(|_| "a definition is none")?;
                 let earlier = self.entries.put(parameter, name, Arc::new(definition))?;
                 self.undefined.extend(earlier.into_iter().chain([parameter]));
+                if let Some(earlier) = earlier {
+                    self.forget(earlier);
+                }
             }
             Record::Removed { parameter } => {
                 if self.entries.remove(parameter) {
                     self.undefined.push(parameter);
                 }
+                self.forget(parameter);
             }
             Record::ValuesAt { receive_ns, frame } => {
                 self.frame(receive_ns, frame).map_err(|_| "the newest values are no frame")?;
@@ -75,6 +82,10 @@ impl KeptTable {
             _ => unreachable!("a record of a session"),
         }
         Ok(())
+    }
+
+    fn forget(&mut self, parameter: u32) {
+        self.gone.insert(parameter..parameter.saturating_add(1));
     }
 
     /// Tells the values what the parameters are now; a batch ends so.

@@ -38,6 +38,9 @@ pub struct Change {
     pub removed: Vec<(u32, String)>,
     /// Somebody publishes them again.
     pub live: Vec<u32>,
+    /// What the session publishes from now on, and did not before. Of the streams nothing is different by
+    /// that.
+    pub entered: Vec<u32>,
 }
 
 impl Change {
@@ -46,7 +49,7 @@ impl Change {
         !(self.added.is_empty() && self.changed.is_empty() && self.removed.is_empty())
     }
 
-    /// Whether nothing is different.
+    /// Whether nothing of the streams is different.
     pub fn is_empty(&self) -> bool {
         !self.is_recorded() && self.live.is_empty()
     }
@@ -67,7 +70,8 @@ impl Streams {
         }
         let mut change = Change::default();
         let indices = asked.iter().map(|one| self.declare_one(session, one, &mut change)).collect();
-        for set in [&mut change.added, &mut change.changed, &mut change.live] {
+        let Change { added, changed, live, entered, .. } = &mut change;
+        for set in [added, changed, live, entered] {
             set.sort_unstable();
         }
         self.revise(&change);
@@ -78,8 +82,13 @@ impl Streams {
         let known = self.catalog.index_of(&asked.name);
         let index = known.unwrap_or_else(|| self.catalog.end());
         let before = self.catalog.get(index).map(|one| Arc::clone(&one.definition));
-        if before.as_ref().is_some_and(|before| before.media != asked.definition.media) {
-            self.publishers.forget_away(index);
+        let is_another = |before: &Arc<Definition>| before.media != asked.definition.media;
+        let is_another = before.as_ref().is_some_and(is_another);
+        if is_another {
+            self.publishers.forget_silent(index);
+        }
+        if is_another || self.publishers.is_live(session, index).is_none() {
+            change.entered.push(index);
         }
         if before.as_deref() != Some(&asked.definition) {
             self.catalog

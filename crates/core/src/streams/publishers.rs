@@ -76,10 +76,24 @@ impl Publishers {
             }
         }
         publisher.is_away = true;
-        if is_kept && self.away + publisher.streams.len() <= AWAY_MAX {
-            self.put(session, publisher);
+        if is_kept {
+            self.stay(session, publisher);
         }
         silent
+    }
+
+    /// A session of an earlier run has declared these; its client is away.
+    pub fn restore(&mut self, session: u64, streams: impl Iterator<Item = u32>) {
+        let streams = streams.map(|stream| (stream, false)).collect();
+        self.stay(session, Publisher { streams, is_away: true });
+    }
+
+    /// Keeps what a session whose client is away has declared, if there is room.
+    fn stay(&mut self, session: u64, publisher: Publisher) {
+        let count = publisher.streams.len();
+        if count > 0 && self.away + count <= AWAY_MAX {
+            self.put(session, publisher);
+        }
     }
 
     /// A session is over; if its client is still here, what it declared goes when that leaves.
@@ -89,9 +103,9 @@ impl Publishers {
         }
     }
 
-    /// A stream is another one now: who is away and declared the earlier one has to declare it again.
-    pub fn forget_away(&mut self, stream: u32) {
-        self.forget_of(stream, |publisher| publisher.is_away);
+    /// A stream is another one now: who declared the earlier one and is silent has to declare it again.
+    pub fn forget_silent(&mut self, stream: u32) {
+        self.forget_of(stream, |publisher| publisher.streams.get(&stream) == Some(&false));
     }
 
     /// A stream is gone.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use slipring_wire::frame::RangeSet;
 use slipring_wire::{Packet, PropertiesBuf, PropertyId, Publish, Value, Version};
 
 use super::answer::{Event, Told, told};
@@ -202,6 +203,15 @@ impl Streams {
         let named = |index| Some((index, self.catalog.get(index)?.name.to_string()));
         let silent: Vec<_> = silent.into_iter().filter_map(named).collect();
         told(self.revision, Event::Silent, &silent)
+    }
+
+    /// A session of an earlier run has declared these, and its client is away: those that are still
+    /// there are its own.
+    pub fn restore_publisher(&mut self, session: u64, declared: &RangeSet) {
+        let given: RangeSet = std::iter::once(0..self.catalog.end()).collect();
+        let given = declared.intersect(&given);
+        let there = given.indices().filter(|index| self.catalog.get(*index).is_some());
+        self.publishers.restore(session, there);
     }
 
     /// A session whose client is away is over: what it declared is its own no more.

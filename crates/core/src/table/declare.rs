@@ -192,12 +192,13 @@ impl Registry {
             self.entries.put(index, one.name, definition).expect("its place was looked for");
             *self.tree.place(one.name) = Some(index);
         }
-        self.publishers.enter(session, client, &indices_of(places));
+        let entered = self.publishers.enter(session, client, &indices_of(places));
         let change = Change {
             added: sorted(added),
             changed: sorted(changed),
             revived: sorted(revived),
             removed: RangeSet::new(),
+            entered,
         };
         self.revise(&change);
         Declared { indices: places.iter().map(|place| place.index()).collect(), change }

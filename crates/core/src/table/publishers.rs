@@ -89,18 +89,25 @@ impl Publishers {
             || self.ranges - had + self.joined(session, more).ranges() <= RANGES_MAX
     }
 
-    /// A session, whose client is here, publishes these, too.
-    pub(super) fn enter(&mut self, session: u64, client: &str, more: &RangeSet) {
+    /// A session, whose client is here, publishes these, too; those that it did not before.
+    pub(super) fn enter(&mut self, session: u64, client: &str, more: &RangeSet) -> RangeSet {
         self.come_back(session);
         let joined = self.joined(session, more);
         if joined.is_empty() {
-            return;
+            return joined;
         }
         let had = self.take_out(session).map(|publisher| publisher.declared).unwrap_or_default();
-        for index in more.difference(&had).indices() {
+        let new = more.difference(&had);
+        for index in new.indices() {
             *self.at(index) += 1;
         }
         self.put(session, Publisher { client: client.into(), declared: joined, is_away: false });
+        new
+    }
+
+    /// A session of an earlier run has declared these; its client is away.
+    pub(super) fn restore(&mut self, session: u64, client: &str, declared: RangeSet) {
+        self.stay(session, Publisher { client: client.into(), declared, is_away: true });
     }
 
     /// A session's client is gone; the parameters that nobody publishes any more. What it declared
@@ -118,10 +125,18 @@ impl Publishers {
             orphaned.collect()
         };
         publisher.is_away = true;
-        if is_kept && self.away_ranges + publisher.declared.ranges() <= AWAY_RANGES_MAX {
-            self.put(session, publisher);
+        if is_kept {
+            self.stay(session, publisher);
         }
         orphaned
+    }
+
+    /// Keeps what a session whose client is away has declared, if there is room.
+    fn stay(&mut self, session: u64, publisher: Publisher) {
+        let ranges = publisher.declared.ranges();
+        if ranges > 0 && self.away_ranges + ranges <= AWAY_RANGES_MAX {
+            self.put(session, publisher);
+        }
     }
 
     /// A session's client is back, and publishes what it declared.

@@ -50,10 +50,13 @@ pub struct Change {
     pub revived: RangeSet,
     /// Gone.
     pub removed: RangeSet,
+    /// What the session publishes from now on, and did not before. Of the table nothing is different by
+    /// that.
+    pub entered: RangeSet,
 }
 
 impl Change {
-    /// Whether nothing is different.
+    /// Whether nothing of the table is different.
     pub fn is_empty(&self) -> bool {
         [&self.added, &self.changed, &self.revived, &self.removed].iter().all(|set| set.is_empty())
     }
@@ -141,6 +144,15 @@ impl Registry {
     /// A session's client is back, and publishes what it declared.
     pub fn come_back(&mut self, session: u64) {
         self.publishers.come_back(session);
+    }
+
+    /// A session of an earlier run has declared these, and its client is away: those that are still
+    /// there are its own.
+    pub fn restore_publisher(&mut self, session: u64, client: &str, declared: &RangeSet) {
+        let given: RangeSet = std::iter::once(0..self.end()).collect();
+        let given = declared.intersect(&given);
+        let declared = given.indices().filter(|index| self.get(*index).is_some()).collect();
+        self.publishers.restore(session, client, declared);
     }
 
     /// A session whose client is away is over: what it declared is its own no more.

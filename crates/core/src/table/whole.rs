@@ -67,7 +67,7 @@ impl Table {
 
     /// The parameters have changed: values and selections follow. What is to be told of it, as JSON.
     pub fn changed(&mut self, change: &Change, at: Arrival) -> Vec<Vec<u8>> {
-        let Change { added, changed, revived, removed } = change;
+        let Change { added, changed, revived, removed, .. } = change;
         let there = added.union(revived);
         for set in [&there, changed, removed] {
             self.current.define(set, &self.registry);

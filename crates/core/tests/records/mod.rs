@@ -12,7 +12,7 @@ use slipring_wire::{PacketId, Properties, QoS, Will};
 /// The kind of newest values.
 const VALUES: u8 = 28;
 /// The last kind.
-const LAST: u8 = 30;
+const LAST: u8 = 31;
 
 /// What a record is made of.
 #[derive(Clone, Debug)]
@@ -97,7 +97,8 @@ fn parts(
     let bytes = prop::collection::vec(any::<u8>(), 0..5);
     let identifiers = prop::collection::vec(identifier, 0..3);
     // Most is about messages of sessions that are there.
-    let kind = prop_oneof![3 => 0u8..=LAST, 1 => Just(1u8), 3 => 10u8..16, 1 => 24u8..26];
+    let kind =
+        prop_oneof![3 => 0u8..=LAST, 1 => Just(1u8), 3 => 10u8..16, 1 => 24u8..26, 1 => Just(LAST)];
     let numbers = (kind, session, offset, count, index, -9i64.., id);
     let rest = (qos(), any::<[bool; 3]>(), text, filter, bytes, identifiers, will(), needs());
     (numbers, rest).prop_map(|(numbers, rest)| {
@@ -141,6 +142,7 @@ impl Parts {
             6..=9 => self.subscription(),
             10..=17 => self.delivery(),
             18..=22 => self.message(),
+            LAST => self.publishes(),
             _ => self.table(),
         }
     }
@@ -201,10 +203,24 @@ impl Parts {
         }
     }
 
-    fn table(&self) -> Record<'_> {
-        // An index has one name and one type for ever.
+    /// An index has one name and one type for ever.
+    fn parameter(&self) -> u32 {
         let letter = u32::from(self.text.bytes().next().unwrap_or_default());
-        let parameter = letter * 2 + u32::from(self.flags[0]);
+        letter * 2 + u32::from(self.flags[0])
+    }
+
+    fn publishes(&self) -> Record<'_> {
+        let index = |index: u32| index.min(u32::MAX - 1);
+        let parameters = self.flags[1].then(|| self.parameter());
+        let parameters = parameters.into_iter().chain(self.identifiers.iter().copied().map(index));
+        let (parameters, stream) = (parameters.collect(), index(self.index));
+        let streams = self.flags[2].then_some(stream).into_iter().collect();
+        let (parameters, streams) = (Cow::Owned(parameters), Cow::Owned(streams));
+        Record::Publishes { session: self.session, parameters, streams }
+    }
+
+    fn table(&self) -> Record<'_> {
+        let parameter = self.parameter();
         let definition = match self.flags {
             [false, false, _] => "{\"type\":\"f64\"}",
             [false, true, _] => "{\"type\":\"f64\",\"rate_hz\":5.0}",

@@ -8,6 +8,7 @@ use slipring_wire::{Publish, Reason, Version};
 
 use crate::asking::Asked;
 use crate::broker::Broker;
+use crate::client::Client;
 use crate::event::now_ns;
 use crate::feed::{Feed, Publisher};
 use crate::table::Inner;
@@ -49,7 +50,7 @@ pub(crate) fn ask(asked: &Asked<'_>, name: &str, feed: &mut Feed, reply: &mut Ve
     if outcome.refused == Some(Code::Full) {
         broker.reached.count(Limit::Parameters);
     }
-    let told = broker.table_changed(&mut inner, &outcome.change);
+    let told = broker.table_changed(&mut inner, &outcome.change, client);
     let (is_written, gate) = (inner.unwritten.is_empty(), inner.gate);
     drop(inner);
     drop(streams);
@@ -102,15 +103,18 @@ impl Broker {
     }
 
     /// The table has changed: it is written down, routes and selections are found again.
-    fn table_changed(&self, inner: &mut Inner, change: &Change) -> Told {
+    fn table_changed(&self, inner: &mut Inner, change: &Change, client: &Client) -> Told {
+        if self.journal.is_some() && !change.is_empty() {
+            inner.table.registry.record(change, &mut inner.unwritten);
+        }
+        if client.is_durable() {
+            change.record_entered(client.key, &mut inner.unwritten);
+        }
+        self.write_table(inner);
         if change.is_empty() {
             return Told::new();
         }
         self.table.use_it();
-        if self.journal.is_some() {
-            inner.table.registry.record(change, &mut inner.unwritten);
-            self.write_table(inner);
-        }
         let told = inner.table.changed(change, self.arrival(now_ns()));
         // Publishers look again which topics are parameters.
         self.generation.fetch_add(1, Ordering::Release);
