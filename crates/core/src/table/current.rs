@@ -92,7 +92,12 @@ impl Current {
 
     /// Bytes of all text and bytes values.
     pub fn text_bytes(&self) -> usize {
-        self.columns.text_bytes()
+        self.columns.texts.bytes()
+    }
+
+    /// What texts cost that are newest no more and that groups still know as sent, about; each once.
+    pub fn left_text_bytes(&self) -> usize {
+        self.columns.texts.left_bytes()
     }
 
     /// By how much the texts of a run are longer than those that they replace. What gets shorter does

@@ -8,4 +8,5 @@ mod pace;
 mod packets;
 mod shapes;
 mod staleness;
+mod texts;
 mod world;
