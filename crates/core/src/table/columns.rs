@@ -9,7 +9,7 @@ use slipring_wire::frame::{Kind, Qualities, Quality, Sample, ValueView};
 use super::texts::Texts;
 
 /// Places that share a newest change, so that a search steps over what is quiet.
-const BLOCK: usize = 64;
+pub(super) const BLOCK: usize = 64;
 
 /// One sample for each place.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ pub(super) struct Columns {
     /// The number of the change that brought the sample; 0 where there is none.
     pub changes: Vec<u64>,
     /// The newest change of each block, or a later one.
-    blocks: Vec<u64>,
+    pub blocks: Vec<u64>,
     pub texts: Texts,
 }
 
