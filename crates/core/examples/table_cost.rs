@@ -1,7 +1,8 @@
 //! What the table costs the broker: 20,000 parameters at 50 Hz, to groups of several shapes.
 //!
 //! `cargo run --release -p slipring-core --example table_cost`. Prints a line for each shape: nanoseconds for
-//! each sample that was published, by step, and the part of a core that a million samples a second take.
+//! each sample that was published, by step, and the part of a core that a million samples a second take. First
+//! what it costs to look for silent parameters once.
 
 #![expect(clippy::cast_precision_loss, reason = "figures for people")]
 
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use slipring_core::table::{
-    Arrival, Band, Choice, Current, Deadband, Deliver, Groups, Names, Needs, Scene,
+    Arrival, Band, Choice, Current, Deadband, Deliver, Groups, Names, Needs, Scene, Silence,
 };
 use slipring_wire::frame::{
     Bounds, FrameBuf, FrameView, Header, Hops, Kind, Qualities, Quality, RangeSet,
@@ -19,6 +20,9 @@ use slipring_wire::frame::{
 const PARAMETERS: u32 = 20_000;
 const PERIOD_MS: u64 = 20;
 const FRAMES: u64 = 500;
+/// Parameters of a full table, and how often it is looked for silent ones.
+const FULL: u32 = 200_000;
+const LOOKS: u64 = 600;
 const BOUNDS: Bounds = Bounds { samples_max: 1 << 20, raw_bytes_max: 1 << 26 };
 /// A wide aircraft: how many of each kind.
 const KINDS: [(Kind, u32); 6] = [
@@ -31,6 +35,29 @@ const KINDS: [(Kind, u32); 6] = [
 ];
 const FRAME: Needs =
     Needs { deliver: Deliver::Frame, rate_mhz: None, deadband: None, change: false, beat_ms: None };
+
+/// A table that is full, of numbers that come this often.
+struct Full {
+    rate_hz: Option<f64>,
+}
+
+impl Names for Full {
+    fn name(&self, _: u32) -> Option<&str> {
+        None
+    }
+    fn kind(&self, _: u32) -> Option<Kind> {
+        Some(Kind::F32)
+    }
+    fn is_enumeration(&self, _: u32) -> bool {
+        false
+    }
+    fn label(&self, _: u32, _: u32) -> Option<&str> {
+        None
+    }
+    fn rate_hz(&self, _: u32) -> Option<f64> {
+        self.rate_hz
+    }
+}
 
 struct Aircraft;
 
@@ -181,7 +208,40 @@ fn many(needs: Needs, chosen: impl Fn(u32) -> RangeSet) -> Vec<(u64, Choice)> {
     (0..100u32).map(|number| (number.into(), choice(number + 1, chosen(number), needs))).collect()
 }
 
+/// Looks for silence among the parameters of a full table for a minute, and prints what one look cost:
+/// where all have a rate and are fresh, where nothing comes any more, and where none has a rate.
+fn report_silence(shape: &str, rate_hz: Option<f64>, is_fresh: bool) {
+    if std::env::args().nth(1).is_some_and(|part| !shape.contains(&part)) {
+        return;
+    }
+    let (all, table) = (RangeSet::from_iter([0..FULL]), Full { rate_hz });
+    let mut current = Current::default();
+    current.define(&all, &table);
+    let mut buf = FrameBuf::new();
+    let values = vec![1; FULL as usize * 4];
+    let good = Qualities::All(Quality::GOOD);
+    buf.push_row(Kind::F32, &[0..FULL], 0, good, &values).expect("ranges and values agree");
+    let (mut bytes, mut inflated, mut spent) = (Vec::new(), Vec::new(), 0.0);
+    buf.finish(&Header::default(), false, &mut bytes);
+    let view = FrameView::decode(&bytes, &mut inflated, &BOUNDS).expect("made here");
+    for look in 0..LOOKS {
+        let now_ms = 1000 + look * 100;
+        let arrival = Arrival { now_ms, now_ns: nanos(now_ms) };
+        if is_fresh || look == 0 {
+            view.runs().for_each(|run| current.apply(&run, arrival));
+        }
+        let start = cpu();
+        current.check_silent(Silence::default(), Arrival { now_ms: now_ms + 15, ..arrival });
+        spent += cpu() - start;
+    }
+    println!("{shape:44} {:.4} ms/look", spent * 1e3 / LOOKS as f64);
+}
+
 fn main() {
+    report_silence("silence: 200,000 at 50 Hz", Some(50.0), true);
+    report_silence("silence: 200,000 at 50 Hz, all went stale", Some(50.0), false);
+    report_silence("silence: 200,000 at 0.1 Hz", Some(0.1), true);
+    report_silence("silence: 200,000 without a rate", None, true);
     let rate = Needs { rate_mhz: Some(10_000), ..FRAME };
     let near = Band::new(10.0).map(Deadband::Absolute);
     let one = |needs| [(1, choice(1, everything(), needs))];

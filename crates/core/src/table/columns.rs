@@ -2,15 +2,14 @@
 //!
 //! A place has a sample where its change is not 0. Knows nothing of indices, names or time.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use slipring_wire::frame::{Kind, Qualities, Quality, Sample, ValueView};
 
-/// Bytes that a text may have to spare, beyond its own length.
-const TEXT_SPARE: usize = 64;
+use super::texts::Texts;
+
 /// Places that share a newest change, so that a search steps over what is quiet.
-const BLOCK: usize = 64;
+pub(super) const BLOCK: usize = 64;
 
 /// One sample for each place.
 #[derive(Debug, Default)]
@@ -23,18 +22,13 @@ pub(super) struct Columns {
     /// The number of the change that brought the sample; 0 where there is none.
     pub changes: Vec<u64>,
     /// The newest change of each block, or a later one.
-    blocks: Vec<u64>,
-    texts: HashMap<usize, Vec<u8>>,
-    text_bytes: usize,
+    pub blocks: Vec<u64>,
+    pub texts: Texts,
 }
 
 impl Columns {
     pub fn len(&self) -> usize {
         self.changes.len()
-    }
-
-    pub fn text_bytes(&self) -> usize {
-        self.text_bytes
     }
 
     /// Makes room for at least so many places.
@@ -57,7 +51,7 @@ impl Columns {
     /// Takes the sample away; the kind stays.
     pub fn clear(&mut self, at: usize) {
         self.changes[at] = 0;
-        self.text_bytes -= self.texts.remove(&at).map_or(0, |text| text.len());
+        self.texts.remove(at);
     }
 
     pub fn value(&self, at: usize) -> Option<ValueView<'_>> {
@@ -71,7 +65,7 @@ impl Columns {
 
     /// The bytes of a text; empty for other kinds.
     pub fn text(&self, at: usize) -> &[u8] {
-        self.texts.get(&at).map_or(&[], Vec::as_slice)
+        self.texts.get(at)
     }
 
     pub fn sample(&self, at: usize, index: u32) -> Option<Sample<'_>> {
@@ -90,13 +84,34 @@ impl Columns {
 
     #[inline]
     pub fn set(&mut self, at: usize, cell: &Cell<'_>, change: u64) {
+        if is_text(cell.kind) {
+            self.texts.put(at, cell.text);
+        }
+        self.set_rest(at, cell, change);
+    }
+
+    /// The same; a text is held together with `others` that have the same one there.
+    #[inline]
+    pub fn set_shared(
+        &mut self,
+        at: usize,
+        cell: &Cell<'_>,
+        change: u64,
+        others: &Self,
+        there: usize,
+    ) {
+        if is_text(cell.kind) {
+            self.texts.share(at, cell.text, &others.texts, there);
+        }
+        self.set_rest(at, cell, change);
+    }
+
+    #[inline]
+    fn set_rest(&mut self, at: usize, cell: &Cell<'_>, change: u64) {
         self.kinds[at] = Some(cell.kind);
         self.times[at] = cell.time_ns;
         self.qualities[at] = cell.quality;
         self.bits[at] = cell.bits;
-        if is_text(cell.kind) {
-            self.set_text(at, cell.text);
-        }
         self.touch(at, change);
     }
 
@@ -106,17 +121,6 @@ impl Columns {
         self.changes[at] = change;
         let block = &mut self.blocks[at / BLOCK];
         *block = change.max(*block);
-    }
-
-    fn set_text(&mut self, at: usize, bytes: &[u8]) {
-        let text = self.texts.entry(at).or_default();
-        self.text_bytes = self.text_bytes - text.len() + bytes.len();
-        text.clear();
-        text.extend_from_slice(bytes);
-        // What was long once does not keep its memory.
-        if text.capacity() > 2 * bytes.len() + TEXT_SPARE {
-            text.shrink_to_fit();
-        }
     }
 
     /// Values that lie as in a run, of places that follow each other and have its kind; not for text
@@ -194,6 +198,11 @@ impl<'a> Cell<'a> {
         let (kind, bits) = (sample.value.kind(), bits_of(&sample.value));
         Self { kind, bits, text, quality: sample.quality.0, time_ns: sample.time_ns }
     }
+
+    /// Whether nothing but the time differs.
+    pub fn is_like(&self, other: &Self) -> bool {
+        Self { time_ns: other.time_ns, ..*self } == *other
+    }
 }
 
 pub(super) fn is_text(kind: Kind) -> bool {
@@ -267,23 +276,5 @@ pub(super) fn value_of(kind: Kind, bits: u64) -> ValueView<'static> {
         Kind::F64 => ValueView::F64(f64::from_bits(bits)),
         Kind::Text => ValueView::Text(""),
         Kind::Bytes => ValueView::Bytes(&[]),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_that_was_long_once_does_not_keep_its_memory() {
-        let mut columns = Columns::default();
-        columns.grow(1);
-        let long = vec![7; 1 << 20];
-        for text in [&long[..], &long[..3]] {
-            let cell = Cell { kind: Kind::Bytes, bits: 0, text, quality: 0, time_ns: 0 };
-            columns.set(0, &cell, 1);
-            assert_eq!((columns.text(0), columns.text_bytes()), (text, text.len()));
-        }
-        assert!(columns.texts[&0].capacity() < 1_000);
     }
 }

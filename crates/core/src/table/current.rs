@@ -11,6 +11,7 @@ use slipring_wire::frame::{
 use super::columns::{Cell, Columns, RowPart, is_text};
 use super::rows::Rows;
 use super::spill::Spill;
+use super::stale::Watch;
 use super::{Millis, Names};
 
 /// The newest values.
@@ -26,6 +27,7 @@ pub struct Current {
     /// How many of the newest values are stale.
     pub(super) stale: usize,
     pub(super) fresh: RangeSet,
+    pub(super) watch: Watch,
 }
 
 /// One newest value.
@@ -66,6 +68,7 @@ impl Current {
                 self.columns.kinds[at] = kind;
             }
             let rate_hz = names.rate_hz(index).filter(|hz| *hz > 0.0);
+            self.watch.look_again(at);
             self.periods_ms[at] = rate_hz.map_or(0.0, |hz| (1000.0 / hz) as f32);
         }
     }
@@ -92,7 +95,12 @@ impl Current {
 
     /// Bytes of all text and bytes values.
     pub fn text_bytes(&self) -> usize {
-        self.columns.text_bytes()
+        self.columns.texts.bytes()
+    }
+
+    /// What texts cost that are newest no more and that groups still know as sent, about; each once.
+    pub fn left_text_bytes(&self) -> usize {
+        self.columns.texts.left_bytes()
     }
 
     /// By how much the texts of a run are longer than those that they replace. What gets shorter does

@@ -28,6 +28,7 @@ mod spill;
 mod spoken;
 mod stale;
 mod text;
+mod texts;
 mod values;
 mod whole;
 

@@ -1,7 +1,10 @@
 //! Values that nobody keeps fresh: no sample for several periods, or the publisher is gone.
 
+use std::ops::Range;
+
 use slipring_wire::frame::{Quality, RangeSet, Status};
 
+use super::columns::BLOCK;
 use super::current::{Current, indices};
 use super::{Arrival, Millis};
 
@@ -22,6 +25,48 @@ impl Default for Silence {
 
 /// Beyond this an age has no meaning any more, so nothing is watched for so long.
 const AGE_MS_MAX: f32 = 2_147_483_648.0;
+
+/// What is known of silence, so that few parameters are looked at: for each block of them, when one can
+/// be silent at the soonest. A sample makes that later and is not noted.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    rule: Option<Silence>,
+    blocks: Vec<Watched>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Watched {
+    soonest_ms: Millis,
+    /// The shortest time after which one of them is silent; none where it is not known.
+    limit_ms: Option<f32>,
+    /// None of them could become silent after this change, until there is another.
+    idle: Option<u64>,
+}
+
+impl Watched {
+    #[expect(clippy::cast_sign_loss, reason = "what is left is not negative")]
+    fn until(now_ms: Millis, left_ms: f32, limit_ms: f32) -> Self {
+        let soonest_ms = now_ms.saturating_add(left_ms as Millis);
+        Self { soonest_ms, limit_ms: Some(limit_ms), idle: None }
+    }
+}
+
+impl Watch {
+    /// So many blocks are watched by this rule.
+    fn follow(&mut self, rule: Silence, blocks: usize) {
+        if self.rule != Some(rule) {
+            *self = Self { rule: Some(rule), blocks: Vec::new() };
+        }
+        self.blocks.resize(blocks, Watched::default());
+    }
+
+    /// Another rate is declared for a parameter, perhaps.
+    pub fn look_again(&mut self, at: usize) {
+        if let Some(watched) = self.blocks.get_mut(at / BLOCK) {
+            *watched = Watched::default();
+        }
+    }
+}
 
 impl Current {
     /// Makes the values of these parameters stale for this reason, now. What had no value or was
@@ -58,20 +103,64 @@ impl Current {
     /// The parameters that have become silent; they are stale from now on.
     pub fn check_silent(&mut self, rule: Silence, now: Arrival) -> RangeSet {
         let mut silent = RangeSet::new();
-        for at in 0..self.columns.len() {
-            if self.is_silent(at, rule, now.now_ms) && !self.is_stale(at) && self.columns.has(at) {
-                silent.insert(indices(at..at + 1));
+        self.watch.follow(rule, self.columns.blocks.len());
+        for block in 0..self.watch.blocks.len() {
+            let Watched { soonest_ms, idle, .. } = self.watch.blocks[block];
+            let has_changed = idle.is_none_or(|change| self.columns.blocks[block] > change);
+            if has_changed && soonest_ms <= now.now_ms {
+                self.watch.blocks[block] = self.look(block, rule, now.now_ms, &mut silent);
             }
         }
         self.set_stale(&silent, Quality::new(Status::Stale, Quality::SILENT), now);
         silent
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "an age of days may be off by a millisecond")]
-    fn is_silent(&self, at: usize, rule: Silence, now_ms: Millis) -> bool {
+    fn look(&self, block: usize, rule: Silence, now_ms: Millis, silent: &mut RangeSet) -> Watched {
+        let span = block * BLOCK..((block + 1) * BLOCK).min(self.columns.len());
+        let limits = span.clone().map(|at| self.limit_ms(at, rule));
+        let known = self.watch.blocks[block].limit_ms;
+        let limit_ms = known.unwrap_or_else(|| limits.fold(f32::INFINITY, f32::min));
+        let ages = self.arrived_ms[span.clone()].iter().map(|at| (now_ms as u32).wrapping_sub(*at));
+        let left_ms = limit_ms - ages.max().unwrap_or(0) as f32;
+        if left_ms >= 0.0 {
+            return Watched::until(now_ms, left_ms, limit_ms);
+        }
+        self.look_at_each(span, rule, now_ms, limit_ms, silent)
+    }
+
+    /// Some are old. Who is stale or has no value can be silent only after a sample that is still to
+    /// come.
+    fn look_at_each(
+        &self,
+        span: Range<usize>,
+        rule: Silence,
+        now_ms: Millis,
+        limit_ms: f32,
+        silent: &mut RangeSet,
+    ) -> Watched {
+        let (mut left_ms, mut is_idle) = (limit_ms, true);
+        for at in span.filter(|at| self.columns.has(*at) && !self.is_stale(*at)) {
+            let age = (now_ms as u32).wrapping_sub(self.arrived_ms[at]) as f32;
+            let left = self.limit_ms(at, rule) - age;
+            if left < 0.0 {
+                silent.insert(indices(at..at + 1));
+            } else {
+                is_idle &= left.is_infinite();
+                left_ms = left_ms.min(left);
+            }
+        }
+        let watched = Watched::until(now_ms, left_ms, limit_ms);
+        if is_idle {
+            return Watched { soonest_ms: 0, idle: Some(self.change()), ..watched };
+        }
+        watched
+    }
+
+    /// The age at which a parameter is silent; never, where it has no rate.
+    fn limit_ms(&self, at: usize, rule: Silence) -> f32 {
         let limit = (self.periods_ms[at] * rule.periods).max(rule.least_ms as f32);
-        let age = (now_ms as u32).wrapping_sub(self.arrived_ms[at]) as f32;
-        self.periods_ms[at] > 0.0 && age > limit && limit < AGE_MS_MAX
+        let is_watched = self.periods_ms[at] > 0.0 && limit < AGE_MS_MAX;
+        if is_watched { limit } else { f32::INFINITY }
     }
 
     /// The parameters that were stale and have had a sample since this was last asked.

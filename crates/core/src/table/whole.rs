@@ -98,7 +98,9 @@ impl Table {
         let hops = Hops { published_ns, received_ns: at.now_ns, skew_ns };
         for run in view.runs() {
             current.apply(&run, at);
-            groups.offer(&run, Some(hops), &scene(registry, current, at));
+            let scene = scene(registry, current, at);
+            groups.offer(&run, Some(hops), &scene);
+            groups.bound_texts(plan.limits.parameter_bytes, &scene);
         }
         Ok(view.samples())
     }
@@ -141,7 +143,9 @@ impl Table {
         self.current.set(&read.of(parameter), at);
         let one: RangeSet = std::iter::once(parameter).collect();
         let Self { registry, current, groups, .. } = self;
-        groups.offer_newest(&one, &scene(registry, current, at));
+        let scene = scene(registry, current, at);
+        groups.offer_newest(&one, &scene);
+        groups.bound_texts(plan.limits.parameter_bytes, &scene);
         Ok(())
     }
 

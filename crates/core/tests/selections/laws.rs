@@ -289,6 +289,19 @@ proptest! {
     }
 
     #[test]
+    fn the_laws_hold_when_no_text_is_remembered_that_is_newest_no_more(
+        steps in proptest::collection::vec(lossy_step(), 1..80),
+        left_text_bytes_max in prop_oneof![Just(0), 0..400usize],
+    ) {
+        let world = World { left_text_bytes_max, ..World::new(&KINDS) };
+        let mut play = Play { world, model: Model::default(), hidden: HashSet::new() };
+        for step in &steps {
+            play.step(step);
+        }
+        play.finish();
+    }
+
+    #[test]
     fn whoever_lost_messages_ends_with_the_newest_values_and_is_never_taken_back(
         steps in proptest::collection::vec(lossy_step(), 1..80),
     ) {

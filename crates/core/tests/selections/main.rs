@@ -7,5 +7,7 @@ mod newest_values;
 mod pace;
 mod packets;
 mod shapes;
+mod silence;
 mod staleness;
+mod texts;
 mod world;

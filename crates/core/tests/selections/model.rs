@@ -104,8 +104,8 @@ impl Watch {
             if self.needs.rate_mhz.is_none() && !self.needs.compares() && !lost {
                 assert_eq!(got, due, "{self:?}");
             } else if self.chosen.contains(index) {
-                let (heard, newest) = (got.last().expect("a first value"), &newest[index]);
-                assert!(self.is_near(heard, newest), "{self:?}: {heard:?} {newest:?}");
+                let (end, newest) = (got.last().expect("a first value"), &newest[index]);
+                assert!(self.is_near(end, newest), "{self:?}: {end:?} {newest:?}");
             }
         }
     }

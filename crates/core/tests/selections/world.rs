@@ -76,6 +76,8 @@ pub struct World {
     pub missing: BTreeSet<u64>,
     /// Those that have ever lost something.
     pub losers: HashSet<u64>,
+    /// What groups may keep of texts that are newest no more.
+    pub left_text_bytes_max: usize,
 }
 
 /// Wall time that goes with a monotonic one.
@@ -107,6 +109,7 @@ impl World {
             lossy: HashMap::new(),
             missing: BTreeSet::new(),
             losers: HashSet::new(),
+            left_text_bytes_max: usize::MAX,
         };
         world.declare(kinds);
         world
@@ -156,7 +159,13 @@ impl World {
             self.current.check(&run).unwrap();
             self.current.apply(&run, self.arrival());
             self.groups.offer(&run, hops, &scene!(self));
+            self.bound_texts();
         }
+    }
+
+    fn bound_texts(&mut self) {
+        self.groups.bound_texts(self.left_text_bytes_max, &scene!(self));
+        assert!(self.current.left_text_bytes() <= self.left_text_bytes_max);
     }
 
     /// Publishes one sample, as a plain message does.
@@ -167,6 +176,7 @@ impl World {
 
     pub fn offer_newest(&mut self, changed: &RangeSet) {
         self.groups.offer_newest(changed, &scene!(self));
+        self.bound_texts();
     }
 
     /// Subscribes; the identifier tells a subscriber's selections apart. Returns the first values.

@@ -2,6 +2,7 @@
 
 use slipring_wire::frame::{FrameBuf, RangeSet, RunView};
 
+use super::Scene;
 use super::group::{Audience, Tools, changed};
 use super::outlet::{Mark, Origin, Outlet, Packets, Stamp};
 use super::sent::Sent;
@@ -73,8 +74,9 @@ impl Every {
             None => spill.part(run, chosen),
             Some(sent) => {
                 let mut worth = Vec::new();
+                let Scene { current, names, .. } = stamp.scene;
                 run.visit(|sample| {
-                    worth.extend(sent.take(&sample, stamp.scene.names).then_some(sample));
+                    worth.extend(sent.take(&sample, current, names).then_some(sample));
                 });
                 sent.number_on();
                 spill.samples(run.kind, &mut worth);
@@ -158,6 +160,13 @@ impl Every {
         if let Some(sent) = &mut self.sent {
             sent.rechoose(chosen);
         }
+    }
+
+    /// Knows no text as sent that is newest no more. What differs is gathered.
+    pub fn let_go(&mut self, outlet: &Outlet, stamp: &Stamp<'_>, tools: &mut Tools) {
+        let Some(sent) = &mut self.sent else { return };
+        let other = sent.let_go(stamp.scene.current);
+        self.add(&other, outlet, stamp, &mut tools.rows);
     }
 
     /// Sends what was gathered to one of them before the others get it.

@@ -198,6 +198,14 @@ impl Group {
         self.chosen = chosen;
     }
 
+    /// Knows no text as sent that is newest no more.
+    pub fn let_go(&mut self, stamp: &Stamp<'_>, tools: &mut Tools) {
+        match &mut self.flow {
+            Flow::Every(every) => every.let_go(&self.outlet, stamp, tools),
+            Flow::Newest(newest) => newest.let_go(stamp.scene.current),
+        }
+    }
+
     /// Something on its way to a subscriber was dropped.
     pub fn missed(&mut self, subscriber: u64) {
         let member = self.members.iter_mut().find(|member| member.subscriber == subscriber);

@@ -183,6 +183,17 @@ impl Groups {
         }
     }
 
+    /// Bounds what groups keep of texts only to tell what changed. Where those that are newest no more
+    /// cost more than this, each group goes over to the newest, sooner than by its rate: it may send one
+    /// that it need not have sent, and leaves out none.
+    pub fn bound_texts(&mut self, bytes_max: usize, scene: &Scene<'_>) {
+        if scene.current.left_text_bytes() <= bytes_max {
+            return;
+        }
+        let stamp = self.stamp(scene);
+        self.all.values_mut().for_each(|group| group.let_go(&stamp, &mut self.tools));
+    }
+
     /// The table has other parameters now: filters choose again. Of what is newly chosen the values
     /// are sent. Lists stay as they are.
     pub fn table_changed(&mut self, choose: &mut dyn FnMut(&str) -> RangeSet, scene: &Scene<'_>) {

@@ -87,6 +87,13 @@ impl Newest {
         }
     }
 
+    /// Knows no text as sent that is newest no more. What differs is sent at the next turn.
+    pub fn let_go(&mut self, current: &Current) {
+        if let Some(sent) = &mut self.sent {
+            self.stirred |= !sent.let_go(current).is_empty();
+        }
+    }
+
     pub fn due_ms(&self, current: &Current) -> Option<Millis> {
         let news = self.stirred || self.looked < current.change();
         let due_us = news.then_some(self.due_us);

@@ -77,7 +77,8 @@ impl Sent {
             for (index, place) in range.clone().zip(place..) {
                 let Some(old) = self.place(index) else { continue };
                 if let Some(cell) = self.columns.cell(old) {
-                    columns.set(place, &cell, self.columns.changes[old]);
+                    let change = self.columns.changes[old];
+                    columns.set_shared(place, &cell, change, &self.columns, old);
                 }
             }
             ranges.push((range.clone(), place));
@@ -87,12 +88,13 @@ impl Sent {
     }
 
     /// Takes a sample of a chosen parameter, if it is worth sending; then it is what was sent last.
-    pub fn take(&mut self, sample: &Sample<'_>, names: &dyn Names) -> bool {
+    /// The table has taken it over already.
+    pub fn take(&mut self, sample: &Sample<'_>, current: &Current, names: &dyn Names) -> bool {
         let Some(place) = self.place(sample.index) else { return false };
         let new = Cell::of(sample);
         let worth = self.is_worth(place, &new, sample.index, names);
         if worth {
-            self.columns.set(place, &new, self.number + 1);
+            self.put(place, &new, current, sample.index);
         }
         worth
     }
@@ -127,7 +129,7 @@ impl Sent {
                         self.is_worth(place, &new, index, names)
                     };
                     if worth {
-                        self.columns.set(place, &new, self.number + 1);
+                        self.put(place, &new, current, index);
                         settled.taken.insert(index..index + 1);
                     }
                 }
@@ -137,6 +139,48 @@ impl Sent {
             self.number_on();
         }
         settled
+    }
+
+    #[inline]
+    fn put(&mut self, place: usize, new: &Cell<'_>, current: &Current, index: u32) {
+        self.columns.set_shared(place, new, self.number + 1, &current.columns, index as usize);
+    }
+
+    /// Lets go of texts that are newest no more: the newest are taken in their stead, as if it were time
+    /// for that. Returns those that differ; what is no parameter any more is forgotten.
+    pub fn let_go(&mut self, current: &Current) -> RangeSet {
+        let mut taken = RangeSet::new();
+        let mut places: Vec<usize> = self.columns.texts.places().collect();
+        places.sort_unstable();
+        for place in places {
+            let index = self.index(place);
+            if self.columns.texts.is_shared(place, &current.columns.texts, index as usize) {
+                continue;
+            }
+            let Some(new) = current.columns.cell(index as usize) else {
+                self.columns.clear(place);
+                continue;
+            };
+            let is_as_sent = self.columns.cell(place).is_some_and(|sent| sent.is_like(&new));
+            if is_as_sent {
+                let there = &current.columns.texts;
+                self.columns.texts.share(place, new.text, there, index as usize);
+            } else {
+                self.put(place, &new, current, index);
+                taken.insert(index..index + 1);
+            }
+        }
+        if !taken.is_empty() {
+            self.number_on();
+        }
+        taken
+    }
+
+    /// The parameter of a place.
+    fn index(&self, place: usize) -> u32 {
+        let at = self.ranges.partition_point(|(_, first)| *first <= place) - 1;
+        let (range, first) = &self.ranges[at];
+        range.start + (place - first) as u32
     }
 
     fn is_worth(&self, place: usize, new: &Cell<'_>, index: u32, names: &dyn Names) -> bool {
