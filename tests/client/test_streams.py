@@ -40,13 +40,16 @@ async def some(chunks: Chunks, count: int) -> list[Chunk]:
         return [await anext(chunks) for _ in range(count)]
 
 
-async def told(changes: slipring.Subscription, event: str, name: str) -> None:
-    """Until this is told of a stream; what others have left behind may be told before."""
+async def told(changes: slipring.Subscription, event: str, *names: str) -> None:
+    """Until this is told of these streams; what others have left behind may be told before."""
+    waiting = set(names)
     async with asyncio.timeout(WAIT_S):
         async for message in changes:
             change = json.loads(message.payload)
-            if change["event"] == event and name in change["names"]:
-                return
+            if change["event"] == event:
+                waiting -= set(change["names"])
+                if not waiting:
+                    return
     raise AssertionError("the changes ended")
 
 
@@ -182,8 +185,7 @@ async def test_a_stream_that_is_refused_does_not_keep_others_from_being_declared
             while (await other.streams(f"{name}/#"))[0].live:
                 pass
             await other.declare_stream(names[0], media="video/h264")
-        for one in names:
-            await told(changes, "live", one)
+        await told(changes, "live", *names)
         assert "another client publishes it as video/h264" in caplog.text
 
 
