@@ -1,0 +1,63 @@
+"""Selections without number: what the broker keeps for them has a bound that does not grow with them."""
+
+import re
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import slipring
+from slipring import Parameter
+from tests.running_broker import RunningBroker
+
+TEXTS = {f"t{number}": Parameter("text") for number in range(8)}
+LENGTH = 256 * 1024
+CONFIG = f"[limits]\nparameter_bytes = {2 * len(TEXTS) * LENGTH}\n"
+FEW, MANY = 15, 150
+SELDOM_HZ = 0.001
+
+
+def peak_bytes(broker: RunningBroker) -> int:
+    """The most memory that the broker ever had."""
+    status = Path(f"/proc/{broker.process.pid}/status").read_text(encoding="utf-8")
+    found = re.search(r"VmHWM:\s+(\d+) kB", status)
+    assert found is not None
+    return int(found[1]) * 1024
+
+
+async def choose(broker: RunningBroker, selections: int) -> None:
+    """Selections one by one, each of which knows other texts as sent; then all end with the newest."""
+    async with slipring.connect(broker.url) as bus, AsyncExitStack() as open_ones:
+        declared = await bus.declare("hostile/texts", TEXTS, beat_ms=0)
+        for number in range(selections):
+            declared.write({name: f"{number:04}" * (LENGTH // 4) for name in TEXTS})
+            await declared.flush()
+            selection = bus.select("hostile/texts/#", rate_hz=SELDOM_HZ, change=True)
+            frames = await open_ones.enter_async_context(selection)
+            heard: dict[str, str] = {}
+            async for frame in frames:
+                heard |= {name: frame.samples(name).values[-1] for name in frame.names}
+                if len(heard) == len(TEXTS):
+                    break
+            assert {text[:4] for text in heard.values()} == {f"{number:04}"}
+
+
+async def growth_bytes(folder: Path, selections: int) -> int:
+    """By how much the memory of a new broker grows, at most, with so many selections."""
+    folder.mkdir()
+    config = folder / "broker.toml"
+    config.write_text(CONFIG, encoding="utf-8")
+    broker = RunningBroker.start(folder / "data", "--config", str(config), "--console", "off")
+    try:
+        before = peak_bytes(broker)
+        await choose(broker, selections)
+        return peak_bytes(broker) - before
+    finally:
+        code, errors = broker.stop()
+        assert code == 0, errors
+
+
+async def test_texts_that_many_selections_know_as_sent_take_no_more_memory_than_those_of_a_few(
+    tmp_path: Path,
+) -> None:
+    few = await growth_bytes(tmp_path / "few", FEW)
+    many = await growth_bytes(tmp_path / "many", MANY)
+    assert many < 3 * few, f"{few} bytes for {FEW} selections, {many} for {MANY}"
