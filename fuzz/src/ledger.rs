@@ -1,6 +1,7 @@
 //! The records of sessions: any bytes as what a journal holds of them.
 
 use slipring_core::ledger::{BatchHead, Ledger, Records};
+use slipring_core::table::Registry;
 use slipring_core::{Durability, Limits, Outgoing, Session, Terms};
 use slipring_wire::Version;
 
@@ -21,6 +22,7 @@ pub fn ledger(data: &[u8]) {
     resumed.apply(head(messages, messages), after).ok();
     assert_eq!(snapshot(&whole), snapshot(&resumed));
     go_on(&whole);
+    publish_again(&whole);
 }
 
 fn head(base_offset: u32, messages: u32) -> BatchHead {
@@ -68,5 +70,19 @@ fn go_on(ledger: &Ledger) {
         outgoing.take_records(&mut records);
         assert_eq!(readable(&records), records.len());
         outgoing.detach(1);
+    }
+}
+
+/// What a session declared is its own again, as far as it is there.
+fn publish_again(ledger: &Ledger) {
+    let Some(entries) = ledger.table() else { return };
+    let mut registry = Registry::restore(entries.clone());
+    for (number, kept) in ledger.sessions() {
+        registry.restore_publisher(number, &kept.client_id, &kept.parameters);
+        registry.come_back(number);
+        let own = registry.publishers().of(number).cloned().unwrap_or_default();
+        let there =
+            kept.parameters.iter().flat_map(|range| range.start..range.end.min(entries.end()));
+        assert!(own.indices().eq(there.filter(|index| registry.get(*index).is_some())));
     }
 }

@@ -171,6 +171,29 @@ fn a_session_that_ends_with_its_connection_is_silent_and_keeps_nothing() {
 }
 
 #[test]
+fn what_a_session_of_an_earlier_run_declared_is_its_own_as_far_as_it_is_there() {
+    let mut streams = streams();
+    let index = declare(&mut streams, "sound", 1_024);
+    let another = PUBLISHER + 1;
+    let change = |streams: &mut Streams, media| {
+        let body = json!({"streams": [{"name": "sound", "media": media}]});
+        ask(streams, PUBLISHER, "declare", &body).1.change.entered
+    };
+    assert_eq!(change(&mut streams, "audio/pcm"), [0u32; 0], "it has it");
+    let mut again = Streams::new(streams.catalog().clone(), 2);
+    for session in [PUBLISHER, another] {
+        again.restore_publisher(session, &std::iter::once(0..u32::MAX).collect());
+    }
+    assert_eq!(ask(&mut again, 3, "list", &json!({})).0["streams"][0]["live"], false);
+    let chunk = Publish::new("sound", b"noise");
+    let told = again.push(PUBLISHER, index, &chunk, 5).unwrap().told;
+    assert_eq!(events(&told), ["\"live\""]);
+    assert_eq!(change(&mut again, "video/h264"), [index], "of another stream the journal is told");
+    assert!(again.push(another, index, &chunk, 5).is_err(), "it declared another one");
+    again.push(PUBLISHER, index, &chunk, 5).unwrap();
+}
+
+#[test]
 fn who_is_away_does_not_hold_a_stream_and_loses_one_of_another_media_type() {
     let mut streams = streams();
     let index = declare(&mut streams, "sound", 1_024);

@@ -2,9 +2,10 @@
 //! ends and comes back.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use proptest::prelude::*;
-use slipring_core::ledger::{BatchHead, Ledger};
+use slipring_core::ledger::{BatchHead, Ledger, Record};
 use slipring_core::table::{
     AlarmLimits, Bounds, Change, Definition, Labels, ParameterKind, Registry,
 };
@@ -73,17 +74,18 @@ fn step() -> impl Strategy<Value = Step> {
     let name = || "[ab](/[ab]){0,1}";
     let asked = prop::collection::vec((name(), few()), 1..4);
     prop_oneof![
-        6 => (0u64..3, asked).prop_map(|(session, asked)| Step::Declare(session, asked)),
-        2 => (0u64..3, prop::collection::vec(name(), 1..3), any::<bool>())
+        6 => (SESSIONS, asked).prop_map(|(session, asked)| Step::Declare(session, asked)),
+        2 => (SESSIONS, prop::collection::vec(name(), 1..3), any::<bool>())
             .prop_map(|(session, names, force)| Step::Remove(session, names, force)),
-        2 => (0u64..3, any::<bool>()).prop_map(|(session, kept)| Step::Leave(session, kept)),
-        1 => (0u64..3).prop_map(Step::ComeBack),
-        1 => (0u64..3).prop_map(Step::Forget),
+        2 => (SESSIONS, any::<bool>()).prop_map(|(session, kept)| Step::Leave(session, kept)),
+        1 => (SESSIONS).prop_map(Step::ComeBack),
+        1 => (SESSIONS).prop_map(Step::Forget),
         1 => Just(Step::Snapshot),
         1 => Just(Step::Restart),
     ]
 }
 
+const SESSIONS: Range<u64> = 0..3;
 const BOUNDS: Bounds = Bounds { parameters: 5, bytes: 1 << 20, name_bytes: 100, name_levels: 8 };
 
 /// A broker with a journal: what it knows, and what is written.
@@ -101,15 +103,45 @@ impl World {
         let mut records = Vec::new();
         registry.record(&Change::default(), &mut records);
         let (snapshot, known) = (Vec::new(), HashMap::new());
-        Self { registry, snapshot, records: vec![records], known }
+        let mut world = Self { registry, snapshot, records: vec![records], known };
+        SESSIONS.for_each(|session| world.begin(session));
+        world
     }
 
-    fn note(&mut self, change: &Change) {
+    fn note(&mut self, session: u64, change: &Change) {
+        let mut records = Vec::new();
         if !change.is_empty() {
-            let mut records = Vec::new();
             self.registry.record(change, &mut records);
-            self.records.push(records);
         }
+        change.record_entered(session, &mut records);
+        self.records.push(records);
+    }
+
+    /// A session begins; an earlier one of this number is over.
+    fn begin(&mut self, session: u64) {
+        let (client_id, mut records) = (session.to_string(), Vec::new());
+        let (client_id, user, expiry_s, will) = (&*client_id, None, 60, None);
+        Record::Opened { session, client_id, user, expiry_s, will }.encode(&mut records);
+        self.records.push(records);
+    }
+
+    /// A client goes, perhaps with its session; the parameters that nobody publishes any more.
+    fn leave(&mut self, session: u64, is_kept: bool) -> RangeSet {
+        if !is_kept {
+            self.begin(session);
+        }
+        self.registry.leave(session, is_kept)
+    }
+
+    /// The broker ends, and what the journal knows is there again: every client is away.
+    fn restart(&mut self) {
+        let before = all(&self.registry);
+        let ledger = self.ledger();
+        self.registry = Registry::restore(ledger.table().unwrap().clone());
+        for (session, kept) in ledger.sessions() {
+            self.registry.restore_publisher(session, &kept.client_id, &kept.parameters);
+        }
+        assert_eq!(all(&self.registry), before);
     }
 
     fn ledger(&self) -> Ledger {
@@ -129,26 +161,27 @@ impl World {
                 let found: Vec<_> =
                     asked.iter().filter_map(|(name, _)| self.registry.index_of(name)).collect();
                 assert_eq!(found, declared.indices);
-                self.note(&declared.change);
+                self.note(*session, &declared.change);
             }
             Step::Remove(session, names, force) => {
                 let (change, _) = self.registry.remove(*session, names, *force);
-                self.note(&change);
+                self.note(*session, &change);
             }
-            Step::Leave(session, is_kept) => drop(self.registry.leave(*session, *is_kept)),
+            Step::Leave(session, is_kept) => drop(self.leave(*session, *is_kept)),
             Step::ComeBack(session) => self.registry.come_back(*session),
-            Step::Forget(session) => self.registry.forget_session(*session),
+            Step::Forget(session) => {
+                self.registry.forget_session(*session);
+                if self.registry.publishers().of(*session).is_none() {
+                    self.begin(*session);
+                }
+            }
             Step::Snapshot => {
                 let ledger = self.ledger();
                 self.snapshot.clear();
                 ledger.snapshot(&mut self.snapshot);
                 self.records.clear();
             }
-            Step::Restart => {
-                let before = all(&self.registry);
-                self.registry = Registry::restore(self.ledger().table().unwrap().clone());
-                assert_eq!(all(&self.registry), before);
-            }
+            Step::Restart => self.restart(),
         }
         true
     }
@@ -166,12 +199,14 @@ impl World {
     }
 }
 
-/// Everything that a registry knows of its parameters.
+/// Everything that a registry knows of its parameters, and who declared them.
 fn all(registry: &Registry) -> impl PartialEq + std::fmt::Debug + use<> {
     let entries = registry.entries();
     let there: Vec<_> = entries.iter_from(0).map(|(index, entry)| (index, entry.clone())).collect();
     let removed: Vec<_> = entries.removed().map(|(index, entry)| (index, entry.clone())).collect();
-    (entries.id(), entries.revision(), entries.end(), there, removed, registry.matching("#"))
+    let publishers: Vec<_> = SESSIONS.map(|one| registry.publishers().of(one).cloned()).collect();
+    let table = (entries.id(), entries.revision(), entries.end());
+    (table, there, removed, registry.matching("#"), publishers)
 }
 
 /// A registry as a plain list: what is where, and who publishes it.
@@ -201,7 +236,7 @@ impl Naive {
                 self.publishes.remove(session);
             }
             Step::Forget(_) | Step::Snapshot => {}
-            Step::Restart => *self = Self::default(),
+            Step::Restart => self.away.extend(self.publishes.keys()),
         }
     }
 }
@@ -258,7 +293,7 @@ proptest! {
                 if !naive.away.contains(session) {
                     had = naive.publishes.get(session).into_iter().flatten().copied().collect();
                 }
-                Some(world.registry.leave(*session, *is_kept))
+                Some(world.leave(*session, *is_kept))
             } else if world.play(step) {
                 None
             } else {
@@ -267,7 +302,7 @@ proptest! {
             naive.play(step, &before, &world.registry);
             for index in 0..world.registry.end() {
                 let mut publishers = 0;
-                for session in 0..3u64 {
+                for session in SESSIONS {
                     let may = world.registry.may_publish(session, std::iter::once(index..index + 1));
                     let own = naive.publishes.get(&session).is_some_and(|own| own.contains(&index));
                     prop_assert_eq!(may.is_ok(), own);
