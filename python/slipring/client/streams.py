@@ -22,14 +22,15 @@ class Streams:
     def __init__(self, link: Link) -> None:
         self.link = link
         self.asking = Asking(link, "streams")
-        self._writers: set[StreamWriter] = set()
+        self._writers: dict[StreamWriter, None] = {}
+        """In the order of their declarations."""
         self._keeping = asyncio.get_running_loop().create_task(self._keep(link.changes()))
 
     async def declare(self, name: str, body: dict[str, Any], qos: int) -> "StreamWriter":
         """See `Bus.declare_stream`."""
         writer = StreamWriter(self, name, body, qos)
         await writer.declare()
-        self._writers.add(writer)
+        self._writers[writer] = None
         return writer
 
     async def list(self, chosen: str) -> list[Stream]:
@@ -44,7 +45,7 @@ class Streams:
 
     def forget(self, writer: "StreamWriter") -> None:
         """It is not declared again on another connection."""
-        self._writers.discard(writer)
+        self._writers.pop(writer, None)
 
     def close(self) -> None:
         """Ends what runs here."""
