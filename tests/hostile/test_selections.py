@@ -1,4 +1,4 @@
-"""Selections without number: what the broker keeps for them has a bound that does not grow with them."""
+"""Selections without number: what the broker keeps for them does not grow with them."""
 
 import re
 from contextlib import AsyncExitStack
@@ -24,11 +24,11 @@ def peak_bytes(broker: RunningBroker) -> int:
 
 
 async def choose(broker: RunningBroker, selections: int) -> None:
-    """Selections one by one, each of which knows other texts as sent; then all end with the newest."""
+    """Selections one by one, each of which knows other texts as sent than the others."""
     async with slipring.connect(broker.url) as bus, AsyncExitStack() as open_ones:
         declared = await bus.declare("hostile/texts", TEXTS, beat_ms=0)
         for number in range(selections):
-            declared.write({name: f"{number:04}" * (LENGTH // 4) for name in TEXTS})
+            declared.write(dict.fromkeys(TEXTS, f"{number:04}" * (LENGTH // 4)))
             await declared.flush()
             selection = bus.select("hostile/texts/#", rate_hz=SELDOM_HZ, change=True)
             frames = await open_ones.enter_async_context(selection)
@@ -40,12 +40,16 @@ async def choose(broker: RunningBroker, selections: int) -> None:
             assert {text[:4] for text in heard.values()} == {f"{number:04}"}
 
 
-async def growth_bytes(folder: Path, selections: int) -> int:
-    """By how much the memory of a new broker grows, at most, with so many selections."""
+def start(folder: Path) -> RunningBroker:
     folder.mkdir()
     config = folder / "broker.toml"
     config.write_text(CONFIG, encoding="utf-8")
-    broker = RunningBroker.start(folder / "data", "--config", str(config), "--console", "off")
+    return RunningBroker.start(folder / "data", "--config", str(config), "--console", "off")
+
+
+async def growth_bytes(folder: Path, selections: int) -> int:
+    """By how much the memory of a new broker grows, at most, with so many selections."""
+    broker = start(folder)
     try:
         before = peak_bytes(broker)
         await choose(broker, selections)

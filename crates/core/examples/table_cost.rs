@@ -129,7 +129,7 @@ fn play(choices: &[(u64, Choice)]) -> Spent {
     let mut current = Current::default();
     let all: RangeSet = std::iter::once(0..PARAMETERS).collect();
     current.define(&all, &Aircraft);
-    let mut groups = Groups::new(7, 20);
+    let mut groups = Groups::new(7, 20, 1 << 30);
     let frames: Vec<Vec<u8>> = (0..8).map(frame).collect();
     for (subscriber, choice) in choices {
         let scene = Scene { now_ms: 1, now_ns: 1, names: &Aircraft, current: &current };
@@ -214,13 +214,14 @@ fn report_silence(shape: &str, rate_hz: Option<f64>, is_fresh: bool) {
     if std::env::args().nth(1).is_some_and(|part| !shape.contains(&part)) {
         return;
     }
-    let (all, table) = (RangeSet::from_iter([0..FULL]), Full { rate_hz });
+    let whole = 0..FULL;
+    let (all, table) = (std::iter::once(whole.clone()).collect(), Full { rate_hz });
     let mut current = Current::default();
     current.define(&all, &table);
     let mut buf = FrameBuf::new();
     let values = vec![1; FULL as usize * 4];
     let good = Qualities::All(Quality::GOOD);
-    buf.push_row(Kind::F32, &[0..FULL], 0, good, &values).expect("ranges and values agree");
+    buf.push_row(Kind::F32, &[whole], 0, good, &values).expect("ranges and values agree");
     let (mut bytes, mut inflated, mut spent) = (Vec::new(), Vec::new(), 0.0);
     buf.finish(&Header::default(), false, &mut bytes);
     let view = FrameView::decode(&bytes, &mut inflated, &BOUNDS).expect("made here");

@@ -121,7 +121,7 @@ impl Current {
         let known = self.watch.blocks[block].limit_ms;
         let limit_ms = known.unwrap_or_else(|| limits.fold(f32::INFINITY, f32::min));
         let ages = self.arrived_ms[span.clone()].iter().map(|at| (now_ms as u32).wrapping_sub(*at));
-        let left_ms = limit_ms - ages.max().unwrap_or(0) as f32;
+        let left_ms = limit_ms - millis(ages.max().unwrap_or(0));
         if left_ms >= 0.0 {
             return Watched::until(now_ms, left_ms, limit_ms);
         }
@@ -140,7 +140,7 @@ impl Current {
     ) -> Watched {
         let (mut left_ms, mut is_idle) = (limit_ms, true);
         for at in span.filter(|at| self.columns.has(*at) && !self.is_stale(*at)) {
-            let age = (now_ms as u32).wrapping_sub(self.arrived_ms[at]) as f32;
+            let age = millis((now_ms as u32).wrapping_sub(self.arrived_ms[at]));
             let left = self.limit_ms(at, rule) - age;
             if left < 0.0 {
                 silent.insert(indices(at..at + 1));
@@ -158,7 +158,7 @@ impl Current {
 
     /// The age at which a parameter is silent; never, where it has no rate.
     fn limit_ms(&self, at: usize, rule: Silence) -> f32 {
-        let limit = (self.periods_ms[at] * rule.periods).max(rule.least_ms as f32);
+        let limit = (self.periods_ms[at] * rule.periods).max(millis(rule.least_ms));
         let is_watched = self.periods_ms[at] > 0.0 && limit < AGE_MS_MAX;
         if is_watched { limit } else { f32::INFINITY }
     }
@@ -172,4 +172,9 @@ impl Current {
     pub fn stale(&self) -> usize {
         self.stale
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "an age of days may be off by a little")]
+fn millis(ms: u32) -> f32 {
+    ms as f32
 }

@@ -16,6 +16,9 @@ use crate::{Millis, Plan, TableRules};
 /// What a frame may hold.
 const FRAME_BOUNDS: frame::Bounds = frame::Bounds { samples_max: 4 << 20, raw_bytes_max: 64 << 20 };
 
+/// What selections of every sample gather for their beats, all together. From half of it on nothing waits.
+const GATHERED_BYTES_MAX: usize = 256 << 20;
+
 /// The parameters, their newest values, and who chose them.
 #[derive(Debug)]
 pub struct Table {
@@ -50,7 +53,7 @@ impl Table {
     pub fn new(registry: Registry, mut current: Current, rules: &TableRules) -> Self {
         let all: RangeSet = registry.entries().iter_from(0).map(|(index, _)| index).collect();
         current.define(&all, &registry);
-        let groups = Groups::new(registry.id(), rules.beat_ms);
+        let groups = Groups::new(registry.id(), rules.beat_ms, GATHERED_BYTES_MAX);
         Self { registry, current, groups, lists: Lists::default(), scratch: Vec::new() }
     }
 
@@ -231,6 +234,11 @@ impl Table {
     /// Samples that were too large for a packet of their subscriber, since this was last asked.
     pub fn take_lost(&mut self) -> u64 {
         self.groups.take_lost()
+    }
+
+    /// Sessions for which something was dropped before it was sent; see [`Groups::take_overrun`].
+    pub fn take_overrun(&mut self) -> Vec<u64> {
+        self.groups.take_overrun()
     }
 
     /// Something on its way to a session was dropped; see [`Groups::missed`].

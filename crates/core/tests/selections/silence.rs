@@ -46,7 +46,8 @@ impl Known {
     fn is_silent(&self, rule: Silence, now_ms: u64) -> bool {
         let (Some(hz), Some(arrived_ms)) = (self.rate_hz, self.arrived_ms) else { return false };
         let limit = (1000.0 / hz * f64::from(rule.periods)).max(f64::from(rule.least_ms));
-        limit < 1e9 && (now_ms - arrived_ms) as f64 > limit
+        let age = u32::try_from(now_ms - arrived_ms).unwrap();
+        limit < 1e9 && f64::from(age) > limit
     }
 }
 
@@ -70,12 +71,12 @@ impl Play {
                     let rate_hz = RATES_HZ[rate].map(|rate_hz| (index, rate_hz));
                     self.world.table.rates_hz.extend(rate_hz);
                 }
-                let span = RangeSet::from_iter([first..last + 1]);
+                let span = (first..=last).collect::<RangeSet>();
                 self.world.current.define(&span, &self.world.table);
                 self.each(first, last, |known, _| known.rate_hz = RATES_HZ[rate]);
             }
             Step::Gone(first, last) => {
-                let span = RangeSet::from_iter([first..last + 1]);
+                let span = (first..=last).collect::<RangeSet>();
                 let arrival = self.world.arrival();
                 self.world.current.mark_stale(&span, Quality::PUBLISHER_GONE, arrival);
                 self.each(first, last, |known, _| known.arrived_ms = None);
@@ -88,7 +89,9 @@ impl Play {
 
     fn each(&mut self, first: u32, last: u32, change: impl Fn(&mut Known, u64)) {
         let some = &mut self.known[first as usize..=last as usize];
-        some.iter_mut().for_each(|known| change(known, self.world.now_ms));
+        for known in some {
+            change(known, self.world.now_ms);
+        }
     }
 
     fn look(&mut self) {

@@ -102,7 +102,7 @@ impl World {
         let mut world = Self {
             table: Table::default(),
             current: Current::default(),
-            groups: Groups::new(TABLE, 20),
+            groups: Groups::new(TABLE, 20, usize::MAX),
             now_ms: 1000,
             heard: HashMap::new(),
             not_ready: Vec::new(),
@@ -135,6 +135,7 @@ impl World {
             matching.indices().filter(|index| !hidden.contains(index)).collect()
         };
         self.groups.table_changed(&mut choose, &scene!(self));
+        self.note_overrun();
     }
 
     pub fn arrival(&self) -> Arrival {
@@ -166,6 +167,7 @@ impl World {
     fn bound_texts(&mut self) {
         self.groups.bound_texts(self.left_text_bytes_max, &scene!(self));
         assert!(self.current.left_text_bytes() <= self.left_text_bytes_max);
+        self.note_overrun();
     }
 
     /// Publishes one sample, as a plain message does.
@@ -217,6 +219,7 @@ impl World {
         let heard = read(&first.packets, &self.table);
         assert_eq!(heard.len(), first.messages as usize);
         self.hear(subscriber, heard.clone());
+        self.note_overrun();
         heard
     }
 
@@ -236,6 +239,16 @@ impl World {
             }
         }
         self.heard.entry(subscriber).or_default().extend(sent);
+    }
+
+    /// What found no room was dropped before it was sent.
+    fn note_overrun(&mut self) {
+        let overrun = self.groups.take_overrun();
+        if !overrun.is_empty() {
+            assert!(self.groups.take_lost() > 0, "it is counted");
+        }
+        self.losers.extend(overrun.iter().copied());
+        self.missing.extend(overrun);
     }
 
     /// Gives a subscriber the newest of what it has missed, in about so many bytes.

@@ -104,6 +104,7 @@ impl Inner {
             }
         }
         let Self { table, clients, mending, .. } = self;
+        mending.extend(table.take_overrun());
         mending.retain(|session| {
             let Some(client) = clients.get(session) else { return false };
             let Some(room) = client.outgoing().stream_room() else { return true };

@@ -51,6 +51,11 @@ impl FrameBuf {
         self.samples = 0;
     }
 
+    /// Gives back memory beyond this, where it is not needed now.
+    pub fn shrink_to(&mut self, bytes: usize) {
+        self.body.shrink_to(bytes);
+    }
+
     /// Copies a run as it is.
     pub fn push_run(&mut self, run: &RunView<'_>) {
         self.body.extend_from_slice(run.bytes());

@@ -3,7 +3,8 @@
 use slipring_wire::frame::{FrameBuf, RangeSet, RunView};
 
 use super::Scene;
-use super::group::{Audience, Tools, changed};
+use super::gathered::Gathered;
+use super::group::{Audience, Member, Tools, changed};
 use super::outlet::{Mark, Origin, Outlet, Packets, Stamp};
 use super::sent::Sent;
 use crate::table::rows::Rows;
@@ -25,6 +26,8 @@ pub(super) struct Every {
     /// Of what was gathered and is not in packets yet.
     origin: Option<Origin>,
     pub sent: Option<Sent>,
+    /// What is counted of this group.
+    held_bytes: usize,
 }
 
 impl Every {
@@ -37,6 +40,7 @@ impl Every {
             last_ms: None,
             origin: None,
             sent: needs.compares().then(|| Sent::new(chosen, needs)),
+            held_bytes: 0,
         }
     }
 
@@ -99,6 +103,41 @@ impl Every {
         let due_ms = *self.due_ms.get_or_insert(now_ms.max(next_ms));
         if bytes > GATHERED_BYTES_MAX {
             self.due_ms = Some(due_ms.min(now_ms));
+        }
+    }
+
+    /// Counts what was gathered, and the memory that waits for more.
+    pub fn count(&mut self, all: &mut Gathered) {
+        let now = self.packets.held_bytes() + self.buf.bytes();
+        all.recount(std::mem::replace(&mut self.held_bytes, now), now);
+    }
+
+    /// What waits is due at once.
+    pub fn hurry(&mut self, now_ms: Millis) {
+        self.due_ms = self.due_ms.map(|due_ms| due_ms.min(now_ms));
+    }
+
+    /// A subscriber does not get what was gathered: its next frame shows a gap. How many messages.
+    pub fn pass_over(&self, member: &mut Member) -> u64 {
+        let (frames, messages) = self.packets.count_since(std::mem::take(&mut member.from));
+        let open = u32::from(!self.buf.is_empty());
+        member.sequence = member.sequence.wrapping_add(frames + open);
+        u64::from(messages) + u64::from(open)
+    }
+
+    /// Drops what was gathered, with its memory.
+    pub fn free(&mut self, all: &mut Gathered) {
+        (self.buf, self.packets) = (FrameBuf::new(), Packets::default());
+        (self.due_ms, self.origin) = (None, None);
+        self.count(all);
+    }
+
+    /// All was sent; its memory waits for more unless there is little room.
+    pub fn rest(&mut self, all: &mut Gathered) {
+        self.buf.shrink_to(GATHERED_BYTES_MAX / 64);
+        self.count(all);
+        if all.is_much() {
+            self.free(all);
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use slipring_wire::frame::{FrameBuf, RangeSet, RunView};
 
 use super::every::Every;
+use super::gathered::Gathered;
 use super::newest::Newest;
 use super::outlet::{Mark, Outlet, Packets, Stamp};
 use super::{Choice, First, Send};
@@ -65,16 +66,22 @@ impl Audience<'_, '_> {
     }
 }
 
-/// Scratch memory that groups use in turn.
-#[derive(Debug, Default)]
+/// Scratch memory that groups use in turn, and what they count together.
+#[derive(Debug)]
 pub(super) struct Tools {
     pub buf: FrameBuf,
     pub packets: Packets,
     pub rows: Rows,
     pub lost: u64,
+    pub gathered: Gathered,
 }
 
 impl Tools {
+    pub fn new(gathered: Gathered) -> Self {
+        let (buf, packets, rows) = (FrameBuf::new(), Packets::default(), Rows::default());
+        Self { buf, packets, rows, lost: 0, gathered }
+    }
+
     /// Writes places of columns and makes packets of them; `each` adds the spans that are meant,
     /// with the index of the first of each.
     pub fn write(
@@ -142,7 +149,28 @@ impl Group {
         tools.write(columns, outlet, stamp, |add| changed(columns, chosen, 0, add));
         let first = tools.first(&mut member);
         self.members.push(member);
+        self.bound(stamp.scene.now_ms, tools);
         first
+    }
+
+    /// Counts what was gathered. Where all groups hold too much it is due at once, or is dropped.
+    fn bound(&mut self, now_ms: Millis, tools: &mut Tools) {
+        let Flow::Every(every) = &mut self.flow else { return };
+        every.count(&mut tools.gathered);
+        if tools.gathered.is_much() {
+            every.hurry(now_ms);
+        }
+        if tools.gathered.is_too_much() {
+            for member in &mut self.members {
+                let dropped = every.pass_over(member);
+                if dropped > 0 {
+                    tools.lost += dropped;
+                    member.missing = self.chosen.clone();
+                    tools.gathered.overrun.push(member.subscriber);
+                }
+            }
+            every.free(&mut tools.gathered);
+        }
     }
 
     /// The broker's own beat is another one.
@@ -153,18 +181,22 @@ impl Group {
     }
 
     /// Takes a subscriber out; returns how many are left.
-    pub fn part(&mut self, subscriber: u64) -> usize {
+    pub fn part(&mut self, subscriber: u64, tools: &mut Tools) -> usize {
         self.members.retain(|member| member.subscriber != subscriber);
+        if let (Flow::Every(every), true) = (&mut self.flow, self.members.is_empty()) {
+            every.free(&mut tools.gathered);
+        }
         self.members.len()
     }
 
-    pub fn offer(&mut self, run: &RunView<'_>, stamp: &Stamp<'_>) {
+    pub fn offer(&mut self, run: &RunView<'_>, stamp: &Stamp<'_>, tools: &mut Tools) {
         if !run.ranges().any(|range| self.chosen.overlaps(&range)) {
             return;
         }
         match &mut self.flow {
             Flow::Every(every) => {
                 every.gather(run, &self.chosen, &self.outlet, stamp);
+                self.bound(stamp.scene.now_ms, tools);
             }
             Flow::Newest(newest) => newest.note(stamp.origin),
         }
@@ -178,6 +210,7 @@ impl Group {
             Flow::Every(every) => {
                 let changed = changed.intersect(&self.chosen);
                 every.gather_newest(&changed, &self.outlet, stamp, tools);
+                self.bound(stamp.scene.now_ms, tools);
             }
             Flow::Newest(newest) => newest.note(stamp.origin),
         }
@@ -196,6 +229,7 @@ impl Group {
             }
         }
         self.chosen = chosen;
+        self.bound(stamp.scene.now_ms, tools);
     }
 
     /// Knows no text as sent that is newest no more.
@@ -204,6 +238,7 @@ impl Group {
             Flow::Every(every) => every.let_go(&self.outlet, stamp, tools),
             Flow::Newest(newest) => newest.let_go(stamp.scene.current),
         }
+        self.bound(stamp.scene.now_ms, tools);
     }
 
     /// Something on its way to a subscriber was dropped.
@@ -276,6 +311,7 @@ impl Group {
             Flow::Every(every) => {
                 if every.due_ms().is_some_and(|due| due <= stamp.scene.now_ms) {
                     tools.lost += every.flush(&mut audience, outlet, stamp);
+                    every.rest(&mut tools.gathered);
                 }
             }
             Flow::Newest(newest) => {

@@ -5,6 +5,7 @@
 //! and never waits; packets come out encoded.
 
 mod every;
+mod gathered;
 mod group;
 mod newest;
 mod outlet;
@@ -17,6 +18,7 @@ use slipring_wire::frame::{Hops, RangeSet, RunView};
 
 pub use outlet::frame_topic;
 
+use self::gathered::Gathered;
 use self::group::{Group, Key, Tools};
 use self::outlet::{Origin, Stamp};
 use super::{Aim, Current, Millis, Names, Needs};
@@ -75,8 +77,9 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// None yet; `beat_ms` is how long samples are gathered where a subscriber does not say.
-    pub fn new(table: u32, beat_ms: u16) -> Self {
+    /// None yet; `beat_ms` is how long samples are gathered where a subscriber does not say, and
+    /// `gathered_bytes_max` how much all groups gather together.
+    pub fn new(table: u32, beat_ms: u16, gathered_bytes_max: usize) -> Self {
         Self {
             table,
             beat_ms,
@@ -84,7 +87,7 @@ impl Groups {
             by_key: HashMap::new(),
             by_subscriber: HashMap::new(),
             next: 0,
-            tools: Tools::default(),
+            tools: Tools::new(Gathered::new(gathered_bytes_max)),
         }
     }
 
@@ -108,6 +111,12 @@ impl Groups {
     /// Samples that were too large for a packet of their subscriber, since this was last asked.
     pub fn take_lost(&mut self) -> u64 {
         std::mem::take(&mut self.tools.lost)
+    }
+
+    /// Subscribers for whom what was gathered found no room and was dropped, since this was last asked:
+    /// they are to be mended.
+    pub fn take_overrun(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.tools.gathered.overrun)
     }
 
     /// Adds a subscriber, instead of what it chose by the same filter before. What comes back is to
@@ -155,7 +164,7 @@ impl Groups {
 
     fn part(&mut self, subscriber: u64, id: u64) {
         let group = self.all.get_mut(&id).expect("a subscriber's group is there");
-        if group.part(subscriber) == 0 {
+        if group.part(subscriber, &mut self.tools) == 0 {
             self.by_key.remove(&group.key);
             self.all.remove(&id);
         }
@@ -166,7 +175,7 @@ impl Groups {
         let origin = hops.map(|hops| Origin { time_ns: run.newest_ns(), hops });
         let stamp = Stamp { origin, ..self.stamp(scene) };
         for group in self.all.values_mut() {
-            group.offer(run, &stamp);
+            group.offer(run, &stamp, &mut self.tools);
         }
     }
 

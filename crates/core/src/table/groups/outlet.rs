@@ -210,6 +210,16 @@ impl Packets {
         self.bytes.len()
     }
 
+    /// The memory that they have, used or not.
+    pub fn held_bytes(&self) -> usize {
+        self.bytes.capacity()
+    }
+
+    /// How many frames and how many messages came after the mark.
+    pub fn count_since(&self, mark: Mark) -> (u32, u32) {
+        ((self.frames.len() - mark.frames) as u32, self.messages - mark.messages)
+    }
+
     pub fn mark(&self) -> Mark {
         let (bytes, frames) = (self.bytes.len(), self.frames.len());
         Mark { bytes, frames, messages: self.messages }

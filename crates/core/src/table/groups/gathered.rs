@@ -1,0 +1,30 @@
+//! What all groups have gathered together, and its bound.
+
+/// The bytes that groups hold until they are sent, counted by those who hold them.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    bytes: usize,
+    bytes_max: usize,
+    /// Subscribers for whom something was dropped.
+    pub overrun: Vec<u64>,
+}
+
+impl Gathered {
+    pub fn new(bytes_max: usize) -> Self {
+        Self { bytes: 0, bytes_max, overrun: Vec::new() }
+    }
+
+    /// One group holds another number of bytes.
+    pub fn recount(&mut self, before: usize, now: usize) {
+        self.bytes = self.bytes - before + now;
+    }
+
+    /// So much that nothing more should wait.
+    pub fn is_much(&self) -> bool {
+        self.bytes > self.bytes_max / 2
+    }
+
+    pub fn is_too_much(&self) -> bool {
+        self.bytes > self.bytes_max
+    }
+}
