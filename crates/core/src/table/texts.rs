@@ -76,6 +76,7 @@ impl Texts {
     }
 
     /// Keeps a text of its own; where others hold the earlier one, that stays theirs.
+    #[inline(never)] // out of the way of numbers
     pub fn put(&mut self, place: usize, bytes: &[u8]) {
         let Some(text) = self.by_place.get_mut(&place) else {
             let text = Text::new(bytes, &self.meter);
@@ -92,6 +93,7 @@ impl Texts {
     }
 
     /// Holds a text together with `others` that have the same one there; else it is counted as theirs.
+    #[inline(never)] // out of the way of numbers
     pub fn share(&mut self, place: usize, bytes: &[u8], others: &Self, there: usize) {
         let same = others.by_place.get(&there).filter(|text| text.bytes == bytes);
         let text = same.map_or_else(|| Arc::new(Text::new(bytes, &others.meter)), Arc::clone);
