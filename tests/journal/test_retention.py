@@ -13,6 +13,8 @@ from tests.faults.trouble import journal_told
 from tests.running_broker import RunningBroker
 
 MESSAGES = 400
+TOGETHER = 20
+"""What is read together is one batch, and a batch is never parted: so many fit into a segment."""
 CONFIG = """
 [journal]
 segment_bytes = 65536
@@ -45,7 +47,8 @@ async def test_what_a_consumer_has_read_goes_and_the_rest_stays(
     commit_consumer(journal, "slow", JournalReader(journal).identity, 0)
     before = JournalReader(journal)
     async with connect(short_broker.url) as bus:
-        await bus.publish_many([("t", bytes(2000))] * MESSAGES, qos=1)
+        for _ in range(MESSAGES // TOGETHER):
+            await bus.publish_many([("t", bytes(2000))] * TOGETHER, qos=1)
     told = wait_until(short_broker, lambda told: told["held_by"] is not None)
     assert told["first_offset"] == 0
     assert "consumer slow, at offset 0" in told["held_by"]
