@@ -1,6 +1,7 @@
 //! Selections as subscribers see them: what arrives, when, and in which form; and laws that hold
 //! whatever happens.
 
+mod beat;
 mod laws;
 mod model;
 mod newest_values;

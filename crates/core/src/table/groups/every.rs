@@ -13,6 +13,8 @@ use crate::table::{Millis, Needs};
 
 /// More than this is not gathered: it is due at once.
 const GATHERED_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// A beat is shorter by this part of what its newest sample would have waited.
+const SOONER: Millis = 4;
 
 #[derive(Debug)]
 pub(super) struct Every {
@@ -21,8 +23,10 @@ pub(super) struct Every {
     beat_ms: Millis,
     /// When what was gathered is sent; none where nothing was.
     due_ms: Option<Millis>,
-    /// When what was sent last was due.
+    /// When the beat began that is running.
     last_ms: Option<Millis>,
+    /// When the newest of what was gathered came.
+    newest_ms: Millis,
     /// Of what was gathered and is not in packets yet.
     origin: Option<Origin>,
     pub sent: Option<Sent>,
@@ -38,6 +42,7 @@ impl Every {
             beat_ms: needs.beat_ms.unwrap_or(beat_ms).into(),
             due_ms: None,
             last_ms: None,
+            newest_ms: 0,
             origin: None,
             sent: needs.compares().then(|| Sent::new(chosen, needs)),
             held_bytes: 0,
@@ -51,6 +56,18 @@ impl Every {
     /// When the next may be sent. What comes after a quiet beat does not wait for another one.
     fn next_ms(&self) -> Millis {
         self.last_ms.map_or(0, |last_ms| last_ms + self.beat_ms)
+    }
+
+    /// Begins the next beat. What came late does not move it, or all that comes later would wait; and
+    /// where the newest of this beat had to wait, the next ends somewhat sooner, until beats end when a
+    /// steady publisher's frames come.
+    fn beat_on(&mut self) {
+        let Some(due_ms) = self.due_ms.take() else { return };
+        let next_ms = self.next_ms();
+        let waited_ms = due_ms.saturating_sub(self.newest_ms);
+        let was_quiet = self.last_ms.is_none() || due_ms >= next_ms + self.beat_ms;
+        self.last_ms =
+            Some(if was_quiet { due_ms } else { due_ms.min(next_ms) - waited_ms / SOONER });
     }
 
     /// What waits for the end of a beat waits for that of the new one.
@@ -100,6 +117,7 @@ impl Every {
         }
         self.origin = told.origin(&self.buf);
         let next_ms = self.next_ms();
+        self.newest_ms = now_ms;
         let due_ms = *self.due_ms.get_or_insert(now_ms.max(next_ms));
         if bytes > GATHERED_BYTES_MAX {
             self.due_ms = Some(due_ms.min(now_ms));
@@ -234,7 +252,7 @@ impl Every {
             let from = std::mem::take(&mut audience.members[at].from);
             audience.give(at, &mut self.packets, from);
         }
-        self.last_ms = self.due_ms.take().or(self.last_ms);
+        self.beat_on();
         self.packets.clear()
     }
 }

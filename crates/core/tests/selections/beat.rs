@@ -1,0 +1,98 @@
+//! How long samples wait for the end of a beat: a publisher that gathers for a beat itself is not made
+//! to wait for another one, however its frames come, and nobody gets more frames than about one a beat.
+
+use proptest::prelude::*;
+use slipring_core::table::Needs;
+use slipring_wire::frame::Kind;
+
+use crate::world::{FRAME, World, f64_at};
+
+const BEAT_MS: u64 = 20;
+
+/// Publishes at these times, in milliseconds; returns for each how long it waited, and when frames came.
+fn waits(times_ms: &[u64], beat_ms: u64) -> (Vec<u64>, Vec<u64>) {
+    let mut world = World::new(&[Kind::F64]);
+    world.join(1, "#", 1, Needs { beat_ms: Some(beat_ms as u16), ..FRAME });
+    let begin_ms = world.now_ms;
+    let (mut waits_ms, mut frames_ms) = (Vec::new(), Vec::new());
+    let mut left = times_ms.iter().peekable();
+    for now_ms in 0..=times_ms.last().expect("times") + beat_ms {
+        world.now_ms = begin_ms + now_ms;
+        while left.next_if(|time_ms| **time_ms == now_ms).is_some() {
+            world.publish(&[f64_at(0, now_ms as i64, 0.5)]);
+        }
+        world.tick();
+        for frame in world.take(1) {
+            frames_ms.push(now_ms);
+            waits_ms.extend(frame.samples.iter().map(|sample| now_ms - sample.time_ns as u64));
+        }
+    }
+    assert_eq!(waits_ms.len(), times_ms.len(), "each came");
+    (waits_ms, frames_ms)
+}
+
+/// A publisher of a frame a beat; these come late, by so much.
+fn steady(frames: u64, late: &[(u64, u64)]) -> Vec<u64> {
+    let late_ms = |at: u64| late.iter().find(|(late, _)| *late == at).map_or(0, |(_, ms)| *ms);
+    (0..frames).map(|at| at * BEAT_MS + late_ms(at)).collect()
+}
+
+#[test]
+fn a_frame_that_comes_late_makes_no_later_one_wait() {
+    let (waits_ms, _) = waits(&steady(50, &[(3, 15), (20, 19)]), BEAT_MS);
+    assert_eq!(waits_ms, [0; 50]);
+}
+
+#[test]
+fn frames_that_had_to_wait_at_first_come_to_wait_hardly_at_all() {
+    let (waits_ms, _) = waits(&steady(50, &[(0, 15)]), BEAT_MS);
+    assert_eq!(
+        waits_ms[1], 15,
+        "the first one came late, and the second less than a beat after it"
+    );
+    assert!(waits_ms.windows(2).skip(1).all(|pair| pair[1] <= pair[0]), "{waits_ms:?}");
+    assert!(waits_ms[15..].iter().all(|wait| *wait <= 3), "{waits_ms:?}");
+}
+
+#[test]
+fn a_publisher_of_many_frames_in_a_beat_is_heard_once_in_a_beat() {
+    for every_ms in 1..4 {
+        let times_ms = Vec::from_iter((0..1_000).map(|at| at * every_ms));
+        let (_, frames_ms) = waits(&times_ms, BEAT_MS);
+        assert!(frames_ms.windows(2).all(|pair| pair[1] - pair[0] == BEAT_MS), "{frames_ms:?}");
+    }
+}
+
+proptest! {
+    /// G6: no sample waits longer than a beat, and in any time there are no more frames than four in three
+    /// beats.
+    #[test]
+    fn nothing_waits_longer_than_a_beat_and_frames_are_few(
+        beat_ms in 1..40u64,
+        pauses_ms in proptest::collection::vec(0..60u64, 1..200),
+    ) {
+        let times_ms = Vec::from_iter(pauses_ms.iter().scan(0, |now_ms, pause_ms| {
+            *now_ms += pause_ms;
+            Some(*now_ms)
+        }));
+        let (waits_ms, frames_ms) = waits(&times_ms, beat_ms);
+        prop_assert!(waits_ms.iter().all(|wait| *wait <= beat_ms), "{:?}", waits_ms);
+        for (first, from_ms) in frames_ms.iter().enumerate() {
+            for (count, to_ms) in frames_ms[first..].iter().enumerate() {
+                let beats = (to_ms - from_ms) as f64 / beat_ms as f64;
+                prop_assert!(count as f64 <= beats * 4.0 / 3.0 + 1.0, "{} in {} beats", count, beats);
+            }
+        }
+    }
+
+    /// However late its frames come, less than a beat, a steady publisher's frames hardly ever wait.
+    #[test]
+    fn a_steady_publisher_with_an_unsteady_way_waits_little(
+        late in proptest::collection::vec(prop_oneof![8 => 0..3u64, 1 => 0..19u64], 400),
+    ) {
+        let times_ms = Vec::from_iter(late.iter().zip(0..).map(|(late, at)| at * BEAT_MS + late));
+        let (waits_ms, _) = waits(&times_ms, BEAT_MS);
+        let waited: u64 = waits_ms[50..].iter().sum();
+        prop_assert!(waited < 3 * 350, "{} ms on average: {:?}", waited / 350, waits_ms);
+    }
+}
