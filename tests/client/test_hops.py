@@ -13,7 +13,7 @@ from slipring.client.clock import Clock, MachineTimes
 from slipring.client.subscription import Subscription
 from slipring.errors import NoAnswer
 
-WAIT_S = 30
+WAIT_S = 60
 HOUR_NS = 3600 * 10**9
 MINUTE_S = 60
 """Much longer than a frame takes, much shorter than the clocks differ."""
