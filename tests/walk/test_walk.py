@@ -9,6 +9,7 @@ from paho.mqtt import publish
 from playwright.sync_api import Browser, expect
 
 from slipring.pipeline import lake
+from tests.chromium import opened
 from tests.running_broker import RunningBroker
 
 TOPIC = "gripen/39-7/engine/rpm"
@@ -32,9 +33,7 @@ def lake_rows(data: Path) -> list[tuple[int, str, bytes, str]]:
 def test_a_message_walks_from_paho_to_the_lake_and_to_the_page(
     broker: RunningBroker, browser: Browser
 ) -> None:
-    page = browser.new_page()
-    page.goto(broker.console)
-    expect(page.get_by_test_id("connection")).to_contain_text("live")
+    page = opened(browser, broker.console)
 
     send(broker, "12034.5")
 
@@ -57,8 +56,7 @@ def test_a_hostile_client_id_does_no_harm_on_the_page_cve_2020_13821(
     broker: RunningBroker, browser: Browser
 ) -> None:
     hostile = "<img src=x onerror=document.title='hacked'>"
-    page = browser.new_page()
-    page.goto(broker.console)
+    page = opened(browser, broker.console)
     publish.single("t", hostile, hostname=broker.host, port=broker.port, client_id=hostile)
     expect(page.locator('[data-topic="t"] [data-field="value"]')).to_have_text(hostile)
     expect(page.get_by_text(f"{hostile} connected").first).to_be_visible()
