@@ -21,7 +21,7 @@ def send(broker: RunningBroker, value: str) -> None:
 
 def run_pipeline(data: Path) -> None:
     command = [sys.executable, "-m", "slipring", "pipeline", "run", "--once", "--data", str(data)]
-    subprocess.run(command, check=True, timeout=140, capture_output=True)
+    subprocess.run(command, check=True, timeout=250, capture_output=True)
 
 
 def lake_rows(data: Path) -> list[tuple[int, str, bytes, str]]:
@@ -29,7 +29,7 @@ def lake_rows(data: Path) -> list[tuple[int, str, bytes, str]]:
     return [(row["offset"], row["topic"], row["payload"], row["publisher"]) for row in rows]
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_a_message_walks_from_paho_to_the_lake_and_to_the_page(
     broker: RunningBroker, browser: Browser
 ) -> None:
