@@ -8,9 +8,10 @@ import pytest
 from tests.running_broker import PATIENCE_S
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 CHROMIUM = "/usr/bin/chromium"
+PATIENCE_MS = PATIENCE_S * 1_000
 QUIET = [
     "--no-sandbox",
     "--disable-gpu",
@@ -27,8 +28,27 @@ def browser() -> "Iterator[Browser]":
     """A headless Chromium."""
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=PATIENCE_S * 1_000)
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        chromium = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=QUIET, timeout=PATIENCE_MS
+        )
         yield chromium
         chromium.close()
+
+
+def new_page(browser: "Browser | BrowserContext") -> "Page":
+    """A page that waits for whatever must come as long as everybody here does."""
+    page = browser.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    return page
+
+
+def opened(browser: "Browser | BrowserContext", console: str) -> "Page":
+    """A broker's console, with its live connection."""
+    from playwright.sync_api import expect
+
+    page = new_page(browser)
+    page.goto(console)
+    expect(page.get_by_test_id("connection")).to_contain_text("live")
+    return page

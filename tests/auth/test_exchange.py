@@ -121,7 +121,7 @@ def test_an_auth_is_as_small_as_a_connect(guarded: Guarded) -> None:
 
 @pytest.mark.parametrize("half", [b"", b"\xf0", b"\xf0\x20\x18"])
 def test_an_exchange_that_does_not_go_on_ends(guarded: Guarded, half: bytes) -> None:
-    broker = guarded("limits.connect_ms = 1500")
+    broker = guarded("limits.connect_ms = 5000")
     with peer(broker) as client:
         begin(client, Exchange("user", "pencil"))
         client.send(half)

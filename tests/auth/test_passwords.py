@@ -160,7 +160,7 @@ def test_traffic_goes_on_while_passwords_are_checked(guarded: Guarded) -> None:
 
 def test_a_client_whose_turn_does_not_come_in_time_is_told_to_come_back(guarded: Guarded) -> None:
     slow = verifier("pencil", iterations=SLOW)
-    broker = guarded("limits.connect_ms = 1500", slow=slow)
+    broker = guarded("limits.connect_ms = 3000", slow=slow)
     with ExitStack() as stack:
         reasons = [peer.packet().reason for peer in knocking(stack, broker, 60)]
     assert set(reasons) <= {WRONG, BUSY}

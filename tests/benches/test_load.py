@@ -132,7 +132,7 @@ def test_a_session_that_comes_back_counts_what_was_kept_and_what_was_lost(
     promised = generator.run("acked", address, "--publishers=2", "--messages=300")
     first, second = map(int, promised["each"].split(","))
     more = f"--acknowledged={first},{second + 5}"
-    found = generator.run("kept", address, more, "--patience-ms=500")
+    found = generator.run("kept", address, more, "--patience-ms=5000")
     assert found == {"session_present": 1, "received": 300, "repeated": 0, "lost": 5}
 
 

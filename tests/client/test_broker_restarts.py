@@ -236,7 +236,7 @@ async def test_questions_wait_for_the_connection_as_other_calls_do(
     broker_of_its_own: TableBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with slipring.connect(broker_of_its_own.url) as bus, asyncio.timeout(WAIT_S):
-        declared = await bus.declare("restart/asked", {"a": F64})
+        declared = await bus.declare("restart/asked", {"a": F64}, qos=1)
         declared.write({"a": 1.0})
         await declared.flush()
         await bus.table()

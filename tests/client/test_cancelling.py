@@ -22,7 +22,7 @@ pytestmark = [
 ]
 
 F64 = Parameter("f64")
-WAIT_S = 30
+WAIT_S = 60
 STEPS_MAX = 500
 
 Work = Callable[[slipring.Bus], Coroutine[Any, Any, object]]

@@ -1,19 +1,20 @@
 """Connecting, and every way it can go wrong."""
 
 import asyncio
-import socket
 
 import pytest
 
 import slipring
 from tests.client.fake_broker import CONNECT, Peer, fake_broker
+from tests.running_broker import kept_address
 
 
 async def test_a_closed_port_is_named_with_what_to_do() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    with pytest.raises(slipring.ConnectError, match=rf"127.0.0.1:{port}.*refused.*slipring serve"):
-        await slipring.connect(f"mqtt://127.0.0.1:{port}")
+    with (
+        kept_address() as address,
+        pytest.raises(slipring.ConnectError, match=rf"{address}.*refused.*slipring serve"),
+    ):
+        await slipring.connect(f"mqtt://{address}")
 
 
 async def test_an_unknown_host_is_named() -> None:

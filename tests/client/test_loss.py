@@ -68,13 +68,16 @@ async def test_a_silent_broker_is_given_up() -> None:
         assert await peer.packet() == (0xC0, b"")
         await peer.reader.read()
 
-    async with (
-        fake_broker(talk) as url,
-        slipring.connect(url, keep_alive_s=1, reconnect_s=0) as bus,
-        bus.subscribe("a") as messages,
-    ):
-        with pytest.raises(slipring.ConnectionLost, match=r"silent for \d"):
+    async def read(url: str) -> None:
+        async with (
+            slipring.connect(url, keep_alive_s=1, reconnect_s=0) as bus,
+            bus.subscribe("a") as messages,
+        ):
             await anext(messages)
+
+    async with fake_broker(talk) as url:
+        with pytest.raises(slipring.ConnectionLost, match=r"silent for \d"):
+            await read(url)
 
 
 async def test_a_refused_filter_is_named() -> None:
@@ -114,10 +117,10 @@ async def test_closing_tells_when_accepted_messages_were_not_sent() -> None:
         await over.wait()
 
     async with fake_broker(talk) as url:
-        bus = await slipring.connect(url, timeout_s=2, outbox_bytes_max=64 << 20)
+        bus = await slipring.connect(url, timeout_s=5, outbox_bytes_max=64 << 20)
         for _ in range(60):
             await bus.publish("a", bytes(700_000))
-        with pytest.raises(slipring.ConnectionLost, match=r"longer than 2\.0 s.*were not sent"):
+        with pytest.raises(slipring.ConnectionLost, match=r"longer than 5\.0 s.*were not sent"):
             await bus.close()
         await bus.close()
         over.set()

@@ -3,11 +3,13 @@
 import asyncio
 import os
 import threading
+import time
 from multiprocessing import get_context
 
 import pytest
 
 import slipring
+from tests.running_broker import PATIENCE_S
 
 COUNT = 100_000
 
@@ -128,9 +130,11 @@ async def test_a_bus_can_be_closed_twice_but_not_used_again(broker_url: str) -> 
 
 async def test_a_ping_takes_some_time(broker_url: str) -> None:
     async with slipring.connect(broker_url) as bus:
+        begun_s = time.monotonic()
         first, second = await asyncio.gather(bus.ping(), bus.ping())
-    assert 0 < first < 10
-    assert 0 < second < 10
+        passed_s = time.monotonic() - begun_s
+    assert 0 < first <= passed_s
+    assert 0 < second <= passed_s
 
 
 async def test_a_client_id_is_ours_or_the_brokers(broker_url: str) -> None:
@@ -168,5 +172,5 @@ def test_a_forked_process_starts_its_own_background_thread(broker_url: str) -> N
     asyncio.run(_echo(broker_url, "parent"))
     child = get_context("fork").Process(target=_echo_in_child, args=(broker_url, "child"))
     child.start()
-    child.join(20)
+    child.join(PATIENCE_S)
     assert child.exitcode == 0

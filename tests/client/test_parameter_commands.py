@@ -41,7 +41,7 @@ async def test_the_table_is_shown_with_values_and_ages(table_url: str) -> None:
 
 async def test_a_whole_name_tells_all_about_one_parameter(table_url: str) -> None:
     limits = AlarmLimits(low=100, high_critical=1_234_567)
-    rpm = Parameter("f64", unit="1/min", range=(0, 2e6), limits=limits, rate_hz=0.5, source="N1")
+    rpm = Parameter("f64", unit="1/min", range=(0, 2e6), limits=limits, rate_hz=0.001, source="N1")
     async with slipring.connect(table_url) as bus:
         made = await bus.declare("show/one", {"rpm": rpm, "rpm2": rpm})
         made.write({"rpm": 1_234_568.0}, time_ns=1_700_000_000_123_456_789)

@@ -123,7 +123,7 @@ async def test_a_bulk_with_a_refusal_names_the_first_and_sends_no_more() -> None
         with pytest.raises(slipring.PublishRefused, match="message 100: quota") as refused:
             await bus.publish_many(("a", b"x") for _ in range(1_000_000))
     assert (refused.value.code, refused.value.index) == (0x97, 100)
-    assert seen < 10_000
+    assert seen < 100_000
 
 
 async def test_a_publisher_tells_how_far_the_broker_has_come() -> None:

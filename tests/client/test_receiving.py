@@ -201,6 +201,8 @@ async def test_nothing_stays_in_flight_at_the_broker(tmp_path: Path) -> None:
 
 
 async def test_the_quality_is_asked_of_the_broker() -> None:
+    repeated = asyncio.Event()
+
     async def talk(peer: Peer) -> None:
         await peer.accept()
         body = await peer.expect(SUBSCRIBE)
@@ -211,6 +213,7 @@ async def test_the_quality_is_asked_of_the_broker() -> None:
         await peer.send(arriving(5, first=0x3C) + b"\x62\2\0\5")
         assert await peer.packet() == (0x50, b"\0\5")
         assert await peer.packet() == (0x70, b"\0\5")
+        repeated.set()
         await peer.expect(0xA2)
         await peer.expect(DISCONNECT)
 
@@ -221,6 +224,7 @@ async def test_the_quality_is_asked_of_the_broker() -> None:
     ):
         await anext(messages)
         reading = asyncio.create_task(anext(messages))
+        await repeated.wait()
         done, _ = await asyncio.wait([reading], timeout=0.1)
         assert not done, "the second is the first again"
         reading.cancel()

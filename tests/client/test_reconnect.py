@@ -100,13 +100,15 @@ async def test_a_loss_is_told_and_subscriptions_are_made_again(
     ):
         changes = bus.changes()
         client_id = bus.client_id
-        relay.cut()
-        lost = await anext(changes)
-        assert lost[0] is False
-        assert lost.cause
-        assert lost.retry_s is not None
-        assert [bus.is_connected] == [False]
-        back = await anext(changes)
+        async with relay.held():
+            relay.cut()
+            lost = await anext(changes)
+            assert lost[0] is False
+            assert lost.cause
+            assert lost.retry_s is not None
+            assert [bus.is_connected] == [False]
+        while not (back := await anext(changes)).connected:
+            pass
         assert back == slipring.ConnectionChange(connected=True, session_present=False)
         assert [bus.is_connected] == [True]
         await bus.publish("again", 1)

@@ -10,7 +10,7 @@ from tests.client.relay import relay_to
 from tests.configured_broker import Configured
 from tests.running_broker import RunningBroker
 
-WAIT_S = 30
+WAIT_S = 60
 WEB = """
 [[listener]]
 name = "web"

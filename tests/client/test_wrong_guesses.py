@@ -12,7 +12,7 @@ import slipring
 from slipring import Parameter, Quality, Status, sync
 
 F64 = Parameter("f64")
-WAIT_S = 30
+WAIT_S = 60
 
 
 def test_a_connection_that_is_not_awaited_says_so() -> None:
@@ -167,7 +167,8 @@ def test_without_asyncio_there_are_notices_and_changes(table_url: str) -> None:
             bus.notify("node/guess-sync", "hello")
             assert next(iter(notices)).text == "hello"
         bus.declare("guess/sync", {"a": "f64"})
-        assert "guess/sync/a" in next(changes).names
+        while "guess/sync/a" not in next(changes).names:
+            pass  # What others have left behind may be told before.
         with bus.select("guess/sync/#") as frames:
             assert len(frames.collect(0.01)) == 0
     assert list(connection) == []

@@ -51,7 +51,8 @@ async def test_an_mqtt_5_client_sends_and_gets_properties(
     properties.UserProperty = [("unit", "rpm"), ("unit", "1/s")]
     properties.ContentType = "text/plain"
     version = aiomqtt.ProtocolVersion.V5
-    async with aiomqtt.Client(standing_broker.host, standing_broker.port, protocol=version) as bus:
+    at = standing_broker.host, standing_broker.port
+    async with aiomqtt.Client(*at, protocol=version, timeout=WAIT_S) as bus:
         await bus.subscribe(name, qos=1)
         await bus.publish(name, "1", qos=1, properties=properties)
         message = await anext(aiter(bus.messages))

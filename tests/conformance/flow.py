@@ -327,16 +327,16 @@ A message at QoS 2 that was sent does not expire
     a connects clean=0 session_expiry=600
     a subscribes {t}:2
     pub connects
-    pub > PUBLISH qos=2 id=1 message_expiry=1 + PUBREL id=1
+    pub > PUBLISH qos=2 id=1 message_expiry=4 + PUBREL id=1
     pub < PUBREC id=1
     pub < PUBCOMP id=1
-    a < PUBLISH qos=2 id=$m message_expiry=0..1
+    a < PUBLISH qos=2 id=$m message_expiry=0..4
     a closes
-    clock connects keep_alive=1
+    clock connects keep_alive=3
     clock < ended 0x8d
     a' > CONNECT clean=0
     a' < CONNACK session_present=1
-    a' < PUBLISH qos=2 id=$m dup=1 message_expiry=0..1
+    a' < PUBLISH qos=2 id=$m dup=1 message_expiry=0..4
     a' > PUBREC id=$m
     a' < PUBREL id=$m
 

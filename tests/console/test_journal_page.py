@@ -5,6 +5,7 @@ import re
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from slipring.native import JournalReader, commit_consumer
+from tests.chromium import opened
 from tests.configured_broker import Configured, ConfiguredBroker
 from tests.limited_broker import KEPT
 from tests.metrics import Metrics
@@ -20,13 +21,6 @@ retain_age_s = 86400
 topics = ["telemetry/#", "video"]
 level = "memory"
 """
-
-
-def opened(browser: Browser, broker: ConfiguredBroker) -> Page:
-    page = browser.new_page()
-    page.goto(broker.console)
-    expect(page.get_by_test_id("connection")).to_contain_text("live")
-    return page
 
 
 def cell(row: Locator, label: str) -> Locator:
@@ -57,7 +51,7 @@ def test_durability_and_bounds_are_shown_as_they_are_configured(
 ) -> None:
     broker = configured(BOUNDED)
     publish(broker, "a", "telemetry/b")
-    page = opened(browser, broker)
+    page = opened(browser, broker.console)
     rows = page.locator("#levels-table tbody tr")
     expect(cell(rows.nth(0), "Topics")).to_have_text("telemetry/#, video")
     expect(cell(rows.nth(0), "Durability")).to_have_text("memory")
@@ -80,7 +74,7 @@ def test_a_consumer_is_shown_with_how_far_it_is_behind(
 ) -> None:
     broker = configured("")
     publish(broker, "a", "b", "c")
-    page = opened(browser, broker)
+    page = opened(browser, broker.console)
     expect(page.locator("#consumers-count")).to_have_text("nobody has left a position")
     folder = broker.running.data / "journal"
     identity = JournalReader(folder).identity
@@ -101,18 +95,18 @@ def test_a_session_that_is_away_is_shown_and_what_is_there_again_after_a_restart
     broker = configured("")
     leave(broker, HOSTILE, username="operator")
     publish(broker, "t", "t")
-    page = opened(browser, broker)
+    page = opened(browser, broker.console)
     row = page.locator("#away-table tbody tr")
     expect(cell(row, "Client")).to_have_text(HOSTILE)
     expect(cell(row, "User")).to_have_text("operator")
     expect(cell(row, "Waiting")).to_have_text("2")
-    expect(cell(row, "Ends in")).to_have_text(re.compile(r"59 min \d+ s"))
+    expect(cell(row, "Ends in")).to_have_text(re.compile(r"5\d min \d+ s"))
     expect(cell(row, "Subscriptions")).to_have_text("t")
     assert page.locator("main img").count() == 0
     expect(fact(page, "receipt")).to_contain_text("no messages yet")
     assert broker.stop() == 0
     again = configured("")
-    page = opened(browser, again)
+    page = opened(browser, again.console)
     expect(fact(page, "receipt")).to_contain_text("2 messages kept, offsets 0 to 1")
     expect(fact(page, "receipt")).to_contain_text("recovered 1 session, 2 messages that wait")
     expect(cell(page.locator("#away-table tbody tr"), "Waiting")).to_have_text("2")
@@ -124,7 +118,7 @@ def test_a_full_journal_is_a_red_line_with_what_to_do_and_it_goes_when_there_is_
     configured: Configured, browser: Browser
 ) -> None:
     broker = configured(BOUNDED)
-    page = opened(browser, broker)
+    page = opened(browser, broker.console)
     alarm = page.locator("#journal-alarm")
     expect(alarm).to_be_hidden()
     with broker.peer("writer") as peer:

@@ -1,18 +1,12 @@
 """The page in a browser: what a person sees of clients, limits and traffic."""
 
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, expect
 
+from tests.chromium import opened
 from tests.limited_broker import Limited
 from tests.raw_mqtt import V5
 
 HOSTILE = "<img src=x onerror=document.title='hacked'>"
-
-
-def opened(browser: Browser, console: str) -> Page:
-    page = browser.new_page()
-    page.goto(console)
-    expect(page.get_by_test_id("connection")).to_contain_text("live")
-    return page
 
 
 def cell(row: Locator, label: str) -> Locator:

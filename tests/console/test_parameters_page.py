@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from subprocess import PIPE, Popen
 
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, WebSocket, expect
+from playwright.sync_api import Browser, Locator, Page, WebSocket, expect
 
 import slipring
 import slipring.sync
 from slipring import AlarmLimits, Parameter, Quality, Reason, Status
+from tests.chromium import PATIENCE_MS, new_page, opened
 from tests.running_broker import RunningBroker
 
 TURN = """state => {
@@ -19,8 +20,6 @@ TURN = """state => {
 }"""
 HOUR_MS = 3_600_000
 HOSTILE = "<img src=x onerror=document.title='hacked'>"
-START_MS = 60_000
-"""How long a Python process may take to start on a busy machine."""
 ENGINE = {
     "rpm": Parameter(
         "f64",
@@ -35,13 +34,6 @@ ENGINE = {
 }
 
 
-def opened(browser: Browser | BrowserContext, broker: RunningBroker) -> Page:
-    page = browser.new_page()
-    page.goto(broker.console)
-    expect(page.get_by_test_id("connection")).to_contain_text("live")
-    return page
-
-
 def row(page: Page, name: str) -> Locator:
     return page.locator(f'[data-parameter="{name}"]')
 
@@ -51,7 +43,7 @@ def field(one: Locator, name: str) -> Locator:
 
 
 def test_values_are_seen_in_their_type_and_change(broker: RunningBroker, browser: Browser) -> None:
-    page = opened(browser, broker)
+    page = opened(browser, broker.console)
     with slipring.sync.connect(broker.url) as bus:
         engine = bus.declare("jet/engine", ENGINE)
         rpm = row(page, "jet/engine/rpm")
@@ -79,7 +71,7 @@ def test_values_are_seen_in_their_type_and_change(broker: RunningBroker, browser
 def test_a_limit_that_is_exceeded_is_coloured_and_said(
     broker: RunningBroker, browser: Browser
 ) -> None:
-    page = opened(browser, broker)
+    page = opened(browser, broker.console)
     with slipring.sync.connect(broker.url) as bus:
         engine = bus.declare("jet/engine", ENGINE)
         rpm = row(page, "jet/engine/rpm")
@@ -99,7 +91,7 @@ def test_a_limit_that_is_exceeded_is_coloured_and_said(
 def test_a_parameter_whose_publisher_leaves_goes_stale_in_words(
     broker: RunningBroker, browser: Browser
 ) -> None:
-    page = opened(browser, broker)
+    page = opened(browser, broker.console)
     rpm = row(page, "jet/engine/rpm")
     with slipring.sync.connect(broker.url) as bus:
         bus.declare("jet/engine", ENGINE).write({"rpm": 12034.5})
@@ -114,7 +106,7 @@ def test_a_parameter_whose_publisher_leaves_goes_stale_in_words(
 def test_a_search_finds_by_part_of_the_name_and_by_filter(
     broker: RunningBroker, browser: Browser
 ) -> None:
-    page = opened(browser, broker)
+    page = opened(browser, broker.console)
     with slipring.sync.connect(broker.url) as bus:
         bus.declare("jet", {f"cell/{number}/voltage": Parameter("f32") for number in range(300)})
         bus.declare("jet/engine", ENGINE)
@@ -134,7 +126,7 @@ def test_a_search_finds_by_part_of_the_name_and_by_filter(
 def test_the_keyboard_reaches_a_row_and_tells_all_about_it(
     broker: RunningBroker, browser: Browser
 ) -> None:
-    page = opened(browser, broker)
+    page = opened(browser, broker.console)
     with slipring.sync.connect(broker.url) as bus:
         bus.declare("jet/engine", ENGINE)
         search = page.get_by_label("Search parameters")
@@ -151,7 +143,7 @@ def test_the_keyboard_reaches_a_row_and_tells_all_about_it(
 def test_no_parameter_is_more_than_text_on_the_page_cve_2020_13821(
     broker: RunningBroker, browser: Browser
 ) -> None:
-    page = opened(browser, broker)
+    page = opened(browser, broker.console)
     hostile = Parameter("text", unit=HOSTILE, description=HOSTILE, source=HOSTILE)
     labelled = Parameter("enum", labels={0: HOSTILE})
     with slipring.sync.connect(broker.url) as bus:
@@ -174,12 +166,12 @@ def test_no_parameter_is_more_than_text_on_the_page_cve_2020_13821(
 def test_an_empty_table_says_how_to_declare_a_first_parameter(
     broker: RunningBroker, browser: Browser
 ) -> None:
-    page = opened(browser, broker)
+    page = opened(browser, broker.console)
     line = page.locator("#parameters-empty code").inner_text()
     command = [sys.executable, "-c", f"{line}; input()"]
     with Popen(command, stdin=PIPE) as person:
         shown = field(row(page, "demo/rpm"), "value")
-        expect(shown).to_have_text("12034.5", timeout=START_MS)
+        expect(shown).to_have_text("12034.5")
         expect(field(row(page, "demo/rpm"), "state")).to_have_text("good")
         person.communicate(b"\n", timeout=60)
 
@@ -187,7 +179,7 @@ def test_an_empty_table_says_how_to_declare_a_first_parameter(
 def test_a_page_is_told_of_the_rows_in_view_as_it_scrolls(
     broker: RunningBroker, browser: Browser
 ) -> None:
-    page = opened(browser, broker)
+    page = opened(browser, broker.console)
     with slipring.sync.connect(broker.url) as bus:
         names = [f"{number}" for number in range(150)]
         cells = bus.declare("cell", dict.fromkeys(names, Parameter("f32")))
@@ -204,7 +196,7 @@ def test_a_page_is_told_of_the_rows_in_view_as_it_scrolls(
 def test_a_hidden_page_lets_its_connections_go_and_comes_back(
     broker: RunningBroker, browser: Browser
 ) -> None:
-    page = browser.new_page()
+    page = new_page(browser)
     # The page's time stands still but for what is run here, however slow the machine is.
     page.clock.install(time=0)
     page.clock.pause_at(HOUR_MS)
@@ -219,7 +211,7 @@ def test_a_hidden_page_lets_its_connections_go_and_comes_back(
     page.clock.run_for(2_000)
     for one in sockets:
         if not one.is_closed():
-            one.wait_for_event("close")
+            one.wait_for_event("close", timeout=PATIENCE_MS)
     page.clock.run_for(60_000)
     assert len(sockets) == 2
     with live_connections(page):
@@ -243,7 +235,7 @@ def test_times_are_those_of_the_viewer_with_utc_under_the_pointer(
     broker: RunningBroker, browser: Browser
 ) -> None:
     context = browser.new_context(timezone_id="Asia/Tokyo")
-    page = opened(context, broker)
+    page = opened(context, broker.console)
     with slipring.sync.connect(broker.url) as bus:
         bus.declare("jet", {"raw": Parameter("bytes")}).write({"raw": b"\x00\xff"})
         shown = row(page, "jet/raw")

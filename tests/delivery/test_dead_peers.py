@@ -7,7 +7,7 @@ from tests.limited_broker import Limited, LimitedBroker
 from tests.metrics import Metrics
 from tests.raw_mqtt import V5, RawPeer, Will
 
-KEEP_ALIVE_S = 3
+KEEP_ALIVE_S = 6
 """Long enough that whoever is on time is on time on a busy machine too."""
 PING_S = 0.2
 KEEP_ALIVE_TIMEOUT = 0x8D

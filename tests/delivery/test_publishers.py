@@ -3,6 +3,7 @@
 import json
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,12 +17,11 @@ from tests.limited_broker import KEPT, Limited, LimitedBroker, ask
 from tests.metrics import Metrics
 from tests.mqtt_bytes import properties
 from tests.raw_mqtt import V5, Kind, Packet, RawPeer
-from tests.running_broker import RunningBroker, kept_address
+from tests.running_broker import PATIENCE_S, RunningBroker, kept_address
 
 FRAME = properties(content_type="application/vnd.slipring.frame")
 U8 = 2
 NO_SUBSCRIBER, NOT_AUTHORIZED, QUOTA = 0x10, 0x87, 0x97
-ASKED_MAX = 5_000
 
 Restartable: TypeAlias = Callable[[], LimitedBroker]
 
@@ -72,19 +72,17 @@ def why(refused: Packet) -> str:
 
 def when_stale(peer: RawPeer, name: str) -> dict[str, Any]:
     """The value, as soon as it is stale."""
-    for _ in range(ASKED_MAX):
-        found = value(peer, name)
-        if found["quality"] == "stale":
-            return found
-    raise AssertionError(f"{name} is not stale")
+    given_up_s = time.monotonic() + PATIENCE_S
+    while (found := value(peer, name))["quality"] != "stale":
+        assert time.monotonic() < given_up_s, f"{name} is not stale"
+    return found
 
 
 def when_expired(broker: LimitedBroker) -> None:
     """Until there is no session any more."""
-    for _ in range(ASKED_MAX):
-        if Metrics.of(broker.running)["slipring_sessions"] == 0:
-            return
-    raise AssertionError("there still is a session")
+    given_up_s = time.monotonic() + PATIENCE_S
+    while Metrics.of(broker.running)["slipring_sessions"]:
+        assert time.monotonic() < given_up_s, "there still is a session"
 
 
 @pytest.mark.parametrize(("qos", "answer"), [(1, Kind.PUBACK), (2, Kind.PUBREC)])

@@ -14,7 +14,7 @@ from slipring.pipeline import lake
 ANY = ("--mqtt", "127.0.0.1:0", "--console", "127.0.0.1:0")
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_ctrl_c_lands_the_aircraft_and_the_lake_has_every_message(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "slipring", "demo", "--data", str(tmp_path / "demo"), *ANY]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as demo:
@@ -30,7 +30,7 @@ def test_ctrl_c_lands_the_aircraft_and_the_lake_has_every_message(tmp_path: Path
         with urllib.request.urlopen(f"{console[1]}/api/overview", timeout=60) as overview:
             assert b'"client_id":"gripen-39-7-derived"' in overview.read()
         demo.send_signal(signal.SIGINT)
-        said, _ = demo.communicate(timeout=200)
+        said, _ = demo.communicate(timeout=250)
     assert demo.returncode == 0
     done = re.search(r"done: ([\d,]+) samples, ([\d,]+) messages journaled, \2 rows", said)
     assert done, said

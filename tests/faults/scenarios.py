@@ -163,7 +163,9 @@ def a_delivery_at_qos_2_goes_on_where_it_was(stage: Stage) -> Iterator[None]:
 @scenario
 def a_session_that_was_ended_is_not_there(stage: Stage) -> Iterator[None]:
     stage.away("leaver", ("left/#", 1))
-    stage.client("leaver").send(V5.disconnect(0, properties(session_expiry=0)))
+    leaver = stage.client("leaver")
+    leaver.send(V5.disconnect(0, properties(session_expiry=0)))
+    assert leaver.closed()
     stage.away("cleaner", ("left/#", 1))
     with stage.peer() as peer:
         peer.connect("cleaner", clean=True)

@@ -7,7 +7,7 @@ from tests.raw_mqtt import V5, V311, properties
 
 CONFIG = """
 [limits]
-connect_ms = 3000
+connect_ms = 6000
 keep_alive_s = 4
 """
 

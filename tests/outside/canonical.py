@@ -10,6 +10,8 @@ import socket
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tests.outside.unhurried import PATIENCE_S
+
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
@@ -19,7 +21,6 @@ NOBODY_SUBSCRIBES = 0x10
 BROKEN_RULES = {b"\x81", b"\x82"}
 """Malformed, and against the protocol: Mosquitto says now one, now the other of the same thing."""
 
-GONE_S = 5
 REASON_STRING = 0x1F
 OFFERS = {0x21, 0x22, 0x25, 0x27, 0x28, 0x29, 0x2A}
 """What a broker tells of itself: receive maximum, alias maximum, packet size and the like."""
@@ -156,6 +157,10 @@ class PacketSocket(socket.socket):
     is_v5 = False
     arrived = b""
 
+    def settimeout(self, value: float | None, /) -> None:
+        """Wait no shorter than everybody here does."""
+        super().settimeout(value if value is None else max(value, PATIENCE_S))
+
     def send(self, data: "ReadableBuffer", flags: int = 0, /) -> int:
         self._note_version(bytes(data))
         return super().send(data, flags)
@@ -177,7 +182,7 @@ class PacketSocket(socket.socket):
         somebody else does after this comes after this.
         """
         with contextlib.suppress(OSError):
-            self.settimeout(GONE_S)
+            self.settimeout(PATIENCE_S)
             self.shutdown(socket.SHUT_WR)
             while super().recv(1 << 16):
                 pass

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from tests.outside.suite_lists import ROOT, SUITES, SuiteList
+from tests.outside.unhurried import IN_SECONDS
 
-TIMEOUT_S = 240
+TIMEOUT_S = 600
 """For one test as a process, from its begin; whoever asks for it waits a little longer."""
 AT_ONCE = 8
 """Most of a test is waiting for what must not come."""
 
-SLOW_FIRST = ("03-pattern-matching.py", "test_session_expiry", "test_subscribe_options")
+SLOW_FIRST = {"03-pattern-matching.py", "test_subscribe_options", *IN_SECONDS}
 
 Ended = subprocess.CompletedProcess[str]
 

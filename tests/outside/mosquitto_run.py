@@ -19,6 +19,7 @@ from typing import Any
 
 from tests.outside.brokers import UNDER_TEST, Process, options_of, start_slipring
 from tests.outside.canonical import PacketSocket
+from tests.outside.unhurried import IN_SECONDS, tell_longer, wait_longer
 
 PORT = "OUTSIDE_PORT"
 """How a program beside the test learns where the broker is."""
@@ -106,6 +107,9 @@ def main(folder: Path, test: str) -> None:
     mosq_test.expect_packet = Expectation(mosq_test.TestError)
     if UNDER_TEST == "slipring":
         mosq_test.start_broker = stand.start
+    if test in IN_SECONDS:
+        wait_longer()
+        tell_longer(import_module("mqtt5_props"))
     vars(subprocess).update(Popen=SameHands)
     vars(socket).update(socket=stand.sockets())
     sys.argv = [test, str(stand.port)]

@@ -10,10 +10,18 @@ import ast
 import os
 import sys
 import unittest
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 from tests.outside.brokers import Process, start_slipring
+from tests.outside.unhurried import (
+    IN_SECONDS,
+    PATIENCE_S,
+    be_patient,
+    set_longer,
+    wait_longer,
+)
 
 MODULE = "test_mqttv5"
 
@@ -29,7 +37,7 @@ class Server:
 
     def shutdown(self) -> None:
         self.process.terminate()
-        self.process.communicate(timeout=30)
+        self.process.communicate(timeout=PATIENCE_S)
 
 
 def modules() -> dict[str, ModuleType]:
@@ -53,7 +61,12 @@ def main(folder: Path, test: str) -> None:
     os.chdir(folder)
     sys.path.insert(0, str(folder / "tests"))
     sys.modules.update(modules())
-    unittest.main(module=MODULE, argv=["paho", f"Test.{test}"])
+    tests = import_module(MODULE)
+    be_patient(tests)
+    if test in IN_SECONDS:
+        wait_longer()
+        set_longer(tests.Properties)
+    unittest.main(module=tests, argv=["paho", f"Test.{test}"])
 
 
 if __name__ == "__main__":

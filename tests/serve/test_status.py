@@ -8,6 +8,7 @@ import sys
 import slipring.sync
 from slipring import Parameter
 from tests.limited_broker import Limited
+from tests.metrics import Metrics
 from tests.raw_mqtt import V5
 from tests.running_broker import RunningBroker
 
@@ -22,6 +23,7 @@ def test_it_shows_clients_limits_and_the_journal(limited: Limited) -> None:
     client = broker.client("[bold]a\x1b[2J", username="operator", keep_alive_s=60)
     client.send(V5.subscribe(1, "a", "b"), V5.publish("gripen/39-7/rpm", b"1"))
     client.settle()
+    Metrics.when(broker.running, "slipring_journal_next_offset", 1)
     while "gripen/39-7" not in (shown := status(broker.running.console)).stdout:
         assert shown.returncode == 0, shown.stderr
     assert "\x1b" not in shown.stdout

@@ -25,7 +25,7 @@ def stream_into(spark: SparkSession, journal: Path, out: Path, **options: str) -
         .trigger(availableNow=True)
         .start(str(out / "rows"))
     )
-    query.awaitTermination(120)
+    query.awaitTermination(200)
     assert not query.isActive
 
 

@@ -9,6 +9,7 @@ from paho.mqtt import publish
 from playwright.sync_api import Browser, expect
 
 from slipring.pipeline import lake
+from tests.chromium import opened
 from tests.running_broker import RunningBroker
 
 TOPIC = "gripen/39-7/engine/rpm"
@@ -20,7 +21,7 @@ def send(broker: RunningBroker, value: str) -> None:
 
 def run_pipeline(data: Path) -> None:
     command = [sys.executable, "-m", "slipring", "pipeline", "run", "--once", "--data", str(data)]
-    subprocess.run(command, check=True, timeout=140, capture_output=True)
+    subprocess.run(command, check=True, timeout=250, capture_output=True)
 
 
 def lake_rows(data: Path) -> list[tuple[int, str, bytes, str]]:
@@ -28,13 +29,11 @@ def lake_rows(data: Path) -> list[tuple[int, str, bytes, str]]:
     return [(row["offset"], row["topic"], row["payload"], row["publisher"]) for row in rows]
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_a_message_walks_from_paho_to_the_lake_and_to_the_page(
     broker: RunningBroker, browser: Browser
 ) -> None:
-    page = browser.new_page()
-    page.goto(broker.console)
-    expect(page.get_by_test_id("connection")).to_contain_text("live")
+    page = opened(browser, broker.console)
 
     send(broker, "12034.5")
 
@@ -57,8 +56,7 @@ def test_a_hostile_client_id_does_no_harm_on_the_page_cve_2020_13821(
     broker: RunningBroker, browser: Browser
 ) -> None:
     hostile = "<img src=x onerror=document.title='hacked'>"
-    page = browser.new_page()
-    page.goto(broker.console)
+    page = opened(browser, broker.console)
     publish.single("t", hostile, hostname=broker.host, port=broker.port, client_id=hostile)
     expect(page.locator('[data-topic="t"] [data-field="value"]')).to_have_text(hostile)
     expect(page.get_by_text(f"{hostile} connected").first).to_be_visible()
