@@ -187,3 +187,19 @@ async def test_who_waits_for_nothing_is_told_so_on_a_terminal(table_url: str) ->
         assert await process.wait() == 0
     os.close(terminal)
     os.close(screen)
+
+
+async def test_a_value_that_is_none_of_its_parameter_is_an_error_to_who_publishes_it(
+    table_url: str,
+) -> None:
+    async with slipring.connect(table_url) as bus:
+        await declared(bus, "show/pub")
+        code, _, err = await run("pub", "show/pub/rpm", "fast", "--url", table_url)
+        assert code == 1
+        assert b"refused the message: payload format invalid" in err
+        assert b"show/pub/rpm is declared as f64" in err
+        assert err.count(b"\n") == 1
+        code, _, err = await run("pub", "show/pub/rpm", "--url", table_url, stdin=b"1\n2\nfast\n")
+        assert code == 1
+        assert b"refused message number 3: " in err
+        assert (await bus.newest("show/pub/rpm")).value == 2.0
