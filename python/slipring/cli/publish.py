@@ -109,5 +109,7 @@ async def _publish(connecting: Connecting, sample: Message, by_line: bool) -> No
         if not by_line:
             await publisher.send([sample])
             return
+        if sys.stdin.isatty():
+            print("slipring: each line is a message; Ctrl-D ends", file=sys.stderr)
         async for line in lines(sys.stdin.fileno()):
             await publisher.send([sample._replace(payload=line)])
