@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import struct
 import time
 from collections.abc import Iterator
@@ -13,11 +14,13 @@ import slipring
 from slipring.client.clock import Clock
 from slipring.errors import NoAnswer, PublishRefused
 from tests.client.conftest import run_mosquitto
-from tests.client.test_command_line import run
+from tests.client.fake_broker import PINGREQ, Peer, fake_broker
+from tests.client.test_command_line import SLIPRING, run
 from tests.raw_mqtt import V5, RawPeer, properties
 from tests.running_broker import RunningBroker
 
 WAIT_S = 60
+PINGRESP = b"\xd0\x00"
 HOUR_NS = 3600 * 10**9
 
 
@@ -159,3 +162,29 @@ async def test_a_broker_of_another_maker_is_pinged_without_its_clock(mosquitto: 
     told = json.loads(out)
     assert (code, told["count"], told["offset_ms"]) == (0, 2, None)
     assert told["min_ms"] > 0
+
+
+async def test_pings_that_are_interrupted_tell_what_there_was() -> None:
+    is_pinged = asyncio.Event()
+
+    async def talk(peer: Peer) -> None:
+        await peer.accept()
+        for number in range(3):
+            while (await peer.packet())[0] != PINGREQ:
+                pass  # the question for the clock, which this broker does not know
+            await peer.send(PINGRESP)
+            if number == 2:
+                is_pinged.set()
+        await peer.reader.read()
+
+    async with fake_broker(talk) as url:
+        process = await asyncio.create_subprocess_exec(
+            *(SLIPRING, "ping", "--count", "1000", "--url", url), stdout=asyncio.subprocess.PIPE
+        )
+        await is_pinged.wait()
+        process.send_signal(signal.SIGINT)
+        out, _ = await process.communicate()
+    assert process.returncode == 130
+    first, trips, _ = out.decode().splitlines()
+    assert first.removeprefix(f"{url}: ") in {"2 pings", "3 pings"}
+    assert trips.startswith("round trip  min ")

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import pty
+import re
 import signal
 import time
 
@@ -71,8 +72,11 @@ async def test_a_name_that_is_mistyped_is_an_error_that_says_the_right_one(table
 
 
 async def test_a_filter_that_matches_nothing_says_so_beside_the_output(table_url: str) -> None:
+    async with slipring.connect(table_url) as bus:
+        await declared(bus, "show/nothing")
     code, out, err = await run("table", "nowhere/#", "--url", table_url)
-    assert (code, out, err) == (0, b"", b"no parameters match\n")
+    assert (code, out) == (0, b"")
+    assert re.match(rb"no parameters match; `slipring table` lists all [0-9]+", err)
     code, out, err = await run("stream", "list", "nowhere/#", "--url", table_url)
     assert (code, out, err) == (0, b"", b"no streams match\n")
 
@@ -185,5 +189,50 @@ async def test_who_waits_for_nothing_is_told_so_on_a_terminal(table_url: str) ->
         await asyncio.to_thread(_until, screen, b"nothing has come yet for 'nowhere'")
         process.send_signal(signal.SIGINT)
         assert await process.wait() == 0
+    os.close(terminal)
+    os.close(screen)
+
+
+async def test_a_value_that_is_none_of_its_parameter_is_an_error_to_who_publishes_it(
+    table_url: str,
+) -> None:
+    async with slipring.connect(table_url) as bus:
+        await declared(bus, "show/pub")
+        code, _, err = await run("pub", "show/pub/rpm", "fast", "--url", table_url)
+        assert code == 1
+        assert b"refused the message: payload format invalid" in err
+        assert b"show/pub/rpm is declared as f64" in err
+        assert err.count(b"\n") == 1
+        code, _, err = await run("pub", "show/pub/rpm", "--url", table_url, stdin=b"1\n2\nfast\n")
+        assert code == 1
+        assert b"refused message number 3: " in err
+        assert (await bus.newest("show/pub/rpm")).value == 2.0
+
+
+async def test_text_that_is_not_good_is_printed_with_its_quality_as_frames_are(
+    table_url: str,
+) -> None:
+    async with slipring.connect(table_url) as bus:
+        await declared(bus, "show/quality")
+        chosen = ("sub", "show/quality/#", "--count", "2", "--url", table_url)
+        for needs in (("--rate", "10"), ("--deliver", "frame")):
+            _, out, _ = await run(*chosen, *needs)
+            lines = sorted(out.decode().splitlines())
+            assert lines == [
+                "show/quality/mode on [bad (sensor-failed)]",
+                "show/quality/rpm 12034.5",
+            ]
+        _, out, _ = await run(*chosen, "--rate", "10", "--format", "payload")
+        assert sorted(out.split()) == [b"12034.5", b"on"]
+
+
+async def test_who_is_to_type_messages_is_told_so_on_a_terminal(table_url: str) -> None:
+    screen, terminal = pty.openpty()
+    process = await asyncio.create_subprocess_exec(
+        *(SLIPRING, "pub", "show/typed", "--url", table_url), stdin=terminal, stderr=terminal
+    )
+    await asyncio.to_thread(_until, screen, b"each line is a message; Ctrl-D ends")
+    process.send_signal(signal.SIGINT)
+    await process.wait()
     os.close(terminal)
     os.close(screen)

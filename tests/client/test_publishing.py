@@ -120,7 +120,7 @@ async def test_a_bulk_with_a_refusal_names_the_first_and_sends_no_more() -> None
             await peer.send(acknowledged(0x40, body, code))
 
     async with fake_broker(talk) as url, slipring.connect(url, outbox_bytes_max=50_000) as bus:
-        with pytest.raises(slipring.PublishRefused, match="message 100: quota") as refused:
+        with pytest.raises(slipring.PublishRefused, match="message number 101: quota") as refused:
             await bus.publish_many(("a", b"x") for _ in range(1_000_000))
     assert (refused.value.code, refused.value.index) == (0x97, 100)
     assert seen < 100_000

@@ -28,6 +28,15 @@ def as_text(message: Message) -> bytes:
     return f"{printable(message.topic)} {printable(payload)}\n".encode()
 
 
+def as_sample_text(message: Message) -> bytes:
+    """The same for a sample, with its quality where that is not good, as `sample_as_text`."""
+    told = dict(message.properties)
+    if "quality" not in told:
+        return as_text(message)
+    why = f" ({told['why']})" if "why" in told else ""
+    return as_text(message)[:-1] + f" [{printable(told['quality'] + why)}]\n".encode()
+
+
 def as_payload(message: Message) -> bytes:
     """The payload alone, untouched: for a file or a program, not for a terminal."""
     return message.payload + b"\n"

@@ -55,8 +55,16 @@ def ping(
 
 
 async def _ping(connecting: Connecting, count: int, interval_s: float, *, as_json: bool) -> None:
+    trips_ms = list[float]()
     async with connecting as bus:
-        measured = await _measure(bus, count, interval_s)
+        try:
+            await _measure(bus, count, interval_s, trips_ms)
+        finally:  # also of those before Ctrl-C, or before the connection was lost
+            if trips_ms:
+                _print(_measured(bus, trips_ms), as_json=as_json)
+
+
+def _print(measured: Measured, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(asdict(measured)))
         return
@@ -75,8 +83,8 @@ def _clock(measured: Measured) -> str:
     return f"the broker's is {far}, give or take {measured.uncertainty_ms:.3f} ms"
 
 
-async def _measure(bus: Bus, count: int, interval_s: float) -> Measured:
-    knows_clock, trips_ms = await _knows_clock(bus), list[float]()
+async def _measure(bus: Bus, count: int, interval_s: float, trips_ms: list[float]) -> None:
+    knows_clock = await _knows_clock(bus)
     for number in range(count):
         await asyncio.sleep(interval_s if number else 0)
         if knows_clock:
@@ -84,10 +92,13 @@ async def _measure(bus: Bus, count: int, interval_s: float) -> Measured:
             trips_ms.append((exchange.received_ns - exchange.sent_ns) / 1e6)
         else:
             trips_ms.append(await bus.ping() * 1e3)
+
+
+def _measured(bus: Bus, trips_ms: Sequence[float]) -> Measured:
     offset_ns, uncertainty_ns = bus.clock.offset_ns, bus.clock.uncertainty_ns
     return Measured(
         bus.url,
-        count,
+        len(trips_ms),
         min(trips_ms),
         statistics.fmean(trips_ms),
         _p99(trips_ms),

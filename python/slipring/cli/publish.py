@@ -36,8 +36,11 @@ def publish(  # noqa: PLR0913 (typer reads the options from the signature)
         typer.Option(help="Publish this file as one message.", exists=True, dir_okay=False),
     ] = None,
     qos: Annotated[
-        int, typer.Option(min=0, max=2, help="1: at least once, 2: exactly once; acknowledged.")
-    ] = 0,
+        int,
+        typer.Option(
+            min=0, max=2, help="1: at least once, 2: exactly once; 0: nobody says if it arrived."
+        ),
+    ] = 1,
     retain: Annotated[
         bool, typer.Option("--retain", help="Ask the broker to keep it for later subscribers.")
     ] = False,
@@ -54,16 +57,16 @@ def publish(  # noqa: PLR0913 (typer reads the options from the signature)
 ) -> None:
     """Publish messages to a topic.
 
-    At QoS 1 and 2 it ends when the broker has acknowledged them all; one that the broker does not
-    take is an error.
+    It ends when the broker has acknowledged them all; one that the broker does not take is an
+    error, such as a text for a parameter that is a number. With --qos 0 nobody tells.
 
     For example:
 
     slipring pub gripen/39-7/engine/rpm 12034.5
 
-    slipring pub --qos 1 --retain --property unit=rpm --expiry 60 gripen/39-7/engine/rpm 12034.5
+    slipring pub --retain --property unit=rpm --expiry 60 gripen/39-7/engine/rpm 12034.5
 
-    tail -f log.txt | slipring pub --qos 1 site/log
+    tail -f log.txt | slipring pub site/log
 
     slipring pub maps/tile --file tile.png --content-type image/png
 
@@ -106,5 +109,7 @@ async def _publish(connecting: Connecting, sample: Message, by_line: bool) -> No
         if not by_line:
             await publisher.send([sample])
             return
+        if sys.stdin.isatty():
+            print("slipring: each line is a message; Ctrl-D ends", file=sys.stderr)
         async for line in lines(sys.stdin.fileno()):
             await publisher.send([sample._replace(payload=line)])

@@ -7,7 +7,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from slipring.cli.display import ago, duration, printable, size
+from slipring.cli.display import ago, counted, duration, printable, size
 from slipring.cli.journal_rows import journal_rows
 from slipring.cli.tables import facts, plain, show, table
 from slipring.errors import ConnectError
@@ -82,7 +82,7 @@ def _table_line(table: Json) -> str:
         return "no parameters"
     refused = f", {table['refused']:,} refused" if table["refused"] else ""
     return (
-        f"{table['parameters']:,} parameters, {table['stale']:,} stale, "
+        f"{counted(table['parameters'], 'parameter')}, {table['stale']:,} stale, "
         f"{table['samples_s']:,.0f} samples/s in {table['frames_s']:,.0f} frames/s{refused}"
     )
 

@@ -99,14 +99,15 @@ def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
         if needs.is_frame:
             asyncio.run(_select(connecting, wanted, needs, _sample_line(form)))
         else:
-            asyncio.run(_subscribe(connecting, wanted, _line(form)))
+            line = _line(form, is_chosen=bool(wanted.properties))
+            asyncio.run(_subscribe(connecting, wanted, line))
 
 
-def _line(form: Format) -> Callable[[Message], bytes]:
+def _line(form: Format, *, is_chosen: bool) -> Callable[[Message], bytes]:
     if form is Format.JSON:
         return display.as_json
     if form is Format.TEXT:
-        return display.as_text
+        return display.as_sample_text if is_chosen else display.as_text
     return display.as_safe_payload if sys.stdout.isatty() else display.as_payload
 
 

@@ -82,6 +82,7 @@ async def _list(
         for one in filters:
             samples |= await bus.current(one)
         await _tell_missing(bus, filters)
+        known = len(await bus.table())
     if as_json:
         from slipring.cli.parameter_rows import as_object
 
@@ -90,7 +91,13 @@ async def _list(
     elif entries:
         _show(entries, samples, filters)
     else:
-        print("no parameters", "match" if search or filters != ["#"] else "yet", file=sys.stderr)
+        print("no parameters", _why_none(known), file=sys.stderr)
+
+
+def _why_none(known: int) -> str:
+    if not known:
+        return "yet; `slipring declare` takes a file of them"
+    return f"match; `slipring table` lists {'the one there is' if known == 1 else f'all {known:,}'}"
 
 
 def _show(entries: "list[Entry]", samples: "dict[str, Sample]", filters: list[str]) -> None:

@@ -2,18 +2,17 @@
 
 import asyncio
 import contextlib
+import logging
 import re
-import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
 
 from slipring.client.choice import in_parts
 from slipring.client.declaration import Declaration, Granted, Place
 from slipring.client.rows import Writable, by_kind, byte_of, encoded, qualities_of, scalar
+from slipring.client.times import Given, doubt, time_of, times_of
 from slipring.errors import ConnectionLost, DeclareRefused, FrameError, Refused, RequestFailed
-from slipring.frames.arrays import Indices, Octets, Times
+from slipring.frames.arrays import Indices, Octets
 from slipring.model import GOOD, Parameter, Quality, Refusal
 from slipring.native import Client, Writer
 
@@ -25,6 +24,8 @@ Row = Any
 NEVER_SENT = {0x95, 0x9B}
 """Reasons of this client: the frame is too large, or the quality of service too high."""
 Qualities = Quality | Octets | Mapping[str, Octets]
+
+log = logging.getLogger("slipring.client")
 
 
 class Manner(NamedTuple):
@@ -49,6 +50,8 @@ class Declared:
         self._granted: Granted | None = None
         self._writer: Writer | None = None
         self._failure: DeclareRefused | None = None
+        self._has_doubted = False
+        """A time that is probably in another unit was told of."""
 
     def __repr__(self) -> str:
         return f"<Declared {len(self.names)} parameters below {self.prefix!r}>"
@@ -100,7 +103,7 @@ class Declared:
         writer, byte = self._open_writer(), byte_of(quality)
         rows = [(*self._taken(name, value), byte) for name, value in values.items()]
         try:
-            self._accept(writer.samples(rows, _now_if_none(time_ns)))
+            self._accept(writer.samples(rows, self._time(time_ns)))
         except FrameError as error:
             raise FrameError(self._with_name(str(error), values)) from None
 
@@ -119,13 +122,18 @@ class Declared:
         again in the order of declaration. Nothing happens in Python for a single sample. A quality
         for each is an array of bytes (`Quality.byte`), for several types again a dict.
         """
-        writer, time_of_row = self._open_writer(), _now_if_none(time_ns)
+        writer, time_of_row = self._open_writer(), self._time(time_ns)
         for kind, indices, octets, byte in self._encoded(values, quality, None):
             self._accept(writer.row(kind, indices, time_of_row, octets, byte))
 
-    def write_rows(self, values: Row, times_ns: Times, *, quality: Qualities = GOOD) -> None:
-        """Many rows: arrays of two dimensions, a row for each time."""
-        writer, times = self._open_writer(), np.ascontiguousarray(times_ns, np.int64)
+    def write_rows(self, values: Row, times_ns: Given, *, quality: Qualities = GOOD) -> None:
+        """Many rows: arrays of two dimensions, a row for each time.
+
+        Times are whole numbers, or dates (datetime64) of numpy or pandas in any unit.
+        """
+        writer, times = self._open_writer(), times_of(times_ns)
+        if len(times):
+            self._doubt(int(times[0]))
         for kind, indices, octets, byte in self._encoded(values, quality, len(times)):
             self._accept(writer.grid(kind, indices, times, octets, byte))
 
@@ -229,6 +237,17 @@ class Declared:
             hint = f"; without its prefix it is {short!r}" if short in self.parameters else ""
             raise KeyError(f"{name!r} is not declared here{hint}") from None
 
+    def _time(self, given: int | None) -> int:
+        time_ns = time_of(given)
+        self._doubt(time_ns)
+        return time_ns
+
+    def _doubt(self, time_ns: int) -> None:
+        """Tells of a time in another unit, once: the broker takes it, and its age is decades."""
+        if not self._has_doubted and (words := doubt(time_ns)):
+            self._has_doubted = True
+            log.warning("below %r %s; give nanoseconds, as time.time_ns() does", self.prefix, words)
+
     def _with_name(self, text: str, names: Iterable[str]) -> str:
         """The native writer knows only indices."""
         for name in names:
@@ -248,7 +267,3 @@ class Declared:
                 f"the samples below {self.prefix!r} that wait to be sent have reached their bound; "
                 "write less often, or `await flush()`"
             )
-
-
-def _now_if_none(time_ns: int | None) -> int:
-    return time.time_ns() if time_ns is None else time_ns

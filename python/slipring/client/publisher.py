@@ -101,7 +101,8 @@ class Publisher:
             await self._link.tallied(self._batch)
         if tally[3] is not None:
             index, code, text = tally[3]
-            raise self._link.fault(code, f"refused message {index}: {text}", index)
+            which = "the message" if tally[0] == 1 else f"message number {index + 1}"
+            raise self._link.fault(code, f"refused {which}: {text}", index)
 
     async def _accept(self, batch: int, rows: list[Any], done: int) -> int:
         native = self._link.native
