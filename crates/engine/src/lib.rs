@@ -29,6 +29,7 @@ mod recording;
 mod recovery;
 mod registry;
 mod routes;
+mod sampled;
 #[cfg(feature = "sim")]
 pub mod simulated;
 mod status;
@@ -57,6 +58,7 @@ pub use listener::{
     Bind, BoundAddress, ClientCertificates, ListenerSettings, TlsError, TlsFault, TlsFiles,
 };
 pub use recovery::Recovered;
+pub use sampled::{Sampled, sampled};
 pub use status::{
     Acknowledged, AwayStatus, ClientStatus, JournalStatus, NoticeCounts, PrefixTraffic, Status,
     StreamsStatus, TableStatus, Totals,

@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use slipring_core::{AnswerTerms, Limit, Pushed};
 use slipring_journal::{
-    Answer, Identity, READ_ANSWER_BYTES, ReadError, Reader, Refusal, Request, Why, consumers,
+    Answer, Identity, PAIR_BYTES, READ_ANSWER_BYTES, ReadError, Reader, Refusal, Request, Why,
+    consumers,
 };
 use slipring_wire::Reason;
 use tokio::sync::Semaphore;
@@ -19,6 +20,7 @@ use crate::asking::{Asked, Envelope};
 use crate::broker::Broker;
 use crate::client::{Client, Link};
 use crate::event::now_ns;
+use crate::sampled::sampled;
 
 /// Requests that read files at the same time.
 const READS_AT_ONCE: usize = 4;
@@ -194,6 +196,7 @@ impl Question {
                 Ok(Answer::About { journal, first, end, newest_ns }.encode())
             }),
             Request::Read { from, to, bytes_max } => self.read_range(from, to, bytes_max),
+            Request::Samples { from, to } => self.samples(from, to),
             Request::At { ns } => self.with_reader(|reader| {
                 let (offset, journal) = (reader.offset_at(ns)?, reader.identity());
                 Ok(Answer::At { journal, offset }.encode())
@@ -202,14 +205,27 @@ impl Question {
         }
     }
 
+    /// Bytes of messages or samples that an answer has room for.
+    fn room(&self) -> usize {
+        self.terms.packet_bytes.saturating_sub(self.envelope.bytes() + READ_ANSWER_BYTES)
+    }
+
+    /// The first samples of a range that an answer has room for.
+    fn samples(&self, from: u64, to: u64) -> Result<Vec<u8>, Refusal> {
+        check_range(from, to)?;
+        let most = self.room().min(ANSWER_BYTES_MAX);
+        let (journal, found) =
+            self.with_reader(|reader| Ok((reader.identity(), sampled(reader, from..to, most)?)))?;
+        if found.end == from && from < to {
+            return Err(too_large(from, PAIR_BYTES, most));
+        }
+        Ok(Answer::Samples { journal, end: found.end, pairs: &found.pairs }.encode())
+    }
+
     /// The first part of a range that an answer has room for.
     fn read_range(&self, from: u64, to: u64, bytes_max: u32) -> Result<Vec<u8>, Refusal> {
-        if from > to {
-            let text = format!("a range ends before it begins: {from} to {to}");
-            return Err(Refusal::new(Why::Malformed, text));
-        }
-        let single_max =
-            self.terms.packet_bytes.saturating_sub(self.envelope.bytes() + READ_ANSWER_BYTES);
+        check_range(from, to)?;
+        let single_max = self.room();
         let most = single_max.min(ANSWER_BYTES_MAX).min(bytes_max as usize);
         let (journal, excerpt) = self.with_reader(|reader| {
             Ok((reader.identity(), reader.excerpt(from..to, most, single_max)?))
@@ -252,6 +268,14 @@ impl Question {
         self.broker.reading.readers().push(reader);
         read.map_err(|error| Refusal::from(&error))
     }
+}
+
+fn check_range(from: u64, to: u64) -> Result<(), Refusal> {
+    if from <= to {
+        return Ok(());
+    }
+    let text = format!("a range ends before it begins: {from} to {to}");
+    Err(Refusal::new(Why::Malformed, text))
 }
 
 fn too_large(offset: u64, needed: usize, most: usize) -> Refusal {

@@ -15,7 +15,7 @@ pub(crate) trait TakeBatch {
     fn take_batch(
         &mut self,
         header: &BatchHeader,
-        messages: &[u8],
+        body: &[u8],
         range: &Range<u64>,
         bytes_max: usize,
     ) -> Taken;
@@ -28,11 +28,11 @@ impl TakeBatch for Columns {
     fn take_batch(
         &mut self,
         header: &BatchHeader,
-        messages: &[u8],
+        body: &[u8],
         range: &Range<u64>,
         bytes_max: usize,
     ) -> Taken {
-        Columns::take_batch(self, header, messages, range, bytes_max)
+        Columns::take_batch(self, header, header.split(body).0, range, bytes_max)
     }
 
     fn is_empty(&self) -> bool {
@@ -161,10 +161,11 @@ impl TakeBatch for Excerpt {
     fn take_batch(
         &mut self,
         header: &BatchHeader,
-        messages: &[u8],
+        body: &[u8],
         range: &Range<u64>,
         bytes_max: usize,
     ) -> Taken {
+        let messages = header.split(body).0;
         let offsets = header.offsets();
         let whole = offsets.start >= range.start && offsets.end <= range.end;
         if !whole || !self.has_room(BATCH_HEADER_BYTES + messages.len(), bytes_max) {

@@ -49,7 +49,7 @@ pub use columns::{Bytes, Columns};
 pub use commit::Committer;
 pub use error::{AppendError, Damage, Failure, OpenError, ReadError};
 pub use excerpt::Excerpt;
-pub use exchange::{Answer, Malformed, READ_ANSWER_BYTES, Refusal, Request, Why};
+pub use exchange::{Answer, Malformed, PAIR_BYTES, READ_ANSWER_BYTES, Refusal, Request, Why};
 pub use format::{BODY_BYTES_MAX, Flags, Flaw, Identity, NoIdentity};
 pub use index_file::IndexFlaw;
 pub use journal::{Journal, Options};

@@ -3,6 +3,7 @@
 
 mod places;
 mod ranges;
+mod records;
 mod state;
 mod stored;
 

@@ -9,6 +9,8 @@ use std::sync::{Arc, Mutex};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use pyo3::types::PyBytes;
+use slipring_engine::{Sampled, sampled};
 use slipring_journal::{
     Batch, Bytes, Columns, Failure, Flags, Journal, OpenError, Options, ReadError, Reader,
 };
@@ -18,6 +20,9 @@ use crate::buffer::{Buffer, Column};
 pyo3::import_exception!(slipring.errors, JournalError);
 pyo3::import_exception!(slipring.errors, JournalDamaged);
 pyo3::import_exception!(slipring.errors, JournalGap);
+
+/// What is told of samples at once.
+const SAMPLES_BYTES_MAX: usize = 4 << 20;
 
 /// Adds this file's classes to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -71,6 +76,21 @@ impl JournalReader {
         let read = || self.reader.lock().expect("reading never panics").read(start..end, max_bytes);
         let columns = py.detach(read).map_err(read_error)?;
         Ok(JournalColumns::new(columns))
+    }
+
+    /// Which messages were samples: where to go on, then offset and parameter of each as bytes.
+    fn samples<'py>(
+        &self,
+        py: Python<'py>,
+        start: u64,
+        end: u64,
+    ) -> PyResult<(u64, Bound<'py, PyBytes>)> {
+        let found = py.detach(|| {
+            let mut reader = self.reader.lock().expect("reading never panics");
+            sampled(&mut reader, start..end, SAMPLES_BYTES_MAX)
+        });
+        let Sampled { end, pairs } = found.map_err(read_error)?;
+        Ok((end, PyBytes::new(py, &pairs)))
     }
 }
 

@@ -6,6 +6,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use slipring_client::{Address, Credentials};
 use slipring_journal::{Identity, Why};
 use slipring_remote::{Options, RemoteError};
@@ -93,6 +94,18 @@ impl RemoteJournal {
     ) -> PyResult<JournalColumns> {
         let read = py.detach(|| self.journal().read(start..end, max_bytes));
         Ok(JournalColumns::new(read.map_err(|error| translate(&self.url, &error))?))
+    }
+
+    /// Which messages were samples: where to go on, then offset and parameter of each as bytes.
+    fn samples<'py>(
+        &self,
+        py: Python<'py>,
+        start: u64,
+        end: u64,
+    ) -> PyResult<(u64, Bound<'py, PyBytes>)> {
+        let asked = py.detach(|| self.journal().samples(start..end));
+        let (end, pairs) = asked.map_err(|error| translate(&self.url, &error))?;
+        Ok((end, PyBytes::new(py, &pairs)))
     }
 
     /// Notes how far a consumer has come, so that retention does not overtake it.

@@ -145,6 +145,24 @@ impl RemoteJournal {
         Ok(columns)
     }
 
+    /// Which messages of a range were samples of parameters when they came, or the first of them: where
+    /// to go on, and the offset (u64) and the parameter's index (u32) of each.
+    pub fn samples(&mut self, range: Range<u64>) -> Result<(u64, Vec<u8>), RemoteError> {
+        let request = Request::Samples { from: range.start, to: range.end };
+        let (found, end, pairs) = self.patiently(|journal| {
+            let body = journal.ask(&request)?;
+            match understand(&request, &body)? {
+                Answer::Samples { journal, end, pairs } => Ok((journal, end, pairs.to_vec())),
+                _ => Err(other_answer()),
+            }
+        })?;
+        self.check_identity(found)?;
+        if end > range.end || (end <= range.start && !range.is_empty()) {
+            return Err(RemoteError::Nonsense("it is about another range".to_owned()));
+        }
+        Ok((end, pairs))
+    }
+
     /// The lowest offset whose receive time is at or after `ns`; where there is none, the end.
     pub fn offset_at(&mut self, ns: i64) -> Result<u64, RemoteError> {
         let request = Request::At { ns };

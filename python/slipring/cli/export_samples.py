@@ -75,8 +75,5 @@ def _notes(exported: "Exported") -> Iterator[str]:
     if exported.skipped.of_other_tables:
         frames = counted(exported.skipped.of_other_tables, "frame")
         yield f"left out: {frames} of another table, whose parameters this journal does not know"
-    if exported.skipped.renewed:
-        plain = counted(exported.skipped.renewed, "plain message")
-        yield f"{plain} to names that were declared anew are read as what the names are now"
     if exported.skipped.unreadable:
         yield f"left out: {counted(exported.skipped.unreadable, 'frame')} that cannot be read"

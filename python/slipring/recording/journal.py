@@ -3,10 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from slipring.errors import JournalDamaged, RecordingError
+from slipring.frames.arrays import Times
 from slipring.native import JournalReader, RemoteJournal
 from slipring.recording.columns import EXPORT, check_filters, select
 from slipring.recording.moment import AtOffset, AtTime, Moment
@@ -30,6 +33,16 @@ class Piece:
 
     rows: pa.RecordBatch
     end: int
+
+
+class Noted(NamedTuple):
+    """Messages that were samples of a parameter: offsets, ascending, and the indices of these."""
+
+    offsets: Times
+    parameters: Times
+
+
+_PAIR = np.dtype([("offset", "<u8"), ("parameter", "<u4")])
 
 
 def _open(source: Path | Broker) -> JournalReader | RemoteJournal:
@@ -101,6 +114,15 @@ class Recording:
                 continue
             at, stop = columns.end, stop if columns.end < stop else last
             yield Piece(select(record_batch(columns, EXPORT.names), self.filters), at)
+
+    def samples(self, start: int, end: int) -> Noted:
+        """Which plain messages of a range were samples when the broker journaled them."""
+        pairs, at = b"", start
+        while at < end:
+            at, more = self._reader.samples(at, end)
+            pairs += more
+        found = np.frombuffer(pairs, _PAIR)
+        return Noted(found["offset"].astype(np.int64), found["parameter"].astype(np.int64))
 
     def _offset(self, moment: Moment) -> int:
         match moment:

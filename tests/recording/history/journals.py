@@ -2,7 +2,7 @@
 
 import io
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from slipring.recording.history.export import Exported, Shape, export_samples
 from slipring.recording.history.messages import FRAME
 from slipring.recording.history.samples import Samples
 from slipring.recording.history.source import Source
-from slipring.recording.journal import Recording
+from slipring.recording.journal import Noted, Recording
 from slipring.recording.output import OneStream
 from tests.recording.messages import Row, record
 
@@ -58,11 +58,30 @@ def journal(folder: Path, rows: list[Row]) -> Path:
     return path
 
 
-def exported(folder: Path, chosen: Chosen, shape: Shape | Form) -> tuple[bytes, Exported]:
-    """What an export writes."""
+class Declared(Recording):
+    """A journal whose broker had declared some parameters when these plain messages came."""
+
+    def __init__(self, folder: Path, parameters: Mapping[int, int]) -> None:
+        """`parameters` are indices by the offset of a message."""
+        super().__init__(folder)
+        self._parameters = sorted(parameters.items())
+
+    def samples(self, start: int, end: int) -> Noted:
+        found = [pair for pair in self._parameters if start <= pair[0] < end]
+        offsets, indices = np.array(found, np.int64).reshape(-1, 2).T
+        return Noted(offsets, indices)
+
+
+def exported(
+    folder: Path,
+    chosen: Chosen,
+    shape: Shape | Form,
+    plain: Mapping[int, int] | None = None,
+) -> tuple[bytes, Exported]:
+    """What an export writes; `plain` says which messages are plain samples of which parameters."""
     stream = io.BytesIO()
     whole = Shape(shape) if isinstance(shape, Form) else shape
-    source = Source(Recording(folder), chosen)
+    source = Source(Declared(folder, plain or {}), chosen)
     done = export_samples(source, OneStream(stream), whole, lambda _samples, _done: None)
     return stream.getvalue(), done
 

@@ -198,9 +198,11 @@ def test_plain_messages_are_samples_too(tmp_path: Path) -> None:
             plain_row(140, "a/other", b"7"),
             plain_row(150, "a/on", b"on"),
             plain_row(160, "a/on", b"5"),
+            plain_row(170, "a/x", b"8.5"),
         ],
     )
-    content, _ = exported(folder, chosen, Form.PARQUET)
+    samples = {0: 0, 2: 0, 3: 0, 5: 1, 6: 1}
+    content, _ = exported(folder, chosen, Form.PARQUET, samples)
     rows = pq.read_table(io.BytesIO(content)).to_pylist()
     assert [(row["name"], row["time"].value, row["value"], row["text"]) for row in rows] == [
         ("a/x", 100, 1.5, None),
@@ -210,7 +212,7 @@ def test_plain_messages_are_samples_too(tmp_path: Path) -> None:
         ("a/on", 150, 1.0, "on"),
         ("a/on", 160, 5.0, None),
     ]
-    wide, _ = exported(folder, chosen, Form.CSV)
+    wide, _ = exported(folder, chosen, Form.CSV, samples)
     assert wide.decode().splitlines() == [
         "time,a/x,a/on",
         "1970-01-01 00:00:00.000000050Z,2.5,",
@@ -249,7 +251,7 @@ def two_lives() -> Chosen:
 
 
 @pytest.mark.parametrize("is_wide", [False, True])
-def test_what_is_left_out_or_not_certain_is_counted_once(tmp_path: Path, *, is_wide: bool) -> None:
+def test_what_is_left_out_is_counted_once(tmp_path: Path, *, is_wide: bool) -> None:
     rows = [
         frame_row(1, [f64(0, [5], [1.0])]),
         frame_row(2, [f64(0, [6], [2.0])], table=8),
@@ -257,6 +259,6 @@ def test_what_is_left_out_or_not_certain_is_counted_once(tmp_path: Path, *, is_w
         plain_row(4, "p/a", b"1.5"),
     ]
     shape = Shape(Form.PARQUET, is_wide=is_wide)
-    _, done = exported(journal(tmp_path, rows), two_lives(), shape)
-    assert done.skipped == Skipped(of_other_tables=1, unreadable=1, renewed=1)
+    _, done = exported(journal(tmp_path, rows), two_lives(), shape, {3: 1})
+    assert done.skipped == Skipped(of_other_tables=1, unreadable=1)
     assert done.samples == 2

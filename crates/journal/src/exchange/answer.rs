@@ -3,8 +3,10 @@
 use super::{HEAD_BYTES, Refusal, VERSION, take, take_u64};
 use crate::format::Identity;
 
-/// What an answer to `read` has before its batches.
+/// What an answer to `read` has before its batches, and one to `samples` before its pairs.
 pub const READ_ANSWER_BYTES: usize = HEAD_BYTES + 16 + 8;
+/// What an answer to `samples` has for each of them.
+pub const PAIR_BYTES: usize = 8 + 4;
 
 /// An answer that is no refusal; each begins with which journal it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +30,15 @@ pub enum Answer<'a> {
         end: u64,
         /// An [`Excerpt`](crate::Excerpt)'s batches.
         batches: &'a [u8],
+    },
+    /// To `samples`.
+    Samples {
+        /// Which journal.
+        journal: Identity,
+        /// Where to go on.
+        end: u64,
+        /// For each sample the offset (eight bytes) and the parameter's index (four), ascending.
+        pairs: &'a [u8],
     },
     /// To `at`.
     At {
@@ -54,11 +65,12 @@ impl<'a> Answer<'a> {
                 body.extend_from_slice(&end.to_le_bytes());
                 body.extend_from_slice(&newest_ns.to_le_bytes());
             }
-            Self::Read { journal, end, batches } => {
-                body.reserve(READ_ANSWER_BYTES + batches.len());
+            Self::Read { journal, end, batches: content }
+            | Self::Samples { journal, end, pairs: content } => {
+                body.reserve(READ_ANSWER_BYTES + content.len());
                 body.extend_from_slice(&journal.0);
                 body.extend_from_slice(&end.to_le_bytes());
-                body.extend_from_slice(batches);
+                body.extend_from_slice(content);
             }
             Self::At { journal, offset } => {
                 body.extend_from_slice(&journal.0);
@@ -85,6 +97,11 @@ impl<'a> Answer<'a> {
             "read" => {
                 let end = take_u64(&mut rest)?;
                 Self::Read { journal, end, batches: std::mem::take(&mut rest) }
+            }
+            "samples" => {
+                let end = take_u64(&mut rest)?;
+                let pairs = std::mem::take(&mut rest);
+                (pairs.len() % PAIR_BYTES == 0).then_some(Self::Samples { journal, end, pairs })?
             }
             "at" => Self::At { journal, offset: take_u64(&mut rest)? },
             "commit" => Self::Committed { journal },

@@ -5,7 +5,7 @@ mod answer;
 mod refusal;
 mod request;
 
-pub use answer::{Answer, READ_ANSWER_BYTES};
+pub use answer::{Answer, PAIR_BYTES, READ_ANSWER_BYTES};
 pub use refusal::{Refusal, Why};
 pub use request::{Malformed, Request};
 
@@ -37,6 +37,7 @@ mod tests {
         for request in [
             Request::About,
             Request::Read { from: 1, to: u64::MAX, bytes_max: 9 },
+            Request::Samples { from: 3, to: 9 },
             Request::At { ns: -5 },
             Request::Commit { journal: JOURNAL, offset: 42, consumer: "lake" },
         ] {
@@ -52,6 +53,7 @@ mod tests {
         for (name, answer) in [
             ("about", Answer::About { journal: JOURNAL, first: 1, end: 2, newest_ns: -3 }),
             ("read", Answer::Read { journal: JOURNAL, end: 5, batches: b"batches" }),
+            ("samples", Answer::Samples { journal: JOURNAL, end: 5, pairs: b"twelve bytes" }),
             ("at", Answer::At { journal: JOURNAL, offset: 11 }),
             ("commit", Answer::Committed { journal: JOURNAL }),
         ] {
@@ -59,6 +61,8 @@ mod tests {
         }
         let answer = Answer::Read { journal: JOURNAL, end: 5, batches: b"" };
         assert_eq!(answer.encode().len(), READ_ANSWER_BYTES);
+        let torn = Answer::Samples { journal: JOURNAL, end: 5, pairs: b"no pair" };
+        assert_eq!(Answer::decode("samples", &torn.encode()), None);
     }
 
     #[test]
@@ -74,7 +78,7 @@ mod tests {
     proptest! {
         #[test]
         fn garbage_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
-            for name in ["about", "read", "at", "commit", ""] {
+            for name in ["about", "read", "samples", "at", "commit", ""] {
                 let _ = Request::decode(name, &bytes);
                 let _ = Answer::decode(name, &bytes);
             }

@@ -18,6 +18,13 @@ pub enum Request<'a> {
         /// About how many bytes to answer with at once.
         bytes_max: u32,
     },
+    /// `samples`: which messages of a range were samples of parameters when they came.
+    Samples {
+        /// The first offset.
+        from: u64,
+        /// One past the last.
+        to: u64,
+    },
     /// `at`: the first offset received at a time or later.
     At {
         /// Nanoseconds since the Unix epoch, UTC.
@@ -38,7 +45,7 @@ pub enum Request<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// Nobody asks that.
-    #[error("there is no such request; ask for about, read, at or commit")]
+    #[error("there is no such request; ask for about, read, samples, at or commit")]
     Name,
     /// The body is too short, too long, or not text where it should be.
     #[error("the request's body has not the bytes it should have")]
@@ -51,6 +58,7 @@ impl<'a> Request<'a> {
         match self {
             Self::About => "about",
             Self::Read { .. } => "read",
+            Self::Samples { .. } => "samples",
             Self::At { .. } => "at",
             Self::Commit { .. } => "commit",
         }
@@ -65,6 +73,10 @@ impl<'a> Request<'a> {
                 body.extend_from_slice(&from.to_le_bytes());
                 body.extend_from_slice(&to.to_le_bytes());
                 body.extend_from_slice(&bytes_max.to_le_bytes());
+            }
+            Self::Samples { from, to } => {
+                body.extend_from_slice(&from.to_le_bytes());
+                body.extend_from_slice(&to.to_le_bytes());
             }
             Self::At { ns } => body.extend_from_slice(&ns.to_le_bytes()),
             Self::Commit { journal, offset, consumer } => {
@@ -82,6 +94,7 @@ impl<'a> Request<'a> {
         let request = match name {
             "about" => Some(Self::About),
             "read" => take_read(&mut rest),
+            "samples" => take_samples(&mut rest),
             "at" => take(&mut rest).map(|ns| Self::At { ns: i64::from_le_bytes(ns) }),
             "commit" => take_commit(&mut rest),
             _ => return Err(Malformed::Name),
@@ -94,6 +107,10 @@ fn take_read(rest: &mut &[u8]) -> Option<Request<'static>> {
     let (from, to) = (take_u64(rest)?, take_u64(rest)?);
     let bytes_max = u32::from_le_bytes(take(rest)?);
     Some(Request::Read { from, to, bytes_max })
+}
+
+fn take_samples(rest: &mut &[u8]) -> Option<Request<'static>> {
+    Some(Request::Samples { from: take_u64(rest)?, to: take_u64(rest)? })
 }
 
 fn take_commit<'a>(rest: &mut &'a [u8]) -> Option<Request<'a>> {

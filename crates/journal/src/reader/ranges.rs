@@ -92,7 +92,7 @@ impl Reader {
         into: &mut impl TakeBatch,
     ) -> Result<Taken, ReadError> {
         let taken = match self.scan().body(at, header)? {
-            Ok(body) => into.take_batch(header, header.split(body).0, range, bytes_max),
+            Ok(body) => into.take_batch(header, body, range, bytes_max),
             Err(flaw) => return Err(at.damage(header.offsets().end, flaw).into()),
         };
         match taken {

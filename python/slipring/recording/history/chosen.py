@@ -43,8 +43,7 @@ class Chosen:
     def __init__(self, definitions: Definitions, entries: Iterable[Entry]) -> None:
         self.table = definitions.table
         self.columns = [_column(self.table, entry) for entry in entries]
-        self.renewed = {one.topic for one in self.columns if one.name != one.topic}
-        """Topics that were those of several parameters, one after the other."""
+        self.topics = {column.topic for column in self.columns}
         places = {column.entry.index: place for place, column in enumerate(self.columns)}
         self._places: Numbers = np.full(max(places, default=0) + 1, NO_COLUMN, np.int32)
         self._places[list(places)] = list(places.values())
@@ -59,6 +58,10 @@ class Chosen:
     def has(self, index: int) -> bool:
         """Whether the parameter with this index is chosen."""
         return index < len(self._places) and self._places[index] != NO_COLUMN
+
+    def entry(self, index: int) -> Entry:
+        """The chosen parameter with this index."""
+        return self.columns[int(self._places[index])].entry
 
     def places(self, indices: Indices) -> Numbers:
         """The column of each index; NO_COLUMN where it is not chosen."""

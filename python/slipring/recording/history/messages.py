@@ -9,6 +9,7 @@ from slipring.frames.arrays import NO_TIME, Times
 from slipring.model import Entry
 from slipring.native import decode_properties
 from slipring.recording.history.plain import PlainMessages
+from slipring.recording.journal import Noted
 
 FRAME = "application/vnd.slipring.frame"
 """The content type of a frame."""
@@ -45,15 +46,27 @@ class Messages:
         content: bytes = self._payloads[place].as_py()
         return content
 
-    def plain(self, begin: int, end: int) -> Iterator[tuple[str, Times]]:
-        """Topics of messages that are no frames, and which these are."""
-        places = begin + np.flatnonzero(~self._is_frame[begin:end])
-        codes = np.asarray(self._topics.indices)[places]
-        order = np.argsort(codes, kind="stable")
-        found, starts = np.unique(codes[order], return_index=True)
+    def plain_topics(self) -> list[str]:
+        """The topics of messages that are no frames."""
+        codes = np.unique(np.asarray(self._topics.indices)[~self._is_frame])
+        names: list[str] = self._topics.dictionary.take(pa.array(codes)).to_pylist()
+        return names
+
+    def plain(self, noted: Noted, begin: int, end: int) -> Iterator[tuple[int, str, Times]]:
+        """Indices of parameters, a topic, and the messages between that were samples by both."""
+        low, high = np.searchsorted(noted.offsets, self._between(begin, end))
+        places = np.searchsorted(self._offsets, noted.offsets[low:high])
+        topics = np.asarray(self._topics.indices, np.int64)[places]
+        keys = noted.parameters[low:high] << 32 | topics
+        order = np.argsort(keys, kind="stable")
+        found, starts = np.unique(keys[order], return_index=True)
         groups = np.split(places[order], starts[1:]) if len(found) else []
-        names = self._topics.dictionary.take(pa.array(found)).to_pylist()
-        return zip(names, groups, strict=True)
+        names = self._topics.dictionary.take(pa.array(found & 0xFFFF_FFFF)).to_pylist()
+        return zip((found >> 32).tolist(), names, groups, strict=True)
+
+    def _between(self, begin: int, end: int) -> tuple[int, int]:
+        """Offsets of the messages from the one place to before the other."""
+        return (self.offset(begin), self.offset(end - 1) + 1) if begin < end else (0, 0)
 
     def of_parameter(self, entry: Entry, places: Times) -> PlainMessages:
         """These messages, which went to a parameter's topic."""

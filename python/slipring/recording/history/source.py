@@ -10,7 +10,7 @@ from slipring.frames.header import Arrival
 from slipring.recording.history.chosen import Chosen
 from slipring.recording.history.messages import Messages
 from slipring.recording.history.samples import Samples
-from slipring.recording.journal import Piece, Recording
+from slipring.recording.journal import Noted, Piece, Recording
 
 BATCH_SAMPLES = 1_000_000
 """About what is in memory at once; a frame is never cut."""
@@ -19,13 +19,11 @@ NO_ARRIVAL = Arrival(0, 0)
 
 @dataclass
 class Skipped:
-    """Frames that are no samples here, and messages of which it is not certain."""
+    """Frames that are no samples here."""
 
     of_other_tables: int = 0
     """Their indices mean something else."""
     unreadable: int = 0
-    renewed: int = 0
-    """Plain messages to a name that was declared anew: read as what it is now."""
 
 
 class Batch(NamedTuple):
@@ -55,16 +53,17 @@ class Source:
 
     def _batches(self, piece: Piece) -> Iterator[Batch]:
         messages = Messages(piece.rows)
+        plain = self._noted(messages)
         begin, count, parts = 0, 0, list[Samples]()
         for place in messages.frames.tolist():
             found = self._frame(messages, place)
             parts += found
             count += sum(map(len, found))
             if count >= BATCH_SAMPLES:
-                parts += self._plain(messages, begin, place)
+                parts += self._plain(messages, plain, begin, place)
                 yield Batch(parts, messages.offset(place) + 1)
                 begin, count, parts = place + 1, 0, []
-        parts += self._plain(messages, begin, len(messages))
+        parts += self._plain(messages, plain, begin, len(messages))
         yield Batch(parts, piece.end)
 
     def _frame(self, messages: Messages, place: int) -> list[Samples]:
@@ -80,13 +79,26 @@ class Source:
         runs = (Samples.of_run(run, offset, receive_ns) for run in frame.runs)
         return [part for one in runs if (part := self.chosen.narrow(one)) is not None]
 
-    def _plain(self, messages: Messages, begin: int, end: int) -> list[Samples]:
+    def _noted(self, messages: Messages) -> Noted | None:
+        """Which messages were plain samples when they came; None where none can be.
+
+        Their names do not say it: a topic may have been declared later, or as something else.
+        """
+        if self.chosen.topics.isdisjoint(messages.plain_topics()):
+            return None
+        first, last = messages.offset(0), messages.offset(len(messages) - 1)
+        return self.recording.samples(first, last + 1)
+
+    def _plain(
+        self, messages: Messages, noted: Noted | None, begin: int, end: int
+    ) -> list[Samples]:
         """The samples of the messages between that are no frames."""
+        if noted is None:
+            return []
         found = []
-        for topic, places in messages.plain(begin, end):
-            entry = self.chosen.table.get(topic)
-            if entry is not None and self.chosen.has(entry.index):
+        for index, topic, places in messages.plain(noted, begin, end):
+            # In another table, which the journal may have had before, it was another name's.
+            if self.chosen.has(index) and self.chosen.entry(index).name == topic:
+                entry = self.chosen.entry(index)
                 found.append(messages.of_parameter(entry, places).samples())
-                if topic in self.chosen.renewed:
-                    self.skipped.renewed += len(found[-1])
         return [part for part in found if len(part)]
