@@ -64,4 +64,6 @@ async def test_texts_that_many_selections_know_as_sent_take_no_more_memory_than_
 ) -> None:
     few = await growth_bytes(tmp_path / "few", FEW)
     many = await growth_bytes(tmp_path / "many", MANY)
-    assert many < 3 * few, f"{few} bytes for {FEW} selections, {many} for {MANY}"
+    # How much memory is free for what comes next is chance; texts kept for each are four times this.
+    bound = few + (MANY - FEW) * len(TEXTS) * LENGTH // 4
+    assert many < bound, f"{few} bytes for {FEW} selections, {many} for {MANY}"
