@@ -64,6 +64,6 @@ async def test_texts_that_many_selections_know_as_sent_take_no_more_memory_than_
 ) -> None:
     few = await growth_bytes(tmp_path / "few", FEW)
     many = await growth_bytes(tmp_path / "many", MANY)
-    # How much memory is free for what comes next is chance; texts kept for each are four times this.
+    # What an allocator holds is chance; texts kept for each would be four times this bound.
     bound = few + (MANY - FEW) * len(TEXTS) * LENGTH // 4
     assert many < bound, f"{few} bytes for {FEW} selections, {many} for {MANY}"
