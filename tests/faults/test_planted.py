@@ -14,7 +14,7 @@ from tests.faults.witness import TRAVELLERS, Witness, in_journal
 
 PROMISES_LESS = CONFIG + 'durability = "process"\n'
 SLOW_SYNC_US = 500_000
-HELD_SYNC_US = 30_000_000
+HELD_SYNC_US = 10_000_000
 """Much longer than it takes to kill who waits for it, on any machine."""
 LOST_S = 3
 """Silence after which what has not come is taken as lost; here that is what is expected."""

@@ -22,11 +22,17 @@ inflight = 10
 PAYLOAD = bytes(8 * 1024)
 
 
-def lasting(siege: Siege, client_id: str, wanted: str, qos: int = 1) -> RawPeer:
-    subscriber = siege.client(client_id, clean=False, properties=LASTING)
-    subscriber.send(V5.subscribe(1, (wanted, qos)))
-    assert subscriber.packet().reasons == (qos,)
-    return subscriber
+def left(siege: Siege, client_id: str, wanted: str) -> None:
+    """A session with a subscription, whose client is gone: its will tells when."""
+    with siege.client() as watcher:
+        watcher.send(V5.subscribe(1, f"left/{client_id}"))
+        assert watcher.packet().kind is Kind.SUBACK
+        will = Will(f"left/{client_id}")
+        leaving = siege.client(client_id, clean=False, properties=LASTING, will=will)
+        leaving.send(V5.subscribe(1, (wanted, 1)))
+        assert leaving.packet().reasons == (1,)
+        leaving.close()
+        assert watcher.packet().topic == f"left/{client_id}"
 
 
 def flood(siege: Siege, topic: str, count: int, qos: int) -> None:
@@ -89,7 +95,7 @@ def test_cve_2023_28366_a_subscriber_that_never_completes_holds_back_only_itself
 
 
 def test_cve_2026_95845_the_queue_of_a_client_that_is_away_keeps_the_newest(siege: Siege) -> None:
-    lasting(siege, "away", "away/#").close()
+    left(siege, "away", "away/#")
     flood(siege, "away/topic", 1000, qos=1)
     again = siege.peer()
     assert again.connect("away", clean=False).session_present

@@ -32,7 +32,7 @@ def refused(*arguments: str | Path) -> str:
 
 def started(*arguments: str | Path) -> "subprocess.Popen[str]":
     """A command that runs beside the test; on a busy machine it waits, not who looks after it."""
-    yielding = ["nice", "-n", "19", *command(*arguments)]
+    yielding = ["nice", "-n", "5", *command(*arguments)]
     return subprocess.Popen(yielding, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
