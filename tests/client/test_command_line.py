@@ -9,6 +9,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 import slipring
 from tests.client.fake_broker import Peer, fake_broker
 from tests.client.relay import relay_to
@@ -171,6 +173,14 @@ async def test_help_shows_an_example() -> None:
         code, out, _ = await run(command, "--help")
         assert code == 0
         assert f"slipring {command} ".encode() in out
+
+
+async def test_help_is_set_anew_for_the_width_of_the_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    _, out, _ = await run("pub", "--help")
+    assert b"one that the broker does not take is an error, such as" in out
 
 
 async def test_a_message_is_published_with_all_it_may_carry(broker_url: str) -> None:

@@ -84,3 +84,20 @@ def test_no_name_is_more_than_text_on_the_page_cve_2020_13821(
     expect(cell(prefix, "Messages")).to_have_text("1")
     assert page.locator("main img").count() == 0
     assert "hacked" not in page.title()
+
+
+CUT = """() => [...document.querySelectorAll("thead th, .table-scroll")]
+    .filter((one) => one.offsetParent !== null && one.scrollWidth > one.clientWidth)
+    .map((one) => one.textContent.trim())"""
+"""Heads of columns that are cut off, and tables that are wider than their panels."""
+
+
+def test_no_column_is_cut_off_on_a_small_desk(limited: Limited, browser: Browser) -> None:
+    broker = limited()
+    broker.away("gone", ("t", 1))
+    broker.client("writer").send(V5.publish("t", b"x"))
+    page = opened(browser, broker.running.console)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    expect(page.locator("#away-table tbody tr")).to_have_count(1)
+    expect(page.locator("#clients-table tbody tr")).to_have_count(1)
+    assert page.evaluate(CUT) == []

@@ -41,6 +41,8 @@ test("retention is told with who holds it back", () => {
   );
   const age = { age_s: 60, bytes: null, keep_unread: false };
   assert.equal(wording.retention(journal({ retention: age })), "older than 1 min 0 s goes, read or not");
+  const size = { age_s: null, bytes: 2_000_000_000, keep_unread: false };
+  assert.equal(wording.retention(journal({ retention: size })), "beyond 2.0 GB the oldest goes, read or not");
 });
 
 test("levels are told in the order in which they are tried, and what is not journaled is in memory", () => {

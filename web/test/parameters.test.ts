@@ -141,6 +141,7 @@ test("the inflow names what is refused only where something is", () => {
     "1.00 M samples/s in 50 frames/s · 1 stale · 0 selections",
   );
   assert.match(inflow({ ...table, ...rates, refused: 7 }), /7 refused$/);
+  assert.match(inflow({ ...table, ...rates, selections: 1 }), / 1 selection$/);
 });
 
 test("rows are replaced by another search, and what stays keeps its line", () => {

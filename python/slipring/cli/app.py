@@ -24,6 +24,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
 )
 pipeline = typer.Typer(
     help="From the journal to a lake of tables, through Spark.", no_args_is_help=True

@@ -30,11 +30,16 @@ export function offsets(journal: Journal): string {
 
 export function retention(journal: Journal): string {
   const { age_s, bytes: size, keep_unread } = journal.retention;
-  const bounds = [age_s === null ? [] : [duration(age_s)], size === null ? [] : [bytes(size)]].flat();
-  if (bounds.length === 0) return "everything is kept for ever";
+  if (age_s === null && size === null) return "everything is kept for ever";
   const unread = keep_unread ? "what a consumer has not read stays" : "read or not";
   const held = journal.held_by === null ? "" : `; held back by ${legible(journal.held_by)}`;
-  return `older than ${bounds.join(" or beyond ")} goes, ${unread}${held}`;
+  return `${goes(age_s, size)}, ${unread}${held}`;
+}
+
+function goes(age_s: number | null, size: number | null): string {
+  const beyond = size === null ? "" : `beyond ${bytes(size)}`;
+  if (age_s === null) return `${beyond} the oldest goes`;
+  return `older than ${duration(age_s)}${beyond && ` or ${beyond}`} goes`;
 }
 
 export function acknowledged(journal: Journal): string {

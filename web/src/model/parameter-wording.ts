@@ -81,5 +81,6 @@ export function inflow(table: TableFigures): string {
   if (table.parameters === 0) return "";
   const refused = table.refused > 0 ? ` · ${count(table.refused)} refused` : "";
   const from = `${rate(table.samples_s)} samples/s in ${rate(table.frames_s)} frames/s`;
-  return `${from} · ${count(table.stale)} stale · ${count(table.selections)} selections${refused}`;
+  const selections = table.selections === 1 ? "1 selection" : `${count(table.selections)} selections`;
+  return `${from} · ${count(table.stale)} stale · ${selections}${refused}`;
 }
