@@ -123,5 +123,20 @@ def test_a_reader_that_leaves_ends_it_quietly(tmp_path: Path, unbuffered: str) -
     assert process.returncode == 0
 
 
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+def test_standard_output_without_room_is_told_in_a_line(tmp_path: Path, form: str) -> None:
+    write_messages(tmp_path / "journal", 100)
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            command("export", tmp_path / "journal", "-", "--format", form),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "slipring: cannot write standard output: No space left on device\n"
+
+
 def test_the_help_has_an_example() -> None:
     assert "slipring export slipring-data flight.parquet" in slipring("export", "--help").stdout

@@ -22,6 +22,9 @@ SECOND = 1_000_000_000
         ("-0.5s", AtTime(NOW_NS - SECOND // 2)),
         ("2026-01-02T03:04:05.678901234Z", AtTime(NOW_NS)),
         ("2026-01-02T03:04:05", AtTime(NOW_NS - 678_901_234)),
+        ("2026-01-02T03:04:05,678901234z", AtTime(NOW_NS)),
+        ("20260102T030405.678901234Z", AtTime(NOW_NS)),
+        ("2026-01-02T03:04:05.678901234999Z", AtTime(NOW_NS)),
         ("2026-01-02 04:04:05.5+01:00", AtTime(NOW_NS - 178_901_234)),
         ("2026-01-02", AtTime(NOW_NS - (3 * 3600 + 4 * 60 + 5) * SECOND - 678_901_234)),
     ],
@@ -30,7 +33,12 @@ def test_an_offset_a_time_and_an_age_are_places(text: str, expected: AtOffset | 
     assert parse_moment(text, NOW_NS) == expected
 
 
-@pytest.mark.parametrize("text", ["", "-", "@", "@-1", "@1.5", "10m", "-10", "-10x", "yesterday"])
+@pytest.mark.parametrize(
+    "text",    [
+        "", "-", "@", "@-1", "@1.5", "10m", "-10", "-10x", "yesterday", "0001-01-01", "2500-01-01",
+        "-99999999999d", "2026-01-02T03:04:05+01:00:00.5",
+    ],
+)  # fmt: skip
 def test_anything_else_is_refused_with_the_ways_to_write_it(text: str) -> None:
     with pytest.raises(RecordingError, match=r"@1200.*-10m"):
         parse_moment(text, NOW_NS)

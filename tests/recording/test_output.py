@@ -1,5 +1,8 @@
 """Where exports go: one file, or a folder of files where one would be too large."""
 
+import os
+import resource
+import signal
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -85,6 +88,39 @@ def test_a_folder_in_the_place_is_refused_before_anything_is_read(tmp_path: Path
     (tmp_path / "out.parquet").mkdir()
     with pytest.raises(RecordingError, match="is a folder"), new_file(tmp_path / "out.parquet"):
         raise AssertionError("nothing is to be written")
+
+
+def test_what_is_no_file_is_refused_and_stays(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(RecordingError, match="is no file"), new_file(tmp_path / "pipe"):
+        raise AssertionError("nothing is to be written")
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_a_link_stays_a_link_and_its_file_is_written(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "file")
+    with new_file(tmp_path / "link") as output:
+        output.stream.write(b"x")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "far" / "file").read_bytes() == b"x"
+
+
+def test_a_full_disk_leaves_no_file(tmp_path: Path) -> None:
+    def fill() -> None:
+        with new_file(tmp_path / "out") as output:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, limits[1]))
+            output.stream.write(b"x" * 2_000)
+
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        with pytest.raises(RecordingError, match=r"cannot write .*out: File too large"):
+            fill()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.usefixtures("narrow")

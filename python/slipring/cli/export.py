@@ -17,6 +17,7 @@ from slipring.cli.grouped import grouped
 from slipring.cli.places import Filters, From, To, recording
 from slipring.cli.progress import Shown
 from slipring.cli.sample_options import SampleOptions
+from slipring.errors import RecordingError
 from slipring.recording.form import Form, form_of, form_of_samples
 from slipring.spark.place import SCHEMES
 
@@ -131,5 +132,10 @@ def _opened(out: Path) -> "Iterator[Output]":
             yield output
         return
     # Not sys.stdout.buffer: that may write a part only, where Python runs unbuffered.
-    with open(sys.stdout.fileno(), "wb", closefd=False) as stream:
-        yield OneStream(stream)
+    try:
+        with open(sys.stdout.fileno(), "wb", closefd=False) as stream:
+            yield OneStream(stream)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise RecordingError(f"cannot write standard output: {error.strerror or error}") from None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from slipring.cli.nearest import nearest_name
 from slipring.errors import RecordingError
 from slipring.recording.form import Form
 
@@ -77,10 +78,24 @@ class SampleOptions:
         from slipring.recording.history.chosen import choose, choose_named
 
         if self.names is not None:
-            return choose_named(definitions, _lines(self.names), where)
+            names = _lines(self.names)
+            _refuse_unknown(definitions, names, where)
+            return choose_named(definitions, names)
         filters = self.parameters or []
         check_filters(filters)
+        _refuse_unknown(definitions, [one for one in filters if not set(one) & set("+#")], where)
         return choose(definitions, filters, where)
+
+
+def _refuse_unknown(definitions: "Definitions", names: list[str], where: str) -> None:
+    """Raise for a name that is not in the table, with the one that may be meant."""
+    missing = [name for name in names if name not in definitions.table]
+    if not missing:
+        return
+    near = nearest_name(missing[0], (entry.name for entry in definitions.entries))
+    hint = f"; did you mean {near!r}?" if near else f"; it has {len(definitions.table):,}"
+    more = f", nor {len(missing) - 1:,} more of these names" if len(missing) > 1 else ""
+    raise RecordingError(f"{where} has no parameter {missing[0]!r}{more}{hint}")
 
 
 def _lines(path: Path) -> list[str]:

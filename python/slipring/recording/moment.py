@@ -11,8 +11,12 @@ WAYS = "an offset as @1200, a time as 2026-01-02T03:04:05Z, or an age as -10m (s
 
 _OFFSET = re.compile(r"@(\d{1,18})")
 _AGE = re.compile(r"-(?=\d)(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?")
-_FRACTION = re.compile(r"(\d\d:\d\d:\d\d)\.(\d{1,9})")
+_FRACTION = re.compile(r"(.+[^\d+-]\d\d:?\d\d:?\d\d)[.,](\d+)([zZ]|[+-][\d:]+)?")
+"""A time of day, its fraction, and its zone."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SECOND = timedelta(seconds=1)
+_TIMES = range(-(1 << 63), 1 << 63)
+"""Nanoseconds that there are: the years 1678 to 2262."""
 
 
 @dataclass(frozen=True)
@@ -36,23 +40,27 @@ def parse_moment(text: str, now_ns: int) -> Moment:
     """Read a moment; a time without a zone is UTC."""
     if found := _OFFSET.fullmatch(text):
         return AtOffset(int(found[1]))
-    if found := _AGE.fullmatch(text):
-        return AtTime(now_ns - _age_ns(*found.groups(default="0")))
     try:
-        return AtTime(parse_time(text))
-    except ValueError:
-        raise RecordingError(f"{text!r} is no place in a recording; write {WAYS}") from None
+        age = _AGE.fullmatch(text)
+        time_ns = now_ns - _age_ns(*age.groups(default="0")) if age else parse_time(text)
+    except (ValueError, ArithmeticError):
+        time_ns = None
+    if time_ns is None or time_ns not in _TIMES:
+        raise RecordingError(f"{text!r} is no place in a recording; write {WAYS}")
+    return AtTime(time_ns)
 
 
 def parse_time(text: str) -> int:
-    """Nanoseconds of a time in ISO 8601, with up to nine digits behind the point; ValueError."""
+    """Nanoseconds of a time in ISO 8601; digits behind the ninth are left out. ValueError."""
     fraction_ns = 0
-    if found := _FRACTION.search(text):
-        fraction_ns = int(found[2].ljust(9, "0"))
-        text = text[: found.end(1)] + text[found.end() :]
-    time = datetime.fromisoformat(text)
+    if found := _FRACTION.fullmatch(text):
+        fraction_ns = int(found[2][:9].ljust(9, "0"))
+        text = found[1] + (found[3] or "")
+    time = datetime.fromisoformat(text.removesuffix("z") + "Z" * text.endswith("z"))
     since = (time if time.tzinfo else time.replace(tzinfo=UTC)) - _EPOCH
-    return since // timedelta(seconds=1) * 1_000_000_000 + fraction_ns
+    if since % _SECOND:
+        raise ValueError("a fraction is not where it should be")
+    return since // _SECOND * 1_000_000_000 + fraction_ns
 
 
 def format_time(receive_ns: int) -> str:
@@ -68,5 +76,5 @@ def _format_second(seconds: int) -> str:
 
 
 def _age_ns(days: str, hours: str, minutes: str, seconds: str) -> int:
-    whole = timedelta(days=int(days), hours=int(hours), minutes=int(minutes))
-    return whole // timedelta(seconds=1) * 1_000_000_000 + round(float(seconds) * 1_000_000_000)
+    whole_s = (int(days) * 24 + int(hours)) * 3600 + int(minutes) * 60
+    return whole_s * 1_000_000_000 + round(float(seconds) * 1_000_000_000)

@@ -64,7 +64,8 @@ class NewFile:
 
     def leave(self) -> None:
         """Remove what is not in its place."""
-        self.stream.close()
+        with contextlib.suppress(OSError):  # a full disk, which was told before
+            self.stream.close()
         shutil.rmtree(self._beside("folder"), ignore_errors=True)
         for part in self._parts:
             part.unlink(missing_ok=True)
@@ -94,8 +95,10 @@ def new_file(path: Path) -> Iterator[NewFile]:
     """Write beside the place, then move there; whatever ends it early leaves nothing behind."""
     if path.is_dir():
         raise RecordingError(f"{path} is a folder: name a file, or remove the folder first")
+    if path.exists() and not path.is_file():
+        raise RecordingError(f"{path} is no file: name one, or - for standard output")
     try:
-        made = NewFile(path)
+        made = NewFile(path.resolve())
         try:
             yield made
             made.finish()

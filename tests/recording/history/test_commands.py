@@ -91,7 +91,9 @@ def test_places_are_those_of_messages(flown: RunningBroker, tmp_path: Path) -> N
     [
         (("{data}", "{out}.csv", "--parameters", "none/#"), "no parameter of"),
         (("{data}", "{out}.csv", "--parameters", "a/#/b"), "a/#/b"),
-        (("{data}", "{out}.csv", "--names", "{names}"), "has no gripen/nothing"),
+        (("{data}", "{out}.csv", "--names", "{names}"), "has no parameter 'gripen/nothing'"),
+        (("{data}", "{out}.csv", "--parameters", "#", "--parameters", "gripen/engine/rmp"),
+         "has no parameter 'gripen/engine/rmp'; did you mean 'gripen/engine/rpm'?"),
         (("{data}", "{out}.csv", "--names", "{out}"), "cannot read names"),
         (("{data}", "{out}.jsonl", "--parameters", "#"), ".parquet, .csv or .mcap"),
         (("{data}", "{out}.csv"), "--parameters"),

@@ -136,6 +136,7 @@ def cells(file: HistoryFile, types: Mapping[str, Parameter]) -> list[tuple[int, 
         (["2026-01-02 03:04:05", "2026-01-02 03:04:06.5"], [SECOND, SECOND + 1_500_000_000]),
         (["2026-01-02T05:04:05+02:00"], [SECOND]),
         (["2026-01-02T03:04:05Z", "2026-01-02T03:04:06"], [SECOND, SECOND + 1_000_000_000]),
+        (["20260102T030405.5Z"], [SECOND + 500_000_000]),
         (["1767323045.678901234"], [1_767_323_045_678_901_234]),
         (["1767323045678.901"], [1_767_323_045_678_901_000]),
         (["1767323045678901"], [1_767_323_045_678_901_000]),
@@ -246,6 +247,13 @@ def test_rows_before_a_wrong_one_are_given(tmp_path: Path, monkeypatch: pytest.M
     assert [before[0].first, before[0].end] == [7, before[1].first]
     with pytest.raises(RecordingError, match="line 1,002"):
         list(blocks)
+
+
+def test_truth_values_are_the_same_beside_an_infinite_number(tmp_path: Path) -> None:
+    path = write(tmp_path, "time,a,b\n0,TRUE,1\n1,FALSE,inf\n")
+    types = {"a": Parameter("bool"), "b": Parameter("f64")}
+    found = cells(open_history(path, Manner()), types)
+    assert [value for _, name, value in found if name == "a"] == [True, False]
 
 
 def test_a_frame_has_no_time_that_goes_back(tmp_path: Path) -> None:

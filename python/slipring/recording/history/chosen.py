@@ -14,8 +14,6 @@ from slipring.recording.history.definitions import Definitions
 from slipring.recording.history.samples import Samples
 
 NO_COLUMN = -1
-NAMES_TOLD_MAX = 5
-"""Names that a message about missing ones has."""
 
 Numbers = npt.NDArray[np.int32]
 
@@ -87,16 +85,11 @@ def choose(definitions: Definitions, filters: Sequence[str], where: str) -> Chos
     return Chosen(definitions, entries)
 
 
-def choose_named(definitions: Definitions, names: Sequence[str], where: str) -> Chosen:
-    """The parameters with these names, in their order; RecordingError where one is not there."""
+def choose_named(definitions: Definitions, names: Sequence[str]) -> Chosen:
+    """The parameters with these names, which are there, in their order."""
     names = list(dict.fromkeys(names))
     if not names:
         raise RecordingError("no names are given: write a parameter's name in each line")
-    missing = [name for name in names if name not in definitions.table]
-    if missing:
-        told = ", ".join(missing[:NAMES_TOLD_MAX])
-        more = f" and {len(missing) - NAMES_TOLD_MAX:,} more" * (len(missing) > NAMES_TOLD_MAX)
-        raise RecordingError(f"the table of {where} has no {told}{more}")
     return Chosen(definitions, definitions.named(names))
 
 

@@ -19,7 +19,10 @@ from slipring.recording.history.arrow_types import ARROW_TYPES
 
 Mask = npt.NDArray[np.bool_]
 
-TRUTHS = {"true": True, "True": True, "1": True, "false": False, "False": False, "0": False}
+TRUTHS = {
+    **dict.fromkeys(("true", "True", "TRUE", "1"), True),
+    **dict.fromkeys(("false", "False", "FALSE", "0"), False),
+}
 
 
 class Parsed(NamedTuple):
