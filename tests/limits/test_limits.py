@@ -466,6 +466,30 @@ def test_parameter_bytes_a_longer_text_is_refused_and_others_go_on(limited: Limi
     assert [len(row["value"]) for row in found] == [41, 59]
 
 
+def chosen(peer: RawPeer, *filters: str, **needs: str) -> Packet:
+    """The answer to a SUBSCRIBE with needs."""
+    pairs: list[Pair] = list(needs.items())
+    peer.send(V5.subscribe(1, *filters, properties=properties(user=pairs)))
+    return peer.until(Kind.SUBACK)[-1]
+
+
+def test_selection_bytes_a_further_selection_that_compares_is_refused(limited: Limited) -> None:
+    broker = limited(selection_bytes=100)
+    writer, reader = broker.client("writer"), broker.client("reader")
+    rows = [{"name": f"n/{name}", "type": "f64"} for name in "abc"]
+    declare(writer, "table", parameters=rows[:2])
+    assert chosen(reader, "n/#", change="true").reasons == (0,)
+    assert broker.reached("selection_bytes") == 0
+    refused = chosen(reader, "n/a", "+/#", "n/b", deadband="2")
+    assert refused.reasons == (QUOTA, QUOTA, QUOTA)
+    assert "(limits.selection_bytes)" in str(refused.properties["reason_string"][0])
+    assert broker.reached("selection_bytes") == 3
+    assert chosen(reader, "+/#", rate="1").reasons == (0,), "without comparing there is room"
+    assert chosen(reader, "n/#", deadband="2").reasons == (0,), "instead of its own"
+    declare(writer, "table", parameters=rows)
+    assert broker.reached("selection_bytes") == 4, "what is declared later is not compared"
+
+
 def test_streams_a_further_one_is_refused_with_its_whole_declaration(limited: Limited) -> None:
     broker = limited(streams=2)
     writer = broker.client("writer")

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use slipring_core::table::{
-    Arrival, Band, Choice, Current, Deadband, Deliver, Groups, Names, Needs, Scene, Silence,
+    Arrival, Band, Choice, Current, Deadband, Deliver, Groups, Names, Needs, Room, Scene, Silence,
 };
 use slipring_wire::frame::{
     Bounds, FrameBuf, FrameView, Header, Hops, Kind, Qualities, Quality, RangeSet,
@@ -33,6 +33,7 @@ const KINDS: [(Kind, u32); 6] = [
     (Kind::F32, 4_000),
     (Kind::F64, 8_000),
 ];
+const ROOM: Room = Room { gathered_bytes: 1 << 30, remembered_bytes: 1 << 30 };
 const FRAME: Needs =
     Needs { deliver: Deliver::Frame, rate_mhz: None, deadband: None, change: false, beat_ms: None };
 
@@ -129,7 +130,7 @@ fn play(choices: &[(u64, Choice)]) -> Spent {
     let mut current = Current::default();
     let all: RangeSet = std::iter::once(0..PARAMETERS).collect();
     current.define(&all, &Aircraft);
-    let mut groups = Groups::new(7, 20, 1 << 30);
+    let mut groups = Groups::new(7, 20, ROOM);
     let frames: Vec<Vec<u8>> = (0..8).map(frame).collect();
     for (subscriber, choice) in choices {
         let scene = Scene { now_ms: 1, now_ns: 1, names: &Aircraft, current: &current };

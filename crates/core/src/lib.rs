@@ -37,7 +37,7 @@ pub use outgoing::{
 };
 pub use plan::{JournalRule, Plan, PlanError, Retention, TableRules};
 pub use retained::Retained;
-pub use session::{Change, Options, Refused, Session, Subscribed};
+pub use session::{Change, Choosing, Options, Refused, Session, Subscribed};
 pub use stop::Stop;
 pub use tree::{Leaf, Tree};
 pub use values::{Changed, Newest, Slot, Values};

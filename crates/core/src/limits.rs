@@ -114,6 +114,9 @@ limits! {
     /// Bytes of the newest values of all text and bytes parameters; a sample that would make more is
     /// refused, with its frame (0x97).
     ParameterBytes, parameter_bytes: usize = 64 << 20;
+    /// Bytes that selections with `change` or `deadband` remember of what they sent, all together, without
+    /// texts; a further one is refused (0x97).
+    SelectionBytes, selection_bytes: usize = 256 << 20;
     /// Streams; a further one is refused, with its whole declaration.
     Streams, streams: usize = 1_000;
 }

@@ -13,6 +13,9 @@ use crate::{Limit, Limits, Stop, levels};
 
 const NO_LIST: &str = "there is no such selection; ask for it at $slipring/table/select, then \
                        subscribe with `deliver`";
+const NO_ROOM: &str = "there is no room to remember what selections with `change` or `deadband` were \
+                       sent (limits.selection_bytes); choose fewer parameters, or leave `change` \
+                       and `deadband` out";
 const NO_NEEDS: &str = "$selection/ is for subscriptions with `deliver`, `rate` or another need";
 
 /// A session. It lives until it expires or its client asks for a clean start.
@@ -61,6 +64,15 @@ pub struct Refused {
     pub limit: Option<Limit>,
 }
 
+/// What is to be known of the table before parameters are chosen.
+pub trait Choosing {
+    /// Whether a filter names a list that is there. It stays for the session.
+    fn is_list(&mut self, filter: &str) -> bool;
+
+    /// Whether there is room to serve a selection, with those that found room before in the same packet.
+    fn has_room(&mut self, filter: &str, identifier: u32, needs: Needs) -> bool;
+}
+
 /// What a SUBSCRIBE changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subscribed {
@@ -70,6 +82,15 @@ pub struct Subscribed {
     pub refused: Vec<Refused>,
     /// What could not be understood of its needs; then all are refused.
     pub unclear: Option<String>,
+}
+
+impl Subscribed {
+    /// Why filters were refused, where a code does not say it.
+    pub fn why(&self) -> Option<&str> {
+        let no_room = |refused: &Refused| refused.limit == Some(Limit::SelectionBytes);
+        let no_room = self.refused.iter().any(no_room).then_some(NO_ROOM);
+        self.unclear.as_deref().or(no_room)
+    }
 }
 
 /// What all filters of a SUBSCRIBE have in common.
@@ -114,7 +135,7 @@ impl Session {
         packet: &Subscribe<'_>,
         limits: &Limits,
         version: Version,
-        is_list: &mut dyn FnMut(&str) -> bool,
+        table: &mut dyn Choosing,
         reply: &mut Vec<u8>,
     ) -> Result<Subscribed, Stop> {
         let identifier = packet.properties.number(PropertyId::SubscriptionIdentifier).unwrap_or(0);
@@ -126,12 +147,9 @@ impl Session {
             None
         });
         for filter in packet.subscriptions.iter().map(|wanted| wanted.filter) {
-            if let Some(why) = unaimed(filter, needs, is_list) {
+            if let Some(why) = unaimed(filter, needs, table) {
                 subscribed.unclear.get_or_insert_with(|| why.to_owned());
             }
-        }
-        if let Some(why) = &subscribed.unclear {
-            properties.push(PropertyId::ReasonString, Value::Text(why));
         }
         for wanted in &packet.subscriptions {
             if wanted.no_local && shared(wanted.filter).is_some() {
@@ -139,7 +157,7 @@ impl Session {
                 return Err(Stop::new(Reason::ProtocolError, what));
             }
             let terms = Terms { identifier, needs, unclear: subscribed.unclear.is_some() };
-            match self.subscribe_one(wanted, terms, limits) {
+            match self.subscribe_one(wanted, terms, limits, table) {
                 Ok(change) => {
                     reasons.push(granted(change.options.qos));
                     subscribed.changes.push(change);
@@ -149,6 +167,9 @@ impl Session {
                     subscribed.refused.push(refused);
                 }
             }
+        }
+        if let Some(why) = subscribed.why() {
+            properties.push(PropertyId::ReasonString, Value::Text(why));
         }
         let properties = properties.borrow();
         Packet::SubAck(SubAck { packet_id: packet.packet_id, properties, reasons })
@@ -161,6 +182,7 @@ impl Session {
         wanted: &Subscription<'_>,
         terms: Terms,
         limits: &Limits,
+        table: &mut dyn Choosing,
     ) -> Result<Change, Refused> {
         let filter: Box<str> = wanted.filter.into();
         let known = self.subscriptions.contains_key(&filter);
@@ -177,6 +199,10 @@ impl Session {
             return Err(Refused { filter, reason: Reason::QuotaExceeded, limit });
         }
         let Terms { identifier, needs, .. } = terms;
+        if needs.is_some_and(|needs| !table.has_room(&filter, identifier, needs)) {
+            let limit = Some(Limit::SelectionBytes);
+            return Err(Refused { filter, reason: Reason::QuotaExceeded, limit });
+        }
         let options = Options {
             // The newest value is sent again and again; it is not worth an acknowledgement.
             qos: if needs.is_some() { QoS::AtMostOnce } else { wanted.qos },
@@ -255,18 +281,14 @@ fn user_properties(properties: Properties<'_>) -> impl Iterator<Item = (&str, &s
 }
 
 /// Why a filter cannot choose what it says; None for any that does not begin as selections do.
-fn unaimed(
-    filter: &str,
-    needs: Option<Needs>,
-    is_list: &mut dyn FnMut(&str) -> bool,
-) -> Option<&'static str> {
+fn unaimed(filter: &str, needs: Option<Needs>, table: &mut dyn Choosing) -> Option<&'static str> {
     if !filter.starts_with(SELECTIONS) {
         return None;
     }
     let Some(needs) = needs else { return Some(NO_NEEDS) };
     let is_there = match Aim::parse(filter) {
         Some(Aim::Filter(_)) => true,
-        Some(Aim::List(_)) => !needs.is_stream() && is_list(filter),
+        Some(Aim::List(_)) => !needs.is_stream() && table.is_list(filter),
         None => false,
     };
     (!is_there).then_some(NO_LIST)

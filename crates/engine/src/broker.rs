@@ -169,7 +169,7 @@ impl Broker {
         if let Some(journal) = &self.journal {
             journal.set_bytes_max(plan.journal_bytes_max);
         }
-        self.table.follow(&plan.table);
+        self.table.follow(&plan);
         self.plan.store(Arc::new(plan));
         self.generation.fetch_add(1, Ordering::Release);
     }

@@ -57,7 +57,7 @@ fn table(state: Option<&State>, plan: &Plan) -> Table {
     let current = state.map_or_else(Current::default, |state| {
         state.ledger.restored_values(0, plan.limits.parameter_bytes)
     });
-    Table::new(registry, current, &plan.table)
+    Table::new(registry, current, plan)
 }
 
 impl Broker {

@@ -10,14 +10,15 @@ use slipring_wire::{Subscribe, Unsubscribe};
 use crate::client::Client;
 use crate::event::EventKind;
 use crate::party::{End, Party, TAKEN_OVER};
+use crate::table::choosing::Choosing;
 
 impl Party {
     pub fn subscribe(&mut self, client: &Arc<Client>, packet: &Subscribe<'_>) -> Result<(), End> {
         let (limits, version) = (self.conversation.limits(), self.conversation.version());
         let mut state = client.state_of(&self.link).ok_or(TAKEN_OVER)?;
-        let mut is_list = |filter: &str| self.broker.hold_list(client, filter).is_some();
+        let mut table = Choosing::new(&self.broker, client);
         let subscribed =
-            state.session.subscribe(packet, limits, version, &mut is_list, &mut self.reply)?;
+            state.session.subscribe(packet, limits, version, &mut table, &mut self.reply)?;
         // Under the lock of the session, so that a take-over finds both in step (CVE-2024-8376).
         self.broker.subscribe(client, &subscribed);
         for refused in &subscribed.refused {
@@ -55,7 +56,7 @@ impl Party {
             if let Some(limit) = refused.limit {
                 self.broker.reached.count(limit);
             }
-            let why = subscribed.unclear.as_deref().unwrap_or_default();
+            let why = subscribed.why().unwrap_or_default();
             let detail = format!("{}: {} {why}", refused.filter, refused.reason);
             self.broker.report(EventKind::SubscriptionRefused, &client.name, detail);
         }

@@ -190,6 +190,13 @@ class LimitsSection(Section):
         description="Bytes of the newest values of all text and bytes parameters; a sample that "
         "would make more is refused, with its frame.",
     )
+    selection_bytes: int = Field(
+        256 * MIB,
+        ge=0,
+        le=64 * 1024 * MIB,
+        description="Bytes that selections with change or deadband remember of what they sent, all "
+        "together; a further one is refused.",
+    )
     streams: int = Field(
         1_000,
         ge=0,

@@ -205,6 +205,12 @@ impl<'a> Cell<'a> {
     }
 }
 
+/// What so many places take, without their texts.
+pub(super) fn bytes_of(places: usize) -> usize {
+    let place = size_of::<(u64, i64, u64)>() + size_of::<Option<Kind>>() + size_of::<u8>();
+    place * places + size_of::<u64>() * places.div_ceil(BLOCK)
+}
+
 pub(super) fn is_text(kind: Kind) -> bool {
     matches!(kind, Kind::Text | Kind::Bytes)
 }

@@ -39,7 +39,7 @@ pub use declare::Declared;
 pub use definition::{AlarmLimits, Definition, ParameterKind};
 pub use desk::{Asking, Desk, Outcome};
 pub use entries::{Entries, Entry, INDICES_MAX};
-pub use groups::{Choice, First, Groups, Scene, frame_topic};
+pub use groups::{Choice, First, Groups, Room, Scene, frame_topic};
 pub use labels::Labels;
 pub use lists::{ListId, Lists, ListsFull};
 pub use names::Names;

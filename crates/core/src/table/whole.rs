@@ -9,7 +9,8 @@ use super::answer::told;
 use super::refused::{check, check_room, check_time};
 use super::{
     Aim, Arrival, Asking, Change, Choice, Current, Desk, Event, First, Groups, ListId, Lists,
-    Names, Needs, Outcome, Refusal, Registry, Request, SampleRefused, Scene, Silence, plain_sample,
+    Names, Needs, Outcome, Refusal, Registry, Request, Room, SampleRefused, Scene, Silence,
+    plain_sample,
 };
 use crate::{Millis, Plan, TableRules};
 
@@ -50,16 +51,19 @@ pub type Seen<'a> = dyn FnMut(&Arc<str>, &Sample<'_>, &dyn Names) + 'a;
 
 impl Table {
     /// A table with these parameters and values; nobody publishes yet.
-    pub fn new(registry: Registry, mut current: Current, rules: &TableRules) -> Self {
+    pub fn new(registry: Registry, mut current: Current, plan: &Plan) -> Self {
         let all: RangeSet = registry.entries().iter_from(0).map(|(index, _)| index).collect();
         current.define(&all, &registry);
-        let groups = Groups::new(registry.id(), rules.beat_ms, GATHERED_BYTES_MAX);
+        let remembered_bytes = plan.limits.selection_bytes;
+        let room = Room { gathered_bytes: GATHERED_BYTES_MAX, remembered_bytes };
+        let groups = Groups::new(registry.id(), plan.table.beat_ms, room);
         Self { registry, current, groups, lists: Lists::default(), scratch: Vec::new() }
     }
 
-    /// Other rules hold from now on, also for selections that are there.
-    pub fn follow(&mut self, rules: &TableRules) {
-        self.groups.set_beat_ms(rules.beat_ms);
+    /// Another plan holds from now on, also for selections that are there.
+    pub fn follow(&mut self, plan: &Plan) {
+        self.groups.set_beat_ms(plan.table.beat_ms);
+        self.groups.set_remembered_bytes_max(plan.limits.selection_bytes);
     }
 
     /// Answers a request of a session.
@@ -154,21 +158,36 @@ impl Table {
 
     /// A session chooses parameters; the values to send first.
     pub fn choose(&mut self, session: u64, chosen: &Chosen<'_>, at: Arrival) -> First {
-        let list = self.hold(session, chosen.filter);
+        let choice = self.choice(session, chosen);
         let Self { registry, current, groups, .. } = self;
+        groups.join(session, choice, &scene(registry, current, at))
+    }
+
+    fn choice(&mut self, session: u64, chosen: &Chosen<'_>) -> Choice {
+        let list = self.hold(session, chosen.filter);
         let set = match (Aim::parse(chosen.filter), list) {
-            (Some(Aim::Filter(filter)), _) => registry.matching(filter),
+            (Some(Aim::Filter(filter)), _) => self.registry.matching(filter),
             (_, Some(list)) => RangeSet::clone(&list),
             (_, None) => RangeSet::new(),
         };
-        let choice = Choice {
+        Choice {
             filter: chosen.filter.into(),
             chosen: set,
             identifier: chosen.identifier,
             needs: chosen.needs,
             packet_bytes_max: chosen.packet_bytes_max,
-        };
-        groups.join(session, choice, &scene(registry, current, at))
+        }
+    }
+
+    /// Whether there is room to remember what a session would be sent, and how much that takes; `taken`
+    /// is spoken for already.
+    pub fn room_for(&mut self, session: u64, chosen: &Chosen<'_>, taken: usize) -> Option<usize> {
+        if !chosen.needs.compares() {
+            return Some(0);
+        }
+        let choice = self.choice(session, chosen);
+        let growth = self.groups.growth(session, &choice, &self.current);
+        (growth == 0 || self.groups.has_room(taken + growth)).then_some(growth)
     }
 
     /// A session gives up what it chose by this filter, if it did.
@@ -234,6 +253,11 @@ impl Table {
     /// Samples that were too large for a packet of their subscriber, since this was last asked.
     pub fn take_lost(&mut self) -> u64 {
         self.groups.take_lost()
+    }
+
+    /// How often parameters found no room to be compared; see [`Groups::take_uncompared`].
+    pub fn take_uncompared(&mut self) -> u64 {
+        self.groups.take_uncompared()
     }
 
     /// Sessions for which something was dropped before it was sent; see [`Groups::take_overrun`].

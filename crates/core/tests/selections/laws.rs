@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 
 use proptest::prelude::*;
-use slipring_core::table::{Band, Deadband, Deliver, Groups, Needs};
+use slipring_core::table::{Band, Deadband, Deliver, Groups, Needs, Room};
 use slipring_wire::frame::{Kind, Quality, RangeSet, Sample, Status, ValueView};
 
 use crate::model::{Model, Watch};
 use crate::packets::Received;
-use crate::world::{FRAME, TABLE, World, samples, wall_ns};
+use crate::world::{FRAME, ROOM, TABLE, World, samples, wall_ns};
 
 const KINDS: [Kind; 16] = {
     let mut kinds = [Kind::F64; 16];
@@ -304,9 +304,24 @@ proptest! {
     #[test]
     fn the_laws_hold_when_there_is_little_room_to_gather(
         steps in proptest::collection::vec(lossy_step(), 1..80),
-        gathered_bytes_max in 0..2_000usize,
+        gathered_bytes in 0..2_000usize,
     ) {
-        let groups = Groups::new(TABLE, 20, gathered_bytes_max);
+        let groups = Groups::new(TABLE, 20, Room { gathered_bytes, ..ROOM });
+        let mut world = World { groups, ..World::new(&[]) };
+        world.declare(&KINDS);
+        let mut play = Play { world, model: Model::default(), hidden: HashSet::new() };
+        for step in &steps {
+            play.step(step);
+        }
+        play.finish();
+    }
+
+    #[test]
+    fn the_laws_hold_when_there_is_little_room_to_remember_what_was_sent(
+        steps in proptest::collection::vec(prop_oneof![1 => lossy_step(), 9 => step()], 1..80),
+        remembered_bytes in prop_oneof![Just(0), 0..2_000usize],
+    ) {
+        let groups = Groups::new(TABLE, 20, Room { remembered_bytes, ..ROOM });
         let mut world = World { groups, ..World::new(&[]) };
         world.declare(&KINDS);
         let mut play = Play { world, model: Model::default(), hidden: HashSet::new() };

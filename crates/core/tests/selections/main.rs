@@ -7,6 +7,7 @@ mod model;
 mod newest_values;
 mod pace;
 mod packets;
+mod remembered;
 mod room;
 mod shapes;
 mod silence;

@@ -2,17 +2,17 @@
 
 use std::collections::HashSet;
 
-use slipring_core::table::{Groups, Needs};
+use slipring_core::table::{Groups, Needs, Room};
 use slipring_wire::frame::{Kind, ValueView};
 
-use crate::world::{FRAME, TABLE, World, good};
+use crate::world::{FRAME, ROOM, TABLE, World, good};
 
 const LENGTH: usize = 40_000;
 const SLOW: Needs = Needs { beat_ms: Some(10_000), ..FRAME };
 
 /// Three groups that wait for a long beat, and have just been sent something.
-fn world(gathered_bytes_max: usize) -> World {
-    let groups = Groups::new(TABLE, 20, gathered_bytes_max);
+fn world(gathered_bytes: usize) -> World {
+    let groups = Groups::new(TABLE, 20, Room { gathered_bytes, ..ROOM });
     let mut world = World { groups, ..World::new(&[]) };
     world.declare(&[Kind::Text]);
     for who in 1..=3 {

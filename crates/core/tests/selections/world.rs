@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use slipring_core::table::{Arrival, Choice, Current, Deliver, Groups, Names, Needs, Scene};
+use slipring_core::table::{Arrival, Choice, Current, Deliver, Groups, Names, Needs, Room, Scene};
 use slipring_wire::frame::{
     Bounds, FrameBuf, FrameView, Header, Hops, Kind, Quality, RangeSet, Sample, ValueView,
 };
@@ -13,6 +13,9 @@ use crate::packets::{Heard, Received, read};
 
 pub const BOUNDS: Bounds = Bounds { samples_max: 1 << 20, raw_bytes_max: 1 << 26 };
 pub const TABLE: u32 = 77;
+
+/// Room for everything.
+pub const ROOM: Room = Room { gathered_bytes: usize::MAX, remembered_bytes: usize::MAX };
 
 /// Frames of every sample, gathered for the broker's own beat of 20 ms.
 pub const FRAME: Needs =
@@ -102,7 +105,7 @@ impl World {
         let mut world = Self {
             table: Table::default(),
             current: Current::default(),
-            groups: Groups::new(TABLE, 20, usize::MAX),
+            groups: Groups::new(TABLE, 20, ROOM),
             now_ms: 1000,
             heard: HashMap::new(),
             not_ready: Vec::new(),

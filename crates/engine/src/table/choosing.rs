@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use slipring_core::Options;
-use slipring_core::table::{Chosen, Registry, SELECTIONS};
+use slipring_core::table::{Chosen, Needs, Registry, SELECTIONS};
+use slipring_core::{Limit, Options};
 use slipring_wire::frame::RangeSet;
 use slipring_wire::shared;
 
@@ -12,6 +12,35 @@ use crate::client::Client;
 use crate::event::now_ns;
 use crate::post::Post;
 use crate::table::Inner;
+
+/// What a session asks of the table before it lets its client choose.
+pub(crate) struct Choosing<'a> {
+    broker: &'a Broker,
+    client: &'a Client,
+    /// What the filters before take.
+    taken: usize,
+}
+
+impl<'a> Choosing<'a> {
+    pub fn new(broker: &'a Broker, client: &'a Client) -> Self {
+        Self { broker, client, taken: 0 }
+    }
+}
+
+impl slipring_core::Choosing for Choosing<'_> {
+    fn is_list(&mut self, filter: &str) -> bool {
+        self.broker.hold_list(self.client, filter).is_some()
+    }
+
+    fn has_room(&mut self, filter: &str, identifier: u32, needs: Needs) -> bool {
+        let Some(packet_bytes_max) = self.client.outgoing().packet_bytes_max() else { return true };
+        let chosen = Chosen { filter, identifier, needs, packet_bytes_max };
+        let mut inner = self.broker.table.lock();
+        let growth = inner.table.room_for(self.client.key, &chosen, self.taken);
+        self.taken += growth.unwrap_or_default();
+        growth.is_some()
+    }
+}
 
 impl Broker {
     /// A client chooses parameters, or streams. The values they have now are sent first.
@@ -26,6 +55,7 @@ impl Broker {
         inner.clients.insert(client.key, Arc::clone(client));
         let chosen = Chosen { filter, identifier: options.identifier, needs, packet_bytes_max };
         let first = inner.table.choose(client.key, &chosen, self.arrival(now_ns()));
+        self.reached.add(Limit::SelectionBytes, inner.table.take_uncompared());
         // Under the lock: what is chosen later comes later.
         post.push_packets(self, client, &first.packets);
         drop(inner);

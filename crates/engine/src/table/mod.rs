@@ -1,7 +1,7 @@
 //! The current value table among the connections: one lock, and who is behind each selection.
 
 pub(crate) mod beat;
-mod choosing;
+pub(crate) mod choosing;
 pub(crate) mod refused;
 pub(crate) mod requests;
 pub(crate) mod samples;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 use slipring_core::table::{Arrival, Table};
-use slipring_core::{Millis, TableRules};
+use slipring_core::{Millis, Plan};
 use slipring_wire::frame::RangeSet;
 use tokio::sync::Notify;
 
@@ -122,9 +122,9 @@ impl SharedTable {
         }
     }
 
-    /// Other rules hold; what was gathered may be due sooner.
-    pub fn follow(&self, rules: &TableRules) {
-        self.lock().table.follow(rules);
+    /// Another plan holds; what was gathered may be due sooner.
+    pub fn follow(&self, plan: &Plan) {
+        self.lock().table.follow(plan);
         self.sooner.notify_one();
     }
 

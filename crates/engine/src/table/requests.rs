@@ -116,6 +116,7 @@ impl Broker {
         }
         self.table.use_it();
         let told = inner.table.changed(change, self.arrival(now_ns()));
+        self.reached.add(Limit::SelectionBytes, inner.table.take_uncompared());
         // Publishers look again which topics are parameters.
         self.generation.fetch_add(1, Ordering::Release);
         let [added, removed] = [&change.added.union(&change.revived), &change.removed];

@@ -3,8 +3,9 @@
 use slipring_wire::frame::{FrameBuf, RangeSet, RunView};
 
 use super::Scene;
+use super::audience::{Audience, Member};
 use super::gathered::Gathered;
-use super::group::{Audience, Member, Tools, changed};
+use super::group::{Tools, changed};
 use super::outlet::{Mark, Origin, Outlet, Packets, Stamp};
 use super::sent::Sent;
 use crate::table::rows::Rows;
@@ -35,7 +36,7 @@ pub(super) struct Every {
 }
 
 impl Every {
-    pub fn new(needs: &Needs, beat_ms: u16, chosen: &RangeSet) -> Self {
+    pub fn new(needs: &Needs, beat_ms: u16, sent: Option<Sent>) -> Self {
         Self {
             buf: FrameBuf::new(),
             packets: Packets::default(),
@@ -44,7 +45,7 @@ impl Every {
             last_ms: None,
             newest_ms: 0,
             origin: None,
-            sent: needs.compares().then(|| Sent::new(chosen, needs)),
+            sent,
             held_bytes: 0,
         }
     }
@@ -168,7 +169,9 @@ impl Every {
         tools: &mut Tools,
     ) {
         let worth = self.sent.as_mut().map(|sent| {
-            sent.settle(stamp.scene.current, parameters, 0, false, stamp.scene.names).taken
+            let Scene { current, names, .. } = stamp.scene;
+            let taken = sent.settle(current, parameters, 0, false, names).taken;
+            taken.union(&parameters.intersect(&sent.left))
         });
         let worth = worth.as_ref().unwrap_or(parameters);
         self.add(worth, outlet, stamp, &mut tools.rows);
@@ -211,12 +214,6 @@ impl Every {
     fn seal(&mut self, outlet: &Outlet, stamp: &Stamp<'_>) {
         let stamp = Stamp { origin: self.origin.take(), ..*stamp };
         self.packets.seal(&mut self.buf, outlet, &stamp);
-    }
-
-    pub fn rechoose(&mut self, chosen: &RangeSet) {
-        if let Some(sent) = &mut self.sent {
-            sent.rechoose(chosen);
-        }
     }
 
     /// Knows no text as sent that is newest no more. What differs is gathered.

@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use slipring_wire::frame::{FrameBuf, RangeSet, RunView};
 
+use super::audience::{Audience, Member};
 use super::every::Every;
 use super::gathered::Gathered;
 use super::newest::Newest;
 use super::outlet::{Mark, Outlet, Packets, Stamp};
-use super::{Choice, First, Send};
+use super::remembered::Remembered;
+use super::sent::Sent;
+use super::{Choice, First, Room, Send};
 use crate::table::columns::Columns;
 use crate::table::rows::Rows;
 use crate::table::spill::Spill;
@@ -30,42 +33,6 @@ impl Key {
     }
 }
 
-/// A subscriber in a group.
-#[derive(Debug, Default)]
-pub(super) struct Member {
-    pub subscriber: u64,
-    /// The number of its next frame. Frames are counted for each subscriber, from 0 at its join, so
-    /// that a gap always means that one was lost on its way.
-    pub sequence: u32,
-    /// Every sample: what was gathered before it joined.
-    pub from: Mark,
-    /// Newest: the change up to which it has everything.
-    pub since: u64,
-    /// Newest: it gets the values of these too, though they are older.
-    pub owed: RangeSet,
-    /// Newest: it was not ready when it was its turn.
-    pub lagging: bool,
-    /// Of these something was dropped on its way, perhaps: it gets their newest once more.
-    missing: RangeSet,
-}
-
-/// A group's subscribers, and how something is sent to them.
-pub(super) struct Audience<'a, 's> {
-    pub members: &'a mut [Member],
-    send: &'a mut Send<'s>,
-}
-
-impl Audience<'_, '_> {
-    /// Sends the packets that came after the mark to one of them.
-    pub fn give(&mut self, at: usize, packets: &mut Packets, from: Mark) {
-        let member = &mut self.members[at];
-        let (packets, messages) = packets.since(from, &mut member.sequence);
-        if messages > 0 {
-            (self.send)(member.subscriber, packets, messages);
-        }
-    }
-}
-
 /// Scratch memory that groups use in turn, and what they count together.
 #[derive(Debug)]
 pub(super) struct Tools {
@@ -74,12 +41,15 @@ pub(super) struct Tools {
     pub rows: Rows,
     pub lost: u64,
     pub gathered: Gathered,
+    pub remembered: Remembered,
 }
 
 impl Tools {
-    pub fn new(gathered: Gathered) -> Self {
+    pub fn new(room: Room) -> Self {
         let (buf, packets, rows) = (FrameBuf::new(), Packets::default(), Rows::default());
-        Self { buf, packets, rows, lost: 0, gathered }
+        let gathered = Gathered::new(room.gathered_bytes);
+        let remembered = Remembered::new(room.remembered_bytes);
+        Self { buf, packets, rows, lost: 0, gathered, remembered }
     }
 
     /// Writes places of columns and makes packets of them; `each` adds the spans that are meant,
@@ -125,12 +95,19 @@ pub(super) struct Group {
 }
 
 impl Group {
-    pub fn new(key: Key, chosen: RangeSet, beat_ms: u16) -> Self {
+    pub fn new(
+        key: Key,
+        chosen: RangeSet,
+        beat_ms: u16,
+        current: &Current,
+        room: &mut Remembered,
+    ) -> Self {
         let Key { ref filter, needs, identifier, packet_bytes_max } = key;
         let outlet = Outlet::new(filter, needs.deliver, identifier, packet_bytes_max);
+        let sent = needs.compares().then(|| Sent::new(&chosen, &needs, current, room));
         let flow = match needs.rate_mhz {
-            Some(rate_mhz) => Flow::Newest(Box::new(Newest::new(rate_mhz, &needs, &chosen))),
-            None => Flow::Every(Box::new(Every::new(&needs, beat_ms, &chosen))),
+            Some(rate_mhz) => Flow::Newest(Box::new(Newest::new(rate_mhz, sent))),
+            None => Flow::Every(Box::new(Every::new(&needs, beat_ms, sent))),
         };
         Self { key, chosen, outlet, members: Vec::new(), flow }
     }
@@ -143,7 +120,9 @@ impl Group {
                 let alone = self.members.is_empty();
                 member.from = every.before_join(alone, chosen, outlet, stamp, tools);
             }
-            Flow::Newest(newest) => member.since = newest.before_join(chosen, &stamp.scene),
+            Flow::Newest(newest) => {
+                member.since = newest.before_join(chosen, &mut self.members, &stamp.scene);
+            }
         }
         let columns = &stamp.scene.current.columns;
         tools.write(columns, outlet, stamp, |add| changed(columns, chosen, 0, add));
@@ -183,10 +162,28 @@ impl Group {
     /// Takes a subscriber out; returns how many are left.
     pub fn part(&mut self, subscriber: u64, tools: &mut Tools) -> usize {
         self.members.retain(|member| member.subscriber != subscriber);
-        if let (Flow::Every(every), true) = (&mut self.flow, self.members.is_empty()) {
-            every.free(&mut tools.gathered);
+        if self.members.is_empty() {
+            tools.remembered.recount(self.sent_bytes(), 0);
+            if let Flow::Every(every) = &mut self.flow {
+                every.free(&mut tools.gathered);
+            }
         }
         self.members.len()
+    }
+
+    /// What it takes to know what was sent last.
+    fn sent_bytes(&self) -> usize {
+        let sent = match &self.flow {
+            Flow::Every(every) => &every.sent,
+            Flow::Newest(newest) => &newest.sent,
+        };
+        sent.as_ref().map_or(0, |sent| sent.bytes)
+    }
+
+    /// What would be given back if a subscriber left.
+    pub fn bytes_of_last(&self, subscriber: u64) -> usize {
+        let is_last = self.members.iter().all(|member| member.subscriber == subscriber);
+        if is_last { self.sent_bytes() } else { 0 }
     }
 
     pub fn offer(&mut self, run: &RunView<'_>, stamp: &Stamp<'_>, tools: &mut Tools) {
@@ -219,13 +216,16 @@ impl Group {
     /// Other parameters are chosen now.
     pub fn rechoose(&mut self, chosen: RangeSet, stamp: &Stamp<'_>, tools: &mut Tools) {
         let new = stamp.scene.current.known(&chosen.difference(&self.chosen));
+        let room = &mut tools.remembered;
         match &mut self.flow {
             Flow::Every(every) => {
-                every.rechoose(&chosen);
+                if let Some(sent) = &mut every.sent {
+                    sent.rechoose(&chosen, stamp.scene.current, room);
+                }
                 every.gather_newest(&new, &self.outlet, stamp, tools);
             }
             Flow::Newest(newest) => {
-                newest.rechoose(&chosen, &new, &mut self.members, &stamp.scene);
+                newest.rechoose(&chosen, &new, &mut self.members, &stamp.scene, room);
             }
         }
         self.chosen = chosen;
@@ -275,17 +275,18 @@ impl Group {
             }
             Flow::Newest(newest) => newest.sent.as_mut(),
         };
+        let mut uncompared = some;
         if let Some(known) = compared {
-            let places = known.places(&some);
+            let places = known.places(&uncompared);
             tools.write(known.columns(), &self.outlet, stamp, |add| {
                 for (span, index) in places {
                     add(span, index);
                 }
             });
-        } else {
-            let columns = &stamp.scene.current.columns;
-            tools.write(columns, &self.outlet, stamp, |add| changed(columns, &some, 0, add));
+            uncompared = uncompared.intersect(&known.left);
         }
+        let columns = &stamp.scene.current.columns;
+        tools.write(columns, &self.outlet, stamp, |add| changed(columns, &uncompared, 0, add));
         audience.give(at, &mut tools.packets, Mark::default());
         tools.lost += tools.packets.clear();
         is_all

@@ -4,11 +4,13 @@
 //! Every change of the newest values is offered here right after it was made. Never reads a clock
 //! and never waits; packets come out encoded.
 
+mod audience;
 mod every;
 mod gathered;
 mod group;
 mod newest;
 mod outlet;
+mod remembered;
 mod sent;
 
 use std::collections::HashMap;
@@ -18,9 +20,9 @@ use slipring_wire::frame::{Hops, RangeSet, RunView};
 
 pub use outlet::frame_topic;
 
-use self::gathered::Gathered;
 use self::group::{Group, Key, Tools};
 use self::outlet::{Origin, Stamp};
+use self::remembered::bytes_of;
 use super::{Aim, Current, Millis, Names, Needs};
 
 /// What a subscriber chose and how it wants it.
@@ -60,6 +62,15 @@ pub struct First {
     pub messages: u32,
 }
 
+/// What all groups may hold together.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// Of what they gather; from half of it on nothing waits.
+    pub gathered_bytes: usize,
+    /// Of what they remember to tell what changed, without texts.
+    pub remembered_bytes: usize,
+}
+
 /// Takes packets for a subscriber: one after the other in the bytes, so many messages.
 pub type Send<'a> = dyn FnMut(u64, &[u8], u32) + 'a;
 
@@ -77,9 +88,8 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// None yet; `beat_ms` is how long samples are gathered where a subscriber does not say, and
-    /// `gathered_bytes_max` how much all groups gather together.
-    pub fn new(table: u32, beat_ms: u16, gathered_bytes_max: usize) -> Self {
+    /// None yet; `beat_ms` is how long samples are gathered where a subscriber does not say.
+    pub fn new(table: u32, beat_ms: u16, room: Room) -> Self {
         Self {
             table,
             beat_ms,
@@ -87,7 +97,7 @@ impl Groups {
             by_key: HashMap::new(),
             by_subscriber: HashMap::new(),
             next: 0,
-            tools: Tools::new(Gathered::new(gathered_bytes_max)),
+            tools: Tools::new(room),
         }
     }
 
@@ -96,6 +106,35 @@ impl Groups {
     pub fn set_beat_ms(&mut self, beat_ms: u16) {
         self.beat_ms = beat_ms;
         self.all.values_mut().for_each(|group| group.set_beat_ms(beat_ms));
+    }
+
+    /// Groups remember so much from now on; those that remember more already go on.
+    pub fn set_remembered_bytes_max(&mut self, bytes_max: usize) {
+        self.tools.remembered.bytes_max = bytes_max;
+    }
+
+    /// What a choice would make groups remember more, instead of what the subscriber chose by the same
+    /// filter before.
+    pub fn growth(&self, subscriber: u64, choice: &Choice, current: &Current) -> usize {
+        if !choice.needs.compares() || self.by_key.contains_key(&Key::of(choice)) {
+            return 0;
+        }
+        let ids = self.by_subscriber.get(&subscriber).into_iter().flatten();
+        let mut groups = ids.map(|id| &self.all[id]);
+        let before = groups.find(|group| group.key.filter == choice.filter);
+        let before = before.map_or(0, |group| group.bytes_of_last(subscriber));
+        bytes_of(&choice.chosen, current).saturating_sub(before)
+    }
+
+    /// Whether groups may remember so much more.
+    pub fn has_room(&self, growth: usize) -> bool {
+        self.tools.remembered.has_room(growth)
+    }
+
+    /// How often parameters found no room to be remembered, since this was last asked: each of their
+    /// samples counts as a change.
+    pub fn take_uncompared(&mut self) -> u64 {
+        std::mem::take(&mut self.tools.remembered.uncompared)
     }
 
     /// How many groups there are.
@@ -120,11 +159,13 @@ impl Groups {
     }
 
     /// Adds a subscriber, instead of what it chose by the same filter before. What comes back is to
-    /// reach it before anything else of this selection.
+    /// reach it before anything else of this selection. Where there is no room to remember what was
+    /// sent, every sample counts as a change.
     pub fn join(&mut self, subscriber: u64, choice: Choice, scene: &Scene<'_>) -> First {
         self.leave(subscriber, &choice.filter);
         let key = Key::of(&choice);
-        let id = self.by_key.get(&key).copied().unwrap_or_else(|| self.found(key, choice.chosen));
+        let known = self.by_key.get(&key).copied();
+        let id = known.unwrap_or_else(|| self.found(key, choice.chosen, scene.current));
         self.by_subscriber.entry(subscriber).or_default().push(id);
         let stamp = self.stamp(scene);
         let group = self.all.get_mut(&id).expect("found or known");
@@ -135,9 +176,11 @@ impl Groups {
         Stamp { table: self.table, origin: None, scene: *scene }
     }
 
-    fn found(&mut self, key: Key, chosen: RangeSet) -> u64 {
+    fn found(&mut self, key: Key, chosen: RangeSet, current: &Current) -> u64 {
         self.next += 1;
-        self.all.insert(self.next, Group::new(key.clone(), chosen, self.beat_ms));
+        let room = &mut self.tools.remembered;
+        let group = Group::new(key.clone(), chosen, self.beat_ms, current, room);
+        self.all.insert(self.next, group);
         self.by_key.insert(key, self.next);
         self.next
     }

@@ -4,10 +4,12 @@
 use slipring_wire::frame::RangeSet;
 
 use super::Scene;
-use super::group::{Audience, Member, Tools, changed};
+use super::audience::{Audience, Member};
+use super::group::{Tools, changed};
 use super::outlet::{Mark, Origin, Outlet, Stamp};
+use super::remembered::Remembered;
 use super::sent::Sent;
-use crate::table::{Current, Millis, Needs};
+use crate::table::{Current, Millis};
 
 /// How soon a subscriber that was not ready is asked again, and how soon a quiet group looks again;
 /// sooner where its rate is higher.
@@ -21,6 +23,8 @@ pub(super) struct Newest {
     again_us: Option<u64>,
     /// The newest change of the table that was looked at.
     looked: u64,
+    /// The same, of parameters that are not remembered.
+    owed: u64,
     /// Something else than a sample is to be sent.
     stirred: bool,
     /// Of what came since the last frame, and before.
@@ -37,16 +41,17 @@ pub(super) struct Turn {
 }
 
 impl Newest {
-    pub fn new(rate_mhz: u32, needs: &Needs, chosen: &RangeSet) -> Self {
+    pub fn new(rate_mhz: u32, sent: Option<Sent>) -> Self {
         Self {
             period_us: 1_000_000_000 / u64::from(rate_mhz),
             due_us: 0,
             again_us: None,
             looked: 0,
+            owed: 0,
             stirred: false,
             origin: None,
             origin_before: None,
-            sent: needs.compares().then(|| Sent::new(chosen, needs)),
+            sent,
         }
     }
 
@@ -57,15 +62,37 @@ impl Newest {
 
     /// For the new one the newest values are what was sent last, so the others get them too.
     /// Returns the change up to which it has everything.
-    pub fn before_join(&mut self, chosen: &RangeSet, scene: &Scene<'_>) -> u64 {
+    pub fn before_join(
+        &mut self,
+        chosen: &RangeSet,
+        members: &mut [Member],
+        scene: &Scene<'_>,
+    ) -> u64 {
         if self.due_us == 0 {
             self.due_us = scene.now_ms * 1000 + self.period_us;
         }
+        self.owe(members, scene.current);
         let Some(sent) = &mut self.sent else { return scene.current.change() };
         let settled = sent.settle(scene.current, chosen, 0, true, scene.names);
         self.stirred |= !settled.taken.is_empty();
         self.looked = scene.current.change();
         sent.number()
+    }
+
+    /// What is not remembered and has changed since is owed to all.
+    fn owe(&mut self, members: &mut [Member], current: &Current) {
+        let since = std::mem::replace(&mut self.owed, current.change());
+        let Some(sent) = self.sent.as_ref().filter(|sent| !sent.left.is_empty()) else { return };
+        let mut new = RangeSet::new();
+        changed(&current.columns, &sent.left, since, &mut |span, index| {
+            new.insert(index..index + span.len() as u32);
+        });
+        if !new.is_empty() {
+            self.stirred = true;
+            for member in members {
+                member.owed = member.owed.union(&new);
+            }
+        }
     }
 
     /// Other parameters are chosen now; `new` are those of them that have a value.
@@ -75,15 +102,20 @@ impl Newest {
         new: &RangeSet,
         members: &mut [Member],
         scene: &Scene<'_>,
+        room: &mut Remembered,
     ) {
+        self.owe(members, scene.current);
         self.stirred |= !new.is_empty();
-        if let Some(sent) = &mut self.sent {
-            sent.rechoose(chosen);
-            sent.settle(scene.current, new, 0, true, scene.names);
-            return;
-        }
+        let owed = match &mut self.sent {
+            Some(sent) => {
+                sent.rechoose(chosen, scene.current, room);
+                sent.settle(scene.current, new, 0, true, scene.names);
+                &sent.left
+            }
+            None => chosen,
+        };
         for member in members {
-            member.owed = member.owed.intersect(chosen).union(new);
+            member.owed = member.owed.union(new).intersect(owed);
         }
     }
 
@@ -116,6 +148,7 @@ impl Newest {
         if !regular && !again {
             return Turn::default();
         }
+        self.owe(members, scene.current);
         if regular {
             self.look(chosen, scene);
         }
@@ -199,11 +232,11 @@ impl Newest {
         stamp: &Stamp<'_>,
         tools: &mut Tools,
     ) {
-        if let Some(sent) = &self.sent {
-            let columns = sent.columns();
-            return tools.write(columns, outlet, stamp, |add| sent.changed(since, add));
-        }
         let columns = &stamp.scene.current.columns;
+        if let Some(sent) = &self.sent {
+            tools.write(sent.columns(), outlet, stamp, |add| sent.changed(since, add));
+            return tools.write(columns, outlet, stamp, |add| changed(columns, owed, 0, add));
+        }
         tools.write(columns, outlet, stamp, |add| {
             changed(columns, chosen, since, add);
             for range in owed {

@@ -1,18 +1,25 @@
 //! What a group sent last of each parameter, for those who want only what changed or moved (P5).
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use slipring_wire::frame::{Kind, RangeSet, Sample};
 
 use super::super::columns::{Cell, Columns, is_text, value_of};
 use super::super::{Current, Deadband, Names, Needs};
+use super::remembered::{Remembered, bytes_of};
 
-/// The samples sent last, by their place among those that are chosen.
+/// The samples sent last, by their place among those that are remembered: all that are chosen, unless
+/// there was no room for them.
 #[derive(Debug, Default)]
 pub(super) struct Sent {
     columns: Columns,
-    /// The chosen ranges, ascending, and the place of each one's first parameter.
+    /// The ranges that are remembered, ascending, and the place of each one's first parameter.
     ranges: Vec<(Range<u32>, usize)>,
+    /// Chosen, and not remembered for want of room: each sample of these counts as a change.
+    pub left: RangeSet,
+    /// What is counted of this group.
+    pub bytes: usize,
     /// The range that was looked into last.
     last: usize,
     deadband: Option<Deadband>,
@@ -20,9 +27,9 @@ pub(super) struct Sent {
 }
 
 impl Sent {
-    pub fn new(chosen: &RangeSet, needs: &Needs) -> Self {
+    pub fn new(chosen: &RangeSet, needs: &Needs, current: &Current, room: &mut Remembered) -> Self {
         let mut sent = Self { deadband: needs.deadband, ..Self::default() };
-        sent.rechoose(chosen);
+        sent.rechoose(chosen, current, room);
         sent
     }
 
@@ -45,10 +52,19 @@ impl Sent {
         }
     }
 
+    /// Those of some chosen parameters that are remembered.
+    fn known<'a>(&self, within: &'a RangeSet) -> Cow<'a, RangeSet> {
+        if self.left.is_empty() {
+            Cow::Borrowed(within)
+        } else {
+            Cow::Owned(within.difference(&self.left))
+        }
+    }
+
     /// Where the samples of some chosen parameters are, with the index of the first of each span.
     pub fn places(&mut self, within: &RangeSet) -> Vec<(Range<usize>, u32)> {
         let mut places = Vec::with_capacity(within.ranges());
-        for range in within {
+        for range in self.known(within).iter() {
             let Some(first) = self.place(range.start) else { continue };
             self.columns.changed(first..first + range.len(), 0, |span| {
                 let index = range.start + (span.start - first) as u32;
@@ -58,7 +74,7 @@ impl Sent {
         places
     }
 
-    /// The place of a range's first parameter; the whole range is chosen.
+    /// The place of a range's first parameter; the whole range is remembered.
     pub fn place(&mut self, index: u32) -> Option<usize> {
         if !self.ranges.get(self.last).is_some_and(|(range, _)| range.contains(&index)) {
             self.last = self.ranges.partition_point(|(range, _)| range.end <= index);
@@ -67,8 +83,23 @@ impl Sent {
         range.contains(&index).then(|| place + (index - range.start) as usize)
     }
 
-    /// Other parameters are chosen now; what was sent of those that stay is still known.
-    pub fn rechoose(&mut self, chosen: &RangeSet) {
+    /// Other parameters are chosen now; what was sent of those that stay is still known. Those that are
+    /// new find room together, or are left.
+    pub fn rechoose(&mut self, chosen: &RangeSet, current: &Current, room: &mut Remembered) {
+        let mut wanted = chosen.difference(&self.left);
+        let mut bytes = bytes_of(&wanted, current);
+        if !room.has_room(bytes.saturating_sub(self.bytes)) {
+            let known: RangeSet = self.ranges.iter().map(|(range, _)| range.clone()).collect();
+            wanted = wanted.intersect(&known);
+            bytes = bytes_of(&wanted, current);
+            room.uncompared += 1;
+        }
+        room.recount(std::mem::replace(&mut self.bytes, bytes), bytes);
+        self.left = chosen.difference(&wanted);
+        self.remember(&wanted);
+    }
+
+    fn remember(&mut self, chosen: &RangeSet) {
         let mut columns = Columns::default();
         columns.grow(chosen.len());
         let mut place = 0;
@@ -90,7 +121,9 @@ impl Sent {
     /// Takes a sample of a chosen parameter, if it is worth sending; then it is what was sent last.
     /// The table has taken it over already.
     pub fn take(&mut self, sample: &Sample<'_>, current: &Current, names: &dyn Names) -> bool {
-        let Some(place) = self.place(sample.index) else { return false };
+        let Some(place) = self.place(sample.index) else {
+            return self.left.contains(sample.index);
+        };
         let new = Cell::of(sample);
         let worth = self.is_worth(place, &new, sample.index, names);
         if worth {
@@ -105,7 +138,7 @@ impl Sent {
     }
 
     /// Takes what changed in the table since, where it is worth sending; or all that is not as it was
-    /// sent. Parameters `within` are chosen.
+    /// sent. Parameters `within` are chosen; what is not remembered is passed over.
     pub fn settle(
         &mut self,
         current: &Current,
@@ -115,7 +148,7 @@ impl Sent {
         names: &dyn Names,
     ) -> Settled {
         let mut settled = Settled::default();
-        for range in within {
+        for range in self.known(within).iter() {
             let Some(first) = self.place(range.start) else { continue };
             let span = range.start as usize..range.end as usize;
             current.columns.changed(span.clone(), since, |changed| {

@@ -1,0 +1,42 @@
+//! The subscribers of a group, and how far each one is.
+
+use slipring_wire::frame::RangeSet;
+
+use super::Send;
+use super::outlet::{Mark, Packets};
+
+/// A subscriber in a group.
+#[derive(Debug, Default)]
+pub(super) struct Member {
+    pub subscriber: u64,
+    /// The number of its next frame. Frames are counted for each subscriber, from 0 at its join, so
+    /// that a gap always means that one was lost on its way.
+    pub sequence: u32,
+    /// Every sample: what was gathered before it joined.
+    pub from: Mark,
+    /// Newest: the change up to which it has everything.
+    pub since: u64,
+    /// Newest: it gets the values of these too, though they are older.
+    pub owed: RangeSet,
+    /// Newest: it was not ready when it was its turn.
+    pub lagging: bool,
+    /// Of these something was dropped on its way, perhaps: it gets their newest once more.
+    pub missing: RangeSet,
+}
+
+/// A group's subscribers, and how something is sent to them.
+pub(super) struct Audience<'a, 's> {
+    pub members: &'a mut [Member],
+    pub send: &'a mut Send<'s>,
+}
+
+impl Audience<'_, '_> {
+    /// Sends the packets that came after the mark to one of them.
+    pub fn give(&mut self, at: usize, packets: &mut Packets, from: Mark) {
+        let member = &mut self.members[at];
+        let (packets, messages) = packets.since(from, &mut member.sequence);
+        if messages > 0 {
+            (self.send)(member.subscriber, packets, messages);
+        }
+    }
+}
