@@ -9,6 +9,7 @@ mod exchange;
 mod frame;
 mod journal;
 mod ledger;
+mod odd;
 mod properties;
 mod session;
 mod spoken;

@@ -13,6 +13,7 @@ use slipring_wire::{
     frame, matches, shared,
 };
 
+use crate::odd::Odd;
 use crate::spoken::Spoken;
 
 /// One user, so that an enhanced authentication has somebody to look for.
@@ -229,9 +230,8 @@ impl Run {
     }
 
     fn subscribe(&mut self, packet: &Subscribe<'_>) -> Result<(), Stop> {
-        let version = self.conversation.version();
-        let odd = &mut |list: &str| list.len() & 1 == 1; // some are there, others not
-        let done = self.session.subscribe(packet, &self.limits, version, odd, &mut self.reply)?;
+        let (version, reply) = (self.conversation.version(), &mut self.reply);
+        let done = self.session.subscribe(packet, &self.limits, version, &mut Odd, reply)?;
         assert_eq!(done.changes.len() + done.refused.len(), packet.subscriptions.len());
         self.enter();
         for change in done.changes.iter().filter(|change| change.replay) {

@@ -12,6 +12,7 @@ mod limits;
 mod message;
 mod outgoing;
 mod plan;
+mod publishers;
 mod retained;
 mod session;
 mod stop;

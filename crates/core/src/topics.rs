@@ -56,7 +56,18 @@ impl<T> Topics<T> {
 
     /// Visits what a filter matches, in no order.
     pub fn matching<'a>(&'a self, filter: &str, visit: &mut dyn FnMut(&'a T)) {
-        self.root.matching(Some(filter), true, visit);
+        self.root.matching(Some(filter), true, &mut { usize::MAX }, visit);
+    }
+
+    /// The same, as far as these steps go: one for each level of a topic that is looked at. Whether that
+    /// was all.
+    pub fn matching_within<'a>(
+        &'a self,
+        filter: &str,
+        steps: &mut usize,
+        visit: &mut dyn FnMut(&'a T),
+    ) -> bool {
+        self.root.matching(Some(filter), true, steps, visit)
     }
 
     /// Whether a filter matches anything.
@@ -71,24 +82,33 @@ impl<T> Topics<T> {
 }
 
 impl<T> Node<T> {
-    /// `rest` is what of the filter lies below this node; `None` is nothing.
-    fn matching<'a>(&'a self, rest: Option<&str>, root: bool, visit: &mut dyn FnMut(&'a T)) {
+    /// `rest` is what of the filter lies below this node; `None` is nothing. False where the steps did
+    /// not do.
+    fn matching<'a>(
+        &'a self,
+        rest: Option<&str>,
+        root: bool,
+        steps: &mut usize,
+        visit: &mut dyn FnMut(&'a T),
+    ) -> bool {
+        let Some(left) = steps.checked_sub(1) else { return false };
+        *steps = left;
         let Some(rest) = rest else {
-            return self.here.iter().for_each(visit);
+            self.here.iter().for_each(visit);
+            return true;
         };
         let (level, below) = rest.split_once('/').map_or((rest, None), |(a, b)| (a, Some(b)));
         // MQTT-4.7.2-1: a leading wildcard does not match topics of the broker's own.
-        let children = self.levels.iter().filter(|(name, _)| !(root && name.starts_with('$')));
+        let mut children = self.levels.iter().filter(|(name, _)| !(root && name.starts_with('$')));
         match level {
             "#" => {
                 self.here.iter().for_each(&mut *visit);
-                children.for_each(|(_, node)| node.matching(Some("#"), false, visit));
+                children.all(|(_, node)| node.matching(Some("#"), false, steps, visit))
             }
-            "+" => children.for_each(|(_, node)| node.matching(below, false, visit)),
+            "+" => children.all(|(_, node)| node.matching(below, false, steps, visit)),
             _ => {
-                if let Some(node) = self.levels.get(level) {
-                    node.matching(below, false, visit);
-                }
+                let node = self.levels.get(level);
+                node.is_none_or(|node| node.matching(below, false, steps, visit))
             }
         }
     }

@@ -25,6 +25,8 @@ pub struct Catalog {
     entries: BTreeMap<u32, Entry>,
     names: HashMap<Arc<str>, u32>,
     end: u32,
+    /// Of all buffers.
+    bytes: usize,
 }
 
 impl Catalog {
@@ -60,7 +62,7 @@ impl Catalog {
 
     /// Bytes that all buffers together may take.
     pub fn buffer_bytes(&self) -> usize {
-        self.entries.values().map(|entry| entry.definition.buffer_bytes).sum()
+        self.bytes
     }
 
     /// A stream is there: new, or described anew. An earlier one of its name or index is gone.
@@ -86,7 +88,9 @@ impl Catalog {
             None => name.into(),
         };
         self.names.insert(Arc::clone(&name), index);
-        self.entries.insert(index, Entry { name, definition: Arc::new(definition) });
+        self.bytes += definition.buffer_bytes;
+        let before = self.entries.insert(index, Entry { name, definition: Arc::new(definition) });
+        self.bytes -= before.map_or(0, |before| before.definition.buffer_bytes);
         self.end = self.end.max(index + 1);
         Ok(())
     }
@@ -98,6 +102,7 @@ impl Catalog {
         }
         let gone = self.entries.remove(&index)?;
         self.names.remove(&gone.name);
+        self.bytes -= gone.definition.buffer_bytes;
         Some(gone)
     }
 }

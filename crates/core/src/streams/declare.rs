@@ -8,7 +8,7 @@ use slipring_wire::check_topic;
 use super::catalog::INDICES_MAX;
 use super::definition::Definition;
 use super::request::Asked;
-use super::whole::Streams;
+use super::whole::{Streams, one};
 use crate::levels;
 use crate::table::{Code, Problem};
 
@@ -98,7 +98,8 @@ impl Streams {
             kind.push(index);
             self.take_in(index);
         }
-        if self.publishers.enter(session, index) && known.is_some() {
+        let entered = self.publishers.enter(session, "", &one(index));
+        if !entered.first.is_empty() && known.is_some() {
             change.live.push(index);
         }
         index
@@ -123,7 +124,7 @@ impl Streams {
             problems.extend(self.lack_of_room(asked, bounds));
         }
         if let (true, Some(first), false) =
-            (problems.is_empty(), asked.first(), self.publishers.has_room(asked.len()))
+            (problems.is_empty(), asked.first(), self.publishers.has_room_for(asked.len()))
         {
             let text = "all clients together have declared as many streams as they may";
             problems.push(Problem::new(first.at, &first.name, Code::Full, text));

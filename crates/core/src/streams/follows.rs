@@ -32,24 +32,30 @@ pub(super) struct Follow {
     pub packet_bytes_max: usize,
     /// By stream.
     places: BTreeMap<u32, Place>,
-    /// The streams that have something for it, by the arrival of their next chunk.
-    due: BTreeMap<u64, u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Place {
     /// The number of the chunk that is next.
     next: u64,
-    /// Under which arrival it is among what is due.
+    /// Under which arrival it is among what is due for the session.
     due: Option<u64>,
+}
+
+/// What a session reads.
+#[derive(Debug, Default)]
+struct Reader {
+    /// The numbers of its subscriptions, by filter.
+    filters: BTreeMap<Box<str>, u64>,
+    /// What there is for it: the arrival of a chunk, the number of the subscription, the stream.
+    due: BTreeSet<(u64, u64, u32)>,
 }
 
 /// All subscriptions that choose streams.
 #[derive(Debug, Default)]
 pub(super) struct Follows {
     readers: BTreeMap<u64, Follow>,
-    /// The numbers of a session's subscriptions, by filter.
-    sessions: HashMap<u64, BTreeMap<Box<str>, u64>>,
+    sessions: HashMap<u64, Reader>,
     /// The numbers of those that read a stream.
     streams: HashMap<u32, BTreeSet<u64>>,
     given: u64,
@@ -80,14 +86,14 @@ impl Follows {
         self.leave(session, following.filter);
         self.given += 1;
         let filter: Box<str> = following.filter.into();
-        self.sessions.entry(session).or_default().insert(filter.clone(), self.given);
+        let reader = self.sessions.entry(session).or_default();
+        reader.filters.insert(filter.clone(), self.given);
         let follow = Follow {
             session,
             filter,
             identifier: following.identifier,
             packet_bytes_max: following.packet_bytes_max,
             places: BTreeMap::new(),
-            due: BTreeMap::new(),
         };
         self.readers.insert(self.given, follow);
         self.given
@@ -101,7 +107,9 @@ impl Follows {
         }
         let Some(one) = self.readers.get_mut(&follow) else { return };
         one.places.insert(stream, Place { next, due: arrival });
-        one.due.extend(arrival.map(|arrival| (arrival, stream)));
+        if let Some(reader) = self.sessions.get_mut(&one.session) {
+            reader.due.extend(arrival.map(|arrival| (arrival, follow, stream)));
+        }
         self.streams.entry(stream).or_default().insert(follow);
         self.places += 1;
     }
@@ -124,7 +132,8 @@ impl Follows {
             let Some(place) = follow.places.get_mut(&stream) else { continue };
             if place.due.is_none() {
                 place.due = Some(arrival);
-                follow.due.insert(arrival, stream);
+                let reader = self.sessions.get_mut(&follow.session);
+                reader.map(|reader| reader.due.insert((arrival, *number, stream)));
             }
             if sessions.last() != Some(&follow.session) {
                 sessions.push(follow.session);
@@ -137,49 +146,46 @@ impl Follows {
 
     /// What arrived first of all that is due for a session.
     pub fn first(&self, session: u64) -> Option<Due> {
-        let numbers = self.sessions.get(&session)?.values();
-        let first = numbers.filter_map(|number| {
-            let follow = self.readers.get(number)?;
-            follow.due.first_key_value().map(|(arrival, stream)| (*arrival, *number, *stream))
-        });
-        let (_, number, stream) = first.min()?;
-        let next = self.readers.get(&number)?.places.get(&stream)?.next;
-        Some(Due { follow: number, stream, next })
+        let &(_, follow, stream) = self.sessions.get(&session)?.due.first()?;
+        let next = self.readers.get(&follow)?.places.get(&stream)?.next;
+        Some(Due { follow, stream, next })
     }
 
     /// A subscription goes on with this chunk of a stream, which arrived then, or is up to date.
     pub fn advance(&mut self, due: Due, next: u64, arrival: Option<u64>) {
         let Some(follow) = self.readers.get_mut(&due.follow) else { return };
         let Some(place) = follow.places.get_mut(&due.stream) else { return };
-        if let Some(earlier) = place.due.take() {
-            follow.due.remove(&earlier);
+        let earlier = std::mem::replace(place, Place { next, due: arrival }).due;
+        let Some(reader) = self.sessions.get_mut(&follow.session) else { return };
+        if let Some(earlier) = earlier {
+            reader.due.remove(&(earlier, due.follow, due.stream));
         }
-        *place = Place { next, due: arrival };
-        follow.due.extend(arrival.map(|arrival| (arrival, due.stream)));
+        reader.due.extend(arrival.map(|arrival| (arrival, due.follow, due.stream)));
     }
 
     /// A session gives up a subscription; whether there was one.
     pub fn leave(&mut self, session: u64, filter: &str) -> bool {
-        let Some(filters) = self.sessions.get_mut(&session) else { return false };
-        let Some(number) = filters.remove(filter) else { return false };
-        if filters.is_empty() {
-            self.sessions.remove(&session);
-        }
+        let Some(reader) = self.sessions.get_mut(&session) else { return false };
+        let Some(number) = reader.filters.remove(filter) else { return false };
         if let Some(follow) = self.readers.remove(&number) {
             self.places -= follow.places.len();
-            for stream in follow.places.keys() {
+            for (stream, place) in &follow.places {
+                place.due.map(|arrival| reader.due.remove(&(arrival, number, *stream)));
                 if let Some(numbers) = self.streams.get_mut(stream) {
                     numbers.remove(&number);
                 }
             }
+        }
+        if reader.filters.is_empty() {
+            self.sessions.remove(&session);
         }
         true
     }
 
     /// A session is gone.
     pub fn leave_all(&mut self, session: u64) {
-        let filters = self.sessions.get(&session).cloned().unwrap_or_default();
-        for filter in filters.keys() {
+        let filters = self.sessions.get(&session).map(|reader| reader.filters.clone());
+        for filter in filters.unwrap_or_default().keys() {
             self.leave(session, filter);
         }
     }
@@ -190,8 +196,10 @@ impl Follows {
             let Some(follow) = self.readers.get_mut(&number) else { continue };
             let Some(place) = follow.places.remove(&stream) else { continue };
             self.places -= 1;
-            if let Some(arrival) = place.due {
-                follow.due.remove(&arrival);
+            if let (Some(arrival), Some(reader)) =
+                (place.due, self.sessions.get_mut(&follow.session))
+            {
+                reader.due.remove(&(arrival, number, stream));
             }
         }
     }

@@ -9,7 +9,6 @@ mod declare;
 mod definition;
 mod desk;
 mod follows;
-mod publishers;
 mod request;
 mod ring;
 mod whole;

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use slipring_wire::check_filter;
 
 use super::definition::{BUFFER_BYTES, Definition};
-use crate::table::{Code, Problem, Refusal};
+use crate::table::{Code, Problem, Refusal, told_of_json};
 
 /// Streams in an answer to `list` when nothing is said.
 const LISTED: usize = 1_000;
@@ -111,7 +111,8 @@ impl Request {
 }
 
 fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Refusal> {
-    serde_json::from_slice(body).map_err(|error| Refusal::new(Code::Malformed, error.to_string()))
+    serde_json::from_slice(body)
+        .map_err(|error| Refusal::new(Code::Malformed, told_of_json(&error)))
 }
 
 fn parse_declaration(body: &[u8]) -> Result<Vec<Asked>, Refusal> {
@@ -132,7 +133,7 @@ fn parse_declaration(body: &[u8]) -> Result<Vec<Asked>, Refusal> {
             }
             Ok(body) => asked.push(Asked { at, name, definition: definition(body) }),
             Err(error) => {
-                problems.push(Problem::new(at, &name, Code::Malformed, error.to_string()));
+                problems.push(Problem::new(at, &name, Code::Malformed, told_of_json(&error)));
             }
         }
     }

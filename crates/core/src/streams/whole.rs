@@ -10,9 +10,9 @@ use super::answer::{Event, Told, told};
 use super::catalog::{Catalog, Entry};
 use super::declare::Change;
 use super::follows::{Due, Following, Follows, is_asked};
-use super::publishers::Publishers;
 use super::ring::{Chunk, Ring};
 use crate::ledger::Record;
+use crate::publishers::Publishers;
 use crate::table::TIME_PROPERTY;
 
 /// The streams: their definitions, their last chunks, who publishes and who reads them.
@@ -135,7 +135,7 @@ impl Streams {
     pub(super) fn take_out(&mut self, index: u32) -> Option<Entry> {
         let gone = self.catalog.remove(index)?;
         self.rings.remove(&index);
-        self.publishers.forget(index);
+        self.publishers.forget(&one(index));
         self.follows.forget(index);
         Some(gone)
     }
@@ -168,7 +168,8 @@ impl Streams {
         self.arrivals += 1;
         let (arrival, payload) = (self.arrivals, message.payload.into());
         ring.push(Chunk { sequence: 0, arrival, time_ns, media, payload }, receive_ns);
-        let told = if !is_live && self.publishers.enter(session, stream) {
+        let told = if !is_live && !self.publishers.enter(session, "", &one(stream)).first.is_empty()
+        {
             told(self.revision, Event::Live, &[(stream, entry.name.to_string())])
         } else {
             Told::new()
@@ -201,7 +202,7 @@ impl Streams {
         self.follows.leave_all(session);
         let silent = self.publishers.leave(session, is_kept);
         let named = |index| Some((index, self.catalog.get(index)?.name.to_string()));
-        let silent: Vec<_> = silent.into_iter().filter_map(named).collect();
+        let silent: Vec<_> = silent.indices().filter_map(named).collect();
         told(self.revision, Event::Silent, &silent)
     }
 
@@ -211,7 +212,7 @@ impl Streams {
         let given: RangeSet = std::iter::once(0..self.catalog.end()).collect();
         let given = declared.intersect(&given);
         let there = given.indices().filter(|index| self.catalog.get(*index).is_some());
-        self.publishers.restore(session, there);
+        self.publishers.restore(session, "", there.collect());
     }
 
     /// A session whose client is away is over: what it declared is its own no more.
@@ -305,6 +306,10 @@ impl Chunk {
 
 fn ring_of(entry: &Entry) -> Ring {
     Ring::new(entry.definition.buffer_bytes)
+}
+
+pub(super) fn one(stream: u32) -> RangeSet {
+    std::iter::once(stream).collect()
 }
 
 /// When the publisher says that a chunk was made.

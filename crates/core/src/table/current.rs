@@ -9,6 +9,7 @@ use slipring_wire::frame::{
 };
 
 use super::columns::{Cell, Columns, RowPart, is_text};
+use super::marks::Marks;
 use super::rows::Rows;
 use super::spill::Spill;
 use super::stale::Watch;
@@ -26,7 +27,7 @@ pub struct Current {
     change: u64,
     /// How many of the newest values are stale.
     pub(super) stale: usize,
-    pub(super) fresh: RangeSet,
+    pub(super) fresh: Marks,
     pub(super) watch: Watch,
 }
 
@@ -237,7 +238,7 @@ impl Current {
         for at in was {
             self.stale -= 1;
             if !self.is_stale(at) {
-                self.fresh.insert(indices(at..at + 1));
+                self.fresh.set(at);
             }
         }
     }

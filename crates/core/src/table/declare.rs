@@ -133,7 +133,8 @@ impl Registry {
                 Place::Known(_) => continue,
                 Place::Changed(index) => {
                     let had = self.definition(*index).map_or(0, Definition::bytes);
-                    bytes = bytes - had + needed;
+                    // A name that is there twice, which is refused, gives up what it had once.
+                    bytes = (bytes + needed).saturating_sub(had);
                     if needed <= had {
                         continue;
                     }
@@ -192,7 +193,8 @@ impl Registry {
             self.entries.put(index, one.name, definition).expect("its place was looked for");
             *self.tree.place(one.name) = Some(index);
         }
-        let entered = self.publishers.enter(session, client, &indices_of(places));
+        self.publishers.come_back(session);
+        let entered = self.publishers.enter(session, client, &indices_of(places)).new;
         let change = Change {
             added: sorted(added),
             changed: sorted(changed),
@@ -250,7 +252,7 @@ fn indices_of(places: &[Place]) -> RangeSet {
     sorted(places.iter().map(|place| place.index()).collect())
 }
 
-fn sorted(mut indices: Vec<u32>) -> RangeSet {
+pub(super) fn sorted(mut indices: Vec<u32>) -> RangeSet {
     indices.sort_unstable();
     indices.into_iter().collect()
 }

@@ -1,12 +1,11 @@
 //! Where requests about the table are answered: read, done, told.
 
 use serde::Serialize;
-use slipring_wire::frame::RangeSet;
 use slipring_wire::matches;
 
 use super::answer::{Found, Removed, Selected, WithErrors, json, listing, pairs, parameter};
 use super::current::Current;
-use super::declare::Declared;
+use super::declare::{Declared, sorted};
 use super::entries::Entry;
 use super::lists::Lists;
 use super::problem::{Code, PROBLEMS_MAX, Problem, Refusal};
@@ -149,17 +148,15 @@ impl Desk<'_> {
         removed: bool,
         asking: &Asking<'_>,
     ) -> Result<Vec<u8>, Refusal> {
-        let chosen = (filter != "#").then(|| self.registry.matching(filter));
-        let is_chosen = |index: u32, entry: &Entry, is_there: bool| match &chosen {
-            _ if !is_there => removed && matches(filter, &entry.name),
-            None => true,
-            Some(set) => set.contains(index),
+        let chosen: Box<dyn Iterator<Item = (u32, &Entry, bool)>> = if removed {
+            let known = self.registry.entries().known_from(from);
+            Box::new(known.filter(|(_, entry, _)| matches(filter, &entry.name)))
+        } else {
+            let there = self.registry.matching_from(filter, from);
+            Box::new(there.map(|(index, entry)| (index, entry, true)))
         };
         let (mut parameters, mut bytes, mut next) = (Vec::new(), FRAME_BYTES, None);
-        for (index, entry, is_there) in self.registry.entries().known_from(from) {
-            if !is_chosen(index, entry, is_there) {
-                continue;
-            }
+        for (index, entry, is_there) in chosen {
             let text = parameter(index, entry, !is_there);
             bytes += text.len() + 1;
             if parameters.is_empty() {
@@ -182,22 +179,17 @@ impl Desk<'_> {
     }
 
     fn select(&mut self, wanted: &Wanted, asking: &Asking<'_>) -> Result<Vec<u8>, Refusal> {
-        let (indices, errors) = match wanted {
-            Wanted::Names(names) => self.look_up(names),
-            Wanted::Filters(_) => (Vec::new(), Vec::new()),
+        let (set, indices, errors) = match wanted {
+            Wanted::Names(names) => {
+                let (indices, errors) = self.look_up(names);
+                (sorted(indices.iter().flatten().copied().collect()), Some(indices), errors)
+            }
+            Wanted::Filters(filters) => {
+                let set = self.registry.matching_any(filters);
+                (set.ok_or_else(too_wide)?, None, Vec::new())
+            }
         };
-        let mut set: Vec<u32> = indices.iter().flatten().copied().collect();
-        if let Wanted::Filters(filters) = wanted {
-            set.extend(
-                filters.iter().flat_map(|filter| {
-                    self.registry.matching(filter).indices().collect::<Vec<_>>()
-                }),
-            );
-        }
-        set.sort_unstable();
-        let set: RangeSet = set.into_iter().collect();
         let (table, revision) = (self.registry.id(), self.registry.revision());
-        let indices = matches!(wanted, Wanted::Names(_)).then_some(indices);
         let size =
             INDEX_BYTES * indices.as_ref().map_or(0, Vec::len) + 2 * INDEX_BYTES * set.ranges();
         asking.expect(FRAME_BYTES + size)?;
@@ -208,6 +200,11 @@ impl Desk<'_> {
             Selected { table, revision, selection: selection.to_string(), indices, ranges };
         asking.with_errors(&chosen, &errors)
     }
+}
+
+fn too_wide() -> Refusal {
+    let text = "so many filters with wildcards take too long to look for: ask for fewer at once";
+    Refusal::new(Code::TooLarge, text)
 }
 
 impl Asking<'_> {

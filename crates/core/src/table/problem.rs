@@ -4,6 +4,8 @@ use serde::{Serialize, Serializer};
 
 /// Problems that one answer tells, at most.
 pub const PROBLEMS_MAX: usize = 100;
+/// Bytes that are shown of what is wrong with JSON.
+const JSON_BYTES_SHOWN: usize = 512;
 /// Bytes of a name that are shown.
 const NAME_BYTES_SHOWN: usize = 256;
 
@@ -100,11 +102,20 @@ impl Problem {
 
 /// A name as it is shown.
 pub(super) fn shown(name: &str) -> String {
-    if name.len() <= NAME_BYTES_SHOWN {
-        return name.to_owned();
+    cut(name, NAME_BYTES_SHOWN)
+}
+
+/// What is wrong with JSON, which may repeat what it says at any length.
+pub(crate) fn told(error: &serde_json::Error) -> String {
+    cut(&error.to_string(), JSON_BYTES_SHOWN)
+}
+
+fn cut(text: &str, bytes_max: usize) -> String {
+    if text.len() <= bytes_max {
+        return text.to_owned();
     }
-    let end = (0..=NAME_BYTES_SHOWN).rev().find(|end| name.is_char_boundary(*end));
-    format!("{}...", &name[..end.unwrap_or_default()])
+    let end = (0..=bytes_max).rev().find(|end| text.is_char_boundary(*end));
+    format!("{}...", &text[..end.unwrap_or_default()])
 }
 
 /// A request that is refused as a whole: nothing was changed.

@@ -1,15 +1,25 @@
 //! The table's parameters, found by index, name and filter. An index is given once and stays.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use slipring_wire::frame::{Kind, RangeSet};
+use slipring_wire::matches;
 
 use super::Names;
+use super::declare::sorted;
 use super::definition::Definition;
 use super::entries::{Entries, Entry};
-use super::problem::{Code, PROBLEMS_MAX, Problem};
-use super::publishers::Publishers;
+use super::problem::{Code, PROBLEMS_MAX, Problem, shown};
+use crate::publishers::Publishers;
 use crate::topics::Topics;
+
+/// Steps through the tree of names for the filters of one list, where there are several: so many, or so
+/// many for each parameter.
+const STEPS_MAX: usize = 1 << 20;
+const STEPS_EACH: usize = 4;
+/// Steps after which a part of what a filter matches is looked for in another way.
+const FEW_STEPS: usize = 4_096;
 
 /// How much a table holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,10 +80,7 @@ impl Registry {
 
     /// The table that the journal knows. Nobody publishes yet.
     pub fn restore(entries: Entries) -> Self {
-        let mut tree = Topics::default();
-        for (index, entry) in entries.iter_from(0) {
-            *tree.place(&entry.name) = Some(index);
-        }
+        let tree = by_topic(entries.iter_from(0));
         Self { entries, tree, publishers: Publishers::default() }
     }
 
@@ -124,10 +131,47 @@ impl Registry {
 
     /// The parameters that a filter matches.
     pub fn matching(&self, filter: &str) -> RangeSet {
+        sorted(self.found(filter, &mut { usize::MAX }).unwrap_or_default())
+    }
+
+    /// The parameters that any of these filters matches; none where that takes too many steps.
+    pub(super) fn matching_any(&self, filters: &[String]) -> Option<RangeSet> {
+        let distinct: HashSet<&str> = filters.iter().map(String::as_str).collect();
+        let several = STEPS_MAX.max(self.len() * STEPS_EACH);
+        let mut steps = if distinct.len() > 1 { several } else { usize::MAX };
         let mut found = Vec::new();
-        self.tree.matching(filter, &mut |index| found.push(*index));
-        found.sort_unstable();
-        found.into_iter().collect()
+        for filter in distinct {
+            found.append(&mut self.found(filter, &mut steps)?);
+        }
+        Some(sorted(found))
+    }
+
+    /// The parameters that a filter matches from an index on, ascending. Who takes only some of many
+    /// does not wait for all.
+    pub(super) fn matching_from(
+        &self,
+        filter: &str,
+        from: u32,
+    ) -> Box<dyn Iterator<Item = (u32, &Entry)> + '_> {
+        let Some(few) = self.found(filter, &mut { FEW_STEPS }) else {
+            let filter = filter.to_owned();
+            let there = self.entries.iter_from(from);
+            return Box::new(there.filter(move |(_, entry)| matches(&filter, &entry.name)));
+        };
+        let few: Vec<u32> = sorted(few).indices().filter(|index| *index >= from).collect();
+        Box::new(few.into_iter().filter_map(|index| Some((index, self.get(index)?))))
+    }
+
+    /// What a filter matches, in no order; none where these steps do not do.
+    fn found(&self, filter: &str, steps: &mut usize) -> Option<Vec<u32>> {
+        let mut found = Vec::new();
+        let is_all = self.tree.matching_within(filter, steps, &mut |index| found.push(*index));
+        is_all.then_some(found)
+    }
+
+    /// Those of these that are there, by topic.
+    pub(super) fn tree_of(&self, some: &RangeSet) -> Topics<u32> {
+        by_topic(some.indices().filter_map(|index| Some((index, self.get(index)?))))
     }
 
     /// Whether a filter matches any parameter.
@@ -157,7 +201,7 @@ impl Registry {
 
     /// A session whose client is away is over: what it declared is its own no more.
     pub fn forget_session(&mut self, session: u64) {
-        self.publishers.forget_session(session);
+        self.publishers.end(session);
     }
 
     /// Whether a session has declared all of these; else the first index that it has not.
@@ -186,7 +230,7 @@ impl Registry {
                 }
                 // Who it is takes a search, so only those that are told say it.
                 Ok(index) if problems.len() < PROBLEMS_MAX => {
-                    let text = self.publishers.told(session, index);
+                    let text = self.published_by(session, index);
                     problems.push(Problem::new(at, name.as_ref(), Code::Published, text));
                 }
                 Ok(_) => problems.push(Problem::new(at, name.as_ref(), Code::Published, "")),
@@ -201,6 +245,17 @@ impl Registry {
         let change = Change { removed, ..Change::default() };
         self.revise(&change);
         (change, problems)
+    }
+
+    /// Which others publish a parameter, for people.
+    fn published_by(&self, session: u64, index: u32) -> String {
+        let first = shown(self.publishers.other(session, index));
+        let who = match self.publishers.others(session, index) {
+            0 | 1 => "publishes".to_owned(),
+            others => format!("and {} more publish", others - 1),
+        };
+        let until = "it can go when nobody else publishes it, or with \"force\": true";
+        format!("the client {first} {who} it now; {until}")
     }
 
     fn take_out(&mut self, index: u32) {
@@ -233,6 +288,14 @@ impl Registry {
     pub fn definition(&self, index: u32) -> Option<&Definition> {
         self.get(index).map(|entry| &*entry.definition)
     }
+}
+
+fn by_topic<'a>(some: impl Iterator<Item = (u32, &'a Entry)>) -> Topics<u32> {
+    let mut tree = Topics::default();
+    for (index, entry) in some {
+        *tree.place(&entry.name) = Some(index);
+    }
+    tree
 }
 
 impl Names for Registry {

@@ -8,7 +8,7 @@ use slipring_wire::check_filter;
 
 use super::declare::Asked;
 use super::definition::Definition;
-use super::problem::{Code, Problem, Refusal, shown};
+use super::problem::{Code, Problem, Refusal, shown, told};
 use super::spoken::Read;
 use super::values::Question;
 
@@ -155,7 +155,7 @@ impl Request {
 }
 
 pub(super) fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Refusal> {
-    serde_json::from_slice(body).map_err(|error| Refusal::new(Code::Malformed, error.to_string()))
+    serde_json::from_slice(body).map_err(|error| Refusal::new(Code::Malformed, told(&error)))
 }
 
 pub(super) fn refuse(problems: Vec<Problem>) -> Result<(), Refusal> {
@@ -186,7 +186,7 @@ fn parse_declaration(body: &[u8]) -> Result<Declaration, Refusal> {
 fn parse_parameter(at: usize, prefix: &str, text: &str) -> Result<(String, Definition), Problem> {
     let mut read: Read<'_> = serde_json::from_str(text).map_err(|error| {
         let name = full_name(prefix, &name_in(text));
-        Problem::new(at, &name, Code::Malformed, told(&error))
+        Problem::new(at, &name, Code::Malformed, without_place(&told(&error)))
     })?;
     let Some(name) = read.name.take() else {
         return Err(Problem::new(at, "", Code::Name, "the parameter has no name"));
@@ -202,9 +202,8 @@ fn parse_parameter(at: usize, prefix: &str, text: &str) -> Result<(String, Defin
 }
 
 /// What is wrong, without a place: it would count from the begin of one parameter.
-fn told(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    text.rfind(" at line ").map_or_else(|| text.clone(), |end| text[..end].to_owned())
+fn without_place(text: &str) -> &str {
+    text.rfind(" at line ").map_or(text, |end| &text[..end])
 }
 
 fn full_name(prefix: &str, name: &str) -> String {

@@ -96,7 +96,7 @@ impl Current {
             self.columns.qualities[at] = quality.0;
             self.columns.times[at] = now.now_ns;
             self.columns.touch(at, change);
-            self.fresh.remove(indices(at..at + 1));
+            self.fresh.clear(at);
         }
     }
 
@@ -165,7 +165,7 @@ impl Current {
 
     /// The parameters that were stale and have had a sample since this was last asked.
     pub fn take_fresh(&mut self) -> RangeSet {
-        std::mem::take(&mut self.fresh)
+        self.fresh.take()
     }
 
     /// How many of the newest values are stale.

@@ -1,7 +1,7 @@
 //! The request for values: what the table has now, for whoever asks once.
 
 use serde::Deserialize;
-use slipring_wire::frame::{RangeSet, Sample};
+use slipring_wire::frame::Sample;
 
 use super::answer::json as to_json;
 use super::problem::{Code, PROBLEMS_MAX, Problem, Refusal};
@@ -45,10 +45,15 @@ impl Question {
         Ok(question)
     }
 
-    /// The parameters that are asked for, and what is wrong with others.
-    fn chosen(&self, registry: &Registry) -> (RangeSet, Vec<Problem>) {
+    /// The parameters that are asked for, ascending, and what is wrong with others.
+    fn chosen<'a>(
+        &self,
+        registry: &'a Registry,
+    ) -> (Box<dyn Iterator<Item = u32> + 'a>, Vec<Problem>) {
         let Some(names) = &self.names else {
-            return (registry.matching(self.filter.as_deref().unwrap_or("#")), Vec::new());
+            let filter = self.filter.as_deref().unwrap_or("#");
+            let matching = registry.matching_from(filter, self.from);
+            return (Box::new(matching.map(|(index, _)| index)), Vec::new());
         };
         let (mut indices, mut errors) = (Vec::new(), Vec::new());
         for (at, name) in names.iter().enumerate() {
@@ -57,8 +62,10 @@ impl Question {
                 Err(problem) => errors.push(problem),
             }
         }
+        indices.retain(|index| *index >= self.from);
         indices.sort_unstable();
-        (indices.into_iter().collect(), errors)
+        indices.dedup();
+        (Box::new(indices.into_iter()), errors)
     }
 }
 
@@ -70,11 +77,10 @@ pub(super) fn show(
     answer_bytes_max: usize,
 ) -> Result<Vec<u8>, Refusal> {
     let (chosen, errors) = question.chosen(registry);
-    let more = errors.len().saturating_sub(PROBLEMS_MAX);
-    let errors = to_json(&&errors[..errors.len() - more]);
+    let (errors, more) = told(&errors, answer_bytes_max / 2);
     let room = answer_bytes_max.saturating_sub(FRAME_BYTES + errors.len());
     let (mut rows, mut next, mut count) = (Vec::new(), None, 0);
-    for index in chosen.indices().filter(|index| *index >= question.from) {
+    for index in chosen {
         let Some(row) = row(registry, current, index) else { continue };
         let is_full = rows.len() + 1 + row.len() > room;
         if count == 0 && is_full {
@@ -101,6 +107,18 @@ pub(super) fn show(
         return Err(Refusal::new(Code::TooLarge, text));
     }
     Ok(answer)
+}
+
+/// As many errors as so many bytes hold, and how many more there are.
+fn told(errors: &[Problem], bytes_max: usize) -> (Vec<u8>, usize) {
+    let mut told = errors.len().min(PROBLEMS_MAX);
+    loop {
+        let bytes = to_json(&&errors[..told]);
+        if told == 0 || bytes.len() <= bytes_max {
+            return (bytes, errors.len() - told);
+        }
+        told /= 2;
+    }
 }
 
 fn too_large(registry: &Registry, index: u32) -> Refusal {

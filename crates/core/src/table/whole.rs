@@ -6,6 +6,7 @@ use slipring_wire::Publish;
 use slipring_wire::frame::{self, FrameView, Hops, Quality, RangeSet, Sample};
 
 use super::answer::told;
+use super::declare::sorted;
 use super::refused::{check, check_room, check_time};
 use super::{
     Aim, Arrival, Asking, Change, Choice, Current, Desk, Event, First, Groups, ListId, Lists,
@@ -81,8 +82,15 @@ impl Table {
         }
         let Self { registry, current, groups, .. } = self;
         if !there.is_empty() || !removed.is_empty() {
-            let scene = scene(registry, current, at);
-            groups.table_changed(&mut |filter| registry.matching(filter), &scene);
+            let arrived = registry.tree_of(&there);
+            let mut choose = |filter: &str, before: &RangeSet| {
+                let (mut chosen, mut new) = (before.clone(), Vec::new());
+                arrived.matching(filter, &mut |index| new.push(*index));
+                chosen.add(&sorted(new));
+                chosen.take_away(removed);
+                chosen
+            };
+            groups.table_changed(&mut choose, &scene(registry, current, at));
         }
         let events = [(Event::Added, &there), (Event::Changed, changed), (Event::Removed, removed)];
         let events = events.into_iter().filter(|(_, set)| !set.is_empty());

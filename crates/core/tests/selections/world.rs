@@ -133,7 +133,7 @@ impl World {
     /// Filters choose again, and these parameters are not found.
     pub fn choose_again(&mut self, hidden: &HashSet<u32>) {
         let table = &self.table;
-        let mut choose = |filter: &str| {
+        let mut choose = |filter: &str, _: &RangeSet| {
             let matching = table.matching(filter);
             matching.indices().filter(|index| !hidden.contains(index)).collect()
         };

@@ -204,7 +204,7 @@ fn all(registry: &Registry) -> impl PartialEq + std::fmt::Debug + use<> {
     let entries = registry.entries();
     let there: Vec<_> = entries.iter_from(0).map(|(index, entry)| (index, entry.clone())).collect();
     let removed: Vec<_> = entries.removed().map(|(index, entry)| (index, entry.clone())).collect();
-    let publishers: Vec<_> = SESSIONS.map(|one| registry.publishers().of(one).cloned()).collect();
+    let publishers: Vec<_> = SESSIONS.map(|one| registry.publishers().of(one)).collect();
     let table = (entries.id(), entries.revision(), entries.end());
     (table, there, removed, registry.matching("#"), publishers)
 }

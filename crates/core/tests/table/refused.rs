@@ -1,7 +1,8 @@
 //! What is refused: each with its code and its words, and nothing is changed.
 
 use serde_json::{Value, json};
-use slipring_core::table::{Bounds, Code};
+use slipring_core::table::{Arrival, Bounds, Code};
+use slipring_wire::frame::{Quality, Sample, ValueView};
 
 use crate::asking::Asked;
 
@@ -330,4 +331,50 @@ fn values_are_asked_for_by_names_or_by_a_filter() {
     let answer = table.ask("values", &json!({"names": names}).to_string());
     assert_eq!(answer["errors"].as_array().unwrap().len(), 100);
     assert_eq!(answer["more_errors"], json!(3));
+}
+
+#[test]
+fn errors_leave_room_for_values() {
+    let mut table = Asked::default();
+    table.declare(1, &[("rpm", "u8")]);
+    table.current.define(&table.registry.matching("#"), &table.registry);
+    let (quality, value) = (Quality::GOOD, ValueView::U8(7));
+    table.current.set(&Sample { index: 0, time_ns: 1, quality, value }, Arrival::default());
+    let unknown = (0..100).map(|number| format!("{number}/{}", "n".repeat(200)));
+    let names: Vec<_> = unknown.chain(["rpm".to_owned()]).collect();
+    table.answer_bytes_max = 4_000;
+    let answer = table.ask("values", &json!({"names": names}).to_string());
+    assert_eq!(answer["values"][0]["value"], json!(7), "{answer}");
+    let told = answer["errors"].as_array().unwrap().len();
+    assert_eq!(told as u64 + answer["more_errors"].as_u64().unwrap(), 100);
+}
+
+#[test]
+fn a_name_twice_is_no_lack_of_room() {
+    let mut table = Asked::default();
+    let declared = |descriptions: &[&str]| {
+        let one = |text: &&str| json!({"name": "rpm", "type": "u8", "description": text});
+        json!({"parameters": descriptions.iter().map(one).collect::<Vec<_>>()}).to_string()
+    };
+    table.ask("declare", &declared(&[&"d".repeat(900)]));
+    let answer = table.ask("declare", &declared(&["", "", ""]));
+    let problems = answer["problems"].as_array().unwrap();
+    let codes: Vec<_> = problems.iter().map(|problem| &problem["code"]).collect();
+    assert_eq!(codes, ["duplicate", "duplicate"], "{answer}");
+}
+
+#[test]
+fn what_cannot_be_read_is_not_repeated_whole() {
+    let long = "é".repeat(100_000);
+    for body in [
+        json!({ &long: 1 }),
+        json!({"names": {&long: 1}}),
+        json!({"parameters": [{&long: 1}]}),
+        json!({"parameters": [{"name": "a", "type": "u8", "range": long}]}),
+    ] {
+        for request in ["declare", "find", "list", "remove", "select", "values"] {
+            let outcome = Asked::default().outcome(1, request, &body.to_string());
+            assert!(outcome.refused.is_some() && outcome.answer.len() < 4_000, "{request}");
+        }
+    }
 }

@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+/// So many ranges are looked for one by one: the rest of a large set is only moved.
+const FEW: usize = 16;
+
 /// Indices in ascending ranges that neither overlap nor touch. `u32::MAX` is no index.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RangeSet {
@@ -51,6 +54,24 @@ impl RangeSet {
         self.ranges.splice(from..to, left);
     }
 
+    /// Adds everything of another.
+    pub fn add(&mut self, other: &Self) {
+        if other.ranges() <= FEW {
+            self.extend(other.iter());
+        } else {
+            *self = self.union(other);
+        }
+    }
+
+    /// Takes everything of another out.
+    pub fn take_away(&mut self, other: &Self) {
+        if other.ranges() <= FEW {
+            other.iter().for_each(|range| self.remove(range));
+        } else {
+            *self = self.difference(other);
+        }
+    }
+
     /// Takes everything out.
     pub fn clear(&mut self) {
         self.ranges.clear();
@@ -66,6 +87,13 @@ impl RangeSet {
     pub fn overlaps(&self, range: &Range<u32>) -> bool {
         let at = self.ranges.partition_point(|known| known.end <= range.start);
         self.ranges.get(at).is_some_and(|known| known.start < range.end)
+    }
+
+    /// Whether any index is in both.
+    pub fn overlaps_any(&self, other: &Self) -> bool {
+        let (few, many) =
+            if self.ranges() < other.ranges() { (self, other) } else { (other, self) };
+        few.iter().any(|range| many.overlaps(&range))
     }
 
     /// Whether every index of a range is in it.

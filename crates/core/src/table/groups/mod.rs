@@ -71,6 +71,9 @@ pub struct Room {
     pub remembered_bytes: usize,
 }
 
+/// What a filter chooses now, by what it chose before.
+pub type Choose<'a> = dyn FnMut(&str, &RangeSet) -> RangeSet + 'a;
+
 /// Takes packets for a subscriber: one after the other in the bytes, so many messages.
 pub type Send<'a> = dyn FnMut(u64, &[u8], u32) + 'a;
 
@@ -248,13 +251,14 @@ impl Groups {
 
     /// The table has other parameters now: filters choose again. Of what is newly chosen the values
     /// are sent. Lists stay as they are.
-    pub fn table_changed(&mut self, choose: &mut dyn FnMut(&str) -> RangeSet, scene: &Scene<'_>) {
+    pub fn table_changed(&mut self, choose: &mut Choose<'_>, scene: &Scene<'_>) {
         let stamp = self.stamp(scene);
         let mut known: HashMap<Arc<str>, RangeSet> = HashMap::new();
         for group in self.all.values_mut() {
             let key = Arc::clone(&group.key.filter);
             let Some(filter) = Aim::parse(&key).and_then(Aim::filter) else { continue };
-            let chosen = known.entry(Arc::clone(&key)).or_insert_with(|| choose(filter));
+            let chosen =
+                known.entry(Arc::clone(&key)).or_insert_with(|| choose(filter, &group.chosen));
             if *chosen != group.chosen {
                 group.rechoose(chosen.clone(), &stamp, &mut self.tools);
             }

@@ -1,0 +1,258 @@
+//! Who publishes which parameters, or which streams: what a session declared is its own while the session
+//! lives.
+//!
+//! A session whose client is away publishes nothing, and may again as soon as the client is back.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use slipring_wire::frame::RangeSet;
+
+/// Ranges of indices that all publishers together may have.
+const RANGES_MAX: usize = 1 << 20;
+/// Those of sessions whose clients are away; one that would make more has to declare again.
+const AWAY_RANGES_MAX: usize = RANGES_MAX / 2;
+
+/// The publishers by session.
+#[derive(Debug, Default)]
+pub struct Publishers {
+    sessions: HashMap<u64, Publisher>,
+    /// Publishers of each index.
+    counts: Vec<u32>,
+    /// Ranges of all sessions.
+    ranges: usize,
+    /// Ranges of those that are away.
+    away_ranges: usize,
+}
+
+/// What a session has declared: at least one index, each once.
+#[derive(Debug, Default)]
+struct Publisher {
+    /// Its client identifier, for people.
+    client: Box<str>,
+    /// What it publishes; nothing while its client is away.
+    live: RangeSet,
+    /// What it may publish again.
+    silent: RangeSet,
+}
+
+/// What became different when a session declared something.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Entered {
+    /// What it had not declared before.
+    pub new: RangeSet,
+    /// What nobody published before.
+    pub first: RangeSet,
+}
+
+impl Publishers {
+    /// What a session has declared.
+    pub fn of(&self, session: u64) -> Option<RangeSet> {
+        self.sessions.get(&session).map(|publisher| publisher.live.union(&publisher.silent))
+    }
+
+    /// Whether a session, which publishes all that it declared or nothing, has declared all of these;
+    /// the first index that it has not.
+    pub fn may_publish(
+        &self,
+        session: u64,
+        ranges: impl Iterator<Item = Range<u32>>,
+    ) -> Result<(), u32> {
+        let declared = self
+            .sessions
+            .get(&session)
+            .map(|publisher| if publisher.is_away() { &publisher.silent } else { &publisher.live });
+        for range in ranges {
+            if !declared.is_some_and(|declared| declared.contains_range(&range)) {
+                let absent = |index: &u32| !declared.is_some_and(|known| known.contains(*index));
+                return Err(range.into_iter().find(absent).unwrap_or_default());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a session publishes what it has declared; none if it has not declared it.
+    pub(crate) fn is_live(&self, session: u64, index: u32) -> Option<bool> {
+        let publisher = self.sessions.get(&session)?;
+        let is_live = publisher.live.contains(index);
+        (is_live || publisher.silent.contains(index)).then_some(is_live)
+    }
+
+    /// How many publish an index.
+    pub fn count(&self, index: u32) -> usize {
+        self.counts.get(index as usize).copied().unwrap_or_default() as usize
+    }
+
+    /// How many others publish an index.
+    pub fn others(&self, session: u64, index: u32) -> usize {
+        self.count(index) - usize::from(self.is_live(session, index) == Some(true))
+    }
+
+    /// Which of the others publishes an index, for people; of several, the first by name.
+    pub(crate) fn other(&self, session: u64, index: u32) -> &str {
+        let others = self.sessions.iter().filter(|(other, _)| **other != session);
+        let others = others.filter(|(_, publisher)| publisher.live.contains(index));
+        others.map(|(_, publisher)| &*publisher.client).min().unwrap_or_default()
+    }
+
+    /// Whether there is room for a session that publishes these, too.
+    pub(crate) fn has_room(&self, session: u64, more: &RangeSet) -> bool {
+        let had = self.sessions.get(&session).map_or(0, Publisher::ranges);
+        // The exact number is at most the sum, and the sum is quick.
+        self.has_room_for(more.ranges())
+            || self.ranges - had + self.of(session).unwrap_or_default().union(more).ranges()
+                <= RANGES_MAX
+    }
+
+    /// Whether there is room for so many more that lie apart.
+    pub(crate) fn has_room_for(&self, ranges: usize) -> bool {
+        self.ranges + ranges <= RANGES_MAX
+    }
+
+    /// A session, whose client is here, publishes these, too.
+    pub(crate) fn enter(&mut self, session: u64, client: &str, more: &RangeSet) -> Entered {
+        if more.is_empty() {
+            return Entered::default();
+        }
+        let mut publisher = self.take_out(session).unwrap_or_default();
+        let risen = more.difference(&publisher.live);
+        let first = risen.indices().filter(|index| self.raise(*index)).collect();
+        let new = risen.difference(&publisher.silent);
+        publisher.live.add(more);
+        publisher.silent.take_away(more);
+        if *publisher.client != *client {
+            publisher.client = client.into();
+        }
+        self.put(session, publisher);
+        Entered { new, first }
+    }
+
+    /// A session of an earlier run has declared these; its client is away.
+    pub(crate) fn restore(&mut self, session: u64, client: &str, declared: RangeSet) {
+        let live = RangeSet::new();
+        self.stay(session, Publisher { client: client.into(), live, silent: declared });
+    }
+
+    /// A session's client is gone; what nobody publishes any more. What it declared stays its own if the
+    /// session is kept.
+    pub(crate) fn leave(&mut self, session: u64, is_kept: bool) -> RangeSet {
+        let Some(mut publisher) = self.take_out(session) else { return RangeSet::new() };
+        let gone = std::mem::take(&mut publisher.live);
+        let orphaned = gone.indices().filter(|index| self.lower(*index)).collect();
+        publisher.silent.add(&gone);
+        if is_kept {
+            self.stay(session, publisher);
+        }
+        orphaned
+    }
+
+    /// Keeps what a session whose client is away has declared, if there is room.
+    fn stay(&mut self, session: u64, publisher: Publisher) {
+        let ranges = publisher.ranges();
+        if ranges > 0 && self.away_ranges + ranges <= AWAY_RANGES_MAX {
+            self.put(session, publisher);
+        }
+    }
+
+    /// A session's client is back, and publishes all that it declared.
+    pub(crate) fn come_back(&mut self, session: u64) {
+        if !self.is_away(session) {
+            return;
+        }
+        let Some(mut publisher) = self.take_out(session) else { return };
+        publisher.live = std::mem::take(&mut publisher.silent);
+        for index in publisher.live.indices() {
+            self.raise(index);
+        }
+        self.put(session, publisher);
+    }
+
+    /// A session is over; if its client is still here, what it declared goes when that leaves.
+    pub(crate) fn end(&mut self, session: u64) {
+        if self.is_away(session) {
+            self.take_out(session);
+        }
+    }
+
+    /// These are gone: nobody publishes them.
+    pub(crate) fn forget(&mut self, gone: &RangeSet) {
+        self.forget_of(gone, true);
+        for index in gone.indices() {
+            if let Some(count) = self.counts.get_mut(index as usize) {
+                *count = 0;
+            }
+        }
+    }
+
+    /// An index is of something else now: who declared the earlier and is silent has to declare again.
+    pub(crate) fn forget_silent(&mut self, index: u32) {
+        self.forget_of(&std::iter::once(index).collect(), false);
+    }
+
+    fn forget_of(&mut self, gone: &RangeSet, live: bool) {
+        let Self { sessions, ranges, away_ranges, .. } = self;
+        sessions.retain(|_, publisher| {
+            if !publisher.silent.overlaps_any(gone) && !(live && publisher.live.overlaps_any(gone))
+            {
+                return true;
+            }
+            *ranges -= publisher.ranges();
+            *away_ranges -= publisher.away_ranges();
+            publisher.silent.take_away(gone);
+            if live {
+                publisher.live.take_away(gone);
+            }
+            *ranges += publisher.ranges();
+            *away_ranges += publisher.away_ranges();
+            publisher.ranges() > 0
+        });
+    }
+
+    fn is_away(&self, session: u64) -> bool {
+        self.sessions.get(&session).is_some_and(Publisher::is_away)
+    }
+
+    fn take_out(&mut self, session: u64) -> Option<Publisher> {
+        let publisher = self.sessions.remove(&session)?;
+        self.ranges -= publisher.ranges();
+        self.away_ranges -= publisher.away_ranges();
+        Some(publisher)
+    }
+
+    fn put(&mut self, session: u64, publisher: Publisher) {
+        self.ranges += publisher.ranges();
+        self.away_ranges += publisher.away_ranges();
+        self.sessions.insert(session, publisher);
+    }
+
+    /// One more publishes an index; whether it is the first.
+    fn raise(&mut self, index: u32) -> bool {
+        let index = index as usize;
+        if index >= self.counts.len() {
+            self.counts.resize(index + 1, 0);
+        }
+        self.counts[index] += 1;
+        self.counts[index] == 1
+    }
+
+    /// One less publishes an index; whether it was the last.
+    fn lower(&mut self, index: u32) -> bool {
+        let count = &mut self.counts[index as usize];
+        *count -= 1;
+        *count == 0
+    }
+}
+
+impl Publisher {
+    fn is_away(&self) -> bool {
+        self.live.is_empty()
+    }
+
+    fn ranges(&self) -> usize {
+        self.live.ranges() + self.silent.ranges()
+    }
+
+    fn away_ranges(&self) -> usize {
+        if self.is_away() { self.ranges() } else { 0 }
+    }
+}

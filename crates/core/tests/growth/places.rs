@@ -1,0 +1,74 @@
+//! Values that go stale and come back, and streams of who reads many.
+
+use slipring_core::streams::{Asked, Bounds, Catalog, Definition, Following, Portion, Streams};
+use slipring_core::table::{Arrival, Current, Definition as Parameter, Entries};
+use slipring_wire::Publish;
+use slipring_wire::frame::{Quality, RangeSet, Sample, ValueView};
+
+use crate::growth;
+
+const NOW: Arrival = Arrival { now_ms: 1, now_ns: 1 };
+
+fn values(count: u32) -> Current {
+    let (mut entries, mut current) = (Entries::new(1), Current::default());
+    let definition = std::sync::Arc::new(Parameter::from_json(r#"{"type": "u8"}"#).unwrap());
+    for index in 0..count {
+        entries.put(index, &format!("p{index}"), definition.clone()).unwrap();
+    }
+    current.define(&all(count), &entries);
+    current
+}
+
+fn all(count: u32) -> RangeSet {
+    std::iter::once(0..count).collect()
+}
+
+#[test]
+fn values_that_come_back_apart_and_go_again_cost_each_the_same() {
+    let (small, large) = (2_000, 128_000);
+    let set = |current: &mut Current, index| {
+        let value = ValueView::U8(1);
+        current.set(&Sample { index, time_ns: 1, quality: Quality::GOOD, value }, NOW);
+    };
+    let grows = growth((values(small), small), (values(large), large), |(current, count), _| {
+        (0..*count).step_by(2).for_each(|index| set(current, index));
+        current.mark_stale(&all(*count), Quality::PUBLISHER_GONE, NOW);
+        (0..*count).step_by(2).rev().for_each(|index| set(current, index));
+        assert_eq!(
+            current.mark_stale(&all(*count), Quality::PUBLISHER_GONE, NOW).len() as u32,
+            *count / 2
+        );
+        assert!(current.take_fresh().is_empty());
+        (0..*count).step_by(4).rev().for_each(|index| set(current, index));
+        assert_eq!(current.take_fresh().ranges() as u32, *count / 4);
+    });
+    assert!(grows < 3.0 * f64::from(large / small), "{grows}");
+}
+
+#[test]
+fn a_chunk_for_one_subscription_does_not_look_at_the_others_of_its_reader() {
+    let reader = |subscriptions: u32| {
+        let mut streams = Streams::new(Catalog::default(), 7);
+        let bounds = Bounds { streams: 9, name_bytes: 9, name_levels: 9, is_parameter: &|_| false };
+        let asked = [Asked::new(0, "a", Definition::new("audio/pcm"))];
+        streams.declare(1, &asked, &bounds).unwrap();
+        for number in 0..subscriptions {
+            let filter = if number == 0 { "a".to_owned() } else { format!("b{number}/#") };
+            let filter = &filter;
+            streams.follow(
+                2,
+                &Following { filter, identifier: 0, newest: false, packet_bytes_max: 999 },
+            );
+        }
+        streams
+    };
+    let grows = growth(reader(60), reader(960), |streams, _| {
+        let mut out = Vec::new();
+        for _ in 0..100 {
+            streams.push(1, 0, &Publish::new("a", b"x"), 0).unwrap();
+        }
+        let room = Portion { bytes: 1 << 20, most: 1 << 20 };
+        assert_eq!(streams.take(2, room, &mut out).chunks, 100);
+    });
+    assert!(grows < 5.0, "{grows}");
+}

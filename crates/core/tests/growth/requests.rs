@@ -1,0 +1,168 @@
+//! Requests about a table: one costs what it asks for, not what the table has.
+
+use serde_json::{Value, json};
+use slipring_core::Plan;
+use slipring_core::table::{
+    Arrival, Asking, Bounds, Chosen, Current, Deliver, Needs, Registry, Request, Table,
+};
+use slipring_wire::frame::{Quality, Sample, ValueView};
+
+use crate::growth;
+
+const SMALL: u32 = 2_000;
+const LARGE: u32 = 16 * SMALL;
+/// Far below what the sizes differ by, and above what caches make of it.
+const MOST: f64 = 5.0;
+const NOW: Arrival = Arrival { now_ms: 1, now_ns: 1 };
+
+fn ask(table: &mut Table, session: u64, name: &str, body: &Value) -> Value {
+    let body = body.to_string();
+    let asking = Asking {
+        session,
+        client: "c",
+        bounds: Bounds::default(),
+        is_stream: &|_| false,
+        answer_bytes_max: 16 << 20,
+    };
+    let outcome = table.answer(Request::parse(name, body.as_bytes()), &asking);
+    table.changed(&outcome.change, NOW);
+    serde_json::from_slice(&outcome.answer).unwrap()
+}
+
+fn name(number: u32) -> String {
+    format!("s{}/p{number}", number % 10)
+}
+
+fn declare(table: &mut Table, session: u64, numbers: impl Iterator<Item = u32>) {
+    let parameters: Vec<_> =
+        numbers.map(|number| json!({"name": name(number), "type": "u32"})).collect();
+    let answer = ask(table, session, "declare", &json!({ "parameters": parameters }));
+    assert!(answer.get("error").is_none(), "{answer}");
+}
+
+/// A table with so many parameters of session 1, every second one of session 2 too; all have values.
+fn table(parameters: u32) -> Table {
+    let registry = Registry::new(7);
+    let mut table = Table::new(registry, Current::default(), &Plan::default());
+    declare(&mut table, 1, 0..parameters);
+    declare(&mut table, 2, (0..parameters).step_by(2));
+    for index in 0..parameters {
+        let value = ValueView::U32(index);
+        table.current.set(&Sample { index, time_ns: 1, quality: Quality::GOOD, value }, NOW);
+    }
+    table
+}
+
+/// A round does ten things, none of them twice.
+fn ten(round: u32) -> impl Iterator<Item = u32> {
+    (0..10).map(move |number| 10 * round + number)
+}
+
+fn grows(work: impl Fn(&mut Table, u32)) -> f64 {
+    growth(table(SMALL), table(LARGE), work)
+}
+
+#[test]
+fn who_follows_all_parameters_does_not_look_at_all_of_them_when_one_comes() {
+    let subscribed = |parameters| {
+        let mut table = table(parameters);
+        let needs = Needs { deliver: Deliver::Frame, ..Needs::default() };
+        let chosen = Chosen { filter: "#", identifier: 0, needs, packet_bytes_max: 1 << 20 };
+        table.choose(9, &chosen, NOW);
+        table
+    };
+    let grows = growth(subscribed(SMALL), subscribed(LARGE), |table, round| {
+        ten(round).for_each(|number| declare(table, 1, 1_000_000 + number..1_000_001 + number));
+    });
+    assert!(grows < MOST, "{grows}");
+}
+
+#[test]
+fn declaring_a_parameter_that_lies_apart_does_not_look_at_all_that_a_client_declared() {
+    let grows = grows(|table, round| {
+        ten(round).for_each(|number| declare(table, 2, 4 * number + 1..4 * number + 2));
+    });
+    assert!(grows < MOST, "{grows}");
+}
+
+#[test]
+fn removing_a_parameter_does_not_look_at_all_that_clients_declared() {
+    let grows = grows(|table, round| {
+        for number in ten(round) {
+            let names = [name(4 * number + 1)];
+            assert_eq!(ask(table, 1, "remove", &json!({ "names": names }))["removed"], json!(1));
+        }
+    });
+    assert!(grows < MOST, "{grows}");
+}
+
+#[test]
+fn a_page_of_a_list_does_not_look_at_all_that_its_filter_matches() {
+    let grows = grows(|table, _| {
+        let page = ask(table, 1, "list", &json!({"filter": "+/#", "from": 1_000, "count": 100}));
+        assert_eq!(
+            (page["next"].as_u64(), &page["parameters"][0]["index"]),
+            (Some(1_100), &json!(1_000))
+        );
+    });
+    assert!(grows < MOST, "{grows}");
+}
+
+#[test]
+fn a_page_of_values_does_not_look_at_all_that_its_filter_matches() {
+    let grows = grows(|table, _| {
+        let page = ask(table, 1, "values", &json!({"filter": "+/#", "from": 1_000, "count": 100}));
+        assert_eq!(
+            (page["next"].as_u64(), &page["values"][0]["value"]),
+            (Some(1_100), &json!(1_000))
+        );
+    });
+    assert!(grows < MOST, "{grows}");
+}
+
+#[test]
+fn pages_of_many_and_of_few_have_what_the_filter_matches_and_nothing_twice() {
+    let mut table = table(LARGE);
+    for (filter, is_meant) in [
+        ("+/#", (|_| true) as fn(u32) -> bool),
+        ("s3/#", |number| number % 10 == 3),
+        ("s3/p13", |number| number == 13),
+        ("s4/p13", |_| false),
+    ] {
+        for (request, rows) in [("list", "parameters"), ("values", "values")] {
+            let (mut found, mut from) = (Vec::new(), json!(0));
+            while !from.is_null() {
+                let body = json!({"filter": filter, "from": from, "count": 3_000});
+                let page = ask(&mut table, 1, request, &body);
+                found.extend(page[rows].as_array().unwrap().iter().map(|row| row["index"].clone()));
+                from = page["next"].clone();
+            }
+            let meant: Vec<_> =
+                (0..LARGE).filter(|number| is_meant(*number)).map(|n| json!(n)).collect();
+            assert!(found == meant, "{request} {filter}: {} of {}", found.len(), meant.len());
+        }
+    }
+}
+
+#[test]
+fn filters_of_a_list_that_would_look_at_everything_again_and_again_are_refused() {
+    let mut table = table(SMALL);
+    let filters = |count| -> Vec<_> { (0..count).map(|number| format!("+/+/x{number}")).collect() };
+    let few = ask(&mut table, 1, "select", &json!({"filters": filters(100)}));
+    assert_eq!(few["ranges"], json!([]));
+    let many = ask(&mut table, 1, "select", &json!({"filters": filters(1_000)}));
+    assert_eq!(many["error"], json!("too_large"), "{many}");
+    let narrow: Vec<_> = (0..SMALL).map(name).collect();
+    let narrow = ask(&mut table, 1, "select", &json!({ "filters": narrow }));
+    assert_eq!(narrow["ranges"], json!([[0, SMALL]]));
+}
+
+#[test]
+fn a_filter_that_a_list_names_again_and_again_is_looked_for_once() {
+    let grows = growth((table(SMALL), 1), (table(SMALL), 500), |(table, times), _| {
+        let filters = vec!["#"; *times];
+        let list = ask(table, 1, "select", &json!({ "filters": filters }));
+        assert_eq!(list["ranges"], json!([[0, SMALL]]));
+    });
+    assert!(grows < MOST, "{grows}");
+}
