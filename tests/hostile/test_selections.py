@@ -65,7 +65,7 @@ async def test_texts_that_many_selections_know_as_sent_take_no_more_memory_than_
 ) -> None:
     few = await growth_bytes(tmp_path / "few", FEW)
     many = await growth_bytes(tmp_path / "many", MANY)
-    # What an allocator holds is chance; texts kept for each would be four times what is allowed here.
+    # What an allocator holds is chance; texts kept for each would be four times as much.
     bound = few + (MANY - FEW) * len(TEXTS) * LENGTH // 4
     assert many < bound, f"{few} bytes for {FEW} selections, {many} for {MANY}"
 

@@ -446,11 +446,8 @@ def test_parameter_bytes_a_longer_text_is_refused_and_others_go_on(limited: Limi
 
     assert send_frame((a, "x" * 40), (b, "y" * 60)).reason == 0
     assert broker.reached("parameter_bytes") == 0
-    refusals = [
-        send_frame((a, "x" * 41)),
-        send("b", b"y" * 61),
-        send_frame((a, "x"), (b, "y" * 61)),
-    ]
+    larger = [(a, "x"), (b, "y" * 61)]
+    refusals = [send_frame((a, "x" * 41)), send("b", b"y" * 61), send_frame(*larger)]
     for refused in refusals:
         assert refused.reason == QUOTA
         assert "(limits.parameter_bytes)" in str(refused.properties["reason_string"][0])
