@@ -4,10 +4,14 @@ import asyncio
 import struct
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 import slipring
+from slipring.client.asking import Asking
+from slipring.client.link import Link
 from slipring.client.questions import ANSWERS, OPEN_MAX
 from slipring.errors import NoAnswer
 from tests.client.fake_broker import DISCONNECT, Peer, fake_broker
@@ -141,3 +145,36 @@ async def test_a_question_ends_with_its_connection() -> None:
     async with fake_broker(talk) as url, slipring.connect(url, reconnect_s=0) as bus:
         with pytest.raises(slipring.ConnectionLost):
             await bus._link.ask("x", b"")
+
+
+class Flapping:
+    """A link whose broker does not answer in time the first time, by another connection then."""
+
+    is_open = True
+
+    def __init__(self, *connections: int) -> None:
+        self._connections = list(connections)
+        self.asked = 0
+
+    @property
+    def native(self) -> SimpleNamespace:
+        return SimpleNamespace(connection=self._connections[0], url="mqtt://flapping")
+
+    async def ask(self, _topic: str, _body: bytes) -> bytes:
+        self.asked += 1
+        if len(self._connections) == 1:
+            return b'{"found": 1}'
+        self._connections.pop(0)
+        raise NoAnswer("it was late")
+
+
+@pytest.mark.parametrize("before", [0, 1], ids=["away", "another"])
+async def test_a_question_has_its_time_on_the_connection_that_came_back(before: int) -> None:
+    link = Flapping(before, 2)
+    assert await Asking(cast("Link", link)).ask("find", {}) == {"found": 1}
+    assert link.asked == 2
+
+
+async def test_a_broker_that_was_there_all_the_time_has_not_answered() -> None:
+    with pytest.raises(NoAnswer, match="it was late"):
+        await Asking(cast("Link", Flapping(2, 2))).ask("find", {})

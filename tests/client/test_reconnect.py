@@ -55,7 +55,7 @@ async def test_what_is_published_over_a_bad_network_all_arrives(broker_url: str,
         slipring.connect(broker_url) as reader,
         reader.subscribe(f"bad/{qos}", qos=qos) as messages,
         relay_to(broker_url) as relay,
-        slipring.connect(relay.url, session_expiry_s=60) as bus,
+        slipring.connect(relay.url, session_expiry_s=600) as bus,
         meanwhile(asyncio.create_task(cut_now_and_then(relay, bus, qos))),
     ):
         publishing = asyncio.create_task(publish_slowly(bus, f"bad/{qos}", qos))
@@ -73,7 +73,7 @@ async def test_what_is_received_over_a_bad_network_all_arrives(broker_url: str, 
     seen: list[int] = []
     async with (
         relay_to(broker_url) as relay,
-        slipring.connect(relay.url, client_id=f"ear-{qos}", session_expiry_s=60) as bus,
+        slipring.connect(relay.url, client_id=f"ear-{qos}", session_expiry_s=600) as bus,
         slipring.connect(broker_url) as writer,
         bus.subscribe(f"far/{qos}", qos=qos) as messages,
         meanwhile(asyncio.create_task(cut_now_and_then(relay, bus, qos))),
@@ -145,8 +145,8 @@ async def test_a_broker_that_is_killed_loses_nothing_that_a_session_keeps(
     broker = RunningBroker.start(tmp_path / "data", *place)
     seen: list[int] = []
     async with (
-        slipring.connect(broker.url, session_expiry_s=60) as reader,
-        slipring.connect(broker.url, session_expiry_s=60) as writer,
+        slipring.connect(broker.url, session_expiry_s=600) as reader,
+        slipring.connect(broker.url, session_expiry_s=600) as writer,
         reader.subscribe("kill", qos=qos) as messages,
     ):
         publishing = asyncio.create_task(publish_slowly(writer, "kill", qos))

@@ -49,7 +49,7 @@ async def test_it_is_made_again_after_a_loss(broker_url: str) -> None:
 
 
 async def test_it_does_not_stay_in_a_session_that_outlives_the_connection(broker_url: str) -> None:
-    async with slipring.connect(broker_url, client_id="sel-kept", session_expiry_s=60) as bus:
+    async with slipring.connect(broker_url, client_id="sel-kept", session_expiry_s=600) as bus:
         async with select(bus, "sel/kept"):
             pass
         async with bus.subscribe("sel/kept", qos=1) as messages:

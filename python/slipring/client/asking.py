@@ -34,12 +34,15 @@ class Asking:
         return _checked(name, json.loads(answer), self._link.native.url)
 
     async def _answer(self, topic: str, body: bytes) -> bytes:
-        """While there is no connection it is waited for, as everywhere."""
+        """While there is no connection it is waited for, as everywhere: the broker's time to answer
+        is that of one connection.
+        """
         while True:
+            connection = self._link.native.connection
             try:
                 return await self._link.ask(topic, body)
             except NoAnswer:
-                if self._link.is_open:
+                if self._link.is_open and self._link.native.connection == connection:
                     raise
 
 
