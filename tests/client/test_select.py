@@ -286,7 +286,8 @@ async def test_only_the_names_that_are_chosen_are_asked_for(table_url: str) -> N
             declared.write_row(np.arange(300.0))
             await declared.flush()
         async with bus.select(names=names, beat_ms=0) as frames:
-            newest = slipring.Newest(names[:4])
+            newest, frame = slipring.Newest(names[:4]), await first(frames)
+            newest.update(frame)
             while not newest.is_complete:
                 newest.update(frame := await first(frames))
             assert newest.values.tolist() == [0.0, 1.0, 200.0, 299.0]
