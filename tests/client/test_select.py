@@ -275,3 +275,28 @@ async def test_the_current_samples_are_asked_for_once(table_url: str) -> None:
         }
         some = await bus.current(["select/current/mode", "select/current/none"])
         assert list(some) == ["select/current/mode"]
+
+
+async def test_only_the_names_that_are_chosen_are_asked_for(table_url: str) -> None:
+    many = {f"p{number:03}": F64 for number in range(300)}
+    names = ["narrow/a/p000", "narrow/a/p001", "narrow/a/p200", "narrow/b/p299", "narrow/c/late"]
+    async with slipring.connect(table_url) as writer, slipring.connect(table_url) as bus:
+        for prefix in ("narrow/a", "narrow/b"):
+            declared = await writer.declare(prefix, many)
+            declared.write_row(np.arange(300.0))
+            await declared.flush()
+        async with bus.select(names=names, beat_ms=0) as frames:
+            newest, frame = slipring.Newest(names[:4]), await first(frames)
+            newest.update(frame)
+            while not newest.is_complete:
+                newest.update(frame := await first(frames))
+            assert newest.values.tolist() == [0.0, 1.0, 200.0, 299.0]
+            assert list(frame.table) == names[:4]
+            late = await writer.declare("narrow/c", {"early": F64, "late": F64, "later": F64})
+            late.write({"early": 1.0, "late": 2.0, "later": 3.0})
+            while names[4] not in frame:
+                frame = await first(frames)
+            assert set(frame) <= set(names)
+            assert list(frame.table) == names
+            assert (await bus.newest("narrow/b/p007")).value == 7.0
+            assert len(frame.table) == 6

@@ -90,6 +90,22 @@ async def test_what_cannot_be_written_is_named(
         declared.write_row([1.0], quality=Quality(Status.BAD))
 
 
+async def test_a_name_that_is_mistyped_is_answered_with_the_right_one(table_url: str) -> None:
+    meant = "did you mean 'guess/near/speed'"
+    async with slipring.connect(table_url) as bus:
+        declared = await bus.declare("guess/near", {"speed": F64, "height": F64})
+        with pytest.raises(KeyError, match="'sped' is not declared here; did you mean 'speed'"):
+            declared.write({"sped": 1.0})
+        declared.write({"speed": 1.0})
+        async with bus.select("guess/near/#") as frames:
+            frame = await anext(frames)
+        for look in (frame.table.index, frame.table.__getitem__):
+            with pytest.raises(KeyError, match=meant):
+                look("guess/near/spede")
+        with pytest.raises(KeyError, match=r"no parameter 'elsewhere'.$"):
+            frame.table["elsewhere"]
+
+
 async def test_parameters_that_are_none_are_named(table_url: str) -> None:
     async with slipring.connect(table_url) as bus:
         with pytest.raises(TypeError, match="a dict"):

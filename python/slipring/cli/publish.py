@@ -36,10 +36,7 @@ def publish(  # noqa: PLR0913 (typer reads the options from the signature)
         typer.Option(help="Publish this file as one message.", exists=True, dir_okay=False),
     ] = None,
     qos: Annotated[
-        int,
-        typer.Option(
-            min=0, max=2, help="1: at least once, 2: exactly once; 0: nobody says if it arrived."
-        ),
+        int, typer.Option(min=0, max=2, help="1: at least once, 2: exactly once; 0: nobody tells.")
     ] = 1,
     retain: Annotated[
         bool, typer.Option("--retain", help="Ask the broker to keep it for later subscribers.")

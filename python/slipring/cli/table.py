@@ -11,8 +11,8 @@ import typer
 
 from slipring.cli.access import Access, reaching
 from slipring.cli.display import counted
-from slipring.cli.nearest import nearest_name
 from slipring.errors import RequestFailed
+from slipring.model.nearest import nearest_name
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

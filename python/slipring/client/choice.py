@@ -36,12 +36,6 @@ class Choice:
         if self.names == ():
             raise ValueError("no names are given")
 
-    def scope(self) -> tuple[str, ...]:
-        """Filters that match everything chosen, for the table's mirror."""
-        if self.names is None:
-            return self.filters
-        return (_around(self.names),)
-
     def absent(self, table: Table, missing: Iterable[str]) -> str:
         """The names or filters that choose nothing in this table, for a person; empty if none."""
         chosen = missing if self.names is not None else self.filters
@@ -71,18 +65,6 @@ def _check(one: str) -> None:
     check_filter(one)
     if one.startswith("$share/"):
         raise InvalidTopic(f"a selection cannot be shared, as {one!r} would be; leave $share/ out")
-
-
-def _around(names: Sequence[str]) -> str:
-    """The longest filter that matches all of them."""
-    if len(names) == 1:
-        return names[0]
-    shared = []
-    for levels in zip(*(name.split("/") for name in names), strict=False):
-        if len(set(levels)) > 1:
-            break
-        shared.append(levels[0])
-    return "/".join([*shared, "#"])
 
 
 def in_parts(names: Sequence[str]) -> Iterator[list[str]]:

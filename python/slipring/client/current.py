@@ -14,7 +14,7 @@ async def current_samples(
     asking: Asking, mirror: Mirror, choice: Choice
 ) -> tuple[dict[str, Sample], dict[str, str]]:
     """The samples of what is chosen, and names that are not there, with why."""
-    table = await mirror.cover(choice.scope())
+    table = await mirror.cover(choice.filters, choice.names or ())
     samples, missing = dict[str, Sample](), dict[str, str]()
     for body in _bodies(choice):
         start: int | None = 0

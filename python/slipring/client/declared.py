@@ -14,6 +14,7 @@ from slipring.client.times import Given, doubt, time_of, times_of
 from slipring.errors import ConnectionLost, DeclareRefused, FrameError, Refused, RequestFailed
 from slipring.frames.arrays import Indices, Octets
 from slipring.model import GOOD, Parameter, Quality, Refusal
+from slipring.model.nearest import nearest_name
 from slipring.native import Client, Writer
 
 if TYPE_CHECKING:
@@ -234,7 +235,11 @@ class Declared:
             return self._granted.places[name]
         except KeyError:
             short = name.removeprefix(f"{self.prefix}/")
-            hint = f"; without its prefix it is {short!r}" if short in self.parameters else ""
+            hint = ""
+            if short in self.parameters:
+                hint = f"; without its prefix it is {short!r}"
+            elif near := nearest_name(name, self.parameters):
+                hint = f"; did you mean {near!r}?"
             raise KeyError(f"{name!r} is not declared here{hint}") from None
 
     def _time(self, given: int | None) -> int:

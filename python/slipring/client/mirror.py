@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from slipring.client.asking import Asking
 from slipring.client.changes import Changes
+from slipring.client.choice import in_parts
 from slipring.client.incoming import Incoming
 from slipring.client.link import Link
 from slipring.errors import SlipringError
@@ -20,6 +21,8 @@ CHANGES = "$slipring/table/changes"
 EVERYTHING = "#"
 LOST: dict[str, Any] = {}
 """Stands for changes that were too many to keep."""
+NEAR = 50
+"""Indices that are no further apart are listed by one request: another costs as much."""
 PAGE = 1000
 """Parameters asked for at once; the broker may answer with fewer."""
 TOLD_MAX = 1000
@@ -47,6 +50,8 @@ class Mirror:
         self._link = link
         self._asking = asking
         self._filters: list[str] = []
+        self._names: dict[str, None] = {}
+        """Names beside the filters, in the order they were asked for."""
         self._incoming: Incoming | None = None
         self._lock = asyncio.Lock()
         self._told: deque[dict[str, Any]] = deque()
@@ -54,8 +59,8 @@ class Mirror:
         self._followers: weakref.WeakSet[Changes[TableChange]] = weakref.WeakSet()
         self._listeners: set[Callable[[TableChange], None]] = set()
 
-    async def cover(self, filters: Iterable[str]) -> Table:
-        """The table, with all that these filters choose. Raises like `Asking.ask`."""
+    async def cover(self, filters: Iterable[str], names: Iterable[str] = ()) -> Table:
+        """The table, with these names and all that the filters choose. Raises like `Asking.ask`."""
         async with self._lock:
             if self._incoming is None:
                 incoming = Incoming(self._link, self._receive)
@@ -63,7 +68,9 @@ class Mirror:
                 self._incoming = incoming
             for one in filters:
                 if one not in self._filters and EVERYTHING not in self._filters:
-                    await self._add(one)
+                    await self._add([one], [])
+            if EVERYTHING not in self._filters:
+                await self._add([], [name for name in names if name not in self._names])
         return self.table
 
     async def catch_up(self, identity: int | None = None) -> Table:
@@ -84,7 +91,7 @@ class Mirror:
             return
         async with self._lock:
             self._told.clear()
-            changes = self._replace(await self._list(self._filters))
+            changes = self._replace(await self._kept())
         for change in changes:
             self._tell(change)
 
@@ -109,13 +116,38 @@ class Mirror:
         if self._work is not None:
             self._work.cancel()
 
-    async def _add(self, one: str) -> None:
-        listing = await self._list([one])
+    async def _add(self, filters: list[str], names: list[str]) -> None:
+        if not filters and not names:
+            return
+        is_first = not self._filters and not self._names
+        listing = await self._with_names(await self._list(filters), names)
         is_same = listing.identity == self.table.identity
-        if self._filters and not is_same:
-            listing = await self._list([*self._filters, one])
+        if not is_first and not is_same:
+            listing = joined(await self._kept(), listing)
         self._take(listing)
-        self._filters.append(one)
+        self._filters += filters
+        self._names |= dict.fromkeys(names)
+
+    async def _kept(self, first: int = 0, end: int | None = None) -> Listing:
+        """What is to be known of a range of indices."""
+        by_filter = await self._list(self._filters, first, end)
+        return await self._with_names(by_filter, list(self._names), first, end)
+
+    async def _with_names(
+        self, found: Listing, names: list[str], first: int = 0, end: int | None = None
+    ) -> Listing:
+        """These names too, and not what is beside them: few requests, however long the table is."""
+        indices, wanted = list[int](), set(names)
+        for some in in_parts(names) if names else ():
+            answer = await self._asking.ask("find", {"names": some})
+            found = joined(found, Listing(answer["table"], answer["revision"], []))
+            indices += [one for one in answer["indices"] if one is not None]
+        inside = sorted(one for one in indices if one >= first and (end is None or one < end))
+        for start, stop in spans(inside):
+            listed = await self._list([EVERYTHING], start, stop)
+            mine = [entry for entry in listed.entries if entry.name in wanted]
+            found = joined(found, listed._replace(entries=mine))
+        return found
 
     async def _list(
         self,
@@ -187,14 +219,14 @@ class Mirror:
 
     async def _apply(self, told: dict[str, Any]) -> list[TableChange]:
         if told is LOST or told["table"] != self.table.identity:
-            return self._replace(await self._list(self._filters))
+            return self._replace(await self._kept())
         event, names = told["event"], list[str]()
         for first, size in told["ranges"]:
             if event == "removed":
                 names += self.table.remove(first, size)
                 continue
             if event in {"added", "changed"}:
-                self._take(await self._list(self._filters, first, first + size))
+                self._take(await self._kept(first, first + size))
             names += self.table.range_names(first, size)
         self.table.revision = max(self.table.revision, told["revision"])
         return [TableChange(event, tuple(names), told["revision"], told.get("why"))]
@@ -204,6 +236,23 @@ class Mirror:
             follower.tell(change)
         for listener in list(self._listeners):
             listener(change)
+
+
+def joined(one: Listing, other: Listing) -> Listing:
+    """Both, or the later one where they are of two tables."""
+    entries = one.entries if one.identity == other.identity else []
+    return other._replace(entries=entries + other.entries)
+
+
+def spans(indices: list[int]) -> list[tuple[int, int]]:
+    """Ranges that have these ascending indices, and little else."""
+    made = list[tuple[int, int]]()
+    for one in indices:
+        if made and one - made[-1][1] < NEAR:
+            made[-1] = (made[-1][0], one + 1)
+        else:
+            made.append((one, one + 1))
+    return made
 
 
 def _entry(row: dict[str, Any]) -> Entry:

@@ -52,7 +52,7 @@ class Selection:
             raise RuntimeError("a selection is entered once; call bus.select() again")
         self._entered = True
         await self._home.clock.known()  # so that already the first frame has its age
-        table = await self._home.mirror.cover(self._choice.scope())
+        table = await self._home.mirror.cover(self._choice.filters, self._choice.names or ())
         await self._choose()
         if self._choice.names is not None:
             self._home.mirror.listen(self._on_change)

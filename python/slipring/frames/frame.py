@@ -100,9 +100,8 @@ class Frame:
 
     def get(self, name: str) -> Sample | None:
         """The newest sample of a parameter; None where there is none here."""
-        try:
-            index = self.table.index(name)
-        except KeyError:
+        index = self.table.find(name)
+        if index is None:
             return None
         for run in reversed(self.runs):
             place = run.place(index)

@@ -12,6 +12,7 @@ from slipring.frames.arrays import Indices, Values
 from slipring.frames.labels import NO_SET, Labels
 from slipring.frames.spans import Spans
 from slipring.model import Entry, Parameter
+from slipring.model.nearest import nearest_name
 from slipring.native import match_topics
 
 
@@ -52,7 +53,7 @@ class Table:
         try:
             return self._entries[name]
         except KeyError:
-            raise KeyError(f"the table has no parameter {name!r}") from None
+            raise self._unknown(name) from None
 
     def get(self, name: str) -> Entry | None:
         """The parameter of this name, if there is one."""
@@ -74,10 +75,19 @@ class Table:
 
     def index(self, name: str) -> int:
         """The index of a name, also of one that was removed; raises KeyError."""
-        try:
-            return self._indices[name]
-        except KeyError:
-            raise KeyError(f"the table has no parameter {name!r}") from None
+        index = self.find(name)
+        if index is None:
+            raise self._unknown(name)
+        return index
+
+    def find(self, name: str) -> int | None:
+        """The same, without an error."""
+        return self._indices.get(name)
+
+    def _unknown(self, name: str) -> KeyError:
+        near = nearest_name(name, self._entries)
+        hint = f"; did you mean {near!r}?" if near else ""
+        return KeyError(f"the table has no parameter {name!r}{hint}")
 
     def names(self, indices: Indices) -> Values:
         """The names of these indices; None where one is not known."""
