@@ -22,6 +22,8 @@ from slipring.recording.history.time_texts import read_values
 from slipring.recording.time_format import TimeFormat
 
 BLOCK_CELLS = 2_000_000
+BLOCK_BYTES = 64 << 20
+"""Of the file, in memory at once, as far as its row groups tell."""
 
 
 class ParquetSource:
@@ -55,8 +57,10 @@ class ParquetSource:
             if end <= skip:
                 first = end
                 continue
+            file = _opened(path)
+            count = min(rows_max, max(1, BLOCK_BYTES // _row_bytes(file.metadata)))
             try:
-                for batch in _opened(path).iter_batches(rows_max, columns=list(columns)):
+                for batch in file.iter_batches(count, columns=list(columns)):
                     begin = min(max(0, skip - first), batch.num_rows)
                     if begin < batch.num_rows:
                         yield first + begin, batch[begin:]
@@ -150,6 +154,12 @@ def _by_type(file: str, field: pa.Field) -> Parameter:
         f"{file}: column {field.name!r} is {field.type}, which no parameter is; leave it out, or "
         "give its type with --type"
     )
+
+
+def _row_bytes(metadata: pq.FileMetaData) -> int:
+    """What a row takes, in the row group whose rows take most."""
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    return max((one.total_byte_size // max(1, one.num_rows) for one in groups), default=0) or 1
 
 
 def _opened(path: Path) -> pq.ParquetFile:
