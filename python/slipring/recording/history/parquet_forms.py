@@ -17,7 +17,7 @@ PARAMETERS = b"slipring.parameters"
 """In the metadata of a long file: the definitions by name, as JSON."""
 JOURNAL = b"slipring.journal"
 ROW_GROUP_ROWS = 1_000_000
-ROW_GROUP_BYTES = 256 << 20
+ROW_GROUP_BYTES = 96 << 20
 """In memory, where long texts make a row group larger than its rows say."""
 ROW_GROUP_BLOCKS = 4
 """A row group of a wide file is so many times what is otherwise made at once."""
@@ -26,6 +26,7 @@ CHUNKS_MAX = 250_000
 file is closed, and so does a reader. What is more goes into another file.
 """
 
+_OF_ANY_SIZE = (pa.string(), pa.binary())
 _COUNTING = ("offset", "receive_time", "time")
 
 
@@ -77,6 +78,10 @@ class WideParquet:
         self._count = self._bytes = 0
         self._group_rows = layout.rows_max * ROW_GROUP_BLOCKS
         self._schema = rows.schema.with_metadata({JOURNAL: identity})
+        self._texts = [
+            place for place, field in enumerate(self._schema) if field.type in _OF_ANY_SIZE
+        ]
+        """Columns whose size the number of rows does not say."""
         self._groups = 0
         """Row groups of the file that is open."""
         self._groups_max = max(1, CHUNKS_MAX // len(self._schema))
@@ -87,7 +92,7 @@ class WideParquet:
         made = self._rows.batch(cells)
         self._waiting.append(made)
         self._count += len(cells.times)
-        self._bytes += made.nbytes
+        self._bytes += sum(made.column(place).nbytes for place in self._texts)
         if self._count >= self._group_rows or self._bytes >= ROW_GROUP_BYTES:
             self._flush()
 

@@ -14,11 +14,12 @@ from slipring.frames.arrays import Times
 from slipring.model import Parameter
 from slipring.recording.history.arrow_cells import PARAMETER
 from slipring.recording.history.arrow_types import ARROW_TYPES
-from slipring.recording.history.file_cells import FileCells, WrongCell
+from slipring.recording.history.file_cells import FileCells
 from slipring.recording.history.heading import Heading
 from slipring.recording.history.history_file import Block
 from slipring.recording.history.patches import patches
 from slipring.recording.history.time_texts import read_values
+from slipring.recording.history.wrong_row import WrongRow, blocks_before_wrong
 from slipring.recording.time_format import TimeFormat
 
 BLOCK_CELLS = 2_000_000
@@ -68,17 +69,14 @@ class ParquetSource:
             except (OSError, pa.ArrowException) as error:
                 raise RecordingError(f"{self.place(first)}: {_short(error)}") from None
 
-    def times(self, column: pa.Array, form: TimeFormat | None, first: int) -> Times:
-        """The source times; raises RecordingError."""
+    def times(self, column: pa.Array, form: TimeFormat | None) -> Times:
+        """The source times; raises WrongRow."""
         try:
             found = read_values(column, form)
         except pa.ArrowException as error:
-            raise RecordingError(
-                f"{self.place(first)}: {column.type} is no time: {_short(error)}"
-            ) from None
+            raise WrongRow(0, f"{column.type} is no time: {_short(error)}") from None
         if found.wrong is not None:
-            value = column[found.wrong].as_py()
-            raise RecordingError(f"{self.place(first + found.wrong)}: {value!r} is no time")
+            raise WrongRow(found.wrong, f"{column[found.wrong].as_py()!r} is no time")
         return found.times
 
 
@@ -114,14 +112,14 @@ class WideParquetHistory:
         names = [self._heading.time, *types, *self._heading.qualities]
         rows_max = max(1, BLOCK_CELLS // len(names))
         for first, batch in self._source.batches(names, skip, rows_max):
-            times = self._source.times(batch.column(self._heading.time), self._form, first)
-            try:
-                columns = dict(zip(batch.schema.names, batch, strict=True))
-                cells = reader.cells(times, columns)
-            except WrongCell as wrong:
-                raise RecordingError(f"{self.place(first + wrong.row)}: {wrong}") from None
-            end = first + batch.num_rows
-            yield Block(list(patches(cells)), first, end, end)
+
+            def block(some: pa.RecordBatch, first: int = first) -> Block:
+                times = self._source.times(some.column(self._heading.time), self._form)
+                columns = dict(zip(some.schema.names, some, strict=True))
+                end = first + some.num_rows
+                return Block(list(patches(reader.cells(times, columns))), first, end, end)
+
+            yield from blocks_before_wrong(batch, first, block, self.place)
 
     def _known(self, field: pa.Field) -> Parameter:
         given = (field.metadata or {}).get(PARAMETER)
