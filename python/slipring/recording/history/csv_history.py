@@ -14,12 +14,13 @@ from slipring.errors import RecordingError
 from slipring.model import Kind, Parameter
 from slipring.recording.history.arrow_types import ARROW_TYPES
 from slipring.recording.history.cells import Cells
-from slipring.recording.history.file_cells import FileCells, WrongCell
+from slipring.recording.history.file_cells import FileCells
 from slipring.recording.history.guess import Guesses
 from slipring.recording.history.heading import Heading
 from slipring.recording.history.history_file import Block
 from slipring.recording.history.patches import patches
 from slipring.recording.history.time_texts import guess, read_texts
+from slipring.recording.history.wrong_row import WrongRow, blocks_before_wrong
 from slipring.recording.time_format import TimeFormat
 
 BLOCK_BYTES = 4 << 20
@@ -99,25 +100,24 @@ class CsvHistory:
         reader = FileCells(types)
         names = [*types, *(one for one in self._heading.qualities)]
         for first, batch, done in self._batches(names, quick, skip):
-            cells = self._cells(reader, batch, first)
-            if quick:
-                _refuse_infinite(cells)
-            end = first + batch.num_rows
-            yield Block(list(patches(cells)), first, end, done)
 
-    def _cells(self, reader: FileCells, batch: pa.RecordBatch, first: int) -> Cells:
+            def block(some: pa.RecordBatch, first: int = first, done: int = done) -> Block:
+                cells = self._cells(reader, some)
+                if quick:
+                    _refuse_infinite(cells)
+                return Block(list(patches(cells)), first, first + some.num_rows, done)
+
+            yield from blocks_before_wrong(batch, first, block, self.place)
+
+    def _cells(self, reader: FileCells, batch: pa.RecordBatch) -> Cells:
+        """These rows; raises WrongRow."""
         texts = batch.column(self._heading.time)
         times = read_texts(texts, self._form)
         if times.wrong is not None:
             text = texts[times.wrong].as_py() or ""
-            raise RecordingError(
-                f"{self.place(first + times.wrong)}: {text!r} is no time "
-                f"({_form_words(self._form)}); give --time-format"
-            )
-        try:
-            return reader.cells(times.times, dict(zip(batch.schema.names, batch, strict=True)))
-        except WrongCell as wrong:
-            raise RecordingError(f"{self.place(first + wrong.row)}: {wrong}") from None
+            words = _form_words(self._form)
+            raise WrongRow(times.wrong, f"{text!r} is no time ({words}); give --time-format")
+        return reader.cells(times.times, dict(zip(batch.schema.names, batch, strict=True)))
 
     def _batches(
         self, columns: Sequence[str], quick: Mapping[str, pa.DataType], skip: int

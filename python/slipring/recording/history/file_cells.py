@@ -12,15 +12,7 @@ from slipring.recording.history.arrow_types import ARROW_TYPES
 from slipring.recording.history.cells import Cells, Mask, Sheet
 from slipring.recording.history.history_file import QUALITY, QUALITY_BYTES
 from slipring.recording.history.texts import parse
-
-
-class WrongCell(Exception):
-    """A cell that is no value of its column's type."""
-
-    def __init__(self, row: int, column: str, why: str) -> None:
-        super().__init__(f"column {column!r}: {why}")
-        self.row = row
-        """Counted from the first row that was given."""
+from slipring.recording.history.wrong_row import WrongCell
 
 
 class FileCells:

@@ -12,11 +12,12 @@ from slipring.errors import RecordingError
 from slipring.frames.arrays import Octets, Times, Values
 from slipring.model import Kind, Parameter, Status
 from slipring.recording.history.cells import Mask
-from slipring.recording.history.file_cells import WrongCell, read_column
+from slipring.recording.history.file_cells import read_column
 from slipring.recording.history.history_file import EARLIER, Block
 from slipring.recording.history.parquet_forms import PARAMETERS
 from slipring.recording.history.parquet_history import ParquetSource, parameter_of
 from slipring.recording.history.patches import Patch
+from slipring.recording.history.wrong_row import WrongCell, blocks_before_wrong
 from slipring.recording.time_format import TimeFormat
 
 NEEDED = ("name", "value")
@@ -24,6 +25,7 @@ VALUES = ("value", "integer", "text", "bytes")
 """The columns that have values: of numbers, exactly of whole numbers, of texts, of bytes."""
 BY_COLUMN = {"value": "f64", "integer": "i64", "text": "text", "bytes": "bytes"}
 ROWS_MAX = 262_144
+REASON_MAX = 0x3F
 
 
 def is_long(schema: pa.Schema) -> bool:
@@ -85,18 +87,26 @@ class LongParquetHistory:
         places = {name: place for place, name in enumerate(types)}
         columns = ["name", self._time, *self._given, *self._marked]
         for first, batch in self._source.batches(columns, skip, ROWS_MAX):
-            times = self._source.times(batch.column(self._time), self._form, first)
-            rows = _Rows(batch, times, _qualities(batch), self._is_earlier(batch))
-            try:
-                made = [
-                    rows.patch(places[name], types[name], chosen)
-                    for name, chosen in rows.by_name()
-                    if name in places
-                ]
-            except WrongCell as wrong:
-                raise RecordingError(f"{self.place(first + wrong.row)}: {wrong}") from None
-            end = first + batch.num_rows
-            yield Block([one for one in made if one is not None], first, end, end)
+
+            def block(some: pa.RecordBatch, first: int = first) -> Block:
+                end = first + some.num_rows
+                return Block(list(self._patches(some, types, places)), first, end, end)
+
+            yield from blocks_before_wrong(batch, first, block, self.place)
+
+    def _patches(
+        self, batch: pa.RecordBatch, types: Mapping[str, Parameter], places: Mapping[str, int]
+    ) -> Iterator[Patch]:
+        """The samples of some rows; raises WrongRow."""
+        times = self._source.times(batch.column(self._time), self._form)
+        rows = _Rows(batch, times, _qualities(batch), self._is_earlier(batch))
+        for name, chosen in rows.by_name():
+            if self._definitions and name not in self._definitions:
+                why = f"the file has no definition of {name!r}"
+                raise WrongCell(int(chosen[0]), "name", why)
+            patch = rows.patch(places[name], types[name], chosen) if name in places else None
+            if patch is not None:
+                yield patch
 
     def _is_earlier(self, batch: pa.RecordBatch) -> Mask:
         """Which rows are of parameters whose names others have now."""
@@ -116,12 +126,10 @@ class LongParquetHistory:
         return {name: parameter_of(self.name, name, one) for name, one in found.items()}
 
     def _names(self) -> list[str]:
-        found: dict[str, None] = {}
+        found: dict[str | None, None] = {}
         for _, batch in self._source.batches(["name"], 0, ROWS_MAX):
             found |= dict.fromkeys(pc.unique(batch.column("name")).to_pylist())
-        if None in found:
-            raise RecordingError(f"{self.name}: a row has no name")
-        return list(found)
+        return [name for name in found if name is not None]
 
 
 class _Rows:
@@ -136,8 +144,11 @@ class _Rows:
         self._qualities = qualities
 
     def by_name(self) -> Iterator[tuple[str, Times]]:
-        """The rows of each parameter, in their order."""
+        """The rows of each parameter, in their order; raises WrongCell."""
         names = self._batch.column("name")
+        nameless = np.flatnonzero(np.asarray(names.is_null()) & ~self._left_out)
+        if len(nameless):
+            raise WrongCell(int(nameless[0]), "name", "there is no name")
         if not pa.types.is_dictionary(names.type):
             names = names.dictionary_encode()
         codes = np.where(self._left_out, -1, np.asarray(pc.fill_null(names.indices, -1)))
@@ -154,7 +165,7 @@ class _Rows:
         try:
             values, present = self._values(parameter, name, rows)
         except WrongCell as wrong:
-            raise WrongCell(int(rows[wrong.row]), name, str(wrong)) from None
+            raise WrongCell(int(rows[wrong.row]), name, wrong.why) from None
         if not present.any():
             return None
         chosen = rows[present]
@@ -166,6 +177,10 @@ class _Rows:
             values[present][:, None],
             qualities[:, None] if qualities.any() else None,
         )
+
+    @property
+    def _has_texts(self) -> bool:
+        return "text" in self._batch.schema.names
 
     def _column(self, parameter: Parameter) -> str:
         names = self._batch.schema.names
@@ -180,7 +195,7 @@ class _Rows:
         column = self._batch.column(name).take(pa.array(rows))
         if parameter.kind is Kind.BOOL:
             column = column.cast(pa.bool_())
-        elif parameter.kind is Kind.U64 and name == "integer" and column.null_count:
+        elif parameter.kind is Kind.U64 and name == "integer" and self._has_texts:
             texts = self._batch.column("text").take(pa.array(rows))
             column = pc.coalesce(column.cast(pa.string()), texts)
         elif parameter.kind is Kind.F32:
@@ -190,13 +205,23 @@ class _Rows:
 
 
 def _qualities(batch: pa.RecordBatch) -> Octets:
-    """Good where nothing is said."""
+    """Good where nothing is said; raises WrongCell."""
     octets = np.zeros(batch.num_rows, np.uint8)
     if "quality" in batch.schema.names:
         words = batch.column("quality").cast(pa.string())
         status = pc.index_in(words, pa.array([status.word for status in Status]))
+        _refuse(words, pc.and_(status.is_null(), words.is_valid()), "quality")
         octets |= np.asarray(pc.fill_null(status, 0)).astype(np.uint8) << 6
     if "reason" in batch.schema.names:
-        reasons = pc.fill_null(batch.column("reason").cast(pa.uint8()), 0)
-        octets |= np.asarray(reasons) & 0x3F
+        reasons = pc.fill_null(batch.column("reason").cast(pa.int64()), 0)
+        known = pc.and_(pc.greater_equal(reasons, 0), pc.less_equal(reasons, REASON_MAX))
+        _refuse(reasons, pc.invert(known), "reason")
+        octets |= np.asarray(reasons).astype(np.uint8)
     return octets
+
+
+def _refuse(column: pa.Array, is_wrong: pa.Array, name: str) -> None:
+    wrong = pc.indices_nonzero(is_wrong)
+    if len(wrong):
+        row = wrong[0].as_py()
+        raise WrongCell(row, name, f"{column[row].as_py()!r} is no {name}")

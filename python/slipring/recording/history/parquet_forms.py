@@ -17,6 +17,8 @@ PARAMETERS = b"slipring.parameters"
 """In the metadata of a long file: the definitions by name, as JSON."""
 JOURNAL = b"slipring.journal"
 ROW_GROUP_ROWS = 1_000_000
+ROW_GROUP_BYTES = 96 << 20
+"""In memory, where long texts make a row group larger than its rows say."""
 ROW_GROUP_BLOCKS = 4
 """A row group of a wide file is so many times what is otherwise made at once."""
 CHUNKS_MAX = 250_000
@@ -24,6 +26,7 @@ CHUNKS_MAX = 250_000
 file is closed, and so does a reader. What is more goes into another file.
 """
 
+_OF_ANY_SIZE = (pa.string(), pa.binary())
 _COUNTING = ("offset", "receive_time", "time")
 
 
@@ -35,7 +38,7 @@ class LongParquet:
         definitions = {one.name: one.entry.parameter.as_json() for one in chosen.columns}
         metadata = {JOURNAL: identity, PARAMETERS: json.dumps(definitions, ensure_ascii=False)}
         self._waiting: list[pa.Table] = []
-        self._rows = 0
+        self._rows = self._bytes = 0
         self._writer = pq.ParquetWriter(
             stream,
             SCHEMA.with_metadata(metadata),
@@ -50,7 +53,8 @@ class LongParquet:
         made = to_table(self._table, parts)
         self._waiting.append(made)
         self._rows += made.num_rows
-        if self._rows >= ROW_GROUP_ROWS:
+        self._bytes += made.nbytes
+        if self._rows >= ROW_GROUP_ROWS or self._bytes >= ROW_GROUP_BYTES:
             self._flush()
 
     def close(self) -> None:
@@ -61,7 +65,7 @@ class LongParquet:
         if self._rows:
             whole = pa.concat_tables(self._waiting).unify_dictionaries()
             self._writer.write_table(whole, row_group_size=self._rows)
-        self._waiting, self._rows = [], 0
+        self._waiting, self._rows, self._bytes = [], 0, 0
 
 
 class WideParquet:
@@ -71,9 +75,13 @@ class WideParquet:
         self._out = out
         self._rows = rows
         self._waiting: list[pa.RecordBatch] = []
-        self._count = 0
+        self._count = self._bytes = 0
         self._group_rows = layout.rows_max * ROW_GROUP_BLOCKS
         self._schema = rows.schema.with_metadata({JOURNAL: identity})
+        self._texts = [
+            place for place, field in enumerate(self._schema) if field.type in _OF_ANY_SIZE
+        ]
+        """Columns whose size the number of rows does not say."""
         self._groups = 0
         """Row groups of the file that is open."""
         self._groups_max = max(1, CHUNKS_MAX // len(self._schema))
@@ -81,9 +89,11 @@ class WideParquet:
 
     def write(self, cells: Cells) -> None:
         """Add rows; they are written when there are enough for a row group."""
-        self._waiting.append(self._rows.batch(cells))
+        made = self._rows.batch(cells)
+        self._waiting.append(made)
         self._count += len(cells.times)
-        if self._count >= self._group_rows:
+        self._bytes += sum(made.column(place).nbytes for place in self._texts)
+        if self._count >= self._group_rows or self._bytes >= ROW_GROUP_BYTES:
             self._flush()
 
     def close(self) -> None:
@@ -110,4 +120,4 @@ class WideParquet:
         whole = pa.Table.from_batches(self._waiting).cast(self._schema)
         self._writer.write_table(whole, row_group_size=self._count)
         self._groups += 1
-        self._waiting, self._count = [], 0
+        self._waiting, self._count, self._bytes = [], 0, 0

@@ -14,14 +14,17 @@ from slipring.frames.arrays import Times
 from slipring.model import Parameter
 from slipring.recording.history.arrow_cells import PARAMETER
 from slipring.recording.history.arrow_types import ARROW_TYPES
-from slipring.recording.history.file_cells import FileCells, WrongCell
+from slipring.recording.history.file_cells import FileCells
 from slipring.recording.history.heading import Heading
 from slipring.recording.history.history_file import Block
 from slipring.recording.history.patches import patches
 from slipring.recording.history.time_texts import read_values
+from slipring.recording.history.wrong_row import WrongRow, blocks_before_wrong
 from slipring.recording.time_format import TimeFormat
 
 BLOCK_CELLS = 2_000_000
+BLOCK_BYTES = 64 << 20
+"""Of the file, in memory at once, as far as its row groups tell."""
 
 
 class ParquetSource:
@@ -55,8 +58,10 @@ class ParquetSource:
             if end <= skip:
                 first = end
                 continue
+            file = _opened(path)
+            count = min(rows_max, max(1, BLOCK_BYTES // _row_bytes(file.metadata)))
             try:
-                for batch in _opened(path).iter_batches(rows_max, columns=list(columns)):
+                for batch in file.iter_batches(count, columns=list(columns)):
                     begin = min(max(0, skip - first), batch.num_rows)
                     if begin < batch.num_rows:
                         yield first + begin, batch[begin:]
@@ -64,17 +69,14 @@ class ParquetSource:
             except (OSError, pa.ArrowException) as error:
                 raise RecordingError(f"{self.place(first)}: {_short(error)}") from None
 
-    def times(self, column: pa.Array, form: TimeFormat | None, first: int) -> Times:
-        """The source times; raises RecordingError."""
+    def times(self, column: pa.Array, form: TimeFormat | None) -> Times:
+        """The source times; raises WrongRow."""
         try:
             found = read_values(column, form)
         except pa.ArrowException as error:
-            raise RecordingError(
-                f"{self.place(first)}: {column.type} is no time: {_short(error)}"
-            ) from None
+            raise WrongRow(0, f"{column.type} is no time: {_short(error)}") from None
         if found.wrong is not None:
-            value = column[found.wrong].as_py()
-            raise RecordingError(f"{self.place(first + found.wrong)}: {value!r} is no time")
+            raise WrongRow(found.wrong, f"{column[found.wrong].as_py()!r} is no time")
         return found.times
 
 
@@ -110,14 +112,14 @@ class WideParquetHistory:
         names = [self._heading.time, *types, *self._heading.qualities]
         rows_max = max(1, BLOCK_CELLS // len(names))
         for first, batch in self._source.batches(names, skip, rows_max):
-            times = self._source.times(batch.column(self._heading.time), self._form, first)
-            try:
-                columns = dict(zip(batch.schema.names, batch, strict=True))
-                cells = reader.cells(times, columns)
-            except WrongCell as wrong:
-                raise RecordingError(f"{self.place(first + wrong.row)}: {wrong}") from None
-            end = first + batch.num_rows
-            yield Block(list(patches(cells)), first, end, end)
+
+            def block(some: pa.RecordBatch, first: int = first) -> Block:
+                times = self._source.times(some.column(self._heading.time), self._form)
+                columns = dict(zip(some.schema.names, some, strict=True))
+                end = first + some.num_rows
+                return Block(list(patches(reader.cells(times, columns))), first, end, end)
+
+            yield from blocks_before_wrong(batch, first, block, self.place)
 
     def _known(self, field: pa.Field) -> Parameter:
         given = (field.metadata or {}).get(PARAMETER)
@@ -150,6 +152,12 @@ def _by_type(file: str, field: pa.Field) -> Parameter:
         f"{file}: column {field.name!r} is {field.type}, which no parameter is; leave it out, or "
         "give its type with --type"
     )
+
+
+def _row_bytes(metadata: pq.FileMetaData) -> int:
+    """What a row takes, in the row group whose rows take most."""
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    return max((one.total_byte_size // max(1, one.num_rows) for one in groups), default=0) or 1
 
 
 def _opened(path: Path) -> pq.ParquetFile:

@@ -10,6 +10,11 @@ from slipring.frames import Run
 from slipring.frames.arrays import Indices, Octets, Times, Values
 from slipring.model import Kind
 
+SAMPLE_BYTES = 37
+"""Of a sample that is a number."""
+OBJECT_BYTES = 57
+"""Of a text or of bytes, beside what they hold."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
@@ -43,6 +48,18 @@ class Samples:
 
     def __len__(self) -> int:
         return len(self.times)
+
+    def weights(self) -> Times:
+        """What each sample takes of the memory, where a number takes 1."""
+        if self.kind.is_fixed:
+            return np.ones(len(self), np.int64)
+        sizes = np.fromiter(map(len, self.values), np.int64, len(self))
+        return 1 + (OBJECT_BYTES + sizes) // SAMPLE_BYTES
+
+    @property
+    def weight(self) -> int:
+        """What all of them take."""
+        return len(self) if self.kind.is_fixed else int(self.weights().sum())
 
     def take(self, chosen: Any) -> Self:
         """Those that a mask or positions choose."""

@@ -13,7 +13,7 @@ from slipring.recording.history.samples import Samples
 from slipring.recording.journal import Noted, Piece, Recording
 
 BATCH_SAMPLES = 1_000_000
-"""About what is in memory at once; a frame is never cut."""
+"""About what is in memory at once, as many numbers; a frame is never cut."""
 NO_ARRIVAL = Arrival(0, 0)
 
 
@@ -58,7 +58,7 @@ class Source:
         for place in messages.frames.tolist():
             found = self._frame(messages, place)
             parts += found
-            count += sum(map(len, found))
+            count += sum(part.weight for part in found)
             if count >= BATCH_SAMPLES:
                 parts += self._plain(messages, plain, begin, place)
                 yield Batch(parts, messages.offset(place) + 1)

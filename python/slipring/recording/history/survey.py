@@ -11,6 +11,7 @@ from slipring.recording.history.sweep import Stretch
 
 STRETCH_MESSAGES_MAX = 4096
 STRETCH_SAMPLES_MAX = 1_000_000
+"""Numbers; a long text counts as several."""
 APART_NS = 60_000_000_000
 """Messages whose times are further apart are different stretches: history beside what is live."""
 STRETCHES_MAX = 250_000
@@ -80,7 +81,7 @@ class Survey:
 
 
 def _messages(parts: list[Samples]) -> list[tuple[Stretch, int]]:
-    """Each message as a stretch, with its samples; in order."""
+    """Each message as a stretch, with the weight of its samples; in order."""
     found: dict[int, tuple[Stretch, int]] = {}
     for part in parts:
         for one, samples in _of_part(part):
@@ -96,7 +97,7 @@ def _of_part(part: Samples) -> list[tuple[Stretch, int]]:
         np.minimum.reduceat(part.times, starts).tolist(),
         np.maximum.reduceat(part.times, starts).tolist(),
         part.offsets[starts].tolist(),
-        np.diff(starts, append=len(part)).tolist(),
+        np.add.reduceat(part.weights(), starts).tolist(),
         strict=True,
     )
     return [(Stretch(low, high, at, at + 1), count) for low, high, at, count in rows]

@@ -16,7 +16,7 @@ from slipring.recording.history.samples import Samples
 READY_SAMPLES = 2_000_000
 """Handed on at once, where there are so many."""
 HELD_SAMPLES_MAX = 6_000_000
-"""In memory; one stretch may be as much beyond it."""
+"""In memory; one stretch may be as much beyond it. A long text counts as several."""
 
 NO_END = np.iinfo(np.int64).max
 
@@ -85,7 +85,8 @@ class Sweep:
             self._put_back.append(stretch._replace(first_ns=self._ceiling))
 
     def _count(self) -> int:
-        return sum(map(len, self._held))
+        """What is held, as so many numbers."""
+        return sum(part.weight for part in self._held)
 
     def _hand_on(self, before_ns: int) -> Iterator[list[Samples]]:
         ready = _within(self._held, None, before_ns)

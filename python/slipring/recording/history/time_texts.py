@@ -31,6 +31,9 @@ UP_TO = (
 """A number below is in this unit: then it is a time between 1970 and 5138."""
 
 
+NS_MAX = float(1 << 63)
+
+
 class Read(NamedTuple):
     """Times, and the position of the first that is none; None where all are."""
 
@@ -71,7 +74,9 @@ def read_values(values: pa.Array, form: TimeFormat | None) -> Read:
     factor = 10 ** DIGITS[unit]
     if pa.types.is_integer(values.type):
         return _whole(pc.multiply_checked(values.cast(pa.int64()), factor))
-    return _whole(pc.round(pc.multiply(values.cast(pa.float64()), factor)).cast(pa.int64()))
+    numbers = pc.round(pc.multiply(values.cast(pa.float64()), factor))
+    is_time = pc.less(pc.abs(numbers), NS_MAX)
+    return _whole(pc.if_else(is_time, numbers, None).cast(pa.int64()))
 
 
 def _first(values: pa.Array) -> Any:
