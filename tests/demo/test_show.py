@@ -14,7 +14,7 @@ from slipring.pipeline import lake
 ANY = ("--mqtt", "127.0.0.1:0", "--console", "127.0.0.1:0")
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_ctrl_c_lands_the_aircraft_and_the_lake_has_every_message(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "slipring", "demo", "--data", str(tmp_path / "demo"), *ANY]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as demo:

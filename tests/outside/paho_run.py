@@ -19,7 +19,7 @@ from tests.outside.unhurried import (
     IN_SECONDS,
     PATIENCE_S,
     be_patient,
-    set_longer,
+    count_longer,
     wait_longer,
 )
 
@@ -65,7 +65,7 @@ def main(folder: Path, test: str) -> None:
     be_patient(tests)
     if test in IN_SECONDS:
         wait_longer()
-        set_longer(tests.Properties)
+        count_longer(tests)
     unittest.main(module=tests, argv=["paho", f"Test.{test}"])
 
 

@@ -5,15 +5,16 @@ a second, its seconds are longer: those that it waits, and those that it tells t
 """
 
 import time
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 PATIENCE_S = 60
 LONGER = 3
-IN_SECONDS = frozenset({"05-session-expiry-v5.py", "test_session_expiry"})
+IN_SECONDS = frozenset({"05-session-expiry-v5.py", "test_session_expiry", "test_will_delay"})
 """Tests that come back in time only on a quick machine."""
 
 FOR_EVER_S = 1_000_000
+TOLD = frozenset({"SessionExpiryInterval", "WillDelayInterval"})
 WAITS = {
     "wait_connected": "connecteds",
     "wait_disconnected": "disconnecteds",
@@ -40,14 +41,15 @@ def tell_longer(properties: ModuleType) -> None:
     vars(properties).update(gen_uint32_prop=lambda name, value: made(name, longer(value)))
 
 
-def set_longer(properties: Any) -> None:
-    """Make the session expiry that Paho's tests set longer."""
-    made = properties.__setattr__
+def count_longer(tests: Any) -> None:
+    """Make the seconds that Paho's tests tell the broker longer, and those that they count."""
+    made = tests.Properties.__setattr__
 
     def set_(self: object, name: str, value: Any) -> None:
-        made(self, name, longer(value) if name == "SessionExpiryInterval" else value)
+        made(self, name, longer(value) if name in TOLD else value)
 
-    properties.__setattr__ = set_
+    tests.Properties.__setattr__ = set_
+    tests.time = SimpleNamespace(time=lambda: time.time() / LONGER, sleep=vars(time)["sleep"])
 
 
 def be_patient(tests: Any) -> None:

@@ -23,7 +23,7 @@ KILLED_RUN = Path(__file__).with_name("killed_run.py")
 WAIT_S = 200
 """Spark alone may take minutes on a busy machine."""
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = pytest.mark.timeout(900)
 
 
 def assert_one_row_per_offset(where: Path, count: int) -> None:

@@ -18,7 +18,7 @@ from tests.journals import payloads, write_messages
 from tests.running_broker import RunningBroker
 from tests.serve.test_listeners import MAKE_CERTIFICATES, port_of
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(900)
 
 PAGE = (Path(__file__).parents[2] / "docs" / "remote.md").read_text()
 USER = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)[0]

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from slipring.native import JournalReader, list_consumers
 from tests.journals import payloads, write_messages
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(900)
 
 
 def rows_of(frame: DataFrame) -> list[tuple[int, bytes]]:

@@ -29,7 +29,7 @@ def lake_rows(data: Path) -> list[tuple[int, str, bytes, str]]:
     return [(row["offset"], row["topic"], row["payload"], row["publisher"]) for row in rows]
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_a_message_walks_from_paho_to_the_lake_and_to_the_page(
     broker: RunningBroker, browser: Browser
 ) -> None:
