@@ -94,6 +94,12 @@ def test_the_journal_is_read_by_every_kind_of_listener(
     assert [message.payload for message in found] == payloads(0, 500)
 
 
+def test_messages_that_no_broker_took_as_samples_are_none(asker: Asker) -> None:
+    answer = asker.ask("samples", struct.pack("<QQ", 3, 1000))
+    assert answer.status == FINE
+    assert answer.content[16:] == struct.pack("<Q", 1000)
+
+
 def test_the_first_offset_of_a_time_is_told(asker: Asker) -> None:
     answers = [asker.ask("at", struct.pack("<q", RECEIVE_NS + late)) for late in (-1, 1, 10**9)]
     assert [struct.unpack("<Q", answer.content[16:])[0] for answer in answers] == [0, 5, 1000]
@@ -110,6 +116,10 @@ def test_the_first_offset_of_a_time_is_told(asker: Asker) -> None:
         ("read", b"", MALFORMED),
         ("read", b"nonsense", MALFORMED),
         ("read", bytes(1_000_000), MALFORMED),
+        ("samples", struct.pack("<QQ", 0, 1001), BEYOND),
+        ("samples", struct.pack("<QQ", 2**64 - 1, 2**64 - 1), BEYOND),
+        ("samples", struct.pack("<QQ", 500, 499), MALFORMED),
+        ("samples", b"nonsense", MALFORMED),
         ("about", b"x", MALFORMED),
         ("at", b"x", MALFORMED),
         ("commit", b"", MALFORMED),
