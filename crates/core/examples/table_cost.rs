@@ -192,7 +192,7 @@ fn report(shape: &str, choices: &[(u64, Choice)]) {
 }
 
 fn choice(identifier: u32, chosen: RangeSet, needs: Needs) -> Choice {
-    let filter = Arc::from("gripen/#");
+    let filter = format!("gripen/{identifier}/#").into();
     Choice { filter, chosen, identifier, needs, packet_bytes_max: 1 << 24 }
 }
 
@@ -250,6 +250,12 @@ fn main() {
     report("nobody", &[]);
     report("1 group of 20, all, every sample", &{
         (0..20).map(|who| (who, choice(1, everything(), FRAME))).collect::<Vec<_>>()
+    });
+    report("1 group of 100 identifiers, all, every sample", &{
+        let filter = Arc::from("gripen/#");
+        let same = |choice| Choice { filter: Arc::clone(&filter), ..choice };
+        let all = many(FRAME, |_| everything()).into_iter();
+        all.map(|(who, choice)| (who, same(choice))).collect::<Vec<_>>()
     });
     report("100 groups, all, every sample", &many(FRAME, |_| everything()));
     report(

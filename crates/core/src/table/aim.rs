@@ -35,6 +35,12 @@ impl<'a> Aim<'a> {
         }
     }
 
+    /// The filter of the same choice without a name.
+    pub fn unnamed(filter: &'a str) -> &'a str {
+        let rest = filter.strip_prefix(SELECTIONS).filter(|_| Self::parse(filter).is_some());
+        rest.and_then(|rest| rest.split_once('/')).map_or(filter, |(_, inner)| inner)
+    }
+
     /// The filter that the topics are matched with, if there is one.
     pub fn filter(self) -> Option<&'a str> {
         match self {
@@ -55,6 +61,20 @@ impl<'a> Aim<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_can_be_left_out() {
+        let rows = [
+            ("a/#", "a/#"),
+            ("$selection/plot/a/#", "a/#"),
+            ("$selection/00000000000000ff", "$selection/00000000000000ff"),
+            ("$selection/plot/$selection/00000000000000ff", "$selection/00000000000000ff"),
+            ("$selection/+/a", "$selection/+/a"),
+        ];
+        for (filter, unnamed) in rows {
+            assert_eq!(Aim::unnamed(filter), unnamed);
+        }
+    }
 
     #[test]
     fn a_choice_may_have_a_name() {

@@ -122,6 +122,11 @@ fn value(index: u32, value: i8) -> ValueView<'static> {
     }
 }
 
+/// Of a subscriber's own, in one to three bytes.
+fn identifier(who: u64, filter: usize) -> u32 {
+    [0, 20, 20, 200, 20_000][who as usize] + filter as u32 + 1
+}
+
 fn sample(point: &Point) -> Sample<'static> {
     let Point { index, time_ns, quality, value: number } = *point;
     Sample { index, time_ns, quality: Quality(quality), value: value(index, number) }
@@ -203,13 +208,13 @@ impl Play {
         };
         self.model.watches.retain(|watch| !ended(watch));
         if let Some(heard) = self.world.heard.get_mut(&who) {
-            heard.retain(|heard| filter.is_some_and(|at| heard.identifier != at as u32 + 1));
+            heard.retain(|heard| filter.is_some_and(|at| heard.identifier != identifier(who, at)));
         }
     }
 
     fn join(&mut self, who: u64, filter: usize, needs: Needs, small: bool) {
         self.end(who, Some(filter));
-        let identifier = filter as u32 + 1;
+        let identifier = identifier(who, filter);
         let packet_bytes_max = if small { 190 } else { 1 << 20 };
         let filter = FILTERS[filter];
         let chosen = self.chosen(filter);

@@ -10,6 +10,7 @@ mod packets;
 mod remembered;
 mod room;
 mod shapes;
+mod shared;
 mod silence;
 mod staleness;
 mod texts;

@@ -16,7 +16,8 @@ fn world(gathered_bytes: usize) -> World {
     let mut world = World { groups, ..World::new(&[]) };
     world.declare(&[Kind::Text]);
     for who in 1..=3 {
-        world.join(who, "#", who as u32, SLOW);
+        let needs = Needs { beat_ms: Some(9_990 + who as u16), ..SLOW };
+        world.join(who, "#", 1, needs);
     }
     world.publish(&[good(0, 1, ValueView::Text("a"))]);
     world.tick();

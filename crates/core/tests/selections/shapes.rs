@@ -33,13 +33,19 @@ fn equal_subscribers_are_one_group_and_others_are_not() {
     for who in 1..=20 {
         world.join(who, "#", 7, FRAME);
     }
-    assert_eq!(world.groups.len(), 1);
     world.join(21, "#", 8, FRAME);
-    world.join(22, "a/#", 7, FRAME);
-    world.join(23, "#", 7, Needs { change: true, ..FRAME });
-    world.join_within(24, "#", 7, FRAME, 1000);
-    assert_eq!(world.groups.len(), 5);
-    (1..=24).for_each(|who| world.groups.leave_all(who));
+    world.join(22, "$selection/plot/#", 7, FRAME);
+    world.join_within(23, "#", 7, FRAME, 1 << 24);
+    assert_eq!(world.groups.len(), 1);
+    world.join(24, "a/#", 7, FRAME);
+    world.join(25, "#", 7, Needs { change: true, ..FRAME });
+    world.join_within(26, "#", 7, FRAME, 1000);
+    for identifier in [7, 8] {
+        world.join(27, "#", identifier, Needs { deliver: Deliver::Text, ..FRAME });
+        world.join(28, "#", 7, Needs { deliver: Deliver::Text, ..FRAME });
+    }
+    assert_eq!(world.groups.len(), 6);
+    (1..=28).for_each(|who| world.groups.leave_all(who));
     assert!(world.groups.is_empty());
 }
 

@@ -29,7 +29,7 @@ fn letters(world: &mut World, who: u64) -> String {
 fn fifty_groups(world: &mut World) {
     for who in 1..=50 {
         publish(world, 0, &long(["A", "B", "C"][who as usize % 3]));
-        world.join(who, "#", who as u32, SELDOM);
+        world.join(who, "#", 1, Needs { beat_ms: Some(who as u16), ..SELDOM });
     }
 }
 
@@ -39,7 +39,8 @@ fn a_text_that_many_groups_know_is_in_memory_once() {
     publish(&mut world, 0, &long("A"));
     for who in 1..=50 {
         let rate_mhz = if who % 2 == 0 { SELDOM.rate_mhz } else { None };
-        world.join(who, "#", who as u32, Needs { rate_mhz, ..CHANGE });
+        let beat_ms = Some(who as u16);
+        world.join(who, "#", 1, Needs { rate_mhz, beat_ms, ..CHANGE });
     }
     assert_eq!(world.current.left_text_bytes(), 0, "it is the newest");
     publish(&mut world, 0, &long("B"));

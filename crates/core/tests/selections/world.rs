@@ -3,7 +3,9 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use slipring_core::table::{Arrival, Choice, Current, Deliver, Groups, Names, Needs, Room, Scene};
+use slipring_core::table::{
+    Aim, Arrival, Choice, Current, Deliver, Groups, Names, Needs, Room, Scene,
+};
 use slipring_wire::frame::{
     Bounds, FrameBuf, FrameView, Header, Hops, Kind, Quality, RangeSet, Sample, ValueView,
 };
@@ -38,6 +40,7 @@ impl Table {
     }
 
     pub fn matching(&self, filter: &str) -> RangeSet {
+        let filter = Aim::unnamed(filter);
         if let Some(list) = filter.strip_prefix("$selection/") {
             return list.split('-').map(|index| index.parse::<u32>().unwrap()).collect();
         }

@@ -1,17 +1,19 @@
 //! The subscribers of a group, and how far each one is.
 
+use std::sync::Arc;
+
 use slipring_wire::frame::RangeSet;
 
 use super::Send;
-use super::outlet::{Mark, Packets};
+use super::outlet::{Cover, Mark, Packets};
 
 /// A subscriber in a group.
 #[derive(Debug, Default)]
 pub(super) struct Member {
     pub subscriber: u64,
-    /// The number of its next frame. Frames are counted for each subscriber, from 0 at its join, so
-    /// that a gap always means that one was lost on its way.
-    pub sequence: u32,
+    /// As it wrote it: it may have chosen the same under several names.
+    pub filter: Arc<str>,
+    pub cover: Cover,
     /// Every sample: what was gathered before it joined.
     pub from: Mark,
     /// Newest: the change up to which it has everything.
@@ -34,9 +36,8 @@ impl Audience<'_, '_> {
     /// Sends the packets that came after the mark to one of them.
     pub fn give(&mut self, at: usize, packets: &mut Packets, from: Mark) {
         let member = &mut self.members[at];
-        let (packets, messages) = packets.since(from, &mut member.sequence);
-        if messages > 0 {
+        packets.give(from, &mut member.cover, &mut |packets, messages| {
             (self.send)(member.subscriber, packets, messages);
-        }
+        });
     }
 }

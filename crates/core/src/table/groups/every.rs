@@ -140,7 +140,8 @@ impl Every {
     pub fn pass_over(&self, member: &mut Member) -> u64 {
         let (frames, messages) = self.packets.count_since(std::mem::take(&mut member.from));
         let open = u32::from(!self.buf.is_empty());
-        member.sequence = member.sequence.wrapping_add(frames + open);
+        let sequence = &mut member.cover.sequence;
+        *sequence = sequence.wrapping_add(frames + open);
         u64::from(messages) + u64::from(open)
     }
 

@@ -8,28 +8,37 @@ use super::audience::{Audience, Member};
 use super::every::Every;
 use super::gathered::Gathered;
 use super::newest::Newest;
-use super::outlet::{Mark, Outlet, Packets, Stamp};
+use super::outlet::{Cover, Mark, Outlet, Packets, Stamp};
 use super::remembered::Remembered;
 use super::sent::Sent;
 use super::{Choice, First, Room, Send};
 use crate::table::columns::Columns;
 use crate::table::rows::Rows;
 use crate::table::spill::Spill;
-use crate::table::{Current, Millis, Needs};
+use crate::table::{Aim, Current, Deliver, Millis, Needs};
 
 /// What subscribers of one group have alike.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
+    /// Without a name.
     pub filter: Arc<str>,
-    needs: Needs,
-    identifier: u32,
-    packet_bytes_max: usize,
+    pub needs: Needs,
+    /// 0 for frames: it is in the head of a packet, which is each one's own.
+    pub identifier: u32,
+    /// No bound for frames: each one has its own.
+    pub packet_bytes_max: usize,
+    /// Bytes of runs that a frame takes.
+    pub body_max: usize,
 }
 
 impl Key {
-    pub fn of(choice: &Choice) -> Self {
-        let Choice { needs, identifier, packet_bytes_max, .. } = *choice;
-        Self { filter: Arc::clone(&choice.filter), needs, identifier, packet_bytes_max }
+    pub fn of(choice: &Choice, cover: &Cover) -> Self {
+        let (filter, needs) = (Aim::unnamed(&choice.filter).into(), choice.needs);
+        let (identifier, packet_bytes_max) = match needs.deliver {
+            Deliver::Frame => (0, usize::MAX),
+            _ => (choice.identifier, choice.packet_bytes_max),
+        };
+        Self { filter, needs, identifier, packet_bytes_max, body_max: cover.body_max() }
     }
 }
 
@@ -71,8 +80,11 @@ impl Tools {
 
     /// Takes the packets as what a new subscriber gets first.
     pub fn first(&mut self, member: &mut Member) -> First {
-        let (packets, messages) = self.packets.since(Mark::default(), &mut member.sequence);
-        let first = First { packets: packets.to_vec(), messages };
+        let mut first = First::default();
+        self.packets.give(Mark::default(), &mut member.cover, &mut |packets, messages| {
+            first.packets.extend_from_slice(packets);
+            first.messages += messages;
+        });
         self.lost += self.packets.clear();
         first
     }
@@ -102,8 +114,7 @@ impl Group {
         current: &Current,
         room: &mut Remembered,
     ) -> Self {
-        let Key { ref filter, needs, identifier, packet_bytes_max } = key;
-        let outlet = Outlet::new(filter, needs.deliver, identifier, packet_bytes_max);
+        let (needs, outlet) = (key.needs, Outlet::new(&key));
         let sent = needs.compares().then(|| Sent::new(&chosen, &needs, current, room));
         let flow = match needs.rate_mhz {
             Some(rate_mhz) => Flow::Newest(Box::new(Newest::new(rate_mhz, sent))),
@@ -112,9 +123,10 @@ impl Group {
         Self { key, chosen, outlet, members: Vec::new(), flow }
     }
 
-    pub fn join(&mut self, subscriber: u64, stamp: &Stamp<'_>, tools: &mut Tools) -> First {
-        let mut member = Member { subscriber, ..Member::default() };
-        let (outlet, chosen) = (&self.outlet, &self.chosen);
+    pub fn join(&mut self, mut member: Member, stamp: &Stamp<'_>, tools: &mut Tools) -> First {
+        let chosen = &self.chosen;
+        self.outlet.head_bytes = member.cover.head.len().max(self.outlet.head_bytes);
+        let outlet = &self.outlet;
         match &mut self.flow {
             Flow::Every(every) => {
                 let alone = self.members.is_empty();
@@ -160,8 +172,10 @@ impl Group {
     }
 
     /// Takes a subscriber out; returns how many are left.
-    pub fn part(&mut self, subscriber: u64, tools: &mut Tools) -> usize {
-        self.members.retain(|member| member.subscriber != subscriber);
+    pub fn part(&mut self, subscriber: u64, filter: &str, tools: &mut Tools) -> usize {
+        self.members.retain(|member| member.subscriber != subscriber || *member.filter != *filter);
+        let heads = self.members.iter().map(|member| member.cover.head.len());
+        self.outlet.head_bytes = heads.max().unwrap_or_default();
         if self.members.is_empty() {
             tools.remembered.recount(self.sent_bytes(), 0);
             if let Flow::Every(every) = &mut self.flow {
@@ -180,10 +194,9 @@ impl Group {
         sent.as_ref().map_or(0, |sent| sent.bytes)
     }
 
-    /// What would be given back if a subscriber left.
-    pub fn bytes_of_last(&self, subscriber: u64) -> usize {
-        let is_last = self.members.iter().all(|member| member.subscriber == subscriber);
-        if is_last { self.sent_bytes() } else { 0 }
+    /// What would be given back if one subscriber left.
+    pub fn bytes_of_last(&self) -> usize {
+        if self.members.len() == 1 { self.sent_bytes() } else { 0 }
     }
 
     pub fn offer(&mut self, run: &RunView<'_>, stamp: &Stamp<'_>, tools: &mut Tools) {
@@ -243,8 +256,8 @@ impl Group {
 
     /// Something on its way to a subscriber was dropped.
     pub fn missed(&mut self, subscriber: u64) {
-        let member = self.members.iter_mut().find(|member| member.subscriber == subscriber);
-        if let Some(member) = member {
+        let of_subscriber = |member: &&mut Member| member.subscriber == subscriber;
+        for member in self.members.iter_mut().filter(of_subscriber) {
             member.missing = self.chosen.clone();
         }
     }

@@ -1,5 +1,6 @@
 //! Selections, shared: subscribers that chose the same with the same needs are one group, and each
-//! of its frames is encoded once (G8, P4).
+//! of its frames is encoded once (G8, P4). What comes before a frame, name and identifier, is each one's
+//! own.
 //!
 //! Every change of the newest values is offered here right after it was made. Never reads a clock
 //! and never waits; packets come out encoded.
@@ -20,8 +21,9 @@ use slipring_wire::frame::{Hops, RangeSet, RunView};
 
 pub use outlet::frame_topic;
 
+use self::audience::Member;
 use self::group::{Group, Key, Tools};
-use self::outlet::{Origin, Stamp};
+use self::outlet::{Cover, Origin, Stamp};
 use self::remembered::bytes_of;
 use super::{Aim, Current, Millis, Names, Needs};
 
@@ -85,7 +87,8 @@ pub struct Groups {
     beat_ms: u16,
     all: HashMap<u64, Group>,
     by_key: HashMap<Key, u64>,
-    by_subscriber: HashMap<u64, Vec<u64>>,
+    /// The filters of each, as it wrote them, and their groups.
+    by_subscriber: HashMap<u64, Vec<(Arc<str>, u64)>>,
     next: u64,
     tools: Tools,
 }
@@ -119,13 +122,13 @@ impl Groups {
     /// What a choice would make groups remember more, instead of what the subscriber chose by the same
     /// filter before.
     pub fn growth(&self, subscriber: u64, choice: &Choice, current: &Current) -> usize {
-        if !choice.needs.compares() || self.by_key.contains_key(&Key::of(choice)) {
+        let key = Key::of(choice, &Cover::new(choice));
+        if !choice.needs.compares() || self.by_key.contains_key(&key) {
             return 0;
         }
-        let ids = self.by_subscriber.get(&subscriber).into_iter().flatten();
-        let mut groups = ids.map(|id| &self.all[id]);
-        let before = groups.find(|group| group.key.filter == choice.filter);
-        let before = before.map_or(0, |group| group.bytes_of_last(subscriber));
+        let mut chosen = self.by_subscriber.get(&subscriber).into_iter().flatten();
+        let before = chosen.find(|(filter, _)| *filter == choice.filter);
+        let before = before.map_or(0, |(_, id)| self.all[id].bytes_of_last());
         bytes_of(&choice.chosen, current).saturating_sub(before)
     }
 
@@ -166,13 +169,16 @@ impl Groups {
     /// sent, every sample counts as a change.
     pub fn join(&mut self, subscriber: u64, choice: Choice, scene: &Scene<'_>) -> First {
         self.leave(subscriber, &choice.filter);
-        let key = Key::of(&choice);
+        let cover = Cover::new(&choice);
+        let key = Key::of(&choice, &cover);
         let known = self.by_key.get(&key).copied();
         let id = known.unwrap_or_else(|| self.found(key, choice.chosen, scene.current));
-        self.by_subscriber.entry(subscriber).or_default().push(id);
+        let filter = choice.filter;
+        self.by_subscriber.entry(subscriber).or_default().push((Arc::clone(&filter), id));
+        let member = Member { subscriber, filter, cover, ..Member::default() };
         let stamp = self.stamp(scene);
         let group = self.all.get_mut(&id).expect("found or known");
-        group.join(subscriber, &stamp, &mut self.tools)
+        group.join(member, &stamp, &mut self.tools)
     }
 
     fn stamp<'a>(&self, scene: &Scene<'a>) -> Stamp<'a> {
@@ -190,27 +196,27 @@ impl Groups {
 
     /// Ends what a subscriber chose by this filter; false if it did not.
     pub fn leave(&mut self, subscriber: u64, filter: &str) -> bool {
-        let Some(ids) = self.by_subscriber.get_mut(&subscriber) else { return false };
-        let of_filter = |id: &u64| &*self.all[id].key.filter == filter;
-        let Some(at) = ids.iter().position(of_filter) else { return false };
-        let id = ids.swap_remove(at);
-        if ids.is_empty() {
+        let Some(chosen) = self.by_subscriber.get_mut(&subscriber) else { return false };
+        let of_filter = |(other, _): &(Arc<str>, u64)| &**other == filter;
+        let Some(at) = chosen.iter().position(of_filter) else { return false };
+        let (_, id) = chosen.swap_remove(at);
+        if chosen.is_empty() {
             self.by_subscriber.remove(&subscriber);
         }
-        self.part(subscriber, id);
+        self.part(subscriber, filter, id);
         true
     }
 
     /// Ends all that a subscriber chose.
     pub fn leave_all(&mut self, subscriber: u64) {
-        for id in self.by_subscriber.remove(&subscriber).unwrap_or_default() {
-            self.part(subscriber, id);
+        for (filter, id) in self.by_subscriber.remove(&subscriber).unwrap_or_default() {
+            self.part(subscriber, &filter, id);
         }
     }
 
-    fn part(&mut self, subscriber: u64, id: u64) {
+    fn part(&mut self, subscriber: u64, filter: &str, id: u64) {
         let group = self.all.get_mut(&id).expect("a subscriber's group is there");
-        if group.part(subscriber, &mut self.tools) == 0 {
+        if group.part(subscriber, filter, &mut self.tools) == 0 {
             self.by_key.remove(&group.key);
             self.all.remove(&id);
         }
@@ -268,8 +274,8 @@ impl Groups {
     /// Something on its way to a subscriber was dropped: it may miss anything that it chose. False where
     /// it chose nothing.
     pub fn missed(&mut self, subscriber: u64) -> bool {
-        let Some(ids) = self.by_subscriber.get(&subscriber) else { return false };
-        for id in ids {
+        let Some(chosen) = self.by_subscriber.get(&subscriber) else { return false };
+        for (_, id) in chosen {
             self.all.get_mut(id).expect("a subscriber's group is there").missed(subscriber);
         }
         true
@@ -285,7 +291,7 @@ impl Groups {
         send: &mut Send<'_>,
     ) -> bool {
         let stamp = self.stamp(scene);
-        for id in self.by_subscriber.get(&subscriber).into_iter().flatten() {
+        for (_, id) in self.by_subscriber.get(&subscriber).into_iter().flatten() {
             let group = self.all.get_mut(id).expect("a subscriber's group is there");
             let here = room;
             let mut send = |subscriber, packets: &[u8], messages| {

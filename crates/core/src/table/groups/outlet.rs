@@ -1,11 +1,12 @@
-//! What all packets of a group have alike, and packets made of gathered runs.
+//! What all packets of a group have alike, what is each subscriber's own, and packets made of gathered runs.
 
 use slipring_wire::frame::{Bounds, CONTENT_TYPE, FrameBuf, FrameView, Header, Hops, RangeSet};
 use slipring_wire::{Packet, PropertiesBuf, PropertyId, Publish, Value, Version};
 
 use super::super::Deliver;
 use super::super::text::Plain;
-use super::Scene;
+use super::group::Key;
+use super::{Choice, Scene};
 
 /// A frame to a subscriber is at most about so long.
 const FRAME_BYTES_MAX: usize = 256 * 1024;
@@ -39,10 +40,50 @@ pub(super) struct Outlet {
     deliver: Deliver,
     identifier: u32,
     packet_bytes_max: usize,
-    /// Topic and properties of a frame's packet.
-    head: Vec<u8>,
+    /// The longest head of its subscribers: so much room is before each frame.
+    pub head_bytes: usize,
     /// Bytes of runs that a frame takes.
     pub body_max: usize,
+}
+
+/// What is one subscriber's own of the packets that it gets.
+#[derive(Debug, Default)]
+pub(super) struct Cover {
+    /// Topic and properties of a frame's packet; empty where it gets no frames.
+    pub head: Vec<u8>,
+    packet_bytes_max: usize,
+    /// The number of its next frame. Frames are counted for each subscriber, from 0 at its join, so
+    /// that a gap always means that one was lost on its way.
+    pub sequence: u32,
+}
+
+impl Cover {
+    pub fn new(choice: &Choice) -> Self {
+        let head = match choice.needs.deliver {
+            Deliver::Frame => head(&frame_topic(&choice.filter), choice.identifier),
+            _ => Vec::new(),
+        };
+        Self { head, packet_bytes_max: choice.packet_bytes_max, sequence: 0 }
+    }
+
+    /// Bytes of runs that a frame takes. Many subscribers have the same, whatever their heads.
+    pub fn body_max(&self) -> usize {
+        if self.head.is_empty() {
+            return FRAME_BYTES_MAX;
+        }
+        let most = self.packet_bytes_max.saturating_sub(FIXED_BYTES + self.head.len());
+        most.min(FRAME_BYTES_MAX).saturating_sub(HEADER_BYTES)
+    }
+
+    /// Writes what comes before a frame, right in front of it; where that begins.
+    fn put(&self, frame: &Framed, bytes: &mut [u8]) -> usize {
+        let start = frame.at - front_bytes(self.head.len(), frame.length);
+        let head_at = frame.at - self.head.len();
+        bytes[head_at..frame.at].copy_from_slice(&self.head);
+        bytes[start] = 0x30;
+        put_varint((self.head.len() + frame.length) as u32, &mut bytes[start + 1..head_at]);
+        start
+    }
 }
 
 /// What is put on packets when they are made.
@@ -77,15 +118,9 @@ impl Origin {
 }
 
 impl Outlet {
-    pub fn new(filter: &str, deliver: Deliver, identifier: u32, packet_bytes_max: usize) -> Self {
-        let head = head(&frame_topic(filter), identifier);
-        let around = FIXED_BYTES + head.len() + HEADER_BYTES;
-        let body_max = match deliver {
-            Deliver::Frame => packet_bytes_max.saturating_sub(around),
-            _ => usize::MAX,
-        };
-        let body_max = body_max.min(FRAME_BYTES_MAX - around.min(FRAME_BYTES_MAX));
-        Self { deliver, identifier, packet_bytes_max, head, body_max }
+    pub fn new(key: &Key) -> Self {
+        let Key { identifier, packet_bytes_max, body_max, needs, .. } = *key;
+        Self { deliver: needs.deliver, identifier, packet_bytes_max, head_bytes: 0, body_max }
     }
 
     /// The first of some parameters, as many as surely find room for their newest samples; at least one.
@@ -128,14 +163,25 @@ fn head(topic: &str, identifier: u32) -> Vec<u8> {
 #[derive(Debug, Default)]
 pub(super) struct Packets {
     bytes: Vec<u8>,
-    /// Where frames begin, in those bytes.
-    frames: Vec<usize>,
+    /// Where frames are, in those bytes.
+    frames: Vec<Framed>,
     messages: u32,
     /// Samples that were too large for a packet of these subscribers.
     lost: u64,
     frame: Vec<u8>,
     inflated: Vec<u8>,
     plain: Plain,
+}
+
+/// A frame among the packets that wait. What comes before it is each subscriber's own, written when it
+/// is sent.
+#[derive(Clone, Copy, Debug)]
+struct Framed {
+    /// Where the room before it begins.
+    start: usize,
+    at: usize,
+    length: usize,
+    samples: usize,
 }
 
 /// How much there was.
@@ -162,16 +208,13 @@ impl Packets {
         let header = stamp.header();
         let header_bytes = if header.hops.is_some() { HEADER_BYTES } else { HEADER_BYTES / 2 };
         let (start, samples) = (self.bytes.len(), buf.samples());
-        let length = outlet.head.len() + header_bytes + buf.bytes();
-        self.bytes.push(0x30);
-        put_varint(length as u32, &mut self.bytes);
-        self.bytes.extend_from_slice(&outlet.head);
-        let at = self.bytes.len();
+        let length = header_bytes + buf.bytes();
+        let at = start + front_bytes(outlet.head_bytes, length);
+        self.bytes.resize(at, 0);
         buf.finish(&header, false, &mut self.bytes);
-        debug_assert_eq!(self.bytes.len() - at + outlet.head.len(), length);
-        if self.keep(start, samples as u64, outlet) {
-            self.frames.push(at);
-        }
+        debug_assert_eq!(self.bytes.len() - at, length);
+        self.frames.push(Framed { start, at, length, samples });
+        self.messages += 1;
     }
 
     fn plain(&mut self, buf: &mut FrameBuf, outlet: &Outlet, stamp: &Stamp<'_>) {
@@ -186,7 +229,7 @@ impl Packets {
                 let start = self.bytes.len();
                 let out = &mut self.bytes;
                 if self.plain.write(&sample, deliver, identifier, stamp.scene.names, out) {
-                    self.keep(start, 1, outlet);
+                    self.keep(start, outlet);
                 }
             });
         }
@@ -194,15 +237,13 @@ impl Packets {
     }
 
     /// Counts the packet that begins here; one that is too large goes (MQTT-3.1.2-24).
-    fn keep(&mut self, start: usize, samples: u64, outlet: &Outlet) -> bool {
-        let fits = self.bytes.len() - start <= outlet.packet_bytes_max;
-        if fits {
+    fn keep(&mut self, start: usize, outlet: &Outlet) {
+        if self.bytes.len() - start <= outlet.packet_bytes_max {
             self.messages += 1;
         } else {
             self.bytes.truncate(start);
-            self.lost += samples;
+            self.lost += 1;
         }
-        fits
     }
 
     /// The bytes that wait.
@@ -225,14 +266,28 @@ impl Packets {
         Mark { bytes, frames, messages: self.messages }
     }
 
-    /// What came after the mark, for one subscriber: its frames are numbered from `sequence` on.
-    pub fn since(&mut self, mark: Mark, sequence: &mut u32) -> (&[u8], u32) {
-        for frame in &self.frames[mark.frames..] {
-            let at = frame + SEQUENCE_AT;
-            self.bytes[at..at + 4].copy_from_slice(&sequence.to_le_bytes());
-            *sequence = sequence.wrapping_add(1);
+    /// Gives what came after the mark to one subscriber, its frames with its own cover: all at once if
+    /// that takes all of the room before them. What is too large for it goes (MQTT-3.1.2-24).
+    pub fn give(&mut self, mark: Mark, cover: &mut Cover, send: &mut dyn FnMut(&[u8], u32)) {
+        let frames = &self.frames[mark.frames..];
+        let is_even = frames.iter().all(|frame| frame.is_even(cover));
+        for frame in frames {
+            if !frame.fits(cover) {
+                self.lost += frame.samples as u64;
+                continue;
+            }
+            let at = frame.at + SEQUENCE_AT;
+            self.bytes[at..at + 4].copy_from_slice(&cover.sequence.to_le_bytes());
+            cover.sequence = cover.sequence.wrapping_add(1);
+            let start = cover.put(frame, &mut self.bytes);
+            if !is_even {
+                send(&self.bytes[start..frame.at + frame.length], 1);
+            }
         }
-        (&self.bytes[mark.bytes..], self.messages - mark.messages)
+        let messages = self.messages - mark.messages;
+        if is_even && messages > 0 {
+            send(&self.bytes[mark.bytes..], messages);
+        }
     }
 
     /// Forgets the packets, and most of a memory that has grown much; what was lost is returned.
@@ -245,10 +300,37 @@ impl Packets {
     }
 }
 
-fn put_varint(mut value: u32, out: &mut Vec<u8>) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
+impl Framed {
+    fn fits(&self, cover: &Cover) -> bool {
+        front_bytes(cover.head.len(), self.length) + self.length <= cover.packet_bytes_max
+    }
+
+    /// Whether it is sent with all of the room before it.
+    fn is_even(&self, cover: &Cover) -> bool {
+        self.at - self.start == front_bytes(cover.head.len(), self.length) && self.fits(cover)
+    }
+}
+
+/// How much comes before a frame with such a head.
+fn front_bytes(head: usize, frame: usize) -> usize {
+    1 + varint_bytes(head + frame) + head
+}
+
+fn varint_bytes(value: usize) -> usize {
+    match value {
+        0..0x80 => 1,
+        0x80..0x4000 => 2,
+        0x4000..0x20_0000 => 3,
+        _ => 4,
+    }
+}
+
+/// Fills all of this with a number, which takes just as much.
+fn put_varint(mut value: u32, out: &mut [u8]) {
+    let last = out.len() - 1;
+    for byte in &mut out[..last] {
+        *byte = value as u8 | 0x80;
         value >>= 7;
     }
-    out.push(value as u8);
+    out[last] = value as u8;
 }
