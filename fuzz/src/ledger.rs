@@ -80,7 +80,7 @@ fn publish_again(ledger: &Ledger) {
     for (number, kept) in ledger.sessions() {
         registry.restore_publisher(number, &kept.client_id, &kept.parameters);
         registry.come_back(number);
-        let own = registry.publishers().of(number).cloned().unwrap_or_default();
+        let own = registry.publishers().of(number).unwrap_or_default();
         let there =
             kept.parameters.iter().flat_map(|range| range.start..range.end.min(entries.end()));
         assert!(own.indices().eq(there.filter(|index| registry.get(*index).is_some())));

@@ -4,14 +4,17 @@
 //! the broker.
 
 mod beside;
+mod choice;
 mod client;
 mod exchange;
 mod frame;
 mod journal;
 mod ledger;
 mod properties;
+mod sample;
 mod session;
 mod spoken;
+mod streams;
 mod table;
 mod topics;
 mod wire;
@@ -22,13 +25,16 @@ pub type Target = fn(&[u8]);
 /// Every target by the name of its folder in `corpus/`.
 pub const TARGETS: &[(&str, Target)] = &[
     ("beside", beside::beside),
+    ("choice", choice::choice),
     ("client", client::client),
     ("exchange", exchange::exchange),
     ("frame", frame::frame),
     ("journal", journal::journal),
     ("ledger", ledger::ledger),
     ("properties", properties::properties),
+    ("sample", sample::sample),
     ("session", session::session),
+    ("streams", streams::streams),
     ("table", table::table),
     ("topics", topics::topics),
     ("wire", wire::wire),
