@@ -95,7 +95,7 @@ impl World {
     fn push(&mut self, session: u64, name: &str, time: Option<&str>, payload: &[u8]) {
         let Some(stream) = self.streams.catalog().index_of(name) else { return };
         let mut properties = PropertiesBuf::new();
-        if let Some(time) = time.filter(|time| time.len() < 1 << 16) {
+        if let Some(time) = time.filter(|time| !time.contains('\0') && time.len() < 1 << 16) {
             properties.push(PropertyId::UserProperty, Value::Pair("time", time));
         }
         let publish = Publish { properties: properties.borrow(), ..Publish::new(name, payload) };
