@@ -4,6 +4,7 @@
 //! the broker.
 
 mod beside;
+mod choice;
 mod client;
 mod exchange;
 mod frame;
@@ -11,8 +12,10 @@ mod journal;
 mod ledger;
 mod odd;
 mod properties;
+mod sample;
 mod session;
 mod spoken;
+mod streams;
 mod table;
 mod topics;
 mod wire;
@@ -23,13 +26,16 @@ pub type Target = fn(&[u8]);
 /// Every target by the name of its folder in `corpus/`.
 pub const TARGETS: &[(&str, Target)] = &[
     ("beside", beside::beside),
+    ("choice", choice::choice),
     ("client", client::client),
     ("exchange", exchange::exchange),
     ("frame", frame::frame),
     ("journal", journal::journal),
     ("ledger", ledger::ledger),
     ("properties", properties::properties),
+    ("sample", sample::sample),
     ("session", session::session),
+    ("streams", streams::streams),
     ("table", table::table),
     ("topics", topics::topics),
     ("wire", wire::wire),

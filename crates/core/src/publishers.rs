@@ -192,18 +192,18 @@ impl Publishers {
     fn forget_of(&mut self, gone: &RangeSet, live: bool) {
         let Self { sessions, ranges, away_ranges, .. } = self;
         sessions.retain(|_, publisher| {
-            if !publisher.silent.overlaps_any(gone) && !(live && publisher.live.overlaps_any(gone))
-            {
-                return true;
+            let is_meant =
+                publisher.silent.overlaps_any(gone) || live && publisher.live.overlaps_any(gone);
+            if is_meant {
+                *ranges -= publisher.ranges();
+                *away_ranges -= publisher.away_ranges();
+                publisher.silent.take_away(gone);
+                if live {
+                    publisher.live.take_away(gone);
+                }
+                *ranges += publisher.ranges();
+                *away_ranges += publisher.away_ranges();
             }
-            *ranges -= publisher.ranges();
-            *away_ranges -= publisher.away_ranges();
-            publisher.silent.take_away(gone);
-            if live {
-                publisher.live.take_away(gone);
-            }
-            *ranges += publisher.ranges();
-            *away_ranges += publisher.away_ranges();
             publisher.ranges() > 0
         });
     }

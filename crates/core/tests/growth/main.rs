@@ -24,9 +24,9 @@ fn growth<T>(small: T, large: T, work: impl Fn(&mut T, u32)) -> f64 {
 fn spent(work: impl FnOnce()) -> Duration {
     let now = || {
         let time = clock_gettime(ClockId::ThreadCPUTime);
-        Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+        Duration::try_from(time).expect("it does not begin below 0")
     };
     let start = now();
     work();
-    now() - start
+    now().saturating_sub(start)
 }

@@ -1,0 +1,140 @@
+//! Streams: any requests and any chunks of a few clients, and readers that come and go.
+
+use arbitrary::{Arbitrary, Unstructured};
+use slipring_core::ledger::{BatchHead, Ledger};
+use slipring_core::streams::{Bounds, Catalog, Following, Portion, Streams};
+use slipring_wire::{
+    Framed, Packet, PropertiesBuf, PropertyId, Publish, Value, Version, check_filter, frame,
+};
+
+const STEPS_MAX: usize = 60;
+const STREAMS_MAX: usize = 6;
+const PACKET_BYTES: usize = 300;
+
+#[derive(Arbitrary, Debug)]
+enum Step<'a> {
+    Ask(u8, u8, &'a [u8]),
+    Declare(u8, u8, u8, u16),
+    Remove(u8, u8),
+    Push(u8, u8, Option<&'a str>, &'a [u8]),
+    Follow(u8, &'a str, bool),
+    FollowAll(u8, bool),
+    Unfollow(u8, &'a str),
+    Take(u8, u16, u16),
+    Leave(u8, bool),
+    End(u8),
+}
+
+struct World {
+    streams: Streams,
+    ledger: Ledger,
+}
+
+pub fn streams(data: &[u8]) {
+    let mut rest = Unstructured::new(data);
+    let streams = Streams::new(Catalog::default(), 1);
+    let mut world = World { streams, ledger: Ledger::default() };
+    for _ in 0..STEPS_MAX {
+        let Ok(step) = Step::arbitrary(&mut rest) else { break };
+        world.step(&step);
+        assert!(world.streams.catalog().len() <= STREAMS_MAX);
+        assert!(world.streams.bytes() <= world.streams.catalog().buffer_bytes());
+    }
+    assert_eq!(world.ledger.streams(), world.streams.catalog());
+}
+
+impl World {
+    fn step(&mut self, step: &Step<'_>) {
+        let session = |one: &u8| u64::from(one % 3);
+        match step {
+            Step::Ask(one, name, body) => {
+                let name = ["declare", "list", "remove", "other"][usize::from(name % 4)];
+                self.ask(session(one), name, body);
+            }
+            Step::Declare(one, name, media, bytes) => {
+                let (name, media) = (name % 8, media % 2);
+                let body = format!(
+                    "{{\"streams\":[{{\"name\":\"s{name}\",\"media\":\"a/{media}\",\"buffer_bytes\":{bytes}}}]}}"
+                );
+                self.ask(session(one), "declare", body.as_bytes());
+            }
+            Step::Remove(one, name) => {
+                let body = format!("{{\"names\":[\"s{}\"]}}", name % 8);
+                self.ask(session(one), "remove", body.as_bytes());
+            }
+            Step::Push(one, name, time, payload) => {
+                self.push(session(one), &format!("s{}", name % 8), *time, payload);
+            }
+            Step::Follow(one, filter, newest) => self.follow(session(one), filter, *newest),
+            Step::FollowAll(one, newest) => self.follow(session(one), "#", *newest),
+            Step::Unfollow(one, filter) => drop(self.streams.unfollow(session(one), filter)),
+            Step::Take(one, bytes, most) => {
+                let (bytes, most) = (usize::from(*bytes), usize::from(*most));
+                self.take(session(one), Portion { bytes, most });
+            }
+            Step::Leave(one, is_kept) => are_json(&self.streams.leave(session(one), *is_kept)),
+            Step::End(one) => self.streams.end(session(one)),
+        }
+    }
+
+    fn ask(&mut self, session: u64, name: &str, body: &[u8]) {
+        let before = self.streams.revision();
+        let is_parameter = &|name: &str| name.ends_with('~');
+        let bounds = Bounds { streams: STREAMS_MAX, name_bytes: 40, name_levels: 5, is_parameter };
+        let outcome = self.streams.answer(session, name, body, &bounds, 1 << 12);
+        serde_json::from_slice::<serde_json::Value>(&outcome.answer).expect("answers are JSON");
+        assert!(outcome.refused.is_some() || outcome.answer.len() <= 1 << 12);
+        assert!(outcome.refused.is_none() || outcome.change.is_empty());
+        assert_eq!(self.streams.revision() != before, outcome.change.is_recorded());
+        are_json(&self.streams.told_of(&outcome.change));
+        let mut records = Vec::new();
+        self.streams.record(&outcome.change, &mut records);
+        self.ledger.apply(BatchHead::default(), &records).expect("our own records");
+    }
+
+    fn push(&mut self, session: u64, name: &str, time: Option<&str>, payload: &[u8]) {
+        let Some(stream) = self.streams.catalog().index_of(name) else { return };
+        let mut properties = PropertiesBuf::new();
+        if let Some(time) = time.filter(|time| !time.contains('\0') && time.len() < 1 << 16) {
+            properties.push(PropertyId::UserProperty, Value::Pair("time", time));
+        }
+        let publish = Publish { properties: properties.borrow(), ..Publish::new(name, payload) };
+        if let Ok(arrived) = self.streams.push(session, stream, &publish, 7) {
+            are_json(&arrived.told);
+            let ring = self.streams.ring(stream).expect("it is there");
+            assert!(ring.bytes() <= ring.bytes_max());
+            assert_eq!(ring.newest().map(|chunk| &*chunk.payload), Some(payload));
+        }
+    }
+
+    fn follow(&mut self, session: u64, filter: &str, newest: bool) {
+        if check_filter(filter).is_ok() {
+            let packet_bytes_max = PACKET_BYTES;
+            let following = Following { filter, identifier: 1, newest, packet_bytes_max };
+            self.streams.follow(session, &following);
+        }
+    }
+
+    /// What is sent are valid packets, none larger than the reader takes, of streams that are there.
+    fn take(&mut self, session: u64, room: Portion) {
+        let mut out = Vec::new();
+        let serving = self.streams.take(session, room, &mut out);
+        assert!(out.len() <= room.most);
+        let (mut rest, mut chunks) = (&out[..], 0);
+        while !rest.is_empty() {
+            let Ok(Framed::Whole(raw)) = frame(rest, PACKET_BYTES) else { panic!("no packet") };
+            let decoded = Packet::decode(&raw, Version::V5);
+            let Ok(Packet::Publish(publish)) = decoded else { panic!("no chunk") };
+            assert!(self.streams.catalog().index_of(publish.topic).is_some());
+            rest = &rest[raw.length..];
+            chunks += 1;
+        }
+        assert_eq!(serving.chunks, chunks);
+    }
+}
+
+fn are_json(told: &[Vec<u8>]) {
+    for one in told {
+        serde_json::from_slice::<serde_json::Value>(one).expect("what is told is JSON");
+    }
+}
