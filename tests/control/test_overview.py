@@ -75,6 +75,7 @@ def test_events_are_told_in_words_and_levels() -> None:
             Happened("disconnected", detail="keep alive timeout (0x8d)"),
             Happened("subscribed", detail="gripen/#"),
             Happened("subscription refused", detail="a/#: quota exceeded (0x97)"),
+            Happened("publish refused", detail="a: not a number"),
             Happened("dropped", detail="12 messages: it does not keep up"),
             Happened("failed", client="journal", detail="no space"),
         ),
@@ -86,6 +87,7 @@ def test_events_are_told_in_words_and_levels() -> None:
         ("info", "gripen disconnected: keep alive timeout (0x8d)"),
         ("debug", "gripen subscribed gripen/#"),
         ("warning", "gripen subscription refused: a/#: quota exceeded (0x97)"),
+        ("warning", "gripen publish refused: a: not a number"),
         ("warning", "gripen lost 12 messages: it does not keep up"),
         ("error", "journal failed: no space"),
     ]

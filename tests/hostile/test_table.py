@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -136,6 +137,24 @@ async def test_a_frame_at_qos_0_that_is_refused_is_told_to_its_sender(
             told = await anext(refusals)
         assert (told.topic, told.count) == ("hostile", 1)
         assert "this is not a frame" in told.message
+
+
+async def test_what_is_refused_is_an_event_that_says_whose_it_was_and_why(
+    broker: RunningBroker,
+) -> None:
+    kind = "publish refused"
+    counted = f'slipring_events_total{{kind="{kind}"}}'
+    async with bystander(broker), sender(broker, "hostile/event") as one:
+        before = Metrics.of(broker)[counted]
+        await one.bus.publish("hostile/event/a", "twelve")
+        await asyncio.to_thread(Metrics.when, broker, counted, before + 1)
+        with urllib.request.urlopen(f"{broker.console}/api/overview", timeout=60) as answer:
+            events = json.load(answer)["events"]
+        told = [event for event in events if event["client"] == one.bus.client_id]
+        told = [event for event in told if event["kind"] == kind]
+        assert [event["level"] for event in told] == ["warning"]
+        assert "hostile/event/a: " in told[0]["detail"]
+        assert "is declared as f64" in told[0]["detail"]
 
 
 async def test_a_value_of_another_type_is_refused_and_reaches_nobody(

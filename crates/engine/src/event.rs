@@ -6,6 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Events kept; when nobody fetches them the oldest go, and are counted.
 const EVENTS_MAX: usize = 10_000;
+/// What somebody names may be as long as a topic; so much of it is enough for a person.
+const TEXT_BYTES_MAX: usize = 1_024;
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +37,8 @@ pub enum EventKind {
     Unsubscribed,
     /// A filter was not granted, with the reason.
     SubscriptionRefused,
+    /// Samples, frames or chunks of a client were not taken, with the reason.
+    PublishRefused,
     /// Messages for a slow subscriber were dropped.
     Dropped,
     /// The session of a client that did not come back is over.
@@ -55,6 +59,7 @@ impl EventKind {
             Self::Subscribed => "subscribed",
             Self::Unsubscribed => "unsubscribed",
             Self::SubscriptionRefused => "subscription refused",
+            Self::PublishRefused => "publish refused",
             Self::Dropped => "dropped",
             Self::Expired => "expired",
             Self::Notice => "notice",
@@ -77,7 +82,8 @@ impl Events {
             waiting.0.pop_front();
             waiting.1 += 1;
         }
-        waiting.0.push_back(Event { at_ns: now_ns(), kind, client: client.into(), detail });
+        let (client, detail) = (shortened(client.into()), shortened(detail));
+        waiting.0.push_back(Event { at_ns: now_ns(), kind, client, detail });
     }
 
     pub fn take(&self) -> (Vec<Event>, u64) {
@@ -85,6 +91,16 @@ impl Events {
         let (events, lost) = std::mem::take(&mut *waiting);
         (events.into(), lost)
     }
+}
+
+fn shortened(mut text: String) -> String {
+    if text.len() > TEXT_BYTES_MAX {
+        let end = (0..=TEXT_BYTES_MAX).rev().find(|at| text.is_char_boundary(*at));
+        text.truncate(end.unwrap_or_default());
+        text.push('…');
+        text.shrink_to_fit();
+    }
+    text
 }
 
 /// Nanoseconds since 1970 by the system's clock.
@@ -106,5 +122,16 @@ mod tests {
         let (kept, lost) = events.take();
         assert_eq!((kept.len(), lost, kept[0].detail.as_str()), (EVENTS_MAX, 3, "3"));
         assert_eq!(events.take(), (vec![], 0));
+    }
+
+    #[test]
+    fn what_is_told_of_a_long_name_is_short() {
+        let events = Events::default();
+        let long = "ä".repeat(TEXT_BYTES_MAX);
+        events.report(EventKind::Subscribed, &long, format!("a{long}"));
+        let (told, _) = events.take();
+        assert_eq!(told[0].client, format!("{}…", "ä".repeat(TEXT_BYTES_MAX / 2)));
+        assert_eq!(told[0].detail, format!("a{}…", "ä".repeat(TEXT_BYTES_MAX / 2 - 1)));
+        assert!(told[0].detail.capacity() < 2 * TEXT_BYTES_MAX);
     }
 }

@@ -30,6 +30,7 @@ KINDS = {
     "subscription refused": Kind(
         "warning", "subscription refused: ", "more subscriptions were refused"
     ),
+    "publish refused": Kind("warning", "publish refused: ", "more clients were refused samples"),
     "dropped": Kind("warning", "lost ", "more clients lost messages"),
     "notice": Kind("info", "says: ", "more notices to the broker"),
     "expired": Kind("info", "expired: ", "more sessions expired"),

@@ -1,4 +1,5 @@
-//! Samples of one client that were refused: told to it alone, at most once a second.
+//! Samples of one client that were refused: told to it if it follows that, and as an event, at most once
+//! a second.
 
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use slipring_wire::{Packet, Publish};
 
 use crate::broker::Broker;
 use crate::client::Client;
+use crate::event::EventKind;
 use crate::post::Post;
 
 /// Where a client that follows it is told.
@@ -39,13 +41,22 @@ impl Refused {
             return;
         }
         self.told_ms = Some(now_ms);
+        let count = std::mem::take(&mut self.count);
+        broker.report(EventKind::PublishRefused, &client.name, in_words(topic, why, count));
         if !client.state().session.has(TOPIC) {
             return;
         }
         let Some(version) = client.outgoing().version() else { return };
-        let json = refusal_told(topic, why, std::mem::take(&mut self.count));
+        let json = refusal_told(topic, why, count);
         let mut packet = Vec::new();
         Packet::Publish(Publish::new(TOPIC, &json)).encode(version, &mut packet);
         post.push_packets(broker, client, &packet);
+    }
+}
+
+fn in_words(topic: &str, why: &str, count: u64) -> String {
+    match count {
+        1 => format!("{topic}: {why}"),
+        _ => format!("{topic}: {why}; {} more since it was told last", count - 1),
     }
 }
