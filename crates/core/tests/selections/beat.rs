@@ -19,12 +19,14 @@ fn waits(times_ms: &[u64], beat_ms: u64) -> (Vec<u64>, Vec<u64>) {
     for now_ms in 0..=times_ms.last().expect("times") + beat_ms {
         world.now_ms = begin_ms + now_ms;
         while left.next_if(|time_ms| **time_ms == now_ms).is_some() {
-            world.publish(&[f64_at(0, now_ms as i64, 0.5)]);
+            world.publish(&[f64_at(0, i64::try_from(now_ms).expect("short"), 0.5)]);
         }
         world.tick();
         for frame in world.take(1) {
             frames_ms.push(now_ms);
-            waits_ms.extend(frame.samples.iter().map(|sample| now_ms - sample.time_ns as u64));
+            waits_ms.extend(frame.samples.iter().map(|sample| {
+                now_ms - u64::try_from(sample.time_ns).expect("a time of this test")
+            }));
         }
     }
     assert_eq!(waits_ms.len(), times_ms.len(), "each came");
@@ -57,7 +59,7 @@ fn frames_that_had_to_wait_at_first_come_to_wait_hardly_at_all() {
 #[test]
 fn a_publisher_of_many_frames_in_a_beat_is_heard_once_in_a_beat() {
     for every_ms in 1..4 {
-        let times_ms = Vec::from_iter((0..1_000).map(|at| at * every_ms));
+        let times_ms: Vec<u64> = (0..1_000).map(|at| at * every_ms).collect();
         let (_, frames_ms) = waits(&times_ms, BEAT_MS);
         assert!(frames_ms.windows(2).all(|pair| pair[1] - pair[0] == BEAT_MS), "{frames_ms:?}");
     }
@@ -71,16 +73,22 @@ proptest! {
         beat_ms in 1..40u64,
         pauses_ms in proptest::collection::vec(0..60u64, 1..200),
     ) {
-        let times_ms = Vec::from_iter(pauses_ms.iter().scan(0, |now_ms, pause_ms| {
-            *now_ms += pause_ms;
-            Some(*now_ms)
-        }));
+        let mut now_ms = 0;
+        let times_ms: Vec<u64> = pauses_ms.iter().map(|pause_ms| {
+            now_ms += pause_ms;
+            now_ms
+        }).collect();
         let (waits_ms, frames_ms) = waits(&times_ms, beat_ms);
         prop_assert!(waits_ms.iter().all(|wait| *wait <= beat_ms), "{:?}", waits_ms);
         for (first, from_ms) in frames_ms.iter().enumerate() {
-            for (count, to_ms) in frames_ms[first..].iter().enumerate() {
-                let beats = (to_ms - from_ms) as f64 / beat_ms as f64;
-                prop_assert!(count as f64 <= beats * 4.0 / 3.0 + 1.0, "{} in {} beats", count, beats);
+            for (count, to_ms) in (0..).zip(&frames_ms[first..]) {
+                let passed_ms = to_ms - from_ms;
+                prop_assert!(
+                    3 * beat_ms * count <= 4 * passed_ms + 3 * beat_ms,
+                    "{} in {} ms",
+                    count,
+                    passed_ms
+                );
             }
         }
     }
@@ -90,7 +98,8 @@ proptest! {
     fn a_steady_publisher_with_an_unsteady_way_waits_little(
         late in proptest::collection::vec(prop_oneof![8 => 0..3u64, 1 => 0..19u64], 400),
     ) {
-        let times_ms = Vec::from_iter(late.iter().zip(0..).map(|(late, at)| at * BEAT_MS + late));
+        let times_ms: Vec<u64> =
+            late.iter().zip(0..).map(|(late, at)| at * BEAT_MS + late).collect();
         let (waits_ms, _) = waits(&times_ms, BEAT_MS);
         let waited: u64 = waits_ms[50..].iter().sum();
         prop_assert!(waited < 3 * 350, "{} ms on average: {:?}", waited / 350, waits_ms);
