@@ -3,12 +3,12 @@
 import asyncio
 import json
 import time
-import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pytest
 
@@ -148,8 +148,8 @@ async def test_what_is_refused_is_an_event_that_says_whose_it_was_and_why(
         before = Metrics.of(broker)[counted]
         await one.bus.publish("hostile/event/a", "twelve")
         await asyncio.to_thread(Metrics.when, broker, counted, before + 1)
-        with urllib.request.urlopen(f"{broker.console}/api/overview", timeout=60) as answer:
-            events = json.load(answer)["events"]
+        async with httpx.AsyncClient(timeout=60) as http:
+            events = (await http.get(f"{broker.console}/api/overview")).json()["events"]
         told = [event for event in events if event["client"] == one.bus.client_id]
         told = [event for event in told if event["kind"] == kind]
         assert [event["level"] for event in told] == ["warning"]

@@ -152,6 +152,18 @@ def test_times_are_read_as_people_write_them(
     assert [time for time, _, _ in found] == expected
 
 
+def test_a_column_of_numbers_with_a_text_is_doubted_and_says_how_to_go_on(tmp_path: Path) -> None:
+    values = [str(number / 2) for number in range(50_000)]
+    values[40_000], values[40_001] = "", "1O.5"
+    rows = "".join(f"{row},{value}\n" for row, value in enumerate(values))
+    path = write(tmp_path, f"time,rpm\n{rows}")
+    words = "line 40,003: column 'rpm': '1O.5' is no number, and 49,998 of its 49,999 values are"
+    with pytest.raises(RecordingError, match=f"{words}.*--type rpm=text"):
+        Settled(open_history(path, Manner()), "", Said())
+    settled = Settled(open_history(path, Manner()), "", Said(types={"rpm": "text"}))
+    assert settled.types["rpm"].type == "text"
+
+
 def test_a_format_that_is_given_is_not_guessed(tmp_path: Path) -> None:
     path = write(tmp_path, "when,a\n5,1\n")
     manner = Manner("when", TimeFormat.MILLISECONDS)

@@ -75,9 +75,15 @@ class CsvHistory:
     def guessed(self, columns: Sequence[str]) -> Mapping[str, Parameter]:
         """All values are looked at."""
         guesses = Guesses()
-        for _, batch, _ in self._batches(columns, {}, 0):
+        for first, batch, _ in self._batches(columns, {}, 0):
             for column in columns:
-                guesses.add(column, batch.column(column))
+                guesses.add(column, batch.column(column), first)
+        for column, odd in guesses.doubtful().items():
+            raise RecordingError(
+                f"{self.place(odd.row)}: column {column!r}: {odd.text[:80]!r} is no number, and "
+                f"{odd.numbers:,} of its {odd.values:,} values are; correct it, empty the cell, or "
+                f"say that the column is text: --type {column}=text"
+            )
         units = self._units
         return {
             column: Parameter(one.type, unit=units.get(column) or None)
