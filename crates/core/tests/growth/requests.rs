@@ -64,17 +64,19 @@ fn grows(work: impl Fn(&mut Table, u32)) -> f64 {
 
 #[test]
 fn who_follows_all_parameters_does_not_look_at_all_of_them_when_one_comes() {
-    let subscribed = |parameters| {
-        let mut table = table(parameters);
-        let needs = Needs { deliver: Deliver::Frame, ..Needs::default() };
-        let chosen = Chosen { filter: "#", identifier: 0, needs, packet_bytes_max: 1 << 20 };
-        table.choose(9, &chosen, NOW);
-        table
-    };
-    let grows = growth(subscribed(SMALL), subscribed(LARGE), |table, round| {
-        ten(round).for_each(|number| declare(table, 1, 1_000_000 + number..1_000_001 + number));
-    });
-    assert!(grows < MOST, "{grows}");
+    for change in [false, true] {
+        let subscribed = |parameters| {
+            let mut table = table(parameters);
+            let needs = Needs { deliver: Deliver::Frame, change, ..Needs::default() };
+            let chosen = Chosen { filter: "#", identifier: 0, needs, packet_bytes_max: 1 << 20 };
+            table.choose(9, &chosen, NOW);
+            table
+        };
+        let grows = growth(subscribed(SMALL), subscribed(LARGE), |table, round| {
+            ten(round).for_each(|number| declare(table, 1, 1_000_000 + number..1_000_001 + number));
+        });
+        assert!(grows < MOST, "{grows} with change={change}");
+    }
 }
 
 #[test]

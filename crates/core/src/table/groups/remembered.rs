@@ -36,11 +36,20 @@ impl Remembered {
 
 /// What a group takes that remembers what it sent of these.
 pub(super) fn bytes_of(parameters: &RangeSet, current: &Current) -> usize {
+    bytes_with(parameters, texts_in(parameters, current))
+}
+
+/// The same, where it is known how many of them are texts.
+pub(super) fn bytes_with(parameters: &RangeSet, texts: usize) -> usize {
+    columns::bytes_of(parameters.len()) + RANGE_BYTES * parameters.ranges() + TEXT_BYTES * texts
+}
+
+/// How many of these are texts now.
+pub(super) fn texts_in(parameters: &RangeSet, current: &Current) -> usize {
     let kinds = &current.columns.kinds;
-    let in_texts = |range: std::ops::Range<u32>| {
+    let in_range = |range: std::ops::Range<u32>| {
         let kinds = kinds.get(range.start as usize..).unwrap_or_default();
         kinds.iter().take(range.len()).flatten().filter(|kind| is_text(**kind)).count()
     };
-    let texts: usize = parameters.iter().map(in_texts).sum();
-    columns::bytes_of(parameters.len()) + RANGE_BYTES * parameters.ranges() + TEXT_BYTES * texts
+    parameters.iter().map(in_range).sum()
 }

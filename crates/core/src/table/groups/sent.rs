@@ -7,7 +7,7 @@ use slipring_wire::frame::{Kind, RangeSet, Sample};
 
 use super::super::columns::{Cell, Columns, is_text, value_of};
 use super::super::{Current, Deadband, Names, Needs};
-use super::remembered::{Remembered, bytes_of};
+use super::remembered::{Remembered, bytes_with, texts_in};
 
 /// The samples sent last, by their place among those that are remembered: all that are chosen, unless
 /// there was no room for them.
@@ -20,6 +20,8 @@ pub(super) struct Sent {
     pub left: RangeSet,
     /// What is counted of this group.
     pub bytes: usize,
+    /// How many of those that are remembered were counted as texts.
+    texts: usize,
     /// The range that was looked into last.
     last: usize,
     deadband: Option<Deadband>,
@@ -86,20 +88,34 @@ impl Sent {
     /// Other parameters are chosen now; what was sent of those that stay is still known. Those that are
     /// new find room together, or are left.
     pub fn rechoose(&mut self, chosen: &RangeSet, current: &Current, room: &mut Remembered) {
+        let known: RangeSet = self.ranges.iter().map(|(range, _)| range.clone()).collect();
         let mut wanted = chosen.difference(&self.left);
-        let mut bytes = bytes_of(&wanted, current);
-        if !room.has_room(bytes.saturating_sub(self.bytes)) {
-            let known: RangeSet = self.ranges.iter().map(|(range, _)| range.clone()).collect();
+        let mut texts = self.texts_of(&wanted, &known, current);
+        if !room.has_room(bytes_with(&wanted, texts).saturating_sub(self.bytes)) {
             wanted = wanted.intersect(&known);
-            bytes = bytes_of(&wanted, current);
+            texts = self.texts_of(&wanted, &known, current);
             room.uncompared += 1;
         }
+        let bytes = bytes_with(&wanted, texts);
         room.recount(std::mem::replace(&mut self.bytes, bytes), bytes);
+        self.texts = texts;
         self.left = chosen.difference(&wanted);
         self.remember(&wanted);
     }
 
+    /// How many of these are texts. Of those that are remembered already it was counted.
+    fn texts_of(&self, wanted: &RangeSet, known: &RangeSet, current: &Current) -> usize {
+        if known.difference(wanted).is_empty() {
+            self.texts + texts_in(&wanted.difference(known), current)
+        } else {
+            texts_in(wanted, current)
+        }
+    }
+
     fn remember(&mut self, chosen: &RangeSet) {
+        if self.is_begun_by_known(chosen) {
+            return self.remember_more(chosen);
+        }
         let mut columns = Columns::default();
         columns.grow(chosen.len());
         let mut place = 0;
@@ -116,6 +132,29 @@ impl Sent {
             place += range.len();
         }
         (self.columns, self.ranges, self.last) = (columns, ranges, 0);
+    }
+
+    /// Whether all that is remembered keeps its place: what is new lies behind, as new parameters do.
+    fn is_begun_by_known(&self, chosen: &RangeSet) -> bool {
+        let Some(last) = self.ranges.len().checked_sub(1) else { return false };
+        let mut new = chosen.iter();
+        self.ranges.iter().enumerate().all(|(at, (known, _))| {
+            new.next().is_some_and(|new| {
+                let is_longer = at == last && new.start == known.start && new.end > known.end;
+                is_longer || new == *known
+            })
+        })
+    }
+
+    fn remember_more(&mut self, chosen: &RangeSet) {
+        self.columns.grow(chosen.len());
+        let (_, mut place) = self.ranges.pop().expect("something is remembered");
+        for range in chosen.iter().skip(self.ranges.len()) {
+            let length = range.len();
+            self.ranges.push((range, place));
+            place += length;
+        }
+        self.last = 0;
     }
 
     /// Takes a sample of a chosen parameter, if it is worth sending; then it is what was sent last.
