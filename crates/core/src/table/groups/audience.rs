@@ -22,8 +22,9 @@ pub(super) struct Member {
     pub owed: RangeSet,
     /// Newest: it was not ready when it was its turn.
     pub lagging: bool,
-    /// Of these something was dropped on its way, perhaps: it gets their newest once more.
-    pub missing: RangeSet,
+    /// From this parameter on something was dropped on its way, perhaps: it gets the newest of those that are
+    /// chosen once more.
+    pub missing_from: Option<u32>,
 }
 
 /// A group's subscribers, and how something is sent to them.

@@ -156,7 +156,7 @@ impl Group {
                 let dropped = every.pass_over(member);
                 if dropped > 0 {
                     tools.lost += dropped;
-                    member.missing = self.chosen.clone();
+                    member.missing_from = Some(0);
                     tools.gathered.overrun.push(member.subscriber);
                 }
             }
@@ -258,7 +258,7 @@ impl Group {
     pub fn missed(&mut self, subscriber: u64) {
         let of_subscriber = |member: &&mut Member| member.subscriber == subscriber;
         for member in self.members.iter_mut().filter(of_subscriber) {
-            member.missing = self.chosen.clone();
+            member.missing_from = Some(0);
         }
     }
 
@@ -272,14 +272,16 @@ impl Group {
         tools: &mut Tools,
         send: &mut Send<'_>,
     ) -> bool {
-        let missing =
-            |member: &Member| member.subscriber == subscriber && !member.missing.is_empty();
-        let Some(at) = self.members.iter().position(missing) else { return true };
-        let missing = self.members[at].missing.intersect(&self.chosen);
+        let missing = |(at, member): (usize, &Member)| {
+            Some((at, member.missing_from.filter(|_| member.subscriber == subscriber)?))
+        };
+        let found = self.members.iter().enumerate().find_map(missing);
+        let Some((at, from)) = found else { return true };
+        let missing = self.chosen.intersect(&std::iter::once(from..u32::MAX).collect());
         let missing = stamp.scene.current.known(&missing);
         let some = self.outlet.portion(&missing, room, &stamp.scene);
-        self.members[at].missing = missing.difference(&some);
-        let is_all = self.members[at].missing.is_empty();
+        let rest = missing.difference(&some).iter().next();
+        self.members[at].missing_from = rest.as_ref().map(|range| range.start);
         let mut audience = Audience { members: &mut self.members, send };
         let compared = match &mut self.flow {
             Flow::Every(every) => {
@@ -302,7 +304,7 @@ impl Group {
         tools.write(columns, &self.outlet, stamp, |add| changed(columns, &uncompared, 0, add));
         audience.give(at, &mut tools.packets, Mark::default());
         tools.lost += tools.packets.clear();
-        is_all
+        rest.is_none()
     }
 
     pub fn due_ms(&self, current: &Current) -> Option<Millis> {
