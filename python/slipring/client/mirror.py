@@ -137,17 +137,31 @@ class Mirror:
         self, found: Listing, names: list[str], first: int = 0, end: int | None = None
     ) -> Listing:
         """These names too, and not what is beside them: few requests, however long the table is."""
-        indices, wanted = list[int](), set(names)
-        for some in in_parts(names) if names else ():
-            answer = await self._asking.ask("find", {"names": some})
-            found = joined(found, Listing(answer["table"], answer["revision"], []))
-            indices += [one for one in answer["indices"] if one is not None]
-        inside = sorted(one for one in indices if one >= first and (end is None or one < end))
-        for start, stop in spans(inside):
+        if not names:
+            return found
+        wanted = set(names)
+        if end is not None and end - first <= max(NEAR, len(names)):
+            inside = [(first, end)]
+        else:
+            found, inside = await self._found(found, names, first, end)
+        for start, stop in inside:
             listed = await self._list([EVERYTHING], start, stop)
             mine = [entry for entry in listed.entries if entry.name in wanted]
             found = joined(found, listed._replace(entries=mine))
         return found
+
+    async def _found(
+        self, found: Listing, names: list[str], first: int, end: int | None
+    ) -> tuple[Listing, list[tuple[int, int]]]:
+        """Which ranges have these names, of those between `first` and `end`."""
+        indices = list[int]()
+        for some in in_parts(names):
+            answer = await self._asking.ask("find", {"names": some})
+            found = joined(found, Listing(answer["table"], answer["revision"], []))
+            indices += [one for one in answer["indices"] if one is not None]
+        return found, spans(
+            sorted(one for one in indices if one >= first and (end is None or one < end))
+        )
 
     async def _list(
         self,
