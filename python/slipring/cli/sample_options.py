@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slipring.cli.nearest import nearest_name
 from slipring.errors import RecordingError
+from slipring.model.nearest import nearest_name
 from slipring.recording.form import Form
 
 if TYPE_CHECKING:

@@ -1,46 +1,20 @@
 //! One group: subscribers that chose the same with the same needs.
 
-use std::sync::Arc;
-
 use slipring_wire::frame::{FrameBuf, RangeSet, RunView};
 
 use super::audience::{Audience, Member};
 use super::every::Every;
 use super::gathered::Gathered;
+use super::key::Key;
 use super::newest::Newest;
-use super::outlet::{Cover, Mark, Outlet, Packets, Stamp};
+use super::outlet::{Mark, Outlet, Packets, Stamp};
 use super::remembered::Remembered;
 use super::sent::Sent;
-use super::{Choice, First, Room, Send};
+use super::{First, Room, Send};
 use crate::table::columns::Columns;
 use crate::table::rows::Rows;
 use crate::table::spill::Spill;
-use crate::table::{Aim, Current, Deliver, Millis, Needs};
-
-/// What subscribers of one group have alike.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Key {
-    /// Without a name.
-    pub filter: Arc<str>,
-    pub needs: Needs,
-    /// 0 for frames: it is in the head of a packet, which is each one's own.
-    pub identifier: u32,
-    /// No bound for frames: each one has its own.
-    pub packet_bytes_max: usize,
-    /// Bytes of runs that a frame takes.
-    pub body_max: usize,
-}
-
-impl Key {
-    pub fn of(choice: &Choice, cover: &Cover) -> Self {
-        let (filter, needs) = (Aim::unnamed(&choice.filter).into(), choice.needs);
-        let (identifier, packet_bytes_max) = match needs.deliver {
-            Deliver::Frame => (0, usize::MAX),
-            _ => (choice.identifier, choice.packet_bytes_max),
-        };
-        Self { filter, needs, identifier, packet_bytes_max, body_max: cover.body_max() }
-    }
-}
+use crate::table::{Current, Millis};
 
 /// Scratch memory that groups use in turn, and what they count together.
 #[derive(Debug)]

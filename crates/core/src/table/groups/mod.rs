@@ -9,6 +9,7 @@ mod audience;
 mod every;
 mod gathered;
 mod group;
+mod key;
 mod newest;
 mod outlet;
 mod remembered;
@@ -22,7 +23,8 @@ use slipring_wire::frame::{Hops, RangeSet, RunView};
 pub use outlet::frame_topic;
 
 use self::audience::Member;
-use self::group::{Group, Key, Tools};
+use self::group::{Group, Tools};
+use self::key::Key;
 use self::outlet::{Cover, Origin, Stamp};
 use self::remembered::bytes_of;
 use super::{Aim, Current, Millis, Names, Needs};

@@ -5,7 +5,7 @@ use slipring_wire::{Packet, PropertiesBuf, PropertyId, Publish, Value, Version};
 
 use super::super::Deliver;
 use super::super::text::Plain;
-use super::group::Key;
+use super::key::Key;
 use super::{Choice, Scene};
 
 /// A frame to a subscriber is at most about so long.
