@@ -37,7 +37,7 @@ async def _check_results(url: str) -> None:
     time_ns = time.time_ns() - 1_000_000_007
     async with slipring.connect(url) as bus, bus.select(f"{ENGINE}/derived/#") as frames:
         engine = await bus.declare(
-            ENGINE, {"rpm": Parameter("f64", unit="1/min"), "torque": Parameter("f64", unit="Nm")}
+            ENGINE, {"rpm": Parameter("f64", unit="1/min"), "torque": Parameter("f64", unit="N.m")}
         )
         engine.write({"rpm": 6000.0}, time_ns=time_ns)
         engine.write({"torque": 100.0}, time_ns=time_ns + 5)
