@@ -206,9 +206,9 @@ def main() -> None:
     """Measures and records."""
     intro = (
         f"{machine()}; {versions()}. {PARAMETERS:,} parameters of an aircraft's types at "
-        f"{RATE_HZ} Hz from each publisher, gathered for {BEAT_MS} ms there; the broker sends at "
-        f"most one frame in {BEAT_MS} ms; subscribers are this project's Python client, each frame "
-        "decoded to arrays. "
+        f"{RATE_HZ} Hz from each publisher, gathered for {BEAT_MS} ms there; the broker sends "
+        f"about one frame in {BEAT_MS} ms; subscribers are this project's Python client, each "
+        "frame decoded to arrays. "
         "The age of a sample is from its source time to when its reader has it. "
         "`make bench ARGS=table`.\n\n"
     )
