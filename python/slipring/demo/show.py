@@ -104,11 +104,17 @@ class Show:
         async with asyncio.TaskGroup() as group:
             watchers = [group.create_task(child.failed()) for child in children]
             teller = group.create_task(self._tell())
-            calculator = group.create_task(_calculate(f"mqtt://{address}"))
+            calculator = group.create_task(self._calculate(f"mqtt://{address}"))
             async with slipring.connect(f"mqtt://{address}", client_id="gripen-39-7") as bus:
                 await self.flight.fly(bus, self.stop)
             for task in (*watchers, teller, calculator):
                 task.cancel()
+
+    async def _calculate(self, url: str) -> None:
+        """Publish what follows from the jet's parameters, in a connection of its own."""
+        await self.flight.declared.wait()
+        async with slipring.connect(url, client_id="gripen-39-7-derived") as bus:
+            await derive(bus)
 
     async def _tell(self) -> None:
         while True:
@@ -157,12 +163,6 @@ class Show:
 
         loop.add_signal_handler(signal.SIGINT, land)
         loop.add_signal_handler(signal.SIGTERM, self.stop.set)
-
-
-async def _calculate(url: str) -> None:
-    """Publish what follows from the jet's parameters, in a connection of its own."""
-    async with slipring.connect(url, client_id="gripen-39-7-derived") as bus:
-        await derive(bus)
 
 
 def _ready(line: str) -> tuple[str, str]:

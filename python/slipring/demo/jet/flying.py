@@ -23,10 +23,13 @@ class Flight:
         self.skipped = 0
         """Steps that were left out, because the machine was too slow."""
         self.phase = ""
+        self.declared = asyncio.Event()
+        """Its parameters are there to be chosen."""
 
     async def fly(self, bus: Bus, stop: asyncio.Event, *, prefix: str = PREFIX) -> None:
         """Write until told to stop; all that was written is sent."""
         declared = await bus.declare(prefix, self.jet.parameters)
+        self.declared.set()
         due_ns = time.time_ns()
         while not stop.is_set():
             moment = self.jet.step()
