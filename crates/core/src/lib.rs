@@ -15,6 +15,7 @@ mod plan;
 mod publishers;
 mod retained;
 mod session;
+mod shortened;
 mod stop;
 pub mod streams;
 pub mod table;
@@ -39,6 +40,7 @@ pub use outgoing::{
 pub use plan::{JournalRule, Plan, PlanError, Retention, TableRules};
 pub use retained::Retained;
 pub use session::{Change, Choosing, Options, Refused, Session, Subscribed};
+pub use shortened::shortened;
 pub use stop::Stop;
 pub use tree::{Leaf, Tree};
 pub use values::{Changed, Newest, Slot, Values};

@@ -344,7 +344,7 @@ impl Broker {
     }
 
     /// Reports what happened to a client.
-    pub fn report(&self, kind: EventKind, client: &str, detail: impl Into<String>) {
-        self.events.report(kind, client, detail.into());
+    pub fn report(&self, kind: EventKind, client: &str, detail: impl AsRef<str>) {
+        self.events.report(kind, client, detail);
     }
 }

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use slipring_core::shortened;
+
 /// Events kept; when nobody fetches them the oldest go, and are counted.
 const EVENTS_MAX: usize = 10_000;
 /// What somebody names may be as long as a topic; so much of it is enough for a person.
@@ -76,13 +78,14 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    pub fn report(&self, kind: EventKind, client: &str, detail: String) {
+    pub fn report(&self, kind: EventKind, client: &str, detail: impl AsRef<str>) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.0.len() >= EVENTS_MAX {
             waiting.0.pop_front();
             waiting.1 += 1;
         }
-        let (client, detail) = (shortened(client.into()), shortened(detail));
+        let [client, detail] =
+            [client, detail.as_ref()].map(|text| shortened(text, TEXT_BYTES_MAX));
         waiting.0.push_back(Event { at_ns: now_ns(), kind, client, detail });
     }
 
@@ -91,16 +94,6 @@ impl Events {
         let (events, lost) = std::mem::take(&mut *waiting);
         (events.into(), lost)
     }
-}
-
-fn shortened(mut text: String) -> String {
-    if text.len() > TEXT_BYTES_MAX {
-        let end = (0..=TEXT_BYTES_MAX).rev().find(|at| text.is_char_boundary(*at));
-        text.truncate(end.unwrap_or_default());
-        text.push('…');
-        text.shrink_to_fit();
-    }
-    text
 }
 
 /// Nanoseconds since 1970 by the system's clock.
@@ -130,8 +123,8 @@ mod tests {
         let long = "ä".repeat(TEXT_BYTES_MAX);
         events.report(EventKind::Subscribed, &long, format!("a{long}"));
         let (told, _) = events.take();
-        assert_eq!(told[0].client, format!("{}…", "ä".repeat(TEXT_BYTES_MAX / 2)));
-        assert_eq!(told[0].detail, format!("a{}…", "ä".repeat(TEXT_BYTES_MAX / 2 - 1)));
+        assert_eq!(told[0].client, format!("{}...", "ä".repeat(TEXT_BYTES_MAX / 2)));
+        assert_eq!(told[0].detail, format!("a{}...", "ä".repeat(TEXT_BYTES_MAX / 2 - 1)));
         assert!(told[0].detail.capacity() < 2 * TEXT_BYTES_MAX);
     }
 }

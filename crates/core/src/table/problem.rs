@@ -2,6 +2,8 @@
 
 use serde::{Serialize, Serializer};
 
+use crate::shortened;
+
 /// Problems that one answer tells, at most.
 pub const PROBLEMS_MAX: usize = 100;
 /// Bytes that are shown of what is wrong with JSON.
@@ -102,20 +104,12 @@ impl Problem {
 
 /// A name as it is shown.
 pub(super) fn shown(name: &str) -> String {
-    cut(name, NAME_BYTES_SHOWN)
+    shortened(name, NAME_BYTES_SHOWN)
 }
 
 /// What is wrong with JSON, which may repeat what it says at any length.
 pub(crate) fn told(error: &serde_json::Error) -> String {
-    cut(&error.to_string(), JSON_BYTES_SHOWN)
-}
-
-fn cut(text: &str, bytes_max: usize) -> String {
-    if text.len() <= bytes_max {
-        return text.to_owned();
-    }
-    let end = (0..=bytes_max).rev().find(|end| text.is_char_boundary(*end));
-    format!("{}...", &text[..end.unwrap_or_default()])
+    shortened(&error.to_string(), JSON_BYTES_SHOWN)
 }
 
 /// A request that is refused as a whole: nothing was changed.

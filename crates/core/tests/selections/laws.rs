@@ -278,6 +278,18 @@ impl Play {
     }
 }
 
+/// Plays to the end where all groups together have so much room.
+fn play_in(room: Room, steps: &[Step]) {
+    let groups = Groups::new(TABLE, 20, room);
+    let mut world = World { groups, ..World::new(&[]) };
+    world.declare(&KINDS);
+    let mut play = Play { world, model: Model::default(), hidden: HashSet::new() };
+    for step in steps {
+        play.step(step);
+    }
+    play.finish();
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 400 } else { 5000 }))]
 
@@ -311,14 +323,7 @@ proptest! {
         steps in proptest::collection::vec(lossy_step(), 1..80),
         gathered_bytes in 0..2_000usize,
     ) {
-        let groups = Groups::new(TABLE, 20, Room { gathered_bytes, ..ROOM });
-        let mut world = World { groups, ..World::new(&[]) };
-        world.declare(&KINDS);
-        let mut play = Play { world, model: Model::default(), hidden: HashSet::new() };
-        for step in &steps {
-            play.step(step);
-        }
-        play.finish();
+        play_in(Room { gathered_bytes, ..ROOM }, &steps);
     }
 
     #[test]
@@ -326,14 +331,7 @@ proptest! {
         steps in proptest::collection::vec(prop_oneof![1 => lossy_step(), 9 => step()], 1..80),
         remembered_bytes in prop_oneof![Just(0), 0..2_000usize],
     ) {
-        let groups = Groups::new(TABLE, 20, Room { remembered_bytes, ..ROOM });
-        let mut world = World { groups, ..World::new(&[]) };
-        world.declare(&KINDS);
-        let mut play = Play { world, model: Model::default(), hidden: HashSet::new() };
-        for step in &steps {
-            play.step(step);
-        }
-        play.finish();
+        play_in(Room { remembered_bytes, ..ROOM }, &steps);
     }
 
     #[test]
