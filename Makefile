@@ -15,7 +15,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 unexport CONDA_PREFIX
 
 # What `make bench` runs when nothing is chosen.
-benches := start table setups broker latency connections growth durability journal_spark journal_remote replay export
+benches := start table setups broker latency connections fairness growth durability journal_spark journal_remote replay export
 
 # What this run asks of the machine: see scripts/system-needs.sh.
 asked = $(filter $(1),$(MAKECMDGOALS))
@@ -62,8 +62,11 @@ test-rust: $(bin)/uv ## Run the tests of the crates
 test-web: .build/node-modules ## Run the tests of the console's front end
 	@$(step) "console tests" scripts/npm.sh run --silent test
 
+.PHONY: wheel
+wheel: .build/wheel/stamp ## Build the wheel into .build/wheel, with the page and without debug information
+
 .PHONY: test-python
-test-python: setup ## Run pytest in several processes; ARGS="-k words" runs some, in one
+test-python: setup wheel ## Run pytest in several processes; ARGS="-k words" runs some, in one
 	@echo "==> pytest"
 	@$(bin)/pytest --ignore=tests/tidy $(or $(ARGS),-n auto)
 
@@ -163,6 +166,12 @@ $(bin)/uv: requirements-uv.lock | needs
 .build/node-modules: web/package.json web/package-lock.json .build/packages $(call absent,web/node_modules)
 	$(begin)
 	@$(step) --quiet "npm packages" scripts/npm.sh ci --no-audit --no-fund
+	$(finish)
+
+# Only the last step differs from the module in the package: what is linked is stripped.
+.build/wheel/stamp: .build/native .build/web $(python_inputs) README.md
+	@rm -rf .build/wheel && mkdir -p .build/wheel && touch $@.begun
+	@$(step) --quiet "wheel" $(bin)/maturin build --release --locked --strip --out .build/wheel
 	$(finish)
 
 # Suites that others wrote: tests/outside/README.md.

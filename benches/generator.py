@@ -5,7 +5,7 @@ import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -40,6 +40,14 @@ class Generator:
     """The built program."""
 
     program: Path
+    under: tuple[str, ...] = ()
+    """A program that runs it, with its options."""
+
+    def in_real_time(self) -> Self:
+        """The same, never kept waiting by the system; as it is where that is not allowed."""
+        under = ("chrt", "--fifo", "20")
+        tried = subprocess.run([*under, "true"], capture_output=True, check=False)
+        return self if tried.returncode else replace(self, under=under)
 
     @classmethod
     def build(cls, profile: str = "release") -> Self:
@@ -50,15 +58,20 @@ class Generator:
         folder = "debug" if profile == "dev" else profile
         return cls(target / folder / "slipring-load")
 
-    def run(self, command: str, address: str, *options: str | int) -> Report:
+    def run(
+        self, command: str, address: str, *options: str | int, timeout_s: float = TIMEOUT_S
+    ) -> Report:
         """One run to its end; what it found."""
-        done = subprocess.run(
-            self._command(command, address, *options),
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                self._command(command, address, *options),
+                capture_output=True,
+                text=True,
+                timeout=timeout_s,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise RunFailed(f"it did not end within {timeout_s:g} s") from None
         if done.returncode:
             raise RunFailed(_said(done.stderr))
         return _parsed(done.stdout)
@@ -77,7 +90,7 @@ class Generator:
             _close(process.stdin)
 
     def _command(self, *arguments: str | int) -> list[str]:
-        return [str(self.program), *(str(argument) for argument in arguments)]
+        return [*self.under, str(self.program), *(str(argument) for argument in arguments)]
 
 
 def _first_line(process: subprocess.Popen[str]) -> Report:

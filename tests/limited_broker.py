@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import pytest
 
 from tests.metrics import Metrics
-from tests.mqtt_bytes import properties
-from tests.raw_mqtt import V5, Packet, RawPeer, Version
+from tests.mqtt_bytes import Pair, properties
+from tests.raw_mqtt import V5, Kind, Packet, RawPeer, Version
 from tests.running_broker import RunningBroker
 
 KEPT = properties(session_expiry=3_600)
@@ -24,14 +24,16 @@ class LimitedBroker:
         self.running = running
         self._peers = peers
 
-    def peer(self, version: Version = V5) -> RawPeer:
+    def peer(self, version: Version = V5, source: str = "") -> RawPeer:
         """A connection, closed at the end of the test, that has said nothing."""
-        made = RawPeer(self.running.host, self.running.port, version)
+        made = RawPeer(self.running.host, self.running.port, version, source=source)
         return self._peers.enter_context(made)
 
-    def client(self, client_id: str, version: Version = V5, **options: Any) -> RawPeer:
+    def client(
+        self, client_id: str, version: Version = V5, source: str = "", **options: Any
+    ) -> RawPeer:
         """A peer that was let in."""
-        peer = self.peer(version)
+        peer = self.peer(version, source)
         assert peer.connect(client_id, **options).reason == 0
         return peer
 
@@ -71,18 +73,47 @@ def ask(peer: RawPeer, topic: str, **body: object) -> dict[str, Any]:
     return answer
 
 
+def retain(writer: RawPeer, topic: str, payload: bytes) -> int:
+    """Publish to be retained; the broker's answer."""
+    writer.send(V5.publish(topic, payload, qos=1, packet_id=1, retain=True))
+    return writer.packet().reason
+
+
+def wait(writer: RawPeer, topic: str, payload: bytes = b"1", priority: str = "normal") -> int:
+    """Publish to wait for a subscriber; the broker's answer."""
+    asked: list[Pair] = [("slipring-wait", "1"), ("slipring-priority", priority)]
+    packet = V5.publish(topic, payload, qos=1, packet_id=1, properties=properties(user=asked))
+    writer.send(packet)
+    return writer.packet().reason
+
+
+def declare(peer: RawPeer, what: str, **body: object) -> dict[str, Any]:
+    """The broker's answer to a declaration of parameters or streams."""
+    return ask(peer, f"{what}/declare", **body)
+
+
+def chosen(peer: RawPeer, *filters: str, **needs: str) -> Packet:
+    """The answer to a SUBSCRIBE with needs."""
+    pairs: list[Pair] = list(needs.items())
+    peer.send(V5.subscribe(1, *filters, properties=properties(user=pairs)))
+    return peer.until(Kind.SUBACK)[-1]
+
+
 Limited: TypeAlias = Callable[..., LimitedBroker]
 
 
 @pytest.fixture
 def limited(tmp_path: Path) -> Iterator[Limited]:
-    """Starts a broker with these limits; `mqtt` is the config's table of that name."""
+    """Starts a broker with these limits; `mqtt` is the config's table of that name, `users` are
+    its `[[user]]` tables. One that has ended is started again with what it has kept.
+    """
     with ExitStack() as stack:
 
-        def started(mqtt: str = "", **limits: int | str) -> LimitedBroker:
+        def started(mqtt: str = "", users: str = "", **limits: int | str) -> LimitedBroker:
             file = tmp_path / "broker.toml"
             rows = "\n".join(f"{key} = {value!r}" for key, value in limits.items())
-            file.write_text(f"[mqtt]\n{mqtt}\n[limits]\n{rows}\n")
+            anonymous = "allow_anonymous = true" if users else ""
+            file.write_text(f"{anonymous}\n[mqtt]\n{mqtt}\n[limits]\n{rows}\n{users}\n")
             running = RunningBroker.start(tmp_path / "data", "--config", str(file))
             stack.callback(running.stop)
             peers = stack.enter_context(ExitStack())

@@ -126,7 +126,8 @@ class Version:
             payload += text(username)
         if password is not None:
             payload += binary(password)
-        header = text("MQTT") + bytes([self.level, right if flags is None else flags])
+        name = "MQIsdp" if self.level == 3 else "MQTT"
+        header = text(name) + bytes([self.level, right if flags is None else flags])
         header += u16(keep_alive_s) + self._properties(properties)
         return packet(Kind.CONNECT, header + payload)
 
@@ -270,5 +271,6 @@ class Version:
         return body.byte(), body.properties() if body.data else {}
 
 
+V31 = Version(3, "3.1")
 V311 = Version(4, "3.1.1")
 V5 = Version(5, "5.0")

@@ -17,12 +17,13 @@ from collections import deque
 from typing import Any, Self
 
 from tests.mqtt_bytes import VARIABLE_LENGTH_BYTES_MAX, Malformed, properties
-from tests.packets import PINGREQ, PINGRESP, V5, V311, Kind, Packet, Version, Will
+from tests.packets import PINGREQ, PINGRESP, V5, V31, V311, Kind, Packet, Version, Will
 
 __all__ = [
     "PINGREQ",
     "PINGRESP",
     "V5",
+    "V31",
     "V311",
     "Kind",
     "Malformed",
@@ -41,10 +42,16 @@ class RawPeer:
     """One connection to a broker."""
 
     def __init__(
-        self, host: str, port: int, version: Version = V5, deadline_s: float = DEADLINE_S
+        self,
+        host: str,
+        port: int,
+        version: Version = V5,
+        deadline_s: float = DEADLINE_S,
+        source: str = "",
     ) -> None:
         self.version = version
-        self.socket = socket.create_connection((host, port), timeout=deadline_s)
+        come_from = (source, 0) if source else None
+        self.socket = socket.create_connection((host, port), deadline_s, come_from)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._unread = b""
         self._set_aside: deque[Packet] = deque()

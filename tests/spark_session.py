@@ -10,9 +10,6 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# A small suite is all start-up: do not optimise, do not collect in parallel.
-_QUICK_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
-
 
 @pytest.fixture(scope="session")
 def spark() -> "Iterator[SparkSession]":
@@ -24,7 +21,6 @@ def spark() -> "Iterator[SparkSession]":
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     settings = session_settings("local[2]")
-    settings["spark.driver.extraJavaOptions"] += f" {_QUICK_JAVA}"
     builder = SparkSession.builder.master("local[2]")
     for name, value in settings.items():
         builder = builder.config(name, value)

@@ -7,7 +7,7 @@ use arbitrary::{Arbitrary, Unstructured};
 use crc32c::crc32c;
 use slipring_journal::{Answer, Columns, Request};
 
-const NAMES: [&str; 6] = ["about", "read", "at", "commit", "write", ""];
+const NAMES: [&str; 8] = ["about", "read", "samples", "at", "position", "commit", "write", ""];
 
 #[derive(Arbitrary, Debug)]
 struct Said<'a> {

@@ -11,8 +11,8 @@ use crc32c::crc32c;
 use slipring_journal::{Batch, Flags, Journal, Options, Position, ReadError, Reader};
 
 #[derive(Arbitrary, Debug)]
-struct Segment<'a> {
-    base: Offset,
+pub struct Segment<'a> {
+    pub base: Offset,
     header: Header<'a>,
     pieces: Vec<Piece<'a>>,
     /// Bytes taken from the end, and a bit that is flipped.
@@ -22,7 +22,7 @@ struct Segment<'a> {
 
 /// Offsets near each other, so that segments can follow one another, and any at all.
 #[derive(Arbitrary, Clone, Copy, Debug)]
-enum Offset {
+pub enum Offset {
     Near(u8),
     Any(u64),
 }
@@ -66,7 +66,7 @@ pub fn journal(data: &[u8]) {
     for _ in 0..count {
         let Ok(segment) = Segment::arbitrary(&mut source) else { break };
         let path = scratch.0.join(segment.base.file());
-        fs::write(path, segment.bytes()).expect("the scratch folder takes files");
+        fs::write(path, segment.bytes(0)).expect("the scratch folder takes files");
     }
     let snapshot = snapshot(source.take_rest());
     fs::write(scratch.0.join("state.snap"), snapshot).expect("the scratch folder takes files");
@@ -75,7 +75,7 @@ pub fn journal(data: &[u8]) {
 }
 
 /// A reader names what it cannot read, and reads the rest.
-fn read_all(dir: &Path) {
+pub fn read_all(dir: &Path) {
     let Ok(mut reader) = Reader::open(dir) else { return };
     let from = reader.snapshot().ok().flatten().map(|(at, _)| at);
     follow(&mut reader, from);
@@ -127,27 +127,27 @@ fn write_and_read(dir: &Path, alone: bool) {
 }
 
 /// Whether the error names the segment that is not as it should be.
-fn is_told(error: &ReadError) -> bool {
+pub fn is_told(error: &ReadError) -> bool {
     use ReadError::{Damaged, Foreign, Version};
     matches!(error, Damaged(_) | Foreign { .. } | Version { .. })
 }
 
 impl Offset {
-    fn get(self) -> u64 {
+    pub fn get(self) -> u64 {
         match self {
             Self::Near(offset) => (offset % 64).into(),
             Self::Any(offset) => offset,
         }
     }
 
-    fn part(self) -> u32 {
+    pub fn part(self) -> u32 {
         match self {
             Self::Near(offset) => (offset / 64).into(),
             Self::Any(_) => 0,
         }
     }
 
-    fn file(self) -> String {
+    pub fn file(self) -> String {
         match self.part() {
             0 => format!("{:020}.seg", self.get()),
             part => format!("{:020}-{part:04}.seg", self.get()),
@@ -156,8 +156,9 @@ impl Offset {
 }
 
 impl Segment<'_> {
-    fn bytes(&self) -> Vec<u8> {
-        let (mut bytes, mut next) = (self.header.bytes(self.base), self.base.get());
+    /// The file, which says that so many offsets before its own are left out.
+    pub fn bytes(&self, left_out: u64) -> Vec<u8> {
+        let (mut bytes, mut next) = (self.header.bytes(self.base, left_out), self.base.get());
         for piece in &self.pieces {
             piece.put(&mut next, &mut bytes);
         }
@@ -170,11 +171,12 @@ impl Segment<'_> {
 }
 
 impl Header<'_> {
-    fn bytes(&self, named: Offset) -> Vec<u8> {
+    fn bytes(&self, named: Offset, left_out: u64) -> Vec<u8> {
+        let last = (named.part(), left_out);
         match *self {
-            Self::Ours { epoch } => segment_header(2, 7, epoch.into(), named.get(), named.part()),
+            Self::Ours { epoch } => segment_header(2, 7, epoch.into(), named.get(), last),
             Self::Other { version, identity, epoch, base } => {
-                segment_header(version, identity, epoch, base, named.part())
+                segment_header(version, identity, epoch, base, last)
             }
             Self::Raw(bytes) => bytes.to_vec(),
         }
@@ -222,14 +224,21 @@ impl Piece<'_> {
     }
 }
 
-fn segment_header(version: u32, identity: u8, epoch: u64, base: u64, part: u32) -> Vec<u8> {
+fn segment_header(
+    version: u32,
+    identity: u8,
+    epoch: u64,
+    base: u64,
+    (part, left_out): (u32, u64),
+) -> Vec<u8> {
     let mut bytes = b"SLIPRSEG".to_vec();
     bytes.extend(version.to_le_bytes());
     bytes.extend(part.to_le_bytes());
     bytes.extend([identity; 16]);
     bytes.extend(epoch.to_le_bytes());
     bytes.extend(base.to_le_bytes());
-    bytes.extend([0; 12]);
+    bytes.extend(left_out.to_le_bytes());
+    bytes.extend([0; 4]);
     bytes.extend(crc32c(&bytes).to_le_bytes());
     bytes
 }

@@ -2,7 +2,7 @@
 
 use slipring_core::ledger::{BatchHead, Ledger, Records};
 use slipring_core::table::Registry;
-use slipring_core::{Durability, Limits, Outgoing, Session, Terms};
+use slipring_core::{Durability, Limits, Outgoing, Packets, RetainedPage, Session, Terms};
 use slipring_wire::Version;
 
 const TERMS: Terms =
@@ -58,9 +58,9 @@ fn go_on(ledger: &Ledger) {
         assert_eq!(session.unreleased(), kept.incoming.len());
         let mut outgoing = Outgoing::restore(&limits, number, Durability::Disk, kept);
         outgoing.attach(1, TERMS, &limits);
-        let mut out = Vec::new();
+        let mut out = Packets::default();
         for _ in 0..3 {
-            outgoing.take(0, &mut |_| Vec::new(), &mut out);
+            outgoing.take(0, &mut |_, _| RetainedPage::default(), &mut out);
             let wanted = outgoing.wanted(10);
             assert!(wanted.len() <= 10 && wanted.is_sorted());
             let lost: Vec<_> = wanted.into_iter().map(|offset| (offset, None)).collect();

@@ -10,6 +10,7 @@ mod exchange;
 mod frame;
 mod journal;
 mod ledger;
+mod left_out;
 mod odd;
 mod properties;
 mod sample;
@@ -32,6 +33,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("frame", frame::frame),
     ("journal", journal::journal),
     ("ledger", ledger::ledger),
+    ("left_out", left_out::left_out),
     ("properties", properties::properties),
     ("sample", sample::sample),
     ("session", session::session),

@@ -1,8 +1,8 @@
 //! What a session asks its broker about selections, answered by lengths: some lists are there and some
 //! selections find room, others not.
 
-use slipring_core::Choosing;
 use slipring_core::table::Needs;
+use slipring_core::{Choosing, Limit};
 
 /// Says yes to every other length.
 pub(crate) struct Odd;
@@ -12,7 +12,12 @@ impl Choosing for Odd {
         filter.len() & 1 == 1
     }
 
-    fn has_room(&mut self, filter: &str, identifier: u32, _needs: Needs) -> bool {
-        (filter.len() as u32 ^ identifier) & 1 == 1
+    fn is_read(&mut self, filter: &str) -> bool {
+        filter.len() % 2 == 1
+    }
+
+    fn check_room(&mut self, filter: &str, identifier: u32, _needs: Needs) -> Result<(), Limit> {
+        let has_room = (filter.len() as u32 ^ identifier) & 1 == 1;
+        if has_room { Ok(()) } else { Err(Limit::SelectionBytes) }
     }
 }

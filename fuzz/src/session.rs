@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use arbitrary::{Arbitrary, Unstructured};
 use slipring_core::{
     Action, Conversation, Delivery, Incoming, Leaf, Limits, Message, NONCE_BYTES, Opening,
-    Outgoing, Replay, Retained, Secret, Session, Stop, Tree, Users, Verifier,
+    Outgoing, Owner, Packets, Replay, Retained, Secret, Session, Stop, Tree, Users, Verifier,
 };
 use slipring_wire::{
     Framed, Packet, PropertiesBuf, PropertyId, Publish, QoS, Reason, Subscribe, Value, Version,
@@ -219,6 +219,7 @@ impl Run {
         }
         self.link += 1;
         self.outgoing.attach(self.link, opening.terms, &self.limits);
+        self.outgoing.restart_replays(self.retained.newest());
         self.conversation.accept(opening, "client", present, &mut self.reply);
     }
 
@@ -235,8 +236,9 @@ impl Run {
         assert_eq!(done.changes.len() + done.refused.len(), packet.subscriptions.len());
         self.enter();
         for change in done.changes.iter().filter(|change| change.replay) {
-            let (filter, qos, identifiers) = (change.filter.clone(), change.options.qos, None);
-            self.outgoing.push_replay(Replay { filter, qos, identifiers });
+            let (filter, qos, until) =
+                (change.filter.clone(), change.options.qos, self.retained.newest());
+            self.outgoing.push_replay(Replay { filter, qos, identifiers: None, until });
         }
         Ok(())
     }
@@ -280,7 +282,7 @@ impl Run {
         if retain && message.payload().is_empty() {
             self.retained.remove(message.topic());
         } else if retain {
-            let _ = self.retained.set(Arc::clone(message), &self.limits);
+            let _ = self.retained.set(Arc::clone(message), Owner::broker(), &self.limits);
         }
         let topic = &**message.topic();
         let wanted = self.session.filters().any(|filter| matches(topics(filter), topic));
@@ -292,12 +294,13 @@ impl Run {
     }
 
     fn read(&mut self) {
-        let mut out = Vec::new();
-        let retained = &self.retained;
-        let mut find = |filter: &str| retained.matching(topics(filter));
+        let mut out = Packets::default();
+        let mut find = |asked: &Replay, after: Option<&str>| {
+            self.retained.page(topics(&asked.filter), after, asked.until)
+        };
         self.outgoing.take(self.now_ms, &mut find, &mut out);
         let version = self.outgoing.version().unwrap_or(Version::V5);
-        for_each_packet(&out, version, |packet| {
+        for_each_packet(&out.to_vec(), version, |packet| {
             assert!(matches!(packet, Packet::Publish(_) | Packet::PubRel(_)), "{packet:?}");
         });
     }
@@ -330,10 +333,7 @@ impl Run {
 
 /// The topics of a filter, without the share.
 fn topics(filter: &str) -> &str {
-    match shared(filter) {
-        Some(Ok((_, topics))) => topics,
-        _ => filter,
-    }
+    shared(filter).and_then(Result::ok).map_or(filter, |(_, topics)| topics)
 }
 
 fn for_each_packet(bytes: &[u8], version: Version, mut look: impl FnMut(&Packet<'_>)) {

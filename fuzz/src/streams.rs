@@ -80,7 +80,13 @@ impl World {
     fn ask(&mut self, session: u64, name: &str, body: &[u8]) {
         let before = self.streams.revision();
         let is_parameter = &|name: &str| name.ends_with('~');
-        let bounds = Bounds { streams: STREAMS_MAX, name_bytes: 40, name_levels: 5, is_parameter };
+        let bounds = Bounds {
+            streams: STREAMS_MAX,
+            name_bytes: 40,
+            name_levels: 5,
+            holder: None,
+            is_parameter,
+        };
         let outcome = self.streams.answer(session, name, body, &bounds, 1 << 12);
         serde_json::from_slice::<serde_json::Value>(&outcome.answer).expect("answers are JSON");
         assert!(outcome.refused.is_some() || outcome.answer.len() <= 1 << 12);

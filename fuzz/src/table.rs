@@ -59,7 +59,7 @@ impl World {
         let mut desk = Desk { registry, lists, current: &self.current };
         let (client, bounds) = ("c", BOUNDS);
         let is_stream = &|name: &str| name.ends_with('~');
-        let asking = Asking { session, client, bounds, is_stream, answer_bytes_max };
+        let asking = Asking { session, client, bounds, holder: None, is_stream, answer_bytes_max };
         let outcome = desk.answer(Request::parse(name, body), &asking);
         serde_json::from_slice::<serde_json::Value>(&outcome.answer).expect("answers are JSON");
         assert!(outcome.refused.is_some() || outcome.answer.len() <= answer_bytes_max);

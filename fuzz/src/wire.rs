@@ -13,7 +13,7 @@ pub fn wire(data: &[u8]) {
     assert_eq!(whole, pieces, "other frames when the stream arrives in pieces");
     assert_eq!(ended, ended_in_pieces, "another end when the stream arrives in pieces");
     for found in &whole {
-        for version in [Version::V311, Version::V5] {
+        for version in [Version::V31, Version::V311, Version::V5] {
             check_packet(found, version);
         }
     }

@@ -19,6 +19,10 @@ class StartError(SlipringError):
     """The broker cannot start: a port in use, a folder it cannot write."""
 
 
+class EngineError(SlipringError):
+    """The engine cannot go on; the process ends."""
+
+
 class ListenError(StartError):
     """The address is taken, is not ours, or is none."""
 

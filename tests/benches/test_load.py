@@ -10,6 +10,7 @@ import pytest
 from benches.brokers import FORWARDER, SLIPRING, Broker, started
 from benches.generator import Generator, RunFailed
 from benches.rounds import medians, verdict
+from benches.sizes import missing
 
 BUILD_TIMEOUT_S = 600
 pytestmark = pytest.mark.timeout(BUILD_TIMEOUT_S)
@@ -40,6 +41,18 @@ def test_every_subscriber_gets_every_message(
     clients = ("--publishers", publishers, "--subscribers", subscribers)
     report = generator.run("throughput", broker.address, *clients, "--messages=1010")
     assert (report["messages"], report["delivered"]) == (1_010, delivered)
+
+
+def test_messages_larger_than_one_read_arrive_whole(generator: Generator, broker: Broker) -> None:
+    shape = ("--bytes=1000000", "--window=4", "--burst=1", "--subscribers=3")
+    report = generator.run("throughput", broker.address, *shape, "--messages=20")
+    assert report["delivered"] == 60
+
+
+def test_nothing_is_missing_of_large_messages_to_many_at_a_fixed_rate(
+    generator: Generator, brokers: dict[str, Broker]
+) -> None:
+    assert missing(generator, brokers[SLIPRING], seconds=2) == (2_000, 0)
 
 
 def test_messages_of_mqtt_5_arrive_too(generator: Generator, broker: Broker) -> None:

@@ -7,9 +7,9 @@ import pytest
 from tests.running_broker import RunningBroker
 
 WAIT_S = 60
-VERSIONS = pytest.mark.parametrize("version", ["mqttv311", "mqttv5"])
-KEPT = {"mqttv311": [], "mqttv5": ["-x", "600"]}
-"""How a session is kept: `-c` alone does it in MQTT 3.1.1."""
+VERSIONS = pytest.mark.parametrize("version", ["mqttv31", "mqttv311", "mqttv5"])
+KEPT = {"mqttv31": [], "mqttv311": [], "mqttv5": ["-x", "600"]}
+"""How a session is kept: `-c` alone does it in MQTT 3.1 and 3.1.1."""
 
 
 def run(tool: str, broker: RunningBroker, version: str, *arguments: str) -> str:

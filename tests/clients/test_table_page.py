@@ -81,7 +81,7 @@ def test_the_table_comes_back_with_indices_and_values_that_are_stale(tmp_path: P
     typed(broker, written("sh", "mosquitto_pub"))
     ask(broker, "remove", {"names": ["a"]})
     assert broker.stop()[0] == 0
-    text, flaws = journal_table(tmp_path / "journal")
+    text, _, flaws = journal_table(tmp_path / "journal")
     known = json.loads(text or "")["parameters"]
     assert [(one["name"], one.get("removed", False)) for one in known] == [
         ("a", True),

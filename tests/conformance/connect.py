@@ -88,9 +88,14 @@ A protocol version nobody knows ends the connection
     a > bytes 10 'MQTT' 06 02 0000 00 '{id}a'
     a < cut
 
-MQTT 3.1 is refused as a level that is not spoken
+MQTT 3.1 is spoken, under the name it has
     3.1.1: 3.1.2-2
     a > bytes 10 'MQIsdp' 03 02 0000 '{id}a'
+    a < CONNACK
+
+Another level under the name of MQTT 3.1 is refused
+    3.1.1: 3.1.2-2
+    a > bytes 10 'MQIsdp' 04 02 0000 '{id}a'
     a < CONNACK reason=1
     a < closed
 
@@ -276,7 +281,7 @@ No identifier without clean session is refused
 An identifier beyond the limit is refused
     3.1.1: 3.1.3-9 3.2.2-4 3.2.2-5
     5.0: 3.1.3-8 3.2.2-6 3.2.2-7 3.2.2-8 4.13.2-1
-    a > CONNECT client_id={x*1000}
+    a > CONNECT client_id={x*2000}
     4 a < CONNACK reason=2
     5 a < CONNACK reason=0x85
     a < closed
@@ -286,7 +291,7 @@ After a refused CONNECT nothing is processed
     5.0: 3.1.4-6
     sub connects
     sub subscribes {t}:0
-    a > CONNECT client_id={x*1000} + PUBLISH
+    a > CONNECT client_id={x*2000} + PUBLISH
     4 a < CONNACK reason=2
     5 a < CONNACK reason=0x85
     a < closed

@@ -35,7 +35,9 @@ CHOICES = """
 A malformed packet, or one against the protocol: The connection is closed. MQTT 5 is told why
     by DISCONNECT, or by CONNACK once its version has been read
 The protocol name is not MQTT: The connection is closed without an answer
-MQTT 3.1, or a version nobody knows: CONNACK with return code 1, then closed
+A version nobody knows: CONNACK with return code 1, then closed
+MQTT 3.1: Spoken as 3.1.1, with its own name and level, without *session present*; a refused
+    subscription is acknowledged, because it has no word for it; identifiers may be longer than 23
 An empty client identifier: Accepted, and a unique one is assigned; in MQTT 3.1.1 only with
     clean session
 Longer identifiers than 23 bytes: Accepted up to `limits.client_id_bytes`
@@ -51,7 +53,8 @@ Publishing to a topic that begins with `$`: Refused with 0x87 in PUBACK or PUBRE
 A PUBREC or PUBREL of an unknown identifier: Answered with PUBREL or PUBCOMP that says 0x92
 Delivery at QoS 2: Onward at once, before PUBREL; a second PUBLISH of the same identifier is
     answered and not delivered
-A keep-alive of 0, or above `limits.keep_alive_s`: That limit is used; MQTT 5 is told so
+A keep-alive of 0, or above `limits.keep_alive_s`: MQTT 5 is told to use that limit; earlier
+    versions cannot be told, and keep what they ask for: 0 is never
 A message too large for a subscriber, or dropped at a limit: The next message to that MQTT 5
     client tells how many by the user property `slipring-dropped`
 An authentication method: SCRAM-SHA-256 where there are users; others are refused with 0x8C

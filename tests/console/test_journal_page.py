@@ -63,7 +63,7 @@ def test_durability_and_bounds_are_shown_as_they_are_configured(
     expect(fact(page, "retention")).to_contain_text("older than 1 d 0 h goes")
     expect(page.locator("#journal-meter")).to_be_visible()
     expect(page.locator("#journal-alarm")).to_be_hidden()
-    broker.reload("")
+    broker.reload("[journal]\ndurability = 'disk'\n")
     expect(rows).to_have_count(1)
     expect(cell(rows, "Topics")).to_have_text("everything")
     expect(page.locator("#journal-meter")).to_be_hidden()

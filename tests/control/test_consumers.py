@@ -4,11 +4,15 @@ from pathlib import Path
 
 from slipring.control.consumers import Reading, known_consumers, readings
 from slipring.native import JournalReader, commit_consumer
+from tests.control.test_receipt import receipt
 from tests.journals import write_messages
+
+LEFT_OUT = (20, 4_116)
 
 
 def standing(folder: Path, next_offset: int = 10) -> list[Reading]:
-    return readings(known_consumers(folder), JournalReader(folder).identity, next_offset)
+    found = receipt(identity=JournalReader(folder).identity, left_out=[LEFT_OUT])
+    return readings(known_consumers(folder), found, next_offset)
 
 
 def test_the_one_that_is_furthest_behind_comes_first(tmp_path: Path) -> None:
@@ -23,8 +27,8 @@ def test_the_one_that_is_furthest_behind_comes_first(tmp_path: Path) -> None:
 
 def test_one_that_is_ahead_after_a_power_cut_is_not_behind(tmp_path: Path) -> None:
     write_messages(tmp_path, 10)
-    commit_consumer(tmp_path, "a", JournalReader(tmp_path).identity, 12)
-    assert standing(tmp_path)[0].behind == 0
+    commit_consumer(tmp_path, "a", JournalReader(tmp_path).identity, 10)
+    assert standing(tmp_path, next_offset=8)[0].behind == 0
 
 
 def test_one_with_a_flaw_comes_last_and_says_what_it_is(tmp_path: Path) -> None:
@@ -47,3 +51,11 @@ def test_one_with_a_flaw_comes_last_and_says_what_it_is(tmp_path: Path) -> None:
 def test_without_a_journal_there_is_nobody(tmp_path: Path) -> None:
     assert known_consumers(None) == []
     assert known_consumers(tmp_path / "none") == []
+
+
+def test_offsets_that_were_left_out_are_no_messages_to_read(tmp_path: Path) -> None:
+    write_messages(tmp_path, 10)
+    commit_consumer(tmp_path, "a", JournalReader(tmp_path).identity, 10)
+    first, end = LEFT_OUT
+    behind = [standing(tmp_path, at)[0].behind for at in (first, first + 7, end, end + 5)]
+    assert behind == [10, 10, 10, 15]

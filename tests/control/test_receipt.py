@@ -22,6 +22,8 @@ class Found:
     identity: str = "5ca1ab1e"
     first_offset: int = 0
     next_offset: int = 0
+    left_out: list[tuple[int, int]] = field(default_factory=list)
+    narrowed: int | None = None
     segments: int = 1
     cut_why: str | None = None
     damage: list[Damaged] = field(default_factory=list)

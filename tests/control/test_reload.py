@@ -1,5 +1,6 @@
 """A file that was read again: what changes while running, and what waits for a restart."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -127,6 +128,76 @@ def test_what_is_safe_only_after_a_restart_changes_nothing() -> None:
         reloaded({"mqtt": {"listen": "0.0.0.0:1883"}, "user": user}, {})
     assert "need a restart" in str(error.value)
     assert "0.0.0.0:1883" in str(error.value)
+
+
+def test_users_do_not_all_go_without_a_word() -> None:
+    """CVE-2018-12550: an emptied file let everyone in."""
+    user = {"user": [{"name": "a", "password": NOBODYS}]}
+    with pytest.raises(ConfigError, match="write allow_anonymous = true"):
+        reloaded(user, {"name": "lab"})
+    found = reloaded(user, {"allow_anonymous": True})
+    assert applied(found) == ["allow_anonymous is true now, was false", "user 'a' is gone"]
+    assert reloaded({"allow_anonymous": True} | user, {"allow_anonymous": True}).config.user == ()
+
+
+def test_what_a_listener_asks_for_stays_until_a_restart() -> None:
+    secure = {"name": "web", "listen": "127.0.0.1:7", "certificate": "b.pem", "key": "b.key"}
+    asking = secure | {"client_ca": "ca.pem"}
+    for less in ([], [secure], [{"name": "web", "listen": "0.0.0.0:7", "certificate": "b.pem"}]):
+        try:
+            found = reloaded({"listener": [asking]}, {"listener": less})
+        except ConfigError:
+            continue
+        assert found.config.listener == load_config(listener=[asking]).listener
+        assert found.waiting
+
+
+GUARDED = f"""\
+name = "lab"
+allow_anonymous = false
+[mqtt]
+listen = "127.0.0.1:1883"
+[limits]
+inflight = 7
+[[user]]
+name = "a"
+password = "{NOBODYS}"
+[[user]]
+name = "b"
+password = "{NOBODYS}"
+journal = false
+"""
+
+
+def test_a_file_that_is_cut_anywhere_lets_nobody_in(tmp_path: Path) -> None:
+    file = tmp_path / "broker.toml"
+    file.write_text(GUARDED)
+    running = load_config(file)
+    refused = 0
+    for length in range(len(GUARDED)):
+        file.write_text(GUARDED[:length])
+        try:
+            found = reload(running, load_config(file, again=True), journaling=True)
+        except ConfigError:
+            refused += 1
+            continue
+        names = {user.name for user in found.config.user}
+        assert names, f"cut after {length} characters"
+        assert names <= {"a", "b"}
+        assert not found.config.allow_anonymous
+        assert not any(user.journal for user in found.config.user)
+    assert refused > len(GUARDED) // 2
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# name = 'lab'\n"])
+def test_an_empty_file_is_one_to_start_with_and_none_to_change_to(
+    tmp_path: Path, text: str
+) -> None:
+    file = tmp_path / "broker.toml"
+    file.write_text(text)
+    assert load_config(file) == Config()
+    with pytest.raises(ConfigError, match="is empty"):
+        load_config(file, again=True, data="elsewhere")
 
 
 def test_a_journal_that_is_off_waits_with_all_that_belongs_to_it() -> None:

@@ -32,9 +32,19 @@ def test_other_machines_may_connect_where_there_are_users() -> None:
     assert not config.allow_anonymous
 
 
-def test_users_of_mqtt_do_not_guard_the_console() -> None:
-    with pytest.raises(ConfigError, match=r"^configuration: console\.listen.*allow_anonymous"):
-        users(("gripen", PENCIL), console__listen="0.0.0.0:8080")
+@pytest.mark.parametrize("mqtt", [False, True])
+def test_the_console_is_opened_by_a_key_of_its_own(mqtt: bool) -> None:
+    open_ = {"console__listen": "0.0.0.0:8080", "allow_anonymous": mqtt}
+    told = r"^configuration: console\.listen.*no login.*allow_anonymous = true under \[console\]"
+    with pytest.raises(ConfigError, match=told):
+        users(("gripen", PENCIL), **open_)
+    config = users(("gripen", PENCIL), **open_, console__allow_anonymous=True)
+    assert config.allow_anonymous is mqtt
+
+
+def test_a_console_for_everyone_does_not_open_mqtt() -> None:
+    with pytest.raises(ConfigError, match=r"^configuration: mqtt\.listen"):
+        load_config(mqtt__listen="0.0.0.0:1883", console__allow_anonymous=True)
 
 
 @pytest.mark.parametrize(

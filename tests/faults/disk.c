@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/uio.h>
@@ -37,6 +38,13 @@ struct panel {
     uint64_t sync_lies;   /* a sync says that it is done, and does nothing */
     uint64_t sync_us;     /* how much longer a sync takes */
     int64_t clock_ns;     /* added to the clock of the day */
+    uint64_t opens;       /* opens of the folder and of files in it so far, the one under way included */
+    uint64_t open_errno;  /* what an open answers instead of opening */
+    uint64_t open_at;     /* only the open with this number answers so; 0 is every one */
+    uint64_t clock_skips;    /* of the calls that the next three are about, so many more are good */
+    uint64_t clock_failures; /* then so many fail: Rust's standard library panics at a clock that fails */
+    uint64_t clock_held;     /* while this is set they wait, and their thread does nothing else */
+    char clock_thread[16];   /* the calls for the time of day by threads of this name */
 };
 
 enum kind { OPENED = 1, WRITTEN, CUT, SYNC_BEGAN, SYNCED, RENAMED, REMOVED, FOLDER_MADE };
@@ -168,6 +176,8 @@ static int open_there(int (*real)(int, const char *, int, ...), int at, const ch
     char room[PATH_MAX];
     const char *name = inside(at, path, room);
     if (!name) return real(at, path, flags, mode);
+    uint64_t number = __atomic_add_fetch(&panel->opens, 1, __ATOMIC_SEQ_CST);
+    if (panel->open_errno && (!panel->open_at || panel->open_at == number)) return (int)refuse(panel->open_errno);
     int is_new = (flags & O_CREAT) && faccessat(at, path, F_OK, 0) != 0;
     int is_cut = (flags & O_TRUNC) && (flags & O_ACCMODE) != O_RDONLY;
     if (!is_new && !is_cut) {
@@ -347,8 +357,28 @@ int mkdir(const char *path, mode_t mode) {
     return answer;
 }
 
+/* Whether the panel is about this call for the time. */
+static int is_meant(clockid_t clock) {
+    static __thread char name[16];
+    if (!panel || !panel->clock_thread[0]) return 0;
+    if (!name[0]) prctl(PR_GET_NAME, name);
+    if (strncmp(name, panel->clock_thread, sizeof name)) return 0;
+    return clock == CLOCK_REALTIME;
+}
+
+/* Takes one off a counter of the panel that threads share; whether there was one. */
+static int counted_down(uint64_t *counter) {
+    uint64_t left = __atomic_load_n(counter, __ATOMIC_SEQ_CST);
+    while (left && !__atomic_compare_exchange_n(counter, &left, left - 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {}
+    return left > 0;
+}
+
 int clock_gettime(clockid_t clock, struct timespec *now) {
     REAL(clock_gettime);
+    if (is_meant(clock)) {
+        while (__atomic_load_n(&panel->clock_held, __ATOMIC_SEQ_CST)) usleep(1000);
+        if (panel->clock_failures && !counted_down(&panel->clock_skips) && counted_down(&panel->clock_failures)) return (int)refuse(EINVAL);
+    }
     int answer = real(clock, now);
     int64_t jump = panel ? panel->clock_ns : 0;
     if (answer || !jump || (clock != CLOCK_REALTIME && clock != CLOCK_REALTIME_COARSE)) return answer;

@@ -35,6 +35,13 @@ class Panel(ctypes.Structure):
         ("sync_lies", ctypes.c_uint64),
         ("sync_us", ctypes.c_uint64),
         ("clock_ns", ctypes.c_int64),
+        ("opens", ctypes.c_uint64),
+        ("open_errno", ctypes.c_uint64),
+        ("open_at", ctypes.c_uint64),
+        ("clock_skips", ctypes.c_uint64),
+        ("clock_failures", ctypes.c_uint64),
+        ("clock_held", ctypes.c_uint64),
+        ("clock_thread", ctypes.c_char * 16),
     )
     calls: int
     stop_at: int
@@ -47,6 +54,13 @@ class Panel(ctypes.Structure):
     sync_lies: int
     sync_us: int
     clock_ns: int
+    opens: int
+    open_errno: int
+    open_at: int
+    clock_skips: int
+    clock_failures: int
+    clock_held: int
+    clock_thread: bytes
 
 
 @dataclass
@@ -99,6 +113,7 @@ class Disk:
         self.panel.stop_at = self.panel.stop_bytes = 0
         self.panel.write_errno = self.panel.sync_errno = 0
         self.panel.sync_lies = self.panel.sync_us = 0
+        self.panel.open_errno = self.panel.open_at = 0
         self.panel.room_bytes = NO_BOUND
 
 

@@ -143,6 +143,8 @@ def test_a_broker_that_finds_no_room_at_its_start_serves_what_there_is(
     witness.begin()
     assert journal_told(running(witness))["state"] in {"full", "ok"}
     reading_goes_on(witness)
+    # The console tells a little later what the first message met.
+    wait_for_state(running(witness), "full")
     room.free()
     wait_for_state(running(witness), "ok")
     assert witness.load(20)

@@ -16,6 +16,9 @@ retained_messages = 40
 retained_bytes = 4194304
 topic_aliases = 8
 sessions = 60
+owner_retained_percent = 100
+owner_sessions_percent = 100
+reserve_percent = 0
 inflight = 10
 """
 

@@ -281,9 +281,12 @@ def test_a_client_that_takes_no_packet_as_large_as_connack_is_not_let_in(
     assert answer is None or (len(answer.raw) <= bytes_max and peer.closed())
 
 
-def test_mqtt_3_1_is_told_so_and_refused(siege: Siege) -> None:
+@pytest.mark.parametrize("level", [0, 2, 4, 5, 131])
+def test_the_name_of_mqtt_3_1_with_another_level_is_told_so_and_refused(
+    siege: Siege, level: int
+) -> None:
     peer = siege.peer(V311)
-    body = text("MQIsdp") + bytes([3, 2]) + u16(10) + text("old")
+    body = text("MQIsdp") + bytes([level, 2]) + u16(10) + text("old")
     peer.send(packet(Kind.CONNECT, body))
     assert peer.packet().reason == 0x01
     assert peer.closed()

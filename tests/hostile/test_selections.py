@@ -94,7 +94,8 @@ async def compare(broker: RunningBroker, selections: int) -> int:
 async def test_what_many_selections_remember_takes_no_more_memory_than_what_a_few_do(
     tmp_path: Path,
 ) -> None:
-    broker = start(tmp_path / "broker", selection_bytes=ROOM * EACH_BYTES)
+    undivided = {"owner_selections_percent": 100, "reserve_percent": 0}
+    broker = start(tmp_path / "broker", selection_bytes=ROOM * EACH_BYTES, **undivided)
     try:
         assert await compare(broker, ROOM) == 0
         few = peak_bytes(broker)

@@ -11,7 +11,7 @@ from tests.journals import write_messages
 
 def test_a_journal_without_parameters_has_no_table(tmp_path: Path) -> None:
     write_messages(tmp_path, 3)
-    assert journal_table(tmp_path) == (None, [])
+    assert journal_table(tmp_path) == (None, [], [])
 
 
 def test_no_journal_is_said_with_its_place(tmp_path: Path) -> None:

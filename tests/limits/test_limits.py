@@ -12,7 +12,17 @@ import pytest
 from slipring.control.limits import LimitsSection
 from slipring.native import encode_frame
 from tests.configured_broker import Configured
-from tests.limited_broker import KEPT, Limited, LimitedBroker, ask
+from tests.fairness import test_memory, test_passwords, test_quotas
+from tests.limited_broker import (
+    KEPT,
+    Limited,
+    LimitedBroker,
+    ask,
+    chosen,
+    declare,
+    retain,
+    wait,
+)
 from tests.metrics import Metrics
 from tests.mqtt_bytes import Pair, properties
 from tests.raw_mqtt import V5, V311, Kind, Packet, RawPeer, Version, Will
@@ -30,7 +40,13 @@ POLICIES = {"qos0_full", "qos12_full"}
 
 
 def test_every_limit_has_a_test_here() -> None:
-    tests = [name for name in dir(sys.modules[__name__]) if name.startswith("test_")]
+    names = [
+        *dir(sys.modules[__name__]),
+        *dir(test_quotas),
+        *dir(test_memory),
+        *dir(test_passwords),
+    ]
+    tests = [name for name in names if name.startswith("test_")]
     keys = set(LimitsSection.model_fields) - POLICIES
     assert [key for key in keys if not any(name.startswith(f"test_{key}_") for name in tests)] == []
 
@@ -68,9 +84,10 @@ def test_sessions_beyond_the_limit_are_refused_also_when_nobody_is_connected(
     broker.away("one", ("t", 1))
     broker.client("two", properties=KEPT)
     assert broker.reached("sessions") == 0
-    assert broker.peer().connect("three").reason == QUOTA
+    assert broker.peer().connect("three", properties=KEPT).reason == QUOTA
     assert broker.reached("sessions") == 1
     broker.back("one")
+    broker.client("four")  # its session ends with its connection
 
 
 def publish_of(packet_bytes: int) -> bytes:
@@ -302,12 +319,6 @@ def test_outbox_bytes_a_message_that_finds_no_room_is_lost_and_told(limited: Lim
     assert broker.reached("outbox_bytes") == 1
 
 
-def retain(writer: RawPeer, topic: str, payload: bytes) -> int:
-    """Publish to be retained; the broker's answer."""
-    writer.send(V5.publish(topic, payload, qos=1, packet_id=1, retain=True))
-    return writer.packet().reason
-
-
 def retained(broker: LimitedBroker) -> list[str]:
     """The topics with a retained message."""
     reader = broker.client("reader")
@@ -333,22 +344,14 @@ def test_retained_messages_a_further_topic_is_not_retained(limited: Limited) -> 
 
 
 def test_retained_bytes_what_has_no_room_is_not_retained(limited: Limited) -> None:
-    entry_bytes = 64 + len("a")
-    broker = limited(retained_bytes=1_000)
+    entry_bytes = 384 + len("a")
+    broker = limited(retained_bytes=1_000, owner_retained_percent=100, reserve_percent=0)
     writer = broker.client("writer")
     assert retain(writer, "a", b"x" * (1_000 - entry_bytes)) == NOBODY
     assert broker.reached("retained_bytes") == 0
     assert retain(writer, "a", b"x" * (1_001 - entry_bytes)) == QUOTA
     assert broker.reached("retained_bytes") == 1
     assert retained(broker) == ["a"], "the earlier one stays"
-
-
-def wait(writer: RawPeer, topic: str, payload: bytes = b"1", priority: str = "normal") -> int:
-    """Publish to wait for a subscriber; the broker's answer."""
-    asked: list[Pair] = [("slipring-wait", "1"), ("slipring-priority", priority)]
-    packet = V5.publish(topic, payload, qos=1, packet_id=1, properties=properties(user=asked))
-    writer.send(packet)
-    return writer.packet().reason
 
 
 def test_waiting_messages_a_further_one_is_refused_or_costs_a_less_urgent_one(
@@ -366,12 +369,13 @@ def test_waiting_messages_a_further_one_is_refused_or_costs_a_less_urgent_one(
 
 
 def test_waiting_bytes_what_has_no_room_is_refused(limited: Limited) -> None:
-    broker = limited(waiting_bytes=1_000)
+    broker = limited(waiting_bytes=1_000, owner_waiting_percent=100, reserve_percent=0)
     writer = broker.client("writer")
-    assert wait(writer, "a", b"x" * 800) == NOBODY
-    assert broker.reached("waiting_bytes") == 0
-    assert wait(writer, "b", b"x" * 100) == QUOTA
+    assert wait(writer, "a/b", bytes(150)) == QUOTA, "a further level counts"
+    assert wait(writer, "a", bytes(550)) == NOBODY
     assert broker.reached("waiting_bytes") == 1
+    assert wait(writer, "b", bytes(50)) == QUOTA
+    assert broker.reached("waiting_bytes") == 2
 
 
 def test_journal_requests_a_further_one_is_told_to_ask_again(limited: Limited) -> None:
@@ -406,11 +410,6 @@ def test_values_a_further_topic_is_carried_and_not_shown(
     shown = httpx.get(f"{broker.running.console}/api/overview", timeout=PATIENCE_S).json()
     assert {value["topic"] for value in shown["values"]} == {"a", "b"}
     assert broker.reached("values") == 1
-
-
-def declare(peer: RawPeer, what: str, **body: object) -> dict[str, Any]:
-    """The broker's answer to a declaration of parameters or streams."""
-    return ask(peer, f"{what}/declare", **body)
 
 
 def test_parameters_a_further_one_is_refused_with_its_whole_declaration(limited: Limited) -> None:
@@ -463,15 +462,8 @@ def test_parameter_bytes_a_longer_text_is_refused_and_others_go_on(limited: Limi
     assert [len(row["value"]) for row in found] == [41, 59]
 
 
-def chosen(peer: RawPeer, *filters: str, **needs: str) -> Packet:
-    """The answer to a SUBSCRIBE with needs."""
-    pairs: list[Pair] = list(needs.items())
-    peer.send(V5.subscribe(1, *filters, properties=properties(user=pairs)))
-    return peer.until(Kind.SUBACK)[-1]
-
-
 def test_selection_bytes_a_further_selection_that_compares_is_refused(limited: Limited) -> None:
-    broker = limited(selection_bytes=100)
+    broker = limited(selection_bytes=100, owner_selections_percent=100, reserve_percent=0)
     writer, reader = broker.client("writer"), broker.client("reader")
     rows = [{"name": f"n/{name}", "type": "f64"} for name in "abc"]
     declare(writer, "table", parameters=rows[:2])

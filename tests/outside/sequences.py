@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.outside.canonical import PacketSocket
-from tests.packets import PINGREQ, PINGRESP, V5, V311, Version
+from tests.packets import PINGREQ, PINGRESP, V5, V31, V311, Version
 
-VERSIONS = {4: V311, 5: V5}
+VERSIONS = {3: V31, 4: V311, 5: V5}
 ANSWER_S = 60
 
 

@@ -1,6 +1,6 @@
 """Runs the pipeline and kills itself with SIGKILL at a step: `before` or `after` the lake's commit.
 
-Usage: killed_run.py STEP JOURNAL LAKE
+Usage: killed_run.py STEP WAY JOURNAL LAKE; the way is `spark` or `alone`.
 """
 
 import os
@@ -8,7 +8,7 @@ import signal
 import sys
 from pathlib import Path
 
-from slipring.pipeline import run
+from slipring.pipeline import catch_up, run
 from slipring.pipeline.table import MessageTable
 
 
@@ -17,7 +17,9 @@ def die(*_: object) -> None:
 
 
 if __name__ == "__main__":
-    step, journal, lake = sys.argv[1:]
+    step, way, journal, lake = sys.argv[1:]
+    if way == "spark":
+        catch_up.MESSAGES_MAX = 0  # every backlog is then worth starting Spark for
     if step == "before":
         MessageTable.commit = die  # type: ignore[method-assign, assignment]
     run(Path(journal), Path(lake), once=True, on_batch=die, batch_messages_max=70)

@@ -12,6 +12,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from slipring.errors import JournalGap, PipelineError
 from slipring.native import list_consumers
+from slipring.pipeline.destination import Destination
 from slipring.pipeline.ingest import Ingest
 from slipring.pipeline.job import require_java
 from slipring.pipeline.query import SLOW_START, START_ATTEMPTS, explained, follow
@@ -41,7 +42,7 @@ class Stream:
 
     def follow(self, tmp_path: Path) -> None:
         write_messages(tmp_path / "journal", 1)
-        ingest = Ingest(Folder(str(tmp_path / "journal")), tmp_path / "lake", None)
+        ingest = Ingest(Destination(Folder(str(tmp_path / "journal")), tmp_path / "lake"), None)
         follow(cast("DataStreamWriter", self), threading.Event(), ingest)
 
 
@@ -73,7 +74,7 @@ def test_our_own_error_is_found_in_spark_s_account() -> None:
 
 def test_before_the_first_batch_the_journal_keeps_what_the_lake_lacks(tmp_path: Path) -> None:
     write_messages(tmp_path / "journal", 10)
-    Ingest(Folder(str(tmp_path / "journal")), tmp_path / "lake", None, "lake")
+    Destination(Folder(str(tmp_path / "journal")), tmp_path / "lake", "lake")
     assert [consumer.offset for consumer in list_consumers(tmp_path / "journal")] == [0]
 
 

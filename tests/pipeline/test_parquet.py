@@ -34,7 +34,7 @@ def test_a_range_becomes_one_file_for_each_day(tmp_path: Path) -> None:
         ("2026-01-02", 10),
         ("2026-01-03", 10),
     ]
-    table.commit(target.journal.identity, 20, files)
+    table.commit(target.journal.identity, 20, 1, files)
     rows = lake.read(tmp_path)
     assert rows.column("payload").to_pylist() == payloads(0, 20)
     assert rows.column("receive_date").unique().to_pylist() == [date(2026, 1, 2), date(2026, 1, 3)]
@@ -57,7 +57,7 @@ def test_files_of_an_attempt_that_died_are_not_seen(tmp_path: Path) -> None:
     table = MessageTable(tmp_path)
     target = target_of(tmp_path / "j", table)
     write_range(0, 20, target)
-    table.commit(target.journal.identity, 20, write_range(0, 20, target))
+    table.commit(target.journal.identity, 20, 1, write_range(0, 20, target))
     assert len(list(table.path.rglob("*-*.parquet"))) == 2
     assert lake.read(tmp_path, ["payload"]).column(0).to_pylist() == payloads(0, 20)
 
@@ -68,9 +68,9 @@ def test_of_two_writers_of_the_same_range_one_is_refused(tmp_path: Path) -> None
     target = target_of(tmp_path / "j", first)
     journal = target.journal.identity
     assert first.committed(journal) is second.committed(journal) is None
-    first.commit(journal, 20, write_range(0, 20, target))
+    first.commit(journal, 20, 1, write_range(0, 20, target))
     with pytest.raises(CommitFailedError):
-        second.commit(journal, 20, write_range(0, 20, target))
+        second.commit(journal, 20, 1, write_range(0, 20, target))
     assert second.committed(journal) == 20
     assert lake.status(tmp_path).rows == 20
 

@@ -10,13 +10,13 @@ import pytest
 
 from slipring.errors import JournalError, PipelineError
 from slipring.native import forget_consumer, list_consumers
-from slipring.pipeline import lake, run
+from slipring.pipeline import catch_up, lake, run
 from tests.journals import payloads, write_messages
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from slipring.pipeline.ingest import Committed
+    from slipring.pipeline.destination import Committed
 
 KILLED_RUN = Path(__file__).with_name("killed_run.py")
 
@@ -121,14 +121,15 @@ def test_messages_arrive_while_it_runs_and_stop_ends_it(
     assert_one_row_per_offset(where, 20)
 
 
+@pytest.mark.parametrize("way", ["spark", "alone"])
 def test_a_kill_at_any_step_loses_and_doubles_nothing(
-    spark: "SparkSession", tmp_path: Path
+    spark: "SparkSession", tmp_path: Path, way: str
 ) -> None:
     """Fault "Spark driver killed at any step": also between the lake's commit and Spark's."""
     journal, where = tmp_path / "j", tmp_path / "lake"
     write_messages(journal, 100)
     for step, rows in ("before", 0), ("after", 70):
-        command = [sys.executable, str(KILLED_RUN), step, str(journal), str(where)]
+        command = [sys.executable, str(KILLED_RUN), step, way, str(journal), str(where)]
         killed = subprocess.run(command, timeout=WAIT_S, capture_output=True, check=False)
         assert killed.returncode == -9, killed.stderr.decode()
         assert lake.status(where).rows == rows
@@ -147,8 +148,9 @@ def test_a_lost_checkpoint_doubles_nothing(spark: "SparkSession", tmp_path: Path
 
 
 def test_a_session_that_was_there_before_is_left_running(
-    spark: "SparkSession", tmp_path: Path
+    spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(catch_up, "MESSAGES_MAX", 0)
     write_messages(tmp_path / "j", 10)
     thread = threading.Thread(
         target=run, args=(tmp_path / "j", tmp_path / "lake"), kwargs={"once": True}

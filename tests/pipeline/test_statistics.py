@@ -32,7 +32,7 @@ def filled_lake(tmp_path: Path) -> Path:
     journal = Journal(Folder(str(tmp_path / "j")), JournalReader(tmp_path / "j").identity)
     table = MessageTable(tmp_path)
     files = write_range(0, 3, Target(journal, str(table.path), 0))
-    table.commit(journal.identity, 3, files)
+    table.commit(journal.identity, 3, 1, files)
     return tmp_path
 
 

@@ -100,6 +100,14 @@ def is_acknowledged(broker: RunningBroker) -> bool:
     return Metrics.of(broker)['slipring_messages_acknowledged_total{level="disk"}'] >= CHUNK
 
 
+def is_all_read(broker: RunningBroker) -> bool:
+    """Whether nothing is on its way between a broker and its clients: all was read."""
+    rows = [row.split() for row in Path("/proc/net/tcp").read_text("ascii").splitlines()[1:]]
+    port = f":{broker.port:04X}"
+    ways = [row[4] for row in rows if row[1].endswith(port) or row[2].endswith(port)]
+    return all(queues == "00000000:00000000" for queues in ways)
+
+
 def heard_of(line: str) -> int:
     """How many messages were acknowledged, by a line that says to go on behind just those."""
     found = re.search(r"([\d,]+) messages acknowledged: go on behind them with --skip (\d+)", line)
@@ -131,7 +139,7 @@ def test_a_broker_that_goes_away_is_told_with_what_it_acknowledged(
         row = b'{"topic": "a", "payload": "1"}\n'
         stream.write(row * (CHUNK + 5))
         stream.flush()
-        while not is_acknowledged(broker):
+        while not (is_acknowledged(broker) and is_all_read(broker)):
             assert process.poll() is None, process.communicate()
         broker.stop(signal.SIGKILL)
     _, errors = process.communicate(timeout=60)

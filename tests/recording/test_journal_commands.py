@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from slipring.native import JournalReader, commit_consumer
-from tests.journals import RECEIVE_NS, write_messages
+from tests.journals import RECEIVE_NS, write_and_be_killed, write_messages
 from tests.recording.commands import publish, refused, slipring
 from tests.recording.messages import record
 from tests.running_broker import RunningBroker
@@ -117,3 +117,37 @@ def test_a_folder_without_a_journal_is_told(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["check", "show", "consumers", "forget"])
 def test_the_help_has_an_example(name: str) -> None:
     assert f"slipring journal {name}" in slipring("journal", name, "--help").stdout
+
+
+def test_salvage_copies_what_is_whole_and_lists_what_is_not(folder: Path, tmp_path: Path) -> None:
+    commit_consumer(folder, "lake", JournalReader(folder).identity, 12)
+    flip(folder / f"{0:020}.seg", 120)
+    before = {file: file.read_bytes() for file in folder.glob("*.seg")}
+    report = asked("salvage", folder, tmp_path / "new", code=1)
+    assert (report["whole"], report["messages"], report["lost"]) == (False, 10, 5)
+    (damage,) = report["damage"]
+    assert (damage["first_offset"], damage["end_offset"]) == (0, 5)
+    assert {file: file.read_bytes() for file in folder.glob("*.seg")} == before
+    checked = asked("check", tmp_path / "new")
+    assert (checked["whole"], checked["messages"], checked["end_offset"]) == (True, 10, 15)
+    (consumer,) = checked["consumers"]
+    assert (consumer["name"], consumer["offset"]) == ("lake", 12)
+    words = slipring("journal", "salvage", tmp_path / "new", tmp_path / "again").stdout
+    assert "10 messages" in words
+    assert "nothing" in words
+
+
+def test_salvage_says_why_not(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    assert "is not empty" in refused("journal", "salvage", folder, tmp_path / "full")
+    assert "no journal" in refused("journal", "salvage", tmp_path / "none", tmp_path / "new")
+
+
+def test_show_counts_no_offsets_that_were_left_out(tmp_path: Path) -> None:
+    write_and_be_killed(tmp_path, 10)
+    write_messages(tmp_path, 5, start=10)
+    shown = asked("show", tmp_path)
+    assert [one["end_offset"] - one["first_offset"] for one in shown["segments"]] == [10, 5, 0]
+    assert "15 messages" in slipring("journal", "show", tmp_path).stdout
+    assert asked("check", tmp_path)["messages"] == 15

@@ -9,7 +9,7 @@ from slipring.errors import RecordingError
 from slipring.native import Messages
 from slipring.recording.journal import Recording
 from slipring.recording.moment import AtOffset, AtTime
-from slipring.recording.replay import Replay, feeds_itself
+from slipring.recording.replay import Replay
 from tests.recording.messages import Row, record
 
 START_NS = 1_767_323_045_000_000_000
@@ -133,19 +133,6 @@ def test_the_end_is_fixed_when_the_recording_is_opened(flight: Path) -> None:
     record(flight, [(START_NS, "", "late", 0, b"", b"")])
     _, replay = play(recording, speed=None)
     assert replay.played.messages == 30
-
-
-def test_it_is_known_whether_a_replay_chooses_from_its_own_messages(flight: Path) -> None:
-    assert feeds_itself(Recording(flight), "replay/{topic}")
-    assert not feeds_itself(Recording(flight, filters=["a/#"]), "replay/{topic}")
-    assert feeds_itself(Recording(flight, filters=["+/+"]), "b/1")
-
-
-def test_a_topic_that_cannot_be_published_to_is_refused(flight: Path) -> None:
-    clock = VirtualClock()
-    replay = Replay(Recording(flight), Notes(clock), clock, speed=None, to_topic="{topic}/#")
-    with pytest.raises(RecordingError, match="wildcard"):
-        asyncio.run(replay.run())
 
 
 @pytest.mark.parametrize("offset", [31, 1_000])

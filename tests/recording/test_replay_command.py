@@ -2,6 +2,8 @@
 
 import json
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -110,3 +112,23 @@ def test_a_broker_that_goes_away_is_told_with_how_far_it_came(
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 1
     assert "of recorded time" in errors.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [(("replay",), "replay"), (("pipeline", "run", "--once"), "pipeline run --data")],
+)
+def test_who_names_no_folder_and_has_none_is_told_what_to_give(
+    tmp_path: Path, words: tuple[str, ...], given: str
+) -> None:
+    line = [sys.executable, "-m", "slipring", *words]
+
+    def told() -> str:
+        done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path, check=False)
+        assert done.returncode == 1
+        return done.stderr
+
+    assert told().endswith(f"for example slipring {given} FOLDER\n")
+    (tmp_path / "demo-data").mkdir()
+    assert "that of the demo is slipring" in told()
+    assert told().endswith("demo-data\n")

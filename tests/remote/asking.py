@@ -45,7 +45,7 @@ class Answer:
     @property
     def status(self) -> int:
         version, status, zero = struct.unpack_from("<BBH", self.packet.payload)
-        assert (version, zero) == (1, 0)
+        assert (version, zero) == (2, 0)
         return int(status)
 
     @property
@@ -68,7 +68,8 @@ class Answer:
     @property
     def about(self) -> tuple[int, int, int]:
         """First offset, end offset, newest receive time."""
-        first, end, newest_ns = struct.unpack("<QQq", self.content[16:])
+        first, end, newest_ns, _epoch, written = struct.unpack("<QQqQQ", self.content[16:])
+        assert written >= end
         return first, end, newest_ns
 
     @property

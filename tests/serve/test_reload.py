@@ -3,7 +3,7 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -73,9 +73,53 @@ def test_users_are_let_in_as_the_new_file_says(broker: ConfiguredBroker) -> None
     assert "user 'a' is new" in broker.line("config:")
     assert connect(broker) == 0x87
     assert connect(broker, username="a", password=b"secret") == 0
-    broker.reload("[limits]\nsubscriptions = 1\n")
-    assert "user 'a' is gone" in broker.line("config:")
+    broker.reload("allow_anonymous = true\n[limits]\nsubscriptions = 1\n")
+    assert "user 'a' is gone" in broker.line("is gone")
     assert connect(broker) == 0
+
+
+@pytest.fixture
+def guarded(tmp_path: Path) -> Iterator[ConfiguredBroker]:
+    """A broker with one user."""
+    user = f"[[user]]\nname = 'a'\npassword = '{verifier_of('secret', 4096)}'\n"
+    made = ConfiguredBroker(tmp_path, f"name = 'lab'\n{user}")
+    yield made
+    assert made.stop() == 0
+
+
+def unlink(file: Path) -> None:
+    file.unlink()
+
+
+def replace_by_a_folder(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        (lambda file: file.write_text(""), "is empty"),
+        (lambda file: file.write_text("name = 'lab'\n"), "write allow_anonymous = true"),
+        (lambda file: file.write_text("name = 'lab'\n[[user]]\nname ="), "is not valid TOML"),
+        (lambda file: file.write_bytes(bytes(100)), "is not valid TOML"),
+        (unlink, "cannot read the config file"),
+        (replace_by_a_folder, "cannot read the config file"),
+    ],
+    ids=["empty", "cut", "torn", "zeros", "missing", "unreadable"],
+)
+def test_a_file_that_is_spoilt_lets_nobody_in(
+    guarded: ConfiguredBroker, spoil: Callable[[Path], None], why: str
+) -> None:
+    """CVE-2018-12550: the broker goes on as it was, and says why."""
+    assert connect(guarded) == 0x87
+    spoil(guarded.file)
+    guarded.running.process.send_signal(signal.SIGHUP)
+    line = guarded.line("config:")
+    assert " ERROR config: nothing is changed: " in line
+    assert why in line
+    assert connect(guarded) == 0x87
+    assert connect(guarded, username="a", password=b"secret") == 0
 
 
 def test_the_log_changes_its_level_and_its_form(broker: ConfiguredBroker) -> None:

@@ -1,6 +1,7 @@
 """The classes Spark calls, as plain Python."""
 
 import pickle
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from slipring.errors import JournalError, JournalGap
 from slipring.native import list_consumers
 from slipring.spark.options import parse_options
 from slipring.spark.source import BatchReader, Range, SlipringDataSource, StreamReader
-from tests.journals import write_messages
+from tests.journals import payloads, write_and_be_killed, write_messages
 
 
 def stream(path: Path, **options: str) -> StreamReader:
@@ -113,3 +114,38 @@ def test_a_checkpoint_ahead_of_the_journal_is_a_gap(tmp_path: Path) -> None:
     ahead = {**reader.initialOffset(), "offset": 9}
     with pytest.raises(JournalGap, match="offset 9 was asked for, but the journal ends at 5"):
         reader.latestOffset(ahead, ReadAllAvailable())
+
+
+def test_a_stream_goes_on_behind_offsets_that_were_left_out(tmp_path: Path) -> None:
+    write_and_be_killed(tmp_path, 10)
+    reader = stream(tmp_path, columns="payload", consumer="lake")
+    start = reader.initialOffset()
+    middle = reader.latestOffset(start, ReadAllAvailable())
+    assert (middle["offset"], middle["epoch"]) == (10, 1)
+    write_messages(tmp_path, 10, start=10)
+    end = reader.latestOffset(middle, ReadAllAvailable())
+    assert (end["offset"] > 20, end["epoch"]) == (True, 2)
+    batches = [one for part in reader.partitions(start, end) for one in reader.read(part)]
+    assert [row for batch in batches for row in batch.column(0).to_pylist()] == payloads(0, 20)
+    reader.commit(end)
+    (consumer,) = list_consumers(tmp_path)
+    assert (consumer.offset, consumer.epoch) == (end["offset"], 2)
+
+
+def test_a_checkpoint_of_another_history_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    """A copy of the journal is put back, and goes on with other messages."""
+    write_messages(tmp_path / "journal", 10)
+    shutil.copytree(tmp_path / "journal", tmp_path / "copy")
+    write_messages(tmp_path / "journal", 10, start=10)
+    reader = stream(tmp_path / "journal")
+    checkpoint = reader.latestOffset(reader.initialOffset(), ReadAllAvailable())
+    assert (checkpoint["offset"], checkpoint["epoch"]) == (20, 2)
+    for number in (1, 2):
+        write_messages(tmp_path / "copy", 10, start=100 * number)
+    other = stream(tmp_path / "copy")
+    with pytest.raises(JournalGap, match=r"written in epoch 2.*begin again"):
+        other.latestOffset({**checkpoint, "epoch": 1}, ReadAllAvailable())
+    with pytest.raises(JournalGap, match=r"older copy"):
+        other.latestOffset({**checkpoint, "epoch": 9}, ReadAllAvailable())
+    older = {name: value for name, value in checkpoint.items() if name != "epoch"}
+    assert other.latestOffset(older, ReadAllAvailable())["offset"] == 30

@@ -16,7 +16,8 @@ TOPIC = "gripen/39-7/engine/rpm"
 
 
 def send(broker: RunningBroker, value: str) -> None:
-    publish.single(TOPIC, value, hostname=broker.host, port=broker.port, client_id="paho")
+    """Sends a message and waits until it is acknowledged: then it is in the journal."""
+    publish.single(TOPIC, value, 1, hostname=broker.host, port=broker.port, client_id="paho")
 
 
 def run_pipeline(data: Path) -> None:

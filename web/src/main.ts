@@ -21,6 +21,7 @@ import { EventsList } from "./views/events-list.ts";
 import { Header } from "./views/header.ts";
 import { JournalPanel } from "./views/journal-panel.ts";
 import { LimitsTable } from "./views/limits-table.ts";
+import { MemoryPanel } from "./views/memory-panel.ts";
 import { ParametersPanel } from "./views/parameters-panel.ts";
 import { PinnedCharts } from "./views/pinned-charts.ts";
 import { PrefixesTable } from "./views/prefixes-table.ts";
@@ -67,6 +68,7 @@ const clients = new ClientsTable();
 const away = new AwayTable();
 const journal = new JournalPanel();
 const prefixes = new PrefixesTable();
+const memory = new MemoryPanel();
 const limits = new LimitsTable();
 const events = new EventsList();
 const parameters = new ParametersPanel({
@@ -125,6 +127,7 @@ function renderPanels(now_ms: number): void {
   away.render(state.latest, now_ms);
   journal.render(state.latest, now_ms);
   prefixes.render(state.latest);
+  memory.render(state.latest);
   limits.render(state.latest, now_ms);
   events.render(state.events);
 }

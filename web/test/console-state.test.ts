@@ -36,6 +36,9 @@ function source(changes: object = {}): string {
     subscriptions_total: 0,
     retained: { messages: 0, bytes: 0 },
     waiting: { messages: 0, bytes: 0 },
+    memory: { bytes: 1, budget: 4 },
+    holders: [{ client_id: "slow", owner: "user:anna", state: "away", queued_messages: 1, queued_bytes: 9 }],
+    owners: [{ limit: "sessions", owner: "user:anna", held: 1, most: 75 }],
     limits: [{ limit: "queue_messages", value: 100, times: 2, last_ms: 1 }],
     prefixes: [{ prefix: "a", messages: 1, bytes: 1, deliveries: 0, messages_s: 0, bytes_s: 0 }],
     table: TABLE,
@@ -56,6 +59,9 @@ test("a message of the contract is understood, the journal's nulls included", ()
   assert.equal(parsed.broker.journal.next_offset, null);
   assert.equal(parsed.values[0]?.topic, "a");
   assert.equal(parsed.limits[0]?.times, 2);
+  assert.equal(parsed.memory.budget, 4);
+  assert.equal(parsed.holders[0]?.state, "away");
+  assert.equal(parsed.owners[0]?.most, 75);
   assert.equal(parsed.prefixes[0]?.prefix, "a");
 });
 

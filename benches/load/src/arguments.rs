@@ -131,6 +131,9 @@ pub struct Latency {
     /// Say when the warm-up is over, and go on until standard input closes
     #[arg(long)]
     pub hold: bool,
+    /// Messages may be missing: the run ends when all was sent and nothing has come for two seconds
+    #[arg(long)]
+    pub may_miss: bool,
 }
 
 #[derive(Args)]

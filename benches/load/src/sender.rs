@@ -7,10 +7,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use mio::net::TcpStream;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use slipring_wire::{Packet, Publish, Version};
 
 use crate::Result;
 use crate::arguments::Latency;
+use crate::dial::PATIENCE;
 use crate::outlet::write_some;
 use crate::report::Report;
 use crate::standard_input;
@@ -108,10 +110,21 @@ impl Sender {
         self.packet[payload..payload + 8].copy_from_slice(&now_ns.to_be_bytes());
         let publishers = self.publishers.len() as u64;
         let stream = &mut self.publishers[(number % publishers) as usize];
-        if write_some(&self.packet, stream)? < self.packet.len() {
-            return Err("the broker does not read".into());
-        }
+        write_all(&self.packet, stream)?;
         self.schedule.sent.messages.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
+}
+
+/// Writes a packet however long it takes; how late the next one then leaves is told.
+fn write_all(packet: &[u8], stream: &mut TcpStream) -> Result<()> {
+    let mut written = write_some(packet, stream)?;
+    while written < packet.len() {
+        let patience = Timespec::try_from(PATIENCE)?;
+        if poll(&mut [PollFd::new(stream, PollFlags::OUT)], Some(&patience))? == 0 {
+            return Err("the broker does not read".into());
+        }
+        written += write_some(&packet[written..], stream)?;
+    }
+    Ok(())
 }

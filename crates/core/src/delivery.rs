@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use slipring_wire::{Packet, Properties, PropertiesBuf, PropertyId, Publish, QoS, Value, Version};
+use slipring_wire::{Properties, PropertiesBuf, PropertyId, Publish, QoS, Value, Version};
 
 use crate::Message;
 use crate::ledger::Manner;
@@ -67,13 +67,25 @@ impl<'a> Extras<'a> {
 
 /// Appends the packet for one subscriber. MQTT 3.1.1 knows no extras.
 pub fn encode(publish: Publish<'_>, extras: &Extras<'_>, version: Version, out: &mut Vec<u8>) {
-    if version == Version::V311 || *extras == Extras::default() {
-        return Packet::Publish(publish).encode(version, out);
+    encode_head(publish, publish.payload.len(), extras, version, out);
+    out.extend_from_slice(publish.payload);
+}
+
+/// Appends all that comes before a payload of so many bytes, whatever payload is there.
+pub fn encode_head(
+    publish: Publish<'_>,
+    payload_bytes: usize,
+    extras: &Extras<'_>,
+    version: Version,
+    out: &mut Vec<u8>,
+) {
+    if version != Version::V5 || *extras == Extras::default() {
+        return publish.encode_head(payload_bytes, version, out);
     }
     let properties = with_extras(publish.properties, extras);
     let topic = if matches!(extras.alias, TopicAlias::Known(_)) { "" } else { publish.topic };
     let publish = Publish { topic, properties: properties.borrow(), ..publish };
-    Packet::Publish(publish).encode(version, out);
+    publish.encode_head(payload_bytes, version, out);
 }
 
 /// The publisher's properties in their order (MQTT-3.3.2-18), then ours.

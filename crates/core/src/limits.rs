@@ -3,6 +3,10 @@
 
 use crate::Overflow;
 
+/// Bytes of a name in a table that all clients share, whatever longer topics are carried: of a parameter, a
+/// stream, or a topic whose newest value is shown.
+pub const NAME_BYTES_MAX: usize = 1_024;
+
 macro_rules! limits {
     ($($(#[$doc:meta])* $name:ident, $key:ident: $type:ty = $default:expr;)*) => {
         /// The bounds. Each says what happens when it is reached.
@@ -64,21 +68,24 @@ limits! {
     /// Sessions, connected or waiting for their client; a further one is refused (0x97).
     Sessions, sessions: usize = 100_000;
     /// Bytes of one packet; a larger one ends the connection (0x95).
-    PacketBytes, packet_bytes: usize = 1 << 20;
+    PacketBytes, packet_bytes: usize = (4 << 20) + (128 << 10);
     /// Bytes of the CONNECT packet, before anyone has proved who they are.
     ConnectBytes, connect_bytes: usize = 16 << 10;
     /// Milliseconds from accepting a connection to its whole CONNECT and proof.
     ConnectMs, connect_ms: u64 = 10_000;
-    /// Seconds; a client that asks for more, or for none, is given this keep-alive.
+    /// Passwords of one address that wait to be checked; beyond it the one that has waited longest is told
+    /// that the server is busy (0x89).
+    PasswordChecks, password_checks: usize = 1_000;
+    /// Seconds; an MQTT 5 client that asks for more, or for none, is given this keep-alive.
     KeepAlive, keep_alive_s: u16 = 3_600;
     /// Seconds a session is kept for a client that is away; more is cut to this.
     SessionExpiry, session_expiry_s: u32 = 7 * 24 * 3_600;
     /// Bytes of a client identifier (0x85).
-    ClientIdBytes, client_id_bytes: usize = 256;
+    ClientIdBytes, client_id_bytes: usize = 1_024;
     /// Levels of a topic or a filter (0x90, 0x8f).
     TopicLevels, topic_levels: usize = 32;
     /// Bytes of a topic or a filter (0x90, 0x8f).
-    TopicBytes, topic_bytes: usize = 1_024;
+    TopicBytes, topic_bytes: usize = 4_096;
     /// User properties of one packet (0x97).
     UserProperties, user_properties: usize = 64;
     /// Topic aliases of one connection, each way (0x94).
@@ -119,6 +126,25 @@ limits! {
     SelectionBytes, selection_bytes: usize = 256 << 20;
     /// Streams; a further one is refused, with its whole declaration.
     Streams, streams: usize = 1_000;
+    /// Bytes of memory that all that waits for others takes; beyond it QoS 0 messages go first. 0 is no bound
+    /// here, and a quarter of the machine's memory in the configuration.
+    MemoryBytes, memory_bytes: usize = 0;
+    /// Percent of `connections` that one user, or one address, may have; a further one is refused (0x97).
+    OwnerConnections, owner_connections_percent: u8 = 90;
+    /// Percent of `sessions` that one user or address may have; a further one is refused (0x97).
+    OwnerSessions, owner_sessions_percent: u8 = 75;
+    /// Percent of `retained_messages` and `retained_bytes` that one user or address may have.
+    OwnerRetained, owner_retained_percent: u8 = 75;
+    /// Percent of `waiting_messages` and `waiting_bytes` that one user or address may have.
+    OwnerWaiting, owner_waiting_percent: u8 = 75;
+    /// Percent of `parameters` that one user or address may have.
+    OwnerParameters, owner_parameters_percent: u8 = 95;
+    /// Percent of `selection_bytes` that one user or address may have.
+    OwnerSelections, owner_selections_percent: u8 = 75;
+    /// Percent of `streams`, and of the bytes of all buffers, that one user or address may have.
+    OwnerStreams, owner_streams_percent: u8 = 75;
+    /// Percent of each limit that owners can hold of that is kept back for owners that hold little.
+    ReservePercent, reserve_percent: u8 = 5;
 }
 
 #[cfg(test)]

@@ -7,6 +7,11 @@ use slipring_wire::{
 };
 
 use crate::Durability;
+use crate::memory::Counted;
+use crate::shared::{Payload, SharedBytes};
+
+/// What a message takes beyond its bytes: itself, its count of owners, and what the allocator adds.
+const MESSAGE_BYTES: usize = 192;
 
 /// Milliseconds of a clock that never goes back.
 pub type Millis = u64;
@@ -44,7 +49,7 @@ pub struct Stored<'a> {
 pub struct Message {
     topic: Arc<str>,
     properties: PropertiesBuf,
-    payload: Box<[u8]>,
+    payload: Payload,
     /// As published.
     pub qos: QoS,
     /// As published.
@@ -53,16 +58,32 @@ pub struct Message {
     pub expires_ms: Option<Millis>,
     /// Where it is in the journal; None is nowhere.
     pub place: Option<Place>,
+    _counted: Counted,
 }
 
 impl Message {
     /// Copies a message that arrived at `now_ms`; `topic` is the topic's name.
     pub fn new(publish: &Publish<'_>, topic: Arc<str>, now_ms: Millis) -> Self {
+        Self::of(publish, publish.payload.into(), topic, now_ms)
+    }
+
+    /// The same with a payload that others hold too.
+    pub fn sharing(
+        publish: &Publish<'_>,
+        payload: SharedBytes,
+        topic: Arc<str>,
+        now_ms: Millis,
+    ) -> Self {
+        Self::of(publish, Payload::Shared(payload), topic, now_ms)
+    }
+
+    fn of(publish: &Publish<'_>, payload: Payload, topic: Arc<str>, now_ms: Millis) -> Self {
         debug_assert_eq!(publish.topic, &*topic);
         Self {
+            _counted: counted(&payload, publish.properties, &topic),
             topic,
             properties: publish.properties.into(),
-            payload: publish.payload.into(),
+            payload,
             qos: publish.qos,
             retain: publish.retain,
             expires_ms: expiry(publish.properties, now_ms),
@@ -84,10 +105,12 @@ impl Message {
             return Err(Violation { reason: Reason::TopicNameInvalid, what });
         }
         let properties = Properties::of_publish(stored.properties)?;
+        let payload = Payload::from(stored.payload);
         Ok(Self {
+            _counted: counted(&payload, properties, stored.topic),
             topic: stored.topic.into(),
             properties: properties.into(),
-            payload: stored.payload.into(),
+            payload,
             qos: stored.qos,
             retain: stored.retain,
             expires_ms: expiry(properties, now_ms).map(|at| at.saturating_sub(stored.age_ms)),
@@ -103,6 +126,14 @@ impl Message {
     /// What.
     pub fn payload(&self) -> &[u8] {
         &self.payload
+    }
+
+    /// The payload, if it is large enough to be shared.
+    pub fn shared_payload(&self) -> Option<&SharedBytes> {
+        match &self.payload {
+            Payload::Copied(_) => None,
+            Payload::Shared(payload) => Some(payload),
+        }
     }
 
     /// Bytes it holds on to, about.
@@ -129,6 +160,12 @@ impl Message {
             ..Publish::new(&self.topic, &self.payload)
         }
     }
+}
+
+/// What a message takes in the memory budget: its own bytes and itself. A shared payload counts itself.
+fn counted(payload: &Payload, properties: Properties<'_>, topic: &str) -> Counted {
+    let own = payload.own_bytes() + properties.encoded().len() + topic.len();
+    Counted::new(own + MESSAGE_BYTES)
 }
 
 /// When a message with these properties expires.

@@ -1,85 +1,191 @@
 //! Retained messages: the newest one of each topic that was published to be kept.
 
+use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::Arc;
 
-use crate::topics::{ENTRY_BYTES, Topics};
-use crate::{Limit, Limits, Message, Millis};
+use slipring_wire::matches;
+
+use crate::topics::ENTRY_BYTES;
+use crate::{Limit, Limits, Message, Millis, Owner, Place, Shares};
+
+/// Topics that are looked at for one page.
+const PAGE_TOPICS: usize = 256;
+
+/// Bytes of the messages of one page: who does not read on holds no more of what is replaced meanwhile.
+/// One message may be larger.
+const PAGE_BYTES: usize = 256 << 10;
+
+/// Some of the retained messages that a filter matches, by topic.
+#[derive(Debug, Default)]
+pub struct RetainedPage {
+    /// The messages.
+    pub messages: Vec<Arc<Message>>,
+    /// The topic after which the next page begins; none behind the last page.
+    pub next: Option<Arc<str>>,
+}
 
 /// The retained messages.
 #[derive(Debug, Default)]
 pub struct Retained {
-    topics: Topics<Arc<Message>>,
-    messages: usize,
-    bytes: usize,
+    by_topic: BTreeMap<Arc<str>, Entry>,
+    messages: Shares,
+    bytes: Shares,
+    /// How often one was kept.
+    newest: u64,
+}
+
+/// The message of one topic.
+#[derive(Clone, Debug)]
+struct Entry {
+    message: Arc<Message>,
+    /// Whose quota it is counted for: who retained it.
+    owner: Owner,
+    /// When it was kept, in the order of all of them.
+    number: u64,
 }
 
 impl Retained {
     /// How many there are, besides the broker's own.
     pub fn len(&self) -> usize {
-        self.messages
+        self.messages.total()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.messages == 0
+        self.len() == 0
     }
 
     /// Their bytes, about.
     pub fn bytes(&self) -> usize {
-        self.bytes
+        self.bytes.total()
+    }
+
+    /// How many messages, and how many bytes, each owner has.
+    pub fn shares(&self) -> [&Shares; 2] {
+        [&self.messages, &self.bytes]
     }
 
     /// Keeps a message instead of the earlier one of its topic; says which limit is in the way.
-    pub fn set(&mut self, message: Arc<Message>, limits: &Limits) -> Result<(), Limit> {
-        let earlier = self.get(message.topic()).map_or(Cost::NONE, Cost::of);
-        let cost = Cost::of(&message);
-        let messages = self.messages - earlier.messages + cost.messages;
-        let bytes = self.bytes - earlier.bytes + cost.bytes;
-        if cost.messages > earlier.messages && messages > limits.retained_messages {
-            return Err(Limit::RetainedMessages);
-        }
-        if cost.bytes > 0 && bytes > limits.retained_bytes {
-            return Err(Limit::RetainedBytes);
-        }
+    pub fn set(
+        &mut self,
+        message: Arc<Message>,
+        owner: &Owner,
+        limits: &Limits,
+    ) -> Result<(), Limit> {
         let topic = Arc::clone(message.topic());
-        *self.topics.place(&topic) = Some(message);
-        self.bytes = bytes;
-        self.messages = messages;
+        let earlier = self.by_topic.get(&topic).cloned();
+        if let Some(earlier) = &earlier {
+            self.give(earlier);
+        }
+        let own = earlier.as_ref().filter(|earlier| earlier.owner == *owner);
+        let own = own.map_or(Cost::NONE, |earlier| Cost::of(&earlier.message));
+        let checked = self.check(&Cost::of(&message), &own, owner, limits);
+        let held = match (&checked, earlier) {
+            (Err(_), None) => return checked,
+            (Err(_), Some(earlier)) => earlier,
+            (Ok(()), _) => {
+                self.newest += 1;
+                Entry { message, owner: owner.clone(), number: self.newest }
+            }
+        };
+        self.take(&held);
+        self.by_topic.insert(topic, held);
+        checked
+    }
+
+    /// Whether there is room for one more, where the owner gives up its own earlier one. One that takes
+    /// no more room than that is always let in: a limit may have been lowered.
+    fn check(
+        &self,
+        cost: &Cost,
+        earlier: &Cost,
+        owner: &Owner,
+        limits: &Limits,
+    ) -> Result<(), Limit> {
+        let [messages, bytes] = limits.retained_quotas();
+        if cost.messages > earlier.messages {
+            messages.check(&self.messages, owner, cost.messages)?;
+        }
+        if cost.bytes > earlier.bytes {
+            bytes.check(&self.bytes, owner, cost.bytes)?;
+        }
         Ok(())
+    }
+
+    fn take(&mut self, held: &Entry) {
+        let cost = Cost::of(&held.message);
+        self.messages.take(&held.owner, cost.messages);
+        self.bytes.take(&held.owner, cost.bytes);
+    }
+
+    fn give(&mut self, held: &Entry) {
+        let cost = Cost::of(&held.message);
+        self.messages.give(&held.owner, cost.messages);
+        self.bytes.give(&held.owner, cost.bytes);
+    }
+
+    /// A message has its place in the journal, if it is still the one of its topic. It is no newer for that.
+    pub fn place(&mut self, kept: &Arc<Message>, place: Place) {
+        if let Some(held) = self.by_topic.get_mut(kept.topic()) {
+            if Arc::ptr_eq(&held.message, kept) {
+                held.message = Arc::new(Message::clone(kept).at(place));
+            }
+        }
+    }
+
+    /// The number of the newest one. What is kept later has a higher number.
+    pub fn newest(&self) -> u64 {
+        self.newest
     }
 
     /// Forgets the message of a topic (MQTT-3.3.1-6).
     pub fn remove(&mut self, topic: &str) {
-        if let Some(gone) = self.topics.remove(topic) {
-            let cost = Cost::of(&gone);
-            self.bytes -= cost.bytes;
-            self.messages -= cost.messages;
+        if let Some(gone) = self.by_topic.remove(topic) {
+            self.give(&gone);
         }
     }
 
     /// The message of a topic.
     pub fn get(&self, topic: &str) -> Option<&Arc<Message>> {
-        self.topics.get(topic)
+        self.by_topic.get(topic).map(|entry| &entry.message)
     }
 
-    /// The messages a filter matches, by topic.
-    pub fn matching(&self, filter: &str) -> Vec<Arc<Message>> {
-        let mut found = Vec::new();
-        self.topics.matching(filter, &mut |message| found.push(Arc::clone(message)));
-        found.sort_unstable_by(|a, b| a.topic().cmp(b.topic()));
-        found
+    /// The messages a filter matches behind a topic, as far as one page goes. Those that were kept after
+    /// the number `until` are left out: who asks had subscribed by then, and gets them as they are published.
+    pub fn page(&self, filter: &str, after: Option<&str>, until: u64) -> RetainedPage {
+        let exact = filter.split(['+', '#']).next().unwrap_or_default();
+        let prefix = exact.strip_suffix('/').unwrap_or(exact); // `a/#` matches `a`, too
+        let from = match after {
+            Some(after) if after >= prefix => Bound::Excluded(after),
+            _ => Bound::Included(prefix),
+        };
+        let (mut page, mut bytes) = (RetainedPage::default(), 0);
+        let topics = self.by_topic.range::<str, _>((from, Bound::Unbounded));
+        for (looked, (topic, entry)) in topics.enumerate() {
+            if !topic.starts_with(prefix) {
+                break;
+            }
+            if entry.number <= until && matches(filter, topic) {
+                bytes += entry.message.bytes();
+                page.messages.push(Arc::clone(&entry.message));
+            }
+            if looked + 1 == PAGE_TOPICS || bytes >= PAGE_BYTES {
+                page.next = Some(Arc::clone(topic));
+                break;
+            }
+        }
+        page
     }
 
     /// Forgets what has expired; how many that were.
     pub fn expire(&mut self, now_ms: Millis) -> usize {
-        let mut found = Vec::new();
-        self.topics.each(&mut |message| {
-            found.extend(message.is_expired(now_ms).then(|| Arc::clone(message.topic())));
-        });
-        for topic in &found {
+        let expired = self.by_topic.iter().filter(|(_, entry)| entry.message.is_expired(now_ms));
+        let topics: Vec<Arc<str>> = expired.map(|(topic, _)| Arc::clone(topic)).collect();
+        for topic in &topics {
             self.remove(topic);
         }
-        found.len()
+        topics.len()
     }
 }
 
@@ -104,12 +210,28 @@ impl Cost {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Durability;
     use proptest::prelude::*;
-    use slipring_wire::{Publish, matches};
+    use slipring_wire::Publish;
     use std::collections::BTreeSet;
 
     fn message(topic: &str) -> Arc<Message> {
         Arc::new(Message::new(&Publish::new(topic, b"payload"), topic.into(), 0))
+    }
+
+    fn anna() -> Owner {
+        Owner::named("user:anna")
+    }
+
+    fn all_of(retained: &Retained, filter: &str, until: u64) -> Vec<Arc<Message>> {
+        let (mut found, mut after) = (Vec::new(), None);
+        loop {
+            let page = retained.page(filter, after.as_deref(), until);
+            assert!(page.messages.len() <= PAGE_TOPICS);
+            found.extend(page.messages);
+            let Some(next) = page.next else { return found };
+            after = Some(next);
+        }
     }
 
     fn levels(with: &'static [&'static str]) -> impl Strategy<Value = String> {
@@ -127,7 +249,7 @@ mod tests {
             let (mut retained, mut naive) = (Retained::default(), BTreeSet::new());
             for (topic, set) in history {
                 if set {
-                    retained.set(message(&topic), &Limits::default()).unwrap();
+                    retained.set(message(&topic), &anna(), &Limits::default()).unwrap();
                     naive.insert(topic);
                 } else {
                     retained.remove(&topic);
@@ -136,26 +258,87 @@ mod tests {
             }
             let counted = naive.iter().filter(|topic| !topic.starts_with('$')).count();
             prop_assert_eq!(retained.len(), counted);
-            let found: Vec<String> =
-                retained.matching(&filter).iter().map(|found| found.topic().to_string()).collect();
+            let found: Vec<String> = all_of(&retained, &filter, u64::MAX)
+                .iter().map(|found| found.topic().to_string()).collect();
             naive.retain(|topic| matches(&filter, topic));
             prop_assert_eq!(found, naive.into_iter().collect::<Vec<_>>());
         }
     }
 
     #[test]
+    fn what_was_kept_later_is_not_found_and_a_place_makes_nothing_newer() {
+        let (mut retained, limits) = (Retained::default(), Limits::default());
+        let place = Place { offset: 7, durability: Durability::Disk };
+        let first = message("a");
+        retained.set(Arc::clone(&first), &anna(), &limits).unwrap();
+        let until = retained.newest();
+        retained.set(message("b"), &anna(), &limits).unwrap();
+        retained.place(&first, place);
+        let found = all_of(&retained, "#", until);
+        assert_eq!(found.iter().map(|found| found.place).collect::<Vec<_>>(), [Some(place)]);
+        let second = message("a");
+        retained.set(Arc::clone(&second), &anna(), &limits).unwrap();
+        retained.place(&first, place);
+        assert!(Arc::ptr_eq(retained.get("a").unwrap(), &second), "a newer one stays");
+        assert_eq!(all_of(&retained, "#", until).len(), 0, "who has subscribed gets it live");
+    }
+
+    #[test]
+    fn many_messages_are_found_page_by_page_each_once() {
+        let (mut retained, limits) = (Retained::default(), Limits::default());
+        for number in 0..=2 * PAGE_TOPICS {
+            retained.set(message(&format!("a-{number}/b")), &anna(), &limits).unwrap();
+        }
+        assert_eq!(all_of(&retained, "#", u64::MAX).len(), 2 * PAGE_TOPICS + 1);
+        assert_eq!(all_of(&retained, "+/b", u64::MAX).len(), 2 * PAGE_TOPICS + 1);
+        assert_eq!(all_of(&retained, "a-7/#", u64::MAX).len(), 1);
+        let nothing = retained.page("+/c", None, u64::MAX);
+        assert_eq!(
+            (nothing.messages.len(), nothing.next.is_some()),
+            (0, true),
+            "looked at in part"
+        );
+    }
+
+    #[test]
     fn a_full_store_takes_no_further_topic_but_replaces_those_it_has() {
         let mut retained = Retained::default();
         let limits = Limits { retained_messages: 1, ..Limits::default() };
-        retained.set(message("a"), &limits).unwrap();
-        assert_eq!(retained.set(message("b"), &limits), Err(Limit::RetainedMessages));
-        retained.set(message("a"), &limits).unwrap();
+        retained.set(message("a"), &anna(), &limits).unwrap();
+        assert_eq!(retained.set(message("b"), &anna(), &limits), Err(Limit::RetainedMessages));
+        retained.set(message("a"), &anna(), &limits).unwrap();
         retained.remove("a");
         assert_eq!((retained.len(), retained.bytes()), (0, 0));
         let limits = Limits { retained_messages: 0, retained_bytes: 10, ..Limits::default() };
-        retained.set(message("$SYS/broker/uptime"), &limits).unwrap();
+        retained.set(message("$SYS/broker/uptime"), &anna(), &limits).unwrap();
         assert_eq!((retained.len(), retained.bytes()), (0, 0), "the broker's own take no room");
         let limits = Limits { retained_bytes: 10, ..Limits::default() };
-        assert_eq!(retained.set(message("b"), &limits), Err(Limit::RetainedBytes));
+        assert_eq!(retained.set(message("b"), &anna(), &limits), Err(Limit::RetainedBytes));
+    }
+
+    #[test]
+    fn one_owner_leaves_room_for_others_and_pays_for_what_it_replaces() {
+        let (mut retained, berta) = (Retained::default(), Owner::named("user:berta"));
+        let anna = anna();
+        let limits = Limits { retained_messages: 8, ..Limits::default() };
+        for number in 0..6 {
+            retained.set(message(&number.to_string()), &anna, &limits).unwrap();
+        }
+        assert_eq!(retained.set(message("a"), &anna, &limits), Err(Limit::OwnerRetained));
+        retained.set(message("5"), &anna, &limits).unwrap();
+        retained.set(message("0"), &berta, &limits).unwrap();
+        let held = |retained: &Retained, owner| retained.shares().map(|one| one.held(owner));
+        let each = message("0").bytes() + ENTRY_BYTES;
+        assert_eq!(held(&retained, &berta), [1, each]);
+        assert_eq!(held(&retained, &anna), [5, 5 * each]);
+        retained.set(message("a"), &anna, &limits).unwrap();
+        assert_eq!(retained.set(message("0"), &anna, &limits), Err(Limit::OwnerRetained));
+        assert_eq!(
+            held(&retained, &berta),
+            [1, each],
+            "a message that was refused replaces nothing"
+        );
+        retained.remove("0");
+        assert_eq!(held(&retained, &berta), [0, 0]);
     }
 }

@@ -8,7 +8,7 @@ use slipring_wire::{
 };
 
 use crate::ledger::Kept;
-use crate::table::{Aim, Needs, SELECTIONS};
+use crate::table::{Aim, Needs, PLAIN_RATE, SELECTIONS};
 use crate::{Limit, Limits, Stop, levels};
 
 const NO_LIST: &str = "there is no such selection; ask for it at $slipring/table/select, then \
@@ -16,7 +16,15 @@ const NO_LIST: &str = "there is no such selection; ask for it at $slipring/table
 const NO_ROOM: &str = "there is no room to remember what selections with `change` or `deadband` were \
                        sent (limits.selection_bytes); choose fewer parameters, or leave `change` \
                        and `deadband` out";
+const NO_QUOTA: &str = "this user or address has selections with `change` or `deadband` that remember as \
+                        much as one may (limits.owner_selections_percent); give some up first";
+const NO_RESERVE: &str = "the last room for selections with `change` or `deadband` is kept for users and \
+                          addresses that have few (limits.reserve_percent)";
 const NO_NEEDS: &str = "$selection/ is for subscriptions with `deliver`, `rate` or another need";
+
+/// The user property of a SUBACK that says how many samples of parameters a plain subscription gets in a
+/// second, at most: where there are more, the newest values.
+const NEWEST_PROPERTY: &str = "slipring-newest-above";
 
 /// A session. It lives until it expires or its client asks for a clean start.
 #[derive(Debug, Default)]
@@ -69,8 +77,12 @@ pub trait Choosing {
     /// Whether a filter names a list that is there. It stays for the session.
     fn is_list(&mut self, filter: &str) -> bool;
 
-    /// Whether there is room to serve a selection, with those that found room before in the same packet.
-    fn has_room(&mut self, filter: &str, identifier: u32, needs: Needs) -> bool;
+    /// Whether a filter matches parameters: a plain subscription reads them.
+    fn is_read(&mut self, filter: &str) -> bool;
+
+    /// Whether there is room to serve a selection, with those that found room before in the same packet;
+    /// the limit in its way.
+    fn check_room(&mut self, filter: &str, identifier: u32, needs: Needs) -> Result<(), Limit>;
 }
 
 /// What a SUBSCRIBE changed.
@@ -87,8 +99,12 @@ pub struct Subscribed {
 impl Subscribed {
     /// Why filters were refused, where a code does not say it.
     pub fn why(&self) -> Option<&str> {
-        let no_room = |refused: &Refused| refused.limit == Some(Limit::SelectionBytes);
-        let no_room = self.refused.iter().any(no_room).then_some(NO_ROOM);
+        let no_room = self.refused.iter().find_map(|refused| match refused.limit? {
+            Limit::SelectionBytes => Some(NO_ROOM),
+            Limit::OwnerSelections => Some(NO_QUOTA),
+            Limit::ReservePercent => Some(NO_RESERVE),
+            _ => None,
+        });
         self.unclear.as_deref().or(no_room)
     }
 }
@@ -117,6 +133,12 @@ impl Session {
     pub fn selections(&self) -> impl Iterator<Item = (&str, Options)> {
         let chosen = self.subscriptions.iter().filter(|(_, options)| options.needs.is_some());
         chosen.map(|(filter, options)| (&**filter, *options))
+    }
+
+    /// The other subscriptions.
+    pub fn plain(&self) -> impl Iterator<Item = (&str, Options)> {
+        let plain = self.subscriptions.iter().filter(|(_, options)| options.needs.is_none());
+        plain.map(|(filter, options)| (&**filter, *options))
     }
 
     /// Whether a filter is subscribed to, as it is written.
@@ -168,6 +190,12 @@ impl Session {
                 }
             }
         }
+        let mut entered = subscribed.changes.iter().map(|change| &*change.filter);
+        if version == Version::V5 && needs.is_none() && entered.any(|filter| table.is_read(filter))
+        {
+            let rate = PLAIN_RATE.to_string();
+            properties.push(PropertyId::UserProperty, Value::Pair(NEWEST_PROPERTY, &rate));
+        }
         if let Some(why) = subscribed.why() {
             properties.push(PropertyId::ReasonString, Value::Text(why));
         }
@@ -199,9 +227,9 @@ impl Session {
             return Err(Refused { filter, reason: Reason::QuotaExceeded, limit });
         }
         let Terms { identifier, needs, .. } = terms;
-        if needs.is_some_and(|needs| !table.has_room(&filter, identifier, needs)) {
-            let limit = Some(Limit::SelectionBytes);
-            return Err(Refused { filter, reason: Reason::QuotaExceeded, limit });
+        let room = needs.map_or(Ok(()), |needs| table.check_room(&filter, identifier, needs));
+        if let Err(limit) = room {
+            return Err(Refused { filter, reason: Reason::QuotaExceeded, limit: Some(limit) });
         }
         let options = Options {
             // The newest value is sent again and again; it is not worth an acknowledgement.

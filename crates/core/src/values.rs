@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::NAME_BYTES_MAX;
+
 /// How much of a payload is kept to be shown.
 const PAYLOAD_BYTES_KEPT: usize = 1024;
 
@@ -80,12 +82,12 @@ pub struct Changed {
 }
 
 impl Values {
-    /// The place of a topic, made if there is room; `None` when the table is full.
+    /// The place of a topic, made if there is room; `None` when the table is full, or the topic too long.
     pub fn slot(&mut self, topic: &str, topics_max: usize) -> Option<Arc<Slot>> {
         if let Some(slot) = self.slots.get(topic) {
             return Some(Arc::clone(slot));
         }
-        if self.slots.len() >= topics_max {
+        if self.slots.len() >= topics_max || topic.len() > NAME_BYTES_MAX {
             return None;
         }
         let slot = Arc::new(Slot { newest: Mutex::default(), counts: Arc::clone(&self.counts) });

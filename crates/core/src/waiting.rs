@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use slipring_wire::{Properties, PropertyId, Value};
 
-use crate::topics::{ENTRY_BYTES, Topics};
-use crate::{Limit, Limits, Message, Millis};
+use crate::topics::{ENTRY_BYTES, LEVEL_BYTES, Topics};
+use crate::{Limit, Limits, Message, Millis, Owner, Shares};
 
 /// The user property by which a message asks to wait, with the value `1`.
 pub const WAIT_PROPERTY: &str = "slipring-wait";
@@ -64,6 +64,16 @@ pub struct Waited {
     pub message: Arc<Message>,
     /// How urgent it is.
     pub priority: Priority,
+    /// Which of its priority it is: the older has the lower number.
+    number: u64,
+    /// Whose quota it is counted for: who published it.
+    owner: Owner,
+}
+
+impl Waited {
+    fn rank(&self) -> Rank {
+        Rank { priority: Reverse(self.priority), number: self.number }
+    }
 }
 
 /// The order of delivery: the more urgent first, then the older.
@@ -73,13 +83,21 @@ struct Rank {
     number: u64,
 }
 
+/// A message, and whose quota it is counted for: who published it.
+#[derive(Debug)]
+struct Held {
+    message: Arc<Message>,
+    owner: Owner,
+}
+
 /// The messages that wait.
 #[derive(Debug, Default)]
 pub struct Waiting {
-    messages: BTreeMap<Rank, Arc<Message>>,
+    messages: BTreeMap<Rank, Held>,
     /// The ranks at each topic.
     topics: Topics<BTreeSet<Rank>>,
-    bytes: usize,
+    counts: Shares,
+    bytes: Shares,
     /// How many there were.
     made: u64,
 }
@@ -97,7 +115,12 @@ impl Waiting {
 
     /// Their bytes, about.
     pub fn bytes(&self) -> usize {
-        self.bytes
+        self.bytes.total()
+    }
+
+    /// How many messages, and how many bytes, each owner has.
+    pub fn shares(&self) -> [&Shares; 2] {
+        [&self.counts, &self.bytes]
     }
 
     /// Adds a message, the youngest of its priority; says which limit is in the way.
@@ -108,14 +131,13 @@ impl Waiting {
         &mut self,
         message: Arc<Message>,
         priority: Priority,
+        owner: &Owner,
         limits: &Limits,
     ) -> Result<Vec<Waited>, Limit> {
-        let victims = self.make_room(cost(&message), priority, limits)?;
+        let victims = self.victims(cost(&message), priority, owner, limits)?;
+        let victims = victims.into_iter().map(|rank| self.take_out(rank)).collect();
         self.made += 1;
-        let rank = Rank { priority: Reverse(priority), number: self.made };
-        self.bytes += cost(&message);
-        self.topics.place(message.topic()).get_or_insert_default().insert(rank);
-        self.messages.insert(rank, message);
+        self.put_back(Waited { message, priority, number: self.made, owner: owner.clone() });
         Ok(victims)
     }
 
@@ -124,23 +146,35 @@ impl Waiting {
         &self,
         message: &Message,
         priority: Priority,
+        owner: &Owner,
         limits: &Limits,
     ) -> Result<(), Limit> {
-        self.victims(cost(message), priority, limits).map(drop)
+        self.victims(cost(message), priority, owner, limits).map(drop)
     }
 
-    /// Takes a message out; false if somebody has done so before.
-    pub fn remove(&mut self, message: &Arc<Message>) -> bool {
-        let ranks = self.topics.place(message.topic()).clone().unwrap_or_default();
-        let rank = ranks.into_iter().find(|rank| Arc::ptr_eq(&self.messages[rank], message));
-        rank.map(|rank| self.take_out(rank)).is_some()
+    /// Takes a message out; None if somebody has done so before.
+    pub fn remove(&mut self, message: &Arc<Message>) -> Option<Waited> {
+        let ranks = self.topics.get(message.topic())?;
+        let mut ranks = ranks.iter().copied();
+        let rank = ranks.find(|rank| Arc::ptr_eq(&self.messages[rank].message, message))?;
+        Some(self.take_out(rank))
+    }
+
+    /// A message that was taken out waits again, in its place in the order.
+    pub fn put_back(&mut self, waited: Waited) {
+        let rank = waited.rank();
+        let Waited { message, owner, .. } = waited;
+        self.counts.take(&owner, 1);
+        self.bytes.take(&owner, cost(&message));
+        self.topics.place(message.topic()).get_or_insert_default().insert(rank);
+        self.messages.insert(rank, Held { message, owner });
     }
 
     /// Takes what a new subscription to this filter gets, at most so many, in order of delivery.
     pub fn take(&mut self, filter: &str, now_ms: Millis, most: usize) -> Vec<Waited> {
         let mut ranks = Vec::new();
         self.topics.matching(filter, &mut |found| ranks.extend(found));
-        ranks.retain(|rank| !self.messages[rank].is_expired(now_ms));
+        ranks.retain(|rank| !self.messages[rank].message.is_expired(now_ms));
         ranks.sort_unstable();
         ranks.truncate(most);
         ranks.into_iter().map(|rank| self.take_out(rank)).collect()
@@ -148,29 +182,23 @@ impl Waiting {
 
     /// Takes out what has expired.
     pub fn expire(&mut self, now_ms: Millis) -> Vec<Waited> {
-        let expired = self.messages.iter().filter(|(_, message)| message.is_expired(now_ms));
+        let expired = self.messages.iter().filter(|(_, held)| held.message.is_expired(now_ms));
         let ranks: Vec<Rank> = expired.map(|(rank, _)| *rank).collect();
         ranks.into_iter().map(|rank| self.take_out(rank)).collect()
     }
 
-    /// Takes out as many as must go for one more; none if there is no room all the same.
-    fn make_room(
-        &mut self,
-        bytes: usize,
-        priority: Priority,
-        limits: &Limits,
-    ) -> Result<Vec<Waited>, Limit> {
-        let victims = self.victims(bytes, priority, limits)?;
-        Ok(victims.into_iter().map(|rank| self.take_out(rank)).collect())
-    }
-
+    /// Those that must go for one more message of an owner.
     fn victims(
         &self,
         bytes: usize,
         priority: Priority,
+        owner: &Owner,
         limits: &Limits,
     ) -> Result<Vec<Rank>, Limit> {
-        let (mut left, mut left_bytes) = (self.len(), self.bytes);
+        let [counts, sizes] = limits.waiting_quotas();
+        let messages_max = counts.room_for(&self.counts, owner, 1)?;
+        let bytes_max = sizes.room_for(&self.bytes, owner, bytes)?;
+        let (mut left, mut left_bytes) = (self.len(), self.bytes());
         let mut victims = Vec::new();
         let mut last = self.messages.iter().rev();
         loop {
@@ -178,13 +206,15 @@ impl Waiting {
                 Limit::WaitingMessages
             } else if left_bytes + bytes > limits.waiting_bytes {
                 Limit::WaitingBytes
+            } else if left >= messages_max || left_bytes + bytes > bytes_max {
+                Limit::ReservePercent
             } else {
                 break;
             };
             match last.next() {
-                Some((rank, message)) if rank.priority.0 < priority => {
+                Some((rank, held)) if rank.priority.0 < priority => {
                     left -= 1;
-                    left_bytes -= cost(message);
+                    left_bytes -= cost(&held.message);
                     victims.push(*rank);
                 }
                 _ => return Err(limit),
@@ -194,21 +224,23 @@ impl Waiting {
     }
 
     fn take_out(&mut self, rank: Rank) -> Waited {
-        let message = self.messages.remove(&rank).expect("a rank that is there");
-        self.bytes -= cost(&message);
+        let Held { message, owner } = self.messages.remove(&rank).expect("a rank that is there");
+        self.counts.give(&owner, 1);
+        self.bytes.give(&owner, cost(&message));
         if let Some(ranks) = self.topics.place(message.topic()) {
             ranks.remove(&rank);
             if ranks.is_empty() {
                 self.topics.remove(message.topic());
             }
         }
-        Waited { message, priority: rank.priority.0 }
+        Waited { message, priority: rank.priority.0, number: rank.number, owner }
     }
 }
 
-/// What a message takes of the bound.
+/// What a message takes of the bound, as if no other had the levels of its topic behind the first.
 fn cost(message: &Message) -> usize {
-    message.bytes() + ENTRY_BYTES
+    let levels = message.topic().bytes().filter(|byte| *byte == b'/').count();
+    message.bytes() + ENTRY_BYTES + levels * LEVEL_BYTES
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ fn numbers(waited: &[Waited]) -> Vec<u32> {
 enum Step {
     Push { topic: &'static str, priority: Priority, expires_ms: Option<Millis> },
     Take { filter: &'static str, most: usize },
+    PutBack { filter: &'static str, most: usize },
     Expire,
     Wait,
 }
@@ -35,7 +36,8 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => push.prop_map(|(topic, priority, expires_ms)|
             Step::Push { topic, priority, expires_ms }),
-        1 => (filter, 0usize..5).prop_map(|(filter, most)| Step::Take { filter, most }),
+        1 => (filter.clone(), 0usize..5).prop_map(|(filter, most)| Step::Take { filter, most }),
+        1 => (filter, 0usize..5).prop_map(|(filter, most)| Step::PutBack { filter, most }),
         1 => Just(Step::Expire),
         1 => Just(Step::Wait),
     ]
@@ -55,7 +57,7 @@ impl Naive {
             victims.extend(self.list.pop().map(|last| number(&last.message)));
         }
         let at = self.list.partition_point(|other| other.priority >= priority);
-        self.list.insert(at, Waited { message, priority });
+        self.list.insert(at, Waited { message, priority, number: 0, owner: anna() });
         Some(victims)
     }
 
@@ -70,10 +72,14 @@ impl Naive {
     }
 }
 
+fn anna() -> Owner {
+    Owner::named("user:anna")
+}
+
 proptest! {
     #[test]
     fn what_waits_equals_a_sorted_list(history in prop::collection::vec(step(), 0..80)) {
-        let limits = Limits { waiting_messages: 6, ..Limits::default() };
+        let limits = Limits { waiting_messages: 6, ..Limits::default() }.undivided();
         let (mut waiting, mut naive) = (Waiting::default(), Naive::default());
         let mut now_ms = 0;
         for (made, step) in (0..).zip(history) {
@@ -81,7 +87,7 @@ proptest! {
                 Step::Wait => now_ms += 1,
                 Step::Push { topic, priority, expires_ms } => {
                     let message = message(topic, made, expires_ms);
-                    let pushed = waiting.push(Arc::clone(&message), priority, &limits);
+                    let pushed = waiting.push(Arc::clone(&message), priority, &anna(), &limits);
                     let expected = naive.push(message, priority, 6);
                     prop_assert_eq!(pushed.ok().as_deref().map(numbers), expected);
                 }
@@ -92,6 +98,12 @@ proptest! {
                             && !waited.message.is_expired(now_ms)
                     }, most);
                     prop_assert_eq!(numbers(&taken), expected);
+                }
+                Step::PutBack { filter, most } => {
+                    let taken = waiting.take(filter, now_ms, most);
+                    for waited in taken {
+                        waiting.put_back(waited);
+                    }
                 }
                 Step::Expire => {
                     let gone = waiting.expire(now_ms);
@@ -108,7 +120,7 @@ proptest! {
         waiting.take("$x/#", 0, usize::MAX);
         waiting.expire(Millis::MAX);
         let mut topics = 0;
-        waiting.topics.each(&mut |_| topics += 1);
+        waiting.topics.matching("#", &mut |_| topics += 1);
         prop_assert_eq!((topics, waiting.bytes()), (0, 0), "nothing is left of what is gone");
     }
 }
@@ -136,16 +148,41 @@ fn a_message_asks_to_wait_with_a_user_property() {
 #[test]
 fn bytes_are_a_bound_too_and_one_urgent_message_may_cost_several() {
     let limits = Limits { waiting_bytes: 3 * (5 + ENTRY_BYTES), ..Limits::default() };
+    let limits = limits.undivided();
     let mut waiting = Waiting::default();
     for made in 0..3 {
-        waiting.push(message("a", made, None), Priority::Low, &limits).unwrap();
+        waiting.push(message("a", made, None), Priority::Low, &anna(), &limits).unwrap();
     }
-    let full = waiting.push(message("a", 3, None), Priority::Low, &limits);
+    let full = waiting.push(message("a", 3, None), Priority::Low, &anna(), &limits);
     assert_eq!(full, Err(Limit::WaitingBytes));
     let large = "a".repeat(1 + ENTRY_BYTES);
-    let victims = waiting.push(message(&large, 4, None), Priority::High, &limits).unwrap();
+    let victims = waiting.push(message(&large, 4, None), Priority::High, &anna(), &limits).unwrap();
     assert_eq!(numbers(&victims), [2, 1], "those that would be delivered last");
     let larger = "a".repeat(4 * ENTRY_BYTES);
-    assert!(waiting.push(message(&larger, 5, None), Priority::High, &limits).is_err());
+    assert!(waiting.push(message(&larger, 5, None), Priority::High, &anna(), &limits).is_err());
     assert_eq!(waiting.len(), 2, "nobody goes for what has no room all the same");
+}
+
+#[test]
+fn one_owner_leaves_room_and_newcomers_have_what_is_kept_back() {
+    let limits = Limits { waiting_messages: 100, reserve_percent: 10, ..Limits::default() };
+    let (mut waiting, berta) = (Waiting::default(), Owner::named("user:berta"));
+    let mut push = |made, priority, owner: &Owner| {
+        waiting.push(message("a", made, None), priority, owner, &limits).map(|gone| gone.len())
+    };
+    for made in 0..75 {
+        assert_eq!(push(made, Priority::Low, &anna()), Ok(0));
+    }
+    assert_eq!(push(75, Priority::High, &anna()), Err(Limit::OwnerWaiting));
+    for made in 0..15 {
+        assert_eq!(push(made, Priority::Low, &berta), Ok(0));
+    }
+    assert_eq!(push(90, Priority::Low, &berta), Err(Limit::ReservePercent));
+    assert_eq!(push(90, Priority::High, &berta), Ok(1), "one of lower priority goes");
+    assert_eq!(push(91, Priority::Low, &Owner::named("user:carl")), Ok(0));
+    let [counts, bytes] = waiting.shares();
+    assert_eq!((counts.total(), counts.held(&berta)), (waiting.len(), 15));
+    assert_eq!(bytes.total(), waiting.bytes());
+    waiting.take("a", 0, 1_000);
+    assert_eq!(waiting.shares().map(Shares::total), [0, 0]);
 }

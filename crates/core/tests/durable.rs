@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use slipring_core::ledger::{BatchHead, Ledger, Manner, Record, Records};
 use slipring_core::{
-    Delivery, Durability, Limit, Limits, Message, Outgoing, Overflow, Place, Pushed, Terms,
+    Delivery, Durability, Limit, Limits, Message, Outgoing, Overflow, Packets, Place, Pushed,
+    RetainedPage, Terms,
 };
 use slipring_wire::{
     Framed, Packet, PacketId, PropertiesBuf, PropertyId, Publish, QoS, Value, Version, frame,
@@ -41,8 +42,9 @@ fn here(limits: &Limits) -> Outgoing {
 
 /// What a take sends: payloads, and `release` for PUBREL.
 fn take(outgoing: &mut Outgoing, now_ms: u64) -> Vec<String> {
-    let mut bytes = Vec::new();
-    outgoing.take(now_ms, &mut |_| Vec::new(), &mut bytes);
+    let mut packets = Packets::default();
+    outgoing.take(now_ms, &mut |_, _| RetainedPage::default(), &mut packets);
+    let bytes = packets.to_vec();
     let (mut rest, mut sent) = (&bytes[..], Vec::new());
     while let Ok(Framed::Whole(whole)) = frame(rest, usize::MAX) {
         match Packet::decode(&whole, Version::V5) {
@@ -197,16 +199,15 @@ fn what_is_not_here_is_asked_for_once_and_sent_in_its_order() {
     push(&mut outgoing, message(None, QoS::AtLeastOnce, "in memory"));
     outgoing.attach(1, TERMS, &limits);
     push(&mut outgoing, message(Some(8), QoS::AtLeastOnce, "new"));
-    let taken = outgoing.take(0, &mut |_| Vec::new(), &mut Vec::new());
+    let taken = outgoing.take(0, &mut |_, _| RetainedPage::default(), &mut Packets::default());
     assert!(taken.wants && taken.messages == 0, "order is kept");
     assert_eq!(outgoing.wanted(2), [5, 6]);
     assert!(!outgoing.has_work(), "it waits for them");
-    assert!(!outgoing.take(0, &mut |_| Vec::new(), &mut Vec::new()).wants);
+    assert!(!outgoing.take(0, &mut |_, _| RetainedPage::default(), &mut Packets::default()).wants);
     let five = message(Some(5), QoS::AtLeastOnce, "five");
     let woken = outgoing.fill(&[(5, Some(five)), (6, None)]);
     assert_eq!(woken, Pushed::Wake);
-    let mut bytes = Vec::new();
-    let taken = outgoing.take(0, &mut |_| Vec::new(), &mut bytes);
+    let taken = outgoing.take(0, &mut |_, _| RetainedPage::default(), &mut Packets::default());
     assert_eq!((taken.messages, taken.lost, taken.wants), (1, 1, true));
     assert_eq!(records(&mut outgoing).0, ["settled 6+1 at 1"], "what is lost is settled");
     assert_eq!(outgoing.wanted(2), [7]);

@@ -90,7 +90,7 @@ fn state(ledger: &Ledger) -> impl PartialEq + std::fmt::Debug {
         ledger.sessions().into_iter().map(|(session, kept)| (session, kept.clone())).collect();
     let retained: Vec<_> =
         ledger.retained().map(|(topic, kept)| (topic.to_owned(), kept.clone())).collect();
-    let waiting: Vec<_> = ledger.waiting().map(|(offset, kept)| (offset, *kept)).collect();
+    let waiting: Vec<_> = ledger.waiting().map(|(offset, kept)| (offset, kept.clone())).collect();
     let newest = (ledger.highest_session(), ledger.newest_ns());
     let streams = ledger.streams().clone();
     (sessions, retained, waiting, newest, table(ledger), values(ledger), streams)
@@ -103,10 +103,19 @@ fn values(ledger: &Ledger) -> Vec<(u32, OwnedValue, i64, Quality)> {
 
 fn table(ledger: &Ledger) -> impl PartialEq + std::fmt::Debug + use<> {
     ledger.table().map(|entries| {
-        let own = |(index, entry): (u32, &Entry)| (index, entry.clone());
+        let own =
+            |(index, entry): (u32, &Entry)| (index, entry.clone(), entries.owner(index).cloned());
         let there: Vec<_> = entries.iter_from(0).map(own).collect();
         let removed: Vec<_> = entries.removed().map(own).collect();
-        (entries.id(), entries.revision(), entries.end(), entries.len(), there, removed)
+        (
+            entries.id(),
+            entries.revision(),
+            entries.end(),
+            entries.len(),
+            there,
+            removed,
+            entries.shares().clone(),
+        )
     })
 }
 
@@ -359,7 +368,7 @@ fn a_kind_that_has_a_second_byte_is_one_that_needs_it() {
     let mut bytes = Vec::new();
     publishes(1, &[0], &[]).encode(&mut bytes);
     assert_eq!(bytes, [0, 32, 1, 1, 0, 0, 0]);
-    for second in [0, 6, 31, 33, 255] {
+    for second in [0, 6, 31, 34, 255] {
         bytes[1] = second;
         let error = Records::new(&bytes).next().unwrap().unwrap_err();
         assert_eq!((error.at, error.what), (0, "there is no such kind of record"));

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use slipring_core::{
-    DROPPED_PROPERTY, Delivery, Dropped, Limit, Limits, Message, Outgoing, Overflow, Pushed, Terms,
+    DROPPED_PROPERTY, Delivery, Dropped, Limit, Limits, Message, Outgoing, Overflow, Packets,
+    Pushed, RetainedPage, Terms,
 };
 use slipring_wire::{Framed, Packet, PacketId, PropertyId, Publish, QoS, Value, Version, frame};
 
@@ -39,8 +40,9 @@ fn push_encoded(outgoing: &mut Outgoing, payload: &str) -> Pushed {
 
 /// What a take sends: each payload, and how many drops it tells of.
 fn take(outgoing: &mut Outgoing) -> Vec<(String, Option<String>)> {
-    let mut bytes = Vec::new();
-    outgoing.take(0, &mut |_| Vec::new(), &mut bytes);
+    let mut packets = Packets::default();
+    outgoing.take(0, &mut |_, _| RetainedPage::default(), &mut packets);
+    let bytes = packets.to_vec();
     let (mut rest, mut sent) = (&bytes[..], Vec::new());
     while let Ok(Framed::Whole(whole)) = frame(rest, usize::MAX) {
         let Ok(Packet::Publish(publish)) = Packet::decode(&whole, Version::V5) else { panic!() };
@@ -131,7 +133,7 @@ fn a_packet_larger_than_the_client_takes_is_dropped_by_no_bound_of_ours() {
     let large = "x".repeat(201);
     assert_eq!(push_encoded(&mut outgoing, &large), dropped(None, 1));
     push(&mut outgoing, &large);
-    let taken = outgoing.take(0, &mut |_| Vec::new(), &mut Vec::new());
+    let taken = outgoing.take(0, &mut |_, _| RetainedPage::default(), &mut Packets::default());
     assert_eq!((taken.messages, taken.dropped), (0, 1));
     push(&mut outgoing, "small");
     assert_eq!(take(&mut outgoing), [telling("small", "2")]);
@@ -152,7 +154,10 @@ fn waiting_for_the_window_is_told_once_until_nothing_waits() {
     }
     push(&mut outgoing, "d");
     push(&mut outgoing, "e");
-    assert!(outgoing.take(0, &mut |_| Vec::new(), &mut Vec::new()).held, "one of two was sent");
+    assert!(
+        outgoing.take(0, &mut |_, _| RetainedPage::default(), &mut Packets::default()).held,
+        "one of two was sent"
+    );
 }
 
 #[test]

@@ -6,18 +6,22 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use slipring_core::{Action, Opening, Proof, Verdict, WRONG};
+use slipring_core::{Action, Limit, Opening, Proof, Verdict, WRONG};
 use slipring_wire::{Reason, Violation};
 use tokio::time::timeout;
 
 use crate::client::Link;
 use crate::party::{End, Party};
-use crate::passwords::{Passwords, nonce};
+use crate::passwords::{Checked, nonce};
 use crate::registry::Refusal;
 
 /// The client's turn did not come in time.
 const BUSY: Violation =
     Violation { reason: Reason::ServerBusy, what: "too busy to let the client in" };
+
+/// Others of the same address wait for their turn, too.
+const CROWD: &str =
+    "too many passwords of this address wait to be checked (limits.password_checks)";
 
 /// How long an earlier connection may take to let go of its session.
 const HANDOVER_MAX: Duration = Duration::from_secs(1);
@@ -28,7 +32,7 @@ pub(crate) struct Check {
     opening: Opening,
     /// Take the session, whoever has it.
     force: bool,
-    right: Pin<Box<dyn Future<Output = bool> + Send>>,
+    outcome: Pin<Box<dyn Future<Output = Checked> + Send>>,
 }
 
 impl Check {
@@ -36,17 +40,26 @@ impl Check {
     pub fn handover(opening: Opening, held: Arc<Link>) -> Self {
         let left = async move {
             let _ = timeout(HANDOVER_MAX, held.left()).await;
-            true
+            Checked::Right
         };
-        Self { opening, force: true, right: Box::pin(left) }
+        Self { opening, force: true, outcome: Box::pin(left) }
     }
 
-    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
-        self.right.as_mut().poll(cx)
+    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Checked> {
+        self.outcome.as_mut().poll(cx)
     }
 }
 
 impl Party {
+    /// The end of a client that is not let in.
+    pub fn refuse(&mut self, refusal: Refusal) -> End {
+        let plan = self.broker.plan.load();
+        let server = plan.server_reference.as_deref();
+        let server = server.filter(|_| refusal.reason == Reason::UseAnotherServer); // T11
+        self.conversation.refuse(refusal.reason, refusal.why, server, &mut self.reply);
+        End::Refused(refusal)
+    }
+
     /// The client is let in, or refused, or its password is checked first.
     pub fn admit(&mut self, opening: Opening) -> Result<(), End> {
         let plan = self.broker.plan.load_full();
@@ -66,22 +79,26 @@ impl Party {
                     self.link.prove(user_name);
                     return self.open(opening, false);
                 }
-                let check =
-                    Passwords::check(Arc::clone(passwords), plan, name.into(), password.clone());
-                self.check = Some(Check { opening, force: false, right: Box::pin(check) });
+                let (passwords, address) = (Arc::clone(passwords), &self.link.origin.address);
+                let check = passwords.check(plan, address, name, password.clone());
+                self.check = Some(Check { opening, force: false, outcome: Box::pin(check) });
                 Ok(())
             }
         }
     }
 
-    /// What had to be is, or the password is wrong.
-    pub fn conclude(&mut self, right: bool) -> Result<(), End> {
+    /// The check is done; `checked` is its result.
+    pub fn conclude(&mut self, checked: Checked) -> Result<(), End> {
         match self.check.take() {
-            Some(check) if right => {
+            Some(check) if checked == Checked::Right => {
                 if !check.force {
                     self.link.prove(check.opening.user_name.as_deref());
                 }
                 self.open(check.opening, check.force)
+            }
+            _ if checked == Checked::Busy => {
+                let (reason, limit) = (Reason::ServerBusy, Some(Limit::PasswordChecks));
+                Err(self.refuse(Refusal { reason, why: CROWD, limit }))
             }
             _ => Err(self.turn_away(WRONG)),
         }

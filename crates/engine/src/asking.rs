@@ -14,6 +14,9 @@ use crate::{notices, ping, reading, streams};
 /// What the topics of requests begin with.
 const TOPIC: &str = "$slipring/";
 
+/// What any request costs: an answer is made, and others may be told of it.
+const REQUEST_STEPS: usize = 100;
+
 /// A message to the broker, and who sent it.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
@@ -30,22 +33,24 @@ pub(crate) struct Envelope {
     correlation: Option<Vec<u8>>,
 }
 
-/// A client publishes to a topic of the broker's own; the reason acknowledges it.
-pub(crate) fn ask(asked: &Asked<'_>, feed: &mut Feed, reply: &mut Vec<u8>) -> Reason {
+/// A client publishes to a topic of the broker's own; the reason acknowledges it. None where the turn is
+/// over before it is answered.
+pub(crate) fn ask(asked: &Asked<'_>, feed: &mut Feed, reply: &mut Vec<u8>) -> Option<Reason> {
     let Some(name) = asked.message.topic.strip_prefix(TOPIC) else {
-        return Reason::NotAuthorized; // MQTT-4.7.2-1: these are the broker's own
+        return Some(Reason::NotAuthorized); // MQTT-4.7.2-1: these are the broker's own
     };
     if asked.message.qos == QoS::ExactlyOnce {
-        return Reason::NotAuthorized; // asking twice does no harm, so nothing is kept about it
+        return Some(Reason::NotAuthorized); // asking twice does no harm, so nothing is kept about it
     }
-    match name.split_once('/') {
+    feed.work.add(REQUEST_STEPS);
+    Some(match name.split_once('/') {
         Some(("journal", name)) => reading::ask(asked, name, reply),
-        Some(("table", name)) => requests::ask(asked, name, feed, reply),
+        Some(("table", name)) => return requests::ask(asked, name, feed, reply),
         Some(("streams", name)) => streams::ask(asked, name, feed, reply),
         Some(("to", role)) => notices::ask(asked, role, feed),
         None if name == "ping" => ping::ask(asked, feed.receive_ns, reply),
         _ => Reason::NotAuthorized,
-    }
+    })
 }
 
 impl Asked<'_> {

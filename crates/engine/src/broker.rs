@@ -4,15 +4,14 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
 use slipring_core::{
-    Changed, Limit, Message, Millis, Place, Plan, Retained, Slot, Subscribed, Values, Waiting,
+    Changed, Limit, Millis, Plan, Retained, Slot, Subscribed, Values, Waiting, memory,
 };
 use slipring_journal::{Journal, Options, Receipt};
-use slipring_wire::{Publish, Reason};
 use tokio::sync::Notify;
 
 use crate::StartError;
@@ -22,13 +21,16 @@ use crate::gates::Gates;
 use crate::history;
 use crate::jumps::Jumps;
 use crate::keeper::Keeper;
+use crate::line::Line;
 use crate::losses::Losing;
 use crate::notices::Notices;
 use crate::passwords::Passwords;
+use crate::pulse::Pulse;
 use crate::reading::Reading;
 use crate::recovery::{self, Recovered, Tables};
 use crate::registry::Registry;
 use crate::routes::{Audience, Routes};
+use crate::shortage::Relieved;
 use crate::stored::Shelf;
 use crate::streams::SharedStreams;
 use crate::table::SharedTable;
@@ -38,6 +40,7 @@ use crate::upkeep::Upkeep;
 /// What the connections have in common.
 pub(crate) struct Broker {
     pub plan: ArcSwap<Plan>,
+    pub relieved: Relieved,
     pub events: Events,
     pub traffic: Traffic,
     pub prefixes: Prefixes,
@@ -65,9 +68,14 @@ pub(crate) struct Broker {
     pub keeper: Keeper,
     pub passwords: Arc<Passwords>,
     pub reading: Reading,
+    pub pulse: Pulse,
+    /// Busy connections.
+    pub line: Line,
     pub table: SharedTable,
     pub streams: SharedStreams,
-    stopping: AtomicBool,
+    /// Why the engine cannot go on, once a task of its own was given up.
+    pub failure: OnceLock<String>,
+    pub stopping: AtomicBool,
     /// Told when stopping begins.
     pub stopping_told: Notify,
     /// Told when a connection ends.
@@ -85,6 +93,16 @@ pub(crate) struct Broker {
     // Taken for each retained message, and for each new subscription.
     retained: Mutex<Retained>,
     values: Mutex<Values>,
+}
+
+/// What waits for the journal takes one part of so many of the memory budget.
+const PENDING_SHARE: usize = 8;
+
+/// The journal keeps to the plan's bounds.
+fn follow(journal: &Journal, plan: &Plan) {
+    journal.set_bytes_max(plan.journal_bytes_max);
+    let budget = plan.limits.memory_bytes;
+    journal.lower_pending_bytes_max((budget > 0).then_some(budget / PENDING_SHARE));
 }
 
 impl Broker {
@@ -115,18 +133,19 @@ impl Broker {
         journal: Journal,
         gates: Arc<Gates>,
     ) -> Result<(Self, Recovered), StartError> {
-        journal.set_bytes_max(plan.journal_bytes_max);
+        follow(&journal, &plan);
         let state = history::read(&journal)?;
         let tables = recovery::tables(Some(&state), &plan);
         let broker = Self::new(plan, Some(journal), gates, tables);
         broker.begin_upkeep(state.needed());
         let recovered = broker.recover(state);
-        broker.find_plain(std::iter::once("#"));
         Ok((broker, recovered))
     }
 
     fn new(plan: Plan, journal: Option<Journal>, gates: Arc<Gates>, tables: Tables) -> Self {
+        memory::set_budget(plan.limits.memory_bytes);
         Self {
+            relieved: Relieved::default(),
             plan: ArcSwap::from_pointee(plan),
             events: Events::default(),
             traffic: Traffic::default(),
@@ -148,8 +167,11 @@ impl Broker {
             keeper: Keeper::default(),
             passwords: Arc::new(Passwords::new()),
             reading: Reading::default(),
+            pulse: Pulse::default(),
+            line: Line::default(),
             table: tables.0,
             streams: tables.1,
+            failure: OnceLock::new(),
             stopping: AtomicBool::new(false),
             stopping_told: Notify::new(),
             ended: Notify::new(),
@@ -167,8 +189,9 @@ impl Broker {
     /// Swaps the plan.
     pub fn apply(&self, plan: Plan) {
         if let Some(journal) = &self.journal {
-            journal.set_bytes_max(plan.journal_bytes_max);
+            follow(journal, &plan);
         }
+        memory::set_budget(plan.limits.memory_bytes);
         self.table.follow(&plan);
         self.plan.store(Arc::new(plan));
         self.generation.fetch_add(1, Ordering::Release);
@@ -204,7 +227,7 @@ impl Broker {
         self.links().remove(&link.key);
     }
 
-    fn links(&self) -> MutexGuard<'_, HashMap<u64, Arc<Link>>> {
+    pub fn links(&self) -> MutexGuard<'_, HashMap<u64, Arc<Link>>> {
         self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -226,20 +249,16 @@ impl Broker {
     pub fn enter_routes<'a>(
         &self,
         client: &Arc<Client>,
-        subscriptions: impl Iterator<Item = (&'a str, slipring_core::Options)>,
+        subscriptions: impl Iterator<Item = (&'a str, slipring_core::Options)> + Clone,
     ) {
-        let mut filters = Vec::new();
         let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);
-        subscriptions.for_each(|(filter, options)| {
-            match options.needs {
-                None => routes.insert(client, filter, options),
-                Some(_) => routes.remove(client, filter),
-            }
-            filters.push(filter);
+        subscriptions.clone().for_each(|(filter, options)| match options.needs {
+            None => routes.insert(client, filter, options),
+            Some(_) => routes.remove(client, filter),
         });
         drop(routes);
         self.generation.fetch_add(1, Ordering::Release);
-        self.find_plain(filters.into_iter());
+        self.read(client, subscriptions);
     }
 
     /// Removes subscriptions from the tree.
@@ -254,7 +273,7 @@ impl Broker {
         }
         drop(routes);
         self.generation.fetch_add(1, Ordering::Release);
-        self.find_plain(filters.into_iter());
+        self.stop_reading(client, filters.into_iter());
     }
 
     /// The subscriptions, to look at.
@@ -270,27 +289,6 @@ impl Broker {
     /// Who gets what a session publishes to a topic.
     pub fn audience(&self, topic: &str, publisher: u64) -> Audience {
         self.routes().audience(topic, publisher)
-    }
-
-    /// Keeps a retained message, or forgets the topic's with an empty one (MQTT-3.3.1-6).
-    pub fn retain(&self, message: &Publish<'_>) -> Result<Option<Arc<Message>>, Limit> {
-        let mut retained = self.retained();
-        if message.payload.is_empty() {
-            retained.remove(message.topic);
-            return Ok(None);
-        }
-        let kept = Arc::new(Message::new(message, message.topic.into(), self.now_ms()));
-        retained.set(Arc::clone(&kept), &self.plan.load().limits)?;
-        Ok(Some(kept))
-    }
-
-    /// A retained message has its place in the journal, if it is still the one of its topic.
-    pub fn place_retained(&self, kept: &Arc<Message>, place: Place) {
-        let mut retained = self.retained();
-        if retained.get(kept.topic()).is_some_and(|current| Arc::ptr_eq(current, kept)) {
-            let placed = Arc::new(Message::clone(kept).at(place));
-            let _ = retained.set(placed, &self.plan.load().limits); // it takes no further room
-        }
     }
 
     /// The retained messages, locked.
@@ -319,28 +317,6 @@ impl Broker {
 
     fn value_table(&self) -> MutexGuard<'_, Values> {
         self.values.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub fn is_stopping(&self) -> bool {
-        self.stopping.load(Ordering::Acquire)
-    }
-
-    /// Tells every client, and waits until the last connection has ended.
-    pub async fn stop(&self) {
-        self.stopping.store(true, Ordering::Release);
-        self.tell_shutdown();
-        self.stopping_told.notify_waiters();
-        loop {
-            let ended = self.ended.notified();
-            let links: Vec<Arc<Link>> = self.links().values().cloned().collect();
-            if self.connections.load(Ordering::Acquire) == 0 {
-                return;
-            }
-            for link in &links {
-                link.close(Reason::ServerShuttingDown);
-            }
-            ended.await;
-        }
     }
 
     /// Reports what happened to a client.

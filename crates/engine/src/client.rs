@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use arc_swap::ArcSwapOption;
 use atomic_waker::AtomicWaker;
-use slipring_core::{Millis, Outgoing, Session, WillMessage};
+use slipring_core::{Millis, Outgoing, Owner, Session, WillMessage};
 use slipring_wire::{Reason, Version};
 use tokio::sync::Notify;
 
@@ -24,6 +24,8 @@ pub(crate) struct Client {
     pub name: Box<str>,
     /// Only this user may have the session.
     pub user: Option<Box<str>>,
+    /// Whose quota the session is counted for: who opened it.
+    pub owner: Owner,
     pub traffic: Traffic,
     pub losses: Losses,
     /// Whether streams have more for it than it has taken. Changed under the lock of the streams.
@@ -50,6 +52,8 @@ pub(crate) struct State {
     pub link: Option<u64>,
     /// Whether the session is over; it is in no table any more.
     pub ended: bool,
+    /// Whether it is counted among the sessions that are kept.
+    pub is_counted: bool,
     /// Whether the journal knows of the session.
     pub recorded: bool,
     /// When the client went, in nanoseconds since 1970.
@@ -74,6 +78,8 @@ pub(crate) struct Link {
     pub version: OnceLock<Version>,
     /// The name that the client has proved, if its certificate has not.
     proven: OnceLock<Box<str>>,
+    /// Whose quotas the connection is counted for.
+    owner: OnceLock<Owner>,
     closing: OnceLock<Reason>,
     /// Whether it has published anything, or said that it will.
     published: AtomicBool,
@@ -94,6 +100,7 @@ impl Link {
             connected_ns: now_ns,
             version: OnceLock::new(),
             proven: OnceLock::new(),
+            owner: OnceLock::new(),
             closing: OnceLock::new(),
             published: AtomicBool::new(false),
             notices: Allowance::default(),
@@ -114,6 +121,12 @@ impl Link {
     /// none.
     pub fn proven(&self) -> Option<&str> {
         self.origin.user.as_deref().or(self.proven.get().map(|name| &**name))
+    }
+
+    /// Whose quotas the connection, and what comes by it, is counted for. Asked once it is known what the
+    /// client has proved.
+    pub fn owner(&self) -> &Owner {
+        self.owner.get_or_init(|| Owner::of(self.proven(), &self.origin.address))
     }
 
     /// The client is a publisher from now on.
@@ -156,11 +169,18 @@ impl Link {
 }
 
 impl Client {
-    pub fn new(key: u64, name: &str, user: Option<&str>, outgoing: Outgoing) -> Self {
+    pub fn new(
+        key: u64,
+        name: &str,
+        user: Option<&str>,
+        owner: &Owner,
+        outgoing: Outgoing,
+    ) -> Self {
         Self {
             key,
             name: name.into(),
             user: user.map(Into::into),
+            owner: owner.clone(),
             traffic: Traffic::default(),
             losses: Losses::default(),
             behind: AtomicBool::new(false),

@@ -1,85 +1,122 @@
 //! One client's socket: reads, timers and writes, in one task. What packets do is the party's.
+//!
+//! A turn is bounded by the work that it makes: packets taken, messages delivered, bytes written. Then
+//! other tasks run. What a turn leaves in the inlet is taken in the next one, before anything is read.
 
 use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use slipring_core::{Limit, Stop};
+use slipring_core::{Limit, Stop, Work};
 use slipring_wire::Reason;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::broker::Broker;
 use crate::client::Link;
 use crate::event::now_ns;
+use crate::farewell::Entered;
 use crate::inlet::Inlet;
 use crate::origin::Origin;
-use crate::outlet::{Answers, Outlet};
+use crate::outlet::{Answers, Outlet, Writing};
 use crate::party::{End, Party};
+use crate::passwords::Checked;
+use crate::supervision::Caught;
 
-/// Answers a client may leave unread before we stop reading from it.
+/// Answers a client may leave unread before we stop reading from it, and taking what was read.
 const CONTROL_BYTES_MAX: usize = 64 << 10;
-/// Reads of what a client sent before another connection took its session.
-const LAST_READS: usize = 16;
+/// A connection that was quiet for so long gives back what its buffers have grown to.
+const QUIET: Duration = Duration::from_secs(1);
+/// Longer than any connection lasts.
+const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 3_600);
 
 pub(crate) struct Connection<S> {
     pub stream: S,
     pub inlet: Inlet,
     pub outlet: Outlet,
     pub party: Party,
+    /// The last turn ended before everything in the inlet was taken.
+    pub is_unfinished: bool,
+    /// CONNACK is on its way.
+    pub is_welcome: bool,
+    /// What the last read brought.
+    last_read: usize,
     /// Silence allowed before the client counts as gone.
     patience: Duration,
     heard: Instant,
-    /// Set for the earliest end of patience; moved on only when it fires.
+    /// Set for the earliest end of patience, or to see whether it is quiet; moved on only when it fires.
     timer: Pin<Box<Sleep>>,
+    /// The timer is set to see whether it is quiet.
+    is_watched: bool,
 }
 
 /// What a connection was woken by.
 enum Woken {
     /// So many bytes are in the inlet.
     Read(usize),
-    /// What had to be before the client is let in is, or will never be.
-    Checked(bool),
+    /// The last turn left packets in the inlet, and there is room for their answers.
+    Unfinished,
+    /// The work of this turn is done.
+    TurnOver,
+    /// What was checked before the client is let in, a password as a rule.
+    Checked(Checked),
     /// The timer.
     Timer,
 }
 
+/// What was heard of a client before its connection is served.
+pub(crate) struct Heard {
+    /// Its first packet, as a rule.
+    pub inlet: Inlet,
+    /// Since when a CONNECT and its proof are waited for.
+    pub begun: Instant,
+}
+
+impl Heard {
+    /// Nothing yet.
+    #[cfg(feature = "sim")]
+    pub fn nothing() -> Self {
+        Self { inlet: Inlet::new(), begun: Instant::now() }
+    }
+}
+
 /// Serves one client until the connection ends.
-pub(crate) async fn serve<S>(stream: S, origin: Origin, broker: Arc<Broker>)
+pub(crate) async fn serve<S>(stream: S, heard: Heard, origin: Origin, broker: Arc<Broker>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let link = Arc::new(Link::new(broker.next_key(), origin, now_ns()));
     broker.enter(&link);
     let _entered = Entered(Arc::clone(&broker), Arc::clone(&link));
-    let mut connection = Connection::new(stream, broker, link);
-    let end = connection.run().await;
-    connection.finish(end).await;
-}
-
-/// A place among the connections, free again however the task ends.
-struct Entered(Arc<Broker>, Arc<Link>);
-
-impl Drop for Entered {
-    fn drop(&mut self) {
-        self.0.exit(&self.1);
-    }
+    let busy = broker.line.clone();
+    let mut connection = Connection::new(stream, heard, broker, link);
+    let served = pin!(async {
+        let ended = Caught(pin!(connection.run())).await;
+        let end = ended.unwrap_or_else(|why| connection.after_panic(why));
+        let finished = Caught(pin!(connection.finish(end))).await;
+        finished.unwrap_or_else(|why| connection.abandon(&why));
+    });
+    busy.run(served).await;
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
-    fn new(stream: S, broker: Arc<Broker>, link: Arc<Link>) -> Self {
+    fn new(stream: S, heard: Heard, broker: Arc<Broker>, link: Arc<Link>) -> Self {
         let party = Party::new(broker, link);
         let patience = Duration::from_millis(party.conversation.limits().connect_ms);
         Self {
             stream,
-            inlet: Inlet::new(),
+            inlet: heard.inlet,
             outlet: Outlet::default(),
             party,
+            is_unfinished: false,
+            is_welcome: false,
+            last_read: 0,
             patience,
-            heard: Instant::now(),
-            timer: Box::pin(sleep_until(Instant::now() + patience)),
+            heard: heard.begun,
+            timer: Box::pin(sleep_until(heard.begun + patience)),
+            is_watched: false,
         }
     }
 
@@ -87,16 +124,25 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if self.party.broker.is_stopping() {
             return End::Closed(Reason::ServerShuttingDown);
         }
+        let heard = self.inlet.len();
+        let mut first = (heard > 0).then_some(Ok(Woken::Read(heard)));
         loop {
-            let step = match poll_fn(|cx| self.poll_step(cx)).await {
+            let woken = match first.take() {
+                Some(woken) => woken,
+                None => poll_fn(|cx| self.poll_step(cx)).await,
+            };
+            let step = match woken {
                 Ok(Woken::Read(count)) => self.take(count).await,
-                Ok(Woken::Checked(right)) => self.take_checked(right).await,
+                Ok(Woken::Unfinished) => self.take_in(0).await,
+                Ok(Woken::TurnOver) => self.let_others_run().await,
+                Ok(Woken::Checked(checked)) => self.take_checked(checked).await,
                 Ok(Woken::Timer) => self.check_patience(),
                 Err(end) => Err(end),
             };
             match step {
                 Ok(()) => {}
                 Err(End::Closed(Reason::SessionTakenOver)) => return self.take_last().await,
+                Err(end @ End::Lost(_)) => return self.take_left(end).await,
                 Err(end) => return end,
             }
         }
@@ -104,6 +150,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// Writes what waits, then reads what is there.
     fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<Woken, End>> {
+        let woken = self.poll_woken(cx);
+        if woken.is_pending() {
+            self.party.feed.work.begin(); // others run while it sleeps
+        }
+        woken
+    }
+
+    fn poll_woken(&mut self, cx: &mut Context<'_>) -> Poll<Result<Woken, End>> {
         self.party.link.waker.register(cx.waker());
         self.party.feed.release(&self.party.broker);
         if let Poll::Ready(Err(error)) = self.poll_write(cx) {
@@ -116,43 +170,57 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             self.outlet.forget_held(); // never acknowledged
             return Poll::Ready(Err(End::Closed(Reason::UnspecifiedError)));
         }
+        if self.party.feed.work.is_over() {
+            return Poll::Ready(Ok(Woken::TurnOver));
+        }
         if let Some(check) = &mut self.party.check {
-            if let Poll::Ready(right) = check.poll(cx) {
-                return Poll::Ready(Ok(Woken::Checked(right)));
+            if let Poll::Ready(checked) = check.poll(cx) {
+                return Poll::Ready(Ok(Woken::Checked(checked)));
             }
-        } else if self.outlet.waiting_bytes() < CONTROL_BYTES_MAX && !self.party.feed.is_behind() {
-            if let Poll::Ready(read) = poll_read(&mut self.stream, &mut self.inlet, cx) {
+        } else if self.answers_room() > 0 && !self.party.feed.is_behind() {
+            if self.is_unfinished {
+                return Poll::Ready(Ok(Woken::Unfinished));
+            }
+            if let Poll::Ready(read) = self.inlet.poll_read(&mut self.stream, cx) {
                 return Poll::Ready(read.map(Woken::Read).map_err(End::from));
             }
+        }
+        if !self.is_watched && (self.inlet.is_grown() || self.outlet.is_grown()) {
+            self.is_watched = true;
+            let at = (Instant::now() + QUIET).min(self.timer.deadline());
+            self.timer.as_mut().reset(at);
         }
         self.timer.as_mut().poll(cx).map(|()| Ok(Woken::Timer))
     }
 
-    /// What the client sent before it connected anew, its goodbye perhaps, comes before that.
-    async fn take_last(&mut self) -> End {
-        for _ in 0..LAST_READS {
-            let read = poll_fn(|cx| Poll::Ready(poll_read(&mut self.stream, &mut self.inlet, cx)));
-            match read.await {
-                Poll::Ready(Ok(count)) if count > 0 => {
-                    if let Err(end) = self.take(count).await {
-                        return end;
-                    }
-                }
-                _ => break,
-            }
+    /// Gives memory back that only traffic needs.
+    fn rest(&mut self) {
+        self.inlet.rest();
+        self.outlet.rest();
+        self.party.reply.shrink_to(0);
+        if let Some(client) = &self.party.client {
+            client.outgoing().rest();
         }
-        End::Closed(Reason::SessionTakenOver)
+    }
+
+    /// Bytes of answers that may still wait.
+    pub fn answers_room(&self) -> usize {
+        CONTROL_BYTES_MAX.saturating_sub(self.outlet.waiting_bytes())
     }
 
     pub fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        let Party { broker, client, link, .. } = &self.party;
-        self.outlet.poll_write(cx, &mut self.stream, broker, link, client.as_ref())
+        let Party { broker, client, link, feed, .. } = &mut self.party;
+        let writing = Writing { broker, link, client: client.as_ref(), work: &mut feed.work };
+        self.outlet.poll_write(cx, &mut self.stream, writing)
     }
 
     /// A silent client is gone after one and a half keep-alives (MQTT-3.1.2-22).
     fn check_patience(&mut self) -> Result<(), End> {
-        let until = self.heard + self.patience;
-        if until > Instant::now() {
+        let (now, until) = (Instant::now(), self.heard + self.patience);
+        if std::mem::take(&mut self.is_watched) && now >= self.heard + QUIET {
+            self.rest();
+        }
+        if until > now {
             self.timer.as_mut().reset(until);
             return Ok(());
         }
@@ -168,20 +236,23 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if count == 0 {
             return Err(End::Lost("the client closed the connection".into()));
         }
+        self.party.feed.work.add(Work::CALL);
+        self.party.feed.work.add_bytes(count);
+        self.last_read = count;
+        self.take_in(count).await
+    }
+
+    /// A password was checked: the client is let in, and what it has sent meanwhile is taken.
+    async fn take_checked(&mut self, checked: Checked) -> Result<(), End> {
+        self.party.conclude(checked)?;
+        self.take_in(0).await
+    }
+
+    pub async fn take_in(&mut self, count: usize) -> Result<(), End> {
         let known = self.party.client.is_some();
         if known {
             self.heard = Instant::now();
         }
-        self.take_in(count, known).await
-    }
-
-    /// A password was checked: the client is let in, and what it has sent meanwhile is taken.
-    async fn take_checked(&mut self, right: bool) -> Result<(), End> {
-        self.party.conclude(right)?;
-        self.take_in(0, false).await
-    }
-
-    async fn take_in(&mut self, count: usize, known: bool) -> Result<(), End> {
         let mut result = self.take_packets(count as u64, known);
         if !known && self.party.client.is_some() {
             // The journal knows the session before anything else that is said of it.
@@ -189,7 +260,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             self.welcome().await;
             result = result.and_then(|()| self.take_packets(0, true));
         }
-        self.inlet.rest_after(count);
+        self.inlet.rest_after(self.last_read);
         self.journal().await?;
         result
     }
@@ -201,27 +272,39 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             Ok(gate) => {
                 let (promised, blocks) = (feed.take_promised(), std::mem::take(blocks));
                 self.outlet.hold(&broker.gates, reply, Answers { gate, promised, blocks });
+                self.party.received.clear();
+                Ok(())
             }
             Err(reason) => {
-                reply.clear(); // never acknowledged
-                return Err(End::Closed(reason));
+                self.party.forget_batch();
+                Err(End::Closed(reason))
             }
         }
-        Ok(())
     }
 
     async fn welcome(&mut self) {
-        self.patience = Duration::from_secs(u64::from(self.party.keep_alive_s)) * 3 / 2;
+        self.is_welcome = true;
+        self.patience = match self.party.keep_alive_s {
+            0 => NEVER, // the network tells of a peer that is gone, by TCP's own keep-alive
+            seconds => Duration::from_secs(u64::from(seconds)) * 3 / 2,
+        };
         self.heard = Instant::now();
         self.timer.as_mut().reset(self.heard + self.patience);
         self.party.publish_inherited().await;
     }
 
-    /// Takes what was read; of a client that is not known yet, up to the packet with which it is.
+    /// Takes what was read until the work of a turn is done or its answers are many; of a client that is
+    /// not known yet, up to the packet with which it is.
     fn take_packets(&mut self, bytes: u64, known: bool) -> Result<(), End> {
         self.party.feed.begin(&self.party.broker, now_ns());
         let mut result = Ok(());
+        let answers_max = self.answers_room();
+        self.is_unfinished = false;
         while result.is_ok() && (known || self.party.client.is_none()) {
+            if self.party.feed.work.is_over() || self.party.reply.len() >= answers_max {
+                self.is_unfinished = true;
+                break;
+            }
             match self.take_packet() {
                 Ok(true) => {}
                 Ok(false) => break,
@@ -236,7 +319,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         result
     }
 
-    /// Takes the next packet, if it is there as a whole.
+    /// Takes the next packet, if it is there as a whole; whether there may be another.
     #[inline]
     fn take_packet(&mut self) -> Result<bool, End> {
         if self.party.check.is_some() {
@@ -249,23 +332,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         })?;
         let Some(frame) = found else { return Ok(false) };
         let length = frame.length;
-        self.party.take(&frame)?;
-        self.inlet.consume(length);
-        Ok(true)
+        self.party.feed.work.add(Work::PACKET);
+        self.party.feed.work.add_bytes(length);
+        if let Some(packet) = self.inlet.large() {
+            self.party.feed.post.encoded.packet = Some(packet.clone());
+        }
+        let is_taken = self.party.take(&frame)?;
+        if is_taken {
+            self.inlet.consume(length);
+        }
+        self.is_unfinished = !is_taken;
+        Ok(is_taken)
     }
-}
-
-/// Reads once into the inlet.
-pub(crate) fn poll_read<S: AsyncRead + Unpin>(
-    stream: &mut S,
-    inlet: &mut Inlet,
-    cx: &mut Context<'_>,
-) -> Poll<std::io::Result<usize>> {
-    let mut space = ReadBuf::new(inlet.space());
-    let read = Pin::new(stream).poll_read(cx, &mut space);
-    let count = space.filled().len();
-    read.map_ok(|()| {
-        inlet.filled(count);
-        count
-    })
 }

@@ -45,10 +45,16 @@ pub enum EventKind {
     Dropped,
     /// The session of a client that did not come back is over.
     Expired,
+    /// An operator ended a session.
+    Ended,
     /// A client says something to the broker.
     Notice,
     /// Something beside the journal went wrong: a snapshot, a batch it cannot take.
     JournalTrouble,
+    /// A task of the broker itself panicked and was started again.
+    Restarted,
+    /// A task that serves one client panicked, and ended.
+    Panicked,
 }
 
 impl EventKind {
@@ -64,8 +70,11 @@ impl EventKind {
             Self::PublishRefused => "publish refused",
             Self::Dropped => "dropped",
             Self::Expired => "expired",
+            Self::Ended => "ended",
             Self::Notice => "notice",
             Self::JournalTrouble => "trouble",
+            Self::Restarted => "restarted",
+            Self::Panicked => "panicked",
         }
     }
 }

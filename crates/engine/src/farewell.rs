@@ -4,31 +4,96 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
+use slipring_core::Durability;
 use slipring_wire::Reason;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::time::timeout;
 
-use crate::connection::{Connection, poll_read};
+use crate::broker::Broker;
+use crate::client::Link;
+use crate::connection::Connection;
 use crate::event::EventKind;
-use crate::party::End;
+use crate::feed::Feed;
+use crate::keeper;
+use crate::party::{End, Party};
+use crate::supervision::spawn;
 
 /// How long the last words to a client may take.
-const FAREWELL_MAX: Duration = Duration::from_secs(1);
-/// How long acknowledgements may wait for the journal when the connection ends.
+const FAREWELL_MAX: Duration = Duration::from_millis(1_500);
+/// How long acknowledgements, and then the closing, may wait for the journal when the connection ends.
 const HELD_MAX: Duration = Duration::from_millis(500);
 /// How long a client that was told why may take to read it and close its side.
 const LINGER_MAX: Duration = Duration::from_millis(500);
 /// How long a stopping broker waits for a client to close its side.
 const LAST_READS_MAX: Duration = Duration::from_millis(500);
 
+/// A place among the connections, free again however the task ends.
+pub(crate) struct Entered(pub Arc<Broker>, pub Arc<Link>);
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        self.1.leave(); // nobody waits for a connection that is gone
+        self.0.exit(&self.1);
+    }
+}
+
+impl Feed {
+    /// The batch panicked half-way: nothing of it goes on, and what it claimed waits again.
+    #[cold]
+    pub fn forget_batch(&mut self, broker: &Broker) {
+        self.need = Durability::Memory;
+        self.batch.clear();
+        self.retained.clear();
+        self.unclaimed.clear();
+        self.give_up_claims(broker, Durability::Disk);
+        self.post.forget_batch();
+    }
+}
+
+impl Party {
+    /// Publishes the wills of sessions that this client's clean start ended.
+    pub async fn publish_inherited(&mut self) {
+        while let Some((client, will)) = self.inherited.pop() {
+            keeper::publish(&self.broker, &mut self.feed, &client, &will).await;
+        }
+    }
+
+    /// The batch is in no journal, and none of it is acknowledged: a QoS 2 message of it that comes again is
+    /// new.
+    pub fn forget_batch(&mut self) {
+        self.reply.clear();
+        let Some(client) = &self.client else { return };
+        let mut state = client.state();
+        for id in self.received.drain(..) {
+            state.session.release(id);
+        }
+    }
+}
+
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+    /// What served the client panicked: the batch it was at is as if it had never come.
+    pub fn after_panic(&mut self, why: String) -> End {
+        self.party.forget_batch();
+        self.party.feed.forget_batch(&self.party.broker);
+        End::Panicked(why)
+    }
+
+    /// The end panicked, too: all that is left to do is to let the session go.
+    pub fn abandon(&mut self, why: &str) {
+        let Party { broker, client, link, .. } = &self.party;
+        broker.report(EventKind::Panicked, self.party.name(), why);
+        if let Some(client) = client {
+            broker.leave(client, link, None, None);
+        }
+    }
+
     /// The end: last words, last reads, and everything that others must learn.
     pub async fn finish(&mut self, end: End) {
         let stopping = matches!(end, End::Closed(Reason::ServerShuttingDown));
         self.count_limit(&end);
         self.outlet.record_rest(&self.party.broker);
-        if matches!(end, End::Closed(Reason::SessionTakenOver)) {
-            self.party.leave(&end).await; // somebody waits for the session
+        if self.leaves_first(&end) {
+            self.party.leave(&end).await;
         }
         if !matches!(end, End::Lost(_)) {
             let _ = timeout(FAREWELL_MAX, self.say_farewell(&end)).await;
@@ -40,10 +105,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.party.feed.paths.forget(&self.party.broker);
         let broker = &self.party.broker;
         if let Some(later) = self.party.feed.take_later() {
-            tokio::spawn(later.settle(Arc::clone(broker)));
+            spawn(broker, self.party.name(), later.settle(Arc::clone(broker)));
         }
         if let Some(client) = &self.party.client {
             broker.tell_dropped(client);
+        }
+        if let End::Panicked(why) = &end {
+            broker.report(EventKind::Panicked, self.party.name(), why);
         }
         let known = self.party.client.is_some();
         let kind = if known { EventKind::Disconnected } else { EventKind::Refused };
@@ -53,9 +121,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
     }
 
+    /// Whether the session is let go before the last words: somebody waits for it, or the last word is the
+    /// closing itself, which tells a client that its goodbye is in the journal.
+    fn leaves_first(&self, end: &End) -> bool {
+        match end {
+            End::Closed(reason) => *reason == Reason::SessionTakenOver,
+            End::Goodbye(_) => {
+                let client = self.party.client.as_ref();
+                client.is_some_and(|client| client.state().recorded)
+            }
+            _ => false,
+        }
+    }
+
     /// Closing a socket with bytes unread resets it, and the client might never read the reason.
     async fn discard_the_rest(&mut self) -> std::io::Result<()> {
-        while poll_fn(|cx| poll_read(&mut self.stream, &mut self.inlet, cx)).await? > 0 {
+        while poll_fn(|cx| self.inlet.poll_read(&mut self.stream, cx)).await? > 0 {
             self.inlet.clear();
         }
         Ok(())
@@ -77,19 +158,27 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             sent?;
         }
         self.outlet.forget_held();
-        self.outlet.control.append(&mut self.party.reply);
+        self.outlet.control.tail().append(&mut self.party.reply);
         let conversation = &self.party.conversation;
         match end {
             End::Stopped(stop) => {
                 let violation = stop.violation;
-                conversation.farewell(violation.reason, violation.what, &mut self.outlet.control);
+                conversation.farewell(violation.reason, violation.what, self.outlet.control.tail());
+            }
+            // Nothing comes before CONNACK (MQTT-3.14.0-1).
+            End::Panicked(_) if self.is_welcome => {
+                conversation.farewell(Reason::UnspecifiedError, "", self.outlet.control.tail());
             }
             End::Closed(reason) if self.party.client.is_some() => {
-                conversation.farewell(*reason, "", &mut self.outlet.control);
+                conversation.farewell(*reason, "", self.outlet.control.tail());
             }
             _ => {}
         }
-        poll_fn(|cx| self.poll_write(cx)).await?;
+        self.write_all().await?;
+        if let (End::Goodbye(_), Some(client)) = (end, &self.party.client) {
+            let broker = &self.party.broker;
+            let _ = timeout(HELD_MAX, broker.gates.passed(broker.end_gate(client))).await;
+        }
         self.stream.shutdown().await
     }
 
@@ -99,7 +188,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             if !self.party.broker.gates.passed(gate).await {
                 break;
             }
-            poll_fn(|cx| self.poll_write(cx)).await?;
+            self.write_all().await?;
         }
         Ok(())
     }
@@ -107,7 +196,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// A stopping broker takes what its clients sent before they knew.
     async fn read_to_the_end(&mut self) -> Result<(), End> {
         loop {
-            let count = poll_fn(|cx| poll_read(&mut self.stream, &mut self.inlet, cx)).await?;
+            self.take_unanswered().await?;
+            let count = poll_fn(|cx| self.inlet.poll_read(&mut self.stream, cx)).await?;
             self.take(count).await?;
         }
     }

@@ -4,19 +4,25 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use slipring_core::ledger::Record;
-use slipring_core::{Durability, Limit, Message, Place};
-use slipring_journal::{AppendError, Batch, Flags};
+use slipring_core::{Durability, Limit, Message, Owner, SHARED_BYTES_MIN, Work};
+use slipring_journal::{AppendError, Backlog, Batch, Flags};
 use slipring_wire::{Publish, QoS, Reason, Version};
 
 use crate::acknowledged::Promised;
 use crate::broker::Broker;
+use crate::client::Client;
 use crate::event::EventKind;
-use crate::gates::Gate;
+use crate::gates::{Gate, wait_holding};
 use crate::paths::Paths;
 use crate::post::Post;
-use crate::table::samples::{PlainSamples, is_frame};
+use crate::table::samples::is_frame;
 use crate::traffic::Tally;
-use crate::waiting::Unclaimed;
+use crate::waiting::{Claimed, Unclaimed};
+
+/// Bytes of a message that are copied to a subscriber in one step of work.
+const COPIED_STEP: usize = 128;
+/// Steps of sharing a payload with one subscriber, whatever its size.
+const SHARED_STEPS: usize = 4;
 
 /// Who publishes.
 #[derive(Clone, Copy)]
@@ -27,6 +33,20 @@ pub(crate) struct Publisher<'a> {
     pub name: &'a str,
     /// Whether the session outlives the broker: its QoS 2 identifiers are journaled.
     pub durable: bool,
+    /// Whose quotas its messages are counted for.
+    pub owner: &'a Owner,
+}
+
+impl<'a> Publisher<'a> {
+    /// A client, whose messages are this owner's.
+    pub fn of(client: &'a Client, owner: &'a Owner) -> Self {
+        Self { key: client.key, name: &client.name, durable: client.is_durable(), owner }
+    }
+
+    /// The broker itself.
+    pub fn broker() -> Self {
+        Self { key: 0, name: "", durable: false, owner: Owner::broker() }
+    }
 }
 
 /// One publisher's side of the broker. Messages arrive in batches: those of one read.
@@ -34,19 +54,29 @@ pub(crate) struct Feed {
     pub paths: Paths,
     pub receive_ns: i64,
     pub batch: Batch,
+    /// What of it the journal has not written yet.
+    backlog: Backlog,
     /// What the acknowledgements of this batch promise.
-    need: Durability,
+    pub need: Durability,
     /// How many of them there are.
     pub promised: Promised,
     /// Messages of this batch that wait for their first subscriber.
-    unclaimed: Vec<Unclaimed>,
+    pub unclaimed: Vec<Unclaimed>,
+    /// Messages that waited, for subscriptions of this batch.
+    pub claimed: Vec<Claimed>,
     /// Retained messages of this batch, by their place in it.
-    retained: Vec<(Arc<Message>, u32, Durability)>,
+    pub retained: Vec<(Arc<Message>, u32, Durability)>,
     pub post: Post,
     pub tally: Tally,
+    /// What the publisher has made the broker do in its turn so far.
+    pub work: Work,
     messages: u64,
-    /// Samples of a frame that go as plain messages, too.
-    pub plain: PlainSamples,
+    /// Whom the records of this batch have named as owner.
+    pub owner: Option<Owner>,
+    /// Of a request that takes several turns: filters that were looked for.
+    pub found: usize,
+    /// A deflated frame, inflated.
+    pub inflated: Vec<u8>,
     /// The words for the last message that was refused.
     pub refusal: Option<String>,
 }
@@ -57,14 +87,19 @@ impl Feed {
             paths: Paths::default(),
             receive_ns: 0,
             batch: Batch::new(),
+            backlog: Backlog::default(),
             need: Durability::Memory,
             promised: Promised::default(),
             unclaimed: Vec::new(),
+            claimed: Vec::new(),
             retained: Vec::new(),
             post: Post::default(),
             tally: Tally::default(),
+            work: Work::default(),
             messages: 0,
-            plain: PlainSamples::default(),
+            owner: None,
+            found: 0,
+            inflated: Vec::new(),
             refusal: None,
         }
     }
@@ -108,7 +143,11 @@ impl Feed {
         let place = (level > Durability::Memory).then_some(self.batch.len() as u32);
         let deliveries = route.audience.len();
         if deliveries > 0 {
-            self.post.begin(broker, message, place, level);
+            let is_shared = message.payload.len() >= SHARED_BYTES_MIN;
+            let passed_on =
+                if is_shared { SHARED_STEPS } else { message.payload.len() / COPIED_STEP };
+            self.work.add(deliveries * (Work::DELIVERY + passed_on));
+            self.post.begin(broker, message, place, level, deliveries);
             for target in &route.audience.targets {
                 self.post.deliver(broker, target, message, &route.topic);
             }
@@ -124,8 +163,7 @@ impl Feed {
         if deliveries == 0 && !message.properties.is_empty() {
             let place = journaled.then_some((self.batch.len() as u32, level));
             if let Err(limit) = self.let_wait(broker, from, message, place) {
-                broker.reached.count(limit);
-                return Reason::QuotaExceeded;
+                return self.refuse_to_keep(broker, limit);
             }
         }
         if journaled {
@@ -167,10 +205,11 @@ impl Feed {
         message: &Publish<'_>,
         place: Option<(u32, Durability)>,
     ) -> Result<(), Limit> {
-        let Some(unclaimed) = Unclaimed::new(broker, message, place, from.key)? else {
+        let Some(unclaimed) = Unclaimed::new(broker, message, place, from)? else {
             return Ok(());
         };
         if let Some(record) = unclaimed.record(broker, self.receive_ns) {
+            self.own(from.owner);
             record.encode(self.batch.records());
         }
         self.unclaimed.push(unclaimed);
@@ -219,46 +258,6 @@ impl Feed {
         self.paths.find(broker, from.key, topic).level
     }
 
-    /// Keeps a retained message, or says why it is refused.
-    fn retain(
-        &mut self,
-        broker: &Broker,
-        from: Publisher<'_>,
-        message: &Publish<'_>,
-        version: Version,
-    ) -> Result<(), Reason> {
-        let route = self.paths.find(broker, from.key, message.topic);
-        let (level, journaled) = (route.level_of(message.qos), route.journaled);
-        if let Some(reason) = broker.gates.refusal(level) {
-            return Err(reason);
-        }
-        let index = self.batch.len() as u32;
-        match broker.retain(message) {
-            Ok(Some(kept)) if journaled => self.retained.push((kept, index, level)),
-            Ok(_) => {}
-            Err(limit) => {
-                broker.reached.count(limit);
-                if version == Version::V5 && message.qos > QoS::AtMostOnce {
-                    return Err(Reason::QuotaExceeded);
-                }
-                if journaled {
-                    Record::Unretained { index }.encode(self.batch.records());
-                }
-            }
-        }
-        // Whoever subscribed before the message was kept must get it live.
-        self.paths.check(broker);
-        Ok(())
-    }
-
-    /// Retained messages have their places in the journal.
-    fn place_retained(&mut self, broker: &Broker, first_offset: u64) {
-        for (message, index, durability) in self.retained.drain(..) {
-            let offset = first_offset + u64::from(index);
-            broker.place_retained(&message, Place { offset, durability });
-        }
-    }
-
     /// Ends the batch: wakes the subscribers. Gives the number of messages.
     pub fn finish(&mut self) -> u64 {
         self.post.wake();
@@ -266,11 +265,11 @@ impl Feed {
         self.messages
     }
 
-    /// Appends the batch to the journal, waiting while the journal is behind: the publisher is
-    /// slowed down, nothing is lost. Then the messages go to their subscribers. The answers of the
-    /// batch wait for the gate.
+    /// Appends the batch to the journal; while the journal is behind, the publisher is slowed down. Then
+    /// the messages go to their subscribers. The answers of the batch wait for the gate.
     pub async fn journal(&mut self, broker: &Broker) -> Result<Gate, Reason> {
         let need = std::mem::take(&mut self.need);
+        self.owner = None;
         self.post.write_deliveries(self.batch.records());
         if self.batch.is_empty() && need == Durability::Memory {
             self.send(broker, 0, Gate::OPEN);
@@ -281,13 +280,17 @@ impl Feed {
         }
         loop {
             let moved = broker.gates.moved.notified();
-            match broker.append(&mut self.batch, need) {
+            // Before the append: a journal that has become full since has more room for what was promised.
+            let was_full = broker.gates.is_full();
+            match broker.append_shared(&mut self.batch, need, &mut self.backlog) {
                 Ok((offsets, gate)) => {
                     self.place_retained(broker, offsets.start);
                     self.send(broker, offsets.start, gate);
                     return Ok(gate);
                 }
-                Err(AppendError::Full { .. }) if !broker.gates.is_full() => moved.await,
+                Err(AppendError::Full { .. }) if !was_full => {
+                    wait_holding(self.batch.bytes(), moved).await;
+                }
                 Err(refused) => return self.give_up(broker, need, &refused),
             }
         }
@@ -295,10 +298,10 @@ impl Feed {
 
     /// The batch has its offsets.
     fn send(&mut self, broker: &Broker, first_offset: u64, gate: Gate) {
-        for unclaimed in self.unclaimed.drain(..) {
-            broker.let_wait(unclaimed, first_offset, &mut self.post);
-        }
-        self.post.send(broker, first_offset, gate);
+        self.send_claimed(broker);
+        let Self { unclaimed, post, .. } = self;
+        unclaimed.drain(..).for_each(|one| broker.let_wait(one, first_offset, post));
+        post.send(broker, first_offset, gate);
     }
 
     /// The journal takes nothing: what was promised nothing goes on, the rest is not acknowledged.
@@ -309,14 +312,14 @@ impl Feed {
         need: Durability,
         refused: &AppendError,
     ) -> Result<Gate, Reason> {
-        let count = self.batch.len() as u64;
-        let earlier = broker.not_journaled.fetch_add(count, Ordering::Relaxed);
+        let earlier = broker.not_journaled.fetch_add(self.batch.len() as u64, Ordering::Relaxed);
         if earlier == 0 && matches!(refused, AppendError::TooLarge { .. }) {
             broker.report(EventKind::JournalTrouble, "journal", refused.to_string());
         }
         self.batch.clear();
         self.retained.clear();
         self.unclaimed.clear();
+        self.give_up_claims(broker, need);
         self.post.send_unplaced(broker);
         match need {
             Durability::Memory => Ok(Gate::OPEN),
@@ -327,11 +330,6 @@ impl Feed {
     /// Sends what the journal has made safe since.
     pub fn release(&mut self, broker: &Broker) {
         self.post.release(broker);
-    }
-
-    /// Sends everything without waiting for the journal: nobody sends it again after a crash.
-    pub fn send_all(&mut self, broker: &Broker) {
-        self.post.send_all(broker);
     }
 
     /// Whether so much waits for the journal that the publisher has to wait too.

@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use slipring_core::Durability;
+use slipring_core::memory::{self, Counted};
 use slipring_journal::{Mark, Progress};
 use slipring_wire::Reason;
 use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 
 use crate::acknowledged::Acknowledgements;
 use crate::client::Link;
@@ -28,6 +30,8 @@ impl Gate {
 /// How far the journal has come, and the connections to wake when it comes further.
 #[derive(Debug, Default)]
 pub(crate) struct Gates {
+    /// Bytes that the journal was given; what of them is not written waits in memory.
+    appended: AtomicU64,
     written: AtomicU64,
     synced: AtomicU64,
     failed: AtomicBool,
@@ -100,9 +104,16 @@ impl Gates {
         }
     }
 
+    /// So many more bytes wait for the journal.
+    pub fn append(&self, bytes: usize) {
+        self.appended.fetch_add(bytes as u64, Ordering::Relaxed);
+        memory::take(bytes);
+    }
+
     /// The journal has come further. Called from its thread.
     pub fn progress(&self, progress: &Progress) {
-        self.written.store(progress.written, Ordering::Release);
+        let before = self.written.swap(progress.written, Ordering::AcqRel);
+        memory::give(progress.written.saturating_sub(before) as usize);
         self.synced.store(progress.synced, Ordering::Release);
         self.full.store(progress.no_space.is_some(), Ordering::Relaxed);
         self.failed.store(progress.failed.is_some(), Ordering::Release);
@@ -129,6 +140,20 @@ impl Gates {
 
     fn waiting(&self) -> MutexGuard<'_, Vec<(Gate, Arc<Link>)>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Waits for progress; so many bytes are held in memory meanwhile.
+pub(crate) async fn wait_holding(bytes: usize, moved: Notified<'_>) {
+    let _counted = Counted::new(bytes);
+    moved.await;
+}
+
+impl Drop for Gates {
+    /// The journal is closed: what it did not write is gone.
+    fn drop(&mut self) {
+        let unwritten = self.appended.get_mut().saturating_sub(*self.written.get_mut());
+        memory::give(unwritten as usize);
     }
 }
 

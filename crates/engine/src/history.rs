@@ -121,6 +121,8 @@ impl State {
 pub struct JournalTable {
     /// Its parameters, those that are there and those that were; None where there is no table.
     pub entries: Option<Entries>,
+    /// The streams that are there, by name, and what each is as JSON.
+    pub streams: Vec<(String, String)>,
     /// What could not be read on the way: there may be more parameters.
     pub flaws: Vec<String>,
 }
@@ -148,7 +150,9 @@ fn position(reader: &Reader) -> Option<Position> {
 fn read_table(reader: &mut Reader) -> Result<JournalTable, ReadError> {
     let State { ledger, damage, mut flaws, .. } = read_by(reader, &mut take)?;
     flaws.extend(damage.iter().take(FLAWS_MAX).map(ToString::to_string));
-    Ok(JournalTable { entries: ledger.into_table(), flaws })
+    let known = ledger.streams().iter_from(0);
+    let streams = known.map(|(_, one)| (one.name.to_string(), one.definition.to_json())).collect();
+    Ok(JournalTable { entries: ledger.into_table(), streams, flaws })
 }
 
 #[cfg(test)]

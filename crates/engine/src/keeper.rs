@@ -14,6 +14,7 @@ use crate::broker::Broker;
 use crate::client::Client;
 use crate::event::{EventKind, now_ns};
 use crate::feed::{Feed, Publisher};
+use crate::supervision::spawn;
 use crate::sys;
 
 /// How often expired retained messages are looked for.
@@ -126,14 +127,23 @@ async fn wait_until(broker: &Broker, at_ms: Millis) {
     }
 }
 
-/// Publishes a will in the name of its client.
-pub(crate) async fn publish(broker: &Broker, feed: &mut Feed, client: &Client, will: &WillMessage) {
+/// Publishes a will in the name of its client. At QoS 2 it goes once it is safe, like all others: until the
+/// journal knows that the client has gone, a crash would have it published again.
+pub(crate) async fn publish(
+    broker: &Arc<Broker>,
+    feed: &mut Feed,
+    client: &Client,
+    will: &WillMessage,
+) {
     feed.begin(broker, now_ns());
-    let from = Publisher { key: client.key, name: &client.name, durable: false };
+    let from =
+        Publisher { key: client.key, name: &client.name, durable: false, owner: &client.owner };
     feed.publish(broker, from, &will.publish(), Version::V311);
     broker.traffic.received(feed.finish(), 0);
     let _ = feed.journal(broker).await; // nobody waits for an answer
-    feed.send_all(broker);
+    if let Some(later) = feed.take_later() {
+        spawn(broker, &client.name, later.settle(Arc::clone(broker)));
+    }
 }
 
 /// Publishes the `$SYS` topics, retained.
@@ -141,12 +151,7 @@ fn tell(broker: &Broker, feed: &mut Feed) {
     feed.begin(broker, now_ns());
     for (topic, text) in sys::topics(broker) {
         let message = Publish { retain: true, ..Publish::new(&topic, text.as_bytes()) };
-        feed.publish(
-            broker,
-            Publisher { key: 0, name: "", durable: false },
-            &message,
-            Version::V311,
-        );
+        feed.publish(broker, Publisher::broker(), &message, Version::V311);
     }
     feed.finish();
 }

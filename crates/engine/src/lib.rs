@@ -6,6 +6,9 @@ mod asking;
 mod broker;
 mod client;
 mod connection;
+mod descriptors;
+mod encoded;
+mod ends;
 mod event;
 mod farewell;
 mod feed;
@@ -14,9 +17,11 @@ mod history;
 mod inlet;
 mod jumps;
 mod keeper;
+mod line;
 mod listener;
 mod losses;
 mod notices;
+mod operating;
 mod origin;
 mod outlet;
 mod party;
@@ -24,21 +29,29 @@ mod passwords;
 mod paths;
 mod ping;
 mod post;
+mod pulse;
 mod reading;
 mod recording;
 mod recovery;
 mod registry;
+mod retaining;
+mod room;
 mod routes;
 mod sampled;
+mod shortage;
 #[cfg(feature = "sim")]
 pub mod simulated;
 mod status;
+mod stopping;
 mod stored;
 mod streams;
 mod subscribing;
+mod supervision;
 mod sys;
 mod table;
+mod threads;
 mod traffic;
+mod turns;
 mod upkeep;
 mod waiting;
 
@@ -49,23 +62,24 @@ use std::time::Duration;
 
 use slipring_core::{Changed, Plan};
 use slipring_journal::{Failure, Options, Receipt};
-use tokio::runtime::Runtime;
+use tokio::runtime::Handle;
 
 use broker::Broker;
+use threads::Threads;
+
+pub use descriptors::Descriptors;
 pub use event::{Event, EventKind};
 pub use history::{JournalTable, journal_table};
 pub use listener::{
     Bind, BoundAddress, ClientCertificates, ListenerSettings, TlsError, TlsFault, TlsFiles,
 };
+pub use operating::{OwnerShare, SessionQuery, SessionStatus, Sessions};
 pub use recovery::Recovered;
 pub use sampled::{Sampled, sampled};
 pub use status::{
     Acknowledged, AwayStatus, ClientStatus, JournalStatus, NoticeCounts, PrefixTraffic, Status,
     StreamsStatus, TableStatus, Totals,
 };
-
-/// How long a stopping engine waits for its connections to end.
-const STOP_MAX: Duration = Duration::from_secs(5);
 
 /// What an engine needs to start, and keeps until it stops.
 #[derive(Clone, Debug)]
@@ -78,6 +92,8 @@ pub struct Settings {
     pub segment_bytes: u64,
     /// Threads that serve connections.
     pub threads: usize,
+    /// Connections to the console, for which descriptors are kept.
+    pub console_connections: usize,
 }
 
 /// Why an engine did not start.
@@ -128,19 +144,15 @@ pub struct Engine {
     receipt: Option<Receipt>,
     recovered: Option<Recovered>,
     /// Gone once stopped. The lock lets `stop` be called twice and from any thread.
-    runtime: Mutex<Option<Runtime>>,
+    threads: Mutex<Option<Threads>>,
 }
 
 impl Engine {
     /// Opens the journal, listens, and serves until [`Engine::stop`].
     pub fn start(settings: &Settings, plan: Plan) -> Result<Self, StartError> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(settings.threads.max(1))
-            .thread_name("slipring-engine")
-            .enable_all()
-            .build()
-            .map_err(StartError::Threads)?;
-        let inside = runtime.enter();
+        Descriptors::raise(settings.console_connections);
+        let threads = Threads::new(settings.threads).map_err(StartError::Threads)?;
+        let inside = threads.lane.enter();
         let listeners = listener::bind_all(&settings.listeners)?;
         let addresses = listeners.iter().map(|listener| listener.address.clone()).collect();
         drop(inside);
@@ -148,13 +160,8 @@ impl Engine {
         let (broker, found) = Broker::open(plan, settings.journal.as_deref(), options)?;
         let (receipt, recovered) = found.unzip();
         let broker = Arc::new(broker);
-        for listener in listeners {
-            runtime.spawn(listener::accept(listener, Arc::clone(&broker)));
-        }
-        runtime.spawn(keeper::keep(Arc::clone(&broker)));
-        runtime.spawn(table::beat::run(Arc::clone(&broker)));
-        runtime.spawn(upkeep::keep(Arc::clone(&broker), settings.segment_bytes));
-        Ok(Self { broker, addresses, receipt, recovered, runtime: Mutex::new(Some(runtime)) })
+        threads.begin(&broker, listeners, settings.segment_bytes);
+        Ok(Self { broker, addresses, receipt, recovered, threads: Mutex::new(Some(threads)) })
     }
 
     /// Where clients connect, in the order of the settings.
@@ -192,6 +199,23 @@ impl Engine {
         self.broker.events.take()
     }
 
+    /// How long the engine has not answered a question to one of its threads; zero while it answers. Asks
+    /// anew, and never waits.
+    pub fn silence(&self) -> Duration {
+        self.engine_handle().map_or(Duration::ZERO, |engine| self.broker.silence(&engine))
+    }
+
+    /// The engine's threads, until it is stopped.
+    fn engine_handle(&self) -> Option<Handle> {
+        let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        threads.as_ref().map(|threads| threads.engine.handle().clone())
+    }
+
+    /// Why the engine cannot go on, once that is so: its owner is to end the process.
+    pub fn failure(&self) -> Option<&str> {
+        self.broker.failed()
+    }
+
     /// Totals and the state of the journal.
     pub fn status(&self) -> Status {
         self.broker.status()
@@ -205,6 +229,32 @@ impl Engine {
     /// Up to `most` sessions whose client is away, those with the most waiting messages first.
     pub fn away(&self, most: usize) -> Vec<AwayStatus> {
         self.broker.away(most)
+    }
+
+    /// Sessions, connected or away, those that cost most first.
+    pub fn sessions(&self, query: &SessionQuery) -> Sessions {
+        self.broker.list_sessions(query)
+    }
+
+    /// Who holds most of each limit that is divided among users and addresses: so many of each.
+    pub fn owners(&self, most: usize) -> Vec<OwnerShare> {
+        self.broker.owners(most)
+    }
+
+    /// Ends the connection of a client (0x98); false if it is not connected. Its session stays.
+    pub fn disconnect(&self, client_id: &str) -> bool {
+        self.broker.disconnect(client_id)
+    }
+
+    /// Ends a session, and the connection of its client (0x98); false if there is none. When this
+    /// returns, no restart brings the session back.
+    pub fn end_session(&self, client_id: &str) -> Result<bool, Failure> {
+        let Some(engine) = self.engine_handle() else { return Ok(false) };
+        let is_ended = engine.block_on(self.broker.end_by_operator(client_id));
+        if let (true, Some(journal)) = (is_ended, &self.broker.journal) {
+            journal.sync()?;
+        }
+        Ok(is_ended)
     }
 
     /// Traffic by topic prefix since the start, the busiest first.
@@ -229,15 +279,9 @@ impl Engine {
 
     /// Reads what has arrived, says goodbye to every client, and brings the journal to disk.
     pub fn stop(&self) -> Result<(), Failure> {
-        let runtime = self.runtime.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(runtime) = runtime {
-            runtime.block_on(async {
-                let ended = self.broker.stop();
-                let _ = tokio::time::timeout(STOP_MAX, ended).await;
-                let broker = Arc::clone(&self.broker);
-                let _ = tokio::task::spawn_blocking(move || broker.end_upkeep()).await;
-            });
-            runtime.shutdown_timeout(STOP_MAX);
+        let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(threads) = threads {
+            threads.stop(&self.broker);
         }
         self.broker.journal.as_ref().map_or(Ok(()), slipring_journal::Journal::close)
     }

@@ -158,7 +158,7 @@ impl Broker {
     ) -> usize {
         let audience = self.audience(TOPIC, from);
         let topic: Arc<str> = TOPIC.into();
-        post.begin(self, notice, None, Durability::Memory);
+        post.begin(self, notice, None, Durability::Memory, audience.len());
         let mut delivered = 0;
         let groups = audience.groups.iter().map(Group::choose);
         for target in audience.targets.iter().chain(groups) {

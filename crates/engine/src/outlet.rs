@@ -1,12 +1,12 @@
 //! Writing to one client: as many packets as wait with one system call, and none before its time.
 
 use std::collections::VecDeque;
-use std::io;
+use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use slipring_core::{Dropped, Durability, Limit, Taken};
+use slipring_core::{Dropped, Durability, Limit, Packets, Replay, Taken, Work};
 use slipring_journal::{AppendError, Batch};
 use tokio::io::AsyncWrite;
 
@@ -16,8 +16,8 @@ use crate::client::{Client, Link};
 use crate::event::now_ns;
 use crate::gates::{Gate, Gates};
 
-/// Write buffers above this are given back when they are empty.
-const BYTES_KEPT: usize = 64 << 10;
+/// Pieces that one system call writes at most.
+const SLICES_MAX: usize = 64;
 
 /// Messages read from the journal at one time for a client that came back.
 const LOADED_MAX: usize = 1_024;
@@ -26,7 +26,7 @@ const LOADED_MAX: usize = 1_024;
 #[derive(Default)]
 pub(crate) struct Outlet {
     /// Answers that wait for the next write.
-    pub control: Vec<u8>,
+    pub control: Packets,
     /// Bytes that wait for the journal, in the order they go.
     held: VecDeque<Held>,
     held_bytes: usize,
@@ -36,9 +36,7 @@ pub(crate) struct Outlet {
     awaited: Option<Gate>,
     /// Messages that were taken, and the records the journal must have before they go.
     unrecorded: Option<Unrecorded>,
-    unsent: Vec<u8>,
-    /// How much of `unsent` is sent.
-    sent: usize,
+    unsent: Packets,
     /// Something was written and not flushed.
     unflushed: bool,
 }
@@ -46,7 +44,7 @@ pub(crate) struct Outlet {
 /// Bytes that wait for the journal.
 struct Held {
     gate: Gate,
-    bytes: Vec<u8>,
+    packets: Packets,
     /// What they acknowledge.
     promised: Promised,
     /// Messages for the client go after it: it is one, or the SUBACK they are sent for.
@@ -64,11 +62,19 @@ pub(crate) struct Answers {
     pub blocks: bool,
 }
 
+/// Who is written to, and the work that it makes.
+pub(crate) struct Writing<'a> {
+    pub broker: &'a Arc<Broker>,
+    pub link: &'a Arc<Link>,
+    pub client: Option<&'a Arc<Client>>,
+    pub work: &'a mut Work,
+}
+
 /// Messages for the client that go once the journal knows their identifiers.
 struct Unrecorded {
     level: Durability,
     batch: Batch,
-    bytes: Vec<u8>,
+    packets: Packets,
 }
 
 impl Outlet {
@@ -77,14 +83,15 @@ impl Outlet {
         let Answers { gate, promised, blocks } = answers;
         if self.held.is_empty() && gates.is_open(gate) {
             gates.acknowledged.count(promised);
-            self.control.append(bytes);
+            self.control.tail().append(bytes);
         } else if !bytes.is_empty() {
-            self.push(Held { gate, bytes: std::mem::take(bytes), promised, blocks });
+            let packets = Packets::from(std::mem::take(bytes));
+            self.push(Held { gate, packets, promised, blocks });
         }
     }
 
     fn push(&mut self, held: Held) {
-        self.held_bytes += held.bytes.len();
+        self.held_bytes += held.packets.len();
         self.blocking += usize::from(held.blocks);
         self.held.push_back(held);
     }
@@ -92,6 +99,17 @@ impl Outlet {
     /// Bytes of answers that wait, for the socket or for the journal.
     pub fn waiting_bytes(&self) -> usize {
         self.control.len() + self.held_bytes
+    }
+
+    /// Whether it holds memory that nothing needs now.
+    pub fn is_grown(&self) -> bool {
+        self.unsent.is_grown() || self.control.is_grown()
+    }
+
+    /// The client was quiet for a while: gives that memory back.
+    pub fn rest(&mut self) {
+        self.unsent.rest();
+        self.control.rest();
     }
 
     /// Whether something waits for the journal.
@@ -104,11 +122,16 @@ impl Outlet {
         self.held.back().map(|held| held.gate)
     }
 
-    /// Forgets what the journal will never make safe.
+    /// Forgets what the journal will never make safe. Messages that go after it never go.
     pub fn forget_held(&mut self) {
         self.held.clear();
         self.held_bytes = 0;
-        self.blocking = 0;
+    }
+
+    /// Forgets every answer: nobody is there to read it.
+    pub fn forget_answers(&mut self) {
+        self.control.clear();
+        self.forget_held();
     }
 
     /// Lets go what the journal has made safe, and asks to be woken for the rest.
@@ -123,10 +146,10 @@ impl Outlet {
                 }
                 return;
             }
-            self.held_bytes -= held.bytes.len();
+            self.held_bytes -= held.packets.len();
             self.blocking -= usize::from(held.blocks);
             broker.gates.acknowledged.count(held.promised);
-            self.control.append(&mut held.bytes);
+            held.packets.append_to(&mut self.control);
             self.held.pop_front();
         }
         self.awaited = None;
@@ -138,7 +161,7 @@ impl Outlet {
         match broker.append(&mut unrecorded.batch, unrecorded.level) {
             Ok((_, gate)) if unrecorded.level > Durability::Memory => {
                 let promised = Promised::default();
-                self.push(Held { gate, bytes: unrecorded.bytes, promised, blocks: true });
+                self.push(Held { gate, packets: unrecorded.packets, promised, blocks: true });
             }
             Err(AppendError::Full { .. }) => {
                 let mark = broker.gates.next_write();
@@ -157,30 +180,41 @@ impl Outlet {
         }
     }
 
-    /// Writes what waits until all is written, or the socket takes no more (pending).
+    /// Writes what waits until all is written, or the turn is over; pending when the socket takes no
+    /// more.
     pub fn poll_write<S: AsyncWrite + Unpin>(
         &mut self,
         cx: &mut Context<'_>,
         stream: &mut S,
-        broker: &Arc<Broker>,
-        link: &Arc<Link>,
-        client: Option<&Arc<Client>>,
+        writing: Writing<'_>,
     ) -> Poll<io::Result<()>> {
-        loop {
-            if self.sent == self.unsent.len() && !self.refill(broker, link, client) {
+        let Writing { broker, link, client, work } = writing;
+        while !work.is_over() {
+            if self.unsent.is_empty() && !self.refill(broker, link, client, work) {
                 if self.unflushed {
                     ready!(Pin::new(&mut *stream).poll_flush(cx))?;
                     self.unflushed = false;
                 }
                 return Poll::Ready(Ok(()));
             }
-            let count = ready!(Pin::new(&mut *stream).poll_write(cx, &self.unsent[self.sent..]))?;
+            if work.is_short_for(self.unsent.len()) {
+                work.end();
+                break;
+            }
+            let stream = Pin::new(&mut *stream);
+            let count = ready!(match self.unsent.as_slice() {
+                Some(bytes) => stream.poll_write(cx, bytes),
+                None => poll_write_pieces(cx, stream, &self.unsent),
+            })?;
             if count == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
             self.unflushed = true;
-            self.sent += count;
+            self.unsent.advance(count);
+            work.add(Work::CALL);
+            work.add_bytes(count);
         }
+        Poll::Ready(Ok(()))
     }
 
     /// Takes over what waits; false when nothing does.
@@ -189,16 +223,15 @@ impl Outlet {
         broker: &Arc<Broker>,
         link: &Arc<Link>,
         client: Option<&Arc<Client>>,
+        work: &mut Work,
     ) -> bool {
-        self.sent = 0;
         self.unsent.clear();
-        if self.unsent.capacity() > BYTES_KEPT {
-            self.unsent = Vec::new();
-        }
         if self.is_holding() {
             self.release(broker, link);
         }
-        self.unsent.append(&mut self.control);
+        if !self.control.is_empty() {
+            self.control.append_to(&mut self.unsent);
+        }
         let taken = match client {
             Some(client) => {
                 broker.catch_up(client);
@@ -209,7 +242,11 @@ impl Outlet {
         if taken == Taken::default() && self.unsent.is_empty() {
             return false;
         }
+        work.add(taken.encoded as usize * Work::ENCODED);
         let bytes = self.unsent.len() as u64;
+        if taken.looks || (taken.encoded > 0 && bytes == 0) {
+            work.end(); // others run before more is looked for
+        }
         broker.traffic.sent(taken, bytes);
         if let Some(client) = client {
             client.traffic.sent(taken, bytes);
@@ -223,15 +260,17 @@ impl Outlet {
         if self.blocking > 0 || !outgoing.is_linked(link.key) || !outgoing.has_work() {
             return Taken::default();
         }
-        let mut find = |filter: &str| broker.retained().matching(filter);
+        let mut find = |asked: &Replay, after: Option<&str>| {
+            broker.retained().page(&asked.filter, after, asked.until)
+        };
         if !outgoing.is_durable() {
             return outgoing.take(broker.now_ms(), &mut find, &mut self.unsent);
         }
         if self.unrecorded.is_some() {
             return Taken::default(); // what was taken before goes first
         }
-        let start = self.unsent.len();
-        let taken = outgoing.take(broker.now_ms(), &mut find, &mut self.unsent);
+        let mut packets = Packets::default();
+        let taken = outgoing.take(broker.now_ms(), &mut find, &mut packets);
         let mut batch = Batch::new();
         batch.at(now_ns());
         let level = outgoing.take_records(batch.records());
@@ -241,17 +280,27 @@ impl Outlet {
         if !wanted.is_empty() {
             broker.load(client, wanted);
         }
-        if batch.is_empty() && level.is_none() {
-            return taken;
-        }
         let level = level.unwrap_or(Durability::Memory);
-        let bytes =
-            if level > Durability::Memory { self.unsent.split_off(start) } else { Vec::new() };
-        self.unrecorded = Some(Unrecorded { level, batch, bytes });
-        self.release(broker, link);
-        self.unsent.append(&mut self.control);
+        if level == Durability::Memory {
+            packets.append_to(&mut self.unsent);
+        }
+        if !batch.is_empty() || level > Durability::Memory {
+            self.unrecorded = Some(Unrecorded { level, batch, packets });
+            self.release(broker, link);
+            self.control.append_to(&mut self.unsent);
+        }
         taken
     }
+}
+
+fn poll_write_pieces<S: AsyncWrite + Unpin>(
+    cx: &mut Context<'_>,
+    stream: Pin<&mut S>,
+    packets: &Packets,
+) -> Poll<io::Result<usize>> {
+    let mut slices = [IoSlice::new(&[]); SLICES_MAX];
+    let count = packets.slices(&mut slices);
+    stream.poll_write_vectored(cx, &slices[..count])
 }
 
 fn count_bounds(broker: &Broker, client: &Arc<Client>, taken: Taken) {

@@ -16,6 +16,7 @@ use crate::client::{Client, Link};
 use crate::event::{EventKind, now_ns};
 use crate::feed::{Feed, Publisher};
 use crate::registry::{NotOpened, Opened, Refusal};
+use crate::subscribing::Subscribing;
 use crate::table::refused::Refused;
 use crate::{asking, keeper};
 
@@ -34,6 +35,8 @@ pub(crate) enum End {
     Silent,
     /// The broker ends it.
     Closed(Reason),
+    /// What served it panicked, and said this.
+    Panicked(String),
 }
 
 /// Another connection has the session.
@@ -65,6 +68,7 @@ impl std::fmt::Display for End {
                 f.write_str("no whole CONNECT, or no proof, in time (limits.connect_ms)")
             }
             Self::Closed(reason) => reason.fmt(f),
+            Self::Panicked(_) => f.write_str("what served it panicked"),
         }
     }
 }
@@ -83,14 +87,18 @@ pub(crate) struct Party {
     pub blocks: bool,
     /// What must be before the client is let in; until it is, its further packets wait.
     pub check: Option<Check>,
+    /// A SUBSCRIBE that takes several turns.
+    pub subscribing: Subscribing,
     incoming: Incoming,
     /// Samples that were refused, to be told.
     refused: Refused,
     /// PUBACKs of this batch, settled together: publishers wait for the same lock.
     acks: Vec<PacketId>,
+    /// QoS 2 identifiers that are new in this batch.
+    pub received: Vec<PacketId>,
     will: Option<WillMessage>,
     /// Wills of sessions that this client's clean start ended.
-    inherited: Vec<(Arc<Client>, WillMessage)>,
+    pub inherited: Vec<(Arc<Client>, WillMessage)>,
 }
 
 impl Party {
@@ -106,9 +114,11 @@ impl Party {
             feed: Feed::new(),
             blocks: false,
             check: None,
+            subscribing: Subscribing::default(),
             incoming: Incoming::default(),
             refused: Refused::default(),
             acks: Vec::new(),
+            received: Vec::new(),
             will: None,
             inherited: Vec::new(),
         }
@@ -119,24 +129,24 @@ impl Party {
         self.client.as_ref().map_or(&self.link.origin.address, |client| &client.name)
     }
 
-    /// Takes one packet.
+    /// Takes one packet; false where the turn is over before that is done, and it is to be taken again.
     #[inline]
-    pub fn take(&mut self, frame: &RawPacket<'_>) -> Result<(), End> {
+    pub fn take(&mut self, frame: &RawPacket<'_>) -> Result<bool, End> {
         let packet = Packet::decode(frame, self.conversation.version()).map_err(Stop::from)?;
         match (self.conversation.receive(packet, &mut self.reply)?, &self.client) {
             (Action::Publish(message), Some(_)) => self.publish(message),
             (Action::Acked(id), Some(_)) => {
                 self.acks.push(id);
-                Ok(())
+                Ok(true)
             }
-            (Action::Open(opening), _) => self.admit(*opening),
-            (Action::Authenticate(data), _) => self.authenticate(data),
+            (Action::Open(opening), _) => self.admit(*opening).map(|()| true),
+            (Action::Authenticate(data), _) => self.authenticate(data).map(|()| true),
             (Action::Close(goodbye), None) => Err(End::Goodbye(goodbye)),
             (action, Some(client)) => {
                 let client = Arc::clone(client);
                 self.take_control(&client, action)
             }
-            (_, None) => Ok(()),
+            (_, None) => Ok(true),
         }
     }
 
@@ -155,15 +165,19 @@ impl Party {
     }
 
     #[inline]
-    fn publish(&mut self, publish: Publish<'_>) -> Result<(), End> {
-        let Some(client) = &self.client else { return Ok(()) };
+    fn publish(&mut self, publish: Publish<'_>) -> Result<bool, End> {
+        let Some(client) = &self.client else { return Ok(true) };
         let message = self.incoming.admit(publish, self.conversation.limits())?;
         let (qos, id) = (message.qos, message.packet_id);
-        let from = Publisher { key: client.key, name: &client.name, durable: client.is_durable() };
+        self.feed.work.add_text(message.properties.encoded().len());
+        let from = Publisher::of(client, self.link.owner());
         let reason = if message.topic.starts_with('$') {
             let (broker, link, message) = (&self.broker, &*self.link, &message);
             let asked = Asked { broker, client, link, message };
-            asking::ask(&asked, &mut self.feed, &mut self.reply)
+            match asking::ask(&asked, &mut self.feed, &mut self.reply) {
+                Some(reason) => reason,
+                None => return Ok(false),
+            }
         } else if qos == QoS::ExactlyOnce && !is_new(client, &self.link, &self.conversation, id)? {
             // It came before; what it was promised may not be true yet.
             let level = self.feed.level(&self.broker, from, message.topic);
@@ -171,15 +185,14 @@ impl Party {
             Reason::Success
         } else {
             self.link.publishes();
+            self.received.extend(id.filter(|_| qos == QoS::ExactlyOnce));
             self.feed.publish(&self.broker, from, &message, self.conversation.version())
         };
         if let (true, Some(id)) = (reason.is_error() && qos == QoS::ExactlyOnce, id) {
             client.state().session.release(id);
         }
         match self.feed.refusal.take() {
-            None if is_refused_by_journal(reason)
-                && self.conversation.version() == Version::V311 =>
-            {
+            None if is_refused_by_journal(reason) && self.conversation.version() != Version::V5 => {
                 return Err(End::Closed(reason)); // it knows no other way to be refused
             }
             None => self.conversation.acknowledge(qos, id, reason, &mut self.reply),
@@ -189,12 +202,12 @@ impl Party {
                 self.refused.add(&self.broker, client, message.topic, &why, post);
             }
         }
-        Ok(())
+        Ok(true)
     }
 
-    fn take_control(&mut self, client: &Arc<Client>, action: Action<'_>) -> Result<(), End> {
+    fn take_control(&mut self, client: &Arc<Client>, action: Action<'_>) -> Result<bool, End> {
         match action {
-            Action::Subscribe(packet) => self.subscribe(client, &packet)?,
+            Action::Subscribe(packet) => return self.subscribe(client, &packet),
             Action::Unsubscribe(packet) => self.unsubscribe(client, &packet)?,
             Action::Release(id) => {
                 let mut state = client.state_of(&self.link).ok_or(TAKEN_OVER)?;
@@ -227,7 +240,7 @@ impl Party {
             | Action::Publish(_)
             | Action::Acked(_) => {}
         }
-        Ok(())
+        Ok(true)
     }
 
     /// What a packet changed in the client's queue goes to the journal; the answer waits for it.
@@ -236,15 +249,6 @@ impl Party {
             let level = outgoing.take_records(self.feed.records(Durability::Memory));
             self.feed.wait_for(level.unwrap_or_default());
         }
-    }
-
-    /// The end of a client that is not let in.
-    pub fn refuse(&mut self, refusal: Refusal) -> End {
-        let plan = self.broker.plan.load();
-        let server = plan.server_reference.as_deref();
-        let server = server.filter(|_| refusal.reason == Reason::UseAnotherServer); // T11
-        self.conversation.refuse(refusal.reason, refusal.why, server, &mut self.reply);
-        End::Refused(refusal)
     }
 
     /// Lets a client in, if there is room.
@@ -257,8 +261,10 @@ impl Party {
                 return Ok(());
             }
         };
-        let Opened { client, session_present, will } = opened;
+        let Opened { client, session_present, promise, will } = opened;
         self.record_opening(&client, &opening, session_present);
+        self.feed.wait_for(promise);
+        self.blocks = true; // nothing comes before CONNACK
         let _ = self.link.version.set(opening.terms.version);
         opening.cut().for_each(|limit| self.broker.reached.count(limit));
         self.conversation.accept(&opening, &client.name, session_present, &mut self.reply);
@@ -282,7 +288,7 @@ impl Party {
 
     /// Tells the journal of a session that outlives the broker, or of a will that does.
     fn record_opening(&mut self, client: &Client, opening: &Opening, resumed: bool) {
-        if !self.broker.is_recorded(opening) {
+        if !client.state().recorded {
             return;
         }
         let (session, expiry_s) = (client.key, opening.expiry_s);
@@ -293,6 +299,7 @@ impl Party {
                 .record(&Record::Resumed { session, expiry_s, will }, Durability::Memory);
         }
         let (client_id, user) = (&*client.name, client.user.as_deref());
+        self.feed.own(&client.owner);
         let opened = Record::Opened { session, client_id, user, expiry_s, will };
         let level = if expiry_s > 0 { Durability::Disk } else { Durability::Memory };
         self.feed.record(&opened, level);
@@ -301,13 +308,13 @@ impl Party {
     /// The connection is over: its session waits or ends, its will is published or waits.
     pub async fn leave(&mut self, end: &End) {
         let Some(client) = self.client.clone() else { return };
-        let (with_will, expiry_s) = match end {
-            End::Goodbye(goodbye) => (goodbye.with_will, goodbye.expiry_s),
+        let (with_will, goodbye) = match end {
+            End::Goodbye(goodbye) => (goodbye.with_will, Some(goodbye)),
             End::Closed(Reason::ServerShuttingDown) => (self.broker.journal.is_some(), None),
             _ => (true, None),
         };
         let will = self.will.take().filter(|_| with_will);
-        let will = self.broker.leave(&client, &self.link, will, expiry_s);
+        let will = self.broker.leave(&client, &self.link, will, goodbye);
         if client.link().is_none() {
             self.feed.begin(&self.broker, now_ns());
             self.broker.leave_table(&client, &mut self.feed);
@@ -316,13 +323,6 @@ impl Party {
         }
         self.link.leave();
         if let Some(will) = will {
-            keeper::publish(&self.broker, &mut self.feed, &client, &will).await;
-        }
-    }
-
-    /// Publishes the wills of sessions that this client's clean start ended.
-    pub async fn publish_inherited(&mut self) {
-        while let Some((client, will)) = self.inherited.pop() {
             keeper::publish(&self.broker, &mut self.feed, &client, &will).await;
         }
     }

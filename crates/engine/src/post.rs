@@ -5,26 +5,25 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use slipring_core::ledger::{Deliveries, Manner};
-use slipring_core::{
-    Delivery, Dropped, Durability, Extras, Limit, Message, Millis, Place, Pushed, encode, expiry,
-};
-use slipring_wire::{Publish, QoS, Reason, Version};
+use slipring_core::{Delivery, Dropped, Durability, Limit, Message, Millis, Place, Pushed, expiry};
+use slipring_wire::{Publish, QoS, Reason};
 
 use crate::broker::Broker;
 use crate::client::Client;
+use crate::encoded::{Encoded, Form};
 use crate::gates::Gate;
 use crate::routes::Target;
 
 /// Bytes of QoS 2 messages of one publisher that may wait for the journal before it is not read.
 const LATER_BYTES_MAX: usize = 16 << 20;
+/// What a message counts beyond its bytes: a small one takes as much memory for itself.
+const LATER_ENTRY_BYTES: usize = 256;
 
 /// What delivering a batch needs.
 #[derive(Default)]
 pub(crate) struct Post {
-    /// The message being delivered, encoded at most once for each version and retain flag.
-    encoded: [Vec<u8>; 4],
-    /// The same for one subscriber alone, with its subscription identifiers.
-    identified: Vec<u8>,
+    /// The message being delivered.
+    pub encoded: Encoded,
     expires_ms: Option<Millis>,
     /// Its place in the batch, if the journal has to make it safe, and what it is promised.
     place: Option<u32>,
@@ -47,6 +46,11 @@ pub(crate) struct Post {
 
 /// Messages that go when a gate is open.
 type Later = (Gate, Vec<(Arc<Client>, Delivery)>);
+
+/// What a message takes that goes later: itself, and its entry.
+fn later_bytes(delivery: &Delivery) -> usize {
+    delivery.message.bytes() + LATER_ENTRY_BYTES
+}
 
 /// A message of this batch that waits for its offset.
 struct Kept {
@@ -76,15 +80,16 @@ struct Parcel {
 }
 
 impl Post {
-    /// Begins with a message.
+    /// Begins with a message for so many subscribers.
     pub fn begin(
         &mut self,
         broker: &Broker,
         message: &Publish<'_>,
         place: Option<u32>,
         level: Durability,
+        subscribers: usize,
     ) {
-        self.encoded.iter_mut().for_each(Vec::clear);
+        self.encoded.begin(message, subscribers);
         (self.place, self.level, self.is_kept) = (place, level, false);
         self.expires_ms = if message.properties.is_empty() {
             None
@@ -105,11 +110,9 @@ impl Post {
         let qos = message.qos.min(to.qos); // MQTT-3.8.4-8
         if qos == QoS::AtMostOnce && (message.qos < QoS::ExactlyOnce || self.place.is_none()) {
             let identifiers = to.identifiers.as_deref().unwrap_or_default();
+            let form = Form { retain, identifiers, expires_ms: self.expires_ms };
             let mut outgoing = to.client.outgoing();
-            let Some(version) = outgoing.version() else { return };
-            let expires_ms = self.expires_ms;
-            let pushed = outgoing
-                .push_encoded(self.encode(message, version, retain, identifiers), expires_ms);
+            let pushed = self.encoded.push(message, &form, &mut outgoing);
             drop(outgoing);
             return self.pushed(broker, &to.client, pushed);
         }
@@ -128,7 +131,7 @@ impl Post {
     ) {
         let Self { place, level, .. } = *self;
         if !std::mem::replace(&mut self.is_kept, true) {
-            let message = Message::new(message, Arc::clone(topic), broker.now_ms());
+            let message = self.encoded.keep(message, Arc::clone(topic), broker.now_ms());
             self.kept.push(Kept { message, place, level });
         }
         let at = self.kept.len() - 1;
@@ -163,7 +166,7 @@ impl Post {
             let Some((_, message)) = &message else { break };
             let delivery = Delivery::new(Arc::clone(message), manner);
             if wait && message.qos == QoS::ExactlyOnce && message.place.is_some() {
-                self.later_bytes += message.bytes();
+                self.later_bytes += later_bytes(&delivery);
                 later.push((client, delivery));
             } else {
                 self.hand_over(broker, &client, delivery);
@@ -177,11 +180,31 @@ impl Post {
         self.tell(broker);
     }
 
+    /// Sends messages when a gate is open, after those that wait already.
+    pub fn send_after(
+        &mut self,
+        broker: &Broker,
+        gate: Gate,
+        deliveries: Vec<(Arc<Client>, Delivery)>,
+    ) {
+        self.later_bytes +=
+            deliveries.iter().map(|(_, delivery)| later_bytes(delivery)).sum::<usize>();
+        self.later.push_back((gate, deliveries));
+        self.release(broker);
+    }
+
     /// The journal took nothing: only what was promised nothing is sent.
     pub fn send_unplaced(&mut self, broker: &Broker) {
         let kept = &self.kept;
         self.parcels.retain(|parcel| kept[parcel.message].place.is_none());
         self.send(broker, 0, Gate::OPEN);
+    }
+
+    /// Nothing of this batch is sent; what waits for the journal still is.
+    pub fn forget_batch(&mut self) {
+        self.parcels.clear();
+        self.kept.clear();
+        self.deliveries = Deliveries::default();
     }
 
     /// Sends what is safe by now.
@@ -194,17 +217,10 @@ impl Post {
     fn send_next(&mut self, broker: &Broker) {
         let Some((_, parcels)) = self.later.pop_front() else { return };
         for (client, delivery) in parcels {
-            self.later_bytes -= delivery.message.bytes();
+            self.later_bytes -= later_bytes(&delivery);
             self.hand_over(broker, &client, delivery);
         }
         self.tell(broker);
-    }
-
-    /// Sends everything without waiting for the journal.
-    pub fn send_all(&mut self, broker: &Broker) {
-        while !self.later.is_empty() {
-            self.send_next(broker);
-        }
     }
 
     pub fn is_behind(&self) -> bool {
@@ -233,6 +249,7 @@ impl Post {
 
     /// Tells the subscribers, and the journal of what they lost.
     fn tell(&mut self, broker: &Broker) {
+        broker.relieve();
         self.wake();
         if !self.lost.is_empty() {
             broker.note_all(&mut self.lost);
@@ -240,6 +257,7 @@ impl Post {
     }
 
     pub fn wake(&mut self) {
+        self.encoded.packet = None;
         for client in self.woken.drain(..) {
             client.wake();
         }
@@ -251,13 +269,7 @@ impl Post {
         let pushed = if delivery.qos > QoS::AtMostOnce {
             outgoing.push(delivery)
         } else {
-            let Some(version) = outgoing.version() else { return };
-            let Delivery { message, qos, retain, identifiers, .. } = delivery;
-            let publish = Publish { qos, retain, ..message.publish() };
-            let extras = Extras::identified(identifiers.as_deref().unwrap_or_default());
-            self.identified.clear();
-            encode(publish, &extras, version, &mut self.identified);
-            outgoing.push_encoded(&self.identified, message.expires_ms)
+            self.encoded.push_kept(&delivery, &mut outgoing)
         };
         if matches!(pushed, Pushed::Dropped(_) | Pushed::Overflow(_)) {
             outgoing.take_drops(&mut self.lost);
@@ -293,7 +305,7 @@ impl Post {
             Pushed::Held => broker.reached.count(Limit::Inflight),
             Pushed::Dropped(dropped) => {
                 broker.count_dropped(client, dropped);
-                if dropped.limit == Some(Limit::OutboxBytes) {
+                if matches!(dropped.limit, Some(Limit::OutboxBytes | Limit::MemoryBytes)) {
                     broker.table.missed(client);
                 }
                 if dropped.wake {
@@ -307,26 +319,5 @@ impl Post {
             }
             Pushed::Quiet | Pushed::Wake => {}
         }
-    }
-
-    fn encode(
-        &mut self,
-        message: &Publish<'_>,
-        version: Version,
-        retain: bool,
-        identifiers: &[u32],
-    ) -> &[u8] {
-        let qos = QoS::AtMostOnce;
-        let publish = Publish { dup: false, qos, packet_id: None, retain, ..*message };
-        if !identifiers.is_empty() {
-            self.identified.clear();
-            encode(publish, &Extras::identified(identifiers), version, &mut self.identified);
-            return &self.identified;
-        }
-        let out = &mut self.encoded[usize::from(version == Version::V5) * 2 + usize::from(retain)];
-        if out.is_empty() {
-            encode(publish, &Extras::default(), version, out);
-        }
-        out
     }
 }

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use slipring_core::{AnswerTerms, Limit, Pushed};
 use slipring_journal::{
-    Answer, Identity, PAIR_BYTES, READ_ANSWER_BYTES, ReadError, Reader, Refusal, Request, Why,
-    consumers,
+    Answer, PAIR_BYTES, READ_ANSWER_BYTES, ReadError, Reader, Refusal, Request, Why,
+    consumers::{self, Standing},
 };
 use slipring_wire::Reason;
 use tokio::sync::Semaphore;
@@ -19,8 +19,9 @@ use tokio::sync::Semaphore;
 use crate::asking::{Asked, Envelope};
 use crate::broker::Broker;
 use crate::client::{Client, Link};
-use crate::event::now_ns;
+use crate::event::{EventKind, now_ns};
 use crate::sampled::sampled;
+use crate::supervision::{blocking, spawn};
 
 /// Requests that read files at the same time.
 const READS_AT_ONCE: usize = 4;
@@ -67,7 +68,7 @@ pub(crate) fn ask(asked: &Asked<'_>, name: &str, reply: &mut Vec<u8>) -> Reason 
             let (broker, client) = (Arc::clone(broker), Arc::clone(client));
             let (name, body) = (name.to_owned(), message.payload.to_vec());
             let question = Question { broker, client, link: link.key, terms, envelope, name, body };
-            tokio::spawn(question.answer());
+            spawn(asked.broker, &asked.client.name, question.answer());
             Reason::Success
         }
         Err(refusal) => {
@@ -169,12 +170,14 @@ impl Question {
         let reading = &question.broker.reading;
         let turn = Arc::clone(&reading.turn).acquire_owned().await;
         let asked = Arc::clone(&question);
-        let read = tokio::task::spawn_blocking(move || {
+        let read = blocking(move || {
             let _turn = turn;
             asked.read()
         });
-        let failed = |error| Err(Refusal::new(Why::Failed, format!("reading failed: {error}")));
-        let read = read.await.unwrap_or_else(failed);
+        let read = read.await.unwrap_or_else(|why| {
+            question.broker.report(EventKind::Panicked, &question.client.name, &why);
+            Err(Refusal::new(Why::Failed, format!("reading failed: {why}")))
+        });
         reading.leave();
         let (envelope, terms) = (&question.envelope, question.terms);
         let packet = match read {
@@ -192,8 +195,9 @@ impl Question {
             Request::About => self.with_reader(|reader| {
                 let newest_ns = reader.newest_receive_ns()?.unwrap_or(0);
                 let (first, end) = (reader.first_offset(), reader.end_offset()?);
-                let journal = reader.identity();
-                Ok(Answer::About { journal, first, end, newest_ns }.encode())
+                let (journal, epoch) = (reader.identity(), reader.epoch());
+                let written = reader.written_offset();
+                Ok(Answer::About { journal, first, end, newest_ns, epoch, written }.encode())
             }),
             Request::Read { from, to, bytes_max } => self.read_range(from, to, bytes_max),
             Request::Samples { from, to } => self.samples(from, to),
@@ -201,7 +205,16 @@ impl Question {
                 let (offset, journal) = (reader.offset_at(ns)?, reader.identity());
                 Ok(Answer::At { journal, offset }.encode())
             }),
-            Request::Commit { journal, offset, consumer } => self.commit(journal, offset, consumer),
+            Request::Position { offset, epoch } => self.with_reader(|reader| {
+                reader.check_position(offset, noted(epoch))?;
+                let (journal, epoch) = (reader.identity(), reader.epoch());
+                Ok(Answer::Position { journal, epoch }.encode())
+            }),
+            Request::Commit { journal, offset, epoch, consumer } => {
+                let epoch = noted(epoch);
+                let standing = Standing { journal, offset, epoch, updated_ns: now_ns() };
+                self.commit(&standing, consumer)
+            }
         }
     }
 
@@ -230,28 +243,28 @@ impl Question {
         let (journal, excerpt) = self.with_reader(|reader| {
             Ok((reader.identity(), reader.excerpt(from..to, most, single_max)?))
         })?;
-        if excerpt.is_empty() && from < to {
+        if excerpt.is_empty() && excerpt.end == from && from < to {
             return Err(too_large(from, excerpt.needed, single_max));
         }
         Ok(Answer::Read { journal, end: excerpt.end, batches: &excerpt.batches }.encode())
     }
 
-    fn commit(&self, journal: Identity, offset: u64, consumer: &str) -> Result<Vec<u8>, Refusal> {
-        let (ours, end) =
-            self.with_reader(|reader| Ok((reader.identity(), reader.end_offset()?)))?;
+    fn commit(&self, standing: &Standing, consumer: &str) -> Result<Vec<u8>, Refusal> {
+        let Standing { journal, offset, epoch, .. } = *standing;
+        let ours = self.with_reader(|reader| Ok(reader.identity()))?;
         if journal != ours {
             let text = format!("the broker has journal {ours}, not {journal}");
             return Err(Refusal::new(Why::OtherJournal, text));
         }
-        if offset > end {
-            return Err(Refusal::from(&ReadError::Beyond { asked: offset, end }));
-        }
+        // One that retention has overtaken may note where it is.
+        self.with_reader(|reader| match reader.check_position(offset, epoch) {
+            Err(ReadError::Gap { .. }) => Ok(()),
+            checked => checked,
+        })?;
         let failed = |text: String| Refusal::new(Why::Failed, text);
         let folder = self.broker.reading.folder.get();
         let folder = folder.ok_or_else(|| failed("the journal has no folder".to_owned()))?;
-        let standing = consumers::Standing { journal, offset, updated_ns: now_ns() };
-        consumers::commit(folder, consumer, &standing)
-            .map_err(|error| failed(error.to_string()))?;
+        consumers::commit(folder, consumer, standing).map_err(|error| failed(error.to_string()))?;
         Ok(Answer::Committed { journal }.encode())
     }
 
@@ -262,12 +275,17 @@ impl Question {
     ) -> Result<T, Refusal> {
         let rested = self.broker.reading.readers().pop();
         let journal = self.broker.journal.as_ref();
-        let lent = rested.or_else(|| journal.map(slipring_journal::Journal::reader));
+        let lent = rested.or_else(|| journal.map(|journal| journal.reader().durable()));
         let mut reader = lent.ok_or_else(|| Refusal::new(Why::NoJournal, NO_JOURNAL))?;
         let read = read(&mut reader);
         self.broker.reading.readers().push(reader);
         read.map_err(|error| Refusal::from(&error))
     }
+}
+
+/// The epoch that a client has noted; 0 is none.
+fn noted(epoch: u64) -> Option<u64> {
+    Some(epoch).filter(|epoch| *epoch > 0)
 }
 
 fn check_range(from: u64, to: u64) -> Result<(), Refusal> {

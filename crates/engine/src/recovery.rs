@@ -4,10 +4,10 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
-use slipring_core::ledger::{Kept, RetainedMessage};
+use slipring_core::ledger::{Kept, KeptRetained, RetainedMessage};
 use slipring_core::streams::Streams;
 use slipring_core::table::{Current, Registry, Table};
-use slipring_core::{Message, Millis, Outgoing, Place, Plan, Session, Stored};
+use slipring_core::{Message, Millis, Outgoing, Owner, Place, Plan, Session, Stored};
 use slipring_journal::Damage;
 
 use crate::broker::Broker;
@@ -68,7 +68,7 @@ impl Broker {
         let mut recovered = Recovered { damage, flaws, ..Recovered::default() };
         for (topic, kept) in ledger.retained() {
             let message = kept.message(topic);
-            recovered.retained += usize::from(self.take_up(kept.offset, kept.receive_ns, message));
+            recovered.retained += usize::from(self.take_up(kept, message));
         }
         for (session, kept) in ledger.sessions() {
             let (client, queued) = self.take_up_session(session, kept, ledger.newest_ns());
@@ -83,15 +83,17 @@ impl Broker {
     }
 
     /// A retained message is there again, unless it has expired or has no room any more.
-    fn take_up(&self, offset: u64, receive_ns: i64, message: RetainedMessage<'_>) -> bool {
+    fn take_up(&self, kept: &KeptRetained, message: RetainedMessage<'_>) -> bool {
         let plan = self.plan.load();
         let RetainedMessage { topic, qos, properties, payload } = message;
-        let place = Place { offset, durability: plan.durability_of(topic) };
-        let age_ms = age_ms(receive_ns);
+        let place = Place { offset: kept.offset, durability: plan.durability_of(topic) };
+        let age_ms = age_ms(kept.receive_ns);
+        let owner = kept.owner.clone().unwrap_or_else(|| Owner::unknown(None));
         let stored = Stored { topic, properties, payload, qos, retain: true, place, age_ms };
         let Ok(message) = Message::restored(&stored, self.now_ms()) else { return false };
         let expired = message.is_expired(self.now_ms());
-        !expired && self.retained().set(Arc::new(message), &plan.limits).is_ok()
+        let limits = plan.limits.undivided();
+        !expired && self.retained().set(Arc::new(message), &owner, &limits).is_ok()
     }
 
     /// A session waits for its client again, or is over by now; how many messages wait in it.
@@ -104,7 +106,9 @@ impl Broker {
             Outgoing::new(&plan.limits)
         };
         let (queued, _) = outgoing.waiting();
-        let client = Arc::new(Client::new(key, &kept.client_id, kept.user.as_deref(), outgoing));
+        let user = kept.user.as_deref();
+        let owner = kept.owner.clone().unwrap_or_else(|| Owner::unknown(user));
+        let client = Arc::new(Client::new(key, &kept.client_id, user, &owner, outgoing));
         let left_ns = kept.left_ns.unwrap_or(newest_ns);
         let away_ms = age_ms(left_ns);
         let mut state = client.state();
@@ -128,7 +132,9 @@ impl Broker {
         self.take_up_declared(key, kept);
         self.set_timer(&client, &mut state);
         drop(state);
-        self.registry().sessions.insert(kept.client_id.clone(), client);
+        let mut registry = self.registry();
+        registry.count_kept(&client, &mut client.state(), kept.expiry_s > 0);
+        registry.sessions.insert(kept.client_id.clone(), client);
         (kept.expiry_s > 0, queued)
     }
 

@@ -6,26 +6,34 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use slipring_core::ledger::Record;
-use slipring_core::{Limit, Millis, Opening, Outgoing, WillMessage};
+use slipring_core::{Durability, Goodbye, Limit, Millis, Opening, Outgoing, Shares, WillMessage};
 use slipring_wire::Reason;
 
 use crate::broker::Broker;
 use crate::client::{Client, Link, State};
+use crate::ends::{End, Ends};
 use crate::event::now_ns;
+use crate::gates::Gate;
 
-/// Every session, and how many are connected.
+/// Every session, and who has how many.
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
     pub sessions: HashMap<Box<str>, Arc<Client>>,
-    pub connected: usize,
-    /// By listener.
-    listeners: HashMap<usize, usize>,
+    /// Connections of clients that are in.
+    pub connections: Shares,
+    /// Sessions that are kept when their client goes, whether it is here or away.
+    pub kept: Shares,
+    /// Connections by listener.
+    listeners: HashMap<usize, Shares>,
+    ends: Ends,
 }
 
 /// A client that was let in.
 pub(crate) struct Opened {
     pub client: Arc<Client>,
     pub session_present: bool,
+    /// How safe what CONNACK says of the session must be.
+    pub promise: Durability,
     /// The will of the session that this one ends, and whose it is.
     pub will: Option<(Arc<Client>, WillMessage)>,
 }
@@ -55,14 +63,28 @@ pub(crate) struct Refusal {
 
 impl Registry {
     fn count(&mut self, link: &Link) {
-        self.connected += 1;
-        *self.listeners.entry(link.origin.listener).or_default() += 1;
+        self.connections.take(link.owner(), 1);
+        self.listeners.entry(link.origin.listener).or_default().take(link.owner(), 1);
     }
 
     fn discount(&mut self, link: &Link) {
-        self.connected -= 1;
-        if let Some(count) = self.listeners.get_mut(&link.origin.listener) {
-            *count -= 1;
+        self.connections.give(link.owner(), 1);
+        if let Some(here) = self.listeners.get_mut(&link.origin.listener) {
+            here.give(link.owner(), 1);
+        }
+    }
+
+    /// Who has how many connections at a listener; None before the first.
+    pub fn listener(&self, index: usize) -> Option<&Shares> {
+        self.listeners.get(&index)
+    }
+
+    /// Counts a session that is kept, or one that is no longer.
+    pub fn count_kept(&mut self, client: &Client, state: &mut State, is_kept: bool) {
+        match (std::mem::replace(&mut state.is_counted, is_kept), is_kept) {
+            (false, true) => self.kept.take(&client.owner, 1),
+            (true, false) => self.kept.give(&client.owner, 1),
+            _ => {}
         }
     }
 }
@@ -87,14 +109,14 @@ impl Broker {
             let why = "the client identifier belongs to another user";
             return Err(Refusal { reason: Reason::NotAuthorized, why, limit: None }.into());
         }
-        self.check_room(&registry, earlier.as_deref(), link)?;
+        self.check_room(&registry, earlier.as_deref(), opening, link)?;
         if let (Some(held), false) = (earlier.as_ref().and_then(|earlier| earlier.link()), force) {
             held.close(Reason::SessionTakenOver);
             return Err(NotOpened::Held(held));
         }
         let mut will = None;
         let kept = match earlier {
-            Some(earlier) if opening.clean_start || ends_with_its_connection(&earlier) => {
+            Some(earlier) if opening.clean_start || self.is_over(&earlier) => {
                 let pending = self.end_session(&mut registry, &earlier); // MQTT-3.1.2-4
                 will = pending.map(|will| (earlier, will));
                 None
@@ -102,16 +124,29 @@ impl Broker {
             kept => kept,
         };
         let session_present = kept.is_some();
+        let changes = match &kept {
+            Some(kept) => kept.state().expiry_s != opening.expiry_s,
+            None => registry.ends.is_unsafe(client_id, &self.gates),
+        };
+        let promise = if changes { Durability::Disk } else { Durability::Memory };
         let client = kept.unwrap_or_else(|| {
             let key = self.next_key();
             let outgoing = self.outgoing(key, link, opening.expiry_s > 0);
-            let client = Arc::new(Client::new(key, client_id, user, outgoing));
+            let client = Arc::new(Client::new(key, client_id, user, link.owner(), outgoing));
             registry.sessions.insert(client_id.as_str().into(), Arc::clone(&client));
             client
         });
         self.attach(&mut registry, &client, opening, link);
         self.let_in.fetch_add(1, Ordering::Relaxed);
-        Ok(Opened { client, session_present, will })
+        Ok(Opened { client, session_present, promise, will })
+    }
+
+    /// Whether the session of a client that comes back is over: it ends with its connection (MQTT-3.1.2-6
+    /// of 3.1.1, and an expiry interval of 0), or its time has passed and nobody has ended it yet.
+    fn is_over(&self, client: &Client) -> bool {
+        let state = client.state();
+        let is_late = state.expires_ms.is_some_and(|at| at <= self.now_ms());
+        state.expiry_s == 0 || is_late && state.link.is_none()
     }
 
     /// The queue of a new session.
@@ -123,32 +158,6 @@ impl Broker {
         } else {
             Outgoing::new(limits)
         }
-    }
-
-    fn check_room(
-        &self,
-        registry: &Registry,
-        earlier: Option<&Client>,
-        link: &Link,
-    ) -> Result<(), Refusal> {
-        let plan = self.plan.load();
-        let listener = link.origin.listener;
-        let here = registry.listeners.get(&listener).copied().unwrap_or(0);
-        let connected = earlier.is_some_and(|earlier| earlier.state().link.is_some());
-        let full = registry.connected >= plan.limits.connections
-            || here >= plan.limits_of(listener).connections;
-        if full && !connected {
-            let (reason, why) = match plan.server_reference {
-                Some(_) => (Reason::UseAnotherServer, "no more connections here"),
-                None => (Reason::ServerBusy, "no more connections"),
-            };
-            return Err(Refusal { reason, why, limit: Some(Limit::Connections) });
-        }
-        if earlier.is_none() && registry.sessions.len() >= plan.limits.sessions {
-            let (reason, why) = (Reason::QuotaExceeded, "no more sessions");
-            return Err(Refusal { reason, why, limit: Some(Limit::Sessions) });
-        }
-        Ok(())
     }
 
     /// Gives a session to a connection; an earlier connection has to go (MQTT-3.1.4-3).
@@ -164,9 +173,14 @@ impl Broker {
         state.will = None; // MQTT-3.1.3-9: it came back before the delay had passed
         state.expires_ms = None;
         state.expiry_s = opening.expiry_s;
+        registry.count_kept(client, &mut state, opening.expiry_s > 0);
         state.recorded |= self.is_recorded(opening);
         let limits = *self.plan.load().limits_of(link.origin.listener);
-        client.outgoing().attach(link.key, opening.terms, &limits);
+        let newest = self.retained().newest();
+        let mut outgoing = client.outgoing();
+        outgoing.attach(link.key, opening.terms, &limits);
+        outgoing.restart_replays(newest);
+        drop(outgoing);
         if let Some(earlier) = client.set_link(&mut state, Some(Arc::clone(link))) {
             registry.discount(&earlier);
             earlier.close(Reason::SessionTakenOver);
@@ -176,13 +190,13 @@ impl Broker {
 
     /// A connection is over. The will to publish now, if any.
     ///
-    /// `expiry_s` is what a goodbye said of the session; `will` is None after a plain goodbye.
+    /// `will` is None after a plain goodbye.
     pub fn leave(
         &self,
         client: &Arc<Client>,
         link: &Link,
         will: Option<WillMessage>,
-        expiry_s: Option<u32>,
+        goodbye: Option<&Goodbye>,
     ) -> Option<WillMessage> {
         let mut registry = self.registry();
         let mut state = client.state();
@@ -199,12 +213,12 @@ impl Broker {
         self.note_all(&mut records);
         registry.discount(link);
         let now_ms = self.now_ms();
-        state.expiry_s = expiry_s.unwrap_or(state.expiry_s);
+        state.expiry_s = goodbye.and_then(|said| said.expiry_s).unwrap_or(state.expiry_s);
         if self.is_stopping() && state.recorded {
             // The next start sends the will, unless the client comes back first.
             state.left_ns = now_ns();
             state.will = will.map(|will| (will, now_ms));
-            self.record_left(client, &state);
+            self.record_left(client, &state, false);
             return None;
         }
         if state.expiry_s == 0 {
@@ -222,18 +236,27 @@ impl Broker {
             }
             will => will,
         };
-        self.record_left(client, &state);
+        let gate = self.record_left(client, &state, goodbye.is_some());
+        registry.ends.add(&client.name, End { gate, is_kept_session: false }, &self.gates);
         self.set_timer(client, &mut state);
         now
     }
 
-    /// Tells the journal that a client is away, since when, and the will it may still get.
-    pub fn record_left(&self, client: &Client, state: &State) {
-        if state.recorded {
-            let (session, at_ns, expiry_s) = (client.key, state.left_ns, state.expiry_s);
-            let will = state.will.as_ref().map(|(will, _)| Cow::Borrowed(will));
-            self.note(&Record::Left { session, at_ns, expiry_s, will });
+    /// Tells the journal that a client is away, since when, and the will it may still get. What a client
+    /// said itself is to be safe as soon as can be: its will must not be sent any more.
+    pub fn record_left(&self, client: &Client, state: &State, is_said: bool) -> Gate {
+        if !state.recorded {
+            return Gate::OPEN;
         }
+        let (session, at_ns, expiry_s) = (client.key, state.left_ns, state.expiry_s);
+        let will = state.will.as_ref().map(|(will, _)| Cow::Borrowed(will));
+        let level = if is_said { Durability::Disk } else { Durability::Memory };
+        self.record_one(&Record::Left { session, at_ns, expiry_s, will }, level)
+    }
+
+    /// What must be safe before anyone may know that a session has ended, or that a goodbye was taken.
+    pub fn end_gate(&self, client: &Client) -> Gate {
+        self.registry().ends.gate(&client.name)
     }
 
     /// Whether the journal has to know of a session, for itself or for its will.
@@ -260,8 +283,11 @@ impl Broker {
             return None;
         }
         state.ended = true;
+        registry.count_kept(client, &mut state, false);
         if state.recorded {
-            self.note(&Record::Ended { session: client.key });
+            let gate = self.record_one(&Record::Ended { session: client.key }, Durability::Disk);
+            let end = End { gate, is_kept_session: client.is_durable() };
+            registry.ends.add(&client.name, end, &self.gates);
         }
         self.keeper.cancel(state.due.take());
         if let Some(link) = client.set_link(&mut state, None) {
@@ -282,13 +308,11 @@ impl Broker {
     }
 }
 
-/// Whether a session that is taken over is over with the connection it loses: MQTT-3.1.2-6 of 3.1.1,
-/// and an expiry interval of 0.
-fn ends_with_its_connection(client: &Client) -> bool {
-    client.state().expiry_s == 0
-}
-
 /// So many seconds later; None is never.
 fn after(now_ms: Millis, seconds: u32) -> Option<Millis> {
     (seconds < u32::MAX).then(|| now_ms + u64::from(seconds) * 1000)
 }
+
+#[cfg(test)]
+#[path = "registry_tests.rs"]
+mod tests;

@@ -1,9 +1,10 @@
 //! Who gets the messages of a topic: subscriptions in the tree, merged to one delivery a client.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use slipring_core::table::PlainRoom;
 use slipring_core::{Identifiers, Leaf, Options, Tree};
 use slipring_wire::{QoS, shared};
 
@@ -16,6 +17,9 @@ struct Subscriber {
     options: Options,
     share: Option<Arc<Share>>,
 }
+
+/// The members of a shared subscription by session.
+type Members = BTreeMap<u64, Subscriber>;
 
 /// The members of a shared subscription take turns.
 #[derive(Debug)]
@@ -37,8 +41,8 @@ impl Leaf for Subscriber {
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
     tree: Tree<Subscriber>,
-    /// By the whole filter, with how many members there are.
-    shares: HashMap<Box<str>, (Arc<Share>, usize)>,
+    /// By the whole filter.
+    shares: HashMap<Box<str>, (Arc<Share>, Members)>,
     shares_made: u64,
 }
 
@@ -76,11 +80,12 @@ impl Routes {
             Some(Ok((_, topics))) => (Some(self.share(filter)), topics),
             _ => (None, filter),
         };
-        let is_shared = share.is_some();
         let subscriber = Subscriber { client: Arc::clone(client), options, share };
-        if self.tree.insert(topics, subscriber) && is_shared {
-            self.shares.entry(filter.into()).and_modify(|(_, members)| *members += 1);
+        if subscriber.share.is_some() {
+            let (_, members) = self.shares.get_mut(filter).expect("entered with the share");
+            members.insert(client.key, subscriber.clone());
         }
+        self.tree.insert(topics, subscriber);
     }
 
     /// Removes a client's subscription.
@@ -90,8 +95,9 @@ impl Routes {
             return;
         };
         let Some((share, members)) = self.shares.get_mut(filter) else { return };
-        *members -= usize::from(self.tree.remove(topics, &(client.key, share.number)));
-        if *members == 0 {
+        self.tree.remove(topics, &(client.key, share.number));
+        members.remove(&client.key);
+        if members.is_empty() {
             self.shares.remove(filter);
         }
     }
@@ -102,13 +108,20 @@ impl Routes {
         }
         self.shares_made += 1;
         let share = Arc::new(Share { number: self.shares_made, turn: AtomicUsize::new(0) });
-        self.shares.insert(filter.into(), (Arc::clone(&share), 0));
+        self.shares.insert(filter.into(), (Arc::clone(&share), Members::new()));
         share
     }
 
-    /// Whether anybody gets what is published to a topic.
-    pub fn has_audience(&self, topic: &str) -> bool {
-        !self.tree.subscribers(topic).is_empty()
+    /// The number of a shared subscription; none where it has no member.
+    pub fn share_number(&self, filter: &str) -> Option<u64> {
+        self.shares.get(filter).map(|(share, _)| share.number)
+    }
+
+    /// The members of a shared subscription.
+    pub fn group(&self, filter: &str) -> Option<Group> {
+        let (share, members) = self.shares.get(filter)?;
+        let members = members.values().map(|member| merge(std::slice::from_ref(member))).collect();
+        Some(Group { share: Arc::clone(share), members })
     }
 
     /// Who gets what the session with this key publishes to a topic.
@@ -157,6 +170,12 @@ impl Audience {
 }
 
 impl Group {
+    /// How much the member with the most room takes of samples.
+    pub fn plain_room(&self) -> PlainRoom {
+        let rooms = self.members.iter().map(|member| member.client.outgoing().plain_room());
+        rooms.max_by_key(|room| (room.newest, room.every)).unwrap_or_default()
+    }
+
     /// The member for the next message: connected and not busy if possible, else connected, else
     /// one whose session waits.
     pub fn choose(&self) -> &Target {

@@ -11,7 +11,7 @@ use tokio::task::yield_now;
 
 use crate::StartError;
 use crate::broker::Broker;
-use crate::connection;
+use crate::connection::{self, Heard};
 use crate::event::now_ns;
 use crate::gates::Gates;
 use crate::history;
@@ -54,7 +54,8 @@ impl Simulated {
     pub fn connect(&self) -> DuplexStream {
         let (near, far) = tokio::io::duplex(PIPE_BYTES);
         let origin = Origin { address: "simulated".into(), listener: 0, user: None };
-        self.runtime.spawn(connection::serve(far, origin, Arc::clone(&self.broker)));
+        let (heard, broker) = (Heard::nothing(), Arc::clone(&self.broker));
+        self.runtime.spawn(connection::serve(far, heard, origin, broker));
         near
     }
 
@@ -95,8 +96,15 @@ impl Simulated {
         let Some(journal) = &self.broker.journal else { return Vec::new() };
         let mut reader = journal.reader();
         let (first, end) = (reader.first_offset(), reader.end_offset().unwrap_or_default());
-        let offsets: Vec<u64> = (first..end).collect();
-        let found = reader.messages(&offsets).into_iter().flatten();
-        found.map(|message| (message.topic.to_string(), message.payload)).collect()
+        let (mut at, mut found) = (first, Vec::new());
+        while at < end {
+            let Ok(columns) = reader.read(at..end, usize::MAX) else { break };
+            found.extend((0..columns.len()).map(|row| {
+                let topic = String::from_utf8_lossy(columns.topic.get(row)).into_owned();
+                (topic, columns.payload.get(row).to_vec())
+            }));
+            at = columns.end;
+        }
+        found
     }
 }

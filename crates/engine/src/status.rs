@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use slipring_core::{Limit, Millis};
+use slipring_core::{Limit, Millis, memory};
 use slipring_wire::Version;
 
 use crate::broker::Broker;
@@ -35,6 +35,10 @@ pub struct Status {
     pub waiting_messages: usize,
     /// Their bytes, about.
     pub waiting_bytes: usize,
+    /// Bytes of memory that all that waits for others takes.
+    pub memory_bytes: usize,
+    /// What it may take; 0 is no bound.
+    pub memory_budget_bytes: usize,
     /// Limits that were reached since the start, and how often.
     pub reached: Vec<(Limit, u64)>,
     /// Topics with a newest value.
@@ -79,6 +83,10 @@ pub struct TableStatus {
     pub value_bytes: usize,
     /// Selections that are served; equal ones are one.
     pub selections: usize,
+    /// Clients and shared subscriptions that read parameters by plain subscriptions.
+    pub readers: usize,
+    /// Those of them that get newest values only.
+    pub readers_newest: usize,
     /// Frames taken.
     pub frames: u64,
     /// Samples taken.
@@ -217,7 +225,7 @@ impl Broker {
     pub fn status(&self) -> Status {
         let (clients, sessions) = {
             let registry = self.registry();
-            (registry.connected, registry.sessions.len())
+            (registry.connections.total(), registry.sessions.len())
         };
         let (retained_messages, retained_bytes) = {
             let retained = self.retained();
@@ -238,6 +246,8 @@ impl Broker {
             retained_bytes,
             waiting_messages,
             waiting_bytes,
+            memory_bytes: memory::used(),
+            memory_budget_bytes: memory::budget(),
             reached: self.reached.all(),
             topics: self.topics(),
             table: self.table.status(),

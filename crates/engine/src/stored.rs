@@ -4,12 +4,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use slipring_core::{Message, Millis, Place, Pushed, Stored};
 use slipring_journal::{ReadError, Reader, StoredMessage};
-use slipring_wire::QoS;
+use slipring_wire::{QoS, Reason};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::event::{EventKind, now_ns};
+use crate::supervision::{blocking, spawn};
 
 /// The reader of all clients. It remembers places, so that the next read is quick.
 // A lock: held while a client's messages are read, on a thread that serves no connection.
@@ -19,14 +20,17 @@ impl Broker {
     /// Reads the messages a client waits for, apart from the threads that serve connections.
     pub fn load(self: &Arc<Self>, client: &Arc<Client>, offsets: Vec<u64>) {
         let (broker, client) = (Arc::clone(self), Arc::clone(client));
-        tokio::spawn(async move {
+        spawn(self, &client.name.clone(), async move {
             loop {
                 let moved = broker.gates.moved.notified();
                 let (reading, wanted) = (Arc::clone(&broker), offsets.clone());
                 let read = move || reading.read_stored(&wanted);
                 let found = match Handle::current().runtime_flavor() {
                     RuntimeFlavor::CurrentThread => read(), // a simulation: nothing happens apart
-                    _ => tokio::task::spawn_blocking(read).await.unwrap_or_default(),
+                    _ => match blocking(read).await {
+                        Ok(found) => found,
+                        Err(why) => return broker.let_go(&client, &why),
+                    },
                 };
                 if found.is_empty() {
                     moved.await; // what is not written yet cannot be read
@@ -38,6 +42,12 @@ impl Broker {
                 return;
             }
         });
+    }
+
+    /// Nobody reads any more what a client waits for: it is to come again.
+    fn let_go(&self, client: &Client, why: &str) {
+        self.report(EventKind::Panicked, &client.name, why);
+        client.close(Reason::UnspecifiedError);
     }
 
     /// The messages at these offsets, up to the first that is not written yet; None where there is

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use slipring_core::streams::{
-    Arrived, Bounds, Change, ChunkRefused, Following, Outcome, Serving, Streams, Told,
+    Arrived, BUFFERS_BYTES_MAX, Bounds, Change, ChunkRefused, Following, Outcome, Serving, Streams,
+    Told,
 };
 use slipring_core::table::{Code, Deliver, Refusal};
-use slipring_core::{Dropped, Durability, Limit, Options};
+use slipring_core::{Dropped, Durability, Holder, Limit, NAME_BYTES_MAX, Options, Owner};
 use slipring_wire::frame::RangeSet;
 use slipring_wire::{Publish, Reason, Version};
 
@@ -30,7 +31,7 @@ pub(crate) struct SharedStreams {
     // A lock: taken for each chunk, for each reader that catches up, and when somebody declares (a
     // parameter, too), subscribes or goes. Taken after a client's state, before the table's lock and
     // a client's outgoing messages.
-    inner: Mutex<Inner>,
+    pub inner: Mutex<Inner>,
     /// Whether there is any stream or reader; while there is none, nothing here costs a lock.
     used: AtomicBool,
     counters: Counters,
@@ -48,7 +49,7 @@ struct Counters {
 }
 
 pub(crate) struct Inner {
-    streams: Streams,
+    pub streams: Streams,
     /// Who reads, by session.
     clients: HashMap<u64, Arc<Client>>,
     packets: Vec<u8>,
@@ -85,6 +86,11 @@ impl SharedStreams {
         if self.is_used() { self.lock().streams.catalog().index_of(topic) } else { None }
     }
 
+    /// Who has how many.
+    pub fn greatest(&self, most: usize) -> Vec<(Owner, usize)> {
+        self.lock().streams.catalog().shares().greatest(most)
+    }
+
     pub fn status(&self) -> StreamsStatus {
         let Counters { chunks, bytes, refused, delivered, lost } = &self.counters;
         let inner = self.lock();
@@ -107,12 +113,17 @@ pub(crate) fn ask(asked: &Asked<'_>, name: &str, feed: &mut Feed, reply: &mut Ve
     let Some((envelope, terms)) = asked.envelope() else {
         return Reason::ImplementationSpecificError;
     };
+    feed.work.add_text(message.payload.len());
     let answer_bytes_max = terms.packet_bytes.saturating_sub(envelope.bytes());
     let limits = broker.plan.load().limits;
     let bounds = Bounds {
         streams: limits.streams,
-        name_bytes: limits.topic_bytes,
+        name_bytes: limits.topic_bytes.min(NAME_BYTES_MAX),
         name_levels: limits.topic_levels,
+        holder: Some(Holder {
+            owner: asked.link.owner(),
+            quotas: limits.streams_quotas(BUFFERS_BYTES_MAX),
+        }),
         is_parameter: &|name| broker.table.index_of(name).is_some(),
     };
     let mut inner = broker.streams.lock();
@@ -121,9 +132,7 @@ pub(crate) fn ask(asked: &Asked<'_>, name: &str, feed: &mut Feed, reply: &mut Ve
     } else {
         Outcome::of(&Refusal::new(Code::Journal, UNWRITTEN), answer_bytes_max)
     };
-    if outcome.refused == Some(Code::Full) {
-        broker.reached.count(Limit::Streams);
-    }
+    broker.count_refused(outcome.refused, [Limit::Streams, Limit::OwnerStreams]);
     broker.reached.add(Limit::Streams, inner.streams.take_unread());
     let told = broker.streams_changed(&mut inner, &outcome.change, client);
     let (is_written, gate) = (inner.unwritten.is_empty(), inner.gate);
@@ -140,6 +149,7 @@ pub(crate) fn ask(asked: &Asked<'_>, name: &str, feed: &mut Feed, reply: &mut Ve
     if !broker.gates.is_open(gate) {
         feed.wait_for(Durability::Disk);
     }
+    feed.work.add_text(4 * outcome.answer.len()); // all streams may be looked at
     reply.append(&mut envelope.packet(&outcome.answer, terms));
     Reason::Success
 }
@@ -147,8 +157,7 @@ pub(crate) fn ask(asked: &Asked<'_>, name: &str, feed: &mut Feed, reply: &mut Ve
 /// Tells everyone who follows the streams.
 fn tell(broker: &Broker, feed: &mut Feed, told: Told) {
     for json in told {
-        let from = Publisher { key: 0, name: "", durable: false };
-        feed.publish(broker, from, &Publish::new(CHANGES, &json), Version::V5);
+        feed.publish(broker, Publisher::broker(), &Publish::new(CHANGES, &json), Version::V5);
     }
 }
 
@@ -185,7 +194,8 @@ impl Broker {
     /// Answers a question of the control plane, which changes nothing.
     pub fn ask_streams(&self, name: &str, body: &[u8]) -> Vec<u8> {
         let name = if name == "list" { name } else { "" };
-        let bounds = Bounds { streams: 0, name_bytes: 0, name_levels: 0, is_parameter: &|_| false };
+        let (name_bytes, name_levels, is_parameter) = (0, 0, &|_: &str| false);
+        let bounds = Bounds { streams: 0, name_bytes, name_levels, holder: None, is_parameter };
         self.streams.lock().streams.answer(0, name, body, &bounds, OWN_ANSWER_BYTES).answer
     }
 

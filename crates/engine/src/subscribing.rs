@@ -4,16 +4,80 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use slipring_core::ledger::Record;
-use slipring_core::{Durability, Replay};
-use slipring_wire::{Subscribe, Unsubscribe};
+use slipring_core::{Durability, Replay, Work};
+use slipring_wire::{
+    Framed, Packet, PropertiesBuf, Reason, SubAck, Subscribe, Subscription, Unsubscribe, frame,
+};
 
 use crate::client::Client;
 use crate::event::EventKind;
 use crate::party::{End, Party, TAKEN_OVER};
 use crate::table::choosing::Choosing;
 
+/// A SUBSCRIBE that takes several turns, because what its filters choose is looked for, or because they
+/// are many. It has one answer, when all are entered.
+#[derive(Default)]
+pub(crate) struct Subscribing {
+    /// What those were answered that are entered.
+    reasons: Vec<Reason>,
+    /// What was told with an answer.
+    properties: PropertiesBuf,
+}
+
 impl Party {
-    pub fn subscribe(&mut self, client: &Arc<Client>, packet: &Subscribe<'_>) -> Result<(), End> {
+    /// Enters the filters of a packet, as many as a turn has time for; whether those were the rest.
+    pub fn subscribe(&mut self, client: &Arc<Client>, packet: &Subscribe<'_>) -> Result<bool, End> {
+        let from = self.subscribing.reasons.len();
+        let part = self.found(&packet.subscriptions[from..]);
+        if part.len() == packet.subscriptions.len() {
+            self.enter(client, packet)?;
+            return Ok(true);
+        }
+        let before = std::mem::take(&mut self.reply);
+        if !part.is_empty() {
+            self.enter(client, &Subscribe { subscriptions: part.to_vec(), ..*packet })?;
+        }
+        let answer = std::mem::replace(&mut self.reply, before);
+        self.add_answer(&answer);
+        let is_all = self.subscribing.reasons.len() == packet.subscriptions.len();
+        if is_all {
+            let Subscribing { reasons, properties } = std::mem::take(&mut self.subscribing);
+            let (packet_id, properties) = (packet.packet_id, properties.borrow());
+            let answer = Packet::SubAck(SubAck { packet_id, properties, reasons });
+            answer.encode(self.conversation.version(), &mut self.reply);
+        }
+        Ok(is_all)
+    }
+
+    /// The first of these filters, as far as what they choose is found before the turn is over.
+    fn found<'a, 'p>(&mut self, wanted: &'a [Subscription<'p>]) -> &'a [Subscription<'p>] {
+        let work = &mut self.feed.work;
+        let mut count = 0;
+        for subscription in wanted {
+            if work.is_over() || !self.broker.find(subscription.filter, work) {
+                break;
+            }
+            work.add(Work::FILTER);
+            count += 1;
+        }
+        &wanted[..count]
+    }
+
+    /// Keeps what a part of the filters was answered for the answer to all.
+    fn add_answer(&mut self, answer: &[u8]) {
+        let Ok(Framed::Whole(raw)) = frame(answer, usize::MAX) else { return };
+        let Ok(Packet::SubAck(answer)) = Packet::decode(&raw, self.conversation.version()) else {
+            return;
+        };
+        self.subscribing.reasons.extend(answer.reasons);
+        for (id, value) in answer.properties.iter() {
+            if self.subscribing.properties.borrow().get(id).is_none() {
+                self.subscribing.properties.push(id, value);
+            }
+        }
+    }
+
+    fn enter(&mut self, client: &Arc<Client>, packet: &Subscribe<'_>) -> Result<(), End> {
         let (limits, version) = (self.conversation.limits(), self.conversation.version());
         let mut state = client.state_of(&self.link).ok_or(TAKEN_OVER)?;
         let mut table = Choosing::new(&self.broker, client);
@@ -40,11 +104,13 @@ impl Party {
             let post = &mut self.feed.post;
             self.broker.select(client, &change.filter, change.options, post);
             if change.options.needs.is_none() {
-                self.feed.claim_waiting(&self.broker, client, change);
+                self.blocks |= self.feed.claim_waiting(&self.broker, client, change);
             }
             if change.replay {
                 let identifier = change.options.identifier;
+                let until = self.broker.retained().newest();
                 client.outgoing().push_replay(Replay {
+                    until,
                     filter: change.filter.clone(),
                     qos: change.options.qos,
                     identifiers: (identifier > 0).then(|| Arc::from([identifier])),
@@ -73,6 +139,7 @@ impl Party {
         let gone = state.session.unsubscribe(packet, version, &mut self.reply);
         self.broker.unsubscribe(client, gone.iter().map(|filter| &**filter));
         drop(state);
+        self.feed.work.add(packet.filters.len() * Work::PACKET + gone.len() * Work::FILTER);
         for filter in gone {
             self.broker.deselect(client, &filter);
             self.broker.unfollow(client, &filter);

@@ -1,6 +1,7 @@
 //! Keeping the journal short: snapshots of what the records say, and segments nobody needs any more.
 
 use std::io;
+use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use tokio::time::timeout;
 use crate::broker::Broker;
 use crate::event::{EventKind, now_ns};
 use crate::history;
+use crate::supervision::blocking;
 
 /// How often the journal is looked at.
 const ROUND: Duration = Duration::from_secs(1);
@@ -52,7 +54,9 @@ pub(crate) async fn keep(broker: Arc<Broker>, segment_bytes: u64) {
             return;
         }
         let broker = Arc::clone(&broker);
-        let _ = tokio::task::spawn_blocking(move || broker.keep_short(segment_bytes)).await;
+        if let Err(why) = blocking(move || broker.keep_short(segment_bytes)).await {
+            resume_unwind(Box::new(why)); // for who supervises this task
+        }
     }
 }
 

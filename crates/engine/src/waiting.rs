@@ -4,17 +4,17 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 use slipring_core::ledger::{KeptWaiting, Manner, Record};
 use slipring_core::{
-    Change, Delivery, Durability, Limit, Message, Millis, Place, Priority, Waited, Waiting,
-    asks_to_wait,
+    Change, Delivery, Durability, Limit, Message, Millis, Owner, Place, Priority, Waited, Waiting,
+    asks_to_wait, memory,
 };
 use slipring_journal::Reader;
 use slipring_wire::{Publish, QoS, shared};
 
 use crate::broker::Broker;
 use crate::client::Client;
-use crate::feed::Feed;
+use crate::feed::{Feed, Publisher};
 use crate::post::Post;
-use crate::routes::Group;
+use crate::routes::{Audience, Group};
 
 /// A message of this batch that nobody wants yet.
 pub(crate) struct Unclaimed {
@@ -23,6 +23,7 @@ pub(crate) struct Unclaimed {
     /// Its place in the batch and what it is promised, if it is journaled.
     place: Option<(u32, Durability)>,
     publisher: u64,
+    owner: Owner,
 }
 
 impl Unclaimed {
@@ -31,15 +32,20 @@ impl Unclaimed {
         broker: &Broker,
         message: &Publish<'_>,
         place: Option<(u32, Durability)>,
-        publisher: u64,
+        from: Publisher<'_>,
     ) -> Result<Option<Self>, Limit> {
         if message.properties.is_empty() {
             return Ok(None);
         }
         let Some(priority) = asks_to_wait(message.properties) else { return Ok(None) };
+        if memory::is_short() {
+            return Err(Limit::MemoryBytes);
+        }
         let message = Message::new(message, message.topic.into(), broker.now_ms());
-        broker.waiting().check_room(&message, priority, &broker.plan.load().limits)?;
-        Ok(Some(Self { message, priority, place, publisher }))
+        let limits = broker.plan.load().limits;
+        broker.waiting().check_room(&message, priority, from.owner, &limits)?;
+        let (publisher, owner) = (from.key, from.owner.clone());
+        Ok(Some(Self { message, priority, place, publisher, owner }))
     }
 
     /// What the journal has to know.
@@ -62,46 +68,57 @@ impl Broker {
 
     /// A message with its offset waits from now on. Who subscribed meanwhile gets it at once.
     pub fn let_wait(&self, unclaimed: Unclaimed, first_offset: u64, post: &mut Post) {
-        let Unclaimed { message, priority, place, publisher } = unclaimed;
+        let Unclaimed { message, priority, place, publisher, owner } = unclaimed;
         let message = Arc::new(match place {
             Some((index, durability)) => {
                 message.at(Place { offset: first_offset + u64::from(index), durability })
             }
             None => message,
         });
-        let pushed = self.waiting().push(Arc::clone(&message), priority, &self.plan.load().limits);
+        let limits = self.plan.load().limits;
+        let pushed = self.waiting().push(Arc::clone(&message), priority, &owner, &limits);
         match pushed {
-            Ok(victims) => self.forget_waiting(&victims, Some(Limit::WaitingMessages)),
-            Err(limit) => {
-                let lost = [Waited { message, priority }];
-                return self.forget_waiting(&lost, Some(limit));
+            Ok(victims) => {
+                let victims: Vec<_> = victims.into_iter().map(|waited| waited.message).collect();
+                self.forget_waiting(&victims, Some(Limit::WaitingMessages));
             }
+            Err(limit) => return self.forget_waiting(&[message], Some(limit)),
         }
         let audience = self.audience(message.topic(), publisher);
-        if audience.len() > 0 && self.waiting().remove(&message) {
-            for target in audience.targets.iter().chain(audience.groups.iter().map(Group::choose)) {
-                let qos = message.qos.min(target.qos);
-                let manner = Manner { qos, retain: false, identifiers: target.identifiers.clone() };
-                self.claim(&target.client, &message, manner, post);
+        if audience.len() > 0 {
+            let taken = self.waiting().remove(&message);
+            if let Some(waited) = taken {
+                self.hand_out(waited, &audience, post);
             }
-            self.forget_waiting(&[Waited { message, priority }], None);
         }
     }
 
-    /// A client gets a message that waited.
-    fn claim(&self, client: &Arc<Client>, message: &Arc<Message>, manner: Manner, post: &mut Post) {
-        let mut records = Vec::new();
-        if let Some(record) = delivered(client, message, &manner) {
-            record.encode(&mut records);
-            self.note_all(&mut records);
+    /// A message that began to wait just now goes to those who subscribed meanwhile.
+    fn hand_out(&self, waited: Waited, audience: &Audience, post: &mut Post) {
+        let message = &waited.message;
+        let (mut deliveries, mut records) = (Vec::new(), Vec::new());
+        for target in audience.targets.iter().chain(audience.groups.iter().map(Group::choose)) {
+            let qos = message.qos.min(target.qos);
+            let manner = Manner { qos, retain: false, identifiers: target.identifiers.clone() };
+            if let Some(record) = delivered(&target.client, message, &manner) {
+                record.encode(&mut records);
+            }
+            let delivery = Delivery::new(Arc::clone(message), manner);
+            deliveries.push((Arc::clone(&target.client), delivery));
         }
-        post.hand_over(self, client, Delivery::new(Arc::clone(message), manner));
+        if let Some(place) = message.place {
+            Record::Taken { offset: place.offset }.encode(&mut records);
+        }
+        match self.record_all(&mut records, claim_level(message)) {
+            Some(gate) => post.send_after(self, gate, deliveries),
+            None => self.waiting().put_back(waited),
+        }
     }
 
     /// These wait no longer; a limit is why.
-    fn forget_waiting(&self, gone: &[Waited], limit: Option<Limit>) {
+    fn forget_waiting(&self, gone: &[Arc<Message>], limit: Option<Limit>) {
         let mut records = Vec::new();
-        for Waited { message, .. } in gone {
+        for message in gone {
             if let Some(limit) = limit {
                 self.reached.count(limit);
             }
@@ -115,6 +132,7 @@ impl Broker {
     /// Forgets what nobody wanted in time.
     pub fn expire_waiting(&self, now_ms: Millis) {
         let expired = self.waiting().expire(now_ms);
+        let expired: Vec<_> = expired.into_iter().map(|waited| waited.message).collect();
         self.forget_waiting(&expired, None);
     }
 
@@ -125,40 +143,87 @@ impl Broker {
         waiting: impl Iterator<Item = (u64, &'a KeptWaiting)>,
     ) -> usize {
         let (offsets, kept): (Vec<u64>, Vec<&KeptWaiting>) = waiting.unzip();
-        let limits = self.plan.load().limits;
+        let limits = self.plan.load().limits.undivided();
         let found = reader.messages(&offsets).into_iter().zip(kept).filter_map(|(found, kept)| {
             let message = Arc::new(self.restored(&found.ok()?)?);
-            let room = self.waiting().push(message, kept.priority, &limits);
+            let owner = kept.owner.clone().unwrap_or_else(|| Owner::unknown(None));
+            let room = self.waiting().push(message, kept.priority, &owner, &limits);
             room.ok()
         });
         found.count()
     }
 }
 
+/// A message that waited, for the subscriber that has claimed it.
+pub(crate) struct Claimed {
+    client: Arc<Client>,
+    waited: Waited,
+    manner: Manner,
+}
+
 impl Feed {
-    /// A new subscription gets what waited for it.
-    pub fn claim_waiting(&mut self, broker: &Broker, client: &Arc<Client>, change: &Change) {
+    /// A new subscription gets what waited for it, when the batch is in the journal. Whether messages for
+    /// the client have to wait until the journal has made that safe.
+    pub fn claim_waiting(
+        &mut self,
+        broker: &Broker,
+        client: &Arc<Client>,
+        change: &Change,
+    ) -> bool {
         let filter = match shared(&change.filter) {
             Some(Ok((_, topics))) => topics,
             _ => &*change.filter,
         };
         if broker.waiting().is_empty() {
-            return;
+            return false;
         }
         let most = broker.plan.load().limits.queue_messages;
         let identifier = change.options.identifier;
-        for Waited { message, .. } in broker.waiting().take(filter, broker.now_ms(), most) {
+        let mut level = Durability::Memory;
+        let taken = broker.waiting().take(filter, broker.now_ms(), most);
+        for waited in taken {
+            let message = &waited.message;
             let qos = message.qos.min(change.options.qos);
             let identifiers = (identifier > 0).then(|| Arc::from([identifier]));
             let manner = Manner { qos, retain: false, identifiers };
-            if let Some(record) = delivered(client, &message, &manner) {
+            if let Some(record) = delivered(client, message, &manner) {
                 self.record(&record, Durability::Memory);
             }
             if let Some(place) = message.place {
-                self.record(&Record::Taken { offset: place.offset }, Durability::Memory);
+                level = level.max(claim_level(message));
+                self.record(&Record::Taken { offset: place.offset }, level);
             }
-            self.post.hand_over(broker, client, Delivery::new(message, manner));
+            self.claimed.push(Claimed { client: Arc::clone(client), waited, manner });
         }
+        level > Durability::Memory
+    }
+
+    /// The batch is in the journal: what was claimed goes to its subscriber.
+    pub fn send_claimed(&mut self, broker: &Broker) {
+        for Claimed { client, waited, manner } in self.claimed.drain(..) {
+            self.post.hand_over(broker, &client, Delivery::new(waited.message, manner));
+        }
+    }
+
+    /// The batch is not in the journal: what was claimed waits again, unless it is promised nothing.
+    pub fn give_up_claims(&mut self, broker: &Broker, need: Durability) {
+        if need == Durability::Memory {
+            return self.send_claimed(broker);
+        }
+        let mut waiting = broker.waiting();
+        self.claimed.drain(..).for_each(|claimed| waiting.put_back(claimed.waited));
+    }
+}
+
+/// How safe a claim must be before its message goes. A message at QoS 2 that were to wait again after a
+/// crash would be delivered twice: the claim survives all that the message can survive. At QoS 1, and
+/// where the message is promised nothing, it may come again.
+fn claim_level(message: &Message) -> Durability {
+    match message.place {
+        Some(place) if message.qos == QoS::ExactlyOnce && place.durability > Durability::Memory => {
+            Durability::Disk
+        }
+        _ => Durability::Memory,
     }
 }
 

@@ -32,6 +32,7 @@ fn engine(folder: &Path, filters: &[&str]) -> Engine {
         journal: Some(folder.into()),
         segment_bytes: 1 << 16,
         threads: 2,
+        console_connections: 0,
     };
     let journal = JournalRule::new(filters.iter().map(ToString::to_string).collect()).unwrap();
     Engine::start(&settings, Plan { journal, ..Plan::default() }).unwrap()

@@ -13,6 +13,7 @@ fn engine(limits: Limits) -> Engine {
         journal: None,
         segment_bytes: 1 << 20,
         threads: 2,
+        console_connections: 0,
     };
     let journal = JournalRule::default();
     Engine::start(&settings, Plan { limits, journal, ..Plan::default() }).unwrap()
@@ -213,6 +214,7 @@ fn a_taken_port_is_named() {
         journal: None,
         segment_bytes: 1 << 20,
         threads: 1,
+        console_connections: 0,
     };
     let error = Engine::start(&settings, Plan::default()).err().unwrap().to_string();
     assert!(error.contains(&first.address().to_string()), "{error}");

@@ -42,6 +42,7 @@ fn engine_with(folder: &Path, limits: Limits) -> Engine {
         journal: Some(folder.into()),
         segment_bytes: 1 << 20,
         threads: 2,
+        console_connections: 0,
     };
     Engine::start(&settings, Plan { limits, ..Plan::default() }).unwrap()
 }

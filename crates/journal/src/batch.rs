@@ -1,6 +1,8 @@
 //! A batch under construction: the messages one publisher sent in one read, and the records of
 //! state that belong to them. Never does I/O.
 
+use std::mem;
+
 use crate::format::{BATCH_HEADER_BYTES, BatchHeader, Flags};
 
 /// The publisher of a batch without messages: an empty name.
@@ -9,7 +11,8 @@ const NOBODY: [u8; 2] = [0; 2];
 /// Owned and reused by a connection, so that a warm batch allocates nothing per message.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// The publisher and its messages, as they stand in the body; empty until the batch is begun.
+    /// Room for the header, then the publisher and its messages, as they stand in the body; empty until the
+    /// batch is begun.
     messages: Vec<u8>,
     records: Vec<u8>,
     count: u32,
@@ -31,6 +34,7 @@ impl Batch {
         assert!(self.count == 0, "a batch was begun before its messages were appended");
         self.messages.clear();
         self.receive_ns = receive_ns;
+        self.messages.resize(BATCH_HEADER_BYTES, 0);
         put_short(&mut self.messages, publisher.as_bytes());
     }
 
@@ -92,15 +96,31 @@ impl Batch {
 
     /// The two parts of the body: publisher and messages, then the records.
     pub(crate) fn body(&self) -> [&[u8]; 2] {
-        let messages = if self.messages.is_empty() { &NOBODY[..] } else { &self.messages };
-        [messages, &self.records]
+        [self.messages.get(BATCH_HEADER_BYTES..).unwrap_or(&NOBODY), &self.records]
+    }
+
+    /// The whole batch, in its own memory; the next one gets other memory, which is empty.
+    pub(crate) fn take_encoded(&mut self, header: &BatchHeader, next: Vec<u8>) -> Vec<u8> {
+        let mut encoded = mem::replace(&mut self.messages, next);
+        if encoded.is_empty() {
+            encoded.resize(BATCH_HEADER_BYTES, 0);
+            encoded.extend_from_slice(&NOBODY);
+        }
+        encoded[..BATCH_HEADER_BYTES].copy_from_slice(&header.encode());
+        encoded.extend_from_slice(&self.records);
+        encoded
     }
 
     pub(crate) fn checksum(&self) -> u32 {
         self.body().into_iter().fold(0, crc32c::crc32c_append)
     }
 
-    pub(crate) fn header(&self, base_offset: u64, body_checksum: u32) -> BatchHeader {
+    pub(crate) fn header(
+        &self,
+        base_offset: u64,
+        unsynced: Option<u32>,
+        body_checksum: u32,
+    ) -> BatchHeader {
         BatchHeader {
             body_bytes: self.body_bytes() as u32,
             base_offset,
@@ -108,6 +128,7 @@ impl Batch {
             receive_ns: self.receive_ns,
             state_bytes: self.records.len() as u32,
             retained: self.retained,
+            unsynced,
             body_checksum,
         }
     }
@@ -190,7 +211,7 @@ mod tests {
             for (qos, retain, topic, properties, payload) in &sent {
                 batch.push(Flags::new(*qos, *retain), topic, properties, payload);
             }
-            let (body, header) = (batch.body().concat(), batch.header(7, batch.checksum()));
+            let (body, header) = (batch.body().concat(), batch.header(7, None, batch.checksum()));
             prop_assert_eq!(crc32c::crc32c(&body), header.body_checksum);
             prop_assert_eq!(header.retained, sent.iter().any(|message| message.1));
             let (messages, state) = header.split(&body);
@@ -223,7 +244,7 @@ mod tests {
         let capacity = (batch.messages.capacity(), batch.records.capacity());
         batch.clear();
         assert!(batch.is_empty());
-        assert!(!batch.header(0, 0).retained);
+        assert!(!batch.header(0, None, 0).retained);
         assert_eq!((batch.messages.capacity(), batch.records.capacity()), capacity);
     }
 
@@ -234,7 +255,7 @@ mod tests {
         assert!(batch.is_empty());
         batch.records().push(9);
         assert!(!batch.is_empty());
-        let header = batch.header(0, batch.checksum());
+        let header = batch.header(0, None, batch.checksum());
         assert_eq!((header.count, header.receive_ns, header.state_bytes), (0, 5, 1));
         assert_eq!(split_publisher(&batch.body().concat()), Some((&b""[..], &[9][..])));
     }

@@ -15,6 +15,7 @@ use crate::index::Index;
 use crate::index_file::Of;
 use crate::indexes;
 use crate::message::Messages;
+use crate::reader::missing_before;
 use crate::report::{Head, IndexState, Report, SegmentReport, SnapshotState, Tail};
 use crate::scan::{Check, Scan, Step, Window};
 use crate::segment::{Position, SegmentId};
@@ -183,11 +184,9 @@ impl<'a> Walk<'a> {
         let bytes = self.source.size(at.segment)?.saturating_sub(at.position);
         match (next, flaw) {
             (Some(next), flaw) => {
-                let whole =
-                    flaw.is_none() && at.offset == next.offset && at.segment.is_before(next);
-                if !whole {
-                    let flaw = flaw.unwrap_or(Flaw::Missing);
-                    self.report.add_damage(at.damage(next.offset, flaw));
+                let skipped = indexes::skipped(self.source, next)?;
+                if let Some(damage) = missing_before(at, next, skipped, flaw) {
+                    self.report.add_damage(damage);
                 }
             }
             (None, Some(flaw)) => self.report.tail = Some(Tail { at, bytes, flaw }),

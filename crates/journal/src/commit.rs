@@ -4,18 +4,26 @@
 use std::fmt;
 use std::io;
 use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
+use crate::chunks::{Chunks, Spares};
 use crate::error::Failure;
 use crate::log::{Log, Wrote};
-use crate::pending::{Pending, Shared};
+use crate::pending::{Activity, Pending, Shared};
 use crate::status::Progress;
 
-/// Memory kept for the next round; a rare flood does not hold its memory for ever.
-const BUFFER_BYTES_KEPT: usize = 8 << 20;
+/// Of what may wait, one part of so many is memory kept for the next round: a rare flood does not hold
+/// its memory for ever.
+const KEPT_SHARE: usize = 8;
+/// With so many written bytes that are not synced, they are: whoever asks for a sync next waits for little.
+const UNSYNCED_BYTES_MAX: u64 = 1 << 20;
 /// How often a write that found no space is tried again.
 const RETRY_INTERVAL: Duration = Duration::from_millis(200);
+
+/// How often an idle journal looks whether its folder is still there.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Who is told of progress.
 pub(crate) type Listener = Box<dyn Fn(Progress) + Send + Sync>;
@@ -32,7 +40,9 @@ pub struct Committer {
     bytes_max: Option<u64>,
     seal_before: Option<i64>,
     /// Taken, and not yet written.
-    buffer: Vec<u8>,
+    taken: Chunks,
+    /// Memory of what is written.
+    spares: Spares,
     ended: bool,
 }
 
@@ -58,16 +68,23 @@ impl Committer {
             sync_asked: false,
             bytes_max: None,
             seal_before: None,
-            buffer: Vec::new(),
+            taken: Chunks::default(),
+            spares: Spares::default(),
             ended: false,
         }
     }
 
-    /// Works until the journal is closed or has failed.
+    /// Works until the journal is closed or has failed. A panic is a failure: nobody knows what was written.
     pub(crate) fn run(mut self) {
         while !self.ended {
-            self.wait();
-            self.step();
+            let round = AssertUnwindSafe(|| {
+                self.wait();
+                self.step();
+            });
+            if catch_unwind(round).is_err() {
+                self.shared.forget_panic();
+                self.fail(Failure::panicked());
+            }
         }
     }
 
@@ -87,23 +104,28 @@ impl Committer {
 
     /// Sleeps until there is something to do.
     fn wait(&self) {
-        let stalled = !self.buffer.is_empty();
+        let stalled = !self.taken.is_empty();
         let retry_due = stalled.then(|| Instant::now() + RETRY_INTERVAL);
-        let due = [self.sync_due, retry_due].into_iter().flatten().min();
+        let check_due = Instant::now().checked_add(CHECK_INTERVAL);
+        let due = [self.sync_due, retry_due, check_due].into_iter().flatten().min();
         let mut pending = self.shared.lock();
         while !self.has_work(&pending) {
             let left = due.map(|due| due.saturating_duration_since(Instant::now()));
+            if left == Some(Duration::ZERO) {
+                return;
+            }
+            pending.committer = Activity::Sleeps;
             pending = match left {
-                Some(Duration::ZERO) => return,
                 Some(left) => self.shared.work.wait_timeout(pending, left).expect("see lock").0,
                 None => self.shared.work.wait(pending).expect("see lock"),
             };
+            pending.committer = Activity::Works;
         }
     }
 
     fn has_work(&self, pending: &MutexGuard<'_, Pending>) -> bool {
-        let stalled = !self.buffer.is_empty();
-        let more = !pending.buffer.is_empty() || pending.sync_asked;
+        let stalled = !self.taken.is_empty();
+        let more = !pending.chunks.is_empty() || pending.sync_asked;
         pending.closing || pending.bounds_changed || (!stalled && more)
     }
 
@@ -112,11 +134,14 @@ impl Committer {
     fn take(&mut self) -> bool {
         let shared = Arc::clone(&self.shared);
         let mut pending = shared.lock();
-        if self.buffer.is_empty() {
-            mem::swap(&mut pending.buffer, &mut self.buffer);
+        if self.taken.is_empty() {
+            mem::swap(&mut pending.chunks, &mut self.taken);
             self.sync_asked |= mem::take(&mut pending.sync_asked);
         }
         self.bytes_max = pending.status.bytes_max;
+        let spare_bytes_max = pending.waiting_bytes_max / KEPT_SHARE;
+        self.spares.bound(spare_bytes_max);
+        pending.spares.bound(spare_bytes_max);
         self.seal_before = pending.seal_before.take();
         self.log.forget(&mem::take(&mut pending.gone));
         pending.bounds_changed = false;
@@ -124,6 +149,9 @@ impl Committer {
     }
 
     fn work(&mut self, closing: bool) -> io::Result<bool> {
+        if self.taken.is_empty() {
+            self.log.verify()?;
+        }
         let wrote = self.write()?;
         let synced = self.sync()?;
         let sealed = self.seal_old()?;
@@ -143,11 +171,10 @@ impl Committer {
     }
 
     fn write(&mut self) -> io::Result<bool> {
-        if self.buffer.is_empty() {
+        if self.taken.is_empty() {
             return Ok(false);
         }
-        let Wrote { bytes, no_space } = self.log.write(&self.buffer, self.bytes_max)?;
-        self.forget(bytes);
+        let Wrote { bytes, no_space } = self.write_taken()?;
         if self.log.is_synced() {
             self.sync_due = None;
         } else if self.sync_due.is_none() {
@@ -155,31 +182,36 @@ impl Committer {
         }
         let changed = bytes > 0 || no_space != self.shared.lock().status.no_space;
         if changed {
+            let mut spares = mem::take(&mut self.spares);
             self.tell(|pending| {
                 pending.status.pending_bytes -= bytes;
                 pending.status.no_space = no_space;
+                spares.give_all(&mut pending.spares);
             });
         }
         Ok(changed)
     }
 
-    /// Drops what is written from the buffer.
-    fn forget(&mut self, bytes: usize) {
-        if bytes == self.buffer.len() {
-            self.buffer.clear();
-            self.buffer.shrink_to(BUFFER_BYTES_KEPT);
-        } else {
-            self.buffer.drain(..bytes);
+    /// Writes until all is written or there is no space.
+    fn write_taken(&mut self) -> io::Result<Wrote> {
+        let mut all = Wrote { bytes: 0, no_space: None };
+        while let (Some(first), None) = (self.taken.first(), &all.no_space) {
+            let Wrote { bytes, no_space } = self.log.write(first, self.bytes_max)?;
+            self.taken.advance(bytes, &mut self.spares);
+            all = Wrote { bytes: all.bytes + bytes, no_space };
         }
+        self.log.verify()?;
+        Ok(all)
     }
 
     fn sync(&mut self) -> io::Result<bool> {
         let due = self.sync_due.is_some_and(|due| due <= Instant::now());
-        if !(self.sync_asked || due) {
+        let is_over = self.log.unsynced_bytes() >= UNSYNCED_BYTES_MAX;
+        if !(self.sync_asked || due || is_over) {
             return Ok(false);
         }
         // Who asked may be among those that found no space.
-        self.sync_asked &= !self.buffer.is_empty();
+        self.sync_asked &= !self.taken.is_empty();
         self.sync_due = None;
         if self.log.is_synced() {
             return Ok(false);
@@ -197,10 +229,10 @@ impl Committer {
             let message = format!("closed while {bytes} bytes found no space: {why}");
             return Err(io::Error::new(io::ErrorKind::StorageFull, message));
         }
-        let more = !pending.buffer.is_empty();
+        let more = !pending.chunks.is_empty();
         drop(pending);
         if !more {
-            self.log.seal()?;
+            self.log.close()?;
             self.ended = true;
             self.tell(|_| ());
         }

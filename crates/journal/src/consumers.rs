@@ -2,15 +2,18 @@
 //! Knows files and names; what a position holds back is retention's business.
 
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 use thiserror::Error;
 
-use crate::directory::{name_error, sync_directory};
-use crate::format::{Identity, OFFSET_MAX};
+use crate::bounds;
+use crate::directory::{self, Directory, Names, name_error, sync_directory, write_synced};
+use crate::format::{Identity, OFFSET_MAX, array_at};
+use crate::hold::FOLDER_MODE;
 
 /// The longest name of a consumer.
 pub const NAME_BYTES_MAX: usize = 64;
@@ -19,9 +22,12 @@ pub const NAME_BYTES_MAX: usize = 64;
 pub const CONSUMERS_MAX: usize = 1000;
 
 const MAGIC: [u8; 8] = *b"SLIPRCON";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Every position has the same length, so that a full disk can take a new one over the old.
-const FILE_BYTES: usize = 48;
+const FILE_BYTES: usize = 56;
+/// Those of an older Slipring know no epoch.
+const OLDER_VERSION: u32 = 1;
+const OLDER_FILE_BYTES: usize = 48;
 
 /// Up to where somebody has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +36,8 @@ pub struct Standing {
     pub journal: Identity,
     /// The first offset not yet read.
     pub offset: u64,
+    /// The epoch of the journal when it was read: it tells when the offsets before were given again.
+    pub epoch: Option<u64>,
     /// When this was noted: nanoseconds since the Unix epoch, UTC.
     pub updated_ns: i64,
 }
@@ -76,6 +84,17 @@ pub enum ConsumerError {
          the first a letter or digit"
     )]
     Name(String),
+    /// The journal does not go so far, or not for certain.
+    #[error(
+        "offset {offset} is further than the journal is on the disk, which is {durable}: note only what \
+         a reader was given"
+    )]
+    Beyond {
+        /// What was to be noted.
+        offset: u64,
+        /// Up to where the journal survives a power cut.
+        durable: u64,
+    },
     /// There are too many already.
     #[error("the journal has {CONSUMERS_MAX} consumers, and takes no more; forget some")]
     TooMany,
@@ -101,8 +120,8 @@ pub fn list(dir: &Path) -> io::Result<Vec<Consumer>> {
 /// On a disk without room the old position is overwritten, for else nobody could ever make room.
 pub fn commit(dir: &Path, name: &str, standing: &Standing) -> Result<(), ConsumerError> {
     check_name(name)?;
-    let folder = folder(dir);
-    name_error(fs::create_dir_all(&folder), "create", &folder)?;
+    check_durable(dir, standing)?;
+    let folder = make_folder(dir)?;
     let _lock = lock(&folder)?;
     let path = folder.join(name);
     if !path.exists() && names(&folder)?.len() >= CONSUMERS_MAX {
@@ -118,12 +137,40 @@ pub fn commit(dir: &Path, name: &str, standing: &Standing) -> Result<(), Consume
 /// Forgets a consumer, and says whether there was one. Its reader is overtaken from then on.
 pub fn forget(dir: &Path, name: &str) -> Result<bool, ConsumerError> {
     check_name(name)?;
-    let path = folder(dir).join(name);
+    let folder = folder(dir);
+    let path = folder.join(name);
+    if !folder.is_dir() {
+        return Ok(false);
+    }
+    let names = Names::open(&folder)?;
     match fs::remove_file(&path) {
-        Ok(()) => sync_directory(&folder(dir)).map(|()| true).map_err(Into::into),
+        Ok(()) => names.sync().map(|()| true).map_err(Into::into),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         failed => Ok(name_error(failed, "remove", &path).map(|()| true)?),
     }
+}
+
+/// Nobody notes more than survives a power cut. What is noted in another journal is not for this one to
+/// judge, and one of an older Slipring does not say.
+fn check_durable(dir: &Path, standing: &Standing) -> Result<(), ConsumerError> {
+    let (offset, source) = (standing.offset, Directory::new(dir));
+    match bounds::durable(&source, standing.journal)? {
+        Some(Ok(durable)) if durable.offset < offset => {
+            Err(ConsumerError::Beyond { offset, durable: durable.offset })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The folder of the consumers, whose name survives a power cut.
+fn make_folder(dir: &Path) -> io::Result<PathBuf> {
+    let folder = folder(dir);
+    if !folder.is_dir() {
+        let made = DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(&folder);
+        name_error(made, "create", &folder)?;
+        sync_directory(dir)?;
+    }
+    Ok(folder)
 }
 
 fn folder(dir: &Path) -> PathBuf {
@@ -168,10 +215,11 @@ fn lock(folder: &Path) -> io::Result<File> {
 /// The new file takes the old one's place whole. Its own name begins with a dot: no consumer's does.
 fn replace(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let new = folder.join(".new");
-    let written =
-        write_synced(OpenOptions::new().write(true).create(true).truncate(true), &new, bytes)
-            .and_then(|()| name_error(fs::rename(&new, path), "replace", path))
-            .and_then(|()| sync_directory(folder));
+    let names = Names::open(folder)?;
+    let written = directory::create(&new)
+        .and_then(|file| write_synced(file, &new, bytes))
+        .and_then(|()| name_error(fs::rename(&new, path), "replace", path))
+        .and_then(|()| names.sync());
     if written.is_err() {
         let _ = fs::remove_file(&new);
     }
@@ -179,13 +227,8 @@ fn replace(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 fn overwrite(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write_synced(OpenOptions::new().write(true), path, bytes)
-}
-
-fn write_synced(options: &OpenOptions, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = name_error(options.open(path), "open", path)?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_all());
-    name_error(written, "write", path)
+    let file = name_error(OpenOptions::new().write(true).open(path), "open", path)?;
+    write_synced(file, path, bytes)
 }
 
 fn is_no_space(error: &io::Error) -> bool {
@@ -215,29 +258,29 @@ fn encode(standing: &Standing) -> [u8; FILE_BYTES] {
     bytes[12..28].copy_from_slice(&standing.journal.0);
     bytes[28..36].copy_from_slice(&standing.offset.to_le_bytes());
     bytes[36..44].copy_from_slice(&standing.updated_ns.to_le_bytes());
-    let checksum = crc32c::crc32c(&bytes[..44]);
-    bytes[44..48].copy_from_slice(&checksum.to_le_bytes());
+    bytes[44..52].copy_from_slice(&standing.epoch.unwrap_or(0).to_le_bytes());
+    let checksum = crc32c::crc32c(&bytes[..52]);
+    bytes[52..56].copy_from_slice(&checksum.to_le_bytes());
     bytes
 }
 
 fn decode(bytes: &[u8]) -> Result<Standing, ConsumerFlaw> {
-    let bytes: &[u8; FILE_BYTES] = bytes.try_into().map_err(|_| ConsumerFlaw::Damaged)?;
-    let checksum = u32::from_le_bytes(array_at(bytes, 44));
-    if bytes[..8] != MAGIC || checksum != crc32c::crc32c(&bytes[..44]) {
+    let (content, checksum) = bytes.split_last_chunk::<4>().ok_or(ConsumerFlaw::Damaged)?;
+    let is_sound = u32::from_le_bytes(*checksum) == crc32c::crc32c(content);
+    if !is_sound || content.len() + 4 < OLDER_FILE_BYTES || content[..8] != MAGIC {
         return Err(ConsumerFlaw::Damaged);
     }
-    let version = u32::from_le_bytes(array_at(bytes, 8));
-    if version != VERSION {
-        return Err(ConsumerFlaw::Version(version));
-    }
+    let epoch = match (u32::from_le_bytes(array_at(content, 8)), bytes.len()) {
+        (VERSION, FILE_BYTES) => Some(u64::from_le_bytes(array_at(content, 44))),
+        (OLDER_VERSION, OLDER_FILE_BYTES) => None,
+        (VERSION | OLDER_VERSION, _) => return Err(ConsumerFlaw::Damaged),
+        (version, _) => return Err(ConsumerFlaw::Version(version)),
+    };
     let standing = Standing {
-        journal: Identity(array_at(bytes, 12)),
-        offset: u64::from_le_bytes(array_at(bytes, 28)),
-        updated_ns: i64::from_le_bytes(array_at(bytes, 36)),
+        journal: Identity(array_at(content, 12)),
+        offset: u64::from_le_bytes(array_at(content, 28)),
+        epoch: epoch.filter(|epoch| *epoch > 0),
+        updated_ns: i64::from_le_bytes(array_at(content, 36)),
     };
     if standing.offset > OFFSET_MAX { Err(ConsumerFlaw::Damaged) } else { Ok(standing) }
-}
-
-fn array_at<const N: usize>(bytes: &[u8; FILE_BYTES], at: usize) -> [u8; N] {
-    bytes[at..at + N].try_into().expect("the slice has N bytes")
 }

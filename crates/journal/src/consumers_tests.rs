@@ -40,7 +40,7 @@ impl Drop for Scratch {
 }
 
 fn at(offset: u64) -> Standing {
-    Standing { journal: Identity([7; 16]), offset, updated_ns: -5 }
+    Standing { journal: Identity([7; 16]), offset, epoch: Some(3), updated_ns: -5 }
 }
 
 #[test]

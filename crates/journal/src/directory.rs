@@ -3,27 +3,47 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
 
 use rustix::io::Errno;
 
 use crate::consumers::{self, Consumer};
 use crate::format::Identity;
+use crate::hold::Hold;
 use crate::segment::SegmentId;
+use crate::spare::{self, with_spare};
 use crate::storage::{ReadSegments, Storage, WriteSegments};
+
+/// Of every file of a journal: its owner reads and writes it, and nobody else.
+pub(crate) const FILE_MODE: u32 = 0o600;
 
 /// One journal's directory.
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
     active: Option<(SegmentId, File)>,
+    /// The file that was overwritten last, by its name.
+    noted: Option<(String, File)>,
+    /// What keeps other brokers out, until the journal is closed; readers hold nothing.
+    hold: Weak<Hold>,
 }
 
 impl Directory {
     /// Takes the directory as it is; makes nothing.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), active: None }
+        Self { path: path.into(), active: None, noted: None, hold: Weak::new() }
+    }
+
+    /// For the one that writes.
+    pub(crate) fn held(path: impl Into<PathBuf>, hold: &Arc<Hold>) -> Self {
+        Self { hold: Arc::downgrade(hold), ..Self::new(path) }
+    }
+
+    /// Names in another folder than the one that is held are not ours to change.
+    fn check_hold(&self) -> io::Result<()> {
+        self.hold.upgrade().map_or(Ok(()), |hold| hold.check())
     }
 
     fn file_path(&self, segment: SegmentId) -> PathBuf {
@@ -36,7 +56,7 @@ impl Directory {
         if let Err(error) = write(&fresh) {
             // It may be half written, on a disk that is full.
             let _ = fs::remove_file(&fresh);
-            return name_error(Err(error), "write", &fresh);
+            return Err(error);
         }
         name_error(fs::rename(&fresh, &path), "replace", &path)
     }
@@ -44,7 +64,7 @@ impl Directory {
     fn active(&mut self, segment: SegmentId) -> io::Result<&mut File> {
         if self.active.as_ref().is_none_or(|(open, _)| *open != segment) {
             let path = self.file_path(segment);
-            let file = OpenOptions::new().append(true).open(&path);
+            let file = with_spare(|| OpenOptions::new().append(true).open(&path));
             self.active = Some((segment, name_error(file, "open", &path)?));
         }
         Ok(&mut self.active.as_mut().expect("opened above").1)
@@ -53,7 +73,7 @@ impl Directory {
 
 impl ReadSegments for Directory {
     fn segments(&self) -> io::Result<Vec<SegmentId>> {
-        let entries = name_error(fs::read_dir(&self.path), "list", &self.path)?;
+        let entries = name_error(with_spare(|| fs::read_dir(&self.path)), "list", &self.path)?;
         let mut segments = Vec::new();
         for entry in entries {
             let name = name_error(entry, "list", &self.path)?.file_name();
@@ -70,13 +90,13 @@ impl ReadSegments for Directory {
 
     fn read_at(&self, segment: SegmentId, position: u64, into: &mut [u8]) -> io::Result<usize> {
         let path = self.file_path(segment);
-        let file = name_error(File::open(&path), "open", &path)?;
+        let file = name_error(with_spare(|| File::open(&path)), "open", &path)?;
         name_error(read_whole(&file, position, into), "read", &path)
     }
 
     fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
         let path = self.path.join(name);
-        match fs::read(&path) {
+        match with_spare(|| fs::read(&path)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             read => name_error(read, "read", &path).map(Some),
         }
@@ -111,24 +131,54 @@ impl WriteSegments for Directory {
         let done = self.active(segment)?.sync_data();
         done.or_else(|error| name_error(Err(error), "sync", &self.file_path(segment)))
     }
+
+    fn note(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let path = self.path.join(name);
+        if self.noted.as_ref().is_none_or(|(noted, _)| noted != name) {
+            let file = with_spare(|| OpenOptions::new().write(true).open(&path));
+            let file = name_error(file, "open", &path)?;
+            // What a damaged file has behind these bytes would stay.
+            name_error(file.set_len(bytes.len() as u64), "cut", &path)?;
+            self.noted = Some((name.to_owned(), file));
+        }
+        let (_, file) = self.noted.as_ref().expect("opened above");
+        name_error(file.write_all_at(bytes, 0), "write", &path)
+    }
+
+    fn verify(&mut self, segment: SegmentId) -> io::Result<()> {
+        self.hold.upgrade().map_or(Ok(()), |hold| hold.check_again())?;
+        let Some((open, file)) = &self.active else { return Ok(()) };
+        if *open == segment && file.metadata()?.nlink() == 0 {
+            let path = self.file_path(segment);
+            return Err(io::Error::other(format!("{} was removed", path.display())));
+        }
+        Ok(())
+    }
 }
 
 impl Storage for Directory {
     fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.replace(name, |fresh| write_synced(fresh, bytes))?;
-        sync_directory(&self.path)
+        self.check_hold()?;
+        let names = Names::open(&self.path)?;
+        self.replace(name, |fresh| write_synced(create(fresh)?, fresh, bytes))?;
+        names.sync()?;
+        drop(names);
+        spare::hold();
+        Ok(())
     }
 
     fn leave(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.replace(name, |fresh| fs::write(fresh, bytes))
+        self.replace(name, |fresh| name_error(create(fresh)?.write_all(bytes), "write", fresh))
     }
 
     fn remove(&self, segment: SegmentId) -> io::Result<()> {
+        self.check_hold()?;
+        let names = Names::open(&self.path)?;
         // First, so that it does not stay alone; whether it was there does not matter.
         let _ = fs::remove_file(self.path.join(segment.index_file()));
         let path = self.file_path(segment);
         name_error(fs::remove_file(&path), "remove", &path)?;
-        sync_directory(&self.path)
+        names.sync()
     }
 
     fn consumers(&self) -> io::Result<Vec<Consumer>> {
@@ -138,7 +188,8 @@ impl Storage for Directory {
     fn fresh_identity(&self) -> io::Result<Identity> {
         let path = Path::new("/dev/urandom");
         let mut bytes = [0; 16];
-        let read = File::open(path).and_then(|mut file| file.read_exact(&mut bytes));
+        let opened = with_spare(|| File::open(path));
+        let read = opened.and_then(|mut file| file.read_exact(&mut bytes));
         name_error(read, "read", path)?;
         Ok(Identity(bytes))
     }
@@ -148,21 +199,47 @@ impl Storage for Directory {
     }
 
     fn clone_storage(&self) -> Box<dyn Storage> {
-        Box::new(Self::new(&self.path))
+        Box::new(Self { hold: self.hold.clone(), ..Self::new(&self.path) })
     }
 }
 
-fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
+/// An empty file that only its owner can read.
+pub(crate) fn create(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(FILE_MODE);
+    name_error(with_spare(|| options.open(path)), "create", path)
 }
 
-/// Syncs a directory, so that the names in it survive a power cut. A failure is never told as a
-/// full disk: that would be tried again, and then be called a success.
+/// The error says whether the write or the sync failed: a failed sync is final.
+pub(crate) fn write_synced(mut file: File, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    name_error(file.write_all(bytes), "write", path)?;
+    name_error(file.sync_all(), "sync", path)
+}
+
+/// The names in a directory. Opened before one of them changes: when it has changed, there may be no
+/// descriptor left to sync it with.
+pub(crate) struct Names<'a> {
+    directory: File,
+    path: &'a Path,
+}
+
+impl<'a> Names<'a> {
+    /// Nothing has changed when this fails, so it can be tried again.
+    pub fn open(path: &'a Path) -> io::Result<Self> {
+        let directory = name_error(with_spare(|| File::open(path)), "open", path)?;
+        Ok(Self { directory, path })
+    }
+
+    /// Returns when the names survive a power cut. A failure is never told as a full disk: that would be
+    /// tried again, and then be called a success.
+    pub fn sync(&self) -> io::Result<()> {
+        name_error(self.directory.sync_all().map_err(io::Error::other), "sync", self.path)
+    }
+}
+
+/// Syncs the names in a directory.
 pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
-    let synced = File::open(path).and_then(|directory| directory.sync_all());
-    name_error(synced.map_err(io::Error::other), "sync", path)
+    Names::open(path)?.sync()
 }
 
 fn read_whole(file: &File, mut position: u64, into: &mut [u8]) -> io::Result<usize> {
@@ -181,12 +258,13 @@ fn read_whole(file: &File, mut position: u64, into: &mut [u8]) -> io::Result<usi
     Ok(filled)
 }
 
-/// Keeps the kind, so that a full disk can still be told from a broken one. Too many open files are a
-/// quota that is used up: it passes, too.
+/// Keeps the kind, so that a full disk can still be told from a broken one. Too many open files, or no
+/// memory for one more in the system, are a quota that is used up: it passes, too.
 pub(crate) fn name_error<T>(result: io::Result<T>, verb: &str, path: &Path) -> io::Result<T> {
     result.map_err(|error| {
-        let files = matches!(Errno::from_io_error(&error), Some(Errno::MFILE | Errno::NFILE));
-        let kind = if files { io::ErrorKind::QuotaExceeded } else { error.kind() };
+        let no_memory = Errno::from_io_error(&error) == Some(Errno::NOMEM);
+        let passes = no_memory || spare::is_out_of_descriptors(&error);
+        let kind = if passes { io::ErrorKind::QuotaExceeded } else { error.kind() };
         io::Error::new(kind, format!("cannot {verb} {}: {error}", path.display()))
     })
 }

@@ -48,6 +48,23 @@ pub enum OpenError {
     Io(#[from] io::Error),
 }
 
+/// Why a journal could not be salvaged.
+#[derive(Debug, Error)]
+pub enum SalvageError {
+    /// No segment says whose journal it is.
+    #[error("there is no journal in {}, or no segment of it has a whole header", .0.display())]
+    NoJournal(PathBuf),
+    /// Something is where the new journal should go.
+    #[error("{} is not empty: name a folder that is not there yet", .0.display())]
+    NotEmpty(PathBuf),
+    /// A broker has it open, or the new folder cannot be locked.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The file system refused.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
 /// A write or a sync failed, and nothing after it is promised.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("the journal failed: {message}")]
@@ -56,6 +73,13 @@ pub struct Failure {
     pub kind: io::ErrorKind,
     /// What failed and where.
     pub message: String,
+}
+
+impl Failure {
+    /// The thread that writes has panicked.
+    pub(crate) fn panicked() -> Self {
+        Self { kind: io::ErrorKind::Other, message: "its thread panicked".to_owned() }
+    }
 }
 
 impl From<&io::Error> for Failure {
@@ -113,12 +137,37 @@ pub enum ReadError {
         first: u64,
     },
     /// The offsets do not exist (yet), or a power cut took them back.
-    #[error("offset {asked} was asked for, but the journal ends at {end}")]
+    #[error(
+        "offset {asked} was asked for, but the journal ends at {end}, as far as it is on the disk; a \
+         reader that has been further has read messages that are lost, or the journal is an older \
+         copy: begin again at {end} or before, with a new checkpoint"
+    )]
     Beyond {
         /// The end of the range asked for.
         asked: u64,
         /// One past the newest offset.
         end: u64,
+    },
+    /// The offsets before a position were given to other messages since.
+    #[error("{}", other_history(*offset, *epoch, *newest, *written_in))]
+    OtherHistory {
+        /// The position.
+        offset: u64,
+        /// The epoch that was noted with it.
+        epoch: u64,
+        /// The newest epoch of the journal.
+        newest: u64,
+        /// The epoch in which the message before the position was written; 0 where none is known.
+        written_in: u64,
+    },
+    /// The file `durable` cannot be used, so that nobody knows what survives a power cut.
+    #[error(
+        "the file `durable` of the journal cannot be used: {flaw}; the broker writes it again when it \
+         starts, and where no broker is to run any more, remove it"
+    )]
+    Durable {
+        /// What is wrong with it.
+        flaw: Flaw,
     },
     /// Damage in the middle. Ranges without these offsets can be read.
     #[error(transparent)]
@@ -156,5 +205,19 @@ fn wrong_version(segment: SegmentId, version: u32) -> String {
     format!(
         "segment {segment}.seg has format version {version}, and this Slipring knows only version \
          {FORMAT_VERSION}: read it with the Slipring that wrote it, or use another directory"
+    )
+}
+
+fn other_history(offset: u64, epoch: u64, newest: u64, written_in: u64) -> String {
+    let found = if epoch > newest {
+        format!("but the journal is in epoch {newest}: it is an older copy")
+    } else {
+        format!(
+            "but the message before it was written in epoch {written_in}: what was read there is lost"
+        )
+    };
+    format!(
+        "offset {offset} was noted in epoch {epoch}, {found}, and other messages have these offsets; \
+         begin again, from an offset before the loss, with a new checkpoint"
     )
 }

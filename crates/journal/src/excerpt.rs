@@ -57,7 +57,7 @@ impl TakeBatch for Newest {
 /// Batches one after the other, with the offsets of a range and no others.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Excerpt {
-    /// The offset after the last message here: where to read on.
+    /// Where to read on: behind the last message here, and behind offsets after it that no message has.
     pub end: u64,
     /// The batches, in the format of a segment.
     pub batches: Vec<u8>,
@@ -137,6 +137,7 @@ impl Excerpt {
             count: piece.count,
             state_bytes: 0,
             retained: piece.retained,
+            unsynced: None,
             body_checksum: parts.into_iter().fold(0, crc32c::crc32c_append),
             ..*header
         };
@@ -167,11 +168,17 @@ impl TakeBatch for Excerpt {
     ) -> Taken {
         let messages = header.split(body).0;
         let offsets = header.offsets();
+        if offsets.start > self.end {
+            // Offsets were left out here. Those of one excerpt are in a row, so that whoever gets it
+            // can tell that nothing is missing.
+            self.end = offsets.start.min(range.end);
+            return Taken::Full;
+        }
         let whole = offsets.start >= range.start && offsets.end <= range.end;
         if !whole || !self.has_room(BATCH_HEADER_BYTES + messages.len(), bytes_max) {
             return self.push_some(header, messages, range, bytes_max);
         }
-        let mut sent = *header;
+        let mut sent = BatchHeader { unsynced: None, ..*header };
         if header.state_bytes > 0 {
             sent.state_bytes = 0;
             sent.body_bytes = messages.len() as u32;
@@ -196,13 +203,16 @@ impl Reader {
         single_bytes_max: usize,
     ) -> Result<Excerpt, ReadError> {
         let mut excerpt = Excerpt::new(range.start, single_bytes_max);
-        self.gather(&range, bytes_max, &mut excerpt)?;
+        if self.gather(&range, bytes_max, &mut excerpt)? {
+            excerpt.end = excerpt.end.max(range.end);
+        }
         Ok(excerpt)
     }
 
     /// When the newest message was received; `None` where there is none.
     pub fn newest_receive_ns(&mut self) -> Result<Option<i64>, ReadError> {
-        let end = self.end_offset()?;
+        self.end_offset()?;
+        let end = self.message_end()?;
         let mut newest = Newest(None);
         self.gather(&(end.saturating_sub(1).max(self.first_offset())..end), 0, &mut newest)?;
         Ok(newest.0)

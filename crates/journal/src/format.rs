@@ -124,6 +124,9 @@ pub(crate) struct SegmentHeader {
     pub epoch: u64,
     /// As in the file's name.
     pub segment: SegmentId,
+    /// Offsets before the first one that no message has: recovery left them out, because a reader
+    /// may have seen other messages there.
+    pub skipped: u64,
 }
 
 impl SegmentHeader {
@@ -135,6 +138,7 @@ impl SegmentHeader {
         bytes[16..32].copy_from_slice(&self.identity.0);
         bytes[32..40].copy_from_slice(&self.epoch.to_le_bytes());
         bytes[40..48].copy_from_slice(&self.segment.offset.to_le_bytes());
+        bytes[48..56].copy_from_slice(&self.skipped.to_le_bytes());
         let checksum = crc32c::crc32c(&bytes[..60]);
         bytes[60..64].copy_from_slice(&checksum.to_le_bytes());
         bytes
@@ -148,13 +152,23 @@ impl SegmentHeader {
         }
         let segment = SegmentId { offset: u64_at(bytes, 40), part: u32_at(bytes, 12) };
         let identity = Identity(array_at(bytes, 16));
-        let header = Self { identity, epoch: u64_at(bytes, 32), segment };
+        // Never more than there are offsets before it, whatever the bytes say.
+        let skipped = u64_at(bytes, 48).min(segment.offset);
+        let header = Self { identity, epoch: u64_at(bytes, 32), segment, skipped };
         Ok((u32_at(bytes, 8), header))
     }
 }
 
 /// Set in a batch's flags when it has a message to be retained.
 const RETAINED: u32 = 1;
+/// What of the flags is the distance to what is synced, plus one; zero where it is not known.
+const UNSYNCED_SHIFT: u32 = 1;
+
+/// Bytes between the end of what is synced and a batch that is appended now. A distance of 2 GiB and
+/// more is not told.
+pub(crate) fn unsynced_bytes(bytes: u64) -> Option<u32> {
+    u32::try_from(bytes).ok().filter(|bytes| *bytes < (u32::MAX >> UNSYNCED_SHIFT))
+}
 
 /// What stands before a batch's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,13 +181,17 @@ pub(crate) struct BatchHeader {
     /// Records of state: the last bytes of the body.
     pub state_bytes: u32,
     pub retained: bool,
+    /// When the batch was appended, everything further before it than so many bytes was synced. So a
+    /// batch is a witness: damage before that is no torn write.
+    pub unsynced: Option<u32>,
     pub body_checksum: u32,
 }
 
 impl BatchHeader {
     pub fn encode(&self) -> [u8; BATCH_HEADER_BYTES] {
         let mut bytes = [0; BATCH_HEADER_BYTES];
-        let flags = if self.retained { RETAINED } else { 0 };
+        let unsynced = self.unsynced.map_or(0, |bytes| bytes + 1) << UNSYNCED_SHIFT;
+        let flags = if self.retained { unsynced | RETAINED } else { unsynced };
         bytes[0..4].copy_from_slice(&BATCH_MAGIC);
         bytes[4..8].copy_from_slice(&self.body_bytes.to_le_bytes());
         bytes[8..16].copy_from_slice(&self.base_offset.to_le_bytes());
@@ -199,6 +217,7 @@ impl BatchHeader {
             receive_ns: i64::from_le_bytes(array_at(bytes, 20)),
             state_bytes: u32_at(bytes, 28),
             retained: u32_at(bytes, 32) & RETAINED != 0,
+            unsynced: (u32_at(bytes, 32) >> UNSYNCED_SHIFT).checked_sub(1),
             body_checksum: u32_at(bytes, 36),
         };
         match header {
@@ -248,15 +267,21 @@ mod tests {
         receive_ns: -1,
         state_bytes: 5,
         retained: true,
+        unsynced: Some(12),
         body_checksum: 0xdead_beef,
     };
 
     #[test]
     fn headers_come_back_as_they_went() {
         let segment = SegmentId { offset: 42, part: 1 };
-        let header = SegmentHeader { identity: Identity([7; 16]), epoch: 3, segment };
+        let identity = Identity([7; 16]);
+        let header = SegmentHeader { identity, epoch: 3, segment, skipped: 40 };
         assert_eq!(SegmentHeader::decode(&header.encode()), Ok((FORMAT_VERSION, header)));
-        assert_eq!(BatchHeader::decode(&BATCH.encode()), Ok(BATCH));
+        for unsynced in [None, unsynced_bytes(0), unsynced_bytes(u64::from(u32::MAX / 2 - 1))] {
+            let batch = BatchHeader { unsynced, ..BATCH };
+            assert_eq!(BatchHeader::decode(&batch.encode()), Ok(batch));
+        }
+        assert_eq!(unsynced_bytes(u64::from(u32::MAX / 2)), None);
     }
 
     #[test]

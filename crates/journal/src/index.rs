@@ -118,6 +118,7 @@ mod tests {
             receive_ns,
             state_bytes: 0,
             retained: false,
+            unsynced: None,
             body_checksum: 0,
         }
     }

@@ -56,9 +56,19 @@ pub(crate) fn owner(source: &dyn ReadSegments, segment: SegmentId) -> io::Result
     let mut bytes = [0; SEGMENT_HEADER_BYTES];
     let length = source.read_at(segment, 0, &mut bytes)?;
     Ok(match SegmentHeader::decode(&bytes[..length]) {
-        Ok((FORMAT_VERSION, SegmentHeader { identity, epoch, segment: named })) => {
+        Ok((FORMAT_VERSION, SegmentHeader { identity, epoch, segment: named, .. })) => {
             (named == segment).then_some(Of { identity, epoch, segment })
         }
         _ => None,
+    })
+}
+
+/// How many offsets before a segment no message has; none where its header cannot be trusted.
+pub(crate) fn skipped(source: &dyn ReadSegments, segment: SegmentId) -> io::Result<u64> {
+    let mut bytes = [0; SEGMENT_HEADER_BYTES];
+    let length = source.read_at(segment, 0, &mut bytes)?;
+    Ok(match SegmentHeader::decode(&bytes[..length]) {
+        Ok((FORMAT_VERSION, header)) if header.segment == segment => header.skipped,
+        _ => 0,
     })
 }

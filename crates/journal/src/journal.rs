@@ -1,28 +1,27 @@
 //! The journal a broker appends to from many threads, and the one thread that writes it.
 //! Never writes or syncs on the thread of a connection.
 
-use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
-
+use crate::backlog::{self, Backlog};
 use crate::batch::Batch;
 use crate::commit::Committer;
-use crate::directory::{Directory, name_error, sync_directory};
+use crate::directory::Directory;
 use crate::error::{AppendError, Failure, OpenError};
 use crate::format::{BODY_BYTES_MAX, Identity};
+use crate::hold::{Hold, make_folder};
 use crate::log::Log;
-use crate::pending::{Pending, Shared};
+use crate::pending::{Activity, Pending, Shared};
 use crate::reader::Reader;
 use crate::receipt::Receipt;
 use crate::retire::Kept;
 use crate::segment::Position;
 use crate::snapshot::{self, SNAPSHOT};
+use crate::spare;
 use crate::status::{Appended, Progress, Status};
 use crate::storage::Storage;
 
@@ -31,7 +30,8 @@ use crate::storage::Storage;
 pub struct Options {
     /// A segment is closed before it grows beyond this; one batch may be larger.
     pub segment_bytes: u64,
-    /// Bytes that may wait to be written before `append` answers `Full`.
+    /// Bytes that may wait to be written before an append answers `Full`. While the disk takes what it is given, no
+    /// more than [`WAITING_BYTES_MAX`] do.
     pub pending_bytes_max: usize,
     /// The longest a written byte waits for fdatasync. Zero syncs after every write.
     /// A batch whose append asks for it is synced at once.
@@ -51,23 +51,27 @@ impl Default for Options {
     }
 }
 
+/// Bytes that may wait while the disk takes what it is given: what a newcomer has before it. A disk that is full
+/// takes nothing, and who was promised something before it was has to wait.
+pub(crate) const WAITING_BYTES_MAX: usize = 2 << 20;
+
 /// Open for writing; its directory is locked until it is closed or dropped.
 #[derive(Debug)]
 pub struct Journal {
     shared: Arc<Shared>,
     identity: Identity,
-    pending_bytes_max: usize,
+    options: Options,
     /// Beside the committer's own handle, for what is not appended; one thing at a time.
     storage: Mutex<Box<dyn Storage>>,
     pub(crate) kept: Kept,
     running: Mutex<Option<Running>>,
 }
 
-/// What ends with `close`. The lock is released when the file is dropped.
+/// What ends with `close`. A journal that has failed holds its folder until then.
 #[derive(Debug)]
 struct Running {
     committer: JoinHandle<()>,
-    _lock: File,
+    _hold: Arc<Hold>,
 }
 
 impl Journal {
@@ -79,11 +83,13 @@ impl Journal {
         options: Options,
         on_progress: impl Fn(Progress) + Send + Sync + 'static,
     ) -> Result<(Self, Receipt), OpenError> {
-        make_directory(dir)?;
-        let lock = lock(dir)?;
-        let storage = Box::new(Directory::new(dir));
-        let (mut journal, committer, receipt) = Self::over(storage, options, on_progress)?;
-        let running = Running { committer: spawn(committer)?, _lock: lock };
+        let narrowed = make_folder(dir)?;
+        let hold = Arc::new(Hold::take(dir)?);
+        spare::hold();
+        let storage = Box::new(Directory::held(dir, &hold));
+        let (mut journal, committer, mut receipt) = Self::over(storage, options, on_progress)?;
+        receipt.narrowed = narrowed;
+        let running = Running { committer: spawn(committer)?, _hold: hold };
         journal.running = Mutex::new(Some(running));
         Ok((journal, receipt))
     }
@@ -97,12 +103,12 @@ impl Journal {
         on_progress: impl Fn(Progress) + Send + Sync + 'static,
     ) -> Result<(Self, Committer, Receipt), OpenError> {
         let (log, receipt) = Log::open(storage, options.segment_bytes)?;
-        let shared = Arc::new(Shared::new(&log, options.bytes_max));
+        let shared = Arc::new(Shared::new(&log, &options));
         let storage = Mutex::new(log.storage().clone_storage());
         let journal = Self {
             shared: Arc::clone(&shared),
             identity: receipt.identity,
-            pending_bytes_max: options.pending_bytes_max,
+            options,
             storage,
             kept: Kept::default(),
             running: Mutex::new(None),
@@ -128,15 +134,30 @@ impl Journal {
     /// it is synced as soon as possible, together with all who ask meanwhile; an empty batch then
     /// asks for what is there already. On an error the batch is as it was.
     pub fn append(&self, batch: &mut Batch, sync: bool) -> Result<Appended, AppendError> {
+        self.append_shared(batch, sync, &mut Backlog::default())
+    }
+
+    /// The same for one of many who append again and again: the room for what waits is shared among them.
+    pub fn append_shared(
+        &self,
+        batch: &mut Batch,
+        sync: bool,
+        backlog: &mut Backlog,
+    ) -> Result<Appended, AppendError> {
         if batch.body_bytes() > BODY_BYTES_MAX {
             return Err(AppendError::TooLarge { bytes: batch.bytes() });
         }
         let checksum = batch.checksum();
         let mut pending = self.shared.lock();
-        self.admit(&pending, batch)?;
+        admit(&pending, batch, backlog.waiting_bytes(pending.written()))?;
+        let bytes = batch.bytes();
         let appended = pending.push(batch, checksum, sync);
+        let sleeps = pending.committer == Activity::Sleeps;
         drop(pending);
-        self.shared.work.notify_one();
+        if sleeps {
+            self.shared.work.notify_one();
+        }
+        backlog.add(appended.mark, bytes);
         batch.clear();
         Ok(appended)
     }
@@ -146,8 +167,9 @@ impl Journal {
         loop {
             match self.append(batch, sync) {
                 Err(AppendError::Full { .. }) => {
-                    let half = self.pending_bytes_max / 2;
-                    drop(self.shared.wait_while(|pending| pending.status.pending_bytes > half));
+                    drop(self.shared.wait_while(|pending| {
+                        pending.status.pending_bytes > pending.room_bytes() / 2
+                    }));
                 }
                 done => return done,
             }
@@ -212,27 +234,15 @@ impl Journal {
         self.shared.work.notify_one();
     }
 
-    /// A batch larger than the limit is taken when nothing else waits, else it would wait for ever.
-    /// Records without messages find room when messages do not: they are few, and nobody can refuse
-    /// what has happened.
-    fn admit(&self, pending: &MutexGuard<'_, Pending>, batch: &Batch) -> Result<(), AppendError> {
-        let waiting = pending.status.pending_bytes;
-        if let Some(failure) = &pending.status.failure {
-            return Err(failure.clone().into());
-        }
-        if pending.closing {
-            return Err(AppendError::Closed);
-        }
-        let bytes_max = self.pending_bytes_max * if batch.has_messages() { 1 } else { 2 };
-        if waiting > 0 && waiting + batch.bytes() > bytes_max {
-            return Err(AppendError::Full { pending_bytes: waiting });
-        }
-        Ok(())
-    }
-
     /// How far the journal has come.
     pub fn progress(&self) -> Progress {
         self.shared.lock().progress()
+    }
+
+    /// Lowers the bound on bytes that wait to be written below that of the options; none is that one.
+    pub fn lower_pending_bytes_max(&self, bytes: Option<usize>) {
+        let most = self.options.pending_bytes_max;
+        self.shared.lock().waiting_bytes_max = bytes.map_or(most, |bytes| bytes.min(most));
     }
 
     /// Changes the bound on stored bytes; what found no space is tried again at once.
@@ -252,9 +262,7 @@ impl Journal {
         self.shared.work.notify_one();
         let mut running = self.running.lock().expect("closing never panics");
         if running.take().is_some_and(|running| running.committer.join().is_err()) {
-            let message = "its thread panicked".to_owned();
-            self.shared.lock().status.failure =
-                Some(Failure { kind: io::ErrorKind::Other, message });
+            self.shared.lock().status.failure = Some(Failure::panicked());
         }
         self.status().failure.map_or(Ok(()), Err)
     }
@@ -271,20 +279,21 @@ fn spawn(committer: Committer) -> io::Result<JoinHandle<()>> {
     thread::Builder::new().name("journal".to_owned()).spawn(move || committer.run())
 }
 
-/// Makes the directory, with a name that survives a power cut.
-fn make_directory(dir: &Path) -> io::Result<()> {
-    name_error(fs::create_dir_all(dir), "create", dir)?;
-    let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty());
-    sync_directory(parent.unwrap_or(Path::new(".")))
-}
-
-fn lock(dir: &Path) -> Result<File, OpenError> {
-    let path = dir.join("lock");
-    let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
-    let file = name_error(file, "open", &path)?;
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(file),
-        Err(Errno::WOULDBLOCK) => Err(OpenError::Locked(dir.to_owned())),
-        Err(error) => Err(name_error(Err(error.into()), "lock", &path)?),
+/// Records without messages find room when messages do not: they are few, and nobody can refuse what has
+/// happened.
+fn admit(pending: &Pending, batch: &Batch, own_bytes: usize) -> Result<(), AppendError> {
+    let waiting = pending.status.pending_bytes;
+    if let Some(failure) = &pending.status.failure {
+        return Err(failure.clone().into());
+    }
+    if pending.closing {
+        return Err(AppendError::Closed);
+    }
+    let has_messages = batch.has_messages();
+    let bytes_max = if has_messages { pending.room_bytes() } else { 2 * pending.waiting_bytes_max };
+    if backlog::has_room(batch.bytes(), own_bytes, waiting, bytes_max) {
+        Ok(())
+    } else {
+        Err(AppendError::Full { pending_bytes: waiting })
     }
 }

@@ -1,73 +1,24 @@
 //! The single-threaded journal: writes whole batches, rolls segments, syncs.
 //! Runs over any storage; never locks, waits or starts a thread.
 
-use std::io::{self, ErrorKind};
+mod outcome;
 
+use std::io;
+
+use crate::bounds::{self, DURABLE, RESERVED};
 use crate::error::OpenError;
 use crate::format::{Identity, SEGMENT_HEADER_BYTES, SegmentHeader};
 use crate::index::Index;
 use crate::index_file::{self, Of};
 use crate::receipt::Receipt;
 use crate::recover::recover;
+use crate::reservation::Reservation;
 use crate::run::Run;
 use crate::segment::{Position, SegmentId};
-use crate::status::Mark;
 use crate::storage::Storage;
 
-/// A place behind whole batches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Reached {
-    pub at: Position,
-    pub mark: Mark,
-}
-
-/// What became of bytes to be written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wrote {
-    /// Whole batches written, from the first on.
-    pub bytes: usize,
-    /// Why the rest is not written, and can be tried again.
-    pub no_space: Option<String>,
-}
-
-/// The oldest segments that were removed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Gone {
-    pub segments: usize,
-    pub bytes: u64,
-    /// Where the journal begins without them.
-    pub first_offset: u64,
-}
-
-/// Why a write did not go on.
-enum Halt {
-    /// The log ends with a whole batch; the rest can be tried again.
-    NoSpace(String),
-    Failed(io::Error),
-}
-
-/// For everything but writes; a sync that fails is final whatever its reason.
-impl From<io::Error> for Halt {
-    fn from(error: io::Error) -> Self {
-        Self::Failed(error)
-    }
-}
-
-impl Halt {
-    fn of_write(error: io::Error) -> Self {
-        match error.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::NoSpace(error.to_string()),
-            _ => Self::Failed(error),
-        }
-    }
-
-    fn failure(self) -> Option<io::Error> {
-        match self {
-            Self::NoSpace(_) => None,
-            Self::Failed(error) => Some(error),
-        }
-    }
-}
+use outcome::Halt;
+pub(crate) use outcome::{Gone, Reached, Wrote};
 
 /// The journal's newest segment and how far it is written and synced.
 #[derive(Debug)]
@@ -85,6 +36,10 @@ pub(crate) struct Log {
     written: Reached,
     /// In the active segment or, before that is started, at the end of the one before.
     synced: Reached,
+    /// Offsets below may be given: the disk knows that they are not to be given again.
+    reservation: Reservation,
+    /// Of the offsets before the active segment, those that no message has.
+    skipped: u64,
     /// Of the active segment, up to `written`.
     index: Index,
 }
@@ -112,6 +67,8 @@ impl Log {
             first_offset: found.first_offset,
             written: start,
             synced: Reached { at: found.end, mark: 0 },
+            reservation: Reservation::at(found.active.offset),
+            skipped: found.skipped,
             index: Index::new(found.active),
         };
         if let Some((of, index)) = found.index {
@@ -119,15 +76,18 @@ impl Log {
         }
         // Without space for it now, the segment is started with the first write.
         log.start_segment().or_else(|halt| halt.failure().map_or(Ok(()), Err))?;
+        log.show_durable();
         let receipt = Receipt {
             identity,
             epoch: log.epoch,
             first_offset: log.first_offset,
             next_offset: start.at.offset,
+            left_out: found.left_out,
             segments: log.segments,
             bytes_read: found.bytes_read,
             cut: found.cut,
             damage: found.damage,
+            narrowed: None,
         };
         Ok((log, receipt))
     }
@@ -150,8 +110,12 @@ impl Log {
         self.synced
     }
 
+    pub fn unsynced_bytes(&self) -> u64 {
+        self.written.mark - self.synced.mark
+    }
+
     pub fn is_synced(&self) -> bool {
-        self.synced.mark == self.written.mark
+        self.unsynced_bytes() == 0
     }
 
     /// Segments that are there.
@@ -179,17 +143,17 @@ impl Log {
     /// segment size allows. With `bytes_max` stored there is no space for more.
     pub fn write(&mut self, batches: &[u8], bytes_max: Option<u64>) -> io::Result<Wrote> {
         let start = self.written.mark;
-        let mut bytes = 0;
-        while bytes < batches.len() {
+        let (mut bytes, mut no_space) = (0, None);
+        while bytes < batches.len() && no_space.is_none() {
             let wrote = self.write_some(&batches[bytes..], bytes_max.unwrap_or(u64::MAX));
             bytes = (self.written.mark - start) as usize;
             match wrote {
                 Ok(()) => {}
-                Err(Halt::NoSpace(why)) => return Ok(Wrote { bytes, no_space: Some(why) }),
+                Err(Halt::NoSpace(why)) => no_space = Some(why),
                 Err(Halt::Failed(error)) => return Err(error),
             }
         }
-        Ok(Wrote { bytes, no_space: None })
+        Ok(Wrote { bytes, no_space })
     }
 
     /// Writes what fits the active segment, or begins the next.
@@ -205,6 +169,7 @@ impl Log {
         if fitting.bytes.is_empty() {
             return self.roll();
         }
+        self.reserve(self.written.at.offset + fitting.messages)?;
         match self.storage.append(self.segment(), fitting.bytes).map_err(Halt::of_write) {
             Ok(()) => self.advance(&fitting),
             Err(Halt::NoSpace(why)) => {
@@ -248,9 +213,41 @@ impl Log {
     pub fn sync(&mut self) -> io::Result<()> {
         if !self.is_synced() {
             self.storage.sync(self.segment())?;
+            self.verify()?;
             self.synced = self.written;
+            self.show_durable();
         }
         Ok(())
+    }
+
+    /// Fails when what is written is in no journal any more.
+    pub fn verify(&mut self) -> io::Result<()> {
+        if self.started { self.storage.verify(self.segment()) } else { Ok(()) }
+    }
+
+    /// Lets readers see what is synced. Where that fails they see less until the next time.
+    fn show_durable(&mut self) {
+        let bytes = bounds::encode_durable(self.identity, self.synced.at);
+        if self.storage.note(DURABLE, &bytes).is_err() {
+            let _ = self.storage.put(DURABLE, &bytes);
+        }
+    }
+
+    /// Has the disk know of offsets before they are given, many at once. A journal that was not closed
+    /// goes on behind them: whatever a power cut took back, its offsets are not given again.
+    fn reserve(&mut self, end: u64) -> Result<(), Halt> {
+        if let Some(reserved) = self.reservation.renewed_for(end) {
+            let bytes = bounds::encode_reserved(self.identity, reserved.end());
+            self.storage.put(RESERVED, &bytes).map_err(Halt::of_write)?;
+            self.reservation = reserved;
+        }
+        Ok(())
+    }
+
+    /// Gives back what was reserved and not given. Where that fails, the next opening leaves it out.
+    fn release(&mut self) {
+        let bytes = bounds::encode_reserved(self.identity, self.written.at.offset);
+        let _ = self.storage.put(RESERVED, &bytes);
     }
 
     /// Syncs, and leaves an empty segment as the last: what a clean close wrote is never mistaken
@@ -259,6 +256,13 @@ impl Log {
         self.sync()?;
         let rolled = if self.is_fresh() { Ok(()) } else { self.roll() };
         rolled.or_else(|halt| halt.failure().map_or(Ok(()), Err))
+    }
+
+    /// Seals for good: the next opening goes on at the very next offset.
+    pub fn close(&mut self) -> io::Result<()> {
+        self.seal()?;
+        self.release();
+        Ok(())
     }
 
     /// The full segment is synced before the next exists: only the last segment can have a torn
@@ -300,11 +304,13 @@ impl Log {
     /// torn one.
     fn start_segment(&mut self) -> Result<(), Halt> {
         let (identity, epoch, segment) = (self.identity, self.epoch, self.segment());
-        let header = SegmentHeader { identity, epoch, segment }.encode();
-        self.storage.begin(segment, &header).map_err(Halt::of_write)?;
+        let header = SegmentHeader { identity, epoch, segment, skipped: self.skipped };
+        self.storage.begin(segment, &header.encode()).map_err(Halt::of_write)?;
         self.started = true;
+        self.skipped = 0;
         self.segments += 1;
         self.synced = self.written;
+        self.show_durable();
         Ok(())
     }
 }

@@ -4,6 +4,9 @@
 use std::sync::{Condvar, Mutex, MutexGuard};
 
 use crate::batch::Batch;
+use crate::chunks::{Chunks, Spares};
+use crate::format::unsynced_bytes;
+use crate::journal::{Options, WAITING_BYTES_MAX};
 use crate::log::{Gone, Log};
 use crate::segment::Position;
 use crate::status::{Appended, Mark, Progress, Status};
@@ -23,7 +26,13 @@ pub(crate) struct Shared {
 /// Batches that have their offsets and are not yet written.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
-    pub buffer: Vec<u8>,
+    pub chunks: Chunks,
+    /// Memory for what comes next.
+    pub spares: Spares,
+    /// Bytes that may wait, also while the disk is full.
+    pub waiting_bytes_max: usize,
+    /// One that works looks here by itself, and a wake-up is a system call.
+    pub committer: Activity,
     /// Whether a batch here wants a sync as soon as possible.
     pub sync_asked: bool,
     /// Whether bounds changed, so that what found no space is tried at once.
@@ -42,11 +51,21 @@ pub(crate) struct Pending {
     pub status: Status,
 }
 
+/// What the committer does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Activity {
+    #[default]
+    Works,
+    /// Until somebody wakes it.
+    Sleeps,
+}
+
 impl Shared {
-    pub fn new(log: &Log, bytes_max: Option<u64>) -> Self {
-        let mut pending = Pending::default();
+    pub fn new(log: &Log, options: &Options) -> Self {
+        let waiting_bytes_max = options.pending_bytes_max;
+        let mut pending = Pending { waiting_bytes_max, ..Pending::default() };
         pending.status.next_offset = log.written().at.offset;
-        pending.status.bytes_max = bytes_max;
+        pending.status.bytes_max = options.bytes_max;
         pending.note(log);
         let (work, progress) = (Condvar::new(), Condvar::new());
         Self { pending: Mutex::new(pending), work, progress }
@@ -54,6 +73,11 @@ impl Shared {
 
     pub fn lock(&self) -> MutexGuard<'_, Pending> {
         self.pending.lock().expect("nothing panics while it holds the lock")
+    }
+
+    /// The committer has panicked and ends: whatever it left here is not written any more.
+    pub fn forget_panic(&self) {
+        self.pending.clear_poison();
     }
 
     /// Returns when there was progress or failure while `waiting` holds.
@@ -64,19 +88,30 @@ impl Shared {
 }
 
 impl Pending {
-    pub fn push(&mut self, batch: &Batch, checksum: u32, sync: bool) -> Appended {
+    pub fn push(&mut self, batch: &mut Batch, checksum: u32, sync: bool) -> Appended {
         self.sync_asked |= sync;
         let mut offsets = self.status.next_offset..self.status.next_offset;
         if !batch.is_empty() {
-            let header = batch.header(offsets.start, checksum);
-            self.buffer.extend_from_slice(&header.encode());
-            batch.body().into_iter().for_each(|part| self.buffer.extend_from_slice(part));
+            let unsynced = unsynced_bytes(self.appended - self.synced);
+            let header = batch.header(offsets.start, unsynced, checksum);
             self.status.pending_bytes += batch.bytes();
             self.appended += batch.bytes() as u64;
+            self.chunks.push(batch, &header, &mut self.spares);
             offsets = header.offsets();
             self.status.next_offset = offsets.end;
         }
         Appended { offsets, mark: self.appended }
+    }
+
+    /// Bytes that may wait now.
+    pub fn room_bytes(&self) -> usize {
+        let is_full = self.status.no_space.is_some();
+        self.waiting_bytes_max.min(if is_full { usize::MAX } else { WAITING_BYTES_MAX })
+    }
+
+    /// Up to where all that was appended is written.
+    pub fn written(&self) -> Mark {
+        self.written
     }
 
     /// Whether all that was appended up to a mark is written.

@@ -11,9 +11,11 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
+use crate::bounds;
 use crate::directory::Directory;
 use crate::error::{Damage, ReadError};
 use crate::format::{FORMAT_VERSION, Flaw, Identity, SEGMENT_HEADER_BYTES, SegmentHeader};
+use crate::indexes;
 use crate::scan::{Check, Scan, Step, Window};
 use crate::segment::{Position, SegmentId};
 use crate::snapshot::{self, SNAPSHOT};
@@ -35,7 +37,21 @@ pub struct Reader {
     places: Places,
     /// Behind the newest whole batch seen.
     tail: Position,
+    extent: Extent,
+    /// One past the newest offset that is given, as of the last look.
+    end: u64,
+    /// Of the newest segment, as of the last look.
+    epoch: u64,
     window: Window,
+}
+
+/// How far a reader reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    /// What survives a power cut: for whoever notes how far it has come.
+    Durable,
+    /// All that is written: for the broker itself.
+    Written,
 }
 
 impl Reader {
@@ -55,12 +71,16 @@ impl Reader {
         opened.ok_or_else(|| ReadError::NoJournal(dir.to_owned()))
     }
 
-    /// `None` when the storage holds no journal (yet).
+    /// `None` when the storage holds no journal (yet). Reads what is durable.
     pub fn over(source: Box<dyn ReadSegments + Send>) -> Result<Option<Self>, ReadError> {
         let mut damaged = None;
         for segment in source.segments()? {
             match head(&*source, segment)? {
-                Head::Whole(identity) => return Ok(Some(Self::of(source, identity))),
+                Head::Whole(header) => {
+                    let mut reader = Self::of(source, header.identity).durable();
+                    reader.refresh()?;
+                    return Ok(Some(reader));
+                }
                 Head::Short => {}
                 Head::Damaged(damage) => damaged = damaged.or(Some(damage)),
             }
@@ -68,7 +88,20 @@ impl Reader {
         damaged.map_or(Ok(None), |damage| Err(damage.into()))
     }
 
-    /// A reader of the journal that is known to be there.
+    /// Reads only what survives a power cut, so that no offset it has told is ever told for another
+    /// message. A journal of an older Slipring does not say how far that is; then all is read.
+    #[must_use]
+    pub fn durable(self) -> Self {
+        Self { extent: Extent::Durable, ..self }
+    }
+
+    /// For tests that look at what was written.
+    #[cfg(test)]
+    pub(crate) fn written(self) -> Self {
+        Self { extent: Extent::Written, ..self }
+    }
+
+    /// A reader of the journal that is known to be there. Reads all that is written.
     pub(crate) fn of(source: Box<dyn ReadSegments + Send>, identity: Identity) -> Self {
         // Where they cannot be listed, the first read meets that again and says so.
         let segments = source.segments().unwrap_or_default();
@@ -79,6 +112,9 @@ impl Reader {
             segments,
             places: Places::default(),
             tail,
+            extent: Extent::Written,
+            end: 0,
+            epoch: 0,
             window: Window::default(),
         }
     }
@@ -93,8 +129,19 @@ impl Reader {
         self.segments.first().copied().unwrap_or_default().offset
     }
 
+    /// How many times the journal was opened for writing, as of the last call of `end_offset`. It
+    /// goes with an offset that is noted: see `check_position`.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
     /// One past the newest offset. Goes on where the last call stopped.
     pub fn end_offset(&mut self) -> Result<u64, ReadError> {
+        // Before the files are looked at, so that it is never further than they are.
+        let durable = match self.extent {
+            Extent::Durable => bounds::durable_for_readers(&*self.source, self.identity)?,
+            Extent::Written => None,
+        };
         self.refresh()?;
         let last = self.segments.last().copied().unwrap_or_default();
         if last > self.tail.segment {
@@ -102,7 +149,33 @@ impl Reader {
             self.tail = Position::first(last);
         }
         self.follow_tail()?;
-        Ok(self.tail.offset)
+        self.end = durable.map_or(self.tail.offset, |durable| durable.offset.min(self.tail.offset));
+        Ok(self.end)
+    }
+
+    /// One past the newest message that is written, safe on the disk or not yet, as of the last call
+    /// of `end_offset`.
+    pub fn written_offset(&self) -> u64 {
+        self.tail.offset
+    }
+
+    /// Whether a reader that has read up to an offset, in an epoch that it noted with it, can go on
+    /// there: retention has not removed it, the journal goes so far, and no later opening gave the
+    /// offsets before it to other messages.
+    pub fn check_position(&mut self, offset: u64, epoch: Option<u64>) -> Result<(), ReadError> {
+        self.end_offset()?;
+        self.check_range(&(offset..offset))?;
+        let Some(epoch) = epoch else { return Ok(()) };
+        let after = self.segments.partition_point(|segment| segment.offset < offset);
+        let last_read = after.checked_sub(1).map(|index| self.segments[index]);
+        let written_in = match last_read.map(|segment| head(&*self.source, segment)).transpose()? {
+            Some(Head::Whole(header)) => header.epoch,
+            _ => 0,
+        };
+        if epoch > self.epoch || written_in > epoch {
+            return Err(ReadError::OtherHistory { offset, epoch, newest: self.epoch, written_in });
+        }
+        Ok(())
     }
 
     /// The newest snapshot of state and where to follow the journal from, if there is one.
@@ -117,10 +190,14 @@ impl Reader {
         self.window.clear();
         self.segments = self.source.segments()?;
         while let Some(last) = self.segments.last() {
-            if !matches!(head(&*self.source, *last)?, Head::Short) {
-                break;
+            match head(&*self.source, *last)? {
+                Head::Short => drop(self.segments.pop()),
+                Head::Damaged(_) => break,
+                Head::Whole(header) => {
+                    self.epoch = header.epoch;
+                    break;
+                }
             }
-            self.segments.pop();
         }
         Ok(())
     }
@@ -146,7 +223,7 @@ impl Reader {
     /// A segment with a damaged header is ours until it says otherwise.
     fn check_identity(&self, segment: SegmentId) -> Result<Option<Damage>, ReadError> {
         match head(&*self.source, segment)? {
-            Head::Whole(found) if found != self.identity => {
+            Head::Whole(SegmentHeader { identity: found, .. }) if found != self.identity => {
                 Err(ReadError::Foreign { segment, found, expected: self.identity })
             }
             Head::Whole(_) => Ok(None),
@@ -157,13 +234,13 @@ impl Reader {
 
     fn check_range(&mut self, range: &Range<u64>) -> Result<(), ReadError> {
         // Looking for the end may find that the first segments are gone: the gap is judged after it.
-        let beyond = range.end > self.tail.offset && range.end > self.end_offset()?;
+        let beyond = range.end > self.end && range.end > self.end_offset()?;
         let (asked, first) = (range.start, self.first_offset());
         if asked < first {
             return Err(ReadError::Gap { asked, first });
         }
         if beyond {
-            return Err(ReadError::Beyond { asked: range.end, end: self.tail.offset });
+            return Err(ReadError::Beyond { asked: range.end, end: self.end });
         }
         Ok(())
     }
@@ -202,13 +279,47 @@ impl Reader {
         flaw: Option<Flaw>,
         range: &Range<u64>,
     ) -> Result<Position, ReadError> {
-        let end = SegmentId { offset: range.end, part: 0 };
-        let resume = Position::first(self.segment_after(at.segment).unwrap_or(end));
-        if resume.offset == at.offset {
-            return Ok(resume);
+        let Some(next) = self.segment_after(at.segment) else {
+            let end = Position::first(SegmentId { offset: range.end, part: 0 });
+            return avoid(at.damage(range.end, flaw.unwrap_or(Flaw::Missing)), range, end);
+        };
+        let resume = Position::first(next);
+        match self.missing_before(at, next, flaw)? {
+            Some(damage) if damage.offsets.is_empty() => Ok(resume),
+            Some(damage) => avoid(damage, range, resume),
+            None => Ok(resume),
         }
-        avoid(at.damage(resume.offset, flaw.unwrap_or(Flaw::Missing)), range, resume)
     }
+
+    /// What is missing between the end of one segment and the next; offsets that the next one says
+    /// were left out are not.
+    fn missing_before(
+        &self,
+        end: Position,
+        next: SegmentId,
+        flaw: Option<Flaw>,
+    ) -> Result<Option<Damage>, ReadError> {
+        let whole = flaw.is_none() && end.offset == next.offset && end.segment.is_before(next);
+        if whole {
+            return Ok(None);
+        }
+        let skipped = indexes::skipped(&*self.source, next)?;
+        Ok(missing_before(end, next, skipped, flaw))
+    }
+}
+
+/// What is missing between the end of one segment and the next, which says how many offsets before it
+/// were left out.
+pub(crate) fn missing_before(
+    end: Position,
+    next: SegmentId,
+    skipped: u64,
+    flaw: Option<Flaw>,
+) -> Option<Damage> {
+    let expected = next.offset - skipped;
+    let follows = skipped > 0 || end.segment.is_before(next);
+    let whole = flaw.is_none() && end.offset == expected && follows;
+    (!whole).then(|| end.damage(expected.max(end.offset), flaw.unwrap_or(Flaw::Missing)))
 }
 
 /// Goes on behind damage that the range does not touch.
@@ -219,7 +330,7 @@ fn avoid(damage: Damage, range: &Range<u64>, resume: Position) -> Result<Positio
 
 /// What stands at the start of a segment.
 enum Head {
-    Whole(Identity),
+    Whole(SegmentHeader),
     /// Being written, if the segment is the last.
     Short,
     Damaged(Damage),
@@ -229,7 +340,7 @@ fn head(source: &dyn ReadSegments, segment: SegmentId) -> Result<Head, ReadError
     let mut bytes = [0; SEGMENT_HEADER_BYTES];
     let length = source.read_at(segment, 0, &mut bytes)?;
     match SegmentHeader::decode(&bytes[..length]) {
-        Ok((FORMAT_VERSION, header)) => Ok(Head::Whole(header.identity)),
+        Ok((FORMAT_VERSION, header)) => Ok(Head::Whole(header)),
         Ok((version, _)) => Err(ReadError::Version { segment, version }),
         Err(Flaw::HeaderShort) => Ok(Head::Short),
         Err(flaw) => Ok(Head::Damaged(Position::first(segment).head_damage(flaw))),

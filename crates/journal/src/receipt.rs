@@ -1,6 +1,7 @@
 //! What recovery found and did: one line for a person when displayed. Holds no logic.
 
 use std::fmt;
+use std::ops::Range;
 
 use crate::error::Damage;
 use crate::format::{Flaw, Identity};
@@ -17,6 +18,8 @@ pub struct Receipt {
     pub first_offset: u64,
     /// The offset the next message gets.
     pub next_offset: u64,
+    /// Offsets in between that no message has, ascending: they are not given again after a crash.
+    pub left_out: Vec<Range<u64>>,
     /// Segment files, the active one included.
     pub segments: usize,
     /// Bytes that were read and checked.
@@ -25,12 +28,19 @@ pub struct Receipt {
     pub cut: Option<Cut>,
     /// What cannot be read and was left as it is. Who follows the journal adds what is found then.
     pub damage: Vec<Damage>,
+    /// The mode that the folder had, where others could read it; they cannot any more.
+    pub narrowed: Option<u32>,
 }
 
 impl Receipt {
-    /// Messages in the journal.
+    /// How many offsets no message has.
+    pub fn skipped(&self) -> u64 {
+        self.left_out.iter().map(|range| range.end - range.start).sum()
+    }
+
+    /// Messages in the journal, those that are damaged included.
     pub fn records(&self) -> u64 {
-        self.next_offset - self.first_offset
+        (self.next_offset - self.first_offset).saturating_sub(self.skipped())
     }
 }
 
@@ -58,7 +68,8 @@ pub struct Cut {
     pub bytes: u64,
     /// Why.
     pub flaw: Flaw,
-    /// Whether whole batches stood behind the damage; then the bytes were copied to a `.cut` file.
+    /// Whether whole batches stood behind it that were never synced; then the bytes were copied to a
+    /// `.cut` file.
     pub set_aside: bool,
 }
 

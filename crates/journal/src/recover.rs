@@ -1,13 +1,18 @@
 //! Recovery: what a journal holds when it is opened for writing, and what of its tail is cut.
-//! Never gives up bytes that might be messages without setting them aside.
+//! Never gives up bytes that might be messages without setting them aside, nor an offset twice.
+
+use std::ops::Range;
 
 use std::io;
 
+use crate::bounds;
 use crate::error::{Damage, OpenError};
 use crate::format::{FORMAT_VERSION, Flaw, Identity, SEGMENT_HEADER_BYTES, SegmentHeader};
 use crate::index::Index;
 use crate::index_file::Of;
+use crate::indexes;
 use crate::receipt::Cut;
+use crate::reservation::Reservation;
 use crate::scan::{Check, Scan, Step, Window};
 use crate::segment::{Position, SegmentId};
 use crate::snapshot::{self, SNAPSHOT};
@@ -25,6 +30,9 @@ pub(crate) struct Found {
     pub end: Position,
     /// The segment to write next: a new one, or the last if it has no batch.
     pub active: SegmentId,
+    /// Offsets that are left out before the active segment, and all in the journal, ascending.
+    pub skipped: u64,
+    pub left_out: Vec<Range<u64>>,
     /// The index of the last segment, when its header is whole and it is not the active one.
     pub index: Option<(Of, Index)>,
     pub bytes_read: u64,
@@ -47,11 +55,28 @@ pub(crate) fn recover(storage: &mut dyn Storage) -> Result<Found, OpenError> {
         Some((last, before)) => recover_last(storage, *last, before)?,
         None => empty(),
     };
-    let sealed = segments.iter().filter(|segment| **segment != found.active);
-    found.sealed = sealed.clone().count();
-    found.sealed_bytes = sealed.map(|segment| storage.size(*segment)).sum::<io::Result<u64>>()?;
     found.first_offset = segments.first().map_or(found.active.offset, |first| first.offset);
+    let active = found.active;
+    for segment in segments.into_iter().filter(|segment| *segment != active) {
+        found.sealed += 1;
+        found.sealed_bytes += storage.size(segment)?;
+        // What is before the first one is not there to be counted.
+        if segment.offset > found.first_offset {
+            let skipped = indexes::skipped(storage, segment)?;
+            found.leave_out(segment, skipped);
+        }
+    }
+    found.leave_out(active, found.skipped);
     Ok(found)
+}
+
+impl Found {
+    /// So many offsets before a segment are left out.
+    fn leave_out(&mut self, before: SegmentId, count: u64) {
+        if count > 0 {
+            self.left_out.push(before.offset - count..before.offset);
+        }
+    }
 }
 
 fn empty() -> Found {
@@ -63,6 +88,8 @@ fn empty() -> Found {
         written_by: None,
         end: Position::first(active),
         active,
+        skipped: 0,
+        left_out: Vec::new(),
         index: None,
         bytes_read: 0,
         cut: None,
@@ -77,7 +104,7 @@ fn recover_last(
 ) -> Result<Found, OpenError> {
     let (mut found, mut of) = (empty(), None);
     match head(storage, last)? {
-        Head::Whole(SegmentHeader { identity, epoch, segment }) => {
+        Head::Whole(SegmentHeader { identity, epoch, segment, .. }) => {
             found.written_by = Some((identity, epoch));
             of = Some(Of { identity, epoch, segment });
         }
@@ -92,27 +119,74 @@ fn recover_last(
         },
     }
     found.bytes_read = storage.size(last)?;
-    let (index, cut) = cut_tail(storage, last)?;
-    (found.end, found.cut) = (index.end_in(last), cut);
+    let known = Known::read(storage, found.written_by)?;
+    let tail = settle_tail(storage, last, &known)?;
+    (found.end, found.cut) = (tail.index.end_in(last), tail.cut);
+    found.damage.extend(tail.damage);
     let unused = found.end == Position::first(last) && found.damage.is_empty();
     found.active = if unused { last } else { last.next(found.end.offset) };
-    if let Some(ahead) = snapshot_ahead(storage, &found)? {
+    if let Some(ahead) = known.ahead_of(found.end) {
         let flaw = found.cut.as_ref().map_or(Flaw::Missing, |cut| cut.flaw);
         found.damage.push(found.end.damage(ahead.offset, flaw));
         found.active = ahead.segment.next(ahead.offset);
     }
-    found.index = of.filter(|_| found.active != last).map(|of| (of, index));
+    let unused = known.first_unused(found.active.offset);
+    if unused > found.active.offset {
+        found.skipped = unused - found.active.offset;
+        found.active = SegmentId { offset: unused, part: 0 };
+    } else if found.active == last {
+        // It is begun again, with what it said.
+        found.skipped = indexes::skipped(storage, last)?;
+    }
+    found.index = of.filter(|_| found.active != last).map(|of| (of, tail.index));
     Ok(found)
 }
 
-/// Where the snapshot knows more than the segments: synced bytes were lost. The offsets it knows
-/// must not be given again, and what is written next must come after it.
-fn snapshot_ahead(storage: &dyn Storage, found: &Found) -> io::Result<Option<Position>> {
-    let (Some(bytes), Some((identity, _))) = (storage.get(SNAPSHOT)?, found.written_by) else {
-        return Ok(None);
-    };
-    let known = snapshot::position(&bytes, identity).ok();
-    Ok(known.filter(|known| *known > found.end && known.offset >= found.end.offset))
+/// What the files beside the segments know of the journal.
+struct Known {
+    /// What is before was synced. None where no file says so: a journal of an older Slipring.
+    durable: Option<Position>,
+    snapshot: Option<Position>,
+    /// Offsets below may have been given.
+    reserved: Option<Result<u64, Flaw>>,
+}
+
+impl Known {
+    /// Nothing is known while nobody has written a segment.
+    fn read(storage: &dyn Storage, written_by: Option<(Identity, u64)>) -> io::Result<Self> {
+        let Some((identity, _)) = written_by else {
+            return Ok(Self { durable: None, snapshot: None, reserved: None });
+        };
+        let snapshot = storage.get(SNAPSHOT)?;
+        Ok(Self {
+            durable: bounds::durable(storage, identity)?.and_then(Result::ok),
+            snapshot: snapshot.and_then(|bytes| snapshot::position(&bytes, identity).ok()),
+            reserved: bounds::reserved(storage, identity)?,
+        })
+    }
+
+    /// The first offset that was never given, in a journal that goes up to `end`.
+    fn first_unused(&self, end: u64) -> u64 {
+        let reserved = self.reserved.unwrap_or(Ok(end));
+        reserved.unwrap_or_else(|_| Reservation::most_after(end)).max(end)
+    }
+
+    /// Where more is known than the segments have: synced bytes were lost. The offsets before it must
+    /// not be given again, and what is written next must come after it.
+    fn ahead_of(&self, end: Position) -> Option<Position> {
+        let known = self.snapshot.max(self.durable);
+        known.filter(|known| *known > end && known.offset >= end.offset)
+    }
+
+    /// Up to which byte a segment was synced for certain, by this alone.
+    fn synced_bytes(&self, segment: SegmentId) -> u64 {
+        match self.durable {
+            Some(durable) if durable.segment < segment => 0,
+            Some(durable) if durable.segment == segment => durable.position,
+            // A later segment begins when this one is synced; and what nobody knows is kept.
+            _ => u64::MAX,
+        }
+    }
 }
 
 /// Identity and epoch of the newest segment whose header is whole.
@@ -142,24 +216,51 @@ fn head(storage: &dyn Storage, segment: SegmentId) -> Result<Head, OpenError> {
     }
 }
 
-/// Cuts a segment behind its last whole batch in an unbroken run, and says where that is. What is
-/// left is synced: who was killed before may not have done it, and the next segment must not exist
-/// before.
-fn cut_tail(storage: &mut dyn Storage, segment: SegmentId) -> io::Result<(Index, Option<Cut>)> {
-    let (index, tail) = last_whole_batch(storage, segment)?;
-    let end = index.end_in(segment);
-    let cut = match tail {
-        Step::Tail(None) | Step::Batch(_) => None,
-        Step::Tail(Some(flaw)) => Some(cut(storage, end, flaw, false)?),
-        Step::Damage(damage, _) => Some(cut(storage, end, damage.flaw, true)?),
+/// The last segment, as recovery leaves it.
+struct SettledTail {
+    index: Index,
+    cut: Option<Cut>,
+    /// What cannot be read before its end.
+    damage: Vec<Damage>,
+}
+
+/// Goes to the end of a segment, over damage in what was synced, and cuts off what a crash left half
+/// written. What is left is synced: who was killed before may not have done it, and the next segment
+/// must not exist before.
+///
+/// A hole is damage when something proves that it was synced: the file `durable`, or a batch behind it
+/// that was appended later. Else a power cut wrote some pages and not others: nothing from the hole on
+/// was acknowledged, and a part of it would be no prefix of what was sent. So it is cut, and kept aside.
+///
+/// An example: batches at bytes 64, 164, 264 and 364. The one at 364 says that all was synced but the
+/// 100 bytes before it. A flaw at 164 is damage, and the batches at 264 and 364 are kept. A flaw at 264
+/// may be a torn write; `durable` decides.
+fn settle_tail(
+    storage: &mut dyn Storage,
+    segment: SegmentId,
+    known: &Known,
+) -> io::Result<SettledTail> {
+    let Walked { mut index, mut damage, flaw, witnessed } = walk(storage, segment)?;
+    let synced = witnessed.max(known.synced_bytes(segment));
+    let torn = damage.iter().position(|damage| damage.position >= synced);
+    let cut = match (torn.map(|at| damage[at].clone()), flaw) {
+        (Some(hole), _) => {
+            damage.truncate(torn.unwrap_or_default());
+            let cut = cut(storage, segment, hole.position, hole.flaw, true)?;
+            index = walk(storage, segment)?.index;
+            Some(cut)
+        }
+        (None, Some(flaw)) => Some(cut(storage, segment, index.end.position, flaw, false)?),
+        (None, None) => None,
     };
     storage.sync(segment)?;
-    Ok((index, cut))
+    Ok(SettledTail { index, cut, damage })
 }
 
 fn cut(
     storage: &mut dyn Storage,
-    Position { segment, position, .. }: Position,
+    segment: SegmentId,
+    position: u64,
     flaw: Flaw,
     set_aside: bool,
 ) -> io::Result<Cut> {
@@ -171,16 +272,34 @@ fn cut(
     Ok(Cut { segment, position, bytes, flaw, set_aside })
 }
 
-/// The unbroken run of batches, and what stands at its end.
-fn last_whole_batch(storage: &dyn Storage, segment: SegmentId) -> io::Result<(Index, Step)> {
+/// What stands in a segment.
+struct Walked {
+    index: Index,
+    /// Places that cannot be read, with whole batches behind them.
+    damage: Vec<Damage>,
+    /// What is wrong behind the last whole batch.
+    flaw: Option<Flaw>,
+    /// What is before this byte was synced, as batches say that were appended later.
+    witnessed: u64,
+}
+
+fn walk(storage: &dyn Storage, segment: SegmentId) -> io::Result<Walked> {
     let mut window = Window::default();
     let mut scan = Scan { source: storage, window: &mut window };
-    let mut index = Index::new(segment);
+    let (mut index, mut damage, mut witnessed) = (Index::new(segment), Vec::new(), 0);
     loop {
         let at = index.end_in(segment);
         match scan.step(at, Check::Bodies)? {
-            Step::Batch(header) => index.pass(at.position, &header),
-            tail => return Ok((index, tail)),
+            Step::Batch(header) => {
+                let synced = header.unsynced.and_then(|back| at.position.checked_sub(back.into()));
+                witnessed = witnessed.max(synced.unwrap_or(0));
+                index.pass(at.position, &header);
+            }
+            Step::Damage(found, resume) => {
+                damage.push(found);
+                index.skip(at.position, resume.position, resume.offset);
+            }
+            Step::Tail(flaw) => return Ok(Walked { index, damage, flaw, witnessed }),
         }
     }
 }

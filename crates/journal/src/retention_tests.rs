@@ -62,7 +62,7 @@ fn segments() -> impl Strategy<Value = Vec<Segment>> {
 }
 
 fn consumers() -> impl Strategy<Value = Vec<Consumer>> {
-    let standing = |offset| Standing { journal: JOURNAL, offset, updated_ns: 0 };
+    let standing = |offset| Standing { journal: JOURNAL, offset, epoch: Some(3), updated_ns: 0 };
     let consumer = (0..40_u64).prop_map(move |offset| Consumer {
         name: format!("c{offset}"),
         standing: Ok(standing(offset)),
@@ -163,7 +163,7 @@ fn who_holds_back_is_named_with_the_offset() {
     case.snapshot = Some(case.segments[2].id);
     let state = "the state, from segment 00000000000000000020".to_owned();
     assert_eq!(held_by(&case), (2, state));
-    let standing = Ok(Standing { journal: JOURNAL, offset: 19, updated_ns: 0 });
+    let standing = Ok(Standing { journal: JOURNAL, offset: 19, epoch: Some(3), updated_ns: 0 });
     case.consumers.push(Consumer { name: "lake".to_owned(), standing });
     assert_eq!(held_by(&case), (1, "consumer lake, at offset 19".to_owned()));
     case.snapshot = None;
@@ -182,7 +182,7 @@ fn two_that_hold_the_same_segment_are_both_named() {
 #[test]
 fn a_consumer_is_overtaken_only_when_told_so() {
     let mut case = old();
-    let standing = Ok(Standing { journal: JOURNAL, offset: 0, updated_ns: 0 });
+    let standing = Ok(Standing { journal: JOURNAL, offset: 0, epoch: Some(3), updated_ns: 0 });
     case.consumers.push(Consumer { name: "slow".to_owned(), standing });
     assert_eq!(case.decide().remove, 0);
     case.rules.keep_unread = false;
@@ -192,7 +192,8 @@ fn a_consumer_is_overtaken_only_when_told_so() {
 #[test]
 fn a_consumer_whose_place_is_not_known_holds_everything_and_the_remedy_is_named() {
     let mut case = old();
-    let elsewhere = Standing { journal: Identity([2; 16]), offset: 50, updated_ns: 0 };
+    let elsewhere =
+        Standing { journal: Identity([2; 16]), offset: 50, epoch: Some(3), updated_ns: 0 };
     for standing in [Err(ConsumerFlaw::Damaged), Ok(elsewhere)] {
         case.consumers = vec![Consumer { name: "lost".to_owned(), standing }];
         let (remove, who) = held_by(&case);

@@ -92,6 +92,16 @@ impl Sim {
         self.lock().kept.get_mut(name).expect("it was put")[position] ^= 0x10;
     }
 
+    /// Removes what was put under a name.
+    pub fn forget_kept(&self, name: &str) {
+        self.lock().kept.remove(name);
+    }
+
+    /// Shortens a segment, as a power cut does.
+    pub fn cut_file(&self, segment: SegmentId, size: usize) {
+        self.lock().file_mut(segment).expect("the segment is there").truncate(size);
+    }
+
     /// Flips a bit of a byte in a segment.
     pub fn flip_bit(&self, segment: SegmentId, position: usize) {
         self.lock().file_mut(segment).expect("the segment is there").bytes[position] ^= 0x10;
@@ -183,6 +193,14 @@ impl WriteSegments for Sim {
 
     fn sync(&mut self, segment: SegmentId) -> io::Result<()> {
         self.step()?.sync(segment)
+    }
+
+    fn note(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.step()?.note(name, bytes)
+    }
+
+    fn verify(&mut self, _: SegmentId) -> io::Result<()> {
+        self.alive().map(drop)
     }
 }
 

@@ -1,7 +1,9 @@
 //! Laws of the journal on the simulated disk: crashes, damage, a full disk, failures, snapshots.
 
+mod ahead;
 mod damage;
 mod failures;
+mod flips;
 mod histories;
 mod snapshots;
 mod space;
@@ -95,6 +97,12 @@ fn contents(reader: &mut Reader) -> Result<Contents, String> {
     }
 }
 
+/// Of all that is written.
 fn reader(sim: &Sim) -> Reader {
+    durable_reader(sim).written()
+}
+
+/// As one in another process.
+fn durable_reader(sim: &Sim) -> Reader {
     Reader::over(Box::new(sim.clone())).unwrap().expect("there is a journal")
 }

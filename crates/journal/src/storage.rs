@@ -34,6 +34,12 @@ pub trait WriteSegments: ReadSegments {
     fn set_aside(&mut self, segment: SegmentId, position: u64) -> io::Result<()>;
     /// Returns when everything appended to the segment survives a power cut.
     fn sync(&mut self, segment: SegmentId) -> io::Result<()>;
+    /// Writes other bytes of the same length over those that were put under a name. Readers see
+    /// them at once; a power cut may bring older ones back.
+    fn note(&mut self, name: &str, bytes: &[u8]) -> io::Result<()>;
+    /// Fails when what is appended to the segment is in no journal any more, because the segment,
+    /// the folder or its lock was removed or replaced.
+    fn verify(&mut self, segment: SegmentId) -> io::Result<()>;
 }
 
 /// All that a journal needs of the place it is kept in.

@@ -88,8 +88,8 @@ fn a_reader_follows_a_journal_that_is_being_written() {
     let mut reader = Reader::open(&dir.0).unwrap();
     for round in 0..10 {
         assert_eq!(reader.end_offset().unwrap(), round);
-        let mark = journal.append(&mut batch_of("p", &[&[7; 60]]), false).unwrap().mark;
-        while told.recv_timeout(Duration::from_secs(5)).unwrap().written < mark {}
+        let mark = journal.append(&mut batch_of("p", &[&[7; 60]]), true).unwrap().mark;
+        while told.recv_timeout(Duration::from_secs(5)).unwrap().synced < mark {}
         assert_eq!(reader.read(round..round + 1, 1000).unwrap().len(), 1);
     }
     assert!(matches!(reader.read(0..11, 9), Err(ReadError::Beyond { asked: 11, end: 10 })));
@@ -175,7 +175,7 @@ fn a_full_queue_refuses_and_leaves_the_batch_for_another_try() {
 }
 
 #[test]
-fn a_writer_that_waits_for_room_loses_nothing_and_flush_shows_it_all() {
+fn a_writer_that_waits_for_room_loses_nothing_and_sync_shows_it_all() {
     let dir = Scratch::new("waiting");
     let options = Options { pending_bytes_max: 200, ..Options::default() };
     let (journal, _) = Journal::open(&dir.0, options, |_| ()).unwrap();
@@ -183,6 +183,8 @@ fn a_writer_that_waits_for_room_loses_nothing_and_flush_shows_it_all() {
         journal.append_waiting(&mut batch_of("p", &[&[1; 80]]), false).unwrap();
     }
     journal.flush().unwrap();
+    assert_eq!(journal.reader().end_offset().unwrap(), 500);
+    journal.sync().unwrap();
     assert_eq!(Reader::open(&dir.0).unwrap().end_offset().unwrap(), 500);
 }
 
@@ -201,6 +203,23 @@ fn a_failed_write_is_told_and_never_forgotten() {
     while told.recv_timeout(Duration::from_secs(5)).unwrap().failed.is_none() {}
     let refused = journal.append(&mut batch_of("p", &[b"x"]), false).unwrap_err();
     assert!(refused.to_string().contains("00000000000000000001.seg"), "{refused}");
+    assert!(journal.close().is_err());
+}
+
+#[test]
+fn a_panic_of_its_thread_is_a_failure_that_is_told() {
+    let dir = Scratch::new("panicked");
+    let (progress, told) = mpsc::channel();
+    let (journal, _) = Journal::open(&dir.0, Options::default(), move |now: Progress| {
+        assert!(now.failed.is_some(), "planted");
+        drop(progress.send(now));
+    })
+    .unwrap();
+    journal.append(&mut batch_of("p", &[b"x"]), true).unwrap();
+    let failed = told.recv_timeout(Duration::from_secs(5)).unwrap().failed;
+    assert_eq!(failed.unwrap().message, "its thread panicked");
+    let refused = journal.append(&mut batch_of("p", &[b"x"]), true).unwrap_err();
+    assert!(refused.to_string().contains("its thread panicked"), "{refused}");
     assert!(journal.close().is_err());
 }
 

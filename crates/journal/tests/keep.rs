@@ -83,7 +83,7 @@ fn sealed_segments_have_an_index_and_retention_removes_both_files() {
 fn what_a_consumer_has_not_read_stays_until_it_moves_is_forgotten_or_overtaken() {
     let dir = Scratch::new("consumer");
     let journal = ten_segments(&dir.0);
-    let at = |offset| Standing { journal: journal.identity(), offset, updated_ns: 1 };
+    let at = |offset| Standing { journal: journal.identity(), offset, epoch: None, updated_ns: 1 };
     let retire = |keep_unread| {
         let rules = Retention { keep_unread, ..rules(0) };
         let retired = journal.retire(&rules, u64::MAX, 0).unwrap();

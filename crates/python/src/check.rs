@@ -58,7 +58,7 @@ struct SegmentReport {
 
 /// A place that cannot be read: the offsets from the first up to the end.
 #[pyclass(frozen, get_all, module = "slipring._native")]
-struct DamageReport {
+pub(crate) struct DamageReport {
     segment: String,
     position: u64,
     first_offset: u64,
@@ -93,7 +93,7 @@ fn journal_check(
 }
 
 /// Ctrl-C is heard here, too.
-fn call(progress: Option<&Py<PyAny>>, read: u64, all: u64) -> PyResult<()> {
+pub(crate) fn call(progress: Option<&Py<PyAny>>, read: u64, all: u64) -> PyResult<()> {
     Python::attach(|py| {
         py.check_signals()?;
         progress.map_or(Ok(()), |progress| progress.call1(py, (read, all)).map(drop))
@@ -153,7 +153,7 @@ impl SegmentReport {
 }
 
 impl DamageReport {
-    fn new(damage: &Damage) -> Self {
+    pub fn new(damage: &Damage) -> Self {
         Self {
             segment: damage.segment.to_string(),
             position: damage.position,

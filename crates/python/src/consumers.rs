@@ -25,6 +25,7 @@ pub struct Consumer {
     name: String,
     journal: Option<String>,
     offset: Option<u64>,
+    epoch: Option<u64>,
     updated_ns: Option<i64>,
     flaw: Option<String>,
 }
@@ -42,6 +43,7 @@ impl From<consumers::Consumer> for Consumer {
             name: consumer.name,
             journal: standing.map(|standing| standing.journal.to_string()),
             offset: standing.map(|standing| standing.offset),
+            epoch: standing.and_then(|standing| standing.epoch),
             updated_ns: standing.map(|standing| standing.updated_ns),
             flaw: consumer.standing.err().map(|flaw| flaw.to_string()),
         }
@@ -54,19 +56,21 @@ fn list_consumers(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Py<Consumer>>> 
     Consumer::list(py, found.map_err(raise)?)
 }
 
-/// Notes that a consumer has read everything before `offset` of a journal.
+/// Notes that a consumer has read everything before `offset` of a journal, in this epoch.
 #[pyfunction]
+#[pyo3(signature = (path, name, journal, offset, epoch = None))]
 fn commit_consumer(
     py: Python<'_>,
     path: PathBuf,
     name: &str,
     journal: &str,
     offset: u64,
+    epoch: Option<u64>,
 ) -> PyResult<()> {
     let journal = journal.parse().map_err(|_| {
         PyValueError::new_err(format!("{journal:?} is not the identity of a journal"))
     })?;
-    let standing = Standing { journal, offset, updated_ns: now_ns() };
+    let standing = Standing { journal, offset, epoch, updated_ns: now_ns() };
     py.detach(|| consumers::commit(&path, name, &standing)).map_err(raise)
 }
 

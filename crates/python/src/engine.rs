@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use slipring_engine::Settings;
+use slipring_engine::{Descriptors, SessionQuery, Settings};
 
 use crate::listener::Listener;
+use crate::operating::{self, ListedSession, OwnerShare};
 use crate::plan::Plan;
 use crate::status::{self, AwaySession, ConnectedClient, PrefixTraffic, Receipt, Status, Value};
 
@@ -30,7 +31,7 @@ pub struct Engine(slipring_engine::Engine);
 #[pymethods]
 impl Engine {
     #[new]
-    #[pyo3(signature = (plan, *, listeners, journal, segment_bytes, threads))]
+    #[pyo3(signature = (plan, *, listeners, journal, segment_bytes, threads, console_connections))]
     fn new(
         py: Python<'_>,
         plan: &Plan,
@@ -38,9 +39,10 @@ impl Engine {
         journal: Option<PathBuf>,
         segment_bytes: u64,
         threads: usize,
+        console_connections: usize,
     ) -> PyResult<Self> {
         let listeners = listeners.into_iter().map(|listener| listener.0.clone()).collect();
-        let settings = Settings { listeners, journal, segment_bytes, threads };
+        let settings = Settings { listeners, journal, segment_bytes, threads, console_connections };
         py.detach(|| slipring_engine::Engine::start(&settings, plan.0.clone())).map(Self).map_err(
             |error| match error {
                 slipring_engine::StartError::Listen { .. } => {
@@ -80,6 +82,25 @@ impl Engine {
         (events.into_iter().map(Event::from).collect(), lost)
     }
 
+    /// Why the engine cannot go on, once that is so: end the process.
+    #[getter]
+    fn failure(&self) -> Option<&str> {
+        self.0.failure()
+    }
+
+    /// How many seconds the engine has not answered a question; 0 while it answers. Never waits.
+    fn silence_s(&self) -> f64 {
+        self.0.silence().as_secs_f64()
+    }
+
+    /// How many descriptors the process may have, and how many of them MQTT clients.
+    #[getter]
+    #[expect(clippy::unused_self, reason = "a getter of Python has it")]
+    fn descriptors(&self) -> (usize, usize) {
+        let Descriptors { most, for_clients } = Descriptors::now();
+        (most, for_clients)
+    }
+
     /// Totals and the state of the journal.
     fn status(&self, py: Python<'_>) -> PyResult<Status> {
         Status::new(py, py.detach(|| self.0.status()))
@@ -94,6 +115,36 @@ impl Engine {
     /// Up to `most` sessions whose client is away, those with the most waiting messages first.
     fn away(&self, py: Python<'_>, most: usize) -> Vec<AwaySession> {
         py.detach(|| self.0.away(most)).into_iter().map(AwaySession::from).collect()
+    }
+
+    /// Up to `most` sessions, connected or away, those that cost most first; and how many there are.
+    #[pyo3(signature = (most, *, connected=None, owner=None))]
+    fn sessions(
+        &self,
+        py: Python<'_>,
+        most: usize,
+        connected: Option<bool>,
+        owner: Option<String>,
+    ) -> (Vec<ListedSession>, usize) {
+        let query = SessionQuery { is_connected: connected, owner, most };
+        let found = py.detach(|| self.0.sessions(&query));
+        (found.sessions.into_iter().map(ListedSession::from).collect(), found.total)
+    }
+
+    /// Who holds most of each limit that is divided among users and addresses.
+    fn owners(&self, py: Python<'_>, most: usize) -> Vec<OwnerShare> {
+        py.detach(|| self.0.owners(most)).into_iter().map(OwnerShare::from).collect()
+    }
+
+    /// Ends the connection of a client; false if it is not connected.
+    fn disconnect(&self, py: Python<'_>, client_id: &str) -> bool {
+        py.detach(|| self.0.disconnect(client_id))
+    }
+
+    /// Ends a session for good, and the connection of its client; false if there is none.
+    fn end_session(&self, py: Python<'_>, client_id: &str) -> PyResult<bool> {
+        py.detach(|| self.0.end_session(client_id))
+            .map_err(|error| JournalError::new_err(error.to_string()))
     }
 
     /// Traffic by topic prefix since the start, the busiest first.
@@ -139,5 +190,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Listener>()?;
     module.add_class::<Event>()?;
     module.add_class::<Engine>()?;
+    operating::register(module)?;
     status::register(module)
 }

@@ -60,6 +60,33 @@ impl JournalReader {
         py.detach(read).map_err(read_error)
     }
 
+    /// How many times the journal was opened for writing, as of the last look at its end.
+    #[getter]
+    fn epoch(&self) -> u64 {
+        self.reader.lock().expect("reading never panics").epoch()
+    }
+
+    /// The offsets that no message has, as pairs of the first and the end.
+    fn left_out(&self, py: Python<'_>) -> PyResult<Vec<(u64, u64)>> {
+        let find = || self.reader.lock().expect("reading never panics").left_out();
+        let found = py.detach(find).map_err(read_error)?;
+        Ok(found.into_iter().map(|range| (range.start, range.end)).collect())
+    }
+
+    /// One past the newest message that is written, safe on the disk or not yet, as of the last look.
+    #[getter]
+    fn written_offset(&self) -> u64 {
+        self.reader.lock().expect("reading never panics").written_offset()
+    }
+
+    /// Raises where a reader that noted this offset in this epoch cannot go on there.
+    #[pyo3(signature = (offset, epoch = None))]
+    fn check_position(&self, py: Python<'_>, offset: u64, epoch: Option<u64>) -> PyResult<()> {
+        let check =
+            || self.reader.lock().expect("reading never panics").check_position(offset, epoch);
+        py.detach(check).map_err(read_error)
+    }
+
     /// The lowest offset that was received at this time or later.
     fn offset_at(&self, py: Python<'_>, receive_ns: i64) -> PyResult<u64> {
         let find = || self.reader.lock().expect("reading never panics").offset_at(receive_ns);
@@ -96,7 +123,9 @@ impl JournalReader {
 
 fn read_error(error: ReadError) -> PyErr {
     match error {
-        ReadError::Gap { .. } | ReadError::Beyond { .. } => JournalGap::new_err(error.to_string()),
+        ReadError::Gap { .. } | ReadError::Beyond { .. } | ReadError::OtherHistory { .. } => {
+            JournalGap::new_err(error.to_string())
+        }
         ReadError::Damaged(ref damage) => {
             JournalDamaged::new_err((error.to_string(), damage.offsets.start, damage.offsets.end))
         }
@@ -218,9 +247,9 @@ impl JournalWriter {
         Ok(appended.map_err(|error| raise(&error))?.offsets.start)
     }
 
-    /// Returns when readers see everything appended.
+    /// Returns when readers see everything appended: it is on the disk.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.journal.flush()).map_err(|error: Failure| raise(&error))
+        py.detach(|| self.journal.sync()).map_err(|error: Failure| raise(&error))
     }
 
     /// The offset the next message gets.

@@ -9,9 +9,11 @@ mod frames;
 mod journal;
 mod listener;
 mod messages;
+mod operating;
 mod plan;
 mod properties;
 mod remote;
+mod salvage;
 mod status;
 mod table;
 mod topics;
@@ -33,6 +35,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     journal::register(module)?;
     messages::register(module)?;
     properties::register(module)?;
+    salvage::register(module)?;
     table::register(module)?;
     topics::register(module)
 }

@@ -117,7 +117,7 @@ impl Plan {
         table: TableDict,
         sys_interval_s: u32,
         server_reference: Option<String>,
-        users: BTreeMap<String, (String, bool)>,
+        users: BTreeMap<String, (String, bool, bool)>,
         anonymous: bool,
     ) -> PyResult<Self> {
         let users = make_users(users)?;
@@ -140,13 +140,16 @@ impl Plan {
     }
 }
 
-/// Each has a verifier, and may read the journal or not.
-fn make_users(users: BTreeMap<String, (String, bool)>) -> PyResult<Users> {
-    let readers = users.iter().filter(|(_, (_, journal))| *journal).map(|(name, _)| name.clone());
-    let readers: Vec<String> = readers.collect();
-    let verifiers = users.into_iter().map(|(name, (text, _))| Ok((name, verifier(&text)?)));
+/// Each has a verifier, may read the journal or not, and is an operator or not.
+fn make_users(users: BTreeMap<String, (String, bool, bool)>) -> PyResult<Users> {
+    let named = |is_one: fn(&(String, bool, bool)) -> bool| -> Vec<String> {
+        let some = users.iter().filter(|(_, user)| is_one(user));
+        some.map(|(name, _)| name.clone()).collect()
+    };
+    let (readers, operators) = (named(|user| user.1), named(|user| user.2));
+    let verifiers = users.into_iter().map(|(name, (text, ..))| Ok((name, verifier(&text)?)));
     let users = Users::new(verifiers.collect::<PyResult<Vec<_>>>()?).map_err(refused)?;
-    Ok(users.with_readers(readers))
+    Ok(users.with_readers(readers).with_operators(operators))
 }
 
 /// The verifier of a password, as it stands in a config file.

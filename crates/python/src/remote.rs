@@ -81,6 +81,25 @@ impl RemoteJournal {
         py.detach(|| self.journal().end_offset()).map_err(|error| translate(&self.url, &error))
     }
 
+    /// How many times the journal was opened for writing, as of the last look at its end.
+    #[getter]
+    fn epoch(&self) -> u64 {
+        self.journal().epoch()
+    }
+
+    /// One past the newest message that is written, safe on the disk or not yet, as of the last look.
+    #[getter]
+    fn written_offset(&self) -> u64 {
+        self.journal().written_offset()
+    }
+
+    /// Raises where a reader that noted this offset in this epoch cannot go on there.
+    #[pyo3(signature = (offset, epoch = None))]
+    fn check_position(&self, py: Python<'_>, offset: u64, epoch: Option<u64>) -> PyResult<()> {
+        let checked = py.detach(|| self.journal().check_position(offset, epoch));
+        checked.map_err(|error| translate(&self.url, &error))
+    }
+
     fn offset_at(&self, py: Python<'_>, ns: i64) -> PyResult<u64> {
         py.detach(|| self.journal().offset_at(ns)).map_err(|error| translate(&self.url, &error))
     }
@@ -109,8 +128,15 @@ impl RemoteJournal {
     }
 
     /// Notes how far a consumer has come, so that retention does not overtake it.
-    fn commit(&self, py: Python<'_>, consumer: &str, offset: u64) -> PyResult<()> {
-        let noted = py.detach(|| self.journal().commit(consumer, offset));
+    #[pyo3(signature = (consumer, offset, epoch = None))]
+    fn commit(
+        &self,
+        py: Python<'_>,
+        consumer: &str,
+        offset: u64,
+        epoch: Option<u64>,
+    ) -> PyResult<()> {
+        let noted = py.detach(|| self.journal().commit(consumer, offset, epoch));
         noted.map_err(|error| translate(&self.url, &error))
     }
 }
@@ -119,6 +145,11 @@ impl RemoteJournal {
     fn journal(&self) -> MutexGuard<'_, slipring_remote::RemoteJournal> {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether a reader cannot go on where it was.
+fn is_no_way_on(why: Why) -> bool {
+    matches!(why, Why::Gap | Why::Beyond | Why::OtherHistory)
 }
 
 fn identity(text: &str) -> PyResult<Identity> {
@@ -131,7 +162,7 @@ fn translate(url: &str, error: &RemoteError) -> PyErr {
         RemoteError::Start(_) | RemoteError::Lost(_) => {
             ConnectError::new_err(format!("no connection to {url}: {error}"))
         }
-        RemoteError::Refused(refusal) if matches!(refusal.why, Why::Gap | Why::Beyond) => {
+        RemoteError::Refused(refusal) if is_no_way_on(refusal.why) => {
             JournalGap::new_err(error.to_string())
         }
         _ => JournalError::new_err(format!("the journal of {url}: {error}")),

@@ -30,6 +30,8 @@ pub struct Status {
     retained_bytes: usize,
     waiting_messages: usize,
     waiting_bytes: usize,
+    memory_bytes: usize,
+    memory_budget_bytes: usize,
     reached: BTreeMap<&'static str, u64>,
     topics: usize,
     table: BTreeMap<&'static str, u64>,
@@ -70,6 +72,10 @@ pub struct Receipt {
     epoch: u64,
     first_offset: u64,
     next_offset: u64,
+    /// Offsets in between that no message has: the first, and one past the last.
+    left_out: Vec<(u64, u64)>,
+    /// The mode that the folder had, where others could read it.
+    narrowed: Option<u32>,
     segments: usize,
     bytes_read: u64,
     cut_bytes: u64,
@@ -143,6 +149,8 @@ impl Status {
             retained_bytes: status.retained_bytes,
             waiting_messages: status.waiting_messages,
             waiting_bytes: status.waiting_bytes,
+            memory_bytes: status.memory_bytes,
+            memory_budget_bytes: status.memory_budget_bytes,
             reached: status.reached.iter().map(|(limit, times)| (limit.name(), *times)).collect(),
             topics: status.topics,
             table: table_figures(status.table),
@@ -155,16 +163,16 @@ impl Status {
 }
 
 fn table_figures(table: TableStatus) -> BTreeMap<&'static str, u64> {
-    let TableStatus { parameters, stale, value_bytes, selections, frames, samples, refused } =
-        table;
     BTreeMap::from([
-        ("parameters", parameters as u64),
-        ("stale", stale as u64),
-        ("value_bytes", value_bytes as u64),
-        ("selections", selections as u64),
-        ("frames", frames),
-        ("samples", samples),
-        ("refused", refused),
+        ("parameters", table.parameters as u64),
+        ("stale", table.stale as u64),
+        ("value_bytes", table.value_bytes as u64),
+        ("selections", table.selections as u64),
+        ("readers", table.readers as u64),
+        ("readers_newest", table.readers_newest as u64),
+        ("frames", table.frames),
+        ("samples", table.samples),
+        ("refused", table.refused),
     ])
 }
 
@@ -215,12 +223,16 @@ impl From<slipring_engine::JournalStatus> for JournalStatus {
 impl Receipt {
     pub(crate) fn new(engine: &slipring_engine::Engine) -> Option<Self> {
         let (journal, recovered) = (engine.receipt()?, engine.recovered()?);
-        let damage = journal.damage.iter().chain(&recovered.damage);
+        let followed = &recovered.damage;
+        let damage = journal.damage.iter().filter(|damage| !followed.contains(damage));
+        let damage = damage.chain(followed);
         Some(Self {
             identity: journal.identity.to_string(),
             epoch: journal.epoch,
             first_offset: journal.first_offset,
             next_offset: journal.next_offset,
+            left_out: journal.left_out.iter().map(|range| (range.start, range.end)).collect(),
+            narrowed: journal.narrowed,
             segments: journal.segments,
             bytes_read: journal.bytes_read,
             cut_bytes: journal.cut.as_ref().map_or(0, |cut| cut.bytes),

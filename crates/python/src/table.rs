@@ -14,13 +14,16 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(journal_table, module)?)
 }
 
-/// The parameters that a journal describes as JSON, None where it has no table; and what of it could not
-/// be read.
+/// The parameters as JSON, the streams as names and JSON, and what could not be read.
+type Described = (Option<String>, Vec<(String, String)>, Vec<String>);
+
+/// What a journal describes: its parameters as JSON, None where it has no table; its streams, each by name
+/// and as JSON; and what of these could not be read.
 #[pyfunction]
-fn journal_table(py: Python<'_>, path: PathBuf) -> PyResult<(Option<String>, Vec<String>)> {
+fn journal_table(py: Python<'_>, path: PathBuf) -> PyResult<Described> {
     let read = py.detach(|| {
-        let JournalTable { entries, flaws } = read(&path)?;
-        Ok((entries.map(|entries| entries.to_json()), flaws))
+        let JournalTable { entries, streams, flaws } = read(&path)?;
+        Ok((entries.map(|entries| entries.to_json()), streams, flaws))
     });
     read.map_err(|error: slipring_journal::ReadError| raise(&error))
 }

@@ -50,6 +50,8 @@ pub struct RemoteJournal {
     link: Option<Link>,
     identity: Identity,
     first_offset: u64,
+    epoch: u64,
+    written_offset: u64,
     /// The newest part that came, and the question after it with the offset it begins at.
     part: Part,
     ahead: Option<(Slot, u64)>,
@@ -74,6 +76,8 @@ struct About {
     identity: Identity,
     first: u64,
     end: u64,
+    epoch: u64,
+    written: u64,
 }
 
 impl RemoteJournal {
@@ -98,6 +102,8 @@ impl RemoteJournal {
             link: None,
             identity: expected.unwrap_or(Identity([0; 16])),
             first_offset: 0,
+            epoch: 0,
+            written_offset: 0,
             part: Part::default(),
             ahead: None,
         };
@@ -105,7 +111,8 @@ impl RemoteJournal {
             Some(_) => journal.about()?,
             None => journal.ask_about()?,
         };
-        (journal.identity, journal.first_offset) = (about.identity, about.first);
+        journal.identity = about.identity;
+        journal.note(&about);
         Ok(journal)
     }
 
@@ -122,8 +129,41 @@ impl RemoteJournal {
     /// One past the newest offset.
     pub fn end_offset(&mut self) -> Result<u64, RemoteError> {
         let about = self.about()?;
-        self.first_offset = about.first;
+        self.note(&about);
         Ok(about.end)
+    }
+
+    /// How many times the journal was opened for writing, as of the last call of `end_offset` or
+    /// `check_position`.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// One past the newest message that is written, safe on the disk or not yet, as of the last call
+    /// of `end_offset`.
+    pub fn written_offset(&self) -> u64 {
+        self.written_offset
+    }
+
+    /// Whether a reader that has read up to an offset, in an epoch that it noted with it, can go on
+    /// there; an error says why not.
+    pub fn check_position(&mut self, offset: u64, epoch: Option<u64>) -> Result<(), RemoteError> {
+        let request = Request::Position { offset, epoch: epoch.unwrap_or(0) };
+        let (found, epoch) = self.patiently(|journal| {
+            let body = journal.ask(&request)?;
+            match understand(&request, &body)? {
+                Answer::Position { journal, epoch } => Ok((journal, epoch)),
+                _ => Err(other_answer()),
+            }
+        })?;
+        self.check_identity(found)?;
+        self.epoch = epoch;
+        Ok(())
+    }
+
+    fn note(&mut self, about: &About) {
+        (self.first_offset, self.epoch) = (about.first, about.epoch);
+        self.written_offset = about.written;
     }
 
     /// The messages of a range, or the first of them up to about `bytes_max`; at least one. The
@@ -138,8 +178,10 @@ impl RemoteJournal {
             if !all.map_err(RemoteError::damaged)? {
                 break;
             }
+            // The part may end behind its last message, with offsets that no message has.
+            columns.end = columns.end.max(part.offsets.end.min(rest.end));
             if columns.end == rest.start {
-                return Err(RemoteError::Nonsense("it has no message in it".to_owned()));
+                return Err(RemoteError::Nonsense("it does not get on".to_owned()));
             }
         }
         Ok(columns)
@@ -178,8 +220,14 @@ impl RemoteJournal {
     }
 
     /// Notes how far a consumer has come, so that retention does not overtake it.
-    pub fn commit(&mut self, consumer: &str, offset: u64) -> Result<(), RemoteError> {
-        let request = Request::Commit { journal: self.identity, offset, consumer };
+    pub fn commit(
+        &mut self,
+        consumer: &str,
+        offset: u64,
+        epoch: Option<u64>,
+    ) -> Result<(), RemoteError> {
+        let (journal, epoch) = (self.identity, epoch.unwrap_or(0));
+        let request = Request::Commit { journal, offset, epoch, consumer };
         self.patiently(|journal| {
             let body = journal.ask(&request)?;
             understand(&request, &body).map(drop)
@@ -202,8 +250,8 @@ impl RemoteJournal {
     fn ask_about(&mut self) -> Result<About, RemoteError> {
         let body = self.ask(&Request::About)?;
         match understand(&Request::About, &body)? {
-            Answer::About { journal, first, end, .. } => {
-                Ok(About { identity: journal, first, end })
+            Answer::About { journal, first, end, epoch, written, .. } => {
+                Ok(About { identity: journal, first, end, epoch, written })
             }
             _ => Err(other_answer()),
         }

@@ -49,6 +49,7 @@ fn start(folder: Option<&Path>, listen: &str, plan: Plan) -> Engine {
         journal: folder.map(Into::into),
         segment_bytes: 1 << 20,
         threads: 2,
+        console_connections: 0,
     };
     Engine::start(&settings, plan).unwrap()
 }
@@ -219,13 +220,16 @@ fn a_consumers_position_is_noted_by_the_broker() {
     write(&folder.0, 20);
     let engine = start(Some(&folder.0), "127.0.0.1:0", Plan::default());
     let mut journal = open(&engine).unwrap();
-    journal.commit("lake", 12).unwrap();
+    journal.commit("lake", 12, Some(1)).unwrap();
     let noted = consumers::list(&folder.0).unwrap();
     let standing = noted[0].standing.unwrap();
     assert_eq!((noted[0].name.as_str(), standing.offset), ("lake", 12));
     assert_eq!(standing.journal, journal.identity());
     for (name, offset) in [("../lake", 1), ("", 1), ("lake", 21)] {
-        assert!(matches!(journal.commit(name, offset), Err(RemoteError::Refused(_))), "{name}");
+        assert!(
+            matches!(journal.commit(name, offset, None), Err(RemoteError::Refused(_))),
+            "{name}"
+        );
     }
     assert_eq!(consumers::list(&folder.0).unwrap().len(), 1);
 }

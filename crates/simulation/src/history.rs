@@ -2,6 +2,8 @@
 
 use slipring_journal::sim::Crash;
 
+use crate::leaver::Step;
+use crate::line::Stay;
 use crate::random::Random;
 use crate::verdict::Verdict;
 use crate::world::World;
@@ -65,7 +67,13 @@ pub fn play(history: &History) -> Verdict {
 }
 
 fn step(world: &mut World, random: &mut Random, fault: Fault) {
-    match random.below(16) {
+    match random.below(20) {
+        16 | 17 => match random.below(5) {
+            0 | 1 => world.publish_waiting(1 + random.below(3)),
+            2 => world.claimer.cut(),
+            _ => world.claim(),
+        },
+        18 | 19 => world.leave(leaving(random)),
         0..=5 => world.publish(random.below(2), random.below(4)),
         6..=9 => world.subscribe(random.below(2), random.one_in(3)),
         10..=12 => drop(world.broker().commit()),
@@ -75,6 +83,17 @@ fn step(world: &mut World, random: &mut Random, fault: Fault) {
             _ => world.broker().snapshot(),
         },
         _ => go_wrong(world, random, fault),
+    }
+}
+
+fn leaving(random: &mut Random) -> Step {
+    match random.below(10) {
+        0..=2 => Step::Connect(Stay::Kept),
+        3 => Step::Connect(Stay::WithConnection),
+        4 => Step::Connect(Stay::LastTime),
+        5 | 6 => Step::Goodbye,
+        7 => Step::Lose,
+        _ => Step::Listen,
     }
 }
 

@@ -1,7 +1,9 @@
 //! Histories of crashes: the real engine on a simulated disk, clients that keep to MQTT, and a verdict
 //! on what was promised. The same seed gives the same history.
 
+mod claimer;
 mod history;
+mod leaver;
 mod line;
 mod publisher;
 mod random;

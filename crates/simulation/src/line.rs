@@ -6,14 +6,25 @@ use std::task::Poll;
 
 use slipring_engine::simulated::Simulated;
 use slipring_wire::{
-    Ack, Connect, Framed, Packet, PacketId, Properties, PropertiesBuf, PropertyId, Reason, Value,
-    Version, frame,
+    Ack, Connect, Framed, Packet, PacketId, Properties, PropertiesBuf, PropertyId, QoS, Reason,
+    RetainHandling, Subscribe, Subscription, Value, Version, frame,
 };
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 
 const VERSION: Version = Version::V5;
 /// Seconds a session is kept: longer than any history.
 const KEPT_S: u32 = 86_400;
+
+/// How long a session is to stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stay {
+    /// The one there is goes on, and is kept.
+    Kept,
+    /// A new one, that ends with the connection.
+    WithConnection,
+    /// The one there is goes on, and ends with the connection.
+    LastTime,
+}
 
 /// A connection as its client sees it.
 pub struct Line {
@@ -24,15 +35,17 @@ pub struct Line {
 }
 
 impl Line {
-    /// Connects, and asks for the session of this client.
-    pub fn open(broker: &Simulated, client_id: &str) -> Self {
+    /// Connects, and asks for a session of this client.
+    pub fn open(broker: &Simulated, client_id: &str, stay: Stay) -> Self {
         let stream = broker.connect();
         let mut line = Self { stream, unsent: Vec::new(), unread: Vec::new(), closed: false };
         let mut properties = PropertiesBuf::new();
-        properties.push(PropertyId::SessionExpiryInterval, Value::Four(KEPT_S));
+        if stay == Stay::Kept {
+            properties.push(PropertyId::SessionExpiryInterval, Value::Four(KEPT_S));
+        }
         line.send(&Packet::Connect(Box::new(Connect {
             version: VERSION,
-            clean_start: false,
+            clean_start: stay == Stay::WithConnection,
             keep_alive_s: 0,
             client_id,
             properties: properties.borrow(),
@@ -97,4 +110,19 @@ impl Line {
         }
         self.unread = rest.to_vec();
     }
+}
+
+/// Subscribes to a filter, at QoS 2.
+pub fn subscribe(line: &mut Line, filter: &str) {
+    line.send(&Packet::Subscribe(Subscribe {
+        packet_id: PacketId::new(1).expect("not 0"),
+        properties: Properties::NONE,
+        subscriptions: vec![Subscription {
+            filter,
+            qos: QoS::ExactlyOnce,
+            no_local: false,
+            retain_as_published: false,
+            retain_handling: RetainHandling::Send,
+        }],
+    }));
 }

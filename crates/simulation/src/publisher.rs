@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use slipring_core::WAIT_PROPERTY;
 use slipring_engine::simulated::Simulated;
-use slipring_wire::{Packet, PacketId, Publish, QoS};
+use slipring_wire::{Packet, PacketId, PropertiesBuf, PropertyId, Publish, QoS, Value};
 
-use crate::line::Line;
+use crate::line::{Line, Stay};
 
 /// Messages it has unacknowledged at most.
 const WINDOW: usize = 8;
@@ -21,6 +22,8 @@ enum Stage {
 /// A publisher, over all its connections.
 pub struct Publisher {
     name: String,
+    /// Its messages wait for their first subscriber.
+    waits: bool,
     line: Option<Line>,
     welcome: bool,
     next: u64,
@@ -42,6 +45,7 @@ impl Publisher {
     pub fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
+            waits: false,
             line: None,
             welcome: false,
             next: 0,
@@ -52,9 +56,14 @@ impl Publisher {
         }
     }
 
+    /// One whose messages wait for their first subscriber.
+    pub fn waiting(name: &str) -> Self {
+        Self { waits: true, ..Self::new(name) }
+    }
+
     /// The topic of its messages.
     pub fn topic(&self) -> String {
-        format!("simulated/{}", self.name)
+        format!("{}/{}", if self.waits { "waiting" } else { "simulated" }, self.name)
     }
 
     /// Loses the connection.
@@ -72,7 +81,7 @@ impl Publisher {
     pub fn turn(&mut self, broker: &Simulated, further: usize) {
         let mut line = match self.line.take() {
             Some(line) => line,
-            None => Line::open(broker, &self.name),
+            None => Line::open(broker, &self.name, Stay::Kept),
         };
         for _ in 0..further {
             if self.welcome && self.unfinished.len() < WINDOW {
@@ -104,7 +113,12 @@ impl Publisher {
 
     fn send(&self, line: &mut Line, id: u16, number: u64, again: bool) {
         let (topic, payload) = (self.topic(), number.to_be_bytes());
+        let mut properties = PropertiesBuf::new();
+        if self.waits {
+            properties.push(PropertyId::UserProperty, Value::Pair(WAIT_PROPERTY, "1"));
+        }
         let publish = Publish {
+            properties: properties.borrow(),
             dup: again,
             qos: qos_of(number),
             packet_id: PacketId::new(id),

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use slipring_engine::simulated::Simulated;
-use slipring_wire::{Packet, PacketId, Properties, QoS, RetainHandling, Subscribe, Subscription};
+use slipring_wire::{Packet, PacketId, QoS};
 
-use crate::line::Line;
+use crate::line::{Line, Stay, subscribe};
+
+const FILTER: &str = "simulated/#";
 
 /// A subscriber, over all its connections.
 pub struct Subscriber {
@@ -46,7 +48,7 @@ impl Subscriber {
     pub fn turn(&mut self, broker: &Simulated, slow: bool) {
         let mut line = match self.line.take() {
             Some(line) => line,
-            None => Line::open(broker, &self.name),
+            None => Line::open(broker, &self.name, Stay::Kept),
         };
         if !slow {
             for id in self.unanswered.drain(..) {
@@ -67,7 +69,7 @@ impl Subscriber {
             Packet::ConnAck(connack) if !connack.session_present => {
                 self.forgotten |= self.subscribed;
                 self.held.clear();
-                subscribe(line);
+                subscribe(line, FILTER);
             }
             Packet::SubAck(_) => self.subscribed = true,
             Packet::Publish(publish) => {
@@ -91,18 +93,4 @@ impl Subscriber {
             _ => {}
         }
     }
-}
-
-fn subscribe(line: &mut Line) {
-    line.send(&Packet::Subscribe(Subscribe {
-        packet_id: PacketId::new(1).expect("not 0"),
-        properties: Properties::NONE,
-        subscriptions: vec![Subscription {
-            filter: "simulated/#",
-            qos: QoS::ExactlyOnce,
-            no_local: false,
-            retain_as_published: false,
-            retain_handling: RetainHandling::Send,
-        }],
-    }));
 }

@@ -5,6 +5,8 @@ use std::fmt;
 
 use slipring_wire::QoS;
 
+use crate::claimer::Claimer;
+use crate::leaver::Leaver;
 use crate::publisher::{Publisher, qos_of};
 use crate::subscriber::Subscriber;
 
@@ -19,6 +21,10 @@ pub struct Verdict {
     pub refused: usize,
     /// QoS 1 messages delivered more than once, which MQTT allows after a crash.
     pub repeated: usize,
+    /// Messages that waited, and were claimed.
+    pub claimed: usize,
+    /// Sessions whose end was confirmed.
+    pub ends: usize,
     /// How often the broker ended.
     pub crashes: usize,
     /// Every broken promise, in words.
@@ -80,12 +86,30 @@ impl Verdict {
         }
     }
 
+    /// Those whose sessions end with their connections get each QoS 2 message at most once together: where
+    /// a crash comes between the claim and the message, nobody gets it.
+    pub(crate) fn hear_claimers(&mut self, claimer: &Claimer) {
+        for ((topic, number), times) in &claimer.received {
+            self.claimed += 1;
+            if qos_of(*number) == QoS::ExactlyOnce && *times > 1 {
+                self.broken.push(format!("{topic} {number} was claimed {times} times"));
+            }
+        }
+    }
+
+    pub(crate) fn hear_leaver(&mut self, leaver: Leaver) {
+        self.ends += leaver.ends;
+        self.broken.extend(leaver.broken);
+    }
+
     /// Takes in another verdict.
     pub fn add(&mut self, other: Self) {
         self.acknowledged += other.acknowledged;
         self.delivered += other.delivered;
         self.refused += other.refused;
         self.repeated += other.repeated;
+        self.claimed += other.claimed;
+        self.ends += other.ends;
         self.crashes += other.crashes;
         self.broken.extend(other.broken);
     }
@@ -93,11 +117,13 @@ impl Verdict {
 
 impl fmt::Display for Verdict {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { acknowledged, delivered, refused, repeated, crashes, broken } = self;
+        let Self { acknowledged, delivered, refused, repeated, claimed, ends, crashes, broken } =
+            self;
         write!(
             out,
             "{crashes} crashes, {acknowledged} acknowledged, {delivered} delivered, {repeated} of \
-             them again at QoS 1, {refused} refused, {} promises broken",
+             them again at QoS 1, {claimed} claimed, {refused} refused, {ends} sessions ended, {} \
+             promises broken",
             broken.len()
         )
     }

@@ -7,6 +7,9 @@ use slipring_engine::simulated::Simulated;
 use slipring_journal::Options;
 use slipring_journal::sim::{Crash, Sim};
 
+use crate::claimer::Claimer;
+use crate::leaver::{Leaver, Step};
+use crate::line::Stay;
 use crate::publisher::Publisher;
 use crate::subscriber::Subscriber;
 use crate::verdict::Verdict;
@@ -21,6 +24,10 @@ pub struct World {
     pub disk: Sim,
     pub publishers: Vec<Publisher>,
     pub subscribers: Vec<Subscriber>,
+    /// Its messages wait for a claimer.
+    pub waiting: Publisher,
+    pub claimer: Claimer,
+    pub leaver: Leaver,
     pub crashes: usize,
     broker: Option<Simulated>,
 }
@@ -32,6 +39,9 @@ impl World {
             disk: Sim::new(seed),
             publishers: ["p1", "p2"].map(Publisher::new).into(),
             subscribers: ["s1", "s2"].map(Subscriber::new).into(),
+            waiting: Publisher::waiting("w1"),
+            claimer: Claimer::default(),
+            leaver: Leaver::new(),
             crashes: 0,
             broker: None,
         };
@@ -73,6 +83,9 @@ impl World {
         self.disk.set_capacity(None);
         self.publishers.iter_mut().for_each(Publisher::cut);
         self.subscribers.iter_mut().for_each(Subscriber::cut);
+        self.waiting.cut();
+        self.claimer.cut();
+        self.leaver.cut();
         self.start();
     }
 
@@ -95,8 +108,33 @@ impl World {
         }
     }
 
+    /// One turn of the publisher whose messages wait.
+    pub fn publish_waiting(&mut self, further: usize) {
+        if let Some(broker) = &self.broker {
+            self.waiting.turn(broker, further);
+        }
+    }
+
+    /// One turn of those who claim what waits.
+    pub fn claim(&mut self) {
+        if let Some(broker) = &self.broker {
+            self.claimer.turn(broker);
+        }
+    }
+
+    /// One turn of the client that ends its session.
+    pub fn leave(&mut self, step: Step) {
+        if let Some(broker) = &self.broker {
+            let disk = &self.disk;
+            self.leaver.turn(broker, step, || broker.has_failed() || disk.has_crashed());
+        }
+    }
+
     /// Everyone has a turn, and nothing goes wrong.
     fn round(&mut self) {
+        self.publish_waiting(0);
+        self.claim();
+        self.leave(Step::Connect(Stay::Kept));
         (0..self.publishers.len()).for_each(|which| self.publish(which, 0));
         self.broker().commit();
         (0..self.subscribers.len()).for_each(|which| self.subscribe(which, false));
@@ -110,7 +148,8 @@ impl World {
         for _ in 0..ROUNDS_MAX {
             self.round();
             let received: usize = self.subscribers.iter().map(|one| one.received.len()).sum();
-            let done = self.publishers.iter().all(Publisher::is_done);
+            let received = received + self.claimer.received.len();
+            let done = self.publishers.iter().all(Publisher::is_done) && self.waiting.is_done();
             quiet = if done && received == before { quiet + 1 } else { 0 };
             before = received;
             if quiet > 10 {
@@ -118,6 +157,10 @@ impl World {
             }
         }
         let journaled = self.broker().journaled();
-        Verdict::on(&self.publishers, &self.subscribers, &journaled, self.crashes)
+        let mut verdict =
+            Verdict::on(&self.publishers, &self.subscribers, &journaled, self.crashes);
+        verdict.hear_claimers(&self.claimer);
+        verdict.hear_leaver(self.leaver);
+        verdict
     }
 }

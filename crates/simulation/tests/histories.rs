@@ -1,4 +1,5 @@
-//! Whatever goes wrong, what was acknowledged is there, and QoS 2 arrives once (V3, P9, CVE-2026-8741).
+//! Whatever goes wrong, what was acknowledged is there, QoS 2 arrives once (V3, P9, CVE-2026-8741), also where
+//! it waited for its first subscriber (T3), and a session that has ended stays so.
 
 use slipring_simulation::{Fault, History, Verdict, play};
 
@@ -12,6 +13,7 @@ fn play_all(fault: Fault, seeds: std::ops::Range<u64>) -> Verdict {
         total.add(verdict);
     }
     assert!(total.crashes > 0 && total.acknowledged > 0, "something happened: {total}");
+    assert!(total.claimed > 0 && total.ends > 0, "messages waited and sessions ended: {total}");
     total
 }
 

@@ -11,6 +11,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::frame::{self, Decoder, End, SENT_MAX, Side};
 use crate::mask::Masks;
 
+/// Slices that one write hands on, the frame's header among them.
+const PARTS_MAX: usize = 16;
+
 /// A goodbye without a complaint (RFC 6455 7.4.1).
 const NORMAL: u16 = 1000;
 
@@ -35,6 +38,13 @@ pub struct WebSocket<S> {
     /// The status to close with.
     closing: Option<u16>,
     close_sent: bool,
+}
+
+impl<S> WebSocket<S> {
+    /// What the frames are carried by. To read from it or write to it directly breaks the frames.
+    pub fn get_mut(&mut self) -> &mut S {
+        &mut self.inner
+    }
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> WebSocket<S> {
@@ -105,6 +115,37 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WebSocket<S> {
         let _ = self.poll_replies(cx);
     }
 
+    /// Writes bytes as a server's frame: a new one, or what is owed of the last one.
+    fn poll_write_frame(
+        &mut self,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<Result<usize>> {
+        if self.owed == 0 {
+            let length: usize = slices.iter().map(|slice| slice.len()).sum();
+            self.owed = length.min(SENT_MAX);
+            (self.header, self.header_to) = frame::data_header(self.owed);
+            self.header_from = 0;
+        }
+        loop {
+            let header = &self.header[usize::from(self.header_from)..usize::from(self.header_to)];
+            let unsent = header.len();
+            let mut parts = [IoSlice::new(header); PARTS_MAX];
+            // Once promised, the next bytes belong to this frame, whoever brings them.
+            let count = 1 + within(slices, self.owed, &mut parts[1..]);
+            let inner = Pin::new(&mut self.inner);
+            let written = ready!(inner.poll_write_vectored(cx, &parts[..count]))?;
+            if written == 0 {
+                return Poll::Ready(Err(ErrorKind::WriteZero.into()));
+            }
+            self.header_from += written.min(unsent) as u8;
+            if written > unsent {
+                self.owed -= written - unsent;
+                return Poll::Ready(Ok(written - unsent));
+            }
+        }
+    }
+
     fn poll_arrived(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<Result<()>> {
         if self.early.is_empty() {
             return Pin::new(&mut self.inner).poll_read(cx, buffer);
@@ -117,6 +158,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WebSocket<S> {
         }
         Poll::Ready(Ok(()))
     }
+}
+
+/// The first `bytes` of some slices, as far as there are places for them; how many slices.
+fn within<'a>(slices: &'a [IoSlice<'a>], mut bytes: usize, parts: &mut [IoSlice<'a>]) -> usize {
+    let mut count = 0;
+    for (part, slice) in parts.iter_mut().zip(slices) {
+        if bytes == 0 {
+            break;
+        }
+        *part = IoSlice::new(&slice[..slice.len().min(bytes)]);
+        bytes -= part.len();
+        count += 1;
+    }
+    count
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for WebSocket<S> {
@@ -173,32 +228,29 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for WebSocket<S> {
             let _ = this.poll_replies(cx)?; // what does not go now goes before the next
             return Poll::Ready(Ok(count));
         }
-        if this.owed == 0 {
-            this.owed = bytes.len().min(SENT_MAX);
-            (this.header, this.header_to) = frame::data_header(this.owed);
-            this.header_from = 0;
+        this.poll_write_frame(cx, &[IoSlice::new(bytes)])
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<Result<usize>> {
+        let this = self.get_mut();
+        let first = slices.iter().find(|slice| !slice.is_empty());
+        if this.masks.is_some() || first.is_none() {
+            let bytes = first.map_or(&[][..], |slice| slice);
+            return Pin::new(this).poll_write(cx, bytes);
         }
-        // Once promised, the next bytes belong to this frame, whoever brings them.
-        let payload = &bytes[..bytes.len().min(this.owed)];
-        loop {
-            let header = &this.header[usize::from(this.header_from)..usize::from(this.header_to)];
-            let unsent = header.len();
-            let inner = Pin::new(&mut this.inner);
-            let written = if unsent == 0 {
-                ready!(inner.poll_write(cx, payload))?
-            } else {
-                let parts = [IoSlice::new(header), IoSlice::new(payload)];
-                ready!(inner.poll_write_vectored(cx, &parts))?
-            };
-            if written == 0 {
-                return Poll::Ready(Err(ErrorKind::WriteZero.into()));
-            }
-            this.header_from += written.min(unsent) as u8;
-            if written > unsent {
-                this.owed -= written - unsent;
-                return Poll::Ready(Ok(written - unsent));
-            }
+        ready!(this.poll_replies(cx))?;
+        if this.close_sent {
+            return Poll::Ready(Err(ErrorKind::BrokenPipe.into()));
         }
+        this.poll_write_frame(cx, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.masks.is_none()
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {

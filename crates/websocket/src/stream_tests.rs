@@ -1,5 +1,7 @@
 //! The stream over a pipe that takes few bytes at a time.
 
+use std::io::IoSlice;
+
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
 use crate::stream::WebSocket;
@@ -47,6 +49,34 @@ fn one_write_is_one_frame() {
         assert_eq!(got[..4], [0x82, 126, 0x03, 0xe8]);
         assert_eq!(got[4..], [7; 1000]);
     });
+}
+
+#[test]
+fn one_vectored_write_is_one_frame_however_little_the_pipe_takes() {
+    for width in [1, 5, 1 << 20] {
+        block_on(async {
+            let (ours, mut theirs) = duplex(width);
+            let mut socket = WebSocket::server(ours, Vec::new(), MAX);
+            let sent = [vec![1; 20], vec![2; 30_000], vec![], vec![3; 50_000]];
+            let write = async {
+                let mut rest = sent.concat();
+                while !rest.is_empty() {
+                    let (first, second) = rest.split_at(rest.len().min(20));
+                    let slices = [IoSlice::new(first), IoSlice::new(&[]), IoSlice::new(second)];
+                    let count = socket.write_vectored(&slices).await.unwrap();
+                    rest.drain(..count);
+                }
+                drop(socket);
+            };
+            let mut got = Vec::new();
+            let ((), read) = tokio::join!(write, theirs.read_to_end(&mut got));
+            read.unwrap();
+            let (data, others) = server_frames(&got);
+            assert_eq!(data, sent.concat());
+            assert!(others.is_empty());
+            assert_eq!(got.len(), data.len() + 2 * 4, "two frames: one is not larger than 65,535");
+        });
+    }
 }
 
 #[test]

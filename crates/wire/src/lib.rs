@@ -24,6 +24,8 @@ pub use reason::{Reason, Violation};
 /// The protocol versions a connection can speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Version {
+    /// MQTT 3.1, protocol level 3, which calls itself `MQIsdp`.
+    V31,
     /// MQTT 3.1.1, protocol level 4.
     V311,
     /// MQTT 5, protocol level 5.
@@ -33,6 +35,7 @@ pub enum Version {
 impl std::fmt::Display for Version {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
+            Self::V31 => "MQTT 3.1",
             Self::V311 => "MQTT 3.1.1",
             Self::V5 => "MQTT 5",
         })

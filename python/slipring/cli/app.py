@@ -14,6 +14,7 @@ from slipring.cli.journal import journal
 from slipring.cli.ping import ping
 from slipring.cli.publish import publish
 from slipring.cli.replay import replay
+from slipring.cli.sessions import clients, sessions
 from slipring.cli.stream import stream
 from slipring.cli.subscribe import subscribe
 from slipring.cli.table import table
@@ -33,6 +34,8 @@ app.add_typer(pipeline, name="pipeline")
 app.add_typer(journal, name="journal")
 app.add_typer(dictionary, name="dictionary")
 app.add_typer(stream, name="stream")
+app.add_typer(sessions, name="sessions")
+app.add_typer(clients, name="clients")
 
 
 def _version(wanted: bool) -> None:
@@ -206,6 +209,10 @@ def pipeline_run(  # noqa: PLR0913, PLR0917 (an option each)
         slipring pipeline run --broker mqtts://broker.example --user lake --lake /srv/lake
     """
     from slipring.cli.pipeline import journal_at, run_pipeline
+    from slipring.cli.places import check_named
+
+    if broker is None:
+        check_named(data, "slipring pipeline run --data")
 
     run_pipeline(
         journal_at(data, broker, user, ca),
@@ -234,7 +241,8 @@ def demo(
 ) -> None:
     """Run everything with a simulated jet: broker, console, clients, pipeline, lake.
 
-    A port that is taken is replaced by a free one. The lake keeps its newest 4 GB, the journal
+    A port that is taken is replaced by a free one. Where Spark or Java is not installed, it flies
+    without a lake. The lake keeps its newest 4 GB, the journal
     2 GB; a disk with less than 5 GB of room ends it.
 
     For example:
@@ -243,6 +251,7 @@ def demo(
 
         slipring demo --seconds 60 --data /tmp/demo
     """
+    typer.echo("slipring demo: starting the broker, the jet and the pipeline ...")
     from slipring.demo import run_demo
 
     run_demo(data, mqtt=mqtt, console=console, seconds=seconds, keep_bytes=keep_bytes)

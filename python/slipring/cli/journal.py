@@ -55,6 +55,43 @@ def check(folder: Folder = DATA, *, as_json: AsJson = False) -> None:
 
 
 @journal.command()
+def salvage(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FROM", help="Folder of the damaged journal, or its broker.")
+    ],
+    into: Annotated[Path, typer.Argument(metavar="TO", help="Folder for the new journal.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Copy all that is whole in a damaged journal into a new folder. Leaves the old one as it is.
+
+    Messages keep their offsets, so that readers go on where they were; the state of sessions and
+    the consumers come along. Offsets that cannot be read are left out and listed. The broker must
+    be stopped. The exit code is 0 where all was copied, 1 where something was lost or nothing
+    could be copied.
+
+    For example, for a broker with the data folder slipring-data:
+
+        slipring journal salvage slipring-data saved
+
+        mv slipring-data/journal damaged && mv saved slipring-data/journal
+    """
+    from slipring.cli import journal_report
+    from slipring.native import journal_salvage
+    from slipring.recording.journal import journal_folder
+
+    place = journal_folder(folder)
+    with Shown("salvaging", None, "bytes") as shown:
+        report = journal_salvage(place, into, shown.tell_bytes)
+    if as_json:
+        _print_json(journal_report.salvage_json(report))
+    else:
+        _print(journal_report.salvage_facts(report), *journal_report.salvage_tables(report))
+    if not report.is_whole:
+        raise typer.Exit(1)
+
+
+@journal.command()
 def show(folder: Folder = DATA, *, as_json: AsJson = False) -> None:
     """Show a journal: segments, times, sizes, consumers. Quick: reads no more than it shows.
 

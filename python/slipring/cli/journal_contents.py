@@ -1,6 +1,7 @@
 """A journal's contents as tables for people, or as JSON for programs."""
 
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -39,27 +40,30 @@ def consumers_table(found: Contents) -> Table:
     """Who reads, and how far each has come."""
     shown = table("consumer", "+read to", "+behind", "+moved")
     for one in found.consumers:
-        row = consumer_json(one, found.end_offset)
+        row = consumer_json(one, found.count)
         if one.flaw:
             shown.add_row(plain(one.name), "", "", plain(one.flaw))
         else:
             moved = ago((time.time_ns() - (one.updated_ns or 0)) / 1e9)
+            if one.offset is not None and one.offset > found.end_offset:
+                moved += "; further than the journal is on the disk"
             shown.add_row(plain(one.name), f"{one.offset:,}", f"{row['behind']:,}", moved)
     return shown
 
 
 def consumers_json(found: Contents) -> list[Json]:
     """The same for programs."""
-    return [consumer_json(one, found.end_offset) for one in found.consumers]
+    return [consumer_json(one, found.count) for one in found.consumers]
 
 
-def consumer_json(one: Consumer, end_offset: int) -> Json:
-    """One consumer; `behind` is how many messages it has not read."""
+def consumer_json(one: Consumer, count: Callable[[int], int]) -> Json:
+    """One consumer; `behind` is how many messages it has not read, as `count` says."""
     return {
         "name": one.name,
         "journal": one.journal,
         "offset": one.offset,
-        "behind": None if one.offset is None else max(0, end_offset - one.offset),
+        "epoch": one.epoch,
+        "behind": None if one.offset is None else count(one.offset),
         "updated_ns": one.updated_ns,
         "flaw": one.flaw,
     }
@@ -68,7 +72,7 @@ def consumer_json(one: Consumer, end_offset: int) -> Json:
 def _summary(found: Contents) -> Table:
     times = [time for one in found.segments for time in (one.first_ns, one.last_ns) if time]
     span = f"{_time(times[0])} to {_time(times[-1])}" if times else "none yet"
-    messages = counted(found.end_offset - found.first_offset, "message")
+    messages = counted(found.messages, "message")
     return facts(
         [
             ("journal", f"{found.identity} in {found.folder}"),

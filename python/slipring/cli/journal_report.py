@@ -1,5 +1,6 @@
 """What a check found in a journal, as tables for people, or as JSON for programs."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from rich.table import Table
@@ -7,7 +8,7 @@ from rich.table import Table
 from slipring.cli.display import counted, size
 from slipring.cli.journal_contents import consumer_json
 from slipring.cli.tables import facts, plain, table
-from slipring.native import DamageReport, JournalReport, SegmentReport
+from slipring.native import DamageReport, JournalReport, SalvageReport, SegmentReport
 from slipring.recording.moment import format_time
 
 GOOD_INDEXES = ("good", "absent")
@@ -34,12 +35,66 @@ def facts_of(report: JournalReport, *, is_open: bool) -> Table:
     )
 
 
-def tables(report: JournalReport) -> list[Table]:
-    """The damaged places, where there are any."""
+def salvage_facts(report: SalvageReport) -> Table:
+    """What was copied and what was lost, in a few lines."""
+    copied = counted(report.messages, "message")
+    return facts(
+        [
+            ("copied", f"{copied} in {counted(report.batches, 'batch', 'batches')}"),
+            ("written", f"{size(report.bytes)} in {counted(report.segments, 'segment')}"),
+            ("lost", _lost(report)),
+            ("state", "copied" if report.has_state else "none; it is read from the start"),
+            ("consumers", f"{report.consumers:,}"),
+        ]
+    )
+
+
+def salvage_tables(report: SalvageReport) -> list[Table]:
+    """The places that could not be read, where there are any."""
+    shown = _damage_table(report.damage)
+    for name in report.foreign:
+        shown.add_row(plain(name), "0", "", "", plain("it belongs to another journal or version"))
+    if report.more_damage:
+        shown.caption = f"and {report.more_damage:,} more"
+    return [shown] if shown.row_count else []
+
+
+def salvage_json(report: SalvageReport) -> Json:
+    """Everything that a salvage tells."""
+    return {
+        "whole": report.is_whole,
+        "messages": report.messages,
+        "batches": report.batches,
+        "bytes": report.bytes,
+        "segments": report.segments,
+        "lost": report.lost,
+        "damage": [_damage_json(one) for one in report.damage],
+        "more_damage": report.more_damage,
+        "foreign": report.foreign,
+        "has_state": report.has_state,
+        "consumers": report.consumers,
+    }
+
+
+def _lost(report: SalvageReport) -> str:
+    if report.is_whole:
+        return "nothing"
+    places = counted(len(report.damage) + report.more_damage + len(report.foreign), "place")
+    more = "at least " if report.more_damage or report.foreign else ""
+    return f"{more}{counted(report.lost, 'message')}, in {places}"
+
+
+def _damage_table(damage: Iterable[DamageReport]) -> Table:
     shown = table("damaged segment", "+byte", "+first offset", "+end offset", "why")
-    for one in report.damage:
+    for one in damage:
         numbers = (one.position, one.first_offset, one.end_offset)
         shown.add_row(plain(one.segment), *(f"{number:,}" for number in numbers), plain(one.why))
+    return shown
+
+
+def tables(report: JournalReport) -> list[Table]:
+    """The damaged places, where there are any."""
+    shown = _damage_table(report.damage)
     for segment in report.segments:
         if segment.flaw:
             shown.add_row(plain(segment.name), "0", "", "", plain(segment.flaw))
@@ -50,6 +105,10 @@ def tables(report: JournalReport) -> list[Table]:
 
 def as_json(report: JournalReport, *, is_open: bool) -> Json:
     """Everything the check tells."""
+
+    def behind(offset: int) -> int:
+        return max(0, report.end_offset - offset)
+
     return {
         "whole": report.is_whole,
         "open": is_open,
@@ -66,7 +125,7 @@ def as_json(report: JournalReport, *, is_open: bool) -> Json:
         "tail": report.tail and {**_damage_json(report.tail), "bytes": report.tail_bytes},
         "snapshot": _snapshot_json(report),
         "snapshot_flaw": report.snapshot_flaw,
-        "consumers": [consumer_json(one, report.end_offset) for one in report.consumers],
+        "consumers": [consumer_json(one, behind) for one in report.consumers],
     }
 
 

@@ -24,8 +24,7 @@ def journal_rows(journal: Json) -> list[tuple[str, str]]:
 def _standing(journal: Json) -> str:
     if journal["state"] == "off":
         return "off"
-    waiting = journal["next_offset"] - journal["synced_offset"]
-    messages = journal["next_offset"] - journal["first_offset"]
+    waiting, messages = journal["unsynced"], journal["messages"]
     room = f" of {size(journal['bytes_max'])}" if journal["bytes_max"] else ""
     told = f"{messages:,} messages, {size(journal['bytes'])}{room}, {waiting:,} not on disk"
     lost = journal["not_journaled"]

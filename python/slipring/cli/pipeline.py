@@ -9,7 +9,7 @@ from slipring.pipeline import run
 from slipring.spark.place import Broker
 
 if TYPE_CHECKING:
-    from slipring.pipeline.ingest import Committed
+    from slipring.pipeline.destination import Committed
 
 
 def journal_at(data: Path, broker: str | None, user: str | None, ca: str | None) -> Path | Broker:
@@ -44,9 +44,14 @@ def run_pipeline(  # noqa: PLR0913 (every option has its name at the call)
         master=master,
         stop=stop,
         on_batch=_tell,
+        on_step=_tell_step,
         consumer=consumer,
         keep_bytes=keep_bytes,
     )
+
+
+def _tell_step(step: str) -> None:
+    print(f"  {step}", flush=True)
 
 
 def _tell(batch: "Committed") -> None:

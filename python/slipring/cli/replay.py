@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,12 +13,13 @@ import typer
 from slipring.cli import interrupt
 from slipring.cli.access import Access, reaching
 from slipring.cli.display import counted
-from slipring.cli.places import Filters, From, To, recording
+from slipring.cli.places import DATA, Filters, From, To, check_named, recording
 from slipring.cli.progress import Shown
-from slipring.errors import RecordingError, SlipringError
+from slipring.errors import PublishRefused, RecordingError, SlipringError
 
 if TYPE_CHECKING:
     from slipring.client import Bus, Publisher
+    from slipring.recording.history.translation import Translation
     from slipring.recording.journal import Recording
     from slipring.recording.replay import Played, Replay
 
@@ -29,7 +31,7 @@ FLUSH_S = 10.0
 def replay(  # noqa: PLR0913 (each is an option)
     source: Annotated[
         Path, typer.Argument(metavar="SOURCE", help="Folder of a journal, or of its broker.")
-    ] = Path("slipring-data"),
+    ] = DATA,
     *,
     first: From = None,
     last: To = None,
@@ -47,7 +49,8 @@ def replay(  # noqa: PLR0913 (each is an option)
     """Play recorded messages back into a broker, with their original timing.
 
     Order, QoS, retain flag and properties are as recorded. A message that is late is sent at once,
-    and makes none behind it late.
+    and makes none behind it late. Parameters and streams are declared as they were recorded, and
+    --filter and --to-topic hold for their names.
 
     For example:
 
@@ -57,8 +60,9 @@ def replay(  # noqa: PLR0913 (each is an option)
 
         slipring replay slipring-data --from @1200 --to @9000 --speed max
     """
-    played = _Playing(access, _speed(speed), to_topic, loop=loop)
-    interrupt.run(played.run(recording(source, first, last, filters)))
+    check_named(source, "slipring replay")
+    played = _Playing(access, _speed(speed), to_topic, tuple(filters or ()), loop=loop)
+    interrupt.run(played.run(recording(source, first, last, None)))
 
 
 def _speed(text: str) -> float | None:
@@ -76,30 +80,42 @@ def _speed(text: str) -> float | None:
 class _Playing:
     """One run of the command."""
 
-    def __init__(self, access: Access, speed: float | None, to_topic: str, *, loop: bool) -> None:
+    def __init__(
+        self,
+        access: Access,
+        speed: float | None,
+        to_topic: str,
+        filters: tuple[str, ...],
+        *,
+        loop: bool,
+    ) -> None:
         self._access = access
         self._speed = speed
         self._to_topic = to_topic
+        self._filters = filters
         self._loop = loop
 
     async def run(self, recorded: "Recording") -> None:
-        self._warn(recorded)
         async with self._access.connect() as bus, bus.publisher() as publisher:
+            translation = self._translation(recorded, bus)
+            self._warn(recorded, translation)
             with Shown("replaying", len(recorded)) as shown:
-                replay = self._replay(recorded, publisher, shown)
+                replay = self._replay(recorded, publisher, translation, shown)
+                told = partial(_summary, replay.played, publisher, translation)
                 try:
                     await self._play(replay, bus, publisher)
                 except SlipringError as error:
-                    rest = _summary(replay.played, publisher)
-                    raise RecordingError(f"{error}; {rest}") from None
+                    refused = isinstance(error, PublishRefused)
+                    raise RecordingError(f"{error}; {told(refused=refused)}") from None
                 except asyncio.CancelledError:
                     with contextlib.suppress(SlipringError, TimeoutError):
                         async with asyncio.timeout(FLUSH_S):
                             await publisher.flush()
-                    shown.note(f"interrupted: {_summary(replay.played, publisher)}")
+                    shown.note(f"interrupted: {told()}")
                     raise
-            print(_summary(replay.played, publisher))
-        _tell_damage(replay.played)
+            self._refuse_nothing(recorded, replay.played)
+            print(told())
+        _tell_flaws(replay.played, translation)
 
     async def _play(self, replay: "Replay", bus: "Bus", publisher: "Publisher") -> None:
         await replay.run(loop=self._loop)
@@ -107,7 +123,29 @@ class _Playing:
         # Behind all that was sent at QoS 0: the broker has read it when it answers.
         await bus.ping()
 
-    def _replay(self, recorded: "Recording", publisher: "Publisher", shown: Shown) -> "Replay":
+    def _translation(self, recorded: "Recording", bus: "Bus") -> "Translation":
+        from slipring.recording.columns import check_filters
+        from slipring.recording.history.definitions import of_journal
+        from slipring.recording.history.other_broker import OtherBroker
+        from slipring.recording.history.translation import Translation
+
+        check_filters(self._filters)
+        assert recorded.folder is not None, "a replay is of a folder"
+        return Translation(
+            recorded,
+            of_journal(recorded.folder),
+            OtherBroker(bus),
+            filters=self._filters,
+            to_topic=self._to_topic,
+        )
+
+    def _replay(
+        self,
+        recorded: "Recording",
+        publisher: "Publisher",
+        translation: "Translation",
+        shown: Shown,
+    ) -> "Replay":
         from slipring.recording.replay import Monotonic, Replay
 
         return Replay(
@@ -115,16 +153,16 @@ class _Playing:
             publisher,
             Monotonic(),
             speed=self._speed,
-            to_topic=self._to_topic,
+            prepare=translation.messages,
             on_progress=lambda messages, end: shown.tell(messages, end - recorded.start),
         )
 
-    def _warn(self, recorded: "Recording") -> None:
+    def _warn(self, recorded: "Recording", translation: "Translation") -> None:
+        from slipring.recording.history.translation import feeds_itself
         from slipring.recording.holder import is_open_for_writing
-        from slipring.recording.replay import feeds_itself
 
         folder = recorded.folder
-        if folder and is_open_for_writing(folder) and feeds_itself(recorded, self._to_topic):
+        if folder and is_open_for_writing(folder) and feeds_itself(recorded, translation):
             print(
                 f"slipring: a broker has {folder} open: if it is {self._access.url}, it "
                 "records again what is replayed, under topics that this replay chooses from; "
@@ -132,20 +170,43 @@ class _Playing:
                 file=sys.stderr,
             )
 
+    def _refuse_nothing(self, recorded: "Recording", played: "Played") -> None:
+        """A filter that nothing matches is a mistake."""
+        if self._filters and not played.messages:
+            raise RecordingError(
+                f"nothing in {recorded.name} from offset {recorded.start} to {recorded.end} "
+                f"matches {' or '.join(map(repr, self._filters))}: neither a topic nor a parameter"
+            )
 
-def _summary(played: "Played", publisher: "Publisher") -> str:
+
+def _summary(
+    played: "Played", publisher: "Publisher", translation: "Translation", *, refused: bool = False
+) -> str:
     now_ns = time.monotonic_ns()
     seconds = (now_ns - (played.began_ns or now_ns)) / 1e9
     recorded_s = played.recorded_ns / 1e9
+    messages = counted(publisher.accepted, "message")
+    if translation.samples:
+        parameters = counted(len(translation.declared), "parameter")
+        messages += f" with {counted(translation.samples, 'sample')} of {parameters}"
+    lost = f"{publisher.outstanding + refused:,}"
     return (
-        f"{counted(publisher.accepted, 'message')} in {seconds:,.1f} s: {recorded_s:,.1f} s of "
+        f"{messages} in {seconds:,.1f} s: {recorded_s:,.1f} s of "
         f"recorded time, {recorded_s / max(seconds, 1e-9):,.1f} times real time; "
-        f"{publisher.outstanding:,} not acknowledged"
+        f"{f'at least {lost}' if refused else lost} not acknowledged"
     )
 
 
-def _tell_damage(played: "Played") -> None:
-    for damage in played.damaged:
-        print(f"slipring: left out: {damage}", file=sys.stderr)
-    if played.damaged:
+def _tell_flaws(played: "Played", translation: "Translation") -> None:
+    """What could not be played makes the exit code 1."""
+    skipped = translation.skipped
+    flaws = [str(damage) for damage in played.damaged]
+    if skipped.of_other_tables:
+        frames = counted(skipped.of_other_tables, "frame")
+        flaws.append(f"{frames} of another table, whose parameters this journal does not know")
+    if skipped.unreadable:
+        flaws.append(f"{counted(skipped.unreadable, 'frame')} that cannot be read")
+    for flaw in flaws:
+        print(f"slipring: left out: {flaw}", file=sys.stderr)
+    if flaws:
         raise typer.Exit(1)

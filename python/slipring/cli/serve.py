@@ -29,7 +29,7 @@ def run_serve(
     read = partial(load_config, file, mqtt__listen=mqtt, console__listen=console, data=data)
     config = read()
     log_to_stderr(config.log.level, config.log.format)
-    asyncio.run(_serve(config, read if file else None))
+    asyncio.run(_serve(config, partial(read, again=True) if file else None))
 
 
 async def _serve(config: Config, read: Read | None) -> None:

@@ -1,27 +1,27 @@
 """`slipring status`: a running broker at a glance, asked of its console."""
 
 import json
-import urllib.request
 from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
+from slipring.cli.console_request import ask
 from slipring.cli.display import ago, counted, duration, printable, size
 from slipring.cli.journal_rows import journal_rows
 from slipring.cli.tables import facts, plain, show, table
-from slipring.errors import ConnectError
 
-TIMEOUT_S = 10
 CLIENTS_SHOWN = 20
 AWAY_SHOWN = 20
 PREFIXES_SHOWN = 10
+OWNERS_FROM = 10
+"""Who holds less than one part in so many of what one may hold is not shown."""
 Json = dict[str, Any]
 
 
 def run_status(url: str, *, as_json: bool) -> None:
     """Print what the broker's console tells, for a person or as it came."""
-    overview = _ask(url)
+    overview = ask(url, "/api/overview")
     if as_json:
         print(json.dumps(overview, indent=2))
         return
@@ -32,6 +32,7 @@ def run_status(url: str, *, as_json: bool) -> None:
         _away(overview),
         _prefixes(overview),
         _limits(overview),
+        _owners(overview),
     )
     show(*_trouble(overview["broker"]["journal"]), *(one for one in tables if one.row_count))
 
@@ -41,22 +42,6 @@ def _trouble(journal: Json) -> list[Text]:
         return []
     trouble = f"{journal['state'].upper()}: {journal['reason']}; {journal['advice']}"
     return [Text(printable(trouble), "bold red")]
-
-
-def _ask(url: str) -> Json:
-    address = f"{url.rstrip('/')}/api/overview"
-    if not address.startswith(("http://", "https://")):
-        raise ConnectError(f"'{url}' is not the address of a console, as http://127.0.0.1:8080")
-    try:
-        with urllib.request.urlopen(address, timeout=TIMEOUT_S) as answer:  # noqa: S310 (checked)
-            overview: Json = json.load(answer)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)
-        raise ConnectError(
-            f"no broker's console answers at {url}: {reason}; "
-            "`slipring serve` prints its address, as console=http://127.0.0.1:8080"
-        ) from None
-    return overview
 
 
 def _summary(overview: Json) -> Table:
@@ -71,10 +56,15 @@ def _summary(overview: Json) -> Table:
         ("subscriptions", f"{overview['subscriptions_total']:,}"),
         ("retained", f"{overview['retained']['messages']:,}"),
         ("waiting", f"{overview['waiting']['messages']:,} for their first subscriber"),
+        ("memory", _memory_line(overview["memory"])),
         ("table", _table_line(overview["table"])),
         *journal_rows(broker["journal"]),
     ]
     return facts(rows)
+
+
+def _memory_line(memory: Json) -> str:
+    return f"{size(memory['bytes'])} of what waits for others, {size(memory['budget'])} at most"
 
 
 def _table_line(table: Json) -> str:
@@ -143,6 +133,18 @@ def _limits(overview: Json) -> Table:
         ago_s = (overview["at_ms"] - row["last_ms"]) / 1_000
         key = plain(f"limits.{row['limit']}")
         shown.add_row(key, f"{row['value']:,}", f"{row['times']:,}", ago(ago_s))
+    return shown
+
+
+def _owners(overview: Json) -> Table:
+    """Who holds a tenth and more of what one may hold; of each limit, the first."""
+    shown = table("holds most", "of", "+has", "+may have")
+    seen: set[str] = set()
+    for row in overview["owners"]:
+        if row["limit"] not in seen and row["held"] * OWNERS_FROM >= row["most"]:
+            numbers = (f"{row['held']:,}", f"{row['most']:,}")
+            shown.add_row(plain(row["owner"]), plain(f"limits.{row['limit']}"), *numbers)
+        seen.add(row["limit"])
     return shown
 
 

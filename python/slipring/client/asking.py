@@ -7,8 +7,12 @@ from slipring.client.link import Link
 from slipring.errors import DeclareRefused, NoAnswer, PublishRefused, RequestFailed
 
 NOT_AUTHORIZED = 0x87
-REQUEST_BYTES_MAX = 512 << 10
-"""What a request is kept below: half of what a broker takes by default."""
+REQUEST_BYTES_MAX = 192 << 10
+"""What the names or parameters of a request are kept below; a broker takes 256 KiB."""
+NAMES_MAX = 4_096
+"""Names that a broker takes in one request."""
+CHANGED_MAX = 2_048
+"""Parameters that a broker adds or removes by one request."""
 
 
 class Asking:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from slipring.client.asking import REQUEST_BYTES_MAX, Asking
+from slipring.client.asking import NAMES_MAX, REQUEST_BYTES_MAX, Asking
 from slipring.client.link import SELECTION
 from slipring.errors import InvalidTopic
 from slipring.frames.table import Table
@@ -67,12 +67,12 @@ def _check(one: str) -> None:
         raise InvalidTopic(f"a selection cannot be shared, as {one!r} would be; leave $share/ out")
 
 
-def in_parts(names: Sequence[str]) -> Iterator[list[str]]:
+def in_parts(names: Sequence[str], count_max: int = NAMES_MAX) -> Iterator[list[str]]:
     """Lists of names, each small enough for one request."""
     part, size = list[str](), 0
     for name in names:
         length = len(json.dumps(name)) + 2
-        if part and size + length > REQUEST_BYTES_MAX:
+        if part and (size + length > REQUEST_BYTES_MAX or len(part) == count_max):
             yield part
             part, size = [], 0
         part.append(name)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from slipring.client.asking import REQUEST_BYTES_MAX, Asking
+from slipring.client.asking import CHANGED_MAX, REQUEST_BYTES_MAX, Asking
 from slipring.client.rows import Part, parts_of
 from slipring.frames.arrays import Indices
 from slipring.model import Kind, Parameter
@@ -70,7 +70,7 @@ class Declaration:
         for name, parameter in sorted(self.parameters.items(), key=lambda pair: pair[1].kind):
             row = {"name": name, **parameter.as_json()}
             length = len(json.dumps(row)) + 2
-            if rows and size + length > REQUEST_BYTES_MAX:
+            if rows and (size + length > REQUEST_BYTES_MAX or len(rows) == CHANGED_MAX):
                 yield rows
                 rows, size = [], 0
             rows.append(row)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from slipring.client.asking import CHANGED_MAX
 from slipring.client.choice import in_parts
 from slipring.client.declaration import Declaration, Granted, Place
 from slipring.client.rows import Writable, by_kind, byte_of, encoded, qualities_of, scalar
@@ -84,6 +85,12 @@ class Declared:
         return self._granted.indices
 
     @property
+    def table(self) -> int:
+        """The identity of the table that these indices are of."""
+        assert self._granted is not None
+        return self._granted.table
+
+    @property
     def unsent_bytes(self) -> int:
         """Gathered and not sent."""
         return 0 if self._writer is None else self._writer.unsent_bytes
@@ -148,7 +155,7 @@ class Declared:
         Raises RequestFailed for one that another client publishes too; it stays.
         """
         await self.close()
-        for names in in_parts(self.topics):
+        for names in in_parts(self.topics, CHANGED_MAX):
             answer = await self._home.asking.ask("remove", {"names": names})
             for error in answer["errors"]:
                 text = f"{error['name']} was not removed: {error['message']}"

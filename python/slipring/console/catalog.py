@@ -36,6 +36,7 @@ class Catalog:
         self._rest_until_s = 0.0
         self._reading = asyncio.Lock()
         """So that pages which look at the same time share one reading."""
+        self._finding = asyncio.Lock()
 
     async def refresh(self) -> None:
         """See whether the table has changed."""
@@ -61,6 +62,13 @@ class Catalog:
             page = self.ask("list", {"from": start, "count": PAGE})
             yield from (one["name"] for one in page["parameters"])
             start = page["next"]
+
+    async def found(self, search: str) -> list[str]:
+        """Find in turns and beside the loop: however many search, all else goes on."""
+        if len(self.names) <= PAGE:
+            return self.find(search)
+        async with self._finding:
+            return await asyncio.to_thread(self.find, search)
 
     def find(self, search: str) -> list[str]:
         """Give the names that a filter with wildcards matches, or that have this text."""

@@ -1,7 +1,8 @@
 """Who may talk to the console: pages of its own origin, by a name of its own. Pure."""
 
-from collections.abc import Mapping
-from urllib.parse import urlsplit
+import re
+from collections.abc import Iterable
+from enum import Enum
 
 from slipring.control.address import Address
 
@@ -13,20 +14,35 @@ SECURITY_HEADERS = {
     "cache-control": "no-cache",
 }
 
+# RFC 9112, 3.2: a name or an address, and a port. Percent-encodings are of no use to anybody here.
+_HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([0-9A-Za-z._~-]+))(?::[0-9]{0,5})?")
 
-def is_ours(headers: Mapping[str, str], listen: Address) -> bool:
+
+class Verdict(Enum):
+    """What is done with a request."""
+
+    OURS = "answered"
+    FOREIGN = "refused: it comes from another page, or by a name that is not this machine's"
+    MALFORMED = "refused: its headers cannot be understood"
+
+
+def judge(headers: Iterable[tuple[bytes, bytes]], listen: Address) -> Verdict:
     """Tell whether a request comes by a name of this machine and from no other page.
 
     A page elsewhere must not read telemetry through the visitor's browser (CVE-2026-67405),
     neither by its own origin nor by a name of its own that points to this machine.
     """
-    host = headers.get("host", "")
-    if listen.is_loopback and not _is_local(host):
-        return False
-    origin = headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == host
-
-
-def _is_local(host: str) -> bool:
-    name = urlsplit(f"//{host}").hostname or ""
-    return Address(name, 0).is_loopback
+    asked = [(name.lower(), value.decode("latin-1")) for name, value in headers]
+    hosts = [value for name, value in asked if name == b"host"]
+    origins = [value for name, value in asked if name == b"origin"]
+    if len(hosts) > 1 or len(origins) > 1:
+        return Verdict.MALFORMED
+    host = hosts[0] if hosts else ""  # HTTP/1.0 has none
+    named = _HOST.fullmatch(host)
+    if host and named is None:
+        return Verdict.MALFORMED
+    name = (named[1] or named[2]) if named else ""
+    is_from_elsewhere = bool(origins) and origins[0].partition("://")[2] != host
+    if is_from_elsewhere or (listen.is_loopback and not Address(name, 0).is_loopback):
+        return Verdict.FOREIGN
+    return Verdict.OURS

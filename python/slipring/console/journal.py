@@ -6,8 +6,8 @@ from slipring.control import Broker
 from slipring.control.config import Config
 from slipring.control.consumers import Reading, readings
 from slipring.control.health import trouble
-from slipring.control.receipt import damaged, in_a_line, kept
-from slipring.native import Receipt, Status
+from slipring.control.receipt import damaged, in_a_line, kept, messages_between
+from slipring.native import JournalStatus, Receipt, Status
 
 DAMAGE_SHOWN = 100
 """Damaged ranges in a picture; their number is always there."""
@@ -36,12 +36,23 @@ def journal_picture(broker: Broker, status: Status) -> Json:
         "reason": wrong.reason if wrong else None,
         "advice": wrong.advice if wrong else None,
         **{field: getattr(journal, field) if journal else None for field in FIGURES},
+        **_counts(journal, receipt),
         "durability": _durability(broker.config),
         "acknowledged": status.acknowledged,
         "retention": _retention(broker.config),
         "consumers": consumers[:CONSUMERS_SHOWN],
         "consumers_total": len(consumers),
         "receipt": _receipt(receipt) if receipt else None,
+    }
+
+
+def _counts(journal: JournalStatus | None, receipt: Receipt | None) -> Json:
+    if journal is None or receipt is None:
+        return {"messages": None, "unsynced": None}
+    first, synced, end = journal.first_offset, journal.synced_offset, journal.next_offset
+    return {
+        "messages": messages_between(receipt, first, end),
+        "unsynced": messages_between(receipt, synced, end),
     }
 
 
@@ -64,7 +75,7 @@ def _consumers(broker: Broker, status: Status) -> list[Json]:
     receipt = broker.engine.receipt
     if status.journal is None or receipt is None:
         return []
-    known = readings(broker.consumers(), receipt.identity, status.journal.next_offset)
+    known = readings(broker.consumers(), receipt, status.journal.next_offset)
     return [_consumer(one) for one in known]
 
 

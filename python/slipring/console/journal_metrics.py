@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from slipring.control import Broker
 from slipring.control.consumers import readings
-from slipring.control.receipt import kept
+from slipring.control.receipt import kept, messages_between
 from slipring.native import JournalStatus, Receipt
 
 Samples: TypeAlias = Iterable[tuple[Mapping[str, str], float]]
@@ -20,7 +20,7 @@ def journal_families(broker: Broker, journal: JournalStatus) -> Iterator[Family]
     receipt = broker.engine.receipt
     if receipt is None:
         return
-    consumers = readings(broker.consumers(), receipt.identity, journal.next_offset)
+    consumers = readings(broker.consumers(), receipt, journal.next_offset)
     behind = [({"consumer": one.name}, one.behind) for one in consumers if one.behind is not None]
     meaning = "Messages a consumer has not read."
     yield "slipring_journal_consumer_behind", "gauge", meaning, behind
@@ -43,7 +43,7 @@ def _figures(journal: JournalStatus) -> list[tuple[str, str, str, float]]:
 
 
 def _found(receipt: Receipt) -> list[tuple[str, str, float]]:
-    lost = receipt.next_offset - receipt.first_offset - kept(receipt)
+    lost = messages_between(receipt, receipt.first_offset, receipt.next_offset) - kept(receipt)
     return [
         ("seconds", "Seconds that the recovery took at the start.", receipt.seconds),
         ("kept_messages", "Messages that the start found.", kept(receipt)),

@@ -3,7 +3,8 @@
 Every family is always there, and labels are bounded: a scrape costs the same on a busy day.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 from slipring import __version__
 from slipring.console.journal_metrics import Family, journal_families
@@ -16,11 +17,11 @@ PREFIXES_SHOWN = 100
 """Prefixes with the most messages since the start; which they are changes seldom."""
 
 
-def metrics_text(broker: Broker) -> str:
-    """Everything there is to scrape."""
+def metrics_text(broker: Broker, further: Iterable[Family] = ()) -> str:
+    """Everything there is to scrape, and further families."""
     status = broker.engine.status()
     lines: list[str] = []
-    for name, kind, meaning, samples in _families(broker, status):
+    for name, kind, meaning, samples in chain(_families(broker, status), further):
         lines += (f"# HELP {name} {meaning}", f"# TYPE {name} {kind}")
         lines += (f"{name}{_labels(labels)} {_number(value)}" for labels, value in samples)
     return "\n".join(lines) + "\n"
@@ -80,6 +81,8 @@ def _gauges(status: Status) -> list[tuple[str, str, float]]:
         ("retained_bytes", "Bytes of the retained messages, about.", status.retained_bytes),
         ("waiting_messages", "Messages without a first subscriber yet.", status.waiting_messages),
         ("waiting_bytes", "Bytes of those, about.", status.waiting_bytes),
+        ("memory_bytes", "Memory of all that waits for others.", status.memory_bytes),
+        ("memory_budget_bytes", "What that may be at most.", status.memory_budget_bytes),
         ("topics", "Topics with a newest value.", status.topics),
     ]
 
@@ -103,6 +106,8 @@ def _table(figures: Mapping[str, int]) -> Iterator[Family]:
         ("stale", "Parameters whose value is stale."),
         ("value_bytes", "Bytes of the newest values of text and bytes parameters."),
         ("selections", "Selections that subscribers have."),
+        ("readers", "Clients that read parameters by plain subscriptions."),
+        ("readers_newest", "Those of them that get newest values only, now."),
     ):
         yield f"slipring_table_{name}", "gauge", meaning, [({}, figures[name])]
     for name, meaning in (

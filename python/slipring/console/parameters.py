@@ -1,14 +1,14 @@
 """How a page watches parameters: it says what it searches for, and is sent what changes."""
 
-import asyncio
 import json
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
 from slipring.console.catalog import Catalog
+from slipring.console.page import converse, send
 from slipring.console.watch import ROWS_SHOWN, Watch
 from slipring.control import Broker
 
@@ -17,8 +17,6 @@ SEARCH_MAX = 1_000
 NOT_UNDERSTOOD = (
     f'send {{"search": "text", "first": 0, "count": 20}}; text has at most {SEARCH_MAX}'
 )
-UNSUPPORTED = 1003
-"""The code that closes a WebSocket after data that cannot be accepted (RFC 6455, 7.4.1)."""
 
 
 def parameter_routes(broker: Broker) -> list[BaseRoute]:
@@ -34,12 +32,16 @@ def parameter_routes(broker: Broker) -> list[BaseRoute]:
     async def live(socket: WebSocket) -> None:
         await socket.accept()
         watch = Watch(catalog, socket.query_params.get("search", "")[:SEARCH_MAX])
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(_send_changes(socket, watch, broker))
-                tasks.create_task(_take_searches(socket, watch))
-        except* WebSocketDisconnect:
-            pass
+
+        def search(text: str | None) -> str | None:
+            """The newest counts, at the next beat: however fast they come, one costs one look."""
+            wish = _wish(text)
+            if wish is None:
+                return NOT_UNDERSTOOD
+            watch.search, watch.view = wish
+            return None
+
+        await converse(socket, _send_changes(socket, watch, broker), search)
 
     path = "/api/parameters"
     return [Route(path, once), WebSocketRoute(path, live)]
@@ -49,25 +51,16 @@ async def _send_changes(socket: WebSocket, watch: Watch, broker: Broker) -> None
     """At every beat; a page that is slow is sent less often, and then what is true by then."""
     while True:
         told = await watch.look()
-        await socket.send_text(json.dumps(told, separators=(",", ":")))
+        await send(socket, json.dumps(told, separators=(",", ":")))
         async with broker.beaten:
             await broker.beaten.wait()
 
 
-async def _take_searches(socket: WebSocket, watch: Watch) -> None:
-    """The newest counts, at the next beat: however fast they come, a search costs one look."""
-    while True:
-        wish = _wish(await socket.receive_text())
-        if wish is None:
-            await socket.close(UNSUPPORTED, NOT_UNDERSTOOD)
-            raise WebSocketDisconnect(UNSUPPORTED)
-        watch.search, watch.view = wish
-
-
-def _wish(text: str) -> tuple[str, tuple[int, int]] | None:
+def _wish(text: str | None) -> tuple[str, tuple[int, int]] | None:
     """What a page searches for, and the rows of it that are in view: all, where it says none."""
     try:
-        asked = json.loads(text)
+        asked = json.loads(text or "")
+        json.dumps(asked, ensure_ascii=False).encode()  # half of a surrogate pair is no text
     except (ValueError, RecursionError):
         return None
     if not isinstance(asked, dict):

@@ -7,10 +7,12 @@ from typing import Any
 
 from slipring import __version__
 from slipring.console.journal import journal_picture
+from slipring.console.operating import session_picture
 from slipring.control import Broker
+from slipring.control.events import Told
 from slipring.control.overview import Reached
 from slipring.control.streams import StreamRate
-from slipring.native import AwaySession, ConnectedClient, Status, Value
+from slipring.native import AwaySession, ConnectedClient, OwnerShare, Status, Value
 
 CLIENTS_SHOWN = 500
 VALUES_SHOWN = 5_000
@@ -21,7 +23,7 @@ TEXT_SHOWN = 256
 Json = dict[str, Any]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Seen:
     """How much of the broker one reader has seen."""
 
@@ -29,11 +31,16 @@ class Seen:
     event: int = 0
 
 
-def picture(broker: Broker, seen: Seen) -> Json:
-    """Everything that is shown, and of values and events those that `seen` does not cover yet."""
+def picture(broker: Broker, seen: Seen) -> tuple[Json, Seen]:
+    """Everything that is shown, and of values and events those that `seen` does not cover yet.
+
+    With it comes what is seen after that.
+    """
     status = broker.engine.status()
     clients = broker.engine.clients(CLIENTS_SHOWN)
-    return {
+    values, change = broker.engine.values(seen.change, VALUES_SHOWN)
+    events = broker.overview.events_after(seen.event)
+    told = {
         "at_ms": _ms(time.time_ns()),
         "broker": _broker(broker, status),
         "rates": {key: getattr(broker.overview.rates, key) for key in COUNTERS},
@@ -47,15 +54,19 @@ def picture(broker: Broker, seen: Seen) -> Json:
         "subscriptions_total": status.subscriptions,
         "retained": {"messages": status.retained_messages, "bytes": status.retained_bytes},
         "waiting": {"messages": status.waiting_messages, "bytes": status.waiting_bytes},
+        "memory": {"bytes": status.memory_bytes, "budget": status.memory_budget_bytes},
         "table": _table(broker, status),
         "streams": status.streams
         | {"shown": [_stream(one) for one in broker.overview.streams.all]},
         "topics_total": status.topics,
         "limits": [_limit(broker, reached) for reached in broker.overview.limits_reached()],
+        "holders": [session_picture(one) for one in broker.holders()],
+        "owners": [_owner(share) for share in broker.owners()],
         "prefixes": [asdict(rate) for rate in broker.overview.prefixes.busiest(PREFIXES_SHOWN)],
-        "values": _values(broker, seen),
-        "events": _events(broker, seen),
+        "values": [_value(value) for value in values],
+        "events": [_event(event) for event in events],
     }
+    return told, Seen(change, events[-1].number if events else seen.event)
 
 
 COUNTERS = ("messages_in", "messages_out", "bytes_in", "bytes_out", "dropped", "expired")
@@ -100,6 +111,10 @@ def _limit(broker: Broker, reached: Reached) -> Json:
     }
 
 
+def _owner(share: OwnerShare) -> Json:
+    return {"limit": share.limit, "owner": share.owner, "held": share.held, "most": share.most}
+
+
 def _client(broker: Broker, client: ConnectedClient) -> Json:
     connected_s = (time.time_ns() - client.connected_ns) / 1e9
     return {
@@ -132,11 +147,6 @@ def _away(session: AwaySession) -> Json:
     }
 
 
-def _values(broker: Broker, seen: Seen) -> list[Json]:
-    values, seen.change = broker.engine.values(seen.change, VALUES_SHOWN)
-    return [_value(value) for value in values]
-
-
 def _value(value: Value) -> Json:
     return {
         "topic": value.topic,
@@ -147,14 +157,13 @@ def _value(value: Value) -> Json:
     }
 
 
-def _events(broker: Broker, seen: Seen) -> list[Json]:
-    events = broker.overview.events_after(seen.event)
-    if events:
-        seen.event = events[-1].number
-    return [
-        {"at_ms": _ms(event.at_ns), "level": event.level, "kind": event.kind, "text": event.text}
-        for event in events
-    ]
+def _event(event: Told) -> Json:
+    return {
+        "at_ms": _ms(event.at_ns),
+        "level": event.level,
+        "kind": event.kind,
+        "text": event.text,
+    }
 
 
 def as_text(payload: bytes, *, whole: bool) -> str | None:

@@ -6,12 +6,15 @@ the door.
 
 import asyncio
 import contextlib
+import logging
 import socket
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slipring.console.door import Door
+from slipring.console.log_guard import LogGuard
 from slipring.control import Broker
 from slipring.control.address import Address
 from slipring.errors import StartError
@@ -24,6 +27,10 @@ STOP_S = 2
 """How long open pages may hold up the end."""
 ASKED_BYTES_MAX = 16_384
 """Bytes of a message from a page: all that a page sends is a search."""
+HEAD_BYTES_MAX = 16_384
+"""Bytes of a request's head."""
+BACKLOG = 512
+"""Connections that wait to be accepted."""
 
 
 class ConsoleServer:
@@ -37,6 +44,7 @@ class ConsoleServer:
             )
         self.broker = broker
         self.listen = Address.parse(listen)
+        self.log_guard = LogGuard()
         self._socket = _bind(self.listen)
 
     @property
@@ -49,15 +57,18 @@ class ConsoleServer:
         if not await _knocked(self._socket, stop):
             self._socket.close()
             return
-        server = await asyncio.to_thread(self._loaded)
-        serving = asyncio.create_task(server.serve(sockets=[self._socket]))
+        server, door = await asyncio.to_thread(self._loaded)
+        serving = asyncio.create_task(server.serve(sockets=[]))
+        accepting = asyncio.create_task(door.serve())
         await stop.wait()
+        accepting.cancel()
         server.should_exit = True
-        await serving
+        await asyncio.gather(serving, accepting, return_exceptions=True)
 
-    def _loaded(self) -> "uvicorn.Server":
+    def _loaded(self) -> "tuple[uvicorn.Server, Door]":
         """The web server with all that it imports; on a thread, so that the broker goes on."""
         import uvicorn
+        from uvicorn.protocols.http.h11_impl import H11Protocol
 
         from slipring.console.app import make_app
 
@@ -67,8 +78,12 @@ class ConsoleServer:
                 """Leave signals to whoever runs the broker."""
                 yield
 
+        def speak_http() -> asyncio.Protocol:
+            return H11Protocol(config, server.server_state, app_state={})
+
+        door = Door(self._socket, speak_http, self.broker.config.console.connections)
         config = uvicorn.Config(
-            make_app(self.broker, self.listen, STATIC),
+            make_app(self.broker, self.listen, STATIC, door),
             log_config=None,
             # What it says of connections is nothing to a person, and has what pages search for.
             log_level="warning",
@@ -76,11 +91,17 @@ class ConsoleServer:
             lifespan="off",
             ws="websockets-sansio",
             ws_max_size=ASKED_BYTES_MAX,
+            h11_max_incomplete_event_size=HEAD_BYTES_MAX,
+            # Who a connection is from is what the system says, not what a header claims.
+            proxy_headers=False,
             timeout_graceful_shutdown=STOP_S,
             server_header=False,
         )
         config.load()
-        return Server(config)
+        for name in ("uvicorn.error", "asyncio"):
+            logging.getLogger(name).addFilter(self.log_guard)
+        server = Server(config)
+        return server, door
 
 
 async def _knocked(door: socket.socket, stop: asyncio.Event) -> bool:
@@ -103,7 +124,7 @@ def _bind(listen: Address) -> socket.socket:
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((listen.host, listen.port))
-        bound.listen()
+        bound.listen(BACKLOG)
     except OSError as error:
         bound.close()
         raise StartError(

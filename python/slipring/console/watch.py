@@ -42,7 +42,7 @@ class Watch:
     async def look(self) -> Json:
         """Tell what is new: the rows, where there are others than before, and changed values."""
         await self._catalog.refresh()
-        definitions = self._choose()
+        definitions = await self._choose()
         return {
             "at_ms": time.time_ns() / 1e6,
             "search": self.search,
@@ -52,12 +52,12 @@ class Watch:
             "values": self._changed(),
         }
 
-    def _choose(self) -> list[Json] | None:
+    async def _choose(self) -> list[Json] | None:
         key = (self._catalog.revision, self.search)
         if self._chosen_for == key:
             return None
         self._chosen_for = key
-        found = self._catalog.find(self.search)
+        found = await self._catalog.found(self.search)
         self._matching = len(found)
         definitions = [one for name in found[:ROWS_SHOWN] for one in self._definition(name)]
         self._types = {one["name"]: one["type"] for one in definitions}

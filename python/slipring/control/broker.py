@@ -11,26 +11,34 @@ from typing import Any
 
 from slipring.control.config import Config
 from slipring.control.consumers import known_consumers
+from slipring.control.descriptors import tell as tell_descriptors
 from slipring.control.discovery import Discovery, places
 from slipring.control.events import Told
+from slipring.control.folder import make_private, open_to_others
 from slipring.control.health import Trouble, trouble
 from slipring.control.listener import ListenerSection
+from slipring.control.memory import share_free_memory
 from slipring.control.overview import WINDOW_S, Overview
 from slipring.control.plan import make_plan
 from slipring.control.prefixes import PREFIXES_MAX
+from slipring.control.pulse import Pulse
 from slipring.control.receipt import tell
 from slipring.control.reload import reload, tell_applied, tell_waiting
 from slipring.control.remembered import Remembered
 from slipring.control.streams import STREAMS_SHOWN
 from slipring.discovery.announcement import Announcement
 from slipring.discovery.place import Place
-from slipring.errors import ListenError, StartError
+from slipring.errors import EngineError, ListenError, StartError
 from slipring.native import Engine, Listener, version
 
 BEAT_S = 0.25
 """How often the control plane fetches what the engine has to tell."""
 AWAY_MAX = 200
 """Sessions of clients that are away that are shown."""
+OWNERS_MAX = 5
+"""Owners of each limit that are shown: those that hold most."""
+HOLDERS_MAX = 10
+"""Sessions that are shown because most waits for them."""
 
 LEVELS = {name.lower(): level for name, level in logging.getLevelNamesMapping().items()}
 
@@ -47,6 +55,7 @@ class Broker:
         self.overview = Overview()
         self.beaten = asyncio.Condition()
         folder = _journal_folder(config)
+        share_free_memory()
         self.engine = _start(config, folder)
         receipt = self.engine.receipt
         self.id = receipt.identity if receipt else secrets.token_hex(16)
@@ -55,13 +64,19 @@ class Broker:
         """Where the page for people is, once there is one."""
         self.discovery = Discovery(config.discovery, self.announce)
         self.away = Remembered(lambda: self.engine.away(AWAY_MAX))
+        self.owners = Remembered(lambda: self.engine.owners(OWNERS_MAX))
+        self.holders = Remembered(lambda: self.engine.sessions(HOLDERS_MAX)[0])
         self._trouble: Trouble | None = None
+        self.pulse = Pulse(self.engine)
         self.consumers = Remembered(lambda: known_consumers(folder))
         if receipt:
             for level, line in tell(receipt):
                 log.log(level, "%s", line)
+        log.log(*tell_descriptors(*self.engine.descriptors, config.limits.connections))
         if config.allow_anonymous:
             log.warning("allow_anonymous: clients are let in without proving who they are")
+        if not config.console.is_private:
+            log.warning("console.allow_anonymous: everyone who can connect sees the console")
         for doubt in config.doubts:
             log.warning("config: %s", doubt)
 
@@ -81,7 +96,9 @@ class Broker:
 
     @property
     def trouble(self) -> Trouble | None:
-        """Why QoS 1 and 2 messages are not acknowledged now."""
+        """Why QoS 1 and 2 messages are not acknowledged now, or nobody is served. Never waits."""
+        if self.pulse.is_busy:
+            return self.pulse.trouble or self._trouble
         return trouble(self.engine.status().journal)
 
     def listener_name(self, index: int) -> str:
@@ -111,7 +128,8 @@ class Broker:
                 await _wait(stop, BEAT_S)
         finally:
             await asyncio.gather(asyncio.to_thread(self.engine.stop), self.discovery.close())
-            self.beat()
+            if not self.engine.failure:
+                self.beat()
 
     def beat(self) -> None:
         """Fetch once."""
@@ -119,6 +137,12 @@ class Broker:
         now_ns, now_s = time.time_ns(), time.monotonic()
         for told in self.overview.tell(events, lost, now_ns):
             _log(told)
+        if self.engine.failure:
+            raise EngineError(f"the engine cannot go on: {self.engine.failure}; start it again")
+        if news := self.pulse.news():
+            _log(self.overview.note(*news, now_ns))
+        if self.pulse.is_busy:
+            return  # what follows would wait for it, and the console with it
         status = self.engine.status()
         self._look_after(trouble(status.journal), now_ns)
         self.overview.sample(now_s, status.totals)
@@ -156,6 +180,7 @@ def _start(config: Config, journal: Path | None) -> Engine:
             journal=journal,
             segment_bytes=config.journal.segment_bytes,
             threads=config.threads or _processors_to_take(),
+            console_connections=config.console.connections,
         )
     except ListenError as error:
         raise StartError(
@@ -186,12 +211,16 @@ def _journal_folder(config: Config) -> Path | None:
         return None
     folder = config.data / "journal"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(config.data)
+        make_private(folder)
+        told = open_to_others(config.data)
     except OSError as error:
         raise StartError(
             f"cannot make the folder {folder}: {error.strerror}; "
             "name one you can write with --data DIR"
         ) from None
+    if told is not None:
+        log.warning(told)
     return folder
 
 

@@ -81,6 +81,23 @@ class ConsoleSection(Section):
     """The web page for people."""
 
     listen: ListenOrOff = Field("127.0.0.1:8080", description="HOST:PORT of the console, or `off`.")
+    allow_anonymous: bool = Field(
+        False,
+        description="Show the console to other machines too. It has no login: everyone who can "
+        "connect sees all values, clients and events, and can change nothing.",
+    )
+    connections: int = Field(
+        256,
+        ge=4,
+        le=65_536,
+        description="Connections to the console at most, half of them open pages; at the bound a "
+        "newcomer takes the place of one that waits, or of the address that has most.",
+    )
+
+    @property
+    def is_private(self) -> bool:
+        """Whether only this machine can reach it."""
+        return self.listen == "off" or Address.parse(self.listen).is_loopback
 
 
 class LogSection(Section):
@@ -166,20 +183,20 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _is_safe(self) -> "Config":
-        if self.allow_anonymous:
-            return self
         for listener in self.listeners:
-            if not (listener.is_loopback or listener.proves or self.user):
+            is_guarded = listener.is_loopback or listener.proves or bool(self.user)
+            if not (is_guarded or self.allow_anonymous):
                 raise ValueError(
                     f"{_key(listener)} = '{listener.listen}' {_OPEN} add a [[user]], ask for "
                     "client certificates with client_ca, or set allow_anonymous = true in the "
                     "config file"
                 )
-        console = self.console.listen
-        if console != "off" and not Address.parse(console).is_loopback:
+        if not (self.console.is_private or self.console.allow_anonymous):
             raise ValueError(
-                f"console.listen = '{console}' {_OPEN} or set allow_anonymous = true in the "
-                "config file"
+                f"console.listen = '{self.console.listen}' can be reached from other machines, "
+                "and the console has no login: [[user]] and allow_anonymous are about MQTT; "
+                "listen on 127.0.0.1, put a proxy with a login in front of it, or show it to "
+                "everyone with allow_anonymous = true under [console] in the config file"
             )
         return self
 
@@ -193,9 +210,14 @@ def _key(listener: ListenerSection) -> str:
     return "mqtt.listen" if listener.name == MQTT else f"listener '{listener.name}': listen"
 
 
-def load_config(file: Path | None = None, **overrides: Any) -> Config:
-    """Read a file and lay what the command line says over it; None means not said."""
+def load_config(file: Path | None = None, *, again: bool = False, **overrides: Any) -> Config:
+    """Read a file and lay what the command line says over it; None means not said.
+
+    A file that is read `again` says something: one that is empty now is being written, or lost.
+    """
     values = _read(file) if file else {}
+    if again and not values:
+        raise ConfigError(f"{file} is empty; to return to the defaults, write one of them")
     for key, value in overrides.items():
         if value is not None:
             _set(values, key.split("__"), value)

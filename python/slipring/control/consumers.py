@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from slipring.control.receipt import messages_between
 from slipring.errors import JournalError
-from slipring.native import Consumer, list_consumers
+from slipring.native import Consumer, Receipt, list_consumers
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +28,20 @@ def known_consumers(folder: Path | None) -> list[Consumer]:
         return []
 
 
-def readings(consumers: Iterable[Consumer], journal: str, next_offset: int) -> list[Reading]:
+def readings(consumers: Iterable[Consumer], receipt: Receipt, next_offset: int) -> list[Reading]:
     """How far behind each is, the last one first."""
-    found = [_reading(consumer, journal, next_offset) for consumer in consumers]
+    found = [_reading(consumer, receipt, next_offset) for consumer in consumers]
     return sorted(found, key=lambda one: (one.behind is None, -(one.behind or 0), one.name))
 
 
-def _reading(consumer: Consumer, journal: str, next_offset: int) -> Reading:
+def _reading(consumer: Consumer, receipt: Receipt, next_offset: int) -> Reading:
     if consumer.offset is None:
         return Reading(consumer.name, None, None, None, consumer.flaw)
-    foreign = consumer.journal != journal
+    foreign = consumer.journal != receipt.identity
     return Reading(
         name=consumer.name,
         offset=consumer.offset,
-        behind=None if foreign else max(0, next_offset - consumer.offset),
+        behind=None if foreign else messages_between(receipt, consumer.offset, next_offset),
         updated_ns=consumer.updated_ns,
         flaw=f"it read journal {consumer.journal}" if foreign else None,
     )

@@ -34,13 +34,21 @@ KINDS = {
     "dropped": Kind("warning", "lost ", "more clients lost messages"),
     "notice": Kind("info", "says: ", "more notices to the broker"),
     "expired": Kind("info", "expired: ", "more sessions expired"),
+    "ended": Kind("info", "ended: ", "more sessions were ended"),
     "failed": Kind("error", "failed: ", "more failures"),
     "trouble": Kind("error", "is in trouble: ", "more troubles of the journal"),
+    "restarted": Kind("error", "was started again: ", "more tasks were started again"),
+    "panicked": Kind(
+        "error", "was let go after a panic: ", "more clients were let go after a panic"
+    ),
+    "silent": Kind("error", "", "times the engine did not answer"),
+    "answers": Kind("info", "", "times the engine answered again"),
     "full": Kind("error", "", "times the journal was full"),
     "healed": Kind("info", "", "times the journal was well again"),
     "lost": Kind("warning", "", "events were lost: too many at once"),
 }
-"""Every kind of event. `lost` is what nobody fetched in time; `full` and `healed` are seen here."""
+"""Every kind of event. `lost` is what nobody fetched in time; `full`, `healed`, `silent` and
+`answers` are seen here."""
 
 
 @dataclass(frozen=True, slots=True)

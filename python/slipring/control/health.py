@@ -8,9 +8,9 @@ from slipring.native import JournalStatus
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Why QoS 1 and 2 messages are not acknowledged."""
+    """Why QoS 1 and 2 messages are not acknowledged, or nobody is served."""
 
-    state: Literal["failed", "full"]
+    state: Literal["failed", "full", "silent"]
     reason: str
     advice: str
 
@@ -27,6 +27,16 @@ FULL = (
     "QoS 1 and 2 messages are refused (0x97) until there is room, then it goes on by itself: "
     "free some space, raise journal.bytes_max, or let journal.retain_bytes remove more"
 )
+SILENT = "clients wait: look at what the busiest of them do; restart the broker if it stays so"
+SILENT_S = 1.0
+"""An engine that has not answered for so long is not ready."""
+
+
+def silent(silence_s: float) -> Trouble | None:
+    """Say that the engine does not answer, if it has not for long enough."""
+    if silence_s < SILENT_S:
+        return None
+    return Trouble("silent", f"it has not answered for {silence_s:.1f} s", SILENT)
 
 
 def trouble(journal: JournalStatus | None) -> Trouble | None:

@@ -25,11 +25,11 @@ class LimitsSection(Section):
         100_000,
         ge=1,
         le=10_000_000,
-        description="Sessions, connected or waiting for their client; a further one is "
-        "refused (0x97).",
+        description="Sessions that are kept when their client goes, whether it is here or away; a "
+        "further one is refused (0x97).",
     )
     packet_bytes: int = Field(
-        MIB,
+        4 * MIB + 128 * KIB,
         ge=KIB,
         le=256 * MIB,
         description="Bytes of one packet; a larger one ends its connection (0x95).",
@@ -48,11 +48,19 @@ class LimitsSection(Section):
         description="Milliseconds from the connection to its whole CONNECT packet, and to the end "
         "of its authentication.",
     )
+    password_checks: int = Field(
+        1_000,
+        ge=1,
+        le=100_000,
+        description="Passwords of one address that wait to be checked; beyond it the one that has "
+        "waited longest is told that the server is busy (0x89).",
+    )
     keep_alive_s: int = Field(
         3_600,
         ge=1,
         le=65_535,
-        description="Longest keep-alive; a client that asks for more, or for none, gets this one.",
+        description="Longest keep-alive of MQTT 5; a client that asks for more, or for none, is "
+        "told this one. MQTT 3.1.1 cannot be told, and keeps its own.",
     )
     session_expiry_s: int = Field(
         7 * 24 * 3_600,
@@ -62,7 +70,7 @@ class LimitsSection(Section):
         "4294967295 is for ever.",
     )
     client_id_bytes: int = Field(
-        256,
+        1_024,
         ge=23,
         le=65_535,
         description="Bytes of a client identifier; a longer one is refused (0x85).",
@@ -74,7 +82,7 @@ class LimitsSection(Section):
         description="Levels of a topic or a filter; more are refused (0x90, 0x8f).",
     )
     topic_bytes: int = Field(
-        1_024,
+        4_096,
         ge=16,
         le=65_535,
         description="Bytes of a topic or a filter; more are refused (0x90, 0x8f).",
@@ -202,4 +210,64 @@ class LimitsSection(Section):
         ge=0,
         le=100_000,
         description="Streams; a declaration of further ones is refused as a whole.",
+    )
+    memory_bytes: int = Field(
+        0,
+        ge=0,
+        le=1024 * 1024 * MIB,
+        description="Bytes of memory that all that waits for others may take; beyond it QoS 0 "
+        "messages go first. 0 is a quarter of the machine's memory, or of the control group's.",
+    )
+    owner_connections_percent: int = Field(
+        90,
+        ge=1,
+        le=100,
+        description="Percent of `connections` that one user, or one address of clients that prove "
+        "no name, may have; a further one is refused (0x97). 100 divides nothing.",
+    )
+    owner_sessions_percent: int = Field(
+        75,
+        ge=1,
+        le=100,
+        description="Percent of `sessions` that one user or address may have (0x97).",
+    )
+    owner_retained_percent: int = Field(
+        75,
+        ge=1,
+        le=100,
+        description="Percent of `retained_messages` and of `retained_bytes` that one user or "
+        "address may have (0x97).",
+    )
+    owner_waiting_percent: int = Field(
+        75,
+        ge=1,
+        le=100,
+        description="Percent of `waiting_messages` and of `waiting_bytes` that one user or address "
+        "may have (0x97).",
+    )
+    owner_parameters_percent: int = Field(
+        95,
+        ge=1,
+        le=100,
+        description="Percent of `parameters` that one user or address may have.",
+    )
+    owner_selections_percent: int = Field(
+        75,
+        ge=1,
+        le=100,
+        description="Percent of `selection_bytes` that one user or address may have (0x97).",
+    )
+    owner_streams_percent: int = Field(
+        75,
+        ge=1,
+        le=100,
+        description="Percent of `streams`, and of the bytes of all their buffers, that one user or "
+        "address may have.",
+    )
+    reserve_percent: int = Field(
+        5,
+        ge=0,
+        le=50,
+        description="Percent of each of these limits that is kept back for users and addresses "
+        "that hold little of it.",
     )

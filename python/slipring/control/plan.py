@@ -1,21 +1,29 @@
 """From the configuration to the engine's plan: one immutable value, swapped whole."""
 
 from slipring.control.config import Config
+from slipring.control.memory import default_budget_bytes
 from slipring.native import Plan
 
 
 def make_plan(config: Config) -> Plan:
     """Everything the engine has to know to decide without asking."""
     return Plan(
-        config.limits.model_dump(),
+        config.limits.model_dump() | {"memory_bytes": _memory_bytes(config)},
         listeners=[listener.limits(config.limits) for listener in config.listeners],
         journal=config.journal.model_dump() | {"rules": _rules(config)},
         table=config.table.model_dump(),
         sys_interval_s=config.mqtt.sys_interval_s,
         server_reference=config.mqtt.server_reference or None,
-        users={user.name: (user.password.get_secret_value(), user.journal) for user in config.user},
+        users={
+            user.name: (user.password.get_secret_value(), user.journal, user.operator)
+            for user in config.user
+        },
         anonymous=config.allow_anonymous,
     )
+
+
+def _memory_bytes(config: Config) -> int:
+    return config.limits.memory_bytes or default_budget_bytes()
 
 
 def _rules(config: Config) -> list[tuple[str, str]]:

@@ -12,6 +12,8 @@ DAMAGE_TOLD = 20
 def tell(receipt: Receipt) -> Iterator[tuple[int, str]]:
     """Lines for the log with their levels: what there is, then what is missing."""
     yield logging.INFO, f"journal {receipt.identity}: {in_a_line(receipt)}"
+    if receipt.narrowed is not None:
+        yield logging.WARNING, _narrowed(receipt.narrowed)
     if receipt.cut_why:
         yield logging.WARNING, f"journal: {receipt.cut_why}"
     for damage in receipt.damage[:DAMAGE_TOLD]:
@@ -37,9 +39,23 @@ def damaged(damage: DamagedRange) -> str:
     return f"offsets {first:,} to {last:,} cannot be read, the rest is served: {damage.why}"
 
 
+def _narrowed(mode: int) -> str:
+    return (
+        f"journal: others could read its folder (mode {mode:04o}), and cannot any more; readers of "
+        "another user ask the broker, see docs/remote.md"
+    )
+
+
+def messages_between(receipt: Receipt, first: int, end: int) -> int:
+    """How many messages these offsets are; those that were left out after a crash are none."""
+    left_out = sum(max(0, min(end, to) - max(first, start)) for start, to in receipt.left_out)
+    return max(0, end - first - left_out)
+
+
 def kept(receipt: Receipt) -> int:
     """How many messages there are; a range may be damaged twice."""
-    count, reached = receipt.next_offset - receipt.first_offset, receipt.first_offset
+    count = messages_between(receipt, receipt.first_offset, receipt.next_offset)
+    reached = receipt.first_offset
     for damage in sorted(receipt.damage, key=lambda one: one.first_offset):
         count -= max(0, damage.end_offset - max(reached, damage.first_offset))
         reached = max(reached, damage.end_offset)

@@ -42,7 +42,16 @@ def reload(running: Config, wanted: Config, *, journaling: bool) -> Reload:
     `journaling` says whether the broker has a journal open.
     """
     config = _checked(_meanwhile(running, wanted, journaling=journaling))
+    if running.user and not config.user and not config.allow_anonymous:
+        raise ConfigError(_NOBODY_LEFT)
     return Reload(config, _changes(running, config), _changes(config, wanted))
+
+
+_NOBODY_LEFT = (
+    "there is no [[user]] in the file any more, and without users everyone is let in; if that is "
+    "meant, write allow_anonymous = true, otherwise the file may be cut"
+)
+"""Mosquitto let everyone in after a password file was emptied (CVE-2018-12550)."""
 
 
 def tell_applied(change: Change) -> str:

@@ -44,6 +44,10 @@ class UserSection(Section):
     journal: bool = Field(
         False, description="Whether the user may read the journal over the network (remote.md)."
     )
+    operator: bool = Field(
+        False,
+        description="Whether the user is let in when there is no more room for others (limits.md).",
+    )
 
 
 def each_once(users: tuple[UserSection, ...]) -> tuple[UserSection, ...]:

@@ -11,18 +11,16 @@ from pathlib import Path
 
 import slipring
 from slipring.control.address import Address
+from slipring.control.folder import make_private
 from slipring.demo.child import Child
 from slipring.demo.jet import Jet
 from slipring.demo.jet.derived import derive
 from slipring.demo.jet.flying import Flight
-from slipring.errors import DemoError, PipelineError
+from slipring.demo.lake_part import LakePart
+from slipring.errors import DemoError
 from slipring.native import JournalReader
-from slipring.pipeline import lake
 
 TELL_S = 5.0
-LOOK_S = 0.25
-CATCH_UP_LOOKS = 480
-"""How often to look at the end whether the lake has the last messages, before leaving it."""
 FREE_BYTES_MIN = 5_000_000_000
 """Less room on the disk ends the show, whoever took it."""
 JOURNAL_BYTES = 2_000_000_000
@@ -47,25 +45,25 @@ class Show:
     def __init__(self, data: Path, keep_bytes: int) -> None:
         """Keep everything in one folder, and no more of the lake than so many bytes."""
         self.data = data
-        self.keep_bytes = keep_bytes
+        self.lake = LakePart(data, keep_bytes)
         self.flight = Flight(Jet())
         self.stop = asyncio.Event()
 
     async def run(self, mqtt: str, console: str, seconds: float | None) -> None:
         """Start, fly, land."""
-        self.data.mkdir(parents=True, exist_ok=True)
+        make_private(self.data)
         self._listen_to_signals()
         if seconds is not None:
             asyncio.get_running_loop().call_later(seconds, self.stop.set)
         async with contextlib.AsyncExitStack() as stack:
             broker = await self._start_broker(stack, mqtt, console)
             address, url = _ready(await broker.first_line())
-            pipeline = await self._start_pipeline(stack)
+            pipeline = await self.lake.start(stack)
             self._introduce(address, url)
-            await self._fly(address, broker, pipeline)
-            _say("landing: the journal goes to disk, the lake takes the last messages ...")
+            await self._fly(address, broker, *pipeline)
+            _say("landing: the last messages go to disk and on into the lake ...")
             await broker.stop()
-            await self._catch_up()
+            await self.lake.catch_up()
         _say(f"done: {self._counts()}; it is all in {self.data}, where the next demo goes on")
 
     async def _start_broker(
@@ -80,22 +78,13 @@ class Show:
         stack.push_async_callback(broker.stop)
         return broker
 
-    async def _start_pipeline(self, stack: contextlib.AsyncExitStack) -> Child:
-        bound = ("--keep-bytes", str(self.keep_bytes))
-        arguments = ("pipeline", "run", "--data", str(self.data), *bound)
-        pipeline = await Child.start("pipeline", self.data / "pipeline.log", *arguments)
-        stack.push_async_callback(pipeline.stop)
-        return pipeline
-
     def _introduce(self, address: str, url: str) -> None:
         _say(
             "Slipring demo: a simulated jet, 20,000 typed parameters at 50 Hz",
             f"  console   {url}",
             f"  mqtt      {address}",
             f"            {_program()} sub --url mqtt://{address} 'gripen/39-7/engine/#'",
-            f"  lake      {self.data / 'lake' / 'messages'} (a Delta table, filled through Spark)",
-            f"            the newest {self.keep_bytes / 1e9:g} GB stay there, "
-            f"{JOURNAL_BYTES / 1e9:g} GB in the journal; it may run as long as you like",
+            *self.lake.introduction(JOURNAL_BYTES),
             "Ctrl-C ends it.",
         )
 
@@ -124,34 +113,12 @@ class Show:
                 _say(f"less than {FREE_BYTES_MIN:,} bytes are free in {self.data}")
                 self.stop.set()
 
-    async def _catch_up(self) -> None:
-        """Wait until the lake holds what the journal holds."""
-        for _ in range(CATCH_UP_LOOKS):
-            if await asyncio.to_thread(self._is_caught_up):
-                return
-            await asyncio.sleep(LOOK_S)
-
-    def _is_caught_up(self) -> bool:
-        journal = JournalReader(self.data / "journal")
-        try:
-            return lake.arrived(self.data / "lake", journal.identity) >= journal.end_offset()
-        except PipelineError:  # the first batch has not arrived yet
-            return False
-
     def _counts(self) -> str:
-        rows = self._in_lake()
-        return f"{self.flight.samples:,} samples, {self._in_journal():,} messages journaled, " + (
-            f"{rows:,} rows in the lake" if rows else "Spark is starting"
-        )
+        told = f"{self.flight.samples:,} samples, {self._in_journal():,} messages journaled"
+        return f"{told}, {self.lake.told()}"
 
     def _in_journal(self) -> int:
         return JournalReader(self.data / "journal").end_offset()
-
-    def _in_lake(self) -> int:
-        try:
-            return lake.status(self.data / "lake").rows
-        except PipelineError:  # the first batch has not arrived yet
-            return 0
 
     def _listen_to_signals(self) -> None:
         """The first Ctrl-C lands the aircraft; a second one ends everything at once."""

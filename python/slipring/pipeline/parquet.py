@@ -76,7 +76,14 @@ def write_range(start: int, end: int, target: Target) -> list[NewFile]:
             if day not in parts:
                 parts[day] = Part(day, first, end, Path(target.table_path))
             parts[day].add(with_journal(rows, target.journal.identity))
+    if not parts and first < end:
+        return [nothing_new(start, end)]
     return [part.finish(start, end) for part in parts.values()]
+
+
+def nothing_new(start: int, end: int) -> NewFile:
+    """Say that a range has no message that the table lacks: offsets may be left out."""
+    return NewFile(path="", bytes=0, rows=0, receive_date="", stats="", start=start, end=end)
 
 
 def split_by_day(batch: pa.RecordBatch) -> Iterator[tuple[date, pa.RecordBatch]]:

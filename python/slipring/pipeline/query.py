@@ -14,9 +14,8 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from slipring import errors
 from slipring.errors import PipelineError, SlipringError
-from slipring.pipeline.ingest import Committed, Ingest
+from slipring.pipeline.ingest import Ingest
 from slipring.pipeline.session import own_session
-from slipring.spark.place import Place
 
 STOP_POLL_S = 0.1
 # Spark gives its Python process ten seconds to start, which a busy machine may not keep.
@@ -42,20 +41,17 @@ class Schedule:
         return stream.trigger(processingTime=f"{self.interval_ms} milliseconds")
 
 
-def carry(  # noqa: PLR0913 (every option has its name at the call)
-    journal: Place,
-    lake: Path,
+def carry(
+    ingest: Ingest,
     schedule: Schedule,
     *,
     spark: SparkSession | str,
     stop: threading.Event,
-    on_batch: Callable[[Committed], None] | None,
-    consumer: str | None,
-    keep_bytes: int | None,
+    on_step: Callable[[str], None],
 ) -> None:
     """Carry the journal into the lake, in the session given or one of our own on that master."""
-    ingest = Ingest(journal, lake, on_batch, consumer, keep_bytes)
-    with own_session(spark) if isinstance(spark, str) else nullcontext(spark) as session:
+    with own_session(spark, on_step) if isinstance(spark, str) else nullcontext(spark) as session:
+        on_step("reading the journal through Spark")
         follow(schedule.of(ingest, session), stop, ingest)
 
 

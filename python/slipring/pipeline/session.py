@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,11 +13,21 @@ from pyspark.sql import SparkSession
 _LOG_CONFIG = Path(__file__).with_name("log4j2.properties")
 
 
+# The work is done by Python workers; Java only plans and schedules. So its code is compiled quickly
+# rather than optimised, and its garbage is collected on one thread.
+QUICK_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
+
+
 @contextmanager
-def own_session(master: str) -> Iterator[SparkSession]:
+def own_session(
+    master: str, on_step: Callable[[str], None] = lambda _step: None
+) -> Iterator[SparkSession]:
     """A session that ends with the block, unless it was there before us."""
     found = SparkContext._active_spark_context  # noqa: SLF001 (Spark has no public way to ask)
+    on_step(f"starting Spark on {master}; this takes some seconds")
+    began_s = time.monotonic()
     session = _start(master)
+    on_step(f"Spark is ready after {time.monotonic() - began_s:.1f} s")
     try:
         yield session
     finally:
@@ -29,7 +40,10 @@ def session_settings(master: str) -> dict[str, str]:
     cores = str(_cores(master))
     settings = {
         "spark.app.name": "slipring",
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOG_CONFIG.as_uri()}",
+        "spark.driver.extraJavaOptions": (
+            f"-Dlog4j2.configurationFile={_LOG_CONFIG.as_uri()} {QUICK_JAVA}"
+        ),
+        "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": cores,
         "spark.sql.streaming.noDataMicroBatches.enabled": "false",
@@ -47,6 +61,8 @@ def session_settings(master: str) -> dict[str, str]:
 def _start(master: str) -> SparkSession:
     # Spark's workers must run in this environment, not in the first python3 on the path.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    # Of the small Java program that makes the command line of the large one.
+    os.environ.setdefault("SPARK_LAUNCHER_OPTS", QUICK_JAVA)
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.master(master)

@@ -48,8 +48,12 @@ class MessageTable:
         self._table.update_incremental()
         return self._table.transaction_version(app_id(journal))
 
-    def commit(self, journal: str, end: int, files: Sequence[NewFile]) -> None:
-        """Make the files visible and note the offset `end`, in one transaction.
+    def epoch(self, journal: str) -> int | None:
+        """The epoch in which the newest messages were read; None where it was not noted."""
+        return self._table.transaction_version(epoch_id(journal))
+
+    def commit(self, journal: str, end: int, epoch: int, files: Sequence[NewFile]) -> None:
+        """Make the files visible and note the offset `end` with its epoch, in one transaction.
 
         Of two writers that try the same at once, one gets delta-rs's conflict error.
         """
@@ -64,7 +68,10 @@ class MessageTable:
             schema=TABLE_SCHEMA,
             partition_by=PARTITION_BY,
             commit_properties=CommitProperties(
-                app_transactions=[Transaction(app_id(journal), end)]
+                app_transactions=[
+                    Transaction(app_id(journal), end),
+                    Transaction(epoch_id(journal), epoch),
+                ]
             ),
         )
         self._table.update_incremental()
@@ -123,6 +130,11 @@ def _open_or_create(path: Path) -> DeltaTable:
 def app_id(journal: str) -> str:
     """Under which name the table notes how far a journal has come."""
     return f"slipring/{journal}"
+
+
+def epoch_id(journal: str) -> str:
+    """Under which name the table notes the epoch in which a journal was read."""
+    return f"{app_id(journal)}/epoch"
 
 
 def _add_action(file: NewFile, now_ms: int) -> AddAction:

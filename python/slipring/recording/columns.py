@@ -39,6 +39,8 @@ MESSAGES = pa.schema(
     ]
 )
 RETAIN_FLAG = 4
+TOPIC = "{topic}"
+"""Stands for the recorded topic where a replay goes to others."""
 
 
 def check_filters(filters: Sequence[str]) -> None:
@@ -63,15 +65,24 @@ def select(batch: pa.RecordBatch, filters: Sequence[str]) -> pa.RecordBatch:
 
 def rename(batch: pa.RecordBatch, template: str) -> pa.RecordBatch:
     """The same messages to other topics: `{topic}` in the template is the recorded one."""
+    if template == TOPIC:
+        return batch
     topics = batch.column("topic").dictionary_encode()
-    names = [template.replace("{topic}", topic) for topic in topics.dictionary.to_pylist()]
-    for name in names:
-        try:
-            check_topic(name)
-        except InvalidTopic as error:
-            raise RecordingError(f"cannot replay to {template!r}: {error}") from None
-    renamed = pa.array(names, pa.string()).take(topics.indices)
-    return batch.set_column(batch.schema.get_field_index("topic"), "topic", renamed)
+    names = [renamed(topic, template) for topic in topics.dictionary.to_pylist()]
+    column = pa.array(names, pa.string()).take(topics.indices)
+    return batch.set_column(
+        batch.schema.get_field_index("topic"), batch.schema.field("topic"), column
+    )
+
+
+def renamed(topic: str, template: str) -> str:
+    """The topic that a template makes of a recorded one; RecordingError where it is none."""
+    name = template.replace(TOPIC, topic)
+    try:
+        check_topic(name)
+    except InvalidTopic as error:
+        raise RecordingError(f"cannot replay to {template!r}: {error}") from None
+    return name
 
 
 def flags(qos: pa.Array, retain: pa.Array) -> pa.Array:

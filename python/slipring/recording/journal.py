@@ -14,7 +14,7 @@ from slipring.native import JournalReader, RemoteJournal
 from slipring.recording.columns import EXPORT, check_filters, select
 from slipring.recording.moment import AtOffset, AtTime, Moment
 from slipring.spark.columns import record_batch
-from slipring.spark.place import Broker
+from slipring.spark.place import Broker, settled_end
 
 # What is in memory at once.
 PIECE_ROWS_MAX = 65_536
@@ -68,7 +68,7 @@ class Recording:
         self.filters = tuple(filters)
         self._reader = _open(self.source)
         self.start = self._reader.first_offset if first is None else self._offset(first)
-        self.end = self._reader.end_offset() if last is None else self._offset(last)
+        self.end = settled_end(self._reader) if last is None else self._offset(last)
         if self.start > self.end:
             raise RecordingError(
                 f"nothing to read in {self.name}: the range begins at offset {self.start} and "

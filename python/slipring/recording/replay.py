@@ -9,9 +9,9 @@ from typing import Protocol
 import pyarrow as pa
 
 from slipring.errors import JournalDamaged, RecordingError
-from slipring.native import Messages, match_topics
-from slipring.recording.columns import rename, to_messages, to_native
-from slipring.recording.journal import Recording
+from slipring.native import Messages
+from slipring.recording.columns import to_messages, to_native
+from slipring.recording.journal import Piece, Recording
 from slipring.recording.schedule import EARLIEST_NS, Schedule, due_times
 
 SLEEP_NS_MAX = 1_000_000_000
@@ -23,6 +23,10 @@ class Target(Protocol):
 
     async def send_columns(self, messages: Messages, start: int, end: int) -> None:
         """Take the messages of a range; wait only while there is no room."""
+
+
+Prepare = Callable[[Piece], Awaitable[pa.RecordBatch]]
+"""What is sent of a piece, ready to be sent."""
 
 
 class Clock(Protocol):
@@ -69,16 +73,16 @@ class Replay:
         clock: Clock,
         *,
         speed: float | None,
-        to_topic: str = "{topic}",
+        prepare: Prepare | None = None,
         on_progress: Callable[[int, int], None] = lambda _messages, _offset: None,
     ) -> None:
-        """`speed` None is as fast as the target takes it."""
+        """`speed` None is as fast as the target takes it; `prepare` makes what is sent."""
         self.played = Played()
         self._recording = recording
         self._target = target
         self._clock = clock
         self._speed = speed
-        self._to_topic = to_topic
+        self._prepare = prepare or _as_recorded
         self._on_progress = on_progress
         self._schedule: Schedule | None = None
         self._due_ns = EARLIEST_NS
@@ -97,13 +101,11 @@ class Replay:
         damaged = self.played.damaged if self.played.passes == 0 else []
         before_ns = self.played.recorded_ns
         for piece in self._recording.pieces(damaged.append):
-            if piece.rows.num_rows:
-                await self._play(self._renamed(piece.rows), piece.end, before_ns)
+            rows = await self._prepare(piece)
+            if rows.num_rows:
+                await self._play(rows, piece.end, before_ns)
             self._on_progress(self.played.messages, piece.end)
         self.played.passes += 1
-
-    def _renamed(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        return rows if self._to_topic == "{topic}" else rename(rows, self._to_topic)
 
     async def _play(self, rows: pa.RecordBatch, end: int, before_ns: int) -> None:
         """Send each message when it is due, those that are due together at once."""
@@ -126,15 +128,5 @@ class Replay:
             at = ready
 
 
-def feeds_itself(recording: Recording, to_topic: str) -> bool:
-    """Whether what is replayed would be chosen again by the replay's own filters.
-
-    Looks at the topics that the recording begins with.
-    """
-    if not recording.filters:
-        return True
-    for piece in recording.pieces(lambda _damage: None):
-        if piece.rows.num_rows:
-            topics = rename(piece.rows, to_topic).column("topic").unique().to_pylist()
-            return any(match_topics(recording.filters, topics))
-    return False
+async def _as_recorded(piece: Piece) -> pa.RecordBatch:
+    return piece.rows

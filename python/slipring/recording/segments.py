@@ -41,8 +41,20 @@ class Contents:
     """Whether a broker has it open."""
     first_offset: int
     end_offset: int
+    left_out: list[tuple[int, int]]
+    """Offsets that no message has, because a broker that was not closed went on behind them."""
     segments: list[Segment]
     consumers: list[Consumer]
+
+    @property
+    def messages(self) -> int:
+        """Of all segments; some may be damaged."""
+        return self.count(self.first_offset)
+
+    def count(self, start: int) -> int:
+        """Messages from an offset on."""
+        missing = sum(max(0, end - max(first, start)) for first, end in self.left_out)
+        return max(0, self.end_offset - start - missing)
 
     @property
     def bytes(self) -> int:
@@ -61,6 +73,7 @@ def contents(folder: Path) -> Contents:
         is_open=is_open_for_writing(folder),
         first_offset=reader.first_offset,
         end_offset=end_offset,
+        left_out=reader.left_out(),
         segments=_segments(folder, reader, end_offset),
         consumers=list_consumers(folder),
     )
@@ -69,7 +82,9 @@ def contents(folder: Path) -> Contents:
 def _segments(folder: Path, reader: JournalReader, end_offset: int) -> list[Segment]:
     files = sorted(file for file in folder.iterdir() if _SEGMENT.fullmatch(file.name))
     starts = [min(int(file.name[:20]), end_offset) for file in files]
-    ranges = pairwise([*starts, end_offset])
+    # Offsets that are left out end where a segment begins.
+    ends = {end: first for first, end in reader.left_out()}
+    ranges = [(first, ends.get(end, end)) for first, end in pairwise([*starts, end_offset])]
     return [
         Segment(
             name=file.name,
@@ -95,5 +110,5 @@ def _receive_ns(reader: JournalReader, offset: int) -> int | None:
         columns = reader.read(offset, offset + 1, 1)
     except JournalError:
         return None
-    receive_ns: int = record_batch(columns, ["receive_ns"]).column(0)[0].as_py()
-    return receive_ns
+    times = record_batch(columns, ["receive_ns"]).column(0).to_pylist()
+    return times[0] if times else None

@@ -13,19 +13,27 @@ PARTITION_MESSAGES_MIN = 65_536
 
 @dataclass(frozen=True)
 class Position:
-    """How far a stream has come, in which journal: what Spark keeps in its checkpoint."""
+    """How far a stream has come, in which journal: what Spark keeps in its checkpoint.
+
+    The epoch tells whether other messages have got these offsets since; a checkpoint of an older
+    Slipring has none.
+    """
 
     journal: str
     offset: int
+    epoch: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        return {"journal": self.journal, "offset": self.offset}
+        known = {} if self.epoch is None else {"epoch": self.epoch}
+        return {"journal": self.journal, "offset": self.offset, **known}
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "Position":
         try:
-            return cls(str(value["journal"]), int(value["offset"]))
-        except (KeyError, TypeError, ValueError):
+            epoch = value.get("epoch")
+            known = None if epoch is None else int(epoch)
+            return cls(str(value["journal"]), int(value["offset"]), known)
+        except (AttributeError, KeyError, TypeError, ValueError):
             raise JournalError(f"{value!r} is not a position in a journal") from None
 
 
@@ -49,8 +57,9 @@ def check_within(offset: int, first: int, end: int) -> None:
         )
     if offset > end:
         raise JournalGap(
-            f"offset {offset} was asked for, but the journal ends at {end}: "
-            "it lost what was not synced, or was replaced"
+            f"offset {offset} was asked for, but the journal ends at {end}, as far as it is on the "
+            "disk: it lost messages that were read, or is an older copy; begin again with "
+            f"startingOffset={end} or less and a new checkpoint"
         )
 
 

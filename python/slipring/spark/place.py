@@ -1,6 +1,7 @@
 """Where a journal is: in a folder, or with a broker elsewhere. Must never import pyspark."""
 
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
@@ -18,7 +19,26 @@ SCHEMES = ("mqtt://", "mqtts://", "ws://", "wss://", "unix:")
 TIMEOUT_S = 10.0
 PATIENCE_S = 60.0
 
+# A broker syncs what it has written at least once a second; a slow disk takes longer.
+SETTLE_S = 3.0
+SETTLE_LOOK_S = 0.02
+
 Reader = JournalReader | RemoteJournal
+
+
+def settled_end(reader: Reader) -> int:
+    """The end of the journal, with everything that is written by now.
+
+    Readers get what is safe on the disk, and a broker syncs messages that nobody waits for up to a
+    second after it has written them: this waits for that. Where nobody syncs them, because the
+    broker is gone, it gives up after some seconds and the end is that of what is safe.
+    """
+    end = reader.end_offset()
+    written, given_up_s = reader.written_offset, time.monotonic() + SETTLE_S
+    while end < written and time.monotonic() < given_up_s:
+        time.sleep(SETTLE_LOOK_S)
+        end = reader.end_offset()
+    return end
 
 
 @dataclass(frozen=True)
@@ -37,9 +57,9 @@ class Folder:
             )
         return reader
 
-    def commit(self, consumer: str, identity: str, offset: int) -> None:
-        """Note how far a consumer has come."""
-        commit_consumer(self.path, consumer, identity, offset)
+    def commit(self, consumer: str, identity: str, offset: int, epoch: int | None) -> None:
+        """Note how far a consumer has come, and in which epoch it read that."""
+        commit_consumer(self.path, consumer, identity, offset, epoch)
 
     def options(self) -> dict[str, str]:
         """The options by which Spark's source finds it."""
@@ -91,9 +111,9 @@ class Broker:
         }
         return RemoteJournal(self.url, options)
 
-    def commit(self, consumer: str, identity: str, offset: int) -> None:
-        """Note how far a consumer has come."""
-        self.open(identity).commit(consumer, offset)
+    def commit(self, consumer: str, identity: str, offset: int, epoch: int | None) -> None:
+        """Note how far a consumer has come, and in which epoch it read that."""
+        self.open(identity).commit(consumer, offset, epoch)
 
     def options(self) -> dict[str, str]:
         """The options by which Spark's source finds it."""

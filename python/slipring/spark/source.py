@@ -85,7 +85,7 @@ class BatchReader(DataSourceReader):
 
 
 class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Follows the journal. Its position is the journal's identity and an offset."""
+    """Follows the journal. Its position is the journal's identity, an offset and an epoch."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -108,7 +108,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if self.options.consumer is not None:
             position = Position.from_json(end)
             place, consumer = self.options.place, self.options.consumer
-            place.commit(consumer, position.journal, position.offset)
+            place.commit(consumer, position.journal, position.offset, position.epoch)
 
     def getDefaultReadLimit(self) -> ReadLimit:
         messages_max = self.options.messages_per_trigger_max
@@ -138,7 +138,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._opened
 
     def _position(self, offset: int) -> dict[str, Any]:
-        return Position(self._journal().identity, offset).to_json()
+        journal = self._journal()
+        return Position(journal.identity, offset, journal.epoch).to_json()
 
     def _check(self, value: dict[str, Any]) -> int:
         """The offset of a checkpoint's position, when it stands in this journal."""
@@ -149,6 +150,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         # The end first: looking for it sees what retention has removed meanwhile.
         end = journal.end_offset()
         check_within(position.offset, journal.first_offset, end)
+        journal.check_position(position.offset, position.epoch)
         return position.offset
 
 

@@ -63,6 +63,31 @@ export interface LimitReached {
   last_ms: number;
 }
 
+/** Memory of all that waits for others, in bytes. */
+export interface Memory {
+  bytes: number;
+  /** What it may be; 0 is no bound. */
+  budget: number;
+}
+
+/** A session, of a client that is here or away: one of those for which most waits. */
+export interface Holder {
+  client_id: string;
+  /** Who it is counted for: `user:NAME` or `address:IP`. */
+  owner: string;
+  state: "connected" | "away";
+  queued_messages: number;
+  queued_bytes: number;
+}
+
+/** What one owner holds of a limit, and what one may hold. */
+export interface OwnerShare {
+  limit: string;
+  owner: string;
+  held: number;
+  most: number;
+}
+
 /** What is published below the first two levels of a topic: since the start, and per second. */
 export interface PrefixTraffic {
   prefix: string;
@@ -147,6 +172,10 @@ export interface LiveMessage {
   retained: Amount;
   /** Messages that wait for their first subscriber. */
   waiting: Amount;
+  memory: Memory;
+  /** Those for whom most waits, the one with most first. */
+  holders: Holder[];
+  owners: OwnerShare[];
   limits: LimitReached[];
   prefixes: PrefixTraffic[];
   table: TableFigures;

@@ -5,8 +5,11 @@ import type {
   Broker,
   BrokerEvent,
   Client,
+  Holder,
   LimitReached,
   LiveMessage,
+  Memory,
+  OwnerShare,
   PrefixTraffic,
   Rates,
   Stream,
@@ -15,7 +18,7 @@ import type {
   TopicValue,
   Totals,
 } from "./contract.ts";
-import { decode, type Json, list, number, numberOrNull, object, text, textOrNull, texts, truth } from "./fields.ts";
+import { decode, type Json, list, number, numberOrNull, object, text, textOrNull, texts, truth, word } from "./fields.ts";
 import { journal } from "./parse-journal.ts";
 
 function broker(row: Json): Broker {
@@ -80,6 +83,29 @@ function limitReached(row: Json): LimitReached {
     value: number(row, "value"),
     times: number(row, "times"),
     last_ms: number(row, "last_ms"),
+  };
+}
+
+function memory(row: Json): Memory {
+  return { bytes: number(row, "bytes"), budget: number(row, "budget") };
+}
+
+function holder(row: Json): Holder {
+  return {
+    client_id: text(row, "client_id"),
+    owner: text(row, "owner"),
+    state: word(row, "state", ["connected", "away"] as const),
+    queued_messages: number(row, "queued_messages"),
+    queued_bytes: number(row, "queued_bytes"),
+  };
+}
+
+function ownerShare(row: Json): OwnerShare {
+  return {
+    limit: text(row, "limit"),
+    owner: text(row, "owner"),
+    held: number(row, "held"),
+    most: number(row, "most"),
   };
 }
 
@@ -171,6 +197,9 @@ export function parseLiveMessage(source: string): LiveMessage {
     subscriptions_total: number(root, "subscriptions_total"),
     retained: amount(object(root["retained"], "retained")),
     waiting: amount(object(root["waiting"], "waiting")),
+    memory: memory(object(root["memory"], "memory")),
+    holders: list(root, "holders", holder),
+    owners: list(root, "owners", ownerShare),
     limits: list(root, "limits", limitReached),
     prefixes: list(root, "prefixes", prefixTraffic),
     table: tableFigures(object(root["table"], "table")),

@@ -11,8 +11,11 @@ use super::loose::{Loose, loose_bytes};
 
 /// Bytes of one frame's samples, whatever the broker takes; a single larger value goes all the same.
 const FRAME_BYTES_MAX: usize = 1 << 20;
-/// Samples of one frame.
-const FRAME_SAMPLES_MAX: usize = 1 << 18;
+/// Samples of one frame, and runs: what a broker takes.
+const FRAME_SAMPLES_MAX: usize = 1 << 15;
+const FRAME_RUNS_MAX: usize = 4_096;
+/// Bytes of a frame that is deflated: so much may come out of any few bytes.
+pub(super) const DEFLATED_BYTES_MAX: usize = 256 << 10;
 /// Samples that came one by one become runs when they hold so much memory.
 const LOOSE_BYTES_MAX: usize = 1 << 18;
 
@@ -34,6 +37,8 @@ pub struct Bounds {
     pub bytes_max: usize,
     /// Bytes of one frame, as far as the broker sets a limit.
     pub frame_bytes_max: usize,
+    /// Whether frames are deflated.
+    pub deflate: bool,
 }
 
 /// Samples until they are sent.
@@ -212,7 +217,7 @@ impl Gathering {
         if !fits && block.halves(&mut |half| self.place(half)) {
             return;
         }
-        self.make_room(block.bytes(), block.samples());
+        self.make_room(block.bytes(), block.samples(), 1);
         block.push_to(&mut self.open).expect("checked as a whole");
     }
 
@@ -221,14 +226,16 @@ impl Gathering {
         if self.loose.is_empty() {
             return;
         }
-        self.make_room(self.loose.bytes(), self.loose.samples());
+        let samples = self.loose.samples();
+        self.make_room(self.loose.bytes(), samples, samples); // each may be a run
         self.loose.push_to(&mut self.open).expect("the kinds and times fit");
     }
 
     /// Seals the open frame if it has no room for so much more.
-    fn make_room(&mut self, bytes: usize, samples: usize) {
+    fn make_room(&mut self, bytes: usize, samples: usize, runs: usize) {
         let full = self.open.bytes() + bytes > self.frame_bytes()
-            || self.open.samples() + samples > FRAME_SAMPLES_MAX;
+            || self.open.samples() + samples > FRAME_SAMPLES_MAX
+            || self.open.runs() + runs > FRAME_RUNS_MAX;
         if full {
             self.seal_open();
         }
@@ -248,6 +255,7 @@ impl Gathering {
     }
 
     fn frame_bytes(&self) -> usize {
-        self.bounds.frame_bytes_max.min(FRAME_BYTES_MAX)
+        let most = if self.bounds.deflate { DEFLATED_BYTES_MAX } else { FRAME_BYTES_MAX };
+        self.bounds.frame_bytes_max.min(most)
     }
 }

@@ -116,7 +116,8 @@ impl Writer {
         let topic = &options.topic;
         check_topic(topic).map_err(|error| SendError::Topic(topic.clone(), error))?;
         let frame_bytes_max = frame_bytes_max(&boxes, topic);
-        let bounds = Bounds { bytes_max: options.bytes_max, frame_bytes_max };
+        let bounds =
+            Bounds { bytes_max: options.bytes_max, frame_bytes_max, deflate: options.deflate };
         let beat = Beat::new(options.beat, Instant::now());
         let state = Mutex::new(State {
             gathering: Gathering::new(options.table, beat, bounds),

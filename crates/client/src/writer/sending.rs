@@ -8,6 +8,7 @@ use slipring_wire::{PropertiesBuf, PropertyId, Publish, QoS, Reason, Value};
 use tokio::select;
 
 use super::Shared;
+use super::gathering::DEFLATED_BYTES_MAX;
 use crate::clock::now_ns;
 use crate::driver::until;
 use crate::machine::{FlushId, Machine, Notice, Outcome, SendError};
@@ -127,7 +128,8 @@ impl Sending {
         let room = state.gathering.has_room_again();
         drop(state);
         self.ready_table = table;
-        frame.finish(&header, self.shared.options.deflate, &mut self.ready);
+        let deflate = self.shared.options.deflate && frame.bytes() <= DEFLATED_BYTES_MAX;
+        frame.finish(&header, deflate, &mut self.ready);
         self.shared.lock().gathering.give_back(frame);
         if room {
             self.shared.boxes.inbox.notify(Notice::Room);

@@ -15,6 +15,8 @@ pub struct Users {
     verifiers: Vec<(Box<str>, Verifier)>,
     /// Who may read the journal.
     readers: BTreeSet<Box<str>>,
+    /// Who is let in when there is no more room for others.
+    operators: BTreeSet<Box<str>>,
 }
 
 /// What a name's proof is compared with.
@@ -34,13 +36,24 @@ impl Users {
         if let Some(pair) = twice {
             return Err(PlanError::UserTwice { name: pair[0].0.to_string() });
         }
-        Ok(Self { verifiers, readers: BTreeSet::new() })
+        Ok(Self { verifiers, ..Self::default() })
     }
 
     /// The same users, of whom these may read the journal.
     #[must_use]
     pub fn with_readers(self, names: impl IntoIterator<Item = String>) -> Self {
         Self { readers: names.into_iter().map(String::into_boxed_str).collect(), ..self }
+    }
+
+    /// The same users, of whom these are operators.
+    #[must_use]
+    pub fn with_operators(self, names: impl IntoIterator<Item = String>) -> Self {
+        Self { operators: names.into_iter().map(String::into_boxed_str).collect(), ..self }
+    }
+
+    /// Whether a client is an operator, with the name that it has proved.
+    pub fn is_operator(&self, proven: Option<&str>) -> bool {
+        proven.is_some_and(|name| self.operators.contains(name))
     }
 
     /// Whether a client may read the journal, with the name that it has proved. Where there are no
@@ -165,6 +178,16 @@ mod tests {
             assert!(!users.may_read_journal(other), "{other:?}");
         }
         assert!(Users::default().may_read_journal(None));
+    }
+
+    #[test]
+    fn an_operator_is_who_is_named_and_has_proved_it() {
+        let users = users().with_operators(["anna".to_owned()]);
+        assert!(users.is_operator(Some("anna")));
+        for other in [None, Some("user"), Some("")] {
+            assert!(!users.is_operator(other), "{other:?}");
+        }
+        assert!(!Users::default().is_operator(None), "nobody is where there are no users");
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub struct Opening {
     pub client_id: String,
     /// Forget an earlier session.
     pub clean_start: bool,
-    /// Silence of one and a half of this means that the client is gone.
+    /// Silence of one and a half of this means that the client is gone; 0 is never.
     pub keep_alive_s: u16,
     /// Seconds to keep the session when the client is away.
     pub expiry_s: u32,
@@ -72,13 +72,15 @@ impl Conversation {
             keep_alive_s: connect.keep_alive_s,
             expiry_s: match connect.version {
                 Version::V5 => number(PropertyId::SessionExpiryInterval).unwrap_or(0),
-                Version::V311 if connect.clean_start => 0,
-                Version::V311 => self.limits.session_expiry_s,
+                Version::V31 | Version::V311 if connect.clean_start => 0,
+                Version::V31 | Version::V311 => self.limits.session_expiry_s,
             },
         };
-        let keep_alive_s = match connect.keep_alive_s {
-            0 => self.limits.keep_alive_s,
-            asked => asked.min(self.limits.keep_alive_s),
+        let keep_alive_s = match (connect.version, connect.keep_alive_s) {
+            (Version::V5, 0) => self.limits.keep_alive_s,
+            (Version::V5, asked) => asked.min(self.limits.keep_alive_s),
+            // Earlier versions cannot be told of another one, and 0 is never (MQTT-3.1.2-24 of 3.1.1).
+            (_, asked) => asked,
         };
         self.expiry_s = asked.expiry_s.min(self.limits.session_expiry_s);
         let terms = Terms {
@@ -119,10 +121,16 @@ impl Conversation {
             let what = "the client identifier is too long";
             return Err(Stop::at(Limit::ClientIdBytes, Reason::ClientIdentifierNotValid, what));
         }
-        // MQTT-3.1.3-8 of 3.1.1: a session to keep needs a name.
-        if connect.client_id.is_empty() && !connect.clean_start && connect.version == Version::V311
-        {
-            return stop(Reason::ClientIdentifierNotValid, "a kept session without a client id");
+        if connect.client_id.is_empty() {
+            let why = match connect.version {
+                Version::V31 => Some("MQTT 3.1 wants a client identifier"),
+                // MQTT-3.1.3-8 of 3.1.1: a session to keep needs a name.
+                Version::V311 if !connect.clean_start => Some("a kept session without a client id"),
+                Version::V311 | Version::V5 => None,
+            };
+            if let Some(why) = why {
+                return stop(Reason::ClientIdentifierNotValid, why);
+            }
         }
         check_user_properties(connect.properties, &self.limits)?;
         connect.will.as_ref().map_or(Ok(()), |will| self.check_will(will))
@@ -162,7 +170,7 @@ impl Conversation {
     /// What an MQTT 5 client is told about this broker.
     fn offer(&self, opening: &Opening, client_id: &str) -> PropertiesBuf {
         let mut offer = PropertiesBuf::new();
-        if self.version() == Version::V311 {
+        if self.version() != Version::V5 {
             return offer;
         }
         offer

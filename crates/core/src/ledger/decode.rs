@@ -172,6 +172,7 @@ impl<'a> Record<'a> {
                 Ok(Self::WaitingAt { offset: number, priority, expires_ns })
             }
             Kind::Taken => Ok(Self::Taken { offset: number }),
+            Kind::Owner => Ok(Self::Owner { owner: cursor.text()? }),
             _ => Self::read_table(cursor, kind, number),
         }
     }

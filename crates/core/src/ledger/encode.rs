@@ -124,6 +124,10 @@ impl Record<'_> {
                 put_waiting(out, Kind::WaitingAt, *offset, *priority, *expires_ns);
             }
             Self::Taken { offset } => begin(out, Kind::Taken, 0, *offset),
+            Self::Owner { owner } => {
+                begin(out, Kind::Owner, 0, 0);
+                out.put_text(owner);
+            }
             _ => self.encode_table(out),
         }
     }

@@ -7,7 +7,7 @@ use slipring_wire::{PacketId, QoS};
 
 use super::queue::Queue;
 use super::run::Run;
-use crate::{Options, WillMessage};
+use crate::{Options, Owner, WillMessage};
 
 /// A session as the records tell it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub struct Kept {
     pub client_id: Box<str>,
     /// Only this user may have it.
     pub user: Option<Box<str>>,
+    /// Whose quota it is counted for; None in records that do not tell.
+    pub owner: Option<Owner>,
     /// Seconds to keep it when the client is away. After a restart every client is away, so a session
     /// with 0 is over.
     pub expiry_s: u32,
@@ -68,6 +70,7 @@ impl Kept {
         Self {
             client_id: client_id.into(),
             user: user.map(Into::into),
+            owner: None,
             expiry_s: 0,
             left_ns: None,
             will: None,

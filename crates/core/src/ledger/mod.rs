@@ -8,6 +8,7 @@ mod decode;
 mod deliveries;
 mod encode;
 mod kept;
+mod owners;
 mod publishers;
 mod queue;
 mod record;
@@ -29,6 +30,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+pub(crate) use owners::OwnerWriter;
+use owners::Owners;
 use stock::Stock;
 use streams::KeptStreams;
 use table::KeptTable;
@@ -73,6 +76,7 @@ pub struct Ledger {
     /// The newest time there was.
     newest_ns: i64,
     manners: Vec<Arc<Manner>>,
+    owners: Owners,
 }
 
 impl Ledger {
@@ -89,6 +93,7 @@ impl Ledger {
         self.newest_ns = self.newest_ns.max(batch.receive_ns);
         self.stock.begin();
         self.table.begin();
+        self.owners.begin();
         let applied = self.apply_records(&batch, records);
         self.table.define();
         self.forget_gone();
@@ -109,7 +114,7 @@ impl Ledger {
     /// Takes in a message that was published to be retained; its batch's records come first.
     pub fn retain(&mut self, offset: u64, receive_ns: i64, message: RetainedMessage<'_>) {
         self.newest_ns = self.newest_ns.max(receive_ns);
-        self.stock.retain(offset, receive_ns, message);
+        self.stock.retain(offset, receive_ns, message, self.owners.now());
     }
 
     /// Forgets retained messages that have expired.
@@ -163,6 +168,7 @@ impl Ledger {
                 self.open(session, client_id, user);
                 self.with(session, |kept| kept.stay(expiry_s, will));
             }
+            Record::Owner { owner } => self.owners.name(owner),
             Record::Ended { session } => self.end(session),
             Record::Delivered { session, first, count, bytes, manner } => {
                 let last = first.checked_add(count - 1).ok_or(NO_SUCH_MESSAGE)?;
@@ -176,15 +182,15 @@ impl Ledger {
             | Record::RetainedAt { .. }
             | Record::Waiting { .. }
             | Record::WaitingAt { .. }
-            | Record::Taken { .. } => return self.stock.take(batch, &record),
+            | Record::Taken { .. } => return self.stock.take(batch, &record, self.owners.now()),
             Record::TableIs { .. }
             | Record::Declared { .. }
             | Record::Removed { .. }
             | Record::Framed { .. }
             | Record::Sampled { .. }
-            | Record::ValuesAt { .. } => return self.table.take(batch, &record),
+            | Record::ValuesAt { .. } => return self.table.take(batch, &record, self.owners.now()),
             Record::StreamDeclared { .. } | Record::StreamRemoved { .. } => {
-                return self.streams.take(&record);
+                return self.streams.take(&record, self.owners.now());
             }
             Record::Publishes { session, parameters, streams } => {
                 self.publish(session, &parameters, &streams);
@@ -253,7 +259,8 @@ impl Ledger {
         if let Some(earlier) = self.clients.insert(client_id.into(), session) {
             self.sessions.remove(&earlier);
         }
-        self.sessions.insert(session, Kept::new(client_id, user));
+        let kept = Kept { owner: self.owners.now().cloned(), ..Kept::new(client_id, user) };
+        self.sessions.insert(session, kept);
         self.highest = self.highest.max(session);
     }
 

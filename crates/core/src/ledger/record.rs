@@ -103,6 +103,9 @@ pub enum Record<'a> {
     StreamDeclared { stream: u32, name: &'a str, definition: &'a str },
     /// A stream is gone, and its index is never given again.
     StreamRemoved { stream: u32 },
+    /// Who holds what follows in this batch, and its retained messages: a session, a waiting message, a
+    /// parameter, a stream. An empty name is nobody's.
+    Owner { owner: &'a str },
     /// A session has declared these, too: they are its own while it lives, and they are there.
     Publishes { session: u64, parameters: Cow<'a, RangeSet>, streams: Cow<'a, RangeSet> },
 }
@@ -169,6 +172,7 @@ kinds! {
     StreamDeclared = 30,
     StreamRemoved = 31,
     Publishes = 32,
+    Owner = 33,
 }
 
 impl Kind {

@@ -4,27 +4,31 @@ use std::borrow::Cow;
 
 use super::kept::{InFlight, Kept};
 use super::run::{Manner, Run};
-use super::{Ledger, Record};
+use super::{Ledger, OwnerWriter, Record};
 
 impl Ledger {
     /// Appends the records that lead to this state.
     pub fn snapshot(&self, out: &mut Vec<u8>) {
         Record::Known { session: self.highest, newest_ns: self.newest_ns }.encode(out);
-        for (session, kept) in self.sessions() {
-            kept.snapshot(session, out);
+        let (sessions, mut owners) = (self.sessions(), OwnerWriter::default());
+        for (session, kept) in &sessions {
+            owners.write(kept.owner.as_ref(), out);
+            kept.snapshot(*session, out);
         }
         for (topic, kept) in self.retained() {
+            owners.write(kept.owner.as_ref(), out);
             let (offset, receive_ns, message) = (kept.offset, kept.receive_ns, kept.message(topic));
             Record::RetainedAt { offset, receive_ns, message }.encode(out);
         }
         for (offset, kept) in self.waiting() {
+            owners.write(kept.owner.as_ref(), out);
             let (priority, expires_ns) = (kept.priority, kept.expires_ns);
             Record::WaitingAt { offset, priority, expires_ns }.encode(out);
         }
         self.table.snapshot(self.newest_ns, out);
         self.streams.snapshot(out);
-        for (session, kept) in self.sessions() {
-            kept.write_declared(session, out);
+        for (session, kept) in &sessions {
+            kept.write_declared(*session, out);
         }
     }
 }

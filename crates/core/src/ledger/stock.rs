@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use slipring_wire::{Properties, PropertyId, QoS};
 
 use super::{BatchHead, Record, RetainedMessage};
-use crate::Priority;
+use crate::{Owner, Priority};
 
 /// A retained message, with bytes of its own: its place in the journal may be gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub struct KeptRetained {
     pub offset: u64,
     /// When it was received.
     pub receive_ns: i64,
+    /// Whose quota it is counted for.
+    pub owner: Option<Owner>,
     expires_ns: Option<i64>,
     qos: QoS,
     /// Properties, then payload.
@@ -22,12 +24,14 @@ pub struct KeptRetained {
 }
 
 /// A message that waits for its first subscriber; it is in the journal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptWaiting {
     /// Which are delivered first.
     pub priority: Priority,
     /// When it is no longer worth delivering.
     pub expires_ns: Option<i64>,
+    /// Whose quota it is counted for.
+    pub owner: Option<Owner>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,12 +43,18 @@ pub(super) struct Stock {
 }
 
 impl KeptRetained {
-    fn new(offset: u64, receive_ns: i64, message: &RetainedMessage<'_>) -> Self {
+    fn new(
+        offset: u64,
+        receive_ns: i64,
+        message: &RetainedMessage<'_>,
+        owner: Option<&Owner>,
+    ) -> Self {
         let properties = Properties::of_publish(message.properties).unwrap_or_default();
         let expiry_s = properties.number(PropertyId::MessageExpiryInterval);
         Self {
             offset,
             receive_ns,
+            owner: owner.cloned(),
             expires_ns: expiry_s
                 .map(|seconds| receive_ns.saturating_add(i64::from(seconds) * 1_000_000_000)),
             qos: message.qos,
@@ -66,14 +76,20 @@ impl Stock {
         self.unretained.clear();
     }
 
-    pub fn retain(&mut self, offset: u64, receive_ns: i64, message: RetainedMessage<'_>) {
+    pub fn retain(
+        &mut self,
+        offset: u64,
+        receive_ns: i64,
+        message: RetainedMessage<'_>,
+        owner: Option<&Owner>,
+    ) {
         if self.unretained.contains(&offset) {
             return;
         }
         if message.payload.is_empty() {
             self.retained.remove(message.topic); // MQTT-3.3.1-6
         } else {
-            let kept = KeptRetained::new(offset, receive_ns, &message);
+            let kept = KeptRetained::new(offset, receive_ns, &message, owner);
             self.retained.insert(message.topic.into(), kept);
         }
     }
@@ -82,18 +98,26 @@ impl Stock {
         self.retained.retain(|_, kept| kept.expires_ns.is_none_or(|at| at > now_ns));
     }
 
-    pub fn take(&mut self, batch: &BatchHead, record: &Record<'_>) -> Result<(), &'static str> {
+    pub fn take(
+        &mut self,
+        batch: &BatchHead,
+        record: &Record<'_>,
+        owner: Option<&Owner>,
+    ) -> Result<(), &'static str> {
+        let held_by = || owner.cloned();
         match *record {
             Record::Unretained { index } => self.unretained.push(batch.offset(index)?),
             Record::RetainedAt { offset, receive_ns, message } => {
-                self.retain(offset, receive_ns, message);
+                self.retain(offset, receive_ns, message, owner);
             }
             Record::Waiting { index, priority, expires_ns } => {
                 let offset = batch.offset(index)?;
-                self.waiting.insert(offset, KeptWaiting { priority, expires_ns });
+                let kept = KeptWaiting { priority, expires_ns, owner: held_by() };
+                self.waiting.insert(offset, kept);
             }
             Record::WaitingAt { offset, priority, expires_ns } => {
-                self.waiting.insert(offset, KeptWaiting { priority, expires_ns });
+                let kept = KeptWaiting { priority, expires_ns, owner: held_by() };
+                self.waiting.insert(offset, kept);
             }
             Record::Taken { offset } => drop(self.waiting.remove(&offset)),
             _ => unreachable!("a record of a session"),

@@ -2,7 +2,8 @@
 
 use slipring_wire::frame::RangeSet;
 
-use super::{Ledger, Record};
+use super::{Ledger, OwnerWriter, Record};
+use crate::Owner;
 use crate::streams::{Catalog, Definition};
 
 #[derive(Debug, Default)]
@@ -13,7 +14,7 @@ pub(super) struct KeptStreams {
 }
 
 impl KeptStreams {
-    pub fn take(&mut self, record: &Record<'_>) -> Result<(), &'static str> {
+    pub fn take(&mut self, record: &Record<'_>, owner: Option<&Owner>) -> Result<(), &'static str> {
         match *record {
             Record::StreamDeclared { stream, name, definition } => {
                 let definition = Definition::from_json(definition);
@@ -22,7 +23,9 @@ impl KeptStreams {
                 if known.is_some_and(|known| known.definition.media != definition.media) {
                     self.forget(stream);
                 }
-                self.catalog.put(stream, name, definition)
+                self.catalog.put(stream, name, definition)?;
+                self.catalog.own(stream, owner);
+                Ok(())
             }
             Record::StreamRemoved { stream } => {
                 self.catalog.remove(stream);
@@ -38,7 +41,9 @@ impl KeptStreams {
     }
 
     pub fn snapshot(&self, out: &mut Vec<u8>) {
+        let mut owners = OwnerWriter::default();
         for (stream, entry) in self.catalog.iter_from(0) {
+            owners.write(entry.owner.as_ref(), out);
             entry.record(stream, out);
         }
         // Its index is not given again, though it is gone.

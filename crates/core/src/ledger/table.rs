@@ -6,11 +6,11 @@ use std::sync::Arc;
 use slipring_wire::Properties;
 use slipring_wire::frame::{self, FrameError, FrameView, Header, RangeSet};
 
-use super::{BatchHead, Ledger, Record};
-use crate::Millis;
+use super::{BatchHead, Ledger, OwnerWriter, Record};
 use crate::table::{
     Arrival, Change, Current, Definition, Entries, Entry, PlainError, Registry, plain_sample,
 };
+use crate::{Millis, Owner};
 
 /// A frame in the journal was checked when it was accepted; what it takes was known then.
 const BOUNDS: frame::Bounds = frame::Bounds { samples_max: usize::MAX, raw_bytes_max: 256 << 20 };
@@ -46,7 +46,12 @@ impl KeptTable {
         self.carried.clear();
     }
 
-    pub fn take(&mut self, batch: &BatchHead, record: &Record<'_>) -> Result<(), &'static str> {
+    pub fn take(
+        &mut self,
+        batch: &BatchHead,
+        record: &Record<'_>,
+        owner: Option<&Owner>,
+    ) -> Result<(), &'static str> {
         match *record {
             Record::TableIs { id, revision, end } => {
                 if id != self.entries.id() {
@@ -65,6 +70,7 @@ impl KeptTable {
                 let definition = Definition::from_json(definition);
                 let definition = definition.map_err(|_| "a definition is none")?;
                 let earlier = self.entries.put(parameter, name, Arc::new(definition))?;
+                self.entries.own(parameter, owner);
                 self.undefined.extend(earlier.into_iter().chain([parameter]));
                 if let Some(earlier) = earlier {
                     self.forget(earlier);
@@ -141,7 +147,9 @@ impl KeptTable {
             declare(parameter, entry, out);
             Record::Removed { parameter }.encode(out);
         }
+        let mut owners = OwnerWriter::default();
         for (parameter, entry) in self.entries.iter_from(0) {
+            owners.write(self.entries.owner(parameter), out);
             declare(parameter, entry, out);
         }
         self.current.snapshot(&self.header(), FRAME_BYTES, |frame| {
@@ -222,9 +230,11 @@ impl Registry {
         for parameter in change.removed.indices() {
             Record::Removed { parameter }.encode(out);
         }
+        let mut owners = OwnerWriter::default();
         for set in [&change.added, &change.changed, &change.revived] {
             for parameter in set.indices() {
                 if let Some(entry) = self.get(parameter) {
+                    owners.write(self.entries().owner(parameter), out);
                     declare(parameter, entry, out);
                 }
             }

@@ -6,6 +6,7 @@ use slipring_wire::Version;
 
 use super::take::SLICE_BYTES;
 use super::{Outgoing, Pushed};
+use crate::Packets;
 
 /// Questions of one client that wait for their answer at once.
 pub const ASKED_MAX: usize = 2;
@@ -15,7 +16,7 @@ pub const ASKED_MAX: usize = 2;
 pub(super) struct Answers {
     /// Asked, and the answer not taken by the socket yet.
     asked: usize,
-    ready: VecDeque<Vec<u8>>,
+    ready: VecDeque<Packets>,
 }
 
 /// What the answer to a question must keep to.
@@ -33,19 +34,15 @@ impl Answers {
     }
 
     pub fn bytes(&self) -> usize {
-        self.ready.iter().map(Vec::len).sum()
+        self.ready.iter().map(Packets::len).sum()
     }
 
     /// Moves answers to the end of `out`, as long as it is small.
-    pub fn take(&mut self, out: &mut Vec<u8>) {
+    pub fn take(&mut self, out: &mut Packets) {
         while out.len() < SLICE_BYTES {
             let Some(mut packet) = self.ready.pop_front() else { return };
             self.asked -= 1;
-            if out.is_empty() {
-                std::mem::swap(out, &mut packet);
-            } else {
-                out.append(&mut packet);
-            }
+            packet.append_to(out);
         }
     }
 }
@@ -75,7 +72,7 @@ impl Outgoing {
         if !self.is_linked(key) {
             return Pushed::Quiet;
         }
-        self.answers.ready.push_back(packet);
+        self.answers.ready.push_back(packet.into());
         self.nudge()
     }
 }
@@ -84,7 +81,7 @@ impl Outgoing {
 mod tests {
     use super::super::Terms;
     use super::*;
-    use crate::Limits;
+    use crate::{Limits, RetainedPage};
 
     fn connected(packet_bytes: u32) -> Outgoing {
         let limits = Limits { outbox_bytes: 1000, ..Limits::default() };
@@ -96,9 +93,9 @@ mod tests {
     }
 
     fn take(outgoing: &mut Outgoing) -> Vec<u8> {
-        let mut out = Vec::new();
-        outgoing.take(0, &mut |_| Vec::new(), &mut out);
-        out
+        let mut out = Packets::default();
+        outgoing.take(0, &mut |_, _| RetainedPage::default(), &mut out);
+        out.to_vec()
     }
 
     #[test]
@@ -117,8 +114,10 @@ mod tests {
         let mut outgoing = connected(u32::MAX);
         outgoing.ask(7);
         outgoing.answer(7, vec![1; 999]);
+        let mut message = vec![0x30, 0xf1, 0x03]; // 497 bytes follow
+        message.resize(500, 2);
         for _ in 0..9 {
-            outgoing.push_encoded(&[2; 500], None);
+            outgoing.push_encoded(&message, None);
         }
         assert!(take(&mut outgoing).ends_with(&[1; 999]));
     }

@@ -170,8 +170,10 @@ impl Outgoing {
                     filter: filter.clone(),
                     qos: options.qos,
                     identifiers: (identifier > 0).then(|| [identifier].into()),
+                    until: u64::MAX,
                 };
-                outgoing.replays.push_after(replay, pending.after.clone());
+                let after = pending.after.as_deref().map(Into::into);
+                outgoing.replays.push(replay, after, outgoing.queue.end());
             }
         }
         outgoing

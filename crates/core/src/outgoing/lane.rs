@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use crate::packets::{First, Packets};
+use crate::shared::SharedBytes;
 use crate::{Millis, Overflow};
 
 /// Whether there was room.
@@ -15,151 +17,256 @@ pub(super) enum Room {
     Overflow,
 }
 
-/// One encoded message's place.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    length: u32,
-    expires_ms: Option<Millis>,
+/// An encoded message that is about to wait.
+#[derive(Clone, Copy)]
+pub(super) struct Encoded<'a> {
+    /// All of it, or what comes before a payload that is shared.
+    pub bytes: &'a [u8],
+    pub payload: Option<&'a SharedBytes>,
+    pub expires_ms: Option<Millis>,
 }
 
-/// The waiting bytes, and where one message ends.
+impl Encoded<'_> {
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.bytes.len() + self.payload.map_or(0, |payload| payload.len())
+    }
+}
+
+/// The waiting messages.
 #[derive(Debug, Default)]
 pub(super) struct Lane {
-    bytes: Vec<u8>,
-    /// What of `bytes` is dropped or taken.
-    start: usize,
-    entries: VecDeque<Entry>,
-    /// How many of the entries can expire.
-    expiring: usize,
+    packets: Packets,
+    /// Messages that were taken or dropped, and those that were ever added.
+    gone: u64,
+    added: u64,
+    /// The messages that can expire, by their number from 0, and when.
+    expiring: VecDeque<(u64, Millis)>,
 }
 
 impl Lane {
-    pub fn push(
-        &mut self,
-        message: &[u8],
-        expires_ms: Option<Millis>,
-        bytes_max: usize,
-        overflow: Overflow,
-    ) -> Room {
+    /// Adds a message; where it has no room within `bytes_max`, the policy acts.
+    #[inline]
+    pub fn push(&mut self, message: Encoded<'_>, bytes_max: usize, overflow: Overflow) -> Room {
+        let mut room = Room::Kept;
+        if self.queued_bytes() + message.len() > bytes_max {
+            room = self.make_room(message.len(), bytes_max, overflow);
+            if room == Room::Overflow || self.queued_bytes() + message.len() > bytes_max {
+                return room;
+            }
+        }
+        if let Some(at) = message.expires_ms {
+            self.expiring.push_back((self.added, at));
+        }
+        self.added += 1;
+        match message.payload {
+            None => self.packets.push(message.bytes),
+            Some(payload) => self.packets.push_shared(message.bytes, payload.clone()),
+        }
+        room
+    }
+
+    /// Drops what the policy says; what found no room counts.
+    #[cold]
+    fn make_room(&mut self, length: usize, bytes_max: usize, overflow: Overflow) -> Room {
         let mut dropped = 0;
-        while self.queued_bytes() + message.len() > bytes_max {
+        while self.queued_bytes() + length > bytes_max {
             match overflow {
                 Overflow::Disconnect => return Room::Overflow,
                 Overflow::DropOldest if self.drop_oldest() => dropped += 1,
                 _ => return Room::Dropped(dropped + 1),
             }
         }
-        self.bytes.extend_from_slice(message);
-        self.expiring += usize::from(expires_ms.is_some());
-        self.entries.push_back(Entry { length: message.len() as u32, expires_ms });
-        if dropped == 0 { Room::Kept } else { Room::Dropped(dropped) }
+        Room::Dropped(dropped)
     }
 
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.packets.is_empty()
     }
 
+    #[inline]
     pub fn queued_bytes(&self) -> usize {
-        self.bytes.len() - self.start
+        self.packets.len()
     }
 
     /// Whether any of the messages can expire.
     pub fn is_expiring(&self) -> bool {
-        self.expiring > 0
+        !self.expiring.is_empty()
     }
 
-    /// Moves everything to the end of `out` as it is; how many messages.
-    pub fn take_all(&mut self, out: &mut Vec<u8>) -> u64 {
-        let messages = self.entries.len() as u64;
-        if out.is_empty() && self.start == 0 {
-            std::mem::swap(out, &mut self.bytes);
-        } else {
-            out.extend_from_slice(&self.bytes[self.start..]);
+    /// Gives memory back that nothing needs now.
+    pub fn rest(&mut self) {
+        self.packets.rest();
+        if self.expiring.is_empty() {
+            self.expiring = VecDeque::new();
         }
-        self.clear();
+    }
+
+    /// Moves messages to the end of `out` as they are until it has about so many bytes; how many.
+    pub fn take(&mut self, out: &mut Packets, bytes: usize) -> u64 {
+        debug_assert!(!self.is_expiring());
+        let messages = self.packets.take(out, bytes);
+        self.gone += messages;
         messages
     }
 
-    /// The oldest message and when it expires, given to `take`; false if there is none.
-    pub fn take_one(&mut self, take: impl FnOnce(&[u8], Option<Millis>)) -> bool {
-        let Some(entry) = self.entries.pop_front() else { return false };
-        let end = self.start + entry.length as usize;
-        take(&self.bytes[self.start..end], entry.expires_ms);
-        self.start = end;
-        self.expiring -= usize::from(entry.expires_ms.is_some());
-        if self.entries.is_empty() {
-            self.clear();
-        }
-        true
+    /// The oldest message, given to `take`; false if there is none.
+    pub fn take_one(&mut self, take: impl FnOnce(&Encoded<'_>)) -> bool {
+        let Some(First { bytes, payload }) = self.packets.first() else { return false };
+        let first = self.expiring.front().filter(|(number, _)| *number == self.gone);
+        take(&Encoded { bytes, payload, expires_ms: first.map(|(_, at)| *at) });
+        self.drop_oldest()
     }
 
-    pub fn clear(&mut self) {
-        self.bytes.clear();
-        self.entries.clear();
-        self.start = 0;
-        self.expiring = 0;
+    /// Drops the oldest messages until no more than so many bytes wait; how many.
+    pub fn shrink(&mut self, bytes_max: usize) -> u32 {
+        let mut dropped = 0;
+        while self.queued_bytes() > bytes_max && self.drop_oldest() {
+            dropped += 1;
+        }
+        dropped
     }
 
     fn drop_oldest(&mut self) -> bool {
-        let taken = self.take_one(|_, _| ());
-        if self.start > self.bytes.len() / 2 {
-            self.bytes.drain(..self.start);
-            self.start = 0;
+        if !self.packets.drop_first() {
+            return false;
         }
-        taken
+        if self.expiring.front().is_some_and(|(number, _)| *number == self.gone) {
+            self.expiring.pop_front();
+        }
+        self.gone += 1;
+        true
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packets::CHUNK_BYTES;
     use proptest::prelude::*;
 
-    fn push(lane: &mut Lane, message: &[u8], overflow: Overflow) -> Room {
-        lane.push(message, None, 4, overflow)
+    /// A packet of `body` bytes behind its first two, or five.
+    fn packet(mark: u8, body: usize) -> Vec<u8> {
+        let mut packet = vec![0x30];
+        let mut rest = body;
+        loop {
+            packet.push((rest & 0x7f) as u8 | if rest > 0x7f { 0x80 } else { 0 });
+            rest >>= 7;
+            if rest == 0 {
+                break;
+            }
+        }
+        packet.resize(packet.len() + body, mark);
+        packet
+    }
+
+    fn push(lane: &mut Lane, bytes: &[u8], bytes_max: usize, overflow: Overflow) -> Room {
+        lane.push(Encoded { bytes, payload: None, expires_ms: None }, bytes_max, overflow)
+    }
+
+    fn all(lane: &mut Lane) -> (u64, Vec<u8>) {
+        let mut out = Packets::default();
+        let mut messages = 0;
+        while !lane.is_empty() {
+            messages += lane.take(&mut out, usize::MAX);
+        }
+        (messages, out.to_vec())
     }
 
     #[test]
     fn a_message_larger_than_the_lane_is_dropped_and_counted() {
         let mut lane = Lane::default();
-        assert_eq!(push(&mut lane, b"large", Overflow::DropOldest), Room::Dropped(1));
+        assert_eq!(push(&mut lane, &packet(1, 5), 4, Overflow::DropOldest), Room::Dropped(1));
         assert!(lane.is_empty());
     }
 
     #[test]
     fn a_full_lane_does_what_its_policy_says() {
+        let (first, second) = (packet(1, 3), packet(2, 3));
         for (overflow, room, kept) in [
-            (Overflow::DropOldest, Room::Dropped(1), "def"),
-            (Overflow::DropNewest, Room::Dropped(1), "abc"),
-            (Overflow::Disconnect, Room::Overflow, "abc"),
+            (Overflow::DropOldest, Room::Dropped(1), &second),
+            (Overflow::DropNewest, Room::Dropped(1), &first),
+            (Overflow::Disconnect, Room::Overflow, &first),
         ] {
             let mut lane = Lane::default();
-            push(&mut lane, b"abc", overflow);
-            assert_eq!(push(&mut lane, b"def", overflow), room);
-            let mut out = Vec::new();
-            assert_eq!((lane.take_all(&mut out), &out[..]), (1, kept.as_bytes()));
+            push(&mut lane, &first, 6, overflow);
+            assert_eq!(push(&mut lane, &second, 6, overflow), room);
+            assert_eq!(all(&mut lane), (1, kept.clone()));
         }
+    }
+
+    #[test]
+    fn a_full_lane_holds_on_to_no_more_than_two_chunks_above_its_bound() {
+        let (mut lane, bytes_max) = (Lane::default(), 10 * CHUNK_BYTES);
+        for number in 0..100_000u32 {
+            let length = number.wrapping_mul(2_654_435_761) as usize % 300;
+            push(&mut lane, &packet(1, length), bytes_max, Overflow::DropOldest);
+            assert!(lane.packets.chunks_bytes() <= bytes_max + 2 * CHUNK_BYTES);
+        }
+        assert!(lane.queued_bytes() > bytes_max - 400);
+        all(&mut lane);
+        assert!(lane.packets.chunks_bytes() <= CHUNK_BYTES);
+    }
+
+    #[test]
+    fn a_slice_ends_behind_a_whole_message() {
+        let mut lane = Lane::default();
+        let payload = SharedBytes::from(vec![7; 5_000]);
+        let head = &packet(7, 5_000)[..3];
+        for _ in 0..9 {
+            let payload = Some(&payload);
+            lane.push(
+                Encoded { bytes: head, payload, expires_ms: None },
+                1 << 20,
+                Overflow::DropOldest,
+            );
+        }
+        lane.take_one(|first| assert_eq!(first.len(), 5_003));
+        let mut out = Packets::default();
+        assert_eq!(lane.take(&mut out, 6_000), 2);
+        assert_eq!(out.len(), 2 * 5_003);
+        assert_eq!(all(&mut lane), (6, packet(7, 5_000).repeat(6)));
     }
 
     proptest! {
         #[test]
         fn a_full_lane_keeps_the_newest_and_counts_the_rest(
-            lengths in prop::collection::vec(1usize..20, 1..60),
+            lengths in prop::collection::vec((1usize..20, any::<bool>()), 1..60),
+            expiring in any::<u64>(),
+            sliced in any::<bool>(),
         ) {
             let mut lane = Lane::default();
             let mut dropped = 0;
-            for (number, length) in lengths.iter().enumerate() {
-                let message = vec![number as u8; *length];
-                if let Room::Dropped(count) = lane.push(&message, None, 64, Overflow::DropOldest) {
+            for (number, (length, is_shared)) in lengths.iter().enumerate() {
+                let message = packet(number as u8, *length);
+                let payload = is_shared.then(|| SharedBytes::copied(&message[2..]));
+                let bytes = if *is_shared { &message[..2] } else { &message[..] };
+                let expires_ms = (expiring >> number & 1 == 1).then_some(number as Millis);
+                let encoded = Encoded { bytes, payload: payload.as_ref(), expires_ms };
+                if let Room::Dropped(count) = lane.push(encoded, 64, Overflow::DropOldest) {
                     dropped += count as usize;
                 }
                 prop_assert!(lane.queued_bytes() <= 64);
             }
-            let mut bytes = Vec::new();
-            let kept = lane.take_all(&mut bytes) as usize;
+            let (mut bytes, mut kept) = (Vec::new(), 0);
+            while lane.is_expiring() {
+                lane.take_one(|first| {
+                    let payload = first.payload.map_or(&[][..], |payload| payload);
+                    bytes.extend([first.bytes, payload].concat());
+                    if let Some(at) = first.expires_ms {
+                        assert_eq!(at, Millis::from(*bytes.last().unwrap()));
+                    }
+                });
+                kept += 1;
+            }
+            while !lane.is_empty() {
+                let mut out = Packets::default();
+                kept += lane.take(&mut out, if sliced { 10 } else { usize::MAX }) as usize;
+                bytes.extend(out.to_vec());
+            }
             prop_assert_eq!(dropped, lengths.len() - kept);
             let newest: Vec<u8> = lengths.iter().enumerate().skip(lengths.len() - kept)
-                .flat_map(|(number, length)| vec![number as u8; *length]).collect();
+                .flat_map(|(number, (length, _))| packet(number as u8, *length)).collect();
             prop_assert_eq!(bytes, newest);
         }
     }

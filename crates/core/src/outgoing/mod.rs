@@ -10,12 +10,14 @@ mod load;
 mod push;
 mod queue;
 mod replay;
+mod shortage;
 mod take;
 mod window;
 
 pub use answers::{ASKED_MAX, AnswerTerms};
 pub use push::{Dropped, Pushed};
 pub use replay::Replay;
+pub use shortage::SHORT_BYTES;
 pub use take::Taken;
 pub use window::Settled;
 
@@ -28,7 +30,7 @@ use durable::Durable;
 use lane::Lane;
 use queue::Queue;
 use replay::Replays;
-use window::{Gone, Received, Window};
+use window::{Gone, Received, Window, WindowMax};
 
 /// What happens to a subscriber whose queue is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -188,9 +190,15 @@ impl Outgoing {
         !self.queue.is_empty() || self.lane.queued_bytes() > self.bounds.outbox_bytes / 2
     }
 
-    /// Asks for the retained messages of a new subscription.
+    /// Asks for the retained messages of a new subscription: they come after what waits already, which is
+    /// older, and before what comes later.
     pub fn push_replay(&mut self, replay: Replay) {
-        self.replays.push(replay);
+        self.replays.push(replay, None, self.queue.end());
+    }
+
+    /// The client is back: retained messages that it was not sent yet are looked up anew, up to this one.
+    pub fn restart_replays(&mut self, until: u64) {
+        self.replays.restart(until, self.queue.end());
     }
 
     /// Gives up the retained messages of a filter that is no longer subscribed to.
@@ -256,7 +264,7 @@ impl Outgoing {
     /// Whether a take could give anything.
     pub fn has_work(&self) -> bool {
         let asked = !self.replays.is_empty() || !self.answers.is_empty();
-        if self.woken || asked || self.is_wanting() {
+        if self.woken || asked || !self.lane.is_empty() || self.is_wanting() {
             return true;
         }
         let waits = self.window.is_resending() || (!self.queue.is_empty() && self.has_window());
@@ -267,8 +275,14 @@ impl Outgoing {
         self.link.as_ref().is_some_and(|link| self.window.has_room(self.window_max(&link.terms)))
     }
 
-    fn window_max(&self, terms: &Terms) -> usize {
-        self.bounds.inflight.min(usize::from(terms.receive_max))
+    /// What may be in flight, as far as it is our decision: its bytes have the same bound as the queue's.
+    fn window_bounds(&self) -> WindowMax {
+        WindowMax { messages: self.bounds.inflight, bytes: self.bounds.queue_bytes }
+    }
+
+    fn window_max(&self, terms: &Terms) -> WindowMax {
+        let most = self.window_bounds();
+        WindowMax { messages: most.messages.min(usize::from(terms.receive_max)), ..most }
     }
 }
 

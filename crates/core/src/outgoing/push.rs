@@ -2,11 +2,12 @@
 
 use slipring_wire::QoS;
 
-use super::lane::Room;
+use super::lane::{Encoded, Room};
 use super::take::SLICE_BYTES;
 use super::{Bounds, Outgoing, Overflow};
 use crate::streams::Portion;
-use crate::{Delivery, Limit, Millis};
+use crate::table::PlainRoom;
+use crate::{Delivery, Limit, Millis, SharedBytes, memory};
 
 /// What the engine has to do after a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,15 +70,43 @@ impl Pushed {
     }
 }
 
+/// More than a subscriber that reads has waiting while it is served in turns.
+const FAR_BEHIND_BYTES: usize = 128 << 10;
+
 impl Outgoing {
     /// Adds an encoded QoS 0 message. A client that is away does not get it.
+    #[inline]
     pub fn push_encoded(&mut self, message: &[u8], expires_ms: Option<Millis>) -> Pushed {
+        self.push_lane(Encoded { bytes: message, payload: None, expires_ms })
+    }
+
+    /// Whether so much waits at QoS 0 that the subscriber does not keep up.
+    #[inline]
+    pub fn is_far_behind(&self) -> bool {
+        self.lane.queued_bytes() >= FAR_BEHIND_BYTES
+    }
+
+    /// Adds a QoS 0 message whose payload others hold too; `head` is what comes before it.
+    pub fn push_shared(
+        &mut self,
+        head: &[u8],
+        payload: &SharedBytes,
+        expires_ms: Option<Millis>,
+    ) -> Pushed {
+        self.push_lane(Encoded { bytes: head, payload: Some(payload), expires_ms })
+    }
+
+    #[inline]
+    fn push_lane(&mut self, message: Encoded<'_>) -> Pushed {
         let Some(link) = &self.link else { return Pushed::Quiet };
         if message.len() > link.terms.packet_bytes as usize {
             return self.lose(None, 1, false); // MQTT-3.1.2-25
         }
+        if memory::is_short() {
+            return self.push_short(message);
+        }
         let Bounds { outbox_bytes, qos0, .. } = self.bounds;
-        match self.lane.push(message, expires_ms, outbox_bytes, qos0) {
+        match self.lane.push(message, outbox_bytes, qos0) {
             Room::Kept => self.nudge(),
             Room::Dropped(count) => self.lose(Some(Limit::OutboxBytes), count, true),
             Room::Overflow => self.overflow(Limit::OutboxBytes),
@@ -104,6 +133,16 @@ impl Outgoing {
     /// Whether so little waits for the client's socket that a further frame may follow.
     pub fn is_drained(&self) -> bool {
         self.lane.queued_bytes() <= DRAINED_BYTES.min(self.bounds.outbox_bytes / 2)
+    }
+
+    /// How many bytes of samples may follow.
+    pub fn plain_room(&self) -> PlainRoom {
+        let Some(newest) = self.stream_room() else {
+            let kept = self.bounds.outbox_bytes / 2;
+            let every = kept.saturating_sub(self.lane.queued_bytes());
+            return PlainRoom { every: if self.link.is_some() { every } else { 0 }, newest: 0 };
+        };
+        PlainRoom { every: newest.most / 2, newest: newest.bytes }
     }
 
     /// How many bytes of streams, or of values sent again, may follow; none while the client is away or does not keep up.
@@ -154,11 +193,14 @@ impl Outgoing {
     }
 
     fn enqueue(&mut self, delivery: Delivery) -> Pushed {
-        if self.link.is_none() && self.durable.is_some() {
+        if self.durable.is_some() && (self.link.is_none() || memory::is_short()) {
             self.queue.push_away(delivery);
+        } else {
+            self.queue.push(delivery);
+        }
+        if self.link.is_none() {
             return Pushed::Quiet;
         }
-        self.queue.push(delivery);
         if self.has_window() {
             return self.nudge();
         }
@@ -167,11 +209,11 @@ impl Outgoing {
 
     /// Whether messages begin to wait because as many as we allow are in flight.
     pub(super) fn hold(&mut self) -> bool {
-        let full = self.link.is_some() && self.window.is_full(self.bounds.inflight);
+        let full = self.link.is_some() && self.window.is_full(self.window_bounds());
         full && !std::mem::replace(&mut self.held, true)
     }
 
-    fn drop_oldest(&mut self) -> bool {
+    pub(super) fn drop_oldest(&mut self) -> bool {
         let Some((offset, qos)) = self.queue.drop_oldest() else { return false };
         if let Some(durable) = &mut self.durable {
             durable.dropped(offset, qos);
@@ -185,13 +227,13 @@ impl Outgoing {
         }
     }
 
-    fn lose(&mut self, limit: Option<Limit>, messages: u32, wake: bool) -> Pushed {
+    pub(super) fn lose(&mut self, limit: Option<Limit>, messages: u32, wake: bool) -> Pushed {
         self.untold += u64::from(messages);
         let wake = wake && self.nudge() == Pushed::Wake;
         Pushed::Dropped(Dropped { limit, messages, wake })
     }
 
-    fn overflow(&mut self, limit: Limit) -> Pushed {
+    pub(super) fn overflow(&mut self, limit: Limit) -> Pushed {
         self.untold += 1;
         Pushed::Overflow(limit)
     }

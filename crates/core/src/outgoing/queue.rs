@@ -6,6 +6,7 @@ use std::sync::Arc;
 use slipring_wire::QoS;
 
 use crate::ledger::{Manner, Run};
+use crate::memory::Counted;
 use crate::{Delivery, Message};
 
 /// A message that waits, or a run of messages that are not here.
@@ -70,7 +71,14 @@ pub(super) struct Queue {
     messages: usize,
     /// About: a journal that lies can say more than fits.
     bytes: usize,
+    /// How many messages have left it.
+    gone: u64,
+    /// The memory of the entries. Messages count themselves.
+    counted: Counted,
 }
+
+/// Entries that an empty queue keeps room for.
+const ENTRIES_KEPT: usize = 64;
 
 impl Queue {
     pub fn len(&self) -> usize {
@@ -81,8 +89,24 @@ impl Queue {
         self.bytes
     }
 
+    /// Bytes of the messages that are in memory.
+    pub fn here_bytes(&self) -> usize {
+        let here = self.entries.iter().filter(|entry| matches!(entry, Entry::Here(_)));
+        here.map(Entry::bytes).sum()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// How many messages have left it.
+    pub fn gone(&self) -> u64 {
+        self.gone
+    }
+
+    /// How many will have when all that wait now are gone.
+    pub fn end(&self) -> u64 {
+        self.gone + self.messages as u64
     }
 
     /// Whether the next message has to be loaded.
@@ -94,6 +118,21 @@ impl Queue {
         self.messages += 1;
         self.bytes = self.bytes.saturating_add(delivery.message.bytes());
         self.entries.push_back(Entry::Here(delivery));
+        self.count();
+    }
+
+    #[inline]
+    fn count(&mut self) {
+        self.counted.set(self.entries.capacity() * size_of::<Entry>());
+    }
+
+    /// Gives the memory of entries back that were many.
+    #[inline]
+    fn rest(&mut self) {
+        if self.entries.is_empty() && self.entries.capacity() > ENTRIES_KEPT {
+            self.entries = VecDeque::new();
+            self.count();
+        }
     }
 
     /// Adds a message for a client that is away: only its place, if it has one.
@@ -109,6 +148,7 @@ impl Queue {
         self.messages += 1;
         self.bytes = self.bytes.saturating_add(entry.bytes());
         self.entries.push_back(entry);
+        self.count();
     }
 
     pub fn push_run(&mut self, run: Run) {
@@ -120,6 +160,7 @@ impl Queue {
         };
         if !joined {
             self.entries.push_back(Entry::Stored(run));
+            self.count();
         }
     }
 
@@ -127,7 +168,9 @@ impl Queue {
     pub fn pop(&mut self) -> Option<Delivery> {
         match self.entries.pop_front()? {
             Entry::Here(delivery) => {
+                self.rest();
                 self.messages -= 1;
+                self.gone += 1;
                 self.bytes = self.bytes.saturating_sub(delivery.message.bytes());
                 Some(delivery)
             }
@@ -143,6 +186,7 @@ impl Queue {
         let entry = self.entries.pop_front()?;
         let dropped = (entry.offset(), entry.qos());
         self.messages -= 1;
+        self.gone += 1;
         match entry {
             Entry::Here(delivery) => {
                 self.bytes = self.bytes.saturating_sub(delivery.message.bytes());
@@ -158,6 +202,7 @@ impl Queue {
     /// Lets go of the messages that can be loaded again.
     pub fn unload(&mut self) {
         let queue = std::mem::take(self);
+        self.gone = queue.gone;
         for entry in queue.entries {
             match entry {
                 Entry::Here(delivery) => self.push_away(delivery),
@@ -191,6 +236,7 @@ impl Queue {
                 here.push(loaded(message, &run.manner));
             } else {
                 self.messages -= 1;
+                self.gone += 1;
                 lost(run.first, run.manner.qos);
             }
             self.put_back(run.rest());
@@ -198,6 +244,7 @@ impl Queue {
         for delivery in here.into_iter().rev() {
             self.entries.push_front(Entry::Here(delivery));
         }
+        self.count();
     }
 
     fn put_back(&mut self, rest: Option<Run>) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use slipring_wire::QoS;
 
-use crate::{Delivery, Identifiers, Message};
+use crate::{Delivery, Identifiers, Message, RetainedPage};
 
 /// The retained messages of one filter, still to be found and sent.
 #[derive(Clone, Debug)]
@@ -16,6 +16,8 @@ pub struct Replay {
     pub qos: QoS,
     /// The subscription's identifier.
     pub identifiers: Identifiers,
+    /// The newest retained message when it was asked for: later ones are published to the client.
+    pub until: u64,
 }
 
 /// How far replays have come.
@@ -27,38 +29,65 @@ pub(super) enum Progress {
     Done(Box<str>),
 }
 
-/// A replay, and the topic after which it begins.
+/// Looks up a page of the retained messages of a replay, behind a topic.
+pub(super) type Find<'a> = &'a mut dyn FnMut(&Replay, Option<&str>) -> RetainedPage;
+
+/// Pages that are looked up in one take: many topics that a filter does not match are work, too.
+const PAGES_MAX: usize = 4;
+
+/// A replay, the topic after which it begins, and its place in the order: when so many messages have left
+/// the queue. What was in the queue when it was asked for is older than what is retained.
 #[derive(Debug)]
 struct Waiting {
     replay: Replay,
-    after: Option<Box<str>>,
+    after: Option<Arc<str>>,
+    place: u64,
+}
+
+/// A page of retained messages: those not sent yet, and the topic after which the next page begins.
+#[derive(Debug)]
+struct Found {
+    messages: std::iter::Peekable<std::vec::IntoIter<Arc<Message>>>,
+    next: Option<Arc<str>>,
 }
 
 /// Replays in the order they were asked for.
 #[derive(Debug, Default)]
 pub(super) struct Replays {
     waiting: VecDeque<Waiting>,
-    /// What was found for the first one.
-    found: Option<std::iter::Peekable<std::vec::IntoIter<Arc<Message>>>>,
-    /// The last topic of the first one that is on its way, since somebody asked.
-    last: Option<Arc<str>>,
+    /// The page of the first one that is being sent.
+    found: Option<Found>,
+    /// Pages looked up in this take.
+    pages: usize,
+    /// Whether a further topic of the first one is on its way, since somebody asked.
+    moved: bool,
     /// Filters whose replay ended, since somebody asked.
     done: Vec<Box<str>>,
 }
 
 impl Replays {
-    /// Adds a replay; one of the same filter that has not begun is replaced, so that there are never
-    /// more than subscriptions.
-    pub fn push(&mut self, replay: Replay) {
-        self.push_after(replay, None);
-    }
-
-    /// Adds a replay that goes on after this topic.
-    pub fn push_after(&mut self, replay: Replay, after: Option<Box<str>>) {
-        let replay = Waiting { replay, after };
-        match self.waiting.iter_mut().skip(1).find(|other| other.is_of(&replay.replay.filter)) {
+    /// Adds a replay that is due when so many messages have left the queue, and goes on after a topic. One
+    /// of the same filter that has not begun is replaced, so that there are never more than subscriptions.
+    pub fn push(&mut self, replay: Replay, after: Option<Arc<str>>, place: u64) {
+        // A message at QoS 0 does not go by the queue.
+        let place = if replay.qos == QoS::AtMostOnce { 0 } else { place };
+        let replay = Waiting { replay, after, place };
+        let begun = usize::from(self.found.is_some());
+        let mut others = self.waiting.iter_mut().skip(begun);
+        match others.find(|other| other.is_of(&replay.replay.filter) && other.after.is_none()) {
             Some(other) => *other = replay,
             None => self.waiting.push_back(replay),
+        }
+    }
+
+    /// The client is back: what is retained now comes after all that wait in the queue now.
+    pub fn restart(&mut self, until: u64, place: u64) {
+        self.found = None;
+        for waiting in &mut self.waiting {
+            waiting.replay.until = until;
+            if waiting.replay.qos > QoS::AtMostOnce {
+                waiting.place = place;
+            }
         }
     }
 
@@ -66,7 +95,7 @@ impl Replays {
     pub fn cancel(&mut self, filter: &str) {
         if self.waiting.front().is_some_and(|first| first.is_of(filter)) {
             self.found = None;
-            self.last = None;
+            self.moved = false;
         }
         self.waiting.retain(|waiting| !waiting.is_of(filter));
     }
@@ -75,12 +104,33 @@ impl Replays {
         self.waiting.is_empty()
     }
 
-    /// The next message to send, without taking it; `find` looks up the messages of a filter.
-    pub fn peek(&mut self, find: &mut dyn FnMut(&str) -> Vec<Arc<Message>>) -> Option<Delivery> {
+    /// Whether the next one is due, now that so many messages have left the queue.
+    pub fn is_due(&self, gone: u64) -> bool {
+        self.waiting.front().is_some_and(|first| first.place <= gone)
+    }
+
+    /// A new take begins.
+    pub fn begin_take(&mut self) {
+        self.pages = 0;
+    }
+
+    /// Whether this take has looked up as many pages as it may: the next one goes on.
+    pub fn is_paused(&self) -> bool {
+        self.pages >= PAGES_MAX && self.found.is_none() && !self.waiting.is_empty()
+    }
+
+    /// The next message to send, without taking it, now that so many messages have left the queue.
+    pub fn peek(&mut self, gone: u64, find: Find<'_>) -> Option<Delivery> {
         loop {
-            let first = self.waiting.front()?;
-            let found = self.found.get_or_insert_with(|| first.find(find).into_iter().peekable());
-            if let Some(message) = found.peek() {
+            if self.is_paused() {
+                return None;
+            }
+            let first = self.waiting.front_mut().filter(|first| first.place <= gone)?;
+            let found = self.found.get_or_insert_with(|| {
+                self.pages += 1;
+                first.find(find)
+            });
+            if let Some(message) = found.messages.peek() {
                 return Some(Delivery {
                     message: Arc::clone(message),
                     qos: message.qos.min(first.replay.qos),
@@ -88,16 +138,22 @@ impl Replays {
                     identifiers: first.replay.identifiers.clone(),
                 });
             }
-            self.found = None;
-            self.last = None;
+            if let Some(next) = self.found.take().and_then(|found| found.next) {
+                first.after = Some(next);
+                continue;
+            }
+            self.moved = false;
             self.done.extend(self.waiting.pop_front().map(|first| first.replay.filter));
         }
     }
 
     /// Moves past the message that was peeked.
     pub fn advance(&mut self) {
-        let message = self.found.as_mut().and_then(Iterator::next);
-        self.last = message.map(|message| Arc::clone(message.topic())).or(self.last.take());
+        let message = self.found.as_mut().and_then(|found| found.messages.next());
+        if let (Some(message), Some(first)) = (message, self.waiting.front_mut()) {
+            first.after = Some(Arc::clone(message.topic()));
+            self.moved = true;
+        }
     }
 
     /// How far it has come since the last time. A filter that was asked for again meanwhile is told
@@ -106,10 +162,11 @@ impl Replays {
         let mut done = std::mem::take(&mut self.done);
         done.retain(|filter| !self.waiting.iter().any(|waiting| waiting.is_of(filter)));
         let mut progress: Vec<Progress> = done.into_iter().map(Progress::Done).collect();
-        if let (Some(first), Some(topic)) = (self.waiting.front(), self.last.take()) {
+        if let (Some(first), true) = (self.waiting.front(), std::mem::take(&mut self.moved)) {
             let filter = &first.replay.filter;
-            if !self.waiting.iter().skip(1).any(|waiting| waiting.is_of(filter)) {
-                progress.push(Progress::To(filter.clone(), topic));
+            let is_asked_again = self.waiting.iter().skip(1).any(|waiting| waiting.is_of(filter));
+            if let (Some(topic), false) = (&first.after, is_asked_again) {
+                progress.push(Progress::To(filter.clone(), Arc::clone(topic)));
             }
         }
         progress
@@ -121,11 +178,8 @@ impl Waiting {
         *self.replay.filter == *filter
     }
 
-    fn find(&self, find: &mut dyn FnMut(&str) -> Vec<Arc<Message>>) -> Vec<Arc<Message>> {
-        let mut found = find(&self.replay.filter);
-        if let Some(after) = &self.after {
-            found.retain(|message| **message.topic() > **after);
-        }
-        found
+    fn find(&self, find: Find<'_>) -> Found {
+        let RetainedPage { messages, next } = find(&self.replay, self.after.as_deref());
+        Found { messages: messages.into_iter().peekable(), next }
     }
 }

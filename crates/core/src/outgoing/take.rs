@@ -1,22 +1,27 @@
 //! Taking what waits for a client as bytes: within its window, its packet size and its aliases.
 
-use std::sync::Arc;
+use slipring_wire::{Ack, Packet, PacketId, Properties, Publish, QoS, RawPacket, Reason, Version};
 
-use slipring_wire::{Ack, Framed, Packet, PacketId, Properties, Publish, QoS, Reason, frame};
-
+use super::lane::Encoded;
+use super::replay::Find;
 use super::window::Again;
-use super::{Link, Outgoing, Terms};
+use super::{Link, Outgoing, Replay, Terms};
 use crate::delivery::{self, TopicAlias};
-use crate::{Delivery, Extras, Message, Millis};
+use crate::{Delivery, Extras, Millis, Packets, RetainedPage, SharedBytes};
 
-/// Bytes of queued messages encoded at one time; the rest follows when these are written.
+/// Bytes taken at one time, unless one message alone is larger; the rest follows when these are written.
 pub(super) const SLICE_BYTES: usize = 256 << 10;
+
+/// Messages encoded at one time, so that a take is a turn at most.
+const ENCODED_MAX: u64 = 512;
 
 /// What a take gave, and what was lost since the last one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
     /// How many messages are among the bytes.
     pub messages: u64,
+    /// How many messages were looked at one by one: encoded now, or expired.
+    pub encoded: u64,
     /// How many were dropped because the client takes no packet of their size.
     pub dropped: u64,
     /// How many expired before they could be sent.
@@ -27,6 +32,14 @@ pub struct Taken {
     pub held: bool,
     /// The next message has to be loaded: see `wanted`.
     pub wants: bool,
+    /// Retained messages are still looked for: the next take goes on.
+    pub looks: bool,
+}
+
+impl Taken {
+    fn has_room(&self, out: &Packets) -> bool {
+        out.len() < SLICE_BYTES && self.encoded < ENCODED_MAX
+    }
 }
 
 /// Where a message comes from.
@@ -39,27 +52,31 @@ enum Source {
 }
 
 impl Outgoing {
-    /// Appends what can be sent now to `out`; `find` looks up the retained messages of a filter.
+    /// Appends what can be sent now to `out`; `find` looks up a page of the retained messages of a filter.
     ///
-    /// What is sent again goes first, then retained messages, the queue, and QoS 0.
+    /// What is sent again goes first, then the queue, with retained messages in their places, and QoS 0.
     pub fn take(
         &mut self,
         now_ms: Millis,
-        find: &mut dyn FnMut(&str) -> Vec<Arc<Message>>,
-        out: &mut Vec<u8>,
+        find: &mut dyn FnMut(&Replay, Option<&str>) -> RetainedPage,
+        out: &mut Packets,
     ) -> Taken {
         self.woken = false;
         let mut taken = Taken::default();
         if let Some(mut link) = self.link.take() {
             self.take_again(&mut link, now_ms, &mut taken, out);
+            self.replays.begin_take();
             self.take_replays(&mut link, now_ms, find, &mut taken, out);
-            self.take_queue(&mut link, now_ms, &mut taken, out);
+            while self.take_queue(&mut link, now_ms, &mut taken, out) && !self.replays.is_paused() {
+                self.take_replays(&mut link, now_ms, find, &mut taken, out);
+            }
             self.take_lane(&mut link, now_ms, &mut taken, out);
             self.answers.take(out);
             self.link = Some(link);
             taken.held = !self.queue.is_empty() && self.hold();
             self.held &= !self.queue.is_empty();
             taken.wants = self.is_wanting();
+            taken.looks = self.replays.is_paused();
         }
         taken.dropped = std::mem::take(&mut self.dropped);
         taken.expired = std::mem::take(&mut self.expired);
@@ -67,21 +84,22 @@ impl Outgoing {
         taken
     }
 
-    fn take_again(&mut self, link: &mut Link, now: Millis, taken: &mut Taken, out: &mut Vec<u8>) {
+    fn take_again(&mut self, link: &mut Link, now: Millis, taken: &mut Taken, out: &mut Packets) {
         let most = self.window_max(&link.terms);
-        while out.len() < SLICE_BYTES {
-            match self.window.resend(most) {
+        while taken.has_room(out) {
+            match self.window.resend(most.messages) {
                 None => return,
                 Some(Again::Publish(id, delivery)) => {
+                    taken.encoded += 1;
                     if self.encode(link, &delivery, Some((id, true)), now, out) {
                         taken.messages += 1;
                         self.note_again(delivery.qos);
                     } else if self.give_up(id) {
-                        release(id, &link.terms, out);
+                        release(id, &link.terms, out.tail());
                     }
                 }
                 Some(Again::Release(id)) => {
-                    release(id, &link.terms, out);
+                    release(id, &link.terms, out.tail());
                     self.note_again(QoS::ExactlyOnce);
                 }
             }
@@ -92,16 +110,16 @@ impl Outgoing {
         &mut self,
         link: &mut Link,
         now: Millis,
-        find: &mut dyn FnMut(&str) -> Vec<Arc<Message>>,
+        find: Find<'_>,
         taken: &mut Taken,
-        out: &mut Vec<u8>,
+        out: &mut Packets,
     ) {
         if self.replays.is_empty() {
             return;
         }
         let most = self.window_max(&link.terms);
-        while out.len() < SLICE_BYTES {
-            let Some(delivery) = self.replays.peek(find) else { break };
+        while taken.has_room(out) {
+            let Some(delivery) = self.replays.peek(self.queue.gone(), find) else { break };
             if delivery.qos > QoS::AtMostOnce && !self.window.has_room(most) {
                 break;
             }
@@ -116,12 +134,23 @@ impl Outgoing {
         }
     }
 
-    fn take_queue(&mut self, link: &mut Link, now: Millis, taken: &mut Taken, out: &mut Vec<u8>) {
+    /// Whether it ends at the place of retained messages that can be sent now.
+    fn take_queue(
+        &mut self,
+        link: &mut Link,
+        now: Millis,
+        taken: &mut Taken,
+        out: &mut Packets,
+    ) -> bool {
         let most = self.window_max(&link.terms);
-        while out.len() < SLICE_BYTES && self.replays.is_empty() && self.window.has_room(most) {
-            let Some(delivery) = self.queue.pop() else { return };
+        while taken.has_room(out) && self.window.has_room(most) {
+            if self.replays.is_due(self.queue.gone()) {
+                return true;
+            }
+            let Some(delivery) = self.queue.pop() else { return false };
             self.deliver(link, delivery, Source::Queue, now, taken, out);
         }
+        false
     }
 
     fn deliver(
@@ -131,8 +160,9 @@ impl Outgoing {
         source: Source,
         now: Millis,
         taken: &mut Taken,
-        out: &mut Vec<u8>,
+        out: &mut Packets,
     ) {
+        taken.encoded += 1;
         if delivery.message.is_expired(now) {
             self.expired += 1;
             return self.note_gone(&delivery, source);
@@ -183,7 +213,7 @@ impl Outgoing {
         delivery: &Delivery,
         packet: Option<(PacketId, bool)>,
         now: Millis,
-        out: &mut Vec<u8>,
+        out: &mut Packets,
     ) -> bool {
         let extras = Extras {
             left_s: delivery.message.left_s(now),
@@ -197,7 +227,7 @@ impl Outgoing {
             packet_id: packet.map(|(id, _)| id),
             ..delivery.message.publish()
         };
-        self.encode_within(link, publish, extras, out)
+        self.encode_within(link, publish, delivery.message.shared_payload(), extras, out)
     }
 
     /// Encodes with alias and notice where they fit, without them where they do not.
@@ -205,8 +235,9 @@ impl Outgoing {
         &mut self,
         link: &mut Link,
         publish: Publish<'_>,
+        payload: Option<&SharedBytes>,
         extras: Extras<'_>,
-        out: &mut Vec<u8>,
+        out: &mut Packets,
     ) -> bool {
         let alias = if link.aliases.is_allowed() {
             link.aliases.alias(publish.topic)
@@ -214,14 +245,14 @@ impl Outgoing {
             TopicAlias::None
         };
         let full = Extras { dropped: self.untold, alias, ..extras };
-        if fits(publish, &full, &link.terms, out) {
+        if fits(publish, payload, &full, &link.terms, out) {
             self.untold = 0;
             return true;
         }
         if matches!(alias, TopicAlias::New(_)) {
             link.aliases.forget(publish.topic);
         }
-        if full != extras && fits(publish, &extras, &link.terms, out) {
+        if full != extras && fits(publish, payload, &extras, &link.terms, out) {
             return true;
         }
         self.dropped += 1;
@@ -229,37 +260,50 @@ impl Outgoing {
         false
     }
 
-    fn take_lane(&mut self, link: &mut Link, now: Millis, taken: &mut Taken, out: &mut Vec<u8>) {
+    fn take_lane(&mut self, link: &mut Link, now: Millis, taken: &mut Taken, out: &mut Packets) {
         if !self.replays.is_empty() {
             return; // what is retained is older than what came since
         }
+        // A slice of its own: a queue that is never empty must not hold it up.
+        let bytes = out.len() + SLICE_BYTES;
         while !self.lane.is_empty()
+            && out.len() < bytes
+            && taken.encoded < ENCODED_MAX
             && (self.lane.is_expiring() || self.untold > 0 || link.aliases.is_allowed())
         {
             self.take_one(link, now, taken, out);
         }
-        if !self.lane.is_empty() {
-            taken.messages += self.lane.take_all(out);
+        if !self.lane.is_empty() && out.len() < bytes && taken.encoded < ENCODED_MAX {
+            taken.messages += self.lane.take(out, bytes);
         }
     }
 
     /// One QoS 0 message that cannot go as it was encoded.
-    fn take_one(&mut self, link: &mut Link, now: Millis, taken: &mut Taken, out: &mut Vec<u8>) {
+    fn take_one(&mut self, link: &mut Link, now: Millis, taken: &mut Taken, out: &mut Packets) {
         let mut lane = std::mem::take(&mut self.lane);
-        lane.take_one(|encoded, expires_ms| {
+        lane.take_one(|encoded| {
+            let Encoded { bytes, payload, expires_ms } = *encoded;
+            taken.encoded += 1;
             if expires_ms.is_some_and(|at| at <= now) {
                 self.expired += 1;
                 return;
             }
-            let Ok(Framed::Whole(found)) = frame(encoded, encoded.len()) else { return };
-            let Ok(Packet::Publish(publish)) = Packet::decode(&found, link.terms.version) else {
-                return;
-            };
+            let Some(publish) = decode(bytes, link.terms.version) else { return };
             let left_s = expires_ms.map(|at| crate::message::seconds_left(at, now));
             let extras = Extras { left_s, ..Extras::default() };
-            taken.messages += u64::from(self.encode_within(link, publish, extras, out));
+            taken.messages += u64::from(self.encode_within(link, publish, payload, extras, out));
         });
         self.lane = lane;
+    }
+}
+
+/// A message that we encoded: all of it, or what comes before a shared payload.
+fn decode(bytes: &[u8], version: Version) -> Option<Publish<'_>> {
+    let length = bytes.iter().skip(1).position(|byte| byte & 0x80 == 0)?;
+    let raw = RawPacket { first: bytes[0], body: bytes.get(length + 2..)?, length: bytes.len() };
+    match Packet::decode(&raw, version) {
+        Ok(Packet::Publish(publish)) => Some(publish),
+        _ => None,
     }
 }
 
@@ -268,13 +312,31 @@ fn release(packet_id: PacketId, terms: &Terms, out: &mut Vec<u8>) {
     Packet::PubRel(Ack { packet_id, reason, properties }).encode(terms.version, out);
 }
 
-/// Appends the packet, unless it is larger than the client takes.
-fn fits(publish: Publish<'_>, extras: &Extras<'_>, terms: &Terms, out: &mut Vec<u8>) -> bool {
-    let start = out.len();
-    delivery::encode(publish, extras, terms.version, out);
-    let fits = out.len() - start <= terms.packet_bytes as usize;
-    if !fits {
-        out.truncate(start);
+/// Appends the packet, unless it is larger than the client takes. A payload that is shared is not copied.
+fn fits(
+    publish: Publish<'_>,
+    payload: Option<&SharedBytes>,
+    extras: &Extras<'_>,
+    terms: &Terms,
+    out: &mut Packets,
+) -> bool {
+    let packet_bytes = terms.packet_bytes as usize;
+    let tail = out.tail();
+    let start = tail.len();
+    let Some(payload) = payload else {
+        delivery::encode(publish, extras, terms.version, tail);
+        let fits = tail.len() - start <= packet_bytes;
+        if !fits {
+            tail.truncate(start);
+        }
+        return fits;
+    };
+    delivery::encode_head(publish, payload.len(), extras, terms.version, tail);
+    let fits = tail.len() - start + payload.len() <= packet_bytes;
+    if fits {
+        out.attach(payload.clone());
+    } else {
+        tail.truncate(start);
     }
     fits
 }

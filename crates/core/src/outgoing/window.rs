@@ -7,6 +7,7 @@ use slipring_wire::{PacketId, QoS};
 
 use super::queue::{Entry, loaded};
 use crate::ledger::InFlight;
+use crate::memory::Counted;
 use crate::{Delivery, Message};
 
 /// How many packet identifiers there are: 1 to 65,535.
@@ -42,6 +43,15 @@ pub(super) struct Window {
     resent: usize,
     /// Bytes of the messages held.
     bytes: usize,
+    /// The memory of the slots. Messages count themselves.
+    counted: Counted,
+}
+
+/// What may be in flight: messages, and their bytes, which the last one may exceed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WindowMax {
+    pub messages: usize,
+    pub bytes: usize,
 }
 
 /// What to send again.
@@ -88,7 +98,14 @@ impl State {
 
 impl Window {
     pub fn new() -> Self {
-        Self { slots: VecDeque::new(), first: 1, outstanding: 0, resent: 0, bytes: 0 }
+        Self {
+            slots: VecDeque::new(),
+            first: 1,
+            outstanding: 0,
+            resent: 0,
+            bytes: 0,
+            counted: Counted::default(),
+        }
     }
 
     pub fn len(&self) -> usize {
@@ -100,13 +117,13 @@ impl Window {
     }
 
     /// Whether another message may be sent.
-    pub fn has_room(&self, most: usize) -> bool {
-        self.outstanding < most && self.slots.len() < IDENTIFIERS && !self.is_resending()
+    pub fn has_room(&self, most: WindowMax) -> bool {
+        !self.is_full(most) && self.slots.len() < IDENTIFIERS && !self.is_resending()
     }
 
     /// Whether as many as these are on their way.
-    pub fn is_full(&self, most: usize) -> bool {
-        self.outstanding >= most
+    pub fn is_full(&self, most: WindowMax) -> bool {
+        self.outstanding >= most.messages || self.bytes >= most.bytes
     }
 
     /// Whether something of an earlier connection has not been sent again yet.
@@ -124,6 +141,7 @@ impl Window {
         self.bytes += delivery.message.bytes();
         let state = State::Sent(Entry::Here(delivery));
         self.slots.push_back(Slot { state, counted: true });
+        self.counted.set(self.slots.capacity() * size_of::<Slot>());
         self.outstanding += 1;
         self.resent = self.slots.len();
     }
@@ -196,9 +214,9 @@ impl Window {
         }
     }
 
-    /// The messages that are not here: each with its offset and bytes.
+    /// The messages to send again that are not here: each with its offset and bytes.
     pub fn stored(&self) -> impl Iterator<Item = (u64, u32)> {
-        self.slots.iter().filter_map(|slot| match &slot.state {
+        self.slots.range(self.resent..).filter_map(|slot| match &slot.state {
             State::Sent(Entry::Stored(run)) => Some((run.first, run.bytes)),
             _ => None,
         })
@@ -243,14 +261,14 @@ impl Window {
     }
 
     /// The next thing to send again, within what the client allows.
-    pub fn resend(&mut self, most: usize) -> Option<Again> {
+    pub fn resend(&mut self, messages_max: usize) -> Option<Again> {
         while self.resent < self.slots.len() {
             let at = self.resent;
             let id = self.id_at(at);
             let slot = &mut self.slots[at];
             match &slot.state {
                 State::Sent(Entry::Stored(_)) => return None,
-                State::Sent(_) if self.outstanding >= most => return None,
+                State::Sent(_) if self.outstanding >= messages_max => return None,
                 State::Sent(Entry::Here(delivery)) => {
                     slot.counted = true;
                     self.outstanding += 1;

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::declare::Change;
 use super::whole::Streams;
+use crate::table::AnswerRows;
 
 /// Streams in one message that tells of them, at most.
 const TOLD_MAX: usize = 100;
@@ -58,11 +59,11 @@ pub(super) struct Listed<'a> {
     received_ns: Option<i64>,
 }
 
-#[derive(Serialize)]
-pub(super) struct Listing<'a> {
-    pub revision: u64,
-    pub next: Option<u32>,
-    pub streams: &'a [serde_json::Value],
+/// A page of streams, with where to go on.
+pub(super) fn listing(revision: u64, next: Option<u32>, rows: &AnswerRows) -> Vec<u8> {
+    let next = next.map_or_else(|| "null".to_owned(), |index| index.to_string());
+    let head = format!("{{\"revision\":{revision},\"next\":{next},\"streams\":[");
+    [head.as_bytes(), rows.text(), b"]}"].concat()
 }
 
 pub(super) fn json(answer: &impl Serialize) -> Vec<u8> {
@@ -70,9 +71,9 @@ pub(super) fn json(answer: &impl Serialize) -> Vec<u8> {
 }
 
 impl Streams {
-    pub(super) fn listed(&self, index: u32) -> Option<serde_json::Value> {
+    pub(super) fn listed(&self, index: u32) -> Option<Listed<'_>> {
         let (entry, ring) = (self.catalog.get(index)?, self.rings.get(&index)?);
-        let listed = Listed {
+        Some(Listed {
             index,
             name: &entry.name,
             definition: &entry.definition,
@@ -83,8 +84,7 @@ impl Streams {
             bytes: ring.bytes(),
             received_bytes: ring.received_bytes(),
             received_ns: ring.received_ns(),
-        };
-        Some(serde_json::to_value(listed).expect("strings and numbers"))
+        })
     }
 
     /// What is to be told of a change.

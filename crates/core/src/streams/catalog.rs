@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::definition::Definition;
+use crate::{Owner, Shares};
 
 /// Indices that are given.
 pub(super) const INDICES_MAX: u32 = 1 << 22;
@@ -17,6 +18,8 @@ pub struct Entry {
     pub name: Arc<str>,
     /// What it is.
     pub definition: Arc<Definition>,
+    /// Whose quota it is counted for.
+    pub owner: Option<Owner>,
 }
 
 /// All streams.
@@ -27,6 +30,9 @@ pub struct Catalog {
     end: u32,
     /// Of all buffers.
     bytes: usize,
+    /// How many streams each owner has, and the bytes of their buffers.
+    shares: Shares,
+    bytes_shares: Shares,
 }
 
 impl Catalog {
@@ -65,7 +71,37 @@ impl Catalog {
         self.bytes
     }
 
-    /// A stream is there: new, or described anew. An earlier one of its name or index is gone.
+    /// How many streams each owner has.
+    pub fn shares(&self) -> &Shares {
+        &self.shares
+    }
+
+    /// The bytes of each owner's buffers.
+    pub fn bytes_shares(&self) -> &Shares {
+        &self.bytes_shares
+    }
+
+    /// A stream that is there is this owner's.
+    pub fn own(&mut self, index: u32, owner: Option<&Owner>) {
+        let Some(entry) = self.entries.get_mut(&index) else { return };
+        let bytes = entry.definition.buffer_bytes;
+        let before = std::mem::replace(&mut entry.owner, owner.cloned());
+        self.give_back(before.as_ref(), bytes);
+        if let Some(owner) = owner {
+            self.shares.take(owner, 1);
+            self.bytes_shares.take(owner, bytes);
+        }
+    }
+
+    fn give_back(&mut self, owner: Option<&Owner>, bytes: usize) {
+        if let Some(owner) = owner {
+            self.shares.give(owner, 1);
+            self.bytes_shares.give(owner, bytes);
+        }
+    }
+
+    /// A stream is there: new, or described anew. An earlier one of its name or index is gone. It
+    /// is nobody's until [`Self::own`], unless it was there before.
     pub fn put(
         &mut self,
         index: u32,
@@ -89,9 +125,13 @@ impl Catalog {
         };
         self.names.insert(Arc::clone(&name), index);
         self.bytes += definition.buffer_bytes;
-        let before = self.entries.insert(index, Entry { name, definition: Arc::new(definition) });
-        self.bytes -= before.map_or(0, |before| before.definition.buffer_bytes);
+        let entry = Entry { name, definition: Arc::new(definition), owner: None };
         self.end = self.end.max(index + 1);
+        if let Some(before) = self.entries.insert(index, entry) {
+            self.bytes -= before.definition.buffer_bytes;
+            self.give_back(before.owner.as_ref(), before.definition.buffer_bytes);
+            self.own(index, before.owner.as_ref());
+        }
         Ok(())
     }
 
@@ -103,6 +143,7 @@ impl Catalog {
         let gone = self.entries.remove(&index)?;
         self.names.remove(&gone.name);
         self.bytes -= gone.definition.buffer_bytes;
+        self.give_back(gone.owner.as_ref(), gone.definition.buffer_bytes);
         Some(gone)
     }
 }

@@ -9,8 +9,8 @@ use super::catalog::INDICES_MAX;
 use super::definition::Definition;
 use super::request::Asked;
 use super::whole::{Streams, one};
-use crate::levels;
 use crate::table::{Code, Problem};
+use crate::{Holder, levels};
 
 /// Bytes that all buffers together may take.
 pub const BUFFERS_BYTES_MAX: usize = 256 << 20;
@@ -23,6 +23,9 @@ pub struct Bounds<'a> {
     pub name_bytes: usize,
     /// Levels of a name.
     pub name_levels: usize,
+    /// Whose the streams are that are added or described anew, and how many, and bytes of buffers, it may
+    /// have; None is nobody's.
+    pub holder: Option<Holder<'a, 2>>,
     /// Whether a name is a parameter's.
     pub is_parameter: &'a dyn Fn(&str) -> bool,
 }
@@ -69,7 +72,8 @@ impl Streams {
             return Err(problems);
         }
         let mut change = Change::default();
-        let indices = asked.iter().map(|one| self.declare_one(session, one, &mut change)).collect();
+        let indices =
+            asked.iter().map(|one| self.declare_one(session, one, bounds, &mut change)).collect();
         let Change { added, changed, live, entered, .. } = &mut change;
         for set in [added, changed, live, entered] {
             set.sort_unstable();
@@ -78,7 +82,13 @@ impl Streams {
         Ok((indices, change))
     }
 
-    fn declare_one(&mut self, session: u64, asked: &Asked, change: &mut Change) -> u32 {
+    fn declare_one(
+        &mut self,
+        session: u64,
+        asked: &Asked,
+        bounds: &Bounds<'_>,
+        change: &mut Change,
+    ) -> u32 {
         let known = self.catalog.index_of(&asked.name);
         let index = known.unwrap_or_else(|| self.catalog.end());
         let before = self.catalog.get(index).map(|one| Arc::clone(&one.definition));
@@ -94,6 +104,9 @@ impl Streams {
             self.catalog
                 .put(index, &asked.name, asked.definition.clone())
                 .expect("its place was looked for");
+            if let Some(holder) = &bounds.holder {
+                self.catalog.own(index, Some(holder.owner));
+            }
             let kind = if known.is_some() { &mut change.changed } else { &mut change.added };
             kind.push(index);
             self.take_in(index);
@@ -122,6 +135,7 @@ impl Streams {
         }
         if problems.is_empty() {
             problems.extend(self.lack_of_room(asked, bounds));
+            problems.extend(self.beyond_quota(asked, bounds));
         }
         if let (true, Some(first), false) =
             (problems.is_empty(), asked.first(), self.publishers.has_room_for(asked.len()))
@@ -169,6 +183,27 @@ impl Streams {
             return Some(Problem::new(one.at, &one.name, Code::Full, what));
         }
         None
+    }
+
+    /// The first stream, if their owner may not have them all.
+    fn beyond_quota(&self, asked: &[Asked], bounds: &Bounds<'_>) -> Option<Problem> {
+        let Holder { owner, quotas: [counts, sizes] } = bounds.holder?;
+        let (mut count, mut bytes) = (0, 0);
+        for one in asked {
+            let known = self.catalog.index_of(&one.name).and_then(|index| self.catalog.get(index));
+            if known.is_some_and(|known| *known.definition == one.definition) {
+                continue; // it stays whose it is
+            }
+            let own = known.filter(|known| known.owner.as_ref() == Some(owner));
+            let had = own.map_or(0, |own| own.definition.buffer_bytes);
+            count += usize::from(own.is_none());
+            bytes += one.definition.buffer_bytes.saturating_sub(had);
+        }
+        let checked = counts.check(self.catalog.shares(), owner, count);
+        let limit = checked.and_then(|()| sizes.check(self.catalog.bytes_shares(), owner, bytes));
+        let (code, what) = Code::of_quota(limit.err()?, "streams, or bytes of their buffers")?;
+        let first = asked.first()?;
+        Some(Problem::new(first.at, &first.name, code, what))
     }
 
     /// Removes streams, all or none: they are there, and nobody else publishes them.

@@ -2,11 +2,11 @@
 
 use slipring_wire::matches;
 
-use super::answer::{Declared, Listing, Removed, json};
+use super::answer::{Declared, Removed, json, listing};
 use super::declare::{Bounds, Change};
 use super::request::Request;
 use super::whole::Streams;
-use crate::table::{Code, Refusal};
+use crate::table::{Added, AnswerRows, Code, Refusal};
 
 /// Bytes of an answer that are not streams, at most.
 const FRAME_BYTES: usize = 160;
@@ -84,29 +84,30 @@ impl Streams {
         count: usize,
         bytes_max: usize,
     ) -> Result<Vec<u8>, Refusal> {
-        let (mut streams, mut bytes, mut next) = (Vec::new(), FRAME_BYTES, None);
+        let mut rows = AnswerRows::new(count, bytes_max.saturating_sub(FRAME_BYTES));
+        let mut next = None;
         let there = self.catalog.iter_from(from).filter(|(_, entry)| matches(filter, &entry.name));
         for (index, _) in there {
             let Some(listed) = self.listed(index) else { continue };
-            bytes += listed.to_string().len() + 1;
-            if streams.is_empty() {
-                check_room(bytes, bytes_max)?;
+            match rows.add(&listed) {
+                Added::Taken => {}
+                Added::Full => {
+                    next = Some(index);
+                    break;
+                }
+                Added::TooLarge(bytes) => return Err(too_large(FRAME_BYTES + bytes, bytes_max)),
             }
-            if streams.len() == count || bytes > bytes_max {
-                next = Some(index);
-                break;
-            }
-            streams.push(listed);
         }
-        Ok(json(&Listing { revision: self.revision(), next, streams: &streams }))
+        Ok(listing(self.revision(), next, &rows))
     }
 }
 
 fn check_room(bytes: usize, most: usize) -> Result<(), Refusal> {
-    if bytes <= most {
-        return Ok(());
-    }
+    if bytes <= most { Ok(()) } else { Err(too_large(bytes, most)) }
+}
+
+fn too_large(bytes: usize, most: usize) -> Refusal {
     let text =
         format!("the answer would have about {bytes} bytes, and at most {most} fit: ask for less");
-    Err(Refusal::new(Code::TooLarge, text))
+    Refusal::new(Code::TooLarge, text)
 }

@@ -218,7 +218,13 @@ mod tests {
     #[test]
     fn a_stream_that_is_not_read_for_want_of_room_is_counted_whichever_came_first() {
         let mut streams = Streams::new(Catalog::default(), 1);
-        let bounds = Bounds { streams: 9, name_bytes: 9, name_levels: 9, is_parameter: &|_| false };
+        let bounds = Bounds {
+            streams: 9,
+            name_bytes: 9,
+            name_levels: 9,
+            holder: None,
+            is_parameter: &|_| false,
+        };
         let following =
             Following { filter: "#", identifier: 0, newest: false, packet_bytes_max: 99 };
         streams.follows.places = PLACES_MAX - 1;

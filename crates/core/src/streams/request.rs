@@ -4,10 +4,12 @@ use serde::Deserialize;
 use slipring_wire::check_filter;
 
 use super::definition::{BUFFER_BYTES, Definition};
-use crate::table::{Code, Problem, Refusal, told_of_json};
+use crate::table::{Code, Problem, Refusal, check_bytes, told_of_json};
 
 /// Streams in an answer to `list` when nothing is said.
 const LISTED: usize = 1_000;
+/// Streams that one request declares or removes: each is compared with all who read streams.
+pub const CHANGED_MAX: usize = 128;
 /// What a declaration looks like, for those who got it wrong.
 const DECLARE_EXAMPLE: &str = "{\"prefix\": \"gripen/39-7\", \"streams\": [{\"name\": \"cockpit/sound\", \"media\": \
      \"audio/pcm;rate=48000\"}]}";
@@ -91,6 +93,7 @@ impl Default for ListBody {
 impl Request {
     /// Reads the request of this name, the last level of its topic.
     pub fn parse(name: &str, body: &[u8]) -> Result<Self, Refusal> {
+        check_bytes(body)?;
         match name {
             "declare" => parse_declaration(body).map(Self::Declare),
             "list" => {
@@ -101,13 +104,25 @@ impl Request {
                 }
                 Ok(Self::List { filter, from, count: count.max(1) })
             }
-            "remove" => parse(body).map(|NamesBody { names }| Self::Remove { names }),
+            "remove" => {
+                let NamesBody { names } = parse(body)?;
+                check_count(names.len())?;
+                Ok(Self::Remove { names })
+            }
             _ => {
                 let text = "there is no such request; there are declare, list, remove";
                 Err(Refusal::new(Code::Request, text))
             }
         }
     }
+}
+
+fn check_count(count: usize) -> Result<(), Refusal> {
+    if count <= CHANGED_MAX {
+        return Ok(());
+    }
+    let text = format!("{count} streams, and one request has at most {CHANGED_MAX}: ask in parts");
+    Err(Refusal::new(Code::TooLarge, text))
 }
 
 fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Refusal> {
@@ -119,6 +134,7 @@ fn parse_declaration(body: &[u8]) -> Result<Vec<Asked>, Refusal> {
     let DeclareBody { prefix, streams } = parse(body).map_err(|Refusal { message, .. }| {
         Refusal::new(Code::Malformed, format!("{message}; a declaration is {DECLARE_EXAMPLE}"))
     })?;
+    check_count(streams.len())?;
     if prefix.ends_with('/') {
         let text = "the prefix ends with /; names are put behind it with a / between";
         return Err(Refusal::new(Code::Name, text));

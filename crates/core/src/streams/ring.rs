@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::memory::Counted;
+
 /// What a chunk counts at least, so that empty ones are bounded too.
 const CHUNK_BYTES_MIN: usize = 64;
 
@@ -39,13 +41,16 @@ pub struct Ring {
     /// Bytes of all chunks so far, and when the last one was received.
     received_bytes: u64,
     received_ns: Option<i64>,
+    /// The memory of the chunks.
+    counted: Counted,
 }
 
 impl Ring {
     /// An empty one for so many bytes.
     pub fn new(bytes_max: usize) -> Self {
         let chunks = VecDeque::new();
-        Self { chunks, bytes: 0, bytes_max, next: 0, received_bytes: 0, received_ns: None }
+        let counted = Counted::default();
+        Self { chunks, bytes: 0, bytes_max, next: 0, received_bytes: 0, received_ns: None, counted }
     }
 
     /// What its chunks count.
@@ -103,6 +108,7 @@ impl Ring {
     pub fn resize(&mut self, bytes_max: usize) {
         self.bytes_max = bytes_max;
         self.make_room(0);
+        self.count();
     }
 
     /// Adds a chunk that fits and gives it its number; the oldest make room.
@@ -115,6 +121,18 @@ impl Ring {
         self.chunks.push_back(Chunk { sequence: self.next, ..chunk });
         self.bytes += cost;
         self.next += 1;
+        self.count();
+    }
+
+    /// Gives memory back: of the chunks, the newest stay within so many bytes.
+    pub fn shrink(&mut self, bytes: usize) {
+        self.make_room(self.bytes_max.saturating_sub(bytes));
+        self.chunks.shrink_to_fit();
+        self.count();
+    }
+
+    fn count(&mut self) {
+        self.counted.set(self.bytes + self.chunks.capacity() * size_of::<Chunk>());
     }
 
     fn make_room(&mut self, cost: usize) {

@@ -11,7 +11,7 @@ use super::catalog::{Catalog, Entry};
 use super::declare::Change;
 use super::follows::{Due, Following, Follows, is_asked};
 use super::ring::{Chunk, Ring};
-use crate::ledger::Record;
+use crate::ledger::{OwnerWriter, Record};
 use crate::publishers::Publishers;
 use crate::table::TIME_PROPERTY;
 
@@ -109,6 +109,11 @@ impl Streams {
     /// Bytes in all buffers.
     pub fn bytes(&self) -> usize {
         self.rings.values().map(Ring::bytes).sum()
+    }
+
+    /// Memory is short: each buffer keeps its newest chunks, within so many bytes.
+    pub fn shrink(&mut self, bytes: usize) {
+        self.rings.values_mut().for_each(|ring| ring.shrink(bytes));
     }
 
     pub(super) fn revise(&mut self, change: &Change) {
@@ -273,8 +278,10 @@ impl Streams {
         for (stream, _) in &change.removed {
             Record::StreamRemoved { stream: *stream }.encode(out);
         }
+        let mut owners = OwnerWriter::default();
         for stream in change.added.iter().chain(&change.changed) {
             if let Some(entry) = self.catalog.get(*stream) {
+                owners.write(entry.owner.as_ref(), out);
                 entry.record(*stream, out);
             }
         }

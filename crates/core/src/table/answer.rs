@@ -3,6 +3,7 @@
 use serde::{Serialize, Serializer};
 use slipring_wire::frame::RangeSet;
 
+use super::answer_rows::AnswerRows;
 use super::entries::{Entries, Entry};
 use super::problem::{Code, Problem, Refusal};
 use super::registry::Registry;
@@ -49,24 +50,20 @@ pub(super) struct Listed<'a> {
     pub removed: bool,
 }
 
-pub(super) fn parameter(index: u32, entry: &Entry, removed: bool) -> String {
-    let mut definition = Written::of(&entry.definition);
-    definition.name = Some((&*entry.name).into());
-    let listed = Listed { index, definition, removed };
-    serde_json::to_string(&listed).expect("strings and finite numbers")
+impl<'a> Listed<'a> {
+    pub fn of(index: u32, entry: &'a Entry, removed: bool) -> Self {
+        let mut definition = Written::of(&entry.definition);
+        definition.name = Some((&*entry.name).into());
+        Self { index, definition, removed }
+    }
 }
 
-/// Parameters as they were written, with where to go on.
-pub(super) fn listing(
-    table: u32,
-    revision: u64,
-    next: Option<u32>,
-    parameters: &[String],
-) -> Vec<u8> {
+/// A page of parameters, with where to go on.
+pub(super) fn listing(table: u32, revision: u64, next: Option<u32>, rows: &AnswerRows) -> Vec<u8> {
     let next = next.map_or_else(|| "null".to_owned(), |index| index.to_string());
-    let parameters = parameters.join(",");
-    let head = format!("\"table\":{table},\"revision\":{revision},\"next\":{next}");
-    format!("{{{head},\"parameters\":[{parameters}]}}").into_bytes()
+    let head =
+        format!("{{\"table\":{table},\"revision\":{revision},\"next\":{next},\"parameters\":[");
+    [head.as_bytes(), rows.text(), b"]}"].concat()
 }
 
 pub(super) fn json(answer: &impl Serialize) -> Vec<u8> {
@@ -81,9 +78,12 @@ pub(super) fn pairs(set: &RangeSet) -> Vec<(u32, u32)> {
 impl Entries {
     /// As JSON, by index: those that are there, and those that were, which say so.
     pub fn to_json(&self) -> String {
-        let known = self.known_from(0);
-        let parameters: Vec<String> =
-            known.map(|(index, entry, is_there)| parameter(index, entry, !is_there)).collect();
+        let known = self.known_in(0..u32::MAX);
+        let listed = |(index, entry, is_there): (u32, _, bool)| {
+            let listed = Listed::of(index, entry, !is_there);
+            serde_json::to_string(&listed).expect("strings and finite numbers")
+        };
+        let parameters: Vec<String> = known.map(listed).collect();
         let (table, revision, parameters) = (self.id(), self.revision(), parameters.join(","));
         format!("{{\"table\":{table},\"revision\":{revision},\"parameters\":[{parameters}]}}")
     }

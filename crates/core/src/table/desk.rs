@@ -1,22 +1,26 @@
 //! Where requests about the table are answered: read, done, told.
 
 use serde::Serialize;
-use slipring_wire::matches;
 
-use super::answer::{Found, Removed, Selected, WithErrors, json, listing, pairs, parameter};
+use super::answer::{Found, Listed, Removed, Selected, WithErrors, json, listing, pairs};
+use super::answer_rows::{Added, AnswerRows};
 use super::current::Current;
-use super::declare::{Declared, sorted};
-use super::entries::Entry;
+use super::declare::{Asked as DeclareAsked, Declared, sorted};
+use super::finding::Page;
 use super::lists::Lists;
 use super::problem::{Code, PROBLEMS_MAX, Problem, Refusal};
 use super::registry::{Bounds, Change, Registry};
 use super::request::{Declaration, Request, Wanted};
 use super::values;
+use crate::Holder;
 
 /// Bytes of one index in an answer, at most, with its comma.
 const INDEX_BYTES: usize = 8;
 /// Bytes of an answer that are not indices, errors or parameters, at most.
 const FRAME_BYTES: usize = 160;
+
+/// Bytes of one answer that is not a page; a page has fewer.
+pub const ANSWER_BYTES_MAX: usize = 256 << 10;
 
 const A_STREAM: &str = "a stream has this name; take another one";
 
@@ -40,6 +44,8 @@ pub struct Asking<'a> {
     pub client: &'a str,
     /// How much there may be.
     pub bounds: Bounds,
+    /// Whose the parameters are that it adds, and how many it may have; None is nobody's.
+    pub holder: Option<Holder<'a, 1>>,
     /// Whether a name is a stream's.
     pub is_stream: &'a dyn Fn(&str) -> bool,
     /// Bytes of an answer, at most.
@@ -55,18 +61,22 @@ pub struct Outcome {
     pub change: Change,
     /// Why it was refused; then nothing changed.
     pub refused: Option<Code>,
+    /// What it cost, in steps of work.
+    pub steps: usize,
 }
 
 impl Desk<'_> {
     /// Does what a request asks, if it could be read, and answers.
     pub fn answer(&mut self, request: Result<Request, Refusal>, asking: &Asking<'_>) -> Outcome {
+        let mut steps = 0;
         let answered = request.and_then(|request| {
-            asking.expect(FRAME_BYTES)?;
+            asking.expect_whole(FRAME_BYTES)?;
+            steps = request.steps(self.registry.end());
             self.act(request, asking)
         });
         match answered {
-            Ok((answer, change)) => Outcome { answer, change, refused: None },
-            Err(refusal) => refusal.outcome(asking.answer_bytes_max),
+            Ok((answer, change)) => Outcome { answer, change, refused: None, steps },
+            Err(refusal) => Outcome { steps, ..refusal.outcome(asking.answer_bytes_max) },
         }
     }
 
@@ -91,7 +101,7 @@ impl Refusal {
     /// What becomes of a request that is refused.
     pub fn outcome(&self, answer_bytes_max: usize) -> Outcome {
         let answer = self.answer(answer_bytes_max);
-        Outcome { answer, change: Change::default(), refused: Some(self.code) }
+        Outcome { answer, change: Change::default(), refused: Some(self.code), steps: 0 }
     }
 }
 
@@ -102,9 +112,10 @@ impl Desk<'_> {
         let Asking { session, client, bounds, .. } = asking;
         let mut problems = std::mem::take(&mut declaration.problems);
         let asked = declaration.asked();
-        asking.expect(FRAME_BYTES + INDEX_BYTES * asked.len())?;
+        asking.expect_whole(FRAME_BYTES + INDEX_BYTES * asked.len())?;
         let streams = asked.iter().filter(|one| (asking.is_stream)(one.name));
         problems.extend(streams.map(|one| one.problem(Code::Clash, A_STREAM)));
+        problems.extend(self.beyond_quota(&asked, asking));
         let declared = if problems.is_empty() {
             self.registry.declare_asked(*session, client, &asked, bounds)
         } else {
@@ -113,6 +124,9 @@ impl Desk<'_> {
         };
         match declared {
             Ok(Declared { indices, change }) => {
+                if let Some(holder) = &asking.holder {
+                    self.registry.own(&change.added.union(&change.revived), holder.owner);
+                }
                 let (table, revision) = (self.registry.id(), self.registry.revision());
                 Ok((json(&Found { table, revision, indices }), change))
             }
@@ -121,6 +135,17 @@ impl Desk<'_> {
                 Err(Refusal::of(problems).expect("there is a problem"))
             }
         }
+    }
+
+    /// The first parameter that its owner may not have.
+    fn beyond_quota(&self, asked: &[DeclareAsked<'_>], asking: &Asking<'_>) -> Option<Problem> {
+        let Holder { owner, quotas: [quota] } = asking.holder?;
+        let mut new = asked.iter().filter(|one| self.registry.index_of(one.name).is_none());
+        let first = new.next()?;
+        let shares = self.registry.entries().shares();
+        let limit = quota.check(shares, owner, 1 + new.count()).err()?;
+        let (code, what) = Code::of_quota(limit, "parameters")?;
+        Some(first.problem(code, what))
     }
 
     fn find(&self, names: &[String], asking: &Asking<'_>) -> Result<Vec<u8>, Refusal> {
@@ -148,28 +173,20 @@ impl Desk<'_> {
         removed: bool,
         asking: &Asking<'_>,
     ) -> Result<Vec<u8>, Refusal> {
-        let chosen: Box<dyn Iterator<Item = (u32, &Entry, bool)>> = if removed {
-            let known = self.registry.entries().known_from(from);
-            Box::new(known.filter(|(_, entry, _)| matches(filter, &entry.name)))
-        } else {
-            let there = self.registry.matching_from(filter, from);
-            Box::new(there.map(|(index, entry)| (index, entry, true)))
-        };
-        let (mut parameters, mut bytes, mut next) = (Vec::new(), FRAME_BYTES, None);
-        for (index, entry, is_there) in chosen {
-            let text = parameter(index, entry, !is_there);
-            bytes += text.len() + 1;
-            if parameters.is_empty() {
-                asking.expect(bytes)?;
+        let Page { entries, mut next } = self.registry.page(filter, from, removed);
+        let mut rows = AnswerRows::new(count, asking.answer_bytes_max.saturating_sub(FRAME_BYTES));
+        for (index, entry, is_there) in entries {
+            match rows.add(&Listed::of(index, entry, !is_there)) {
+                Added::Taken => {}
+                Added::Full => {
+                    next = Some(index);
+                    break;
+                }
+                Added::TooLarge(bytes) => return Err(asking.too_large(FRAME_BYTES + bytes)),
             }
-            if parameters.len() == count || bytes > asking.answer_bytes_max {
-                next = Some(index);
-                break;
-            }
-            parameters.push(text);
         }
         let (table, revision) = (self.registry.id(), self.registry.revision());
-        Ok(listing(table, revision, next, &parameters))
+        Ok(listing(table, revision, next, &rows))
     }
 
     fn remove(&mut self, names: &[String], force: bool, asking: &Asking<'_>) -> Answered {
@@ -192,7 +209,7 @@ impl Desk<'_> {
         let (table, revision) = (self.registry.id(), self.registry.revision());
         let size =
             INDEX_BYTES * indices.as_ref().map_or(0, Vec::len) + 2 * INDEX_BYTES * set.ranges();
-        asking.expect(FRAME_BYTES + size)?;
+        asking.expect_whole(FRAME_BYTES + size)?;
         let ranges = pairs(&set);
         let list = self.lists.put(table, set);
         let selection = list.map_err(|full| Refusal::new(Code::Full, full.to_string()))?;
@@ -219,7 +236,7 @@ impl Asking<'_> {
             let more = errors.len() - told;
             let more_errors = (more > 0).then_some(more);
             let bytes = json(&WithErrors { answer, errors: &errors[..told], more_errors });
-            if bytes.len() <= self.answer_bytes_max {
+            if bytes.len() <= self.bytes_max() {
                 return Ok(bytes);
             }
             if told == 0 {
@@ -229,12 +246,18 @@ impl Asking<'_> {
         }
     }
 
-    fn expect(&self, bytes: usize) -> Result<(), Refusal> {
-        if bytes > self.answer_bytes_max { Err(self.too_large(bytes)) } else { Ok(()) }
+    /// Bytes of an answer that is not a page.
+    fn bytes_max(&self) -> usize {
+        self.answer_bytes_max.min(ANSWER_BYTES_MAX)
+    }
+
+    /// Refuses an answer that would be larger and cannot be asked for in parts.
+    fn expect_whole(&self, bytes: usize) -> Result<(), Refusal> {
+        if bytes > self.bytes_max() { Err(self.too_large(bytes)) } else { Ok(()) }
     }
 
     fn too_large(&self, bytes: usize) -> Refusal {
-        let most = self.answer_bytes_max;
+        let most = self.bytes_max();
         let text = format!(
             "the answer would have about {bytes} bytes, and at most {most} fit: ask for less"
         );

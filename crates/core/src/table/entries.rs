@@ -5,12 +5,14 @@
 //! still be read.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 use slipring_wire::frame::Kind;
 
 use super::Names;
 use super::definition::Definition;
+use crate::{Owner, Shares};
 
 /// Indices that one table can give.
 pub const INDICES_MAX: u32 = 1 << 22;
@@ -62,11 +64,14 @@ pub struct Entries {
     live: usize,
     bytes: usize,
     removed_bytes: usize,
+    shares: Shares,
 }
 
 #[derive(Clone, Debug)]
 struct Slot {
     entry: Entry,
+    /// Whose quota it is counted for, while it is there.
+    owner: Option<Owner>,
     /// Its place in the order of removal.
     removed: Option<u64>,
 }
@@ -129,14 +134,15 @@ impl Entries {
 
     /// Those that are there from an index on, ascending.
     pub fn iter_from(&self, index: u32) -> impl Iterator<Item = (u32, &Entry)> {
-        let known = self.known_from(index).filter(|(_, _, is_there)| *is_there);
+        let known = self.known_in(index..u32::MAX).filter(|(_, _, is_there)| *is_there);
         known.map(|(index, entry, _)| (index, entry))
     }
 
-    /// Those that are there or were from an index on, ascending, and whether they are.
-    pub fn known_from(&self, index: u32) -> impl Iterator<Item = (u32, &Entry, bool)> {
-        let slots = (index..).zip(self.slots.get(index as usize..).unwrap_or_default());
-        slots.filter_map(|(index, slot)| {
+    /// Those that are there or were, of these indices, ascending, and whether they are.
+    pub fn known_in(&self, indices: Range<u32>) -> impl Iterator<Item = (u32, &Entry, bool)> {
+        let end = self.slots.len().min(indices.end as usize);
+        let slots = self.slots.get(indices.start as usize..end).unwrap_or_default();
+        (indices.start..).zip(slots).filter_map(|(index, slot)| {
             let slot = slot.as_deref()?;
             Some((index, &slot.entry, slot.removed.is_none()))
         })
@@ -160,13 +166,38 @@ impl Entries {
         Ok(())
     }
 
+    /// Whose a parameter is that is there.
+    pub fn owner(&self, index: u32) -> Option<&Owner> {
+        self.slot(index)?.owner.as_ref()
+    }
+
+    /// How many each owner has.
+    pub fn shares(&self) -> &Shares {
+        &self.shares
+    }
+
+    /// A parameter that is there is this owner's.
+    pub fn own(&mut self, index: u32, owner: Option<&Owner>) {
+        let Some(slot) = self.slots.get_mut(index as usize).and_then(Option::as_deref_mut) else {
+            return;
+        };
+        if slot.removed.is_none() {
+            give_back(&mut self.shares, slot);
+            slot.owner = owner.cloned();
+            if let Some(owner) = owner {
+                self.shares.take(owner, 1);
+            }
+        }
+    }
+
     /// Notes a change.
     pub(super) fn revise(&mut self) {
         self.revision += 1;
     }
 
     /// A parameter is there: a new one, one that was removed, or one that is described again. Another
-    /// that had its name is removed by that, and returned.
+    /// that had its name is removed by that, and returned. It is nobody's until [`Self::own`], unless it
+    /// was there before.
     pub fn put(
         &mut self,
         index: u32,
@@ -187,7 +218,7 @@ impl Entries {
         };
         let earlier = self.index_of(&name).filter(|earlier| *earlier != index);
         earlier.map(|earlier| self.remove(earlier));
-        self.drop_slot(index);
+        let owner = self.drop_slot(index).and_then(|slot| slot.owner);
         self.end = self.end.max(index + 1);
         if self.slots.len() <= index as usize {
             self.slots.resize_with(index as usize + 1, || None);
@@ -195,8 +226,9 @@ impl Entries {
         let entry = Entry::new(Arc::clone(&name), definition);
         self.live += 1;
         self.bytes += entry.bytes();
-        self.slots[index as usize] = Some(Box::new(Slot { entry, removed: None }));
+        self.slots[index as usize] = Some(Box::new(Slot { entry, owner: None, removed: None }));
         self.names.insert(name, index);
+        self.own(index, owner.as_ref());
         Ok(earlier)
     }
 
@@ -208,6 +240,7 @@ impl Entries {
         if slot.removed.is_some() {
             return false;
         }
+        give_back(&mut self.shares, slot);
         slot.removed = Some(self.removals);
         let bytes = slot.entry.bytes();
         self.removed.insert(self.removals, index);
@@ -232,6 +265,9 @@ impl Entries {
     /// Takes a slot out, and what is counted of it; its name stays.
     fn drop_slot(&mut self, index: u32) -> Option<Box<Slot>> {
         let slot = self.slots.get_mut(index as usize)?.take()?;
+        if let Some(owner) = &slot.owner {
+            self.shares.give(owner, 1);
+        }
         if let Some(order) = slot.removed {
             self.removed.remove(&order);
             self.removed_bytes -= slot.entry.bytes();
@@ -244,6 +280,13 @@ impl Entries {
 
     fn slot(&self, index: u32) -> Option<&Slot> {
         self.slots.get(index as usize)?.as_deref()
+    }
+}
+
+/// A parameter is nobody's any more.
+fn give_back(shares: &mut Shares, slot: &mut Slot) {
+    if let Some(owner) = slot.owner.take() {
+        shares.give(&owner, 1);
     }
 }
 
@@ -270,70 +313,5 @@ impl Names for Entries {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn definition() -> Arc<Definition> {
-        Arc::new(Definition::from_json(r#"{"type": "u8"}"#).unwrap())
-    }
-
-    #[test]
-    fn of_many_removed_parameters_those_removed_first_are_forgotten() {
-        let (mut table, definition) = (Entries::new(1), definition());
-        for index in 0..65_538 {
-            table.put(index, &format!("n{index}"), Arc::clone(&definition)).unwrap();
-        }
-        assert!(table.remove(1) && table.remove(0) && !table.remove(0));
-        for index in 2..65_538 {
-            table.remove(index);
-        }
-        assert!(table.known(0).is_none() && table.known(1).is_none() && table.known(2).is_some());
-        assert_eq!((table.known_index("n0"), table.known_index("n2")), (None, Some(2)));
-        assert_eq!((table.len(), table.end(), table.bytes()), (0, 65_538, 0));
-        assert_eq!(table.removed().count(), 65_536);
-    }
-
-    #[test]
-    fn removed_parameters_of_many_bytes_are_forgotten_sooner() {
-        let mut table = Entries::new(1);
-        let mut long = Definition::from_json(r#"{"type": "u8"}"#).unwrap();
-        long.description = Some("d".repeat(1 << 20));
-        let long = Arc::new(long);
-        for index in 0..70 {
-            table.put(index, &format!("n{index}"), Arc::clone(&long)).unwrap();
-            table.remove(index);
-        }
-        assert_eq!(table.removed().count(), 63);
-        assert!(table.known(69).is_some());
-    }
-
-    #[test]
-    fn an_index_beyond_all_is_refused() {
-        let mut table = Entries::new(1);
-        assert!(table.put(INDICES_MAX, "a", definition()).is_err());
-        assert!(table.begin(1, 0, INDICES_MAX + 1).is_err());
-        assert!(table.begin(0, 0, 0).is_err());
-        assert!(table.put(INDICES_MAX - 1, "a", definition()).is_ok());
-    }
-
-    #[test]
-    fn an_index_keeps_its_name_and_its_type() {
-        let mut table = Entries::new(1);
-        table.put(0, "a", definition()).unwrap();
-        table.remove(0);
-        assert!(table.put(0, "b", definition()).is_err());
-        let other = Arc::new(Definition::from_json(r#"{"type": "u16"}"#).unwrap());
-        assert!(table.put(0, "a", other).is_err());
-        assert!(table.put(0, "a", definition()).is_ok());
-    }
-
-    #[test]
-    fn a_table_with_another_number_begins_anew() {
-        let mut table = Entries::new(1);
-        table.put(4, "a", definition()).unwrap();
-        table.begin(1, 9, 2).unwrap();
-        assert_eq!((table.revision(), table.end(), table.len()), (9, 5, 1));
-        table.begin(2, 3, 0).unwrap();
-        assert_eq!((table.id(), table.revision(), table.end(), table.len()), (2, 3, 0, 0));
-    }
-}
+#[path = "entries_tests.rs"]
+mod tests;

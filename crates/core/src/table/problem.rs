@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::shortened;
+use crate::{Limit, shortened};
 
 /// Problems that one answer tells, at most.
 pub const PROBLEMS_MAX: usize = 100;
@@ -64,6 +64,10 @@ codes! {
     Clash = "clash";
     /// There is no room for more.
     Full = "full";
+    /// The user or the address has as much as one may have.
+    Quota = "quota";
+    /// The rest is kept back for others.
+    Reserved = "reserved";
     /// It cannot be written down.
     Journal = "journal";
     /// A filter is none.
@@ -74,6 +78,22 @@ codes! {
     Removed = "removed";
     /// Somebody publishes it.
     Published = "published";
+}
+
+impl Code {
+    /// What to say of a quota that is in the way of further ones; None if it is another limit.
+    pub(crate) fn of_quota(limit: Limit, what: &str) -> Option<(Self, String)> {
+        let (code, why) = match limit {
+            Limit::ReservePercent => {
+                (Self::Reserved, "the last are kept for users and addresses that have few")
+            }
+            Limit::OwnerParameters | Limit::OwnerStreams => {
+                (Self::Quota, "this user or address has as many as one may have; remove some first")
+            }
+            _ => return None,
+        };
+        Some((code, format!("no more {what}: {why} (limits.{})", limit.name())))
+    }
 }
 
 impl Serialize for Code {

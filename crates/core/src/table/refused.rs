@@ -12,6 +12,15 @@ use crate::{Plan, TableRules};
 pub enum SampleRefused {
     #[error("this is not a frame: {0}")]
     Malformed(#[from] FrameError),
+    #[error("the frame has more than {most} samples; send them in several frames")]
+    Samples { most: usize },
+    #[error("the frame has {runs} runs, and {most} are allowed; send them in several frames")]
+    Runs { runs: usize, most: usize },
+    #[error(
+        "the frame inflates to {bytes} bytes, and {most} are allowed for its length; send it in several \
+         frames, or without deflating it"
+    )]
+    Inflated { bytes: u32, most: usize },
     #[error(
         "the frame is for table {given}, and the broker's is {ours}; declare the parameters again"
     )]

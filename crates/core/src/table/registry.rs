@@ -1,25 +1,17 @@
 //! The table's parameters, found by index, name and filter. An index is given once and stays.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use slipring_wire::frame::{Kind, RangeSet};
-use slipring_wire::matches;
 
 use super::Names;
-use super::declare::sorted;
 use super::definition::Definition;
 use super::entries::{Entries, Entry};
 use super::problem::{Code, PROBLEMS_MAX, Problem, shown};
+use super::searches::Searches;
+use crate::Owner;
 use crate::publishers::Publishers;
 use crate::topics::Topics;
-
-/// Steps through the tree of names for the filters of one list, where there are several: so many, or so
-/// many for each parameter.
-const STEPS_MAX: usize = 1 << 20;
-const STEPS_EACH: usize = 4;
-/// Steps after which a part of what a filter matches is looked for in another way.
-const FEW_STEPS: usize = 4_096;
 
 /// How much a table holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +39,7 @@ pub struct Registry {
     /// The indices of those that are there, by topic.
     pub(super) tree: Topics<u32>,
     pub(super) publishers: Publishers,
+    pub(super) searches: Searches,
 }
 
 /// What a request did to the table.
@@ -81,12 +74,17 @@ impl Registry {
     /// The table that the journal knows. Nobody publishes yet.
     pub fn restore(entries: Entries) -> Self {
         let tree = by_topic(entries.iter_from(0));
-        Self { entries, tree, publishers: Publishers::default() }
+        Self { entries, tree, ..Self::default() }
     }
 
     /// The parameters that are there, and those that were.
     pub fn entries(&self) -> &Entries {
         &self.entries
+    }
+
+    /// Parameters that are there are this owner's.
+    pub fn own(&mut self, parameters: &RangeSet, owner: &Owner) {
+        parameters.indices().for_each(|index| self.entries.own(index, Some(owner)));
     }
 
     /// Who publishes them.
@@ -127,46 +125,6 @@ impl Registry {
     /// The index of a parameter that is there.
     pub fn index_of(&self, name: &str) -> Option<u32> {
         self.entries.index_of(name)
-    }
-
-    /// The parameters that a filter matches.
-    pub fn matching(&self, filter: &str) -> RangeSet {
-        sorted(self.found(filter, &mut { usize::MAX }).unwrap_or_default())
-    }
-
-    /// The parameters that any of these filters matches; none where that takes too many steps.
-    pub(super) fn matching_any(&self, filters: &[String]) -> Option<RangeSet> {
-        let distinct: HashSet<&str> = filters.iter().map(String::as_str).collect();
-        let several = STEPS_MAX.max(self.len() * STEPS_EACH);
-        let mut steps = if distinct.len() > 1 { several } else { usize::MAX };
-        let mut found = Vec::new();
-        for filter in distinct {
-            found.append(&mut self.found(filter, &mut steps)?);
-        }
-        Some(sorted(found))
-    }
-
-    /// The parameters that a filter matches from an index on, ascending. Who takes only some of many
-    /// does not wait for all.
-    pub(super) fn matching_from(
-        &self,
-        filter: &str,
-        from: u32,
-    ) -> Box<dyn Iterator<Item = (u32, &Entry)> + '_> {
-        let Some(few) = self.found(filter, &mut { FEW_STEPS }) else {
-            let filter = filter.to_owned();
-            let there = self.entries.iter_from(from);
-            return Box::new(there.filter(move |(_, entry)| matches(&filter, &entry.name)));
-        };
-        let few: Vec<u32> = sorted(few).indices().filter(|index| *index >= from).collect();
-        Box::new(few.into_iter().filter_map(|index| Some((index, self.get(index)?))))
-    }
-
-    /// What a filter matches, in no order; none where these steps do not do.
-    fn found(&self, filter: &str, steps: &mut usize) -> Option<Vec<u32>> {
-        let mut found = Vec::new();
-        let is_all = self.tree.matching_within(filter, steps, &mut |index| found.push(*index));
-        is_all.then_some(found)
     }
 
     /// Those of these that are there, by topic.
@@ -281,6 +239,7 @@ impl Registry {
     pub(super) fn revise(&mut self, change: &Change) {
         if !change.is_empty() {
             self.entries.revise();
+            self.searches.follow(change, &self.entries);
         }
     }
 

@@ -8,12 +8,22 @@ use slipring_wire::check_filter;
 
 use super::declare::Asked;
 use super::definition::Definition;
+use super::finding::LOOKED_MAX;
 use super::problem::{Code, Problem, Refusal, shown, told};
 use super::spoken::Read;
 use super::values::Question;
+use crate::Work;
 
 /// Parameters in an answer to `list` when nothing is said.
 const LISTED: usize = 1_000;
+/// Bytes of one request.
+pub const REQUEST_BYTES_MAX: usize = 256 << 10;
+/// Names that one request asks about.
+pub const NAMES_MAX: usize = 4_096;
+/// Parameters that one request declares or removes.
+pub const CHANGED_MAX: usize = 2_048;
+/// What it costs to add or remove one parameter.
+const CHANGE_STEPS: usize = 100;
 /// What a declaration looks like, for those who got it wrong.
 const DECLARE_EXAMPLE: &str =
     "{\"prefix\": \"pump/7\", \"parameters\": [{\"name\": \"rpm\", \"type\": \"f64\"}]}";
@@ -128,6 +138,43 @@ struct SelectBody {
 impl Request {
     /// Reads the request of this name, the last level of its topic.
     pub fn parse(name: &str, body: &[u8]) -> Result<Self, Refusal> {
+        check_bytes(body)?;
+        let request = Self::read(name, body)?;
+        let (count, most) = request.names();
+        if count <= most {
+            return Ok(request);
+        }
+        let text = format!("{count} names, and one request has at most {most}: ask in parts");
+        Err(Refusal::new(Code::TooLarge, text))
+    }
+
+    /// How many names there are, and how many there may be.
+    fn names(&self) -> (usize, usize) {
+        match self {
+            Self::Declare(declaration) => {
+                (declaration.parameters.len() + declaration.problems.len(), CHANGED_MAX)
+            }
+            Self::Remove { names, .. } => (names.len(), CHANGED_MAX),
+            Self::Find { names } | Self::Select(Wanted::Names(names) | Wanted::Filters(names)) => {
+                (names.len(), NAMES_MAX)
+            }
+            Self::Values(question) => (question.names(), NAMES_MAX),
+            Self::List { .. } => (0, NAMES_MAX),
+        }
+    }
+
+    /// What answering it costs in a table with so many indices, in steps of work; at most a few turns.
+    pub(super) fn steps(&self, indices: u32) -> usize {
+        let looked = LOOKED_MAX.min(indices) as usize * Work::ENTRY / 2;
+        match self {
+            Self::Declare(_) | Self::Remove { .. } => self.names().0 * CHANGE_STEPS,
+            Self::Find { .. } | Self::Select(Wanted::Names(_)) => self.names().0 * Work::ENTRY,
+            Self::Select(Wanted::Filters(_)) => indices as usize * Work::ENTRY,
+            Self::Values(_) | Self::List { .. } => looked + self.names().0 * Work::ENTRY,
+        }
+    }
+
+    fn read(name: &str, body: &[u8]) -> Result<Self, Refusal> {
         match name {
             "declare" => parse_declaration(body).map(Self::Declare),
             "find" => parse(body).map(|NamesBody { names }| Self::Find { names }),
@@ -152,6 +199,16 @@ impl Request {
             }
         }
     }
+}
+
+/// Reading takes as long as the request is, so that has a bound.
+pub(crate) fn check_bytes(body: &[u8]) -> Result<(), Refusal> {
+    let bytes = body.len();
+    if bytes <= REQUEST_BYTES_MAX {
+        return Ok(());
+    }
+    let text = format!("a request of {bytes} bytes; {REQUEST_BYTES_MAX} are allowed: ask in parts");
+    Err(Refusal::new(Code::TooLarge, text))
 }
 
 pub(super) fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Refusal> {

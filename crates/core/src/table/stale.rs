@@ -26,6 +26,9 @@ impl Default for Silence {
 /// Beyond this an age has no meaning any more, so nothing is watched for so long.
 const AGE_MS_MAX: f32 = 2_147_483_648.0;
 
+/// Parameters that go stale at one look, about: more would hold the table up.
+pub(super) const STALE_AT_ONCE: usize = 8_192;
+
 /// What is known of silence, so that few parameters are looked at: for each block of them, when one can
 /// be silent at the soonest. A sample makes that later and is not noted.
 #[derive(Debug, Default)]
@@ -105,6 +108,9 @@ impl Current {
         let mut silent = RangeSet::new();
         self.watch.follow(rule, self.columns.blocks.len());
         for block in 0..self.watch.blocks.len() {
+            if silent.len() >= STALE_AT_ONCE {
+                break; // the others are found at the next look
+            }
             let Watched { soonest_ms, idle, .. } = self.watch.blocks[block];
             let has_changed = idle.is_none_or(|change| self.columns.blocks[block] > change);
             if has_changed && soonest_ms <= now.now_ms {

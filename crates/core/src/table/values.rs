@@ -4,10 +4,12 @@ use serde::Deserialize;
 use slipring_wire::frame::Sample;
 
 use super::answer::json as to_json;
+use super::answer_rows::{Added, AnswerRows};
+use super::finding::Page;
 use super::problem::{Code, PROBLEMS_MAX, Problem, Refusal};
 use super::request::{filter_problem, parse, refuse};
 use super::text::json;
-use super::{Current, Registry};
+use super::{Current, CurrentView, Registry};
 
 /// Values in an answer when nothing is said.
 const SHOWN: usize = 1_000;
@@ -45,15 +47,16 @@ impl Question {
         Ok(question)
     }
 
+    /// How many names it has.
+    pub(super) fn names(&self) -> usize {
+        self.names.as_ref().map_or(0, Vec::len)
+    }
+
     /// The parameters that are asked for, ascending, and what is wrong with others.
-    fn chosen<'a>(
-        &self,
-        registry: &'a Registry,
-    ) -> (Box<dyn Iterator<Item = u32> + 'a>, Vec<Problem>) {
+    fn chosen<'a>(&self, registry: &'a Registry) -> (Page<'a>, Vec<Problem>) {
         let Some(names) = &self.names else {
             let filter = self.filter.as_deref().unwrap_or("#");
-            let matching = registry.matching_from(filter, self.from);
-            return (Box::new(matching.map(|(index, _)| index)), Vec::new());
+            return (registry.page(filter, self.from, false), Vec::new());
         };
         let (mut indices, mut errors) = (Vec::new(), Vec::new());
         for (at, name) in names.iter().enumerate() {
@@ -65,7 +68,9 @@ impl Question {
         indices.retain(|index| *index >= self.from);
         indices.sort_unstable();
         indices.dedup();
-        (Box::new(indices.into_iter()), errors)
+        let there =
+            indices.into_iter().filter_map(|index| Some((index, registry.get(index)?, true)));
+        (Page { entries: Box::new(there), next: None }, errors)
     }
 }
 
@@ -76,31 +81,26 @@ pub(super) fn show(
     question: &Question,
     answer_bytes_max: usize,
 ) -> Result<Vec<u8>, Refusal> {
-    let (chosen, errors) = question.chosen(registry);
+    let (Page { entries, mut next }, errors) = question.chosen(registry);
     let (errors, more) = told(&errors, answer_bytes_max / 2);
     let room = answer_bytes_max.saturating_sub(FRAME_BYTES + errors.len());
-    let (mut rows, mut next, mut count) = (Vec::new(), None, 0);
-    for index in chosen {
-        let Some(row) = row(registry, current, index) else { continue };
-        let is_full = rows.len() + 1 + row.len() > room;
-        if count == 0 && is_full {
-            return Err(too_large(registry, index));
+    let mut rows = AnswerRows::new(question.count.max(1), room);
+    for (index, entry, _) in entries {
+        let Some(newest) = current.get(index) else { continue };
+        match rows.add_written(|text| write_row(registry, index, &entry.name, &newest, text)) {
+            Added::Taken => {}
+            Added::Full => {
+                next = Some(index);
+                break;
+            }
+            Added::TooLarge(_) => return Err(too_large(registry, index)),
         }
-        if count == question.count.max(1) || is_full {
-            next = Some(index);
-            break;
-        }
-        if count > 0 {
-            rows.push(b',');
-        }
-        rows.extend(row);
-        count += 1;
     }
     let next = next.map_or_else(|| "null".to_owned(), |index| index.to_string());
     let (id, revision) = (registry.id(), registry.revision());
     let head = format!("{{\"table\":{id},\"revision\":{revision},\"next\":{next},\"values\":[");
     let more = if more > 0 { format!(",\"more_errors\":{more}") } else { String::new() };
-    let parts = [head.as_bytes(), &rows, b"],\"errors\":", &errors, more.as_bytes(), b"}"];
+    let parts = [head.as_bytes(), rows.text(), b"],\"errors\":", &errors, more.as_bytes(), b"}"];
     let answer = parts.concat();
     if answer.len() > answer_bytes_max {
         let text = "the answer is larger than this client takes: ask for fewer names";
@@ -131,16 +131,18 @@ fn too_large(registry: &Registry, index: u32) -> Refusal {
 }
 
 /// One value: a sample as JSON, with whose it is and when it was received.
-fn row(registry: &Registry, current: &Current, index: u32) -> Option<Vec<u8>> {
-    let entry = registry.get(index)?;
-    let now = current.get(index)?;
-    let sample = Sample { index, time_ns: now.time_ns, quality: now.quality, value: now.value };
-    let name = to_json(&&*entry.name);
-    let received = format!(",\"received\":{},", now.receive_ns);
-    let mut row =
-        [format!("{{\"index\":{index},\"name\":").as_bytes(), &name, received.as_bytes()].concat();
+fn write_row(
+    registry: &Registry,
+    index: u32,
+    name: &str,
+    newest: &CurrentView<'_>,
+    row: &mut Vec<u8>,
+) {
+    let &CurrentView { time_ns, quality, value, receive_ns, .. } = newest;
+    row.extend_from_slice(format!("{{\"index\":{index},\"name\":").as_bytes());
+    row.extend_from_slice(&to_json(&name));
+    row.extend_from_slice(format!(",\"received\":{receive_ns},").as_bytes());
     let start = row.len();
-    json(&sample, registry, &mut row);
+    json(&Sample { index, time_ns, quality, value }, registry, row);
     row.remove(start); // the brace that opens the sample
-    Some(row)
 }

@@ -3,20 +3,17 @@
 use std::sync::Arc;
 
 use slipring_wire::Publish;
-use slipring_wire::frame::{self, FrameView, Hops, Quality, RangeSet, Sample};
+use slipring_wire::frame::{FrameView, Hops, RangeSet};
 
 use super::answer::told;
 use super::declare::sorted;
 use super::refused::{check, check_room, check_time};
 use super::{
     Aim, Arrival, Asking, Change, Choice, Current, Desk, Event, First, Groups, ListId, Lists,
-    Names, Needs, Outcome, Refusal, Registry, Request, Room, SampleRefused, Scene, Silence,
-    plain_sample,
+    Needs, Outcome, PlainOutlet, PlainReaders, PlainTerms, ReaderId, Refusal, Registry, Request,
+    Room, SampleRefused, Scene, plain_sample,
 };
-use crate::{Millis, Plan, TableRules};
-
-/// What a frame may hold.
-const FRAME_BOUNDS: frame::Bounds = frame::Bounds { samples_max: 4 << 20, raw_bytes_max: 64 << 20 };
+use crate::{Millis, Plan};
 
 /// What selections of every sample gather for their beats, all together. From half of it on nothing waits.
 const GATHERED_BYTES_MAX: usize = 256 << 20;
@@ -28,10 +25,14 @@ pub struct Table {
     pub registry: Registry,
     /// The newest values.
     pub current: Current,
-    groups: Groups,
+    pub(super) groups: Groups,
+    /// Plain subscriptions to parameters.
+    pub readers: PlainReaders,
     lists: Lists,
-    /// Inflated frames.
-    scratch: Vec<u8>,
+    /// Parameters that lost their publisher and are to go stale.
+    pub(super) orphaned: RangeSet,
+    /// Whether more parameters are to go stale than did at the last look.
+    pub is_going_stale: bool,
 }
 
 /// A subscription that chooses parameters.
@@ -47,9 +48,6 @@ pub struct Chosen<'a> {
     pub packet_bytes_max: usize,
 }
 
-/// Shown a sample: its topic, itself, and what the table knows.
-pub type Seen<'a> = dyn FnMut(&Arc<str>, &Sample<'_>, &dyn Names) + 'a;
-
 impl Table {
     /// A table with these parameters and values; nobody publishes yet.
     pub fn new(registry: Registry, mut current: Current, plan: &Plan) -> Self {
@@ -58,7 +56,15 @@ impl Table {
         let remembered_bytes = plan.limits.selection_bytes;
         let room = Room { gathered_bytes: GATHERED_BYTES_MAX, remembered_bytes };
         let groups = Groups::new(registry.id(), plan.table.beat_ms, room);
-        Self { registry, current, groups, lists: Lists::default(), scratch: Vec::new() }
+        Self {
+            registry,
+            current,
+            groups,
+            readers: PlainReaders::default(),
+            lists: Lists::default(),
+            orphaned: RangeSet::new(),
+            is_going_stale: false,
+        }
     }
 
     /// Another plan holds from now on, also for selections that are there.
@@ -80,7 +86,7 @@ impl Table {
         for set in [&there, changed, removed] {
             self.current.define(set, &self.registry);
         }
-        let Self { registry, current, groups, .. } = self;
+        let Self { registry, current, groups, readers, .. } = self;
         if !there.is_empty() || !removed.is_empty() {
             let arrived = registry.tree_of(&there);
             let mut choose = |filter: &str, before: &RangeSet| {
@@ -91,23 +97,23 @@ impl Table {
                 chosen
             };
             groups.table_changed(&mut choose, &scene(registry, current, at));
+            readers.table_changed(&mut choose);
         }
         let events = [(Event::Added, &there), (Event::Changed, changed), (Event::Removed, removed)];
         let events = events.into_iter().filter(|(_, set)| !set.is_empty());
         events.map(|(event, set)| told(registry, event, set, None)).collect()
     }
 
-    /// Takes a frame of a session, as a whole or not at all; how many samples.
+    /// Takes a frame of a session, as a whole or not at all.
     pub fn take_frame(
         &mut self,
         session: u64,
-        payload: &[u8],
+        view: &FrameView<'_>,
         at: Arrival,
         plan: &Plan,
-    ) -> Result<usize, SampleRefused> {
-        let Self { registry, current, groups, scratch, .. } = self;
-        let view = FrameView::decode(payload, scratch, &FRAME_BOUNDS)?;
-        check(registry, current, session, &view, at, plan)?;
+    ) -> Result<(), SampleRefused> {
+        let Self { registry, current, groups, readers, .. } = self;
+        check(registry, current, session, view, at, plan)?;
         let skew_ns = view.header.hops.map_or(0, |hops| hops.skew_ns);
         let published_ns = view.header.sent_ns.saturating_add(skew_ns);
         let hops = Hops { published_ns, received_ns: at.now_ns, skew_ns };
@@ -115,27 +121,10 @@ impl Table {
             current.apply(&run, at);
             let scene = scene(registry, current, at);
             groups.offer(&run, Some(hops), &scene);
+            readers.offer(&run, session, current.change());
             groups.bound_texts(plan.limits.parameter_bytes, &scene);
         }
-        Ok(view.samples())
-    }
-
-    /// Shows the samples of a frame that was taken, of some parameters.
-    pub fn visit_frame(&mut self, payload: &[u8], asked: &RangeSet, see: &mut Seen<'_>) {
-        let Self { registry, scratch, .. } = self;
-        let Ok(view) = FrameView::decode(payload, scratch, &FRAME_BOUNDS) else { return };
-        for run in view.runs() {
-            if !run.ranges().any(|range| asked.overlaps(&range)) {
-                continue;
-            }
-            run.visit(|sample| {
-                if let (true, Some(entry)) =
-                    (asked.contains(sample.index), registry.get(sample.index))
-                {
-                    see(&entry.name, &sample, registry);
-                }
-            });
-        }
+        Ok(())
     }
 
     /// Takes a plain message on the topic of a parameter as a sample of it.
@@ -156,6 +145,7 @@ impl Table {
         check_time(read.time_ns, at, &plan.table)?;
         check_room(&self.current, self.current.growth_by(&read.of(parameter)), plan)?;
         self.current.set(&read.of(parameter), at);
+        self.readers.take_text(parameter);
         let one: RangeSet = std::iter::once(parameter).collect();
         let Self { registry, current, groups, .. } = self;
         let scene = scene(registry, current, at);
@@ -171,7 +161,7 @@ impl Table {
         groups.join(session, choice, &scene(registry, current, at))
     }
 
-    fn choice(&mut self, session: u64, chosen: &Chosen<'_>) -> Choice {
+    pub(super) fn choice(&mut self, session: u64, chosen: &Chosen<'_>) -> Choice {
         let list = self.hold(session, chosen.filter);
         let set = match (Aim::parse(chosen.filter), list) {
             (Some(Aim::Filter(filter)), _) => self.registry.matching(filter),
@@ -187,15 +177,24 @@ impl Table {
         }
     }
 
-    /// Whether there is room to remember what a session would be sent, and how much that takes; `taken`
-    /// is spoken for already.
-    pub fn room_for(&mut self, session: u64, chosen: &Chosen<'_>, taken: usize) -> Option<usize> {
-        if !chosen.needs.compares() {
-            return Some(0);
-        }
-        let choice = self.choice(session, chosen);
-        let growth = self.groups.growth(session, &choice, &self.current);
-        (growth == 0 || self.groups.has_room(taken + growth)).then_some(growth)
+    /// A plain subscription of a reader, in place of its earlier one with this filter; `topics` is the part
+    /// of the filter that topics match.
+    pub fn read(
+        &mut self,
+        reader: ReaderId,
+        filter: &str,
+        topics: &str,
+        terms: PlainTerms,
+        at: Arrival,
+    ) {
+        let chosen = self.registry.matching(topics);
+        self.readers.read(reader, filter, terms, chosen, at.now_ms);
+    }
+
+    /// Sends what readers are to get, at most about so many messages; see [`PlainReaders`].
+    pub fn serve_readers(&mut self, messages: usize, at: Arrival, outlet: &mut dyn PlainOutlet) {
+        let Self { registry, current, readers, .. } = self;
+        readers.serve(messages, registry, &scene(registry, current, at), outlet);
     }
 
     /// A session gives up what it chose by this filter, if it did.
@@ -224,38 +223,6 @@ impl Table {
     pub fn end(&mut self, session: u64) {
         self.lists.release_all(session);
         self.registry.forget_session(session);
-    }
-
-    /// A session's connection is over: what only it published is stale. What is to be told, as JSON.
-    /// What it declared stays its own if the session is kept.
-    pub fn leave(&mut self, session: u64, is_kept: bool, at: Arrival) -> Vec<Vec<u8>> {
-        self.groups.leave_all(session);
-        let orphaned = self.registry.leave(session, is_kept);
-        let stale = self.current.mark_stale(&orphaned, Quality::PUBLISHER_GONE, at);
-        self.went_stale(&stale, Quality::PUBLISHER_GONE, at)
-    }
-
-    /// Parameters that were silent for too long are stale, others are fresh again. What is to be told.
-    #[expect(clippy::cast_precision_loss, reason = "so many periods need not be exact")]
-    pub fn check_silent(&mut self, rules: &TableRules, at: Arrival) -> Vec<Vec<u8>> {
-        let rule = Silence { periods: rules.stale_periods as f32, least_ms: rules.stale_min_ms };
-        let silent = self.current.check_silent(rule, at);
-        let mut all = self.went_stale(&silent, Quality::SILENT, at);
-        let fresh = self.current.take_fresh();
-        if !fresh.is_empty() {
-            all.push(told(&self.registry, Event::Fresh, &fresh, None));
-        }
-        all
-    }
-
-    fn went_stale(&mut self, stale: &RangeSet, reason: u8, at: Arrival) -> Vec<Vec<u8>> {
-        if stale.is_empty() {
-            return Vec::new();
-        }
-        let Self { registry, current, groups, .. } = self;
-        groups.offer_newest(stale, &scene(registry, current, at));
-        let why = Quality::new(frame::Status::Stale, reason).why();
-        vec![told(registry, Event::Stale, stale, why)]
     }
 
     /// Samples that were too large for a packet of their subscriber, since this was last asked.
@@ -302,15 +269,16 @@ impl Table {
     /// Sends what is due; see [`Groups::tick`].
     pub fn tick(
         &mut self,
+        work_max: usize,
         at: Arrival,
         ready: &mut dyn FnMut(u64) -> bool,
         send: &mut dyn FnMut(u64, &[u8], u32),
     ) {
-        self.groups.tick(&scene(&self.registry, &self.current, at), ready, send);
+        self.groups.tick(work_max, &scene(&self.registry, &self.current, at), ready, send);
     }
 }
 
-fn scene<'a>(registry: &'a Registry, current: &'a Current, at: Arrival) -> Scene<'a> {
+pub(super) fn scene<'a>(registry: &'a Registry, current: &'a Current, at: Arrival) -> Scene<'a> {
     Scene { now_ms: at.now_ms, now_ns: at.now_ns, names: registry, current }
 }
 

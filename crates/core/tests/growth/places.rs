@@ -49,7 +49,13 @@ fn values_that_come_back_apart_and_go_again_cost_each_the_same() {
 fn a_chunk_for_one_subscription_does_not_look_at_the_others_of_its_reader() {
     let reader = |subscriptions: u32| {
         let mut streams = Streams::new(Catalog::default(), 7);
-        let bounds = Bounds { streams: 9, name_bytes: 9, name_levels: 9, is_parameter: &|_| false };
+        let bounds = Bounds {
+            streams: 9,
+            name_bytes: 9,
+            name_levels: 9,
+            holder: None,
+            is_parameter: &|_| false,
+        };
         let asked = [Asked::new(0, "a", Definition::new("audio/pcm"))];
         streams.declare(1, &asked, &bounds).unwrap();
         for number in 0..subscriptions {

@@ -13,6 +13,8 @@ use slipring_wire::{PacketId, Properties, QoS, Will};
 const VALUES: u8 = 28;
 /// The last kind.
 const LAST: u8 = 31;
+/// The kind that names an owner.
+const OWNER: u8 = LAST + 1;
 
 /// What a record is made of.
 #[derive(Clone, Debug)]
@@ -97,8 +99,7 @@ fn parts(
     let bytes = prop::collection::vec(any::<u8>(), 0..5);
     let identifiers = prop::collection::vec(identifier, 0..3);
     // Most is about messages of sessions that are there.
-    let kind =
-        prop_oneof![3 => 0u8..=LAST, 1 => Just(1u8), 3 => 10u8..16, 1 => 24u8..26, 1 => Just(LAST)];
+    let kind = prop_oneof![3 => 0u8..=OWNER, 1 => Just(1u8), 3 => 10u8..16, 1 => 24u8..26, 1 => Just(LAST)];
     let numbers = (kind, session, offset, count, index, -9i64.., id);
     let rest = (qos(), any::<[bool; 3]>(), text, filter, bytes, identifiers, will(), needs());
     (numbers, rest).prop_map(|(numbers, rest)| {
@@ -143,6 +144,7 @@ impl Parts {
             10..=17 => self.delivery(),
             18..=22 => self.message(),
             LAST => self.publishes(),
+            OWNER => Record::Owner { owner: &self.text },
             _ => self.table(),
         }
     }

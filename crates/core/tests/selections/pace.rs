@@ -159,7 +159,7 @@ fn readiness_is_asked_once_for_all_selections_of_a_subscriber() {
         asked += 1;
         asked == 1
     };
-    world.groups.tick(&scene, &mut ready, &mut |_, _, messages| sent += messages);
+    world.groups.tick(usize::MAX, &scene, &mut ready, &mut |_, _, messages| sent += messages);
     assert_eq!((asked, sent), (1, 3));
 }
 

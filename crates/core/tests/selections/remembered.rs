@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use slipring_core::Owner;
 use slipring_core::table::{Choice, Groups, Needs, Room};
 use slipring_wire::frame::{Kind, ValueView};
 
@@ -142,4 +143,28 @@ fn texts_that_find_no_room_are_mended_like_the_others() {
     assert!(world.take(1).is_empty());
     world.mend(1, 1 << 20);
     assert_eq!(world.take_values(1), [(0, "lost".to_owned()), (1, "too".to_owned())]);
+}
+
+#[test]
+fn one_of_those_who_share_a_group_is_charged_for_it_as_long_as_it_is_there() {
+    let mut world = world(4 * MOST, &[Kind::F64; PARAMETERS]);
+    let [anna, berta] = ["user:anna", "user:berta"].map(Owner::named);
+    let held = |world: &World| [&anna, &berta].map(|owner| world.groups.shares().held(owner));
+    world.groups.own(1, &anna);
+    world.groups.own(2, &berta);
+    let (growth, _) = asked(&world, 1, "#", CHANGE);
+    world.join(1, "#", 0, CHANGE);
+    world.join(2, "#", 0, CHANGE);
+    assert_eq!(held(&world), [growth, 0], "the first to join");
+    world.groups.leave(1, "#");
+    assert_eq!(held(&world), [0, growth], "who still shares it");
+    world.join(1, "a/0", 0, SELDOM);
+    world.join(3, "a/1", 0, SELDOM);
+    let small = held(&world)[0];
+    assert!(small > 0 && small < growth, "{small}");
+    world.declare(&[Kind::F64; PARAMETERS]);
+    assert!(held(&world)[1] > growth, "parameters that come are charged too");
+    world.groups.leave_all(2);
+    world.groups.leave_all(1);
+    assert_eq!((held(&world), world.groups.shares().total()), ([0, 0], 0));
 }

@@ -69,6 +69,9 @@ impl Names for Table {
     }
 }
 
+/// What a subscriber is sent at once of first values that were too many.
+const PORTION: usize = 256 << 10;
+
 pub struct World {
     pub table: Table,
     pub current: Current,
@@ -226,6 +229,12 @@ impl World {
         assert_eq!(heard.len(), first.messages as usize);
         self.hear(subscriber, heard.clone());
         self.note_overrun();
+        if !first.is_whole {
+            self.missing.insert(subscriber);
+            while self.missing.contains(&subscriber) {
+                self.mend(subscriber, PORTION);
+            }
+        }
         heard
     }
 
@@ -274,6 +283,9 @@ impl World {
             self.missing.insert(subscriber);
         }
         self.hear(subscriber, sent);
+        if self.groups.next_due_ms(&self.current) == Some(0) {
+            self.tick(); // text of it is written
+        }
     }
 
     /// Lets time pass and sends what is due then.
@@ -292,6 +304,7 @@ impl World {
             current: &self.current,
         };
         groups.tick(
+            usize::MAX,
             &scene,
             &mut |subscriber| !not_ready.contains(&subscriber),
             &mut |subscriber, packets, messages| {
@@ -307,7 +320,8 @@ impl World {
 
     /// Sends what is due to somebody who looks only at the bytes.
     pub fn tick_raw(&mut self, mut see: impl FnMut(&[u8])) {
-        self.groups.tick(&scene!(self), &mut |_| true, &mut |_, packets, _| see(packets));
+        self.groups
+            .tick(usize::MAX, &scene!(self), &mut |_| true, &mut |_, packets, _| see(packets));
     }
 
     /// Ticks whenever something is due, for so long.

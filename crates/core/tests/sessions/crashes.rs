@@ -8,7 +8,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use slipring_core::ledger::Record;
-use slipring_core::{Delivery, Durability, Limits, Message, Options, Outgoing, Replay, Terms};
+use slipring_core::{
+    Delivery, Durability, Limits, Message, Options, Outgoing, Packets, Replay, RetainedPage, Terms,
+};
 use slipring_wire::{Ack, Packet, PacketId, Properties, QoS, Reason, Version};
 
 use crate::disk::{Disk, SESSION, message};
@@ -184,7 +186,7 @@ impl World {
             list: None,
         };
         self.disk.append(None, &[record]);
-        let replay = Replay { filter: filter.as_str().into(), qos, identifiers: None };
+        let replay = Replay { filter: filter.as_str().into(), qos, identifiers: None, until: 0 };
         self.outgoing.push_replay(replay);
         let first = 10_000 + self.subscribed * RETAINED;
         self.published.extend((first..first + RETAINED).map(|number| (qos, number)));
@@ -192,13 +194,15 @@ impl World {
     }
 
     fn take(&mut self) {
-        let (mut bytes, retained) = (Vec::new(), &self.retained);
-        let mut find = |filter: &str| {
-            let number: usize = filter[2..].parse().expect("one of our filters");
-            retained[number].clone()
+        let (mut packets, retained) = (Packets::default(), &self.retained);
+        let mut find = |asked: &Replay, after: Option<&str>| {
+            let number: usize = asked.filter[2..].parse().expect("one of our filters");
+            let mut messages = retained[number].clone();
+            messages.retain(|message| after.is_none_or(|after| **message.topic() > *after));
+            RetainedPage { messages, next: None }
         };
-        let taken = self.outgoing.take(0, &mut find, &mut bytes);
-        self.write_down(bytes, Bug::SentTooSoon);
+        let taken = self.outgoing.take(0, &mut find, &mut packets);
+        self.write_down(packets.to_vec(), Bug::SentTooSoon);
         if taken.wants {
             self.loading = Some(self.outgoing.wanted(3));
         }

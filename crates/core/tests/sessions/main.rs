@@ -13,7 +13,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use receiver::{Answer, Receiver};
-use slipring_core::{Delivery, Limits, Message, Outgoing, Pushed, Session, Terms};
+use slipring_core::{
+    Delivery, Limits, Message, Outgoing, Packets, Pushed, RetainedPage, Session, Terms,
+};
 use slipring_wire::{Framed, Packet, PacketId, Publish, QoS, Version, frame};
 
 #[derive(Clone, Debug)]
@@ -85,8 +87,9 @@ impl World {
     }
 
     fn write(&mut self, arrives: bool) -> Result<(), TestCaseError> {
-        let mut bytes = Vec::new();
-        self.outgoing.take(0, &mut |_| Vec::new(), &mut bytes);
+        let mut packets = Packets::default();
+        self.outgoing.take(0, &mut |_, _| RetainedPage::default(), &mut packets);
+        let bytes = packets.to_vec();
         if arrives {
             return self.receiver.receive(&bytes, self.receive_max);
         }

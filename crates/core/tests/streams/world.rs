@@ -12,7 +12,13 @@ pub const ANY_BYTES: usize = usize::MAX / 2;
 
 /// No name is a parameter's.
 pub fn bounds() -> Bounds<'static> {
-    Bounds { streams: 100, name_bytes: 100, name_levels: 8, is_parameter: &|name| name == "rpm" }
+    Bounds {
+        streams: 100,
+        name_bytes: 100,
+        name_levels: 8,
+        holder: None,
+        is_parameter: &|name| name == "rpm",
+    }
 }
 
 pub fn streams() -> Streams {

@@ -34,6 +34,7 @@ impl Asked {
             session,
             client: &format!("client-{session}"),
             bounds: self.bounds,
+            holder: None,
             is_stream: &|name| name.starts_with("stream/"),
             answer_bytes_max: self.answer_bytes_max,
         };

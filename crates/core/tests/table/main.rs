@@ -2,6 +2,7 @@
 
 mod answers;
 mod asking;
+mod bounded;
 mod laws;
 mod page;
 mod refused;

@@ -1,6 +1,6 @@
-//! Letting clients in: the limits on how many, and the handshakes, each in its client's own task.
+//! Accepting connections: the limits on how many, and a task of its own for each that arrives.
 
-use std::future::{Future, ready};
+use std::future::ready;
 use std::io::{ErrorKind, Result};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -8,17 +8,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use slipring_core::Limit;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep};
 
+use super::arrival::{Arrival, Inside, Place};
+use super::lane::Handover;
 use super::socket::Socket;
 use super::{Bound, Listener, tls, websocket};
 use crate::broker::Broker;
-use crate::connection;
+use crate::descriptors::Descriptors;
 use crate::event::EventKind;
 use crate::origin::Origin;
+use crate::supervision::spawn;
 
 /// Connections above the limit on clients that may be on their way in or out.
 const CONNECTING_MAX: usize = 1_000;
@@ -31,12 +33,8 @@ const RUN_MAX: u32 = 32;
 /// What a WebSocket message may have above one MQTT packet.
 const MESSAGE_SLACK: usize = 64 << 10;
 
-/// Accepts until the broker stops.
-pub(crate) async fn accept(listener: Listener, broker: Arc<Broker>) {
-    // Half of the threads at most shake hands; the other half is there for who is let in.
-    let turns = (Handle::current().metrics().num_workers() / 2).max(1);
-    let turns = Arc::new(Semaphore::new(turns));
-    let door = Door { listener, broker, inside: Arc::default(), turns };
+/// Accepts until the broker stops. Belongs onto the lane of arrivals.
+pub(crate) async fn accept(door: Arc<Door>) {
     let mut shut_told: Option<Instant> = None;
     let mut run = 0;
     loop {
@@ -87,10 +85,19 @@ impl Listener {
     }
 }
 
+/// Why a client is refused that would take one of the last descriptors.
+fn no_descriptor(Descriptors { most, for_clients }: Descriptors) -> String {
+    format!(
+        "no descriptor for more than {for_clients} clients: the process may have {most} (ulimit -n), of which \
+         the journal and the console keep some"
+    )
+}
+
 /// A listener at work.
-struct Door {
+pub(crate) struct Door {
     listener: Listener,
     broker: Arc<Broker>,
+    handover: Handover,
     /// Connections that came in here and are not gone.
     inside: Arc<AtomicUsize>,
     /// Who may do a step of a TLS handshake.
@@ -98,6 +105,19 @@ struct Door {
 }
 
 impl Door {
+    /// A door that is not opened yet; `lane` is where its clients arrive.
+    pub fn new(
+        listener: Listener,
+        broker: Arc<Broker>,
+        handover: Handover,
+        lane: &Handle,
+    ) -> Arc<Self> {
+        // Half of the threads at most do steps of TLS; a client without TLS waits for one of them, not
+        // for all.
+        let turns = Arc::new(Semaphore::new((lane.metrics().num_workers() / 2).max(1)));
+        Arc::new(Self { listener, broker, handover, inside: Arc::default(), turns })
+    }
+
     fn report(&self, who: &str, why: String) {
         self.broker.events.report(EventKind::Refused, who, why);
     }
@@ -107,9 +127,13 @@ impl Door {
         let limits = plan.limits_of(self.listener.index);
         let total_max = plan.limits.connections + CONNECTING_MAX;
         let here_max = limits.connections + CONNECTING_MAX;
-        if self.broker.connections.load(Ordering::Acquire) >= total_max
-            || self.inside.load(Ordering::Acquire) >= here_max
-        {
+        let connections = self.broker.connections.load(Ordering::Acquire);
+        let descriptors = Descriptors::now();
+        if connections >= descriptors.for_clients {
+            self.broker.reached.count(Limit::Connections);
+            return self.report(&address, no_descriptor(descriptors));
+        }
+        if connections >= total_max || self.inside.load(Ordering::Acquire) >= here_max {
             self.broker.reached.count(Limit::Connections);
             let most = total_max.min(here_max);
             return self.report(&address, format!("more than {most} connections"));
@@ -117,10 +141,12 @@ impl Door {
         let origin = Origin { address, listener: self.listener.index, user: None };
         let arrival = Arrival {
             origin,
-            _place: Place::taken(&self.broker),
+            place: Place::taken(&self.broker),
             broker: Arc::clone(&self.broker),
-            _inside: Inside::entered(&self.inside),
+            inside: Inside::entered(&self.inside),
+            handover: self.handover.clone(),
             within: Duration::from_millis(limits.connect_ms),
+            connect_bytes_max: limits.connect_bytes,
         };
         self.spawn(socket, arrival, (limits.packet_bytes + MESSAGE_SLACK) as u64);
     }
@@ -129,114 +155,36 @@ impl Door {
     /// handshakes are in a box, which is gone once they are over.
     fn spawn(&self, socket: Socket, arrival: Arrival, message_bytes_max: u64) {
         let turns = Arc::clone(&self.turns);
+        let (broker, address) = (Arc::clone(&self.broker), arrival.origin.address.clone());
         match (self.listener.tls.clone(), self.listener.websocket.clone()) {
             (None, None) => {
-                tokio::spawn(arrival.serve(ready(Ok((socket, None)))));
+                spawn(&broker, &address, arrival.serve(ready(Ok((socket, None)))));
             }
             (Some(acceptor), None) => {
                 let handshake = tls::handshake(acceptor, socket, turns);
-                tokio::spawn(arrival.serve(Box::pin(handshake)));
+                spawn(&broker, &address, arrival.serve(Box::pin(handshake)));
             }
             (None, Some(origins)) => {
-                tokio::spawn(arrival.serve(Box::pin(async move {
-                    let opened = websocket::accept(socket, &origins, message_bytes_max).await?;
-                    Ok((opened, None))
-                })));
+                spawn(
+                    &broker,
+                    &address,
+                    arrival.serve(Box::pin(async move {
+                        let opened = websocket::accept(socket, &origins, message_bytes_max).await?;
+                        Ok((opened, None))
+                    })),
+                );
             }
             (Some(acceptor), Some(origins)) => {
-                tokio::spawn(arrival.serve(Box::pin(async move {
-                    let (stream, user) = tls::handshake(acceptor, socket, turns).await?;
-                    let opened = websocket::accept(stream, &origins, message_bytes_max).await?;
-                    Ok((opened, user))
-                })));
+                spawn(
+                    &broker,
+                    &address,
+                    arrival.serve(Box::pin(async move {
+                        let (stream, user) = tls::handshake(acceptor, socket, turns).await?;
+                        let opened = websocket::accept(stream, &origins, message_bytes_max).await?;
+                        Ok((opened, user))
+                    })),
+                );
             }
         }
-    }
-}
-
-/// A connection on its way in.
-struct Arrival {
-    origin: Origin,
-    _place: Place,
-    broker: Arc<Broker>,
-    _inside: Inside,
-    /// How long the handshakes may take together.
-    within: Duration,
-}
-
-impl Arrival {
-    /// Shakes hands and serves the client.
-    ///
-    /// The time for the handshakes is that of a CONNECT, which then has its own: a client that
-    /// says nothing of use is gone after twice `connect_ms`.
-    async fn serve<S>(mut self, handshakes: impl Future<Output = Result<(S, Option<String>)>>)
-    where
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
-        let opened = tokio::select! {
-            biased;
-            opened = timeout(self.within, handshakes) => opened,
-            () = stopped(&self.broker) => return self.refused("the broker stops".into()),
-        };
-        match opened {
-            Ok(Ok((stream, user))) => {
-                self.origin.user = user;
-                let broker = Arc::clone(&self.broker);
-                connection::serve(stream, self.origin.clone(), broker).await;
-            }
-            Ok(Err(error)) => self.refused(error.to_string()),
-            Err(_) => {
-                self.broker.reached.count(Limit::ConnectMs);
-                self.refused(format!("no handshake within {} ms", self.within.as_millis()));
-            }
-        }
-    }
-
-    fn refused(&self, why: String) {
-        self.broker.events.report(EventKind::Refused, &self.origin.address, why);
-    }
-}
-
-/// Waits until the broker stops.
-async fn stopped(broker: &Broker) {
-    loop {
-        let told = broker.stopping_told.notified();
-        if broker.is_stopping() {
-            return;
-        }
-        told.await;
-    }
-}
-
-/// A place among all connections, free again however the task ends.
-struct Place(Arc<Broker>);
-
-impl Place {
-    fn taken(broker: &Arc<Broker>) -> Self {
-        broker.connections.fetch_add(1, Ordering::AcqRel);
-        Self(Arc::clone(broker))
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::AcqRel);
-        self.0.ended.notify_waiters();
-    }
-}
-
-/// A place among the connections of one listener.
-struct Inside(Arc<AtomicUsize>);
-
-impl Inside {
-    fn entered(inside: &Arc<AtomicUsize>) -> Self {
-        inside.fetch_add(1, Ordering::AcqRel);
-        Self(Arc::clone(inside))
-    }
-}
-
-impl Drop for Inside {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }

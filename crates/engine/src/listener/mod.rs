@@ -1,7 +1,9 @@
 //! The doors of the broker: where they are. Who comes in by them is in `accept`.
 
 mod accept;
+mod arrival;
 mod certificate;
+pub(crate) mod lane;
 mod settings;
 mod socket;
 mod tcp;
@@ -19,7 +21,7 @@ pub use settings::{Bind, BoundAddress, ClientCertificates, ListenerSettings, Tls
 pub use tls::{TlsError, TlsFault};
 
 use crate::StartError;
-pub(crate) use accept::accept;
+pub(crate) use accept::{Door, accept};
 use unix::SocketFile;
 use websocket::Origins;
 

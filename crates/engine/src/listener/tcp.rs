@@ -2,9 +2,17 @@
 
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 
-use socket2::{Domain, Protocol, Socket, Type};
+use std::time::Duration;
+
+use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
 
 use super::BACKLOG;
+
+/// Silence after which TCP asks whether a peer is still there, how often it asks, and how far apart: a
+/// peer that went without a word is found after two minutes, also if its MQTT keep-alive is 0.
+const PROBE_AFTER: Duration = Duration::from_secs(60);
+const PROBE_EVERY: Duration = Duration::from_secs(15);
+const PROBES: u32 = 4;
 
 /// Listens on the first address of HOST:PORT that can be had.
 pub(super) fn bind(listen: &str) -> std::io::Result<TcpListener> {
@@ -22,7 +30,30 @@ fn bind_one(address: SocketAddr) -> std::io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;
     socket.set_nonblocking(true)?;
+    let probes =
+        TcpKeepalive::new().with_time(PROBE_AFTER).with_interval(PROBE_EVERY).with_retries(PROBES);
+    socket.set_tcp_keepalive(&probes)?; // each connection has it from its listener
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
     Ok(socket.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use socket2::SockRef;
+    use std::net::TcpStream;
+
+    #[test]
+    fn a_connection_finds_out_that_its_peer_is_gone() {
+        let listener = bind("127.0.0.1:0").unwrap();
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        listener.set_nonblocking(false).unwrap();
+        let (accepted, _) = listener.accept().unwrap();
+        let socket = SockRef::from(&accepted);
+        assert!(socket.keepalive().unwrap());
+        assert_eq!(socket.tcp_keepalive_time().unwrap(), PROBE_AFTER);
+        assert_eq!(socket.tcp_keepalive_interval().unwrap(), PROBE_EVERY);
+        assert_eq!(socket.tcp_keepalive_retries().unwrap(), PROBES);
+    }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod beat;
 pub(crate) mod choosing;
+pub(crate) mod readers;
 pub(crate) mod refused;
 pub(crate) mod requests;
 pub(crate) mod samples;
@@ -10,10 +11,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use arc_swap::ArcSwap;
 use slipring_core::table::{Arrival, Table};
 use slipring_core::{Millis, Plan};
-use slipring_wire::frame::RangeSet;
 use tokio::sync::Notify;
 
 use crate::broker::Broker;
@@ -23,6 +22,10 @@ use crate::gates::Gate;
 use crate::post::Post;
 use crate::status::TableStatus;
 
+/// Bytes that selections are sent in one turn under the lock; those of text count more. About half a
+/// millisecond.
+const TURN_WORK: usize = 2 << 20;
+
 /// The table, and what is known of it without its lock.
 pub(crate) struct SharedTable {
     // A lock: taken for each frame, each beat, and when somebody declares, chooses, comes or goes. Taken
@@ -30,10 +33,10 @@ pub(crate) struct SharedTable {
     inner: Mutex<Inner>,
     /// Whether there is any parameter or selection; while there is none, nothing here costs a lock.
     used: AtomicBool,
-    /// Parameters that plain subscriptions ask for, too.
-    plain: ArcSwap<RangeSet>,
     /// Told when the next beat is sooner than it was.
     sooner: Notify,
+    /// The same, of the next turn of the readers.
+    readers_due: Notify,
     // A lock: taken when the outbox of a client begins to drop, and by the beat. Taken last.
     missed: Mutex<Vec<Arc<Client>>>,
     pub counters: Counters,
@@ -57,6 +60,11 @@ pub(crate) struct Inner {
     mending: HashSet<u64>,
     /// When the beat looks again.
     next_ms: Option<Millis>,
+    /// Who is behind each reader.
+    behind: readers::Behind,
+    /// When the next turn of the readers is.
+    readers_ms: Option<Millis>,
+    writing: readers::Writing,
     /// Records of changes that the journal does not have yet.
     unwritten: Vec<u8>,
     /// Opens when the journal has the last change.
@@ -69,8 +77,8 @@ impl SharedTable {
         Self {
             inner: Mutex::new(Inner::new(table)),
             used,
-            plain: ArcSwap::default(),
             sooner: Notify::new(),
+            readers_due: Notify::new(),
             missed: Mutex::default(),
             counters: Counters::default(),
         }
@@ -93,11 +101,14 @@ impl SharedTable {
     pub fn status(&self) -> TableStatus {
         let Counters { frames, samples, refused } = &self.counters;
         let inner = self.lock();
+        let (readers, readers_newest) = inner.table.readers.count();
         TableStatus {
             parameters: inner.table.registry.len(),
             stale: inner.table.current.stale(),
             value_bytes: inner.table.current.text_bytes(),
             selections: inner.table.selections(),
+            readers,
+            readers_newest,
             frames: frames.load(Ordering::Relaxed),
             samples: samples.load(Ordering::Relaxed),
             refused: refused.load(Ordering::Relaxed),
@@ -128,11 +139,13 @@ impl SharedTable {
         self.sooner.notify_one();
     }
 
-    /// From now on somebody is interested.
-    fn use_it(&self) {
-        if !self.used.swap(true, Ordering::AcqRel) {
+    /// From now on somebody is interested; whether nobody was before.
+    fn use_it(&self) -> bool {
+        let is_first = !self.used.swap(true, Ordering::AcqRel);
+        if is_first {
             self.sooner.notify_one(); // the beat begins, and with it the look for silence
         }
+        is_first
     }
 }
 
@@ -142,11 +155,21 @@ impl Broker {
         Arrival { now_ms: self.now_ms(), now_ns }
     }
 
+    /// From now on the table is used. Not under a lock.
+    fn use_table(&self) {
+        if self.table.use_it() {
+            self.begin_reading();
+        }
+    }
+
     /// Samples came: what is due at once goes, and the beat learns when the next is.
     fn sent_on(&self, inner: &mut Inner, post: &mut Post) {
         let Some(due_ms) = inner.table.next_due_ms() else { return };
         if due_ms <= self.now_ms() {
-            inner.tick(self, post);
+            let next_ms = inner.tick(self, post);
+            if next_ms.is_some_and(|next_ms| next_ms <= self.now_ms()) {
+                self.table.sooner.notify_one(); // the rest is the beat's
+            }
         } else if inner.next_ms.is_none_or(|next_ms| due_ms < next_ms) {
             inner.next_ms = Some(due_ms);
             self.table.sooner.notify_one();
@@ -161,6 +184,9 @@ impl Inner {
             clients: HashMap::new(),
             mending: HashSet::new(),
             next_ms: None,
+            behind: readers::Behind::default(),
+            readers_ms: None,
+            writing: readers::Writing::default(),
             unwritten: Vec::new(),
             gate: Gate::OPEN,
         }
@@ -177,7 +203,7 @@ impl Inner {
                 post.push_packets(broker, client, packets);
             }
         };
-        table.tick(broker.arrival(now_ns()), &mut ready, &mut send);
+        table.tick(TURN_WORK, broker.arrival(now_ns()), &mut ready, &mut send);
         broker.traffic.dropped.fetch_add(table.take_lost(), Ordering::Relaxed);
         *next_ms = table.next_due_ms();
         *next_ms

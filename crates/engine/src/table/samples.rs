@@ -1,33 +1,19 @@
 //! Samples on their way in: frames, and plain values on the topics of parameters.
 
-use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use slipring_core::ledger::Record;
-use slipring_core::table::{Plain, SampleRefused, text};
+use slipring_core::table::{SampleRefused, frame_steps, read_frame};
 use slipring_core::{Durability, Limit};
-use slipring_wire::frame::{CONTENT_TYPE, Quality};
+use slipring_wire::frame::{CONTENT_TYPE, FrameView};
 use slipring_wire::{PropertyId, Publish, QoS, Reason};
 
 use crate::broker::Broker;
 use crate::feed::{Feed, Publisher};
 use crate::post::Post;
 
-/// Samples of one frame that plain subscriptions ask for: one message each.
-#[derive(Default)]
-pub(crate) struct PlainSamples {
-    samples: Vec<PlainSample>,
-    text: Vec<u8>,
-    said: Plain,
-}
-
-struct PlainSample {
-    topic: Arc<str>,
-    text: Range<usize>,
-    time_ns: i64,
-    quality: Quality,
-}
+/// Memory for inflated frames that a connection keeps from one to the next.
+const INFLATED_KEPT: usize = 64 << 10;
 
 /// Whether a message is a frame.
 pub(crate) fn is_frame(message: &Publish<'_>) -> bool {
@@ -39,7 +25,10 @@ pub(crate) fn is_frame(message: &Publish<'_>) -> bool {
 fn reason_of(refused: &SampleRefused) -> Reason {
     match refused {
         SampleRefused::NotDeclared { .. } => Reason::NotAuthorized,
-        SampleRefused::Full { .. } => Reason::QuotaExceeded,
+        SampleRefused::Full { .. }
+        | SampleRefused::Samples { .. }
+        | SampleRefused::Runs { .. }
+        | SampleRefused::Inflated { .. } => Reason::QuotaExceeded,
         _ => Reason::PayloadFormatInvalid,
     }
 }
@@ -59,24 +48,23 @@ impl Feed {
         if let Some(reason) = broker.gates.refusal(level) {
             return reason;
         }
-        let mut plain = std::mem::take(&mut self.plain);
-        let taken = broker.take_frame(
-            from.key,
-            message.payload,
-            self.receive_ns,
-            &mut plain,
-            &mut self.post,
-        );
-        let reason = match taken {
+        let mut inflated = std::mem::take(&mut self.inflated);
+        // Read before the table is locked: it is the larger part of the work.
+        let taken = read_frame(message.payload, &mut inflated).and_then(|view| {
+            self.work.add(frame_steps(&view));
+            broker.take_frame(from.key, &view, self.receive_ns, &mut self.post)
+        });
+        self.work.add_text(inflated.len());
+        inflated.clear();
+        inflated.shrink_to(INFLATED_KEPT); // each connection has its own
+        self.inflated = inflated;
+        match taken {
             Ok(()) => {
                 self.keep_frame(from, message, level, journaled);
-                self.send_plain(broker, from, &mut plain);
                 Reason::Success
             }
             Err(refused) => self.refuse(broker, &refused),
-        };
-        self.plain = plain;
-        reason
+        }
     }
 
     /// A message on a topic that was declared is a sample of a parameter, which is returned, or a chunk
@@ -137,26 +125,6 @@ impl Feed {
             self.promised.add(level);
         }
     }
-
-    /// One message for each sample that a plain subscription asks for.
-    fn send_plain(&mut self, broker: &Broker, from: Publisher<'_>, plain: &mut PlainSamples) {
-        let PlainSamples { samples, text, said } = plain;
-        for PlainSample { topic, text: range, time_ns, quality } in samples.drain(..) {
-            let message = Publish {
-                properties: said.describe(time_ns, quality),
-                ..Publish::new(&topic, &text[range])
-            };
-            let route = self.paths.find(broker, from.key, &topic);
-            self.post.begin(broker, &message, None, Durability::Memory);
-            for target in &route.audience.targets {
-                self.post.deliver(broker, target, &message, &route.topic);
-            }
-            for group in &route.audience.groups {
-                self.post.deliver(broker, group.choose(), &message, &route.topic);
-            }
-        }
-        text.clear();
-    }
 }
 
 impl Broker {
@@ -164,32 +132,19 @@ impl Broker {
     fn take_frame(
         &self,
         session: u64,
-        payload: &[u8],
+        view: &FrameView<'_>,
         receive_ns: i64,
-        plain: &mut PlainSamples,
         post: &mut Post,
     ) -> Result<(), SampleRefused> {
         let rules = self.plan.load();
-        let asked = self.table.plain.load();
         let mut inner = self.table.lock();
         let at = self.arrival(receive_ns);
-        let taken = inner.table.take_frame(session, payload, at, &rules)?;
-        if !asked.is_empty() {
-            inner.table.visit_frame(payload, &asked, &mut |name, sample, names| {
-                let start = plain.text.len();
-                text(sample, names, &mut plain.text);
-                plain.samples.push(PlainSample {
-                    topic: Arc::clone(name),
-                    text: start..plain.text.len(),
-                    time_ns: sample.time_ns,
-                    quality: sample.quality,
-                });
-            });
-        }
+        inner.table.take_frame(session, view, at, &rules)?;
         self.sent_on(&mut inner, post);
+        inner.read_on(self, post);
         drop(inner);
         self.table.counters.frames.fetch_add(1, Relaxed);
-        self.table.counters.samples.fetch_add(taken as u64, Relaxed);
+        self.table.counters.samples.fetch_add(view.samples() as u64, Relaxed);
         Ok(())
     }
 

@@ -21,7 +21,10 @@ fn a_listener_has_its_own_limit_and_a_place_is_free_again() {
     let first = Talk::connect(engine.address(), Version::V5, "1");
     let _second = Talk::connect(engine.address(), Version::V311, "2");
     assert!(!dial::is_let_in(dial::tcp(engine.address())));
-    assert_eq!(event(&engine, "busy"), "server busy (0x89): no more connections");
+    assert_eq!(
+        event(&engine, "busy"),
+        "server busy (0x89): no more connections (limits.connections)"
+    );
     dial::greet(dial::tcp(wide), "3");
     drop(first);
     event(&engine, "closed the connection");

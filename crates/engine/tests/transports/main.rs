@@ -18,7 +18,13 @@ use slipring_engine::{Engine, ListenerSettings, Settings, StartError};
 
 /// An engine with these listeners.
 fn start(listeners: Vec<ListenerSettings>, limits: Limits) -> Result<Engine, StartError> {
-    let settings = Settings { listeners, journal: None, segment_bytes: 1 << 20, threads: 2 };
+    let settings = Settings {
+        listeners,
+        journal: None,
+        segment_bytes: 1 << 20,
+        threads: 2,
+        console_connections: 0,
+    };
     Engine::start(&settings, Plan { limits, ..Plan::default() })
 }
 

@@ -21,6 +21,10 @@ pub enum Answer<'a> {
         end: u64,
         /// When the newest message was received; 0 where there is none.
         newest_ns: i64,
+        /// How many times it was opened for writing.
+        epoch: u64,
+        /// One past the newest message that is written, safe on the disk or not yet.
+        written: u64,
     },
     /// To `read`.
     Read {
@@ -47,6 +51,13 @@ pub enum Answer<'a> {
         /// The offset; the end of the journal where nothing is as new.
         offset: u64,
     },
+    /// To `position`: a reader can go on there.
+    Position {
+        /// Which journal.
+        journal: Identity,
+        /// How many times it was opened for writing.
+        epoch: u64,
+    },
     /// To `commit`.
     Committed {
         /// Which journal.
@@ -59,11 +70,13 @@ impl<'a> Answer<'a> {
     pub fn encode(&self) -> Vec<u8> {
         let mut body = vec![VERSION, 0, 0, 0];
         match self {
-            Self::About { journal, first, end, newest_ns } => {
+            Self::About { journal, first, end, newest_ns, epoch, written } => {
                 body.extend_from_slice(&journal.0);
                 body.extend_from_slice(&first.to_le_bytes());
                 body.extend_from_slice(&end.to_le_bytes());
                 body.extend_from_slice(&newest_ns.to_le_bytes());
+                body.extend_from_slice(&epoch.to_le_bytes());
+                body.extend_from_slice(&written.to_le_bytes());
             }
             Self::Read { journal, end, batches: content }
             | Self::Samples { journal, end, pairs: content } => {
@@ -75,6 +88,10 @@ impl<'a> Answer<'a> {
             Self::At { journal, offset } => {
                 body.extend_from_slice(&journal.0);
                 body.extend_from_slice(&offset.to_le_bytes());
+            }
+            Self::Position { journal, epoch } => {
+                body.extend_from_slice(&journal.0);
+                body.extend_from_slice(&epoch.to_le_bytes());
             }
             Self::Committed { journal } => body.extend_from_slice(&journal.0),
         }
@@ -92,7 +109,9 @@ impl<'a> Answer<'a> {
         let answer = match name {
             "about" => {
                 let (first, end) = (take_u64(&mut rest)?, take_u64(&mut rest)?);
-                Self::About { journal, first, end, newest_ns: i64::from_le_bytes(take(&mut rest)?) }
+                let newest_ns = i64::from_le_bytes(take(&mut rest)?);
+                let (epoch, written) = (take_u64(&mut rest)?, take_u64(&mut rest)?);
+                Self::About { journal, first, end, newest_ns, epoch, written }
             }
             "read" => {
                 let end = take_u64(&mut rest)?;
@@ -104,6 +123,7 @@ impl<'a> Answer<'a> {
                 (pairs.len() % PAIR_BYTES == 0).then_some(Self::Samples { journal, end, pairs })?
             }
             "at" => Self::At { journal, offset: take_u64(&mut rest)? },
+            "position" => Self::Position { journal, epoch: take_u64(&mut rest)? },
             "commit" => Self::Committed { journal },
             _ => return None,
         };

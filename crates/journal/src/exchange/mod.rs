@@ -10,7 +10,7 @@ pub use refusal::{Refusal, Why};
 pub use request::{Malformed, Request};
 
 /// The version of everything in this module; the first byte of every answer.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// What stands before the content of an answer.
 const HEAD_BYTES: usize = 4;
 
@@ -39,7 +39,8 @@ mod tests {
             Request::Read { from: 1, to: u64::MAX, bytes_max: 9 },
             Request::Samples { from: 3, to: 9 },
             Request::At { ns: -5 },
-            Request::Commit { journal: JOURNAL, offset: 42, consumer: "lake" },
+            Request::Position { offset: 7, epoch: 3 },
+            Request::Commit { journal: JOURNAL, offset: 42, epoch: 3, consumer: "lake" },
         ] {
             assert_eq!(Request::decode(request.name(), &request.encode()), Ok(request));
             let long = [&request.encode()[..], &[0xff]].concat();
@@ -51,10 +52,21 @@ mod tests {
     #[test]
     fn answers_come_back_as_they_went() {
         for (name, answer) in [
-            ("about", Answer::About { journal: JOURNAL, first: 1, end: 2, newest_ns: -3 }),
+            (
+                "about",
+                Answer::About {
+                    journal: JOURNAL,
+                    first: 1,
+                    end: 2,
+                    newest_ns: -3,
+                    epoch: 4,
+                    written: 5,
+                },
+            ),
             ("read", Answer::Read { journal: JOURNAL, end: 5, batches: b"batches" }),
             ("samples", Answer::Samples { journal: JOURNAL, end: 5, pairs: b"twelve bytes" }),
             ("at", Answer::At { journal: JOURNAL, offset: 11 }),
+            ("position", Answer::Position { journal: JOURNAL, epoch: 4 }),
             ("commit", Answer::Committed { journal: JOURNAL }),
         ] {
             assert_eq!(Answer::decode(name, &answer.encode()), Some(Ok(answer)));
@@ -78,7 +90,7 @@ mod tests {
     proptest! {
         #[test]
         fn garbage_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
-            for name in ["about", "read", "samples", "at", "commit", ""] {
+            for name in ["about", "read", "samples", "at", "position", "commit", ""] {
                 let _ = Request::decode(name, &bytes);
                 let _ = Answer::decode(name, &bytes);
             }

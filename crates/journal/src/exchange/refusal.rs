@@ -44,6 +44,9 @@ refusals! {
     OtherJournal = 9;
     /// The journal could not be read or written.
     Failed = 10;
+    /// Other messages have the offsets before a position by now; the numbers are the position and the
+    /// epoch that was noted with it.
+    OtherHistory = 11;
 }
 
 /// A request that was not answered with what it asked for.
@@ -90,6 +93,7 @@ impl From<&ReadError> for Refusal {
         let (why, numbers) = match error {
             ReadError::Gap { asked, first } => (Why::Gap, [*asked, *first]),
             ReadError::Beyond { asked, end } => (Why::Beyond, [*asked, *end]),
+            ReadError::OtherHistory { offset, epoch, .. } => (Why::OtherHistory, [*offset, *epoch]),
             ReadError::Damaged(damage) => {
                 (Why::Damaged, [damage.offsets.start, damage.offsets.end])
             }

@@ -30,12 +30,21 @@ pub enum Request<'a> {
         /// Nanoseconds since the Unix epoch, UTC.
         ns: i64,
     },
+    /// `position`: whether a reader that has noted an offset can go on there.
+    Position {
+        /// The first offset not yet read.
+        offset: u64,
+        /// The epoch that was noted with it; 0 where none was.
+        epoch: u64,
+    },
     /// `commit`: how far a consumer has come.
     Commit {
         /// The journal that the offset counts in.
         journal: Identity,
         /// The first offset not yet read.
         offset: u64,
+        /// The epoch in which it was read; 0 where that is not known.
+        epoch: u64,
         /// The consumer's name.
         consumer: &'a str,
     },
@@ -45,7 +54,7 @@ pub enum Request<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// Nobody asks that.
-    #[error("there is no such request; ask for about, read, samples, at or commit")]
+    #[error("there is no such request; ask for about, read, samples, at, position or commit")]
     Name,
     /// The body is too short, too long, or not text where it should be.
     #[error("the request's body has not the bytes it should have")]
@@ -60,6 +69,7 @@ impl<'a> Request<'a> {
             Self::Read { .. } => "read",
             Self::Samples { .. } => "samples",
             Self::At { .. } => "at",
+            Self::Position { .. } => "position",
             Self::Commit { .. } => "commit",
         }
     }
@@ -79,9 +89,14 @@ impl<'a> Request<'a> {
                 body.extend_from_slice(&to.to_le_bytes());
             }
             Self::At { ns } => body.extend_from_slice(&ns.to_le_bytes()),
-            Self::Commit { journal, offset, consumer } => {
+            Self::Position { offset, epoch } => {
+                body.extend_from_slice(&offset.to_le_bytes());
+                body.extend_from_slice(&epoch.to_le_bytes());
+            }
+            Self::Commit { journal, offset, epoch, consumer } => {
                 body.extend_from_slice(&journal.0);
                 body.extend_from_slice(&offset.to_le_bytes());
+                body.extend_from_slice(&epoch.to_le_bytes());
                 body.extend_from_slice(consumer.as_bytes());
             }
         }
@@ -96,6 +111,7 @@ impl<'a> Request<'a> {
             "read" => take_read(&mut rest),
             "samples" => take_samples(&mut rest),
             "at" => take(&mut rest).map(|ns| Self::At { ns: i64::from_le_bytes(ns) }),
+            "position" => take_position(&mut rest),
             "commit" => take_commit(&mut rest),
             _ => return Err(Malformed::Name),
         };
@@ -113,10 +129,15 @@ fn take_samples(rest: &mut &[u8]) -> Option<Request<'static>> {
     Some(Request::Samples { from: take_u64(rest)?, to: take_u64(rest)? })
 }
 
+fn take_position(rest: &mut &[u8]) -> Option<Request<'static>> {
+    Some(Request::Position { offset: take_u64(rest)?, epoch: take_u64(rest)? })
+}
+
 fn take_commit<'a>(rest: &mut &'a [u8]) -> Option<Request<'a>> {
     let (journal, offset) = (Identity(take(rest)?), take_u64(rest)?);
+    let epoch = take_u64(rest)?;
     let (consumer, _) = rest.split_at_checked(rest.len().min(NAME_BYTES_MAX))?;
     *rest = &rest[consumer.len()..];
     let consumer = std::str::from_utf8(consumer).ok()?;
-    Some(Request::Commit { journal, offset, consumer })
+    Some(Request::Commit { journal, offset, epoch, consumer })
 }

@@ -1,6 +1,7 @@
 //! Where to begin looking in a segment: by its index, or by what was passed on the way.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::Reader;
 use crate::error::ReadError;
@@ -63,13 +64,38 @@ impl Reader {
         let end = self.end_offset()?;
         for segment in self.segments.clone() {
             match self.offset_in(segment, ns) {
-                Ok(Some(offset)) => return Ok(offset),
+                Ok(Some(offset)) => return Ok(offset.min(end)),
                 Ok(None) => {}
                 Err(error) if error.is_removed() => {}
                 Err(error) => return Err(error),
             }
         }
         Ok(end)
+    }
+
+    /// One past the newest offset that a message has, as of the last look: before offsets that were
+    /// left out.
+    pub(crate) fn message_end(&mut self) -> Result<u64, ReadError> {
+        let mut end = self.end;
+        for segment in self.segments.iter().rev().skip_while(|segment| segment.offset > self.end) {
+            if segment.offset < end {
+                break;
+            }
+            end -= indexes::skipped(&*self.source, *segment)?.min(end);
+        }
+        Ok(end)
+    }
+
+    /// The offsets that no message has, because a broker that was not closed went on behind them.
+    pub fn left_out(&mut self) -> Result<Vec<Range<u64>>, ReadError> {
+        self.end_offset()?;
+        let mut found = Vec::new();
+        for segment in self.segments.iter().skip(1) {
+            let skipped = indexes::skipped(&*self.source, *segment)?;
+            let left_out = segment.offset - skipped..segment.offset.min(self.end);
+            found.extend(Some(left_out).filter(|left_out| !left_out.is_empty()));
+        }
+        Ok(found)
     }
 
     fn offset_in(&mut self, segment: SegmentId, ns: i64) -> Result<Option<u64>, ReadError> {

@@ -18,24 +18,27 @@ impl Reader {
     /// answer's `end` says where to read on.
     pub fn read(&mut self, range: Range<u64>, max_bytes: usize) -> Result<Columns, ReadError> {
         let mut columns = Columns::starting_at(range.start);
-        self.gather(&range, max_bytes.min(COLUMNS_BYTES_MAX), &mut columns)?;
+        if self.gather(&range, max_bytes.min(COLUMNS_BYTES_MAX), &mut columns)? {
+            columns.end = columns.end.max(range.end);
+        }
         Ok(columns)
     }
 
-    /// The messages of a range, one batch after the other, until there is no more room.
+    /// The messages of a range, one batch after the other, until there is no more room. Says whether
+    /// all had room.
     pub(crate) fn gather(
         &mut self,
         range: &Range<u64>,
         bytes_max: usize,
         into: &mut impl TakeBatch,
-    ) -> Result<(), ReadError> {
+    ) -> Result<bool, ReadError> {
         self.check_range(range)?;
         if range.is_empty() {
-            return Ok(());
+            return Ok(true);
         }
         match self.read_into(range, bytes_max, into) {
             // What was read before its segment was removed is good; the next read meets the gap.
-            Err(error) if error.is_removed() && !into.is_empty() => Ok(()),
+            Err(error) if error.is_removed() && !into.is_empty() => Ok(false),
             read => read.map_err(|error| self.gap(range.start, error)),
         }
     }
@@ -45,16 +48,16 @@ impl Reader {
         range: &Range<u64>,
         bytes_max: usize,
         into: &mut impl TakeBatch,
-    ) -> Result<(), ReadError> {
+    ) -> Result<bool, ReadError> {
         let mut at = self.seek(range.start)?;
         while at.offset < range.end {
             let (next, full) = self.read_batch(at, range, bytes_max, into)?;
             if full {
-                break;
+                return Ok(false);
             }
             at = next;
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Takes what belongs to the range from the batch at a position, and says where the next one is
@@ -76,7 +79,8 @@ impl Reader {
         };
         let next = at.after(&header);
         self.places.pass(at, &header);
-        if next.offset <= range.start || header.count == 0 {
+        // Behind offsets that were left out the range may be over.
+        if next.offset <= range.start || header.count == 0 || at.offset >= range.end {
             return Ok((next, false));
         }
         let taken = self.take_batch(at, &header, range, bytes_max, into)?;

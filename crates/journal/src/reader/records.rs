@@ -45,7 +45,7 @@ impl Reader {
     /// it says that it has no room for more. Answers where to go on.
     pub fn records(&mut self, range: Range<u64>, each: Each<'_>) -> Result<u64, ReadError> {
         let mut passed = Passed { each, end: None, looked_bytes: 0 };
-        self.gather(&range, LOOKED_BYTES_MAX, &mut passed)?;
-        Ok(passed.end.unwrap_or(range.end))
+        let all = self.gather(&range, LOOKED_BYTES_MAX, &mut passed)?;
+        Ok(passed.end.filter(|_| !all).unwrap_or(range.end))
     }
 }

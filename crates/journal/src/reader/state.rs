@@ -78,7 +78,7 @@ impl Reader {
             let next = self.segment_after(at.segment);
             let flaw = self.follow_segment(&mut at, each, &mut damage)?;
             if let Some(next) = next {
-                damage.extend(between(at, next, flaw));
+                damage.extend(self.missing_before(at, next, flaw)?);
                 at = self.enter(next, &mut damage)?;
                 continue;
             }
@@ -160,10 +160,4 @@ impl Reader {
 
 fn is_state(header: &BatchHeader) -> bool {
     header.state_bytes > 0 || header.retained
-}
-
-/// What is missing between the end of one segment and the next.
-fn between(end: Position, next: SegmentId, flaw: Option<Flaw>) -> Option<Damage> {
-    let whole = flaw.is_none() && end.offset == next.offset && end.segment.is_before(next);
-    (!whole).then(|| end.damage(next.offset, flaw.unwrap_or(Flaw::Missing)))
 }

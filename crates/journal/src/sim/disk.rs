@@ -61,6 +61,8 @@ pub(super) struct Disk {
     pub kept: BTreeMap<String, Vec<u8>>,
     /// Names under which the newest bytes are not synced.
     left: BTreeSet<String>,
+    /// What stood under a name before it was noted: a power cut brings any of it back.
+    noted: BTreeMap<String, Vec<Vec<u8>>>,
     pub set_aside: Vec<(SegmentId, u64)>,
     /// Processes started, this one included; what an earlier one still tries is refused.
     pub life: u64,
@@ -81,6 +83,7 @@ impl Disk {
             files: BTreeMap::new(),
             kept: BTreeMap::new(),
             left: BTreeSet::new(),
+            noted: BTreeMap::new(),
             set_aside: Vec::new(),
             life: 0,
             budget: usize::MAX,
@@ -166,6 +169,7 @@ impl Disk {
         if done.as_ref().is_ok_and(|replaced| *replaced) {
             self.kept.insert(name.to_owned(), bytes.to_vec());
             self.left.remove(name);
+            self.noted.remove(name);
         }
         done.and_then(|_| self.alive())
     }
@@ -191,6 +195,23 @@ impl Disk {
         Ok(())
     }
 
+    pub fn note(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let kept = self.kept.get_mut(name).ok_or(io::ErrorKind::NotFound)?;
+        let before = mem::replace(kept, bytes.to_vec());
+        self.noted.entry(name.to_owned()).or_default().push(before);
+        Ok(())
+    }
+
+    /// What was noted, and not put, may be any of what was noted since.
+    fn forget_noted(&mut self) {
+        for (name, mut before) in mem::take(&mut self.noted) {
+            let chosen = self.random.below(before.len() + 1);
+            if chosen < before.len() {
+                self.kept.insert(name, before.swap_remove(chosen));
+            }
+        }
+    }
+
     /// What was left, and not put, may be gone, torn or whole.
     fn tear_left(&mut self) {
         for name in mem::take(&mut self.left) {
@@ -206,6 +227,7 @@ impl Disk {
     pub fn restart(&mut self, crash: Crash) {
         if crash == Crash::PowerCut {
             self.tear_left();
+            self.forget_noted();
             let random = &mut self.random;
             self.files.values_mut().for_each(|file| file.cut_power(random));
         }

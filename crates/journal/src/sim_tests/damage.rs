@@ -51,12 +51,12 @@ fn a_bad_last_batch_is_not_there_yet() {
 }
 
 #[test]
-fn recovery_sets_whole_batches_behind_damage_aside() {
+fn recovery_sets_whole_batches_behind_a_hole_aside_that_was_never_synced() {
     let (sim, _) = journal_of(3, 1 << 20);
     sim.flip_bit(FIRST, HEADER + batch_bytes() + 60);
     let receipt = Stepped::open(&sim, 1 << 20).unwrap().receipt;
     let cut = receipt.cut.as_ref().unwrap();
-    assert_eq!((receipt.next_offset, cut.flaw, cut.set_aside), (1, Flaw::BodyDamaged, true));
+    assert_eq!((receipt.records(), cut.flaw, cut.set_aside), (1, Flaw::BodyDamaged, true));
     assert_eq!(sim.set_aside_places(), [(FIRST, (HEADER + batch_bytes()) as u64)]);
     assert!(receipt.to_string().contains("kept in"), "{receipt}");
 }
@@ -88,7 +88,7 @@ fn a_damaged_header_of_another_segment_is_named_and_its_batches_are_served() {
         sim.flip_bit(SegmentId { offset: segment, part: 0 }, 20);
         let sim = sim.restart(Crash::Kill);
         let stepped = Stepped::open(&sim, 200).unwrap();
-        assert_eq!(stepped.receipt.next_offset, 5);
+        assert_eq!(stepped.receipt.records(), 5);
         assert_eq!(stepped.journal.identity(), identity);
         let mut reader = reader(&sim);
         assert_eq!(reader.read(0..5, 1000).unwrap().len(), 5);
@@ -129,7 +129,7 @@ fn records_alone_fill_segments_that_are_parts_of_one_offset() {
     assert_eq!(payloads, [b"message", b"message"]);
     assert!(records.iter().zip(0..).all(|(record, number)| *record == [number; 60]));
     let sim = sim.restart(Crash::PowerCut);
-    assert_eq!(Stepped::open(&sim, 300).unwrap().receipt.next_offset, 2);
+    assert_eq!(Stepped::open(&sim, 300).unwrap().receipt.records(), 2);
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn a_killed_broker_that_had_no_space_starts_on_the_full_disk_and_heals() {
     let sim = sim.restart(Crash::Kill);
     sim.set_capacity(Some(sim.bytes() + 20));
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
-    assert_eq!(stepped.receipt.next_offset, 1);
+    assert_eq!(stepped.receipt.records(), 1);
     let mark = stepped.put(&[b"new"], b"", true).mark;
     assert!(stepped.told().no_space.is_some());
     sim.set_capacity(None);
@@ -106,5 +106,5 @@ fn a_closed_journal_on_a_full_disk_has_synced_everything() {
     assert_eq!(stepped.told().synced, mark);
     let sim = sim.restart(Crash::PowerCut);
     let stepped = Stepped::open(&sim, 1 << 20).unwrap();
-    assert_eq!((stepped.receipt.next_offset, stepped.receipt.cut), (1, None));
+    assert_eq!((stepped.receipt.records(), stepped.receipt.cut), (1, None));
 }

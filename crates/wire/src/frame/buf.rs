@@ -39,6 +39,11 @@ impl FrameBuf {
         self.body.len()
     }
 
+    /// How many runs there are.
+    pub fn runs(&self) -> usize {
+        self.runs as usize
+    }
+
     /// How many samples were pushed.
     pub fn samples(&self) -> usize {
         self.samples

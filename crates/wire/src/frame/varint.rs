@@ -18,6 +18,7 @@ pub(super) fn put_signed(out: &mut Vec<u8>, value: i64) {
 
 /// The signed number that was folded into this one.
 #[expect(clippy::cast_possible_wrap, reason = "the bits are folded")]
+#[inline]
 pub(super) fn unfold(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }

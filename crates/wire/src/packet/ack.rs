@@ -24,7 +24,7 @@ impl<'a> Ack<'a> {
     ) -> Result<Self, Violation> {
         let packet_id = PacketId::read(cursor)?;
         // MQTT 5, 3.4.2.1: the reason may be left out for success, the properties when there are none.
-        let short = version == Version::V311 || cursor.is_empty();
+        let short = version != Version::V5 || cursor.is_empty();
         let reason = if short { Reason::Success } else { reason_of(cursor.u8()?, kind)? };
         let none = short || cursor.is_empty();
         let properties = if none { Properties::NONE } else { Properties::read(cursor, kind)? };
@@ -34,7 +34,7 @@ impl<'a> Ack<'a> {
     pub(super) fn write(&self, first: u8, version: Version, out: &mut Vec<u8>) {
         let [high, low] = self.packet_id.get().to_be_bytes();
         let plain = self.reason == Reason::Success && self.properties.is_empty();
-        if version == Version::V311 || plain {
+        if version != Version::V5 || plain {
             return out.extend_from_slice(&[first, 2, high, low]);
         }
         if self.properties.is_empty() {

@@ -27,20 +27,21 @@ impl<'a> ConnAck<'a> {
             session_present: flags == 1,
             reason: match version {
                 Version::V5 => reason(code)?,
-                Version::V311 => Reason::from_connack_v311(code)
+                Version::V31 | Version::V311 => Reason::from_connack_v311(code)
                     .ok_or(Violation::malformed("unknown CONNACK return code"))?,
             },
             properties: match version {
                 Version::V5 => Properties::read(cursor, Kind::ConnAck)?,
-                Version::V311 => Properties::NONE,
+                Version::V31 | Version::V311 => Properties::NONE,
             },
         })
     }
 
     pub(super) fn write(&self, version: Version, out: &mut Vec<u8>) {
-        out.put_u8(u8::from(self.session_present));
+        // MQTT 3.1 has no such flag: its byte is reserved.
+        out.put_u8(u8::from(self.session_present && version != Version::V31));
         match version {
-            Version::V311 => out.put_u8(self.reason.connack_v311()),
+            Version::V31 | Version::V311 => out.put_u8(self.reason.connack_v311()),
             Version::V5 => {
                 out.put_u8(self.reason.code());
                 self.properties.write(out);

@@ -54,8 +54,12 @@ impl<'a> Connect<'a> {
         check_flags(flags, version)?;
         let keep_alive_s = cursor.u16()?;
         let properties = match version {
-            Version::V311 => Properties::NONE,
+            Version::V31 | Version::V311 => Properties::NONE,
             Version::V5 => Properties::read(cursor, Kind::Connect)?,
+        };
+        // MQTT 3.1: the remaining length takes precedence over the flags of user name and password.
+        let has = |cursor: &Cursor<'_>, flag| {
+            flags & flag != 0 && !(version == Version::V31 && cursor.is_empty())
         };
         Ok(Self {
             version,
@@ -64,14 +68,19 @@ impl<'a> Connect<'a> {
             properties,
             client_id: cursor.text()?,
             will: if flags & WILL == 0 { None } else { Some(Will::read(cursor, flags, version)?) },
-            user_name: if flags & USER_NAME == 0 { None } else { Some(cursor.text()?) },
-            password: if flags & PASSWORD == 0 { None } else { Some(cursor.binary()?) },
+            user_name: if has(cursor, USER_NAME) { Some(cursor.text()?) } else { None },
+            password: if has(cursor, PASSWORD) { Some(cursor.binary()?) } else { None },
         })
     }
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
-        out.put_text("MQTT");
-        out.put_u8(if self.version == Version::V5 { 5 } else { 4 });
+        let (name, level) = match self.version {
+            Version::V31 => ("MQIsdp", 3),
+            Version::V311 => ("MQTT", 4),
+            Version::V5 => ("MQTT", 5),
+        };
+        out.put_text(name);
+        out.put_u8(level);
         out.put_u8(self.flags());
         out.put_u16(self.keep_alive_s);
         if self.version == Version::V5 {
@@ -102,9 +111,10 @@ impl<'a> Connect<'a> {
 fn read_version(cursor: &mut Cursor<'_>) -> Result<Version, Violation> {
     let unsupported = Violation {
         reason: Reason::UnsupportedProtocolVersion,
-        what: "this broker speaks MQTT 3.1.1 and MQTT 5",
+        what: "this broker speaks MQTT 3.1, 3.1.1 and 5",
     };
     match (cursor.text()?, cursor.u8()?) {
+        ("MQIsdp", 3) => Ok(Version::V31),
         ("MQTT", 4) => Ok(Version::V311),
         ("MQTT", 5) => Ok(Version::V5),
         ("MQTT" | "MQIsdp", _) => Err(unsupported),
@@ -113,13 +123,14 @@ fn read_version(cursor: &mut Cursor<'_>) -> Result<Version, Violation> {
 }
 
 fn check_flags(flags: u8, version: Version) -> Result<(), Violation> {
-    if flags & 1 != 0 {
+    let is_lax = version == Version::V31; // there these bits are unused, not reserved
+    if flags & 1 != 0 && !is_lax {
         return Err(Violation::malformed("reserved connect flag")); // MQTT-3.1.2-3
     }
-    if flags & WILL == 0 && flags & (0x18 | WILL_RETAIN) != 0 {
+    if flags & WILL == 0 && flags & (0x18 | WILL_RETAIN) != 0 && !is_lax {
         return Err(Violation::malformed("will QoS or retain without a will")); // MQTT-3.1.2-11, -13
     }
-    if version == Version::V311 && flags & PASSWORD != 0 && flags & USER_NAME == 0 {
+    if version != Version::V5 && flags & PASSWORD != 0 && flags & USER_NAME == 0 {
         return Err(Violation::malformed("a password without a user name")); // MQTT-3.1.2-22
     }
     Ok(())
@@ -128,7 +139,7 @@ fn check_flags(flags: u8, version: Version) -> Result<(), Violation> {
 impl<'a> Will<'a> {
     fn read(cursor: &mut Cursor<'a>, flags: u8, version: Version) -> Result<Self, Violation> {
         let properties = match version {
-            Version::V311 => Properties::NONE,
+            Version::V31 | Version::V311 => Properties::NONE,
             Version::V5 => Properties::read(cursor, Kind::Will)?,
         };
         let topic = cursor.text()?;

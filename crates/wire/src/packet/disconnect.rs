@@ -25,7 +25,7 @@ pub struct Auth<'a> {
 
 impl<'a> Disconnect<'a> {
     pub(super) fn read(cursor: &mut Cursor<'a>, version: Version) -> Result<Self, Violation> {
-        if version == Version::V311 {
+        if version != Version::V5 {
             return Ok(Self { reason: Reason::Success, properties: Properties::NONE });
         }
         let (reason, properties) = read_short(cursor, Kind::Disconnect)?;

@@ -119,8 +119,11 @@ impl<'a> Packet<'a> {
     fn decode_control(frame: &RawPacket<'a>, version: Version) -> Result<Self, Violation> {
         let kind = frame.first >> 4;
         let flags = frame.first & 0x0f;
-        // MQTT-2.1.3-1, MQTT-3.6.1-1, MQTT-3.8.1-1, MQTT-3.10.1-1
-        if flags != (if matches!(kind, 6 | 8 | 10) { 2 } else { 0 }) {
+        // MQTT-2.1.3-1, MQTT-3.6.1-1, MQTT-3.8.1-1, MQTT-3.10.1-1. In MQTT 3.1 these are messages at QoS 1
+        // like others, and say so when they are sent again.
+        let expected = if matches!(kind, 6 | 8 | 10) { 2 } else { 0 };
+        let again = if version == Version::V31 && expected == 2 { 0x08 } else { 0 };
+        if flags & !again != expected {
             return Err(Violation::malformed("reserved flags of the fixed header"));
         }
         let mut cursor = Cursor::new(frame.body);

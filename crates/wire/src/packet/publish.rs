@@ -52,7 +52,7 @@ impl<'a> Publish<'a> {
             _ => Some(PacketId::read(&mut cursor)?),
         };
         let properties = match version {
-            Version::V311 => Properties::NONE,
+            Version::V31 | Version::V311 => Properties::NONE,
             Version::V5 => Properties::read(&mut cursor, Kind::Publish)?,
         };
         check_name(topic, properties)?;
@@ -60,16 +60,24 @@ impl<'a> Publish<'a> {
         Ok(Self { dup, qos, retain, topic, packet_id, properties, payload: cursor.rest() })
     }
 
+    #[inline]
     pub(super) fn write(&self, version: Version, out: &mut Vec<u8>) {
+        out.reserve(self.payload.len());
+        self.encode_head(self.payload.len(), version, out);
+        out.extend_from_slice(self.payload);
+    }
+
+    /// Appends all that comes before a payload of so many bytes, whatever payload is here.
+    pub fn encode_head(&self, payload_bytes: usize, version: Version, out: &mut Vec<u8>) {
         let properties = self.properties.encoded().len();
-        let mut length = 2 + self.topic.len() + self.payload.len();
+        let mut length = 2 + self.topic.len() + payload_bytes;
         if self.packet_id.is_some() {
             length += 2;
         }
         if version == Version::V5 {
             length += varint_length(properties as u32) + properties;
         }
-        out.reserve(length + 5);
+        out.reserve(length - payload_bytes + 5);
         let flags = (u8::from(self.dup) << 3) | ((self.qos as u8) << 1) | u8::from(self.retain);
         out.put_u8(0x30 | flags);
         out.put_varint(length as u32);
@@ -80,7 +88,6 @@ impl<'a> Publish<'a> {
         if version == Version::V5 {
             self.properties.write(out);
         }
-        out.extend_from_slice(self.payload);
     }
 }
 

@@ -1,6 +1,6 @@
 //! SUBACK and UNSUBACK: one answer for each filter.
 
-use super::{Kind, PacketId, reason};
+use super::{Kind, PacketId, QoS, reason};
 use crate::cursor::Cursor;
 use crate::sink::Sink;
 use crate::{Properties, Reason, Version, Violation};
@@ -31,11 +31,11 @@ impl<'a> SubAck<'a> {
     pub(super) fn read(cursor: &mut Cursor<'a>, version: Version) -> Result<Self, Violation> {
         let packet_id = PacketId::read(cursor)?;
         let properties = match version {
-            Version::V311 => Properties::NONE,
+            Version::V31 | Version::V311 => Properties::NONE,
             Version::V5 => Properties::read(cursor, Kind::SubAck)?,
         };
         let reasons = read_reasons(cursor)?;
-        if version == Version::V311 && !reasons.iter().copied().all(is_v311) {
+        if version != Version::V5 && !reasons.iter().copied().all(is_v311) {
             return Err(Violation::malformed("a return code that MQTT 3.1.1 reserves")); // MQTT-3.9.3-2
         }
         Ok(Self { packet_id, properties, reasons })
@@ -47,8 +47,12 @@ impl<'a> SubAck<'a> {
             self.properties.write(out);
         }
         for reason in &self.reasons {
-            let refused = version == Version::V311 && reason.is_error();
-            out.put_u8(if refused { Reason::UnspecifiedError.code() } else { reason.code() });
+            out.put_u8(match version {
+                Version::V311 if reason.is_error() => Reason::UnspecifiedError.code(),
+                // MQTT 3.1 has no word for it: SUBACK is positive, and nothing comes.
+                Version::V31 if reason.is_error() => QoS::AtMostOnce as u8,
+                _ => reason.code(),
+            });
         }
     }
 }
@@ -56,7 +60,7 @@ impl<'a> SubAck<'a> {
 impl<'a> UnsubAck<'a> {
     pub(super) fn read(cursor: &mut Cursor<'a>, version: Version) -> Result<Self, Violation> {
         let packet_id = PacketId::read(cursor)?;
-        if version == Version::V311 {
+        if version != Version::V5 {
             return Ok(Self { packet_id, properties: Properties::NONE, reasons: Vec::new() });
         }
         let properties = Properties::read(cursor, Kind::UnsubAck)?;

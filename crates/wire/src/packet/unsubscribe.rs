@@ -20,7 +20,7 @@ impl<'a> Unsubscribe<'a> {
     pub(super) fn read(cursor: &mut Cursor<'a>, version: Version) -> Result<Self, Violation> {
         let packet_id = PacketId::read(cursor)?;
         let properties = match version {
-            Version::V311 => Properties::NONE,
+            Version::V31 | Version::V311 => Properties::NONE,
             Version::V5 => Properties::read(cursor, Kind::Unsubscribe)?,
         };
         let mut filters = Vec::new();

@@ -26,7 +26,7 @@ struct Fields {
 fn fields() -> impl Strategy<Value = Fields> {
     (
         1u8..=15,
-        prop_oneof![Just(Version::V311), Just(Version::V5)],
+        prop_oneof![Just(Version::V31), Just(Version::V311), Just(Version::V5)],
         prop::collection::vec("[^\0]{0,20}", 1..4),
         "[^\0+#]{1,30}",
         prop::collection::vec(any::<u8>(), 0..300),
@@ -45,7 +45,7 @@ fn fields() -> impl Strategy<Value = Fields> {
 /// A version, a packet's bytes at that version, and the packet as `{:?}` shows it.
 pub fn encoded() -> impl Strategy<Value = (Version, Vec<u8>, String)> {
     fields().prop_filter_map("AUTH is of MQTT 5", |fields| {
-        if fields.kind == 15 && fields.version == Version::V311 {
+        if fields.kind == 15 && fields.version != Version::V5 {
             return None;
         }
         let properties = list(&fields, fields.kind);
@@ -59,7 +59,7 @@ pub fn encoded() -> impl Strategy<Value = (Version, Vec<u8>, String)> {
 
 fn list(fields: &Fields, kind: u8) -> PropertiesBuf {
     match fields.version {
-        Version::V311 => PropertiesBuf::new(),
+        Version::V31 | Version::V311 => PropertiesBuf::new(),
         Version::V5 => fields.values.list(kind),
     }
 }
@@ -76,7 +76,10 @@ fn packet<'a>(
     let ack = Ack { packet_id, reason, properties };
     match fields.kind {
         1 => Packet::Connect(Box::new(connect(fields, properties, will))),
-        2 => Packet::ConnAck(ConnAck { session_present: fields.flags[0], reason, properties }),
+        2 => {
+            let session_present = fields.flags[0] && fields.version != Version::V31;
+            Packet::ConnAck(ConnAck { session_present, reason, properties })
+        }
         3 => Packet::Publish(publish(fields, packet_id, properties)),
         4 => Packet::PubAck(ack),
         5 => Packet::PubRec(ack),
@@ -117,10 +120,13 @@ fn reason_for(kind: u8, reason: Reason) -> Reason {
     }
 }
 
-/// MQTT 3.1.1 knows the granted QoS, and failure.
+/// MQTT 3.1.1 knows the granted QoS, and failure; MQTT 3.1 no failure.
 fn answers(fields: &Fields) -> Vec<Reason> {
-    let v311 = [Reason::Success, Reason::GrantedQoS2, Reason::UnspecifiedError];
-    if fields.version == Version::V5 { vec![fields.reason; 3] } else { v311.to_vec() }
+    match fields.version {
+        Version::V31 => vec![Reason::Success, Reason::GrantedQoS2],
+        Version::V311 => vec![Reason::Success, Reason::GrantedQoS2, Reason::UnspecifiedError],
+        Version::V5 => vec![fields.reason; 3],
+    }
 }
 
 fn connect<'a>(

@@ -1,7 +1,7 @@
-"""Every parameter that a journal's frames may be about, removed ones too."""
+"""What a journal's messages are about: every parameter, removed ones too, and its streams."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,19 @@ from slipring.native import journal_table, match_topics
 class Definitions:
     """A table, and the parameters whose names others have now."""
 
-    def __init__(self, identity: int, entries: Iterable[Entry], flaws: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        identity: int,
+        entries: Iterable[Entry],
+        flaws: Sequence[str] = (),
+        streams: Mapping[str, dict[str, Any]] | None = None,
+    ) -> None:
         self.entries = sorted(entries, key=lambda entry: entry.index)
         """By index; a name may come several times, the last one is the current one."""
         self.flaws = list(flaws)
         """What could not be read on the way to them."""
+        self.streams = dict(streams or {})
+        """The streams that are there, by topic: `media`, and what else is said of each."""
         self.table = Table(identity)
         for entry in self.entries:
             self.table.put(entry)
@@ -44,10 +52,11 @@ async def of_broker(bus: Bus) -> Definitions:
 
 
 def of_journal(folder: Path) -> Definitions:
-    """The definitions in a journal; none where no parameter was declared."""
-    found, flaws = journal_table(folder)
+    """The definitions in a journal; none where nothing was declared."""
+    found, streams, flaws = journal_table(folder)
     listed: dict[str, Any] = json.loads(found) if found else {"table": 0, "parameters": []}
     entries = [
         Entry(one["index"], one["name"], Parameter.of_json(one)) for one in listed["parameters"]
     ]
-    return Definitions(listed["table"], entries, flaws)
+    told = {name: json.loads(text) for name, text in streams}
+    return Definitions(listed["table"], entries, flaws, told)

@@ -95,8 +95,7 @@ class Import:
         names = (topic.removeprefix(f"{root}/") for topic in topics)
         parameters = dict(zip(names, self.settled.types.values(), strict=True))
         declared = await self.bus.declare(root, parameters)
-        table = await self.bus.table()
-        return root or topics[0], Frames(declared.indices, table.identity)
+        return root or topics[0], Frames(declared.indices, declared.table)
 
     def _where(self, frame: int) -> str:
         """The rows of a frame, in words."""

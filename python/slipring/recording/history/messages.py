@@ -28,9 +28,9 @@ class Messages:
         properties = rows.column("properties").dictionary_encode()
         said = [_said(encoded) for encoded in properties.dictionary.to_pylist()]
         codes = np.asarray(properties.indices)
-        self._is_frame = np.array([one[0] for one in said], np.bool_)[codes]
+        self.is_frame = np.array([one[0] for one in said], np.bool_)[codes]
         self._times = np.array([one[1] for one in said], np.int64)[codes]
-        self.frames = np.flatnonzero(self._is_frame)
+        self.frames = np.flatnonzero(self.is_frame)
         """Which of them are frames."""
 
     def __len__(self) -> int:
@@ -48,7 +48,7 @@ class Messages:
 
     def plain_topics(self) -> list[str]:
         """The topics of messages that are no frames."""
-        codes = np.unique(np.asarray(self._topics.indices)[~self._is_frame])
+        codes = np.unique(np.asarray(self._topics.indices)[~self.is_frame])
         names: list[str] = self._topics.dictionary.take(pa.array(codes)).to_pylist()
         return names
 

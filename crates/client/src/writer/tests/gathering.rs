@@ -2,7 +2,7 @@
 
 use super::*;
 
-const BOUNDS: Bounds = Bounds { bytes_max: 1 << 20, frame_bytes_max: 1 << 20 };
+const BOUNDS: Bounds = Bounds { bytes_max: 1 << 20, frame_bytes_max: 1 << 20, deflate: false };
 
 fn gathering(beat: Duration, bounds: Bounds, now: Instant) -> Gathering {
     Gathering::new(7, Beat::new(beat, now), bounds)
@@ -141,7 +141,7 @@ fn texts_are_divided_between_frames_too() {
 #[test]
 fn at_the_bound_it_is_full_until_half_of_it_is_free() {
     let now = Instant::now();
-    let bounds = Bounds { bytes_max: 1000, frame_bytes_max: 300 };
+    let bounds = Bounds { bytes_max: 1000, frame_bytes_max: 300, ..BOUNDS };
     let mut gathering = gathering(Duration::ZERO, bounds, now);
     let mut full = Ok(());
     for _ in 0..100 {

@@ -103,7 +103,7 @@ proptest! {
         frame_bytes_max in 1usize..2000,
     ) {
         let now = Instant::now();
-        let bounds = Bounds { bytes_max: 1 << 20, frame_bytes_max };
+        let bounds = Bounds { bytes_max: 1 << 20, frame_bytes_max, deflate: false };
         let mut gathering = Gathering::new(7, Beat::new(Duration::ZERO, now), bounds);
         let mut expected = Vec::new();
         for parts in &blocks {

@@ -39,7 +39,7 @@ impl Every {
     pub fn new(needs: &Needs, beat_ms: u16, sent: Option<Sent>) -> Self {
         Self {
             buf: FrameBuf::new(),
-            packets: Packets::default(),
+            packets: Packets::deferred(),
             beat_ms: needs.beat_ms.unwrap_or(beat_ms).into(),
             due_ms: None,
             last_ms: None,
@@ -147,7 +147,7 @@ impl Every {
 
     /// Drops what was gathered, with its memory.
     pub fn free(&mut self, all: &mut Gathered) {
-        (self.buf, self.packets) = (FrameBuf::new(), Packets::default());
+        (self.buf, self.packets) = (FrameBuf::new(), Packets::deferred());
         (self.due_ms, self.origin) = (None, None);
         self.count(all);
     }

@@ -6,6 +6,7 @@ use super::audience::{Audience, Member};
 use super::every::Every;
 use super::gathered::Gathered;
 use super::key::Key;
+use super::letters::TextTerms;
 use super::newest::Newest;
 use super::outlet::{Mark, Outlet, Packets, Stamp};
 use super::remembered::Remembered;
@@ -15,6 +16,10 @@ use crate::table::columns::Columns;
 use crate::table::rows::Rows;
 use crate::table::spill::Spill;
 use crate::table::{Current, Millis};
+
+/// What a new subscriber is sent at once of the values it gets first, at most about; the rest comes in
+/// portions. Below a millisecond.
+const FIRST_BYTES_MAX: usize = 2 << 20;
 
 /// Scratch memory that groups use in turn, and what they count together.
 #[derive(Debug)]
@@ -110,9 +115,15 @@ impl Group {
                 member.since = newest.before_join(chosen, &mut self.members, &stamp.scene);
             }
         }
-        let columns = &stamp.scene.current.columns;
-        tools.write(columns, outlet, stamp, |add| changed(columns, chosen, 0, add));
-        let first = tools.first(&mut member);
+        let scene = &stamp.scene;
+        let columns = &scene.current.columns;
+        let rest = self.outlet.first_beyond(chosen, FIRST_BYTES_MAX, scene);
+        let end = rest.unwrap_or(u32::MAX);
+        let now = chosen.intersect(&std::iter::once(0..end).collect());
+        tools.write(columns, outlet, stamp, |add| changed(columns, &now, 0, add));
+        let mut first = tools.first(&mut member);
+        first.is_whole = rest.is_none();
+        member.missing_from = rest;
         self.members.push(member);
         self.bound(stamp.scene.now_ms, tools);
         first
@@ -138,6 +149,11 @@ impl Group {
         }
     }
 
+    /// How its messages look where they are text: what it sends are frames of which text is written.
+    pub fn text_terms(&self, group: u64) -> Option<TextTerms> {
+        self.outlet.text_terms(group)
+    }
+
     /// The broker's own beat is another one.
     pub fn set_beat_ms(&mut self, beat_ms: u16) {
         if let (Flow::Every(every), None) = (&mut self.flow, self.key.needs.beat_ms) {
@@ -159,8 +175,13 @@ impl Group {
         self.members.len()
     }
 
+    /// Those that share it, the first to join first.
+    pub fn subscribers(&self) -> impl Iterator<Item = u64> {
+        self.members.iter().map(|member| member.subscriber)
+    }
+
     /// What it takes to know what was sent last.
-    fn sent_bytes(&self) -> usize {
+    pub fn sent_bytes(&self) -> usize {
         let sent = match &self.flow {
             Flow::Every(every) => &every.sent,
             Flow::Newest(newest) => &newest.sent,
@@ -264,6 +285,7 @@ impl Group {
             }
             Flow::Newest(newest) => newest.sent.as_mut(),
         };
+        tools.packets.is_deferred = true;
         let mut uncompared = some;
         if let Some(known) = compared {
             let places = known.places(&uncompared);
@@ -278,6 +300,7 @@ impl Group {
         tools.write(columns, &self.outlet, stamp, |add| changed(columns, &uncompared, 0, add));
         audience.give(at, &mut tools.packets, Mark::default());
         tools.lost += tools.packets.clear();
+        tools.packets.is_deferred = false;
         rest.is_none()
     }
 

@@ -6,43 +6,36 @@
 //! and never waits; packets come out encoded.
 
 mod audience;
+mod choice;
 mod every;
+mod front;
 mod gathered;
 mod group;
 mod key;
+mod letters;
 mod newest;
 mod outlet;
+mod payers;
 mod remembered;
+mod sending;
 mod sent;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use slipring_wire::frame::{Hops, RangeSet, RunView};
 
+pub use choice::{Choice, First};
 pub use outlet::frame_topic;
 
 use self::audience::Member;
 use self::group::{Group, Tools};
 use self::key::Key;
+use self::letters::Letters;
 use self::outlet::{Cover, Origin, Stamp};
+use self::payers::Payers;
 use self::remembered::bytes_of;
-use super::{Aim, Current, Millis, Names, Needs};
-
-/// What a subscriber chose and how it wants it.
-#[derive(Clone, Debug)]
-pub struct Choice {
-    /// The filter of the subscription.
-    pub filter: Arc<str>,
-    /// The parameters that it matches now.
-    pub chosen: RangeSet,
-    /// The identifier of the subscription; 0 where it has none.
-    pub identifier: u32,
-    /// What it needs.
-    pub needs: Needs,
-    /// The largest packet that the subscriber takes.
-    pub packet_bytes_max: usize,
-}
+use super::{Aim, Current, Millis, Names};
 
 /// The moment, and what is known at it.
 #[derive(Clone, Copy)]
@@ -55,15 +48,6 @@ pub struct Scene<'a> {
     pub names: &'a dyn Names,
     /// The newest values.
     pub current: &'a Current,
-}
-
-/// The values that a new subscriber gets first.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct First {
-    /// Encoded packets, one after the other.
-    pub packets: Vec<u8>,
-    /// How many.
-    pub messages: u32,
 }
 
 /// What all groups may hold together.
@@ -87,12 +71,16 @@ pub struct Groups {
     table: u32,
     /// How long samples are gathered where a subscriber does not say.
     beat_ms: u16,
-    all: HashMap<u64, Group>,
+    all: BTreeMap<u64, Group>,
+    /// The group that was served last when a turn was over.
+    served: u64,
     by_key: HashMap<Key, u64>,
     /// The filters of each, as it wrote them, and their groups.
     by_subscriber: HashMap<u64, Vec<(Arc<str>, u64)>>,
     next: u64,
     tools: Tools,
+    letters: Letters,
+    payers: Payers,
 }
 
 impl Groups {
@@ -101,11 +89,14 @@ impl Groups {
         Self {
             table,
             beat_ms,
-            all: HashMap::new(),
+            all: BTreeMap::new(),
+            served: 0,
             by_key: HashMap::new(),
             by_subscriber: HashMap::new(),
             next: 0,
             tools: Tools::new(room),
+            letters: Letters::default(),
+            payers: Payers::default(),
         }
     }
 
@@ -180,7 +171,9 @@ impl Groups {
         let member = Member { subscriber, filter, cover, ..Member::default() };
         let stamp = self.stamp(scene);
         let group = self.all.get_mut(&id).expect("found or known");
-        group.join(member, &stamp, &mut self.tools)
+        let first = group.join(member, &stamp, &mut self.tools);
+        self.settle(id);
+        first
     }
 
     fn stamp<'a>(&self, scene: &Scene<'a>) -> Stamp<'a> {
@@ -214,14 +207,17 @@ impl Groups {
         for (filter, id) in self.by_subscriber.remove(&subscriber).unwrap_or_default() {
             self.part(subscriber, &filter, id);
         }
+        self.payers.forget(subscriber);
     }
 
     fn part(&mut self, subscriber: u64, filter: &str, id: u64) {
         let group = self.all.get_mut(&id).expect("a subscriber's group is there");
+        self.letters.forget(id, subscriber);
         if group.part(subscriber, filter, &mut self.tools) == 0 {
             self.by_key.remove(&group.key);
             self.all.remove(&id);
         }
+        self.settle(id);
     }
 
     /// Tells the groups of a run that the newest values have taken over.
@@ -262,69 +258,19 @@ impl Groups {
     pub fn table_changed(&mut self, choose: &mut Choose<'_>, scene: &Scene<'_>) {
         let stamp = self.stamp(scene);
         let mut known: HashMap<Arc<str>, RangeSet> = HashMap::new();
-        for group in self.all.values_mut() {
+        let mut changed = Vec::new();
+        for (id, group) in &mut self.all {
             let key = Arc::clone(&group.key.filter);
             let Some(filter) = Aim::parse(&key).and_then(Aim::filter) else { continue };
             let chosen =
                 known.entry(Arc::clone(&key)).or_insert_with(|| choose(filter, &group.chosen));
             if *chosen != group.chosen {
                 group.rechoose(chosen.clone(), &stamp, &mut self.tools);
+                changed.push(*id);
             }
         }
-    }
-
-    /// Something on its way to a subscriber was dropped: it may miss anything that it chose. False where
-    /// it chose nothing.
-    pub fn missed(&mut self, subscriber: u64) -> bool {
-        let Some(chosen) = self.by_subscriber.get(&subscriber) else { return false };
-        for (_, id) in chosen {
-            self.all.get_mut(id).expect("a subscriber's group is there").missed(subscriber);
-        }
-        true
-    }
-
-    /// Sends a subscriber the newest of what it may have missed, at most about so many bytes; whether
-    /// that was the rest of it.
-    pub fn mend(
-        &mut self,
-        subscriber: u64,
-        mut room: usize,
-        scene: &Scene<'_>,
-        send: &mut Send<'_>,
-    ) -> bool {
-        let stamp = self.stamp(scene);
-        for (_, id) in self.by_subscriber.get(&subscriber).into_iter().flatten() {
-            let group = self.all.get_mut(id).expect("a subscriber's group is there");
-            let here = room;
-            let mut send = |subscriber, packets: &[u8], messages| {
-                room = room.saturating_sub(packets.len());
-                send(subscriber, packets, messages);
-            };
-            if !group.mend(subscriber, here, &stamp, &mut self.tools, &mut send) {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// When [`Self::tick`] has something to do; it may be over already.
-    pub fn next_due_ms(&self, current: &Current) -> Option<Millis> {
-        self.all.values().filter_map(|group| group.due_ms(current)).min()
-    }
-
-    /// Sends what is due. `ready` says whether a subscriber has taken what it was sent before; it is
-    /// asked at most once for each.
-    pub fn tick(
-        &mut self,
-        scene: &Scene<'_>,
-        ready: &mut dyn FnMut(u64) -> bool,
-        send: &mut Send<'_>,
-    ) {
-        let stamp = self.stamp(scene);
-        let mut asked: HashMap<u64, bool> = HashMap::new();
-        let mut ready = |subscriber| *asked.entry(subscriber).or_insert_with(|| ready(subscriber));
-        for group in self.all.values_mut() {
-            group.tick(&stamp, &mut self.tools, &mut ready, send);
+        for id in changed {
+            self.settle(id);
         }
     }
 }

@@ -204,6 +204,7 @@ impl Newest {
     ) {
         let stamp = Stamp { origin: self.origin_before, ..*stamp };
         let mut left = turn.members;
+        tools.packets.is_deferred = true;
         while let Some(first) = left.first() {
             let Member { since, ref owed, .. } = audience.members[*first];
             let owed = owed.clone();
@@ -220,6 +221,7 @@ impl Newest {
             });
             tools.lost += tools.packets.clear();
         }
+        tools.packets.is_deferred = false;
     }
 
     /// Makes the packets of somebody who has everything up to `since`.

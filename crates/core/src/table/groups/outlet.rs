@@ -5,11 +5,15 @@ use slipring_wire::{Packet, PropertiesBuf, PropertyId, Publish, Value, Version};
 
 use super::super::Deliver;
 use super::super::text::Plain;
+use super::front::{front_bytes, put_varint};
 use super::key::Key;
+use super::letters::TextTerms;
 use super::{Choice, Scene};
 
 /// A frame to a subscriber is at most about so long.
 const FRAME_BYTES_MAX: usize = 256 * 1024;
+/// Frames of which text is written later hold about so much.
+const TEXT_BODY_MAX: usize = 16 * 1024;
 /// A frame's header with hops.
 const HEADER_BYTES: usize = 48;
 /// The first byte of a PUBLISH at QoS 0 and its longest length.
@@ -69,7 +73,7 @@ impl Cover {
     /// Bytes of runs that a frame takes. Many subscribers have the same, whatever their heads.
     pub fn body_max(&self) -> usize {
         if self.head.is_empty() {
-            return FRAME_BYTES_MAX;
+            return TEXT_BODY_MAX;
         }
         let most = self.packet_bytes_max.saturating_sub(FIXED_BYTES + self.head.len());
         most.min(FRAME_BYTES_MAX).saturating_sub(HEADER_BYTES)
@@ -123,17 +127,34 @@ impl Outlet {
         Self { deliver: needs.deliver, identifier, packet_bytes_max, head_bytes: 0, body_max }
     }
 
+    /// How messages look where they are text.
+    pub fn text_terms(&self, group: u64) -> Option<TextTerms> {
+        let Self { deliver, identifier, packet_bytes_max, .. } = *self;
+        let terms = TextTerms { group, deliver, identifier, packet_bytes_max };
+        (deliver != Deliver::Frame).then_some(terms)
+    }
+
     /// The first of some parameters, as many as surely find room for their newest samples; at least one.
     pub fn portion(&self, parameters: &RangeSet, room: usize, scene: &Scene<'_>) -> RangeSet {
-        let (mut portion, mut bytes) = (RangeSet::new(), 0);
-        for index in parameters.indices() {
-            bytes += self.bytes_at_most(index, scene);
-            if bytes > room && !portion.is_empty() {
-                break;
-            }
-            portion.insert(index..index + 1);
-        }
-        portion
+        let Some(first) = parameters.indices().next() else { return RangeSet::new() };
+        let end = self.first_beyond(parameters, room, scene).unwrap_or(u32::MAX);
+        parameters.intersect(&std::iter::once(0..end.max(first + 1)).collect())
+    }
+
+    /// The first of some parameters whose newest sample surely finds no room any more; none where all do.
+    pub fn first_beyond(
+        &self,
+        parameters: &RangeSet,
+        room: usize,
+        scene: &Scene<'_>,
+    ) -> Option<u32> {
+        let mut bytes = 0;
+        parameters.indices().filter(|index| scene.current.columns.has(*index as usize)).find(
+            |index| {
+                bytes += self.bytes_at_most(*index, scene);
+                bytes > room
+            },
+        )
     }
 
     fn bytes_at_most(&self, index: u32, scene: &Scene<'_>) -> usize {
@@ -166,6 +187,10 @@ pub(super) struct Packets {
     /// Where frames are, in those bytes.
     frames: Vec<Framed>,
     messages: u32,
+    /// Whether what is text stays in frames, and is written later.
+    pub is_deferred: bool,
+    /// How often they were cleared.
+    batch: u32,
     /// Samples that were too large for a packet of these subscribers.
     lost: u64,
     frame: Vec<u8>,
@@ -182,6 +207,7 @@ struct Framed {
     at: usize,
     length: usize,
     samples: usize,
+    is_text: bool,
 }
 
 /// How much there was.
@@ -193,28 +219,35 @@ pub(super) struct Mark {
 }
 
 impl Packets {
+    pub fn deferred() -> Self {
+        Self { is_deferred: true, ..Self::default() }
+    }
+
     /// Makes packets of what was gathered.
     pub fn seal(&mut self, buf: &mut FrameBuf, outlet: &Outlet, stamp: &Stamp<'_>) {
         if buf.is_empty() {
             return;
         }
         match outlet.deliver {
-            Deliver::Frame => self.frame(buf, outlet, stamp),
+            Deliver::Frame => self.frame(buf, outlet, &stamp.header(), false),
+            _ if self.is_deferred => {
+                let header = Header { sequence: self.batch, ..stamp.header() };
+                self.frame(buf, outlet, &header, true);
+            }
             _ => self.plain(buf, outlet, stamp),
         }
     }
 
-    fn frame(&mut self, buf: &mut FrameBuf, outlet: &Outlet, stamp: &Stamp<'_>) {
-        let header = stamp.header();
+    fn frame(&mut self, buf: &mut FrameBuf, outlet: &Outlet, header: &Header, is_text: bool) {
         let header_bytes = if header.hops.is_some() { HEADER_BYTES } else { HEADER_BYTES / 2 };
         let (start, samples) = (self.bytes.len(), buf.samples());
         let length = header_bytes + buf.bytes();
         let at = start + front_bytes(outlet.head_bytes, length);
         self.bytes.resize(at, 0);
-        buf.finish(&header, false, &mut self.bytes);
+        buf.finish(header, false, &mut self.bytes);
         debug_assert_eq!(self.bytes.len() - at, length);
-        self.frames.push(Framed { start, at, length, samples });
-        self.messages += 1;
+        self.frames.push(Framed { start, at, length, samples, is_text });
+        self.messages += if is_text { samples as u32 } else { 1 };
     }
 
     fn plain(&mut self, buf: &mut FrameBuf, outlet: &Outlet, stamp: &Stamp<'_>) {
@@ -276,9 +309,11 @@ impl Packets {
                 self.lost += frame.samples as u64;
                 continue;
             }
-            let at = frame.at + SEQUENCE_AT;
-            self.bytes[at..at + 4].copy_from_slice(&cover.sequence.to_le_bytes());
-            cover.sequence = cover.sequence.wrapping_add(1);
+            if !frame.is_text {
+                let at = frame.at + SEQUENCE_AT;
+                self.bytes[at..at + 4].copy_from_slice(&cover.sequence.to_le_bytes());
+                cover.sequence = cover.sequence.wrapping_add(1);
+            }
             let start = cover.put(frame, &mut self.bytes);
             if !is_even {
                 send(&self.bytes[start..frame.at + frame.length], 1);
@@ -296,41 +331,19 @@ impl Packets {
         self.bytes.shrink_to(8 * FRAME_BYTES_MAX);
         self.frames.clear();
         self.messages = 0;
+        self.batch = self.batch.wrapping_add(1);
         std::mem::take(&mut self.lost)
     }
 }
 
 impl Framed {
     fn fits(&self, cover: &Cover) -> bool {
-        front_bytes(cover.head.len(), self.length) + self.length <= cover.packet_bytes_max
+        let length = front_bytes(cover.head.len(), self.length) + self.length;
+        self.is_text || length <= cover.packet_bytes_max
     }
 
     /// Whether it is sent with all of the room before it.
     fn is_even(&self, cover: &Cover) -> bool {
         self.at - self.start == front_bytes(cover.head.len(), self.length) && self.fits(cover)
     }
-}
-
-/// How much comes before a frame with such a head.
-fn front_bytes(head: usize, frame: usize) -> usize {
-    1 + varint_bytes(head + frame) + head
-}
-
-fn varint_bytes(value: usize) -> usize {
-    match value {
-        0..0x80 => 1,
-        0x80..0x4000 => 2,
-        0x4000..0x20_0000 => 3,
-        _ => 4,
-    }
-}
-
-/// Fills all of this with a number, which takes just as much.
-fn put_varint(mut value: u32, out: &mut [u8]) {
-    let last = out.len() - 1;
-    for byte in &mut out[..last] {
-        *byte = value as u8 | 0x80;
-        value >>= 7;
-    }
-    out[last] = value as u8;
 }

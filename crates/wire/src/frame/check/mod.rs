@@ -40,6 +40,7 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
+    #[inline]
     fn varint(&mut self, max: u64) -> Result<u64, Broken> {
         match varint::read(&self.run[self.at..]) {
             Ok((value, length)) if value <= max => {

@@ -106,6 +106,7 @@ impl Clock {
         self.last = None;
     }
 
+    #[inline]
     fn step(&mut self, delta: u64) -> Result<(), Fault> {
         self.now_ns = self.now_ns.wrapping_add(varint::unfold(delta));
         if self.last.is_some_and(|last| self.now_ns < last) {

@@ -1,0 +1,330 @@
+//! Encoded packets in the order they go: small ones are copied into chunks, a large payload is shared.
+//!
+//! Two packets of 100 bytes, one of 20 bytes before a shared payload of 1 MB, and one more of 100 bytes are three
+//! pieces and the tail: a chunk of 220 bytes, the payload, and 100 bytes. One vectored write sends them all.
+
+use std::collections::VecDeque;
+use std::io::IoSlice;
+
+use crate::memory::Counted;
+use crate::shared::SharedBytes;
+
+/// Bytes of a full chunk. What is sent or dropped is given back in chunks, so a bound on bytes that wait is
+/// exceeded by two of them at most.
+pub const CHUNK_BYTES: usize = 64 << 10;
+/// Less than this is copied behind other bytes, so that both go as one slice.
+const COPIED_BYTES_MAX: usize = 4 << 10;
+/// What a quiet connection may hold on to.
+const RESTING_BYTES: usize = 4 << 10;
+/// Bytes of a chunk that only holds what comes before a shared payload.
+const HEAD_BYTES: usize = 128;
+
+#[derive(Debug)]
+enum Piece {
+    /// Whole packets; the last one may go on in a shared piece. How many packets begin here.
+    Chunk(Vec<u8>, u32),
+    /// The payload of the packet that begins at the end of the chunk before.
+    Shared(SharedBytes),
+}
+
+/// Packets that wait, or are being written.
+#[derive(Debug, Default)]
+pub struct Packets {
+    pieces: VecDeque<Piece>,
+    /// Bytes of all pieces.
+    pieces_bytes: usize,
+    /// The newest chunk, behind all pieces, and how many packets begin in it.
+    tail: Vec<u8>,
+    begun_in_tail: u32,
+    /// What is sent or dropped of the first piece, or of the tail where there is none.
+    start: usize,
+    /// The capacity of the chunks, and of the list of pieces. A shared payload counts itself.
+    counted: Counted,
+    chunks_bytes: usize,
+}
+
+/// The oldest packet: all of it, or what comes before its shared payload.
+pub(crate) struct First<'a> {
+    pub bytes: &'a [u8],
+    pub payload: Option<&'a SharedBytes>,
+}
+
+impl Piece {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Chunk(bytes, _) => bytes,
+            Self::Shared(bytes) => bytes,
+        }
+    }
+}
+
+impl Packets {
+    /// Bytes that are not sent.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.pieces_bytes + self.tail.len() - self.start
+    }
+
+    /// Whether nothing waits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Adds a packet by copying it.
+    #[inline]
+    pub fn push(&mut self, packet: &[u8]) {
+        if self.tail.len() + packet.len() > self.tail.capacity() {
+            self.make_room(packet.len());
+        }
+        self.tail.extend_from_slice(packet);
+        self.begun_in_tail += 1;
+    }
+
+    /// Adds a packet: `head` is copied, the payload behind it is shared.
+    pub fn push_shared(&mut self, head: &[u8], payload: SharedBytes) {
+        self.push(head);
+        self.attach(payload);
+    }
+
+    /// Where a packet can be encoded.
+    pub fn tail(&mut self) -> &mut Vec<u8> {
+        if self.tail.len() >= CHUNK_BYTES {
+            self.seal();
+        }
+        &mut self.tail
+    }
+
+    /// Adds the payload of the packet whose head was encoded last.
+    pub fn attach(&mut self, payload: SharedBytes) {
+        self.seal();
+        self.pieces_bytes += payload.len();
+        self.pieces.push_back(Piece::Shared(payload));
+    }
+
+    /// Moves everything to the end of `out`.
+    pub fn append_to(&mut self, out: &mut Self) {
+        if out.is_empty() {
+            out.clear();
+            std::mem::swap(self, out);
+        } else if self.pieces.is_empty() && self.len() < COPIED_BYTES_MAX {
+            out.tail().extend_from_slice(&self.tail[self.start..]);
+            self.clear();
+        } else {
+            self.move_pieces(out, usize::MAX);
+        }
+    }
+
+    /// Moves the oldest packets to the end of `out` until it has so many bytes; how many packets.
+    pub(crate) fn take(&mut self, out: &mut Self, bytes: usize) -> u64 {
+        if out.len() + self.len() > bytes && !self.pieces.is_empty() {
+            return self.move_pieces(out, bytes);
+        }
+        let packets = self.packets();
+        self.append_to(out);
+        packets
+    }
+
+    fn packets(&self) -> u64 {
+        let chunks = self.pieces.iter().map(|piece| match piece {
+            Piece::Chunk(_, packets) => u64::from(*packets),
+            Piece::Shared(_) => 0,
+        });
+        chunks.sum::<u64>() + u64::from(self.begun_in_tail)
+    }
+
+    /// Moves pieces until `out` has so many bytes; a payload goes with its head.
+    fn move_pieces(&mut self, out: &mut Self, bytes: usize) -> u64 {
+        if bytes == usize::MAX {
+            self.seal();
+        }
+        self.split_first();
+        out.seal();
+        let mut packets = 0;
+        while out.len() < bytes || matches!(self.pieces.front(), Some(Piece::Shared(_))) {
+            let Some(piece) = self.pieces.pop_front() else { break };
+            self.pieces_bytes -= piece.bytes().len();
+            out.pieces_bytes += piece.bytes().len();
+            if let Piece::Chunk(chunk, count) = &piece {
+                packets += u64::from(*count);
+                self.chunks_bytes -= chunk.capacity();
+                out.chunks_bytes += chunk.capacity();
+            }
+            out.pieces.push_back(piece);
+        }
+        self.count();
+        out.count();
+        packets
+    }
+
+    /// The first piece begins where it is not sent, so that it can move.
+    fn split_first(&mut self) {
+        let start = self.start;
+        match self.pieces.front_mut() {
+            Some(_) if start == 0 => return,
+            Some(Piece::Chunk(chunk, _)) => drop(chunk.drain(..start)),
+            Some(Piece::Shared(payload)) => payload.advance(start),
+            None => return,
+        }
+        self.pieces_bytes -= start;
+        self.start = 0;
+    }
+
+    /// The oldest packet.
+    pub(crate) fn first(&self) -> Option<First<'_>> {
+        let (chunk, payload) = match self.pieces.front() {
+            Some(Piece::Chunk(chunk, _)) => (chunk, self.pieces.get(1)),
+            Some(Piece::Shared(_)) => unreachable!("a payload goes with its head"),
+            None => (&self.tail, None),
+        };
+        let rest = chunk.get(self.start..).filter(|rest| !rest.is_empty())?;
+        let length = packet_length(rest);
+        let payload = match payload {
+            Some(Piece::Shared(payload)) if length > rest.len() => Some(payload),
+            _ => None,
+        };
+        Some(First { bytes: &rest[..length.min(rest.len())], payload })
+    }
+
+    /// Drops the oldest packet; false if there is none.
+    pub(crate) fn drop_first(&mut self) -> bool {
+        let Some(First { bytes, payload }) = self.first() else { return false };
+        let length = bytes.len() + payload.map_or(0, |payload| payload.len());
+        let packets = match self.pieces.front_mut() {
+            Some(Piece::Chunk(_, packets)) => packets,
+            _ => &mut self.begun_in_tail,
+        };
+        *packets -= 1;
+        self.advance(length);
+        true
+    }
+
+    /// The slices to write next; how many there are.
+    pub fn slices<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        let pieces = self.pieces.iter().map(Piece::bytes).chain([&*self.tail]);
+        let mut start = self.start;
+        let unsent = pieces.map(|bytes| &bytes[std::mem::take(&mut start)..]);
+        let mut count = 0;
+        for (slice, bytes) in slices.iter_mut().zip(unsent.filter(|bytes| !bytes.is_empty())) {
+            *slice = IoSlice::new(bytes);
+            count += 1;
+        }
+        count
+    }
+
+    /// Everything, if it is in one piece.
+    pub fn as_slice(&self) -> Option<&[u8]> {
+        self.pieces.is_empty().then(|| &self.tail[self.start..])
+    }
+
+    /// So many bytes are sent. Chunks that are sent are given back.
+    pub fn advance(&mut self, count: usize) {
+        self.start += count;
+        while let Some(piece) = self.pieces.front() {
+            let length = piece.bytes().len();
+            if self.start < length {
+                return;
+            }
+            self.start -= length;
+            self.pieces_bytes -= length;
+            if let Some(Piece::Chunk(chunk, _)) = self.pieces.pop_front() {
+                self.chunks_bytes -= chunk.capacity();
+                self.count();
+            }
+        }
+        if self.start == self.tail.len() {
+            self.tail.clear();
+            (self.start, self.begun_in_tail) = (0, 0);
+        }
+    }
+
+    /// Forgets everything; a small chunk is kept for what comes next.
+    pub fn clear(&mut self) {
+        self.pieces.clear();
+        if self.pieces.capacity() > CHUNK_BYTES / 1024 {
+            self.pieces = VecDeque::new();
+        }
+        self.tail.clear();
+        if self.tail.capacity() > CHUNK_BYTES {
+            self.tail = Vec::new();
+        }
+        (self.pieces_bytes, self.start, self.begun_in_tail, self.chunks_bytes) = (0, 0, 0, 0);
+        self.count();
+    }
+
+    /// Whether it holds memory that nothing needs now, more than a little.
+    pub fn is_grown(&self) -> bool {
+        self.is_empty() && self.counted.bytes() > RESTING_BYTES
+    }
+
+    /// Gives that memory back.
+    pub fn rest(&mut self) {
+        if self.is_grown() {
+            *self = Self::default();
+        }
+    }
+
+    /// Bytes of memory that the chunks take.
+    #[cfg(test)]
+    pub(crate) fn chunks_bytes(&self) -> usize {
+        self.chunks_bytes + self.tail.capacity()
+    }
+
+    /// All bytes, one after the other.
+    pub fn to_vec(&self) -> Vec<u8> {
+        let mut slices = vec![IoSlice::new(&[]); self.pieces.len() + 1];
+        let count = self.slices(&mut slices);
+        slices[..count].iter().flat_map(|slice| slice.iter().copied()).collect()
+    }
+
+    /// The tail becomes a piece.
+    fn seal(&mut self) {
+        if self.tail.is_empty() {
+            return;
+        }
+        let chunk = std::mem::take(&mut self.tail);
+        self.pieces_bytes += chunk.len();
+        self.chunks_bytes += chunk.capacity();
+        self.pieces.push_back(Piece::Chunk(chunk, std::mem::take(&mut self.begun_in_tail)));
+        self.count();
+    }
+
+    #[cold]
+    fn make_room(&mut self, bytes: usize) {
+        let is_full = self.tail.len() + bytes > CHUNK_BYTES;
+        // A full chunk is followed by another one; the head of a payload mostly by another head.
+        let next =
+            if is_full && self.tail.len() > CHUNK_BYTES / 2 { CHUNK_BYTES } else { HEAD_BYTES };
+        if is_full {
+            self.seal();
+        }
+        let room = (self.tail.len() * 2).clamp(next, CHUNK_BYTES).max(self.tail.len() + bytes);
+        self.tail.reserve_exact(room - self.tail.len());
+        self.count();
+    }
+
+    fn count(&mut self) {
+        let pieces_bytes = self.pieces.capacity() * size_of::<Piece>();
+        self.counted.set(self.chunks_bytes + self.tail.capacity() + pieces_bytes);
+    }
+}
+
+impl From<Vec<u8>> for Packets {
+    fn from(tail: Vec<u8>) -> Self {
+        let mut packets = Self { tail, ..Self::default() };
+        packets.count();
+        packets
+    }
+}
+
+/// Bytes of the packet that begins here. We encoded it: its length is there and right.
+fn packet_length(packets: &[u8]) -> usize {
+    let mut length = 0;
+    for (at, byte) in packets.iter().enumerate().skip(1).take(4) {
+        length |= usize::from(byte & 0x7f) << (7 * (at - 1));
+        if byte & 0x80 == 0 {
+            return at + 1 + length;
+        }
+    }
+    packets.len()
+}

@@ -1,0 +1,144 @@
+//! Quotas: how much of each limit one owner may hold, and what is kept back for those who hold little.
+//!
+//! Pure. Each store keeps its own [`Shares`] under its own lock, so that what is counted is what is held.
+
+mod owner;
+mod shares;
+#[cfg(test)]
+mod tests;
+
+pub use owner::Owner;
+pub use shares::Shares;
+
+use crate::{Limit, Limits};
+
+/// A newcomer's part of what is kept back is one of so many.
+const NEWCOMERS: usize = 100;
+
+/// How one limit is divided among the owners.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quota {
+    /// What all may hold together, and the limit to name when that is reached.
+    pub all: (usize, Limit),
+    /// What one owner may hold in percent of it, and the limit to name.
+    pub one: (u8, Limit),
+    /// What is kept back for newcomers, in percent.
+    pub reserve_percent: u8,
+}
+
+/// Who asks for something, and how much it may hold: of each thing that is counted.
+#[derive(Clone, Copy, Debug)]
+pub struct Holder<'a, const N: usize> {
+    /// Who.
+    pub owner: &'a Owner,
+    /// How much.
+    pub quotas: [Quota; N],
+}
+
+impl Quota {
+    /// What one owner may hold. What is left to the others is rounded down, so that one owner may have
+    /// all of a limit of 1.
+    pub fn of_one(&self) -> usize {
+        self.all.0 - percent(self.all.0, 100u8.saturating_sub(self.one.0))
+    }
+
+    /// What is kept back for newcomers.
+    pub fn reserve(&self) -> usize {
+        percent(self.all.0, self.reserve_percent)
+    }
+
+    /// What an owner may hold and still be a newcomer.
+    pub fn of_newcomer(&self) -> usize {
+        (self.reserve() / NEWCOMERS).max(1)
+    }
+
+    /// Whether an owner may hold so much more; the limit in its way.
+    ///
+    /// With a limit of 1,000, 75 % for one and 5 % kept back: one owner may hold 750; from 950 on only
+    /// an owner that holds nothing yet gets one.
+    pub fn check(&self, shares: &Shares, owner: &Owner, more: usize) -> Result<(), Limit> {
+        if more == 0 {
+            return Ok(());
+        }
+        let all = shares.total() + more;
+        if all > self.all.0 {
+            return Err(self.all.1);
+        }
+        let room = self.room_for(shares, owner, more)?;
+        if all > room { Err(Limit::ReservePercent) } else { Ok(()) }
+    }
+
+    /// What all may hold together when an owner asks for so much more: a newcomer may use what is kept
+    /// back. The limit in its way, if it would hold more than one may.
+    pub fn room_for(&self, shares: &Shares, owner: &Owner, more: usize) -> Result<usize, Limit> {
+        let (one, most) = (shares.held(owner) + more, self.of_one());
+        if one > most && most < self.all.0 {
+            return Err(self.one.1);
+        }
+        let is_newcomer = one <= self.of_newcomer();
+        Ok(if is_newcomer { self.all.0 } else { self.all.0.saturating_sub(self.reserve()) })
+    }
+}
+
+fn percent(of: usize, percent: u8) -> usize {
+    // Not `of * percent`: a limit may be as large as a number can be.
+    of / 100 * usize::from(percent) + of % 100 * usize::from(percent) / 100
+}
+
+impl Limits {
+    /// The same limits, of which each owner may hold all: what is kept already is not given up for a
+    /// quota.
+    #[must_use]
+    pub fn undivided(self) -> Self {
+        Self { owner_retained_percent: 100, owner_waiting_percent: 100, reserve_percent: 0, ..self }
+    }
+
+    fn quota(&self, all: (usize, Limit), one: (u8, Limit)) -> Quota {
+        Quota { all, one, reserve_percent: self.reserve_percent }
+    }
+
+    /// How connections are divided.
+    pub fn connections_quota(&self) -> Quota {
+        let one = (self.owner_connections_percent, Limit::OwnerConnections);
+        self.quota((self.connections, Limit::Connections), one)
+    }
+
+    /// How kept sessions are divided.
+    pub fn sessions_quota(&self) -> Quota {
+        let one = (self.owner_sessions_percent, Limit::OwnerSessions);
+        self.quota((self.sessions, Limit::Sessions), one)
+    }
+
+    /// How retained messages and their bytes are divided.
+    pub fn retained_quotas(&self) -> [Quota; 2] {
+        let one = (self.owner_retained_percent, Limit::OwnerRetained);
+        let messages = (self.retained_messages, Limit::RetainedMessages);
+        [messages, (self.retained_bytes, Limit::RetainedBytes)].map(|all| self.quota(all, one))
+    }
+
+    /// How messages that wait for their first subscriber and their bytes are divided.
+    pub fn waiting_quotas(&self) -> [Quota; 2] {
+        let one = (self.owner_waiting_percent, Limit::OwnerWaiting);
+        let messages = (self.waiting_messages, Limit::WaitingMessages);
+        [messages, (self.waiting_bytes, Limit::WaitingBytes)].map(|all| self.quota(all, one))
+    }
+
+    /// How parameters are divided.
+    pub fn parameters_quota(&self) -> Quota {
+        let one = (self.owner_parameters_percent, Limit::OwnerParameters);
+        self.quota((self.parameters, Limit::Parameters), one)
+    }
+
+    /// How the memory of selections is divided.
+    pub fn selections_quota(&self) -> Quota {
+        let one = (self.owner_selections_percent, Limit::OwnerSelections);
+        self.quota((self.selection_bytes, Limit::SelectionBytes), one)
+    }
+
+    /// How streams, and the bytes of their buffers, are divided.
+    pub fn streams_quotas(&self, buffers_bytes: usize) -> [Quota; 2] {
+        let one = (self.owner_streams_percent, Limit::OwnerStreams);
+        let streams = (self.streams, Limit::Streams);
+        [streams, (buffers_bytes, Limit::Streams)].map(|all| self.quota(all, one))
+    }
+}

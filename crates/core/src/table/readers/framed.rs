@@ -1,0 +1,63 @@
+//! Which parameters had a sample in a frame, by the number of the change that brought it.
+
+use std::ops::Range;
+
+use crate::table::columns::BLOCK;
+
+/// For each parameter the newest change that came in a frame; 0 where none did, or where a plain message
+/// came after it.
+#[derive(Debug, Default)]
+pub(super) struct FramedChanges {
+    changes: Vec<u64>,
+    /// The newest change of each block of parameters, or a later one, so that a search skips what is quiet.
+    blocks: Vec<u64>,
+}
+
+impl FramedChanges {
+    /// Makes room for so many parameters.
+    pub fn grow(&mut self, parameters: usize) {
+        if parameters > self.changes.len() {
+            self.changes.resize(parameters, 0);
+            self.blocks.resize(parameters.div_ceil(BLOCK), 0);
+        }
+    }
+
+    pub fn mark(&mut self, parameters: Range<u32>, change: u64) {
+        let span = parameters.start as usize..parameters.end as usize;
+        self.grow(span.end);
+        self.blocks[span.start / BLOCK..=(span.end - 1) / BLOCK].fill(change);
+        self.changes[span].fill(change);
+    }
+
+    pub fn clear(&mut self, parameter: u32) {
+        if let Some(change) = self.changes.get_mut(parameter as usize) {
+            *change = 0;
+        }
+    }
+
+    pub fn get(&self, parameter: u32) -> u64 {
+        self.changes.get(parameter as usize).copied().unwrap_or_default()
+    }
+
+    /// The first of these that changed since.
+    pub fn first_after(&self, parameters: Range<u32>, since: u64) -> Option<u32> {
+        let end = self.changes.len().min(parameters.end as usize);
+        let mut at = parameters.start as usize;
+        while at < end {
+            let stop = ((at / BLOCK + 1) * BLOCK).min(end);
+            if self.blocks[at / BLOCK] > since {
+                let found = self.changes[at..stop].iter().position(|change| *change > since);
+                if let Some(found) = found {
+                    return Some((at + found) as u32);
+                }
+            }
+            at = stop;
+        }
+        None
+    }
+
+    /// Forgets everything, with its memory.
+    pub fn free(&mut self) {
+        *self = Self::default();
+    }
+}

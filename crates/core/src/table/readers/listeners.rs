@@ -1,0 +1,114 @@
+//! Which parameters some reader gets sample by sample, and which readers may want samples of a run.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use slipring_wire::frame::{RangeSet, RunView};
+
+use super::ReaderId;
+use crate::table::columns::BLOCK;
+
+/// A reader with parameters in more blocks than this is asked about every run.
+const BLOCKS_MAX: usize = 64;
+
+/// Readers that get every sample.
+#[derive(Debug, Default)]
+pub(super) struct Listeners {
+    /// How many of them each parameter has.
+    counts: Vec<u32>,
+    /// Those with few parameters, by the blocks these are in.
+    by_block: HashMap<usize, Vec<ReaderId>>,
+    /// Those with many.
+    wide: HashSet<ReaderId>,
+}
+
+impl Listeners {
+    pub fn add(&mut self, reader: ReaderId, chosen: &RangeSet) {
+        let Some(last) = chosen.as_slice().last() else { return };
+        if self.counts.len() < last.end as usize {
+            self.counts.resize(last.end as usize, 0);
+        }
+        for range in chosen {
+            self.counts[span(&range)].iter_mut().for_each(|count| *count += 1);
+        }
+        match few_blocks(chosen) {
+            Some(blocks) => {
+                for block in blocks {
+                    self.by_block.entry(block).or_default().push(reader);
+                }
+            }
+            None => {
+                self.wide.insert(reader);
+            }
+        }
+    }
+
+    /// Takes a reader out that was added with these parameters.
+    pub fn remove(&mut self, reader: ReaderId, chosen: &RangeSet) {
+        for range in chosen {
+            self.counts[span(&range)].iter_mut().for_each(|count| *count -= 1);
+        }
+        for block in few_blocks(chosen).unwrap_or_default() {
+            let Some(readers) = self.by_block.get_mut(&block) else { continue };
+            readers.retain(|other| *other != reader);
+            if readers.is_empty() {
+                self.by_block.remove(&block);
+            }
+        }
+        self.wide.remove(&reader);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.by_block.is_empty() && self.wide.is_empty()
+    }
+
+    pub fn hears(&self, parameter: u32) -> bool {
+        self.counts.get(parameter as usize).is_some_and(|count| *count > 0)
+    }
+
+    /// Whether any parameter of a run is listened to.
+    pub fn hears_any(&self, run: &RunView<'_>) -> bool {
+        run.ranges().any(|range| {
+            let counts = self.counts.get(range.start as usize..).unwrap_or_default();
+            counts.iter().take(range.len()).any(|count| *count > 0)
+        })
+    }
+
+    /// Shows the readers that may listen to a run, some of them several times.
+    pub fn each(&self, run: &RunView<'_>, mut see: impl FnMut(ReaderId)) {
+        self.wide.iter().copied().for_each(&mut see);
+        let mut next = 0;
+        for range in run.ranges() {
+            let blocks = blocks(&range);
+            for block in blocks.start.max(next)..blocks.end {
+                self.by_block.get(&block).into_iter().flatten().copied().for_each(&mut see);
+            }
+            next = blocks.end;
+        }
+    }
+}
+
+fn span(range: &Range<u32>) -> Range<usize> {
+    range.start as usize..range.end as usize
+}
+
+fn blocks(range: &Range<u32>) -> Range<usize> {
+    range.start as usize / BLOCK..(range.end as usize - 1) / BLOCK + 1
+}
+
+/// The blocks of some parameters; none where they are many.
+fn few_blocks(chosen: &RangeSet) -> Option<Vec<usize>> {
+    let mut found = Vec::new();
+    for range in chosen {
+        let blocks = blocks(&range);
+        if blocks.len() > BLOCKS_MAX {
+            return None;
+        }
+        let last = found.last().copied();
+        found.extend(blocks.filter(|block| last != Some(*block)));
+        if found.len() > BLOCKS_MAX {
+            return None;
+        }
+    }
+    Some(found)
+}

@@ -1,0 +1,304 @@
+//! Readers: clients with plain subscriptions that match parameters, and what they get of frames.
+//!
+//! A reader gets every sample as a message of its own, up to [`PLAIN_RATE`] a second and while it takes
+//! them. Beyond that newest wins: it goes round through its parameters and gets the newest value of each
+//! that changed. A publisher's frame is only noted here; what it means for readers is done in turns of
+//! bounded work. Never reads a clock and never waits.
+
+mod framed;
+mod lap;
+mod listeners;
+mod reader;
+mod recent;
+mod turn;
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
+
+use slipring_wire::frame::{RangeSet, RunView, Sample};
+
+pub use self::turn::PLAIN_RATE;
+
+use self::framed::FramedChanges;
+use self::listeners::Listeners;
+use self::reader::{After, Flow, Place, PlainFilter, Reader, Surroundings};
+use self::recent::{Recent, RecentSamples};
+use self::turn::{Turn, VISIT_STEPS};
+use super::{Names, Registry, Scene};
+use crate::Millis;
+
+/// Who reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ReaderId {
+    /// The client of a session.
+    Client(u64),
+    /// The members of a shared subscription, together.
+    Share(u64),
+}
+
+/// What a plain subscription asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlainTerms {
+    /// Told with every message; 0 is none.
+    pub identifier: u32,
+    /// Leave out what the client published itself.
+    pub no_local: bool,
+}
+
+/// Bytes that a reader takes now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlainRoom {
+    /// Of every sample: none where so much waits that it does not keep up.
+    pub every: usize,
+    /// Of newest values: none until it has taken what it was sent before.
+    pub newest: usize,
+}
+
+/// Where messages for readers go.
+pub trait PlainOutlet {
+    /// How much a reader takes now.
+    fn room(&mut self, reader: ReaderId) -> PlainRoom;
+
+    /// Sends a sample on its topic, with the identifiers of the subscriptions that want it; how many bytes.
+    fn send(
+        &mut self,
+        reader: ReaderId,
+        topic: &Arc<str>,
+        sample: &Sample<'_>,
+        names: &dyn Names,
+        identifiers: &[u32],
+    ) -> usize;
+}
+
+/// All readers.
+#[derive(Debug, Default)]
+pub struct PlainReaders {
+    all: HashMap<ReaderId, Reader>,
+    listeners: Listeners,
+    recent: RecentSamples,
+    framed: FramedChanges,
+    /// Those that are visited next, in their order.
+    ready: VecDeque<ReaderId>,
+    /// Those that are visited later.
+    waiting: BTreeSet<(Millis, ReaderId)>,
+}
+
+impl PlainReaders {
+    /// How many read any parameter, and how many of them get newest values only.
+    pub fn count(&self) -> (usize, usize) {
+        let reading = self.all.values().filter(|reader| !reader.chosen.is_empty());
+        let is_newest = |reader: &&Reader| matches!(reader.flow, Flow::Newest(_));
+        (reading.clone().count(), reading.filter(is_newest).count())
+    }
+
+    /// A plain subscription, in place of the earlier one with the same filter. It chooses these parameters
+    /// now.
+    pub fn read(
+        &mut self,
+        id: ReaderId,
+        filter: &str,
+        terms: PlainTerms,
+        chosen: RangeSet,
+        now_ms: Millis,
+    ) {
+        let filters = &mut self.all.entry(id).or_insert_with(|| Reader::new(now_ms)).filters;
+        let new = PlainFilter { filter: filter.into(), terms, chosen };
+        match filters.iter_mut().find(|known| *known.filter == *filter) {
+            Some(known) => *known = new,
+            None => filters.push(new),
+        }
+        self.rechoose(id);
+    }
+
+    /// A plain subscription is over.
+    pub fn stop(&mut self, id: ReaderId, filter: &str) {
+        let Some(reader) = self.all.get_mut(&id) else { return };
+        let before = reader.filters.len();
+        reader.filters.retain(|known| *known.filter != *filter);
+        match reader.filters.len() {
+            0 => self.stop_all(id),
+            after if after < before => self.rechoose(id),
+            _ => {}
+        }
+    }
+
+    /// A reader is gone.
+    pub fn stop_all(&mut self, id: ReaderId) {
+        let Some(reader) = self.all.remove(&id) else { return };
+        if let Some(due_ms) = reader.due_ms {
+            self.waiting.remove(&(due_ms, id));
+        }
+        if matches!(reader.flow, Flow::Every(_)) {
+            self.listeners.remove(id, &reader.chosen);
+        }
+        self.free();
+    }
+
+    /// Gives back memory that nobody needs any more.
+    fn free(&mut self) {
+        if self.listeners.is_empty() {
+            self.recent.clear();
+        }
+        if self.all.is_empty() {
+            self.framed.free();
+            self.ready = VecDeque::new();
+        }
+    }
+
+    /// The parameters of a reader are those of its filters.
+    fn rechoose(&mut self, id: ReaderId) {
+        let Self { all, listeners, .. } = self;
+        let Some(reader) = all.get_mut(&id) else { return };
+        let mut chosen = RangeSet::new();
+        reader.filters.iter().for_each(|known| chosen.add(&known.chosen));
+        let before = std::mem::replace(&mut reader.chosen, chosen);
+        if matches!(reader.flow, Flow::Every(_)) && before != reader.chosen {
+            listeners.remove(id, &before);
+            listeners.add(id, &reader.chosen);
+        }
+    }
+
+    /// The table has other parameters now: what filters choose is asked for again.
+    pub(super) fn table_changed(&mut self, choose: &mut super::groups::Choose<'_>) {
+        let mut known: HashMap<Box<str>, RangeSet> = HashMap::new();
+        let mut changed = Vec::new();
+        for (id, reader) in &mut self.all {
+            let mut is_other = false;
+            for PlainFilter { filter, chosen, .. } in &mut reader.filters {
+                if !known.contains_key(filter) {
+                    known.insert(filter.clone(), choose(topics_of(filter), chosen));
+                }
+                let now = &known[filter];
+                is_other |= *now != *chosen;
+                chosen.clone_from(now);
+            }
+            changed.extend(is_other.then_some(*id));
+        }
+        for id in changed {
+            self.rechoose(id);
+        }
+    }
+
+    /// Notes a run that the newest values have taken over.
+    pub(super) fn offer(&mut self, run: &RunView<'_>, publisher: u64, change: u64) {
+        if self.all.is_empty() {
+            return;
+        }
+        run.ranges().for_each(|range| self.framed.mark(range, change));
+        if self.listeners.is_empty() || !self.listeners.hears_any(run) {
+            return;
+        }
+        let number = self.recent.end();
+        self.keep(run, publisher, change);
+        let Self { all, listeners, ready, .. } = self;
+        listeners.each(run, |id| {
+            let Some(reader) = all.get_mut(&id) else { return };
+            if let Flow::Every(place) = &mut reader.flow {
+                place.note(number, change);
+                if !std::mem::replace(&mut reader.is_queued, true) {
+                    ready.push_back(id);
+                }
+            }
+        });
+    }
+
+    fn keep(&mut self, run: &RunView<'_>, publisher: u64, change: u64) {
+        let Self { listeners, recent, .. } = self;
+        let mut kept = 0;
+        run.visit(|sample| {
+            if kept <= RecentSamples::RUN_MAX && listeners.hears(sample.index) {
+                kept += 1;
+                let Sample { index, time_ns, quality, value } = sample;
+                let value = value.to_owned();
+                recent.push(Recent { index, time_ns, quality, value, change, publisher });
+            }
+        });
+        if kept > RecentSamples::RUN_MAX {
+            recent.pass_over();
+        }
+    }
+
+    /// A plain message brought a newer sample of a parameter, and goes to its subscribers by itself.
+    pub(super) fn take_text(&mut self, parameter: u32) {
+        self.framed.clear(parameter);
+    }
+
+    /// When [`Self::serve`] has something to do; it may be over already.
+    pub fn next_due_ms(&self) -> Option<Millis> {
+        let later = self.waiting.first().map(|(due_ms, _)| *due_ms);
+        if self.ready.is_empty() { later } else { Some(0) }
+    }
+
+    /// Sends what readers are to get, at most about so many messages; readers take turns.
+    pub(super) fn serve(
+        &mut self,
+        messages: usize,
+        registry: &Registry,
+        scene: &Scene<'_>,
+        outlet: &mut dyn PlainOutlet,
+    ) {
+        self.wake_due(scene.now_ms);
+        let mut turn = Turn::of(messages);
+        while !turn.is_over() {
+            let Some(id) = self.ready.pop_front() else { return };
+            turn.spend(VISIT_STEPS);
+            let Self { all, recent, framed, .. } = self;
+            let Some(reader) = all.get_mut(&id) else { continue };
+            reader.is_queued = false;
+            let around = Surroundings { recent, framed, registry, scene: *scene };
+            let after = reader.visit(id, &around, &mut turn, outlet);
+            self.arrange(id, after);
+        }
+    }
+
+    fn wake_due(&mut self, now_ms: Millis) {
+        while let Some((due_ms, id)) = self.waiting.first().copied() {
+            if due_ms > now_ms {
+                return;
+            }
+            self.waiting.pop_first();
+            if let Some(reader) = self.all.get_mut(&id) {
+                reader.due_ms = None;
+                self.queue(id);
+            }
+        }
+    }
+
+    fn queue(&mut self, id: ReaderId) {
+        let Some(reader) = self.all.get_mut(&id) else { return };
+        if !std::mem::replace(&mut reader.is_queued, true) {
+            self.ready.push_back(id);
+        }
+    }
+
+    /// A reader was visited.
+    fn arrange(&mut self, id: ReaderId, after: After) {
+        let Some(reader) = self.all.get_mut(&id) else { return };
+        match after {
+            After::Idle => {}
+            After::Again => self.queue(id),
+            After::Later(due_ms) => {
+                reader.due_ms = Some(due_ms);
+                self.waiting.insert((due_ms, id));
+            }
+            After::Newest(since) => {
+                reader.flow = Flow::Newest(lap::Lap::since(since));
+                self.listeners.remove(id, &reader.chosen);
+                self.queue(id);
+                self.free();
+            }
+            After::Every => {
+                reader.flow = Flow::Every(Place::default());
+                self.listeners.add(id, &reader.chosen);
+            }
+        }
+    }
+}
+
+/// The filter of topics in the filter of a subscription.
+fn topics_of(filter: &str) -> &str {
+    match slipring_wire::shared(filter) {
+        Some(Ok((_, topics))) => topics,
+        _ => filter,
+    }
+}

@@ -1,0 +1,263 @@
+//! One reader: its plain subscriptions, and how far it is.
+
+use slipring_wire::frame::RangeSet;
+
+use super::framed::FramedChanges;
+use super::lap::{Found, Lap};
+use super::recent::RecentSamples;
+use super::turn::{Allowance, MESSAGE_STEPS, Turn};
+use super::{PlainOutlet, PlainTerms, ReaderId};
+use crate::Millis;
+use crate::table::{Registry, Scene};
+
+/// How soon a reader is visited again that has had all it may get for now.
+const AGAIN_MS: Millis = 20;
+/// Messages that a reader gets before another one's turn.
+const PORTION: usize = 256;
+
+/// A plain subscription.
+#[derive(Debug)]
+pub(super) struct PlainFilter {
+    pub filter: Box<str>,
+    pub terms: PlainTerms,
+    pub chosen: RangeSet,
+}
+
+#[derive(Debug)]
+pub(super) struct Reader {
+    pub filters: Vec<PlainFilter>,
+    /// What all of them choose.
+    pub chosen: RangeSet,
+    pub flow: Flow,
+    pub allowance: Allowance,
+    /// Whether it is among those that are visited next.
+    pub is_queued: bool,
+    /// When it is visited otherwise.
+    pub due_ms: Option<Millis>,
+}
+
+/// What a reader gets.
+#[derive(Debug)]
+pub(super) enum Flow {
+    /// Every sample.
+    Every(Place),
+    /// The newest values, in rounds.
+    Newest(Lap),
+}
+
+/// Where a reader of every sample is.
+#[derive(Debug, Default)]
+pub(super) struct Place {
+    has_work: bool,
+    /// The number of the recent sample that it gets next.
+    next: u64,
+    /// It has everything up to this change.
+    since: u64,
+    /// The change of the run that it is getting, for which it had the allowance.
+    run: Option<u64>,
+}
+
+/// What becomes of a reader after a visit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum After {
+    /// It has everything.
+    Idle,
+    /// It has more to get.
+    Again,
+    /// It has more to get, later.
+    Later(Millis),
+    /// It gets newest values from now on: everything that changed since.
+    Newest(u64),
+    /// It gets every sample from now on.
+    Every,
+}
+
+/// What a visit needs to know.
+pub(super) struct Surroundings<'a> {
+    pub recent: &'a RecentSamples,
+    pub framed: &'a FramedChanges,
+    pub registry: &'a Registry,
+    pub scene: Scene<'a>,
+}
+
+impl Place {
+    /// Samples came with this change; the first of them has this number.
+    pub fn note(&mut self, number: u64, change: u64) {
+        if !self.has_work {
+            *self = Self { has_work: true, next: number, since: change - 1, run: None };
+        }
+    }
+}
+
+impl Reader {
+    pub fn new(now_ms: Millis) -> Self {
+        Self {
+            filters: Vec::new(),
+            chosen: RangeSet::new(),
+            flow: Flow::Every(Place::default()),
+            allowance: Allowance::full(now_ms),
+            is_queued: false,
+            due_ms: None,
+        }
+    }
+
+    pub fn visit(
+        &mut self,
+        id: ReaderId,
+        around: &Surroundings<'_>,
+        turn: &mut Turn,
+        outlet: &mut dyn PlainOutlet,
+    ) -> After {
+        self.allowance.fill(around.scene.now_ms);
+        let Self { filters, chosen, flow, allowance, .. } = self;
+        let mut sending = Sending { id, filters, around, outlet, sent: 0, identifiers: Vec::new() };
+        match flow {
+            Flow::Every(place) => place.visit(chosen, allowance, turn, &mut sending),
+            Flow::Newest(lap) => lap.visit(chosen, allowance, turn, &mut sending),
+        }
+    }
+}
+
+impl Place {
+    fn visit(
+        &mut self,
+        chosen: &RangeSet,
+        allowance: &mut Allowance,
+        turn: &mut Turn,
+        sending: &mut Sending<'_, '_>,
+    ) -> After {
+        let Surroundings { recent, framed, .. } = *sending.around;
+        let room = sending.outlet.room(sending.id).every;
+        while self.has_work {
+            if recent.has_dropped(self.next) {
+                return After::Newest(self.since);
+            }
+            let Some(change) = recent.get(self.next).map(|sample| sample.change) else {
+                self.has_work = false;
+                break;
+            };
+            if self.run != Some(change) {
+                let run = recent.from(self.next).take_while(|sample| sample.change == change);
+                let wanted = run.filter(|sample| chosen.contains(sample.index)).count();
+                let is_allowed = sending.sent < room && allowance.take(wanted);
+                if wanted > 0 && !is_allowed {
+                    return After::Newest(self.since);
+                }
+                self.run = Some(change);
+            }
+            while let Some(sample) = recent.get(self.next).filter(|next| next.change == change) {
+                if !turn.spend(1) {
+                    return After::Again;
+                }
+                self.next += 1;
+                // A plain message that came after it was delivered at once; it is older then.
+                let is_newer = framed.get(sample.index) >= change;
+                if is_newer && chosen.contains(sample.index) {
+                    sending.send(&sample.sample(), Some(sample.publisher), turn);
+                }
+            }
+            (self.since, self.run) = (change, None);
+        }
+        After::Idle
+    }
+}
+
+impl Lap {
+    fn visit(
+        &mut self,
+        chosen: &RangeSet,
+        allowance: &mut Allowance,
+        turn: &mut Turn,
+        sending: &mut Sending<'_, '_>,
+    ) -> After {
+        let Surroundings { framed, scene, .. } = *sending.around;
+        let later = After::Later(scene.now_ms + AGAIN_MS);
+        let room = sending.outlet.room(sending.id).newest;
+        let (change, mut is_quiet) = (scene.current.change(), self.is_at_begin());
+        for _ in 0..PORTION {
+            if sending.sent >= room {
+                self.rest(change);
+                return later;
+            }
+            match self.find(chosen, framed, turn) {
+                Found::Parameter(parameter) if allowance.take(1) => {
+                    is_quiet = false;
+                    let sample = scene.current.columns.sample(parameter as usize, parameter);
+                    if let Some(sample) = sample {
+                        sending.send(&sample, None, turn);
+                    }
+                }
+                Found::Parameter(parameter) => {
+                    self.back_to(parameter);
+                    self.rest(change);
+                    return later;
+                }
+                Found::Pause => {
+                    self.rest(change);
+                    return After::Again;
+                }
+                Found::End => {
+                    self.end(change);
+                    return if is_quiet && allowance.is_full() { After::Every } else { later };
+                }
+            }
+        }
+        self.rest(change);
+        After::Again
+    }
+}
+
+/// Messages on their way to one reader.
+struct Sending<'a, 'o> {
+    id: ReaderId,
+    filters: &'a [PlainFilter],
+    around: &'a Surroundings<'a>,
+    outlet: &'o mut dyn PlainOutlet,
+    /// Bytes that were sent.
+    sent: usize,
+    identifiers: Vec<u32>,
+}
+
+impl Sending<'_, '_> {
+    /// Sends a sample, if a subscription wants it; the publisher is known of a sample that just came.
+    fn send(
+        &mut self,
+        sample: &slipring_wire::frame::Sample<'_>,
+        publisher: Option<u64>,
+        turn: &mut Turn,
+    ) {
+        turn.spend(MESSAGE_STEPS + self.filters.len() / MESSAGE_STEPS);
+        let Surroundings { registry, .. } = *self.around;
+        let Some(entry) = registry.get(sample.index) else { return };
+        if self.find_terms(sample.index, publisher) {
+            let Self { id, outlet, identifiers, .. } = self;
+            self.sent += outlet.send(*id, &entry.name, sample, registry, identifiers);
+        }
+    }
+
+    /// Finds the identifiers of the subscriptions that want a sample; false where none does.
+    fn find_terms(&mut self, parameter: u32, publisher: Option<u64>) -> bool {
+        self.identifiers.clear();
+        let mut is_wanted = false;
+        for PlainFilter { terms, chosen, .. } in self.filters {
+            if !chosen.contains(parameter) || (terms.no_local && self.is_own(parameter, publisher))
+            {
+                continue;
+            }
+            is_wanted = true;
+            self.identifiers.extend((terms.identifier > 0).then_some(terms.identifier));
+        }
+        is_wanted
+    }
+
+    /// Whether the reader publishes a sample itself (MQTT-3.8.3-3). Of newest values it is not known who
+    /// did; a reader that has declared the parameter counts as the publisher.
+    fn is_own(&self, parameter: u32, publisher: Option<u64>) -> bool {
+        let ReaderId::Client(session) = self.id else { return false };
+        let declared = || {
+            let one = std::iter::once(parameter..parameter + 1);
+            self.around.registry.may_publish(session, one).is_ok()
+        };
+        publisher.map_or_else(declared, |publisher| publisher == session)
+    }
+}

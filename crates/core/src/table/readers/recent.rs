@@ -1,0 +1,102 @@
+//! The last samples of parameters that some reader gets sample by sample, in the order they came.
+//!
+//! Bounded: a reader that has not taken a sample before it is dropped here gets newest values instead.
+
+use std::collections::VecDeque;
+
+use slipring_wire::frame::{OwnedValue, Quality, Sample};
+
+/// Samples that are kept.
+const SAMPLES_MAX: usize = 16_384;
+/// Bytes of their texts.
+const TEXT_BYTES_MAX: usize = 4 << 20;
+
+/// A sample, and where it came from.
+#[derive(Debug)]
+pub(super) struct Recent {
+    pub index: u32,
+    pub time_ns: i64,
+    pub quality: Quality,
+    pub value: OwnedValue,
+    /// The change of the table that brought it; samples of one run have the same.
+    pub change: u64,
+    /// The session that published it.
+    pub publisher: u64,
+}
+
+impl Recent {
+    pub fn sample(&self) -> Sample<'_> {
+        let Self { index, time_ns, quality, .. } = *self;
+        Sample { index, time_ns, quality, value: self.value.view() }
+    }
+
+    fn text_bytes(&self) -> usize {
+        match &self.value {
+            OwnedValue::Text(text) => text.len(),
+            OwnedValue::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        }
+    }
+}
+
+/// The samples, numbered.
+#[derive(Debug, Default)]
+pub(super) struct RecentSamples {
+    samples: VecDeque<Recent>,
+    /// The number of the oldest that is kept.
+    first: u64,
+    text_bytes: usize,
+}
+
+impl RecentSamples {
+    /// The most samples of one run that are worth keeping.
+    pub const RUN_MAX: usize = SAMPLES_MAX / 2;
+
+    pub fn push(&mut self, sample: Recent) {
+        self.text_bytes += sample.text_bytes();
+        self.samples.push_back(sample);
+        while self.samples.len() > SAMPLES_MAX || self.text_bytes > TEXT_BYTES_MAX {
+            self.drop_oldest();
+        }
+    }
+
+    fn drop_oldest(&mut self) {
+        if let Some(oldest) = self.samples.pop_front() {
+            self.first += 1;
+            self.text_bytes -= oldest.text_bytes();
+        }
+    }
+
+    /// The number that the next sample gets.
+    pub fn end(&self) -> u64 {
+        self.first + self.samples.len() as u64
+    }
+
+    /// Whether a sample of this number, or one that came later, is not kept any more.
+    pub fn has_dropped(&self, number: u64) -> bool {
+        number < self.first
+    }
+
+    /// Samples come that are not kept at all: whoever wants them misses something.
+    pub fn pass_over(&mut self) {
+        self.clear();
+        self.first += 1;
+    }
+
+    /// Drops all samples, with their memory.
+    pub fn clear(&mut self) {
+        self.first = self.end();
+        self.samples = VecDeque::new();
+        self.text_bytes = 0;
+    }
+
+    /// The samples from a number on that is kept.
+    pub fn from(&self, number: u64) -> impl Iterator<Item = &Recent> {
+        let skipped = number.saturating_sub(self.first) as usize;
+        self.samples.range(skipped.min(self.samples.len())..)
+    }
+
+    pub fn get(&self, number: u64) -> Option<&Recent> {
+        self.samples.get(number.checked_sub(self.first)? as usize)
+    }
+}

@@ -1,0 +1,70 @@
+//! What one turn of work may cost, and what one reader may get in a second.
+
+use crate::Millis;
+
+/// Plain messages that a reader gets in a second, at most; it gets every sample while there are fewer.
+pub const PLAIN_RATE: u64 = 10_000;
+
+/// What a message costs in steps; the other costs are relative to it.
+pub(super) const MESSAGE_STEPS: usize = 16;
+/// A range of parameters that is looked through.
+pub(super) const RANGE_STEPS: usize = 1;
+/// A reader that is visited.
+pub(super) const VISIT_STEPS: usize = 2;
+
+/// Steps that are left of a turn.
+#[derive(Debug)]
+pub(super) struct Turn {
+    steps: usize,
+}
+
+impl Turn {
+    /// A turn of about so many messages.
+    pub fn of(messages: usize) -> Self {
+        Self { steps: messages * MESSAGE_STEPS }
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.steps == 0
+    }
+
+    /// Takes steps; false where none are left.
+    pub fn spend(&mut self, steps: usize) -> bool {
+        let has_some = self.steps > 0;
+        self.steps = self.steps.saturating_sub(steps);
+        has_some
+    }
+}
+
+/// How many messages a reader may get now: [`PLAIN_RATE`] a second, and as many at once.
+#[derive(Debug)]
+pub(super) struct Allowance {
+    messages: u64,
+    filled_ms: Millis,
+}
+
+impl Allowance {
+    pub fn full(now_ms: Millis) -> Self {
+        Self { messages: PLAIN_RATE, filled_ms: now_ms }
+    }
+
+    pub fn fill(&mut self, now_ms: Millis) {
+        let elapsed_ms = now_ms.saturating_sub(self.filled_ms);
+        let more = elapsed_ms.saturating_mul(PLAIN_RATE) / 1000;
+        if more > 0 {
+            self.messages = self.messages.saturating_add(more).min(PLAIN_RATE);
+            self.filled_ms = now_ms;
+        }
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.messages == PLAIN_RATE
+    }
+
+    /// Takes so many, all or none.
+    pub fn take(&mut self, messages: usize) -> bool {
+        let left = self.messages.checked_sub(messages as u64);
+        self.messages = left.unwrap_or(self.messages);
+        left.is_some()
+    }
+}

@@ -1,0 +1,194 @@
+//! What wide filters match, found a part of the table at a time, so that no subscription holds the table for
+//! long. What was found is kept for a while and follows the table.
+//!
+//! An example: `plant/#` matches 150,000 of 190,000 parameters. It is looked for in 24 turns, each of 8,000
+//! indices; others use the table between them. A parameter that is declared meanwhile is found too: behind
+//! the place that the search has come to by the search, before it when it is declared.
+
+use std::collections::HashMap;
+
+use slipring_wire::frame::RangeSet;
+use slipring_wire::matches;
+
+use super::entries::Entries;
+use super::finding::ALL;
+use super::registry::Change;
+use crate::Work;
+
+/// Searches that are kept; of more, the one that was asked for longest ago is forgotten.
+const KEPT_MAX: usize = 16;
+/// A search that did not go on while so many others did is nobody's any more.
+const ABANDONED: u64 = 4_096;
+/// Indices that are looked through before the turn is asked whether it is over.
+const PART: u32 = 256;
+
+/// The searches.
+#[derive(Debug, Default)]
+pub(super) struct Searches {
+    by_filter: HashMap<Box<str>, Search>,
+    /// How often one went on.
+    asked: u64,
+}
+
+#[derive(Debug, Default)]
+struct Search {
+    found: RangeSet,
+    /// Indices below this were looked through.
+    next: u32,
+    is_done: bool,
+    asked: u64,
+}
+
+impl Searches {
+    /// What a filter matches, if it was looked for.
+    pub fn known(&self, filter: &str) -> Option<&RangeSet> {
+        self.by_filter.get(filter).filter(|search| search.is_done).map(|search| &search.found)
+    }
+
+    /// Whether a filter is looked for.
+    pub fn has(&self, filter: &str) -> bool {
+        self.by_filter.contains_key(filter)
+    }
+
+    /// Goes on until the turn is over; whether that was all. Where too many are on their way, this one is
+    /// not looked for in parts.
+    pub fn go_on(&mut self, filter: &str, entries: &Entries, work: &mut Work) -> bool {
+        self.asked += 1;
+        if !self.has(filter) && !self.make_room() {
+            return true;
+        }
+        let search = self.by_filter.entry(filter.into()).or_default();
+        search.asked = self.asked;
+        while !search.is_done && !work.is_over() {
+            search.step(filter, entries);
+            work.add(PART as usize * Work::ENTRY / 2);
+        }
+        search.is_done
+    }
+
+    /// Parameters came or went.
+    pub fn follow(&mut self, change: &Change, entries: &Entries) {
+        for (filter, search) in &mut self.by_filter {
+            search.follow(filter, change, entries);
+        }
+    }
+
+    fn make_room(&mut self) -> bool {
+        if self.by_filter.len() < KEPT_MAX {
+            return true;
+        }
+        let is_free = |search: &&Search| search.is_done || search.asked + ABANDONED < self.asked;
+        let free = self.by_filter.iter().filter(|(_, search)| is_free(search));
+        let oldest = free.min_by_key(|(_, search)| search.asked).map(|(filter, _)| filter.clone());
+        oldest.and_then(|filter| self.by_filter.remove(&filter)).is_some()
+    }
+}
+
+impl Search {
+    fn step(&mut self, filter: &str, entries: &Entries) {
+        let end = self.next.saturating_add(PART);
+        for (index, entry, is_there) in entries.known_in(self.next..end) {
+            if is_there && is_match(filter, &entry.name) {
+                self.found.insert(index..index + 1);
+            }
+        }
+        self.next = end;
+        self.is_done = end >= entries.end();
+    }
+
+    fn follow(&mut self, filter: &str, change: &Change, entries: &Entries) {
+        self.found.take_away(&change.removed);
+        for index in change.added.indices().chain(change.revived.indices()) {
+            let is_passed = self.is_done || index < self.next;
+            if is_passed && entries.get(index).is_some_and(|entry| is_match(filter, &entry.name)) {
+                self.found.insert(index..index + 1);
+            }
+        }
+    }
+}
+
+fn is_match(filter: &str, name: &str) -> bool {
+    filter == ALL || matches(filter, name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Bounds, Definition, Registry};
+    use super::*;
+
+    fn declare(registry: &mut Registry, names: impl Iterator<Item = String>) {
+        let definition = Definition::from_json(r#"{"type": "u8"}"#).unwrap();
+        let asked: Vec<_> = names.map(|name| (name, definition.clone())).collect();
+        registry.declare(1, "c", &asked, &Bounds::default()).unwrap();
+    }
+
+    /// Looks for a filter until all is found; in how many turns. `meanwhile` happens between them.
+    fn turns(
+        registry: &mut Registry,
+        filter: &str,
+        mut meanwhile: impl FnMut(&mut Registry),
+    ) -> usize {
+        let (mut work, mut turns) = (Work::default(), 1);
+        while !registry.search(filter, &mut work) {
+            assert!(work.is_over());
+            meanwhile(registry);
+            work.begin();
+            turns += 1;
+        }
+        turns
+    }
+
+    #[test]
+    fn a_wide_filter_is_looked_for_in_several_turns_and_a_narrow_one_in_one() {
+        let mut registry = Registry::new(7);
+        declare(&mut registry, (0..60_000).map(|number| format!("a/{}/{number}", number % 7)));
+        assert_eq!(turns(&mut registry, "a/3/77", |_| ()), 1);
+        for filter in ["a/#", "#", "+/3/+", "+/+/+/nothing"] {
+            assert!(turns(&mut registry, filter, |_| ()) > 5, "{filter}");
+            assert_eq!(turns(&mut registry, filter, |_| ()), 1, "{filter} is known now");
+        }
+        assert_eq!(registry.matching("a/#").len(), 60_000);
+        assert_eq!(registry.matching("+/3/+").len(), 60_000 / 7);
+        assert!(registry.matching("+/+/+/nothing").is_empty());
+    }
+
+    #[test]
+    fn a_search_finds_what_is_declared_and_removed_meanwhile() {
+        let mut registry = Registry::new(7);
+        declare(&mut registry, (0..60_000).map(|number| format!("a/{number}")));
+        registry.remove(1, &["a/5"], false);
+        let mut turn = 0;
+        turns(&mut registry, "a/#", |registry| {
+            turn += 1;
+            declare(registry, std::iter::once(format!("a/new/{turn}")));
+            declare(registry, std::iter::once(format!("b/new/{turn}")));
+            match turn {
+                2 => declare(registry, std::iter::once("a/5".to_owned())),
+                3 => drop(registry.remove(1, &["a/7", "a/59999"], false)),
+                _ => {}
+            }
+        });
+        declare(&mut registry, ["a/last".to_owned(), "b/last".to_owned()].into_iter());
+        let matching = |(index, entry): (u32, &super::super::Entry)| {
+            matches("a/#", &entry.name).then_some(index)
+        };
+        let expected: RangeSet = registry.entries().iter_from(0).filter_map(matching).collect();
+        assert_eq!(registry.matching("a/#"), expected);
+        assert!(expected.contains(5) && !expected.contains(7));
+    }
+
+    #[test]
+    fn too_many_searches_at_once_are_answered_all_the_same() {
+        let mut registry = Registry::new(7);
+        declare(&mut registry, (0..20_000).map(|number| format!("a/{number}")));
+        let filters: Vec<String> =
+            (0..40).map(|number| format!("+/+/{}#", "+/".repeat(number))).collect();
+        let mut work = Work::default();
+        for filter in &filters {
+            work.end();
+            registry.search(filter, &mut work);
+        }
+        assert_eq!(registry.matching(&filters[39]).len(), 0);
+        assert_eq!(registry.matching(&filters[0]).len(), 20_000);
+    }
+}

@@ -1,0 +1,135 @@
+//! How much one client may make the broker do before others run.
+//!
+//! Whatever a client drives reports what it did, in steps. A turn of one connection ends when its steps
+//! are used up: by work, never by a number of packets, because one packet of 60 bytes may ask for a
+//! thousand definitions and another one for nothing.
+
+/// The work of one turn.
+///
+/// An example: a message of 64 bytes to one subscriber is 12 steps, so that 80 of them are a short turn and
+/// 660 a long one. A `list` of 1,000 definitions is about 30,000 steps: it is a turn of its own, and the
+/// next request waits until others had theirs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    steps: usize,
+    steps_max: usize,
+}
+
+impl Default for Work {
+    fn default() -> Self {
+        Self { steps: 0, steps_max: Self::SHORT }
+    }
+}
+
+impl Work {
+    /// Steps of a short turn, which everyone who wakes has: 20 us of one core, at about 20 ns each.
+    pub const SHORT: usize = 1_000;
+    /// What is sent at once in a short turn.
+    pub const SHORT_BYTES: usize = 16 << 10;
+    /// Steps of a long turn, for which the busy stand in line: a sixth of a millisecond.
+    pub const LONG: usize = 8_000;
+    /// Taking a packet, whatever it says.
+    pub const PACKET: usize = 8;
+    /// One message to one subscriber.
+    pub const DELIVERY: usize = 2;
+    /// Keeping one retained message, and giving it its place in the journal.
+    pub const RETAINED: usize = 200;
+    /// One message that is encoded for one subscriber.
+    pub const ENCODED: usize = 16;
+    /// One name, definition or value looked at.
+    pub const ENTRY: usize = 4;
+    /// One filter that is entered or removed, without what it matches.
+    pub const FILTER: usize = 200;
+    /// One run of a frame, without its samples.
+    pub const RUN: usize = 8;
+    /// A call of the operating system.
+    pub const CALL: usize = 100;
+
+    /// Nothing was to do: a short turn begins with the next wake-up.
+    pub fn begin(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Others have run: a long turn.
+    pub fn begin_long(&mut self) {
+        *self = Self { steps: 0, steps_max: Self::LONG };
+    }
+
+    /// Ends the turn.
+    pub fn end(&mut self) {
+        self.steps = self.steps_max;
+    }
+
+    /// Whether so many bytes are to be sent in a long turn: one call of the system sends all of them.
+    pub fn is_short_for(&self, bytes: usize) -> bool {
+        self.steps_max == Self::SHORT && bytes > Self::SHORT_BYTES
+    }
+
+    /// Adds what was done.
+    #[inline]
+    pub fn add(&mut self, steps: usize) {
+        self.steps += steps;
+    }
+
+    /// Adds bytes that were received or copied.
+    #[inline]
+    pub fn add_bytes(&mut self, bytes: usize) {
+        self.steps += bytes / 64;
+    }
+
+    /// Adds bytes of text that were read, checked or written, such as JSON.
+    #[inline]
+    pub fn add_text(&mut self, bytes: usize) {
+        self.steps += bytes / 8;
+    }
+
+    /// Whether others run before this client goes on.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.steps >= self.steps_max
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_is_over_when_its_steps_are_used_up_whatever_they_were() {
+        let mut work = Work::default();
+        work.begin_long();
+        work.add(Work::LONG - 1);
+        assert!(!work.is_over());
+        work.add_bytes(63);
+        assert!(!work.is_over());
+        work.add_text(8);
+        assert!(work.is_over());
+        work.begin();
+        assert!(!work.is_over());
+    }
+
+    #[test]
+    fn large_writes_and_what_is_left_wait_for_a_long_turn() {
+        let mut work = Work::default();
+        assert!(!work.is_short_for(Work::SHORT_BYTES));
+        assert!(work.is_short_for(Work::SHORT_BYTES + 1));
+        work.add(Work::SHORT);
+        assert!(work.is_over());
+        work.begin_long();
+        assert!(!work.is_short_for(1 << 20));
+        work.add(Work::SHORT);
+        assert!(!work.is_over());
+        work.end();
+        assert!(work.is_over());
+    }
+
+    #[test]
+    fn seventy_small_messages_to_one_subscriber_are_a_short_turn() {
+        let mut work = Work::default();
+        for _ in 0..70 {
+            work.add(Work::PACKET + Work::DELIVERY);
+            work.add_bytes(80);
+        }
+        assert!(!work.is_over());
+    }
+}

@@ -1,0 +1,401 @@
+//! Plain subscriptions to parameters: every sample while they are few, else the newest of each, in turns of
+//! bounded work.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use slipring_core::Plan;
+use slipring_core::table::{
+    Arrival, Asking, Bounds, CHANGED_MAX, Current, Names, PLAIN_RATE, PlainOutlet, PlainRoom,
+    PlainTerms, ReaderId, Registry, Request, Table, text,
+};
+use slipring_wire::frame::{FrameBuf, Header, Kind, Qualities, Quality, Sample, ValueView};
+use slipring_wire::{Publish, shared};
+
+const JET: u64 = 1;
+const READER: ReaderId = ReaderId::Client(2);
+const PLENTY: PlainRoom = PlainRoom { every: 1 << 20, newest: 1 << 20 };
+const TURN: usize = 1_024;
+/// Parameters in one request.
+const DECLARED: usize = 1_000;
+
+/// A table of `p/0`, `p/1` and so on, its clock, and what its readers got.
+struct World {
+    table: Table,
+    plan: Plan,
+    at: Arrival,
+    got: Got,
+}
+
+#[derive(Default)]
+struct Got {
+    rooms: HashMap<ReaderId, PlainRoom>,
+    /// By reader: parameter, value as text, identifiers.
+    messages: BTreeMap<ReaderId, Vec<(u32, String, Vec<u32>)>>,
+    /// Messages of the last turn.
+    in_turn: usize,
+}
+
+impl PlainOutlet for Got {
+    fn room(&mut self, reader: ReaderId) -> PlainRoom {
+        self.rooms.get(&reader).copied().unwrap_or(PLENTY)
+    }
+
+    fn send(
+        &mut self,
+        reader: ReaderId,
+        topic: &Arc<str>,
+        sample: &Sample<'_>,
+        names: &dyn Names,
+        identifiers: &[u32],
+    ) -> usize {
+        assert_eq!(names.name(sample.index), Some(&**topic));
+        let mut payload = Vec::new();
+        text(sample, names, &mut payload);
+        let value = String::from_utf8(payload).unwrap();
+        self.messages.entry(reader).or_default().push((sample.index, value, identifiers.to_vec()));
+        self.in_turn += 1;
+        100
+    }
+}
+
+impl World {
+    fn new(parameters: usize) -> Self {
+        let plan = Plan::default();
+        let at = Arrival { now_ms: 1_000, now_ns: 1_000_000_000 };
+        let table = Table::new(Registry::new(7), Current::default(), &plan);
+        let mut world = Self { table, plan, at, got: Got::default() };
+        for start in (0..parameters).step_by(DECLARED) {
+            world.declare(start..parameters.min(start + DECLARED));
+        }
+        world
+    }
+
+    fn declare(&mut self, numbers: std::ops::Range<usize>) {
+        let parameters: Vec<_> = numbers
+            .map(|number| serde_json::json!({"name": format!("p/{number}"), "type": "u32"}))
+            .collect();
+        for some in parameters.chunks(CHANGED_MAX) {
+            self.ask(&serde_json::json!({ "parameters": some }));
+        }
+    }
+
+    fn ask(&mut self, declaration: &serde_json::Value) {
+        let body = declaration.to_string();
+        let asking = Asking {
+            session: JET,
+            client: "jet",
+            bounds: Bounds::default(),
+            holder: None,
+            is_stream: &|_| false,
+            answer_bytes_max: usize::MAX,
+        };
+        let outcome = self.table.answer(Request::parse("declare", body.as_bytes()), &asking);
+        assert_eq!(outcome.refused, None);
+        self.table.changed(&outcome.change, self.at);
+    }
+
+    fn read(&mut self, reader: ReaderId, filter: &str, terms: PlainTerms) {
+        let topics = shared(filter).map_or(filter, |shared| shared.unwrap().1);
+        self.table.read(reader, filter, topics, terms, self.at);
+    }
+
+    /// A frame in which each of these has this value.
+    fn frame(&mut self, parameters: std::ops::Range<u32>, value: u32) {
+        let mut buf = FrameBuf::new();
+        let values = value.to_le_bytes().repeat(parameters.len());
+        let qualities = Qualities::All(Quality::GOOD);
+        buf.push_row(Kind::U32, &[parameters], self.at.now_ns, qualities, &values).unwrap();
+        self.take(&mut buf);
+    }
+
+    /// A frame with several values of one parameter.
+    fn frame_of_one(&mut self, index: u32, values: std::ops::Range<u32>) {
+        let sample = |value| Sample {
+            index,
+            time_ns: self.at.now_ns,
+            quality: Quality::GOOD,
+            value: ValueView::U32(value),
+        };
+        let mut samples: Vec<_> = values.map(sample).collect();
+        let mut buf = FrameBuf::new();
+        buf.push_samples(Kind::U32, &mut samples).unwrap();
+        self.take(&mut buf);
+    }
+
+    fn take(&mut self, buf: &mut FrameBuf) {
+        let header = Header { table: 7, sequence: 0, sent_ns: self.at.now_ns, hops: None };
+        let mut frame = Vec::new();
+        buf.finish(&header, false, &mut frame);
+        let mut inflated = Vec::new();
+        let view = slipring_core::table::read_frame(&frame, &mut inflated).unwrap();
+        self.table.take_frame(JET, &view, self.at, &self.plan).unwrap();
+    }
+
+    fn pass(&mut self, ms: u64) {
+        self.at.now_ms += ms;
+        self.at.now_ns += i64::try_from(ms).unwrap() * 1_000_000;
+    }
+
+    fn turn(&mut self) {
+        self.got.in_turn = 0;
+        self.table.serve_readers(TURN, self.at, &mut self.got);
+    }
+
+    /// Turns until nothing is due for longer than a second.
+    fn settle(&mut self) {
+        let until_ms = self.at.now_ms + 60_000;
+        while let Some(due_ms) = self.table.readers.next_due_ms() {
+            assert!(self.at.now_ms < until_ms, "readers never rest");
+            self.pass(due_ms.saturating_sub(self.at.now_ms).max(1));
+            self.turn();
+        }
+    }
+
+    fn values(&self, reader: ReaderId, parameter: u32) -> Vec<&str> {
+        let messages = self.got.messages.get(&reader).into_iter().flatten();
+        let of_parameter = messages.filter(|(index, ..)| *index == parameter);
+        of_parameter.map(|(_, value, _)| &**value).collect()
+    }
+
+    fn count(&self, reader: ReaderId) -> usize {
+        self.got.messages.get(&reader).map_or(0, Vec::len)
+    }
+}
+
+#[test]
+fn a_few_parameters_come_sample_by_sample() {
+    let mut world = World::new(100);
+    world.read(READER, "p/7", PlainTerms::default());
+    world.read(READER, "p/9", PlainTerms::default());
+    for value in 0..500 {
+        world.frame(0..100, value);
+        world.turn();
+        world.pass(1);
+    }
+    let expected: Vec<String> = (0..500).map(|value| value.to_string()).collect();
+    assert_eq!(world.values(READER, 7), expected);
+    assert_eq!(world.values(READER, 9), expected);
+    assert_eq!(world.count(READER), 1_000);
+    assert_eq!(world.table.readers.count(), (1, 0));
+}
+
+#[test]
+fn samples_of_one_frame_come_in_their_order() {
+    let mut world = World::new(2);
+    world.read(READER, "#", PlainTerms::default());
+    world.frame_of_one(1, 0..2_000);
+    world.settle();
+    let expected: Vec<String> = (0..2_000).map(|value| value.to_string()).collect();
+    assert_eq!(world.values(READER, 1), expected);
+}
+
+#[test]
+fn beyond_the_rate_newest_wins_and_no_message_is_made_for_the_rest() {
+    let mut world = World::new(20_000);
+    world.read(READER, "#", PlainTerms::default());
+    for value in 0..50 {
+        world.frame(0..20_000, value);
+        world.turn();
+        world.pass(20);
+    }
+    assert_eq!(world.table.readers.count(), (1, 1), "it gets newest values");
+    let most = usize::try_from(PLAIN_RATE).unwrap();
+    assert!(world.count(READER) <= 2 * most, "{}", world.count(READER));
+    world.frame(0..20_000, 99);
+    world.settle();
+    let messages = world.got.messages[&READER].iter();
+    let last: HashMap<u32, &str> = messages.map(|(index, value, _)| (*index, &**value)).collect();
+    assert!(last.len() == 20_000 && last.values().all(|value| *value == "99"));
+    assert_eq!(world.table.readers.count(), (1, 0), "it gets every sample again");
+    world.frame(3..5, 100);
+    world.frame(3..5, 101);
+    world.turn();
+    assert!(world.values(READER, 3).ends_with(&["99", "100", "101"]));
+}
+
+#[test]
+fn a_flood_for_one_reader_leaves_the_samples_of_another_alone() {
+    let mut world = World::new(20_000);
+    let few = ReaderId::Client(3);
+    world.read(READER, "#", PlainTerms::default());
+    world.read(few, "p/12345", PlainTerms::default());
+    for value in 0..200 {
+        world.frame(0..20_000, value);
+        world.turn();
+        world.pass(20);
+    }
+    let expected: Vec<String> = (0..200).map(|value| value.to_string()).collect();
+    assert_eq!(world.values(few, 12_345), expected);
+}
+
+#[test]
+fn who_does_not_take_anything_is_sent_nothing_and_ends_with_the_newest() {
+    let mut world = World::new(10);
+    world.read(READER, "#", PlainTerms::default());
+    world.got.rooms.insert(READER, PlainRoom::default());
+    for value in 0..100 {
+        world.frame(0..10, value);
+        world.turn();
+        world.pass(20);
+    }
+    assert_eq!(world.count(READER), 0);
+    world.got.rooms.clear();
+    world.settle();
+    assert_eq!(world.count(READER), 10, "each parameter once");
+    assert_eq!(world.values(READER, 4), ["99"]);
+}
+
+#[test]
+fn a_turn_is_bounded_however_much_there_is_to_send() {
+    let mut world = World::new(50_000);
+    for reader in 0..50 {
+        world.read(ReaderId::Client(10 + reader), "#", PlainTerms::default());
+    }
+    world.frame(0..25_000, 1);
+    world.frame(25_000..50_000, 1);
+    for _ in 0..100 {
+        world.turn();
+        assert!(world.got.in_turn <= TURN + 1, "{}", world.got.in_turn);
+        world.pass(2);
+    }
+    let counts = (0..50).map(|reader| world.count(ReaderId::Client(10 + reader)));
+    let (least, most) = (counts.clone().min().unwrap(), counts.max().unwrap());
+    assert!(least > 0 && most - least <= 512, "readers take turns: {least} to {most}");
+}
+
+#[test]
+fn identifiers_of_all_subscriptions_that_match_come_with_one_message() {
+    let mut world = World::new(3);
+    world.read(READER, "p/1", PlainTerms { identifier: 4, no_local: false });
+    world.read(READER, "p/+", PlainTerms { identifier: 9, no_local: false });
+    world.frame(0..3, 5);
+    world.turn();
+    let found: Vec<_> = world.got.messages[&READER].iter().map(|one| one.2.clone()).collect();
+    assert_eq!(found, [vec![9], vec![4, 9], vec![9]]);
+    world.table.readers.stop(READER, "p/+");
+    world.frame(0..3, 6);
+    world.turn();
+    assert_eq!(world.values(READER, 0), ["5"]);
+    assert_eq!(world.values(READER, 1), ["5", "6"]);
+}
+
+#[test]
+fn what_a_reader_publishes_itself_is_left_out_without_local() {
+    let mut world = World::new(20_000);
+    let own = ReaderId::Client(JET);
+    world.read(own, "#", PlainTerms { identifier: 0, no_local: true });
+    world.frame(0..20_000, 1);
+    world.frame(3..4, 2);
+    world.settle();
+    assert_eq!(world.count(own), 0);
+}
+
+#[test]
+fn parameters_that_are_declared_later_are_read_too() {
+    let mut world = World::new(2);
+    world.read(READER, "p/+", PlainTerms::default());
+    world.declare(2..4);
+    world.frame(0..4, 1);
+    world.turn();
+    assert_eq!(world.values(READER, 3), ["1"]);
+}
+
+#[test]
+fn a_plain_message_after_a_frame_is_not_followed_by_an_older_sample() {
+    let mut world = World::new(2);
+    world.read(READER, "#", PlainTerms::default());
+    world.frame(0..2, 1);
+    let message = Publish::new("p/0", b"2");
+    world.table.take_text(0, &message, world.at, &world.plan).unwrap();
+    world.settle();
+    assert_eq!(world.values(READER, 0), [""; 0], "the message itself was delivered");
+    assert_eq!(world.values(READER, 1), ["1"]);
+}
+
+#[test]
+fn after_the_last_reader_has_gone_nothing_is_due() {
+    let mut world = World::new(20_000);
+    world.read(READER, "#", PlainTerms::default());
+    world.frame(0..20_000, 1);
+    world.turn();
+    world.table.readers.stop_all(READER);
+    assert_eq!(world.table.readers.next_due_ms(), None);
+    world.frame(0..20_000, 2);
+    assert_eq!(world.table.readers.next_due_ms(), None);
+    assert_eq!(world.table.readers.count(), (0, 0));
+}
+
+/// What happens to a world with few parameters.
+#[derive(Clone, Debug)]
+enum Event {
+    Frame(u32, u32),
+    Several(u32, u32),
+    Turn,
+    Pass(u64),
+    Room(bool),
+    Again(bool),
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        4 => (0..300u32, 1..300u32).prop_map(|(from, count)| Event::Frame(from, count)),
+        1 => (0..300u32, 1..9_000u32).prop_map(|(index, count)| Event::Several(index, count)),
+        4 => Just(Event::Turn),
+        2 => (1..300u64).prop_map(Event::Pass),
+        1 => any::<bool>().prop_map(Event::Room),
+        1 => any::<bool>().prop_map(Event::Again),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Values only grow. So a reader that gets a smaller one after a larger one went back, and one that gets
+    /// the same twice got a sample twice.
+    #[test]
+    fn each_ends_with_the_newest_of_all_it_reads_and_never_goes_back(
+        events in prop::collection::vec(event(), 1..80),
+    ) {
+        let mut world = World::new(300);
+        world.read(READER, "#", PlainTerms::default());
+        world.read(ReaderId::Client(3), "p/7", PlainTerms::default());
+        let (mut value, mut newest) = (0, BTreeMap::new());
+        for event in events {
+            match event {
+                Event::Frame(from, count) => {
+                    let parameters = from..(from + count).min(300);
+                    value += 1;
+                    newest.extend(parameters.clone().map(|index| (index, value)));
+                    world.frame(parameters, value);
+                }
+                Event::Several(index, count) => {
+                    world.frame_of_one(index, value + 1..value + 1 + count);
+                    value += count;
+                    newest.insert(index, value);
+                }
+                Event::Turn => world.turn(),
+                Event::Pass(ms) => world.pass(ms),
+                Event::Room(has_room) => {
+                    let room = if has_room { PLENTY } else { PlainRoom::default() };
+                    world.got.rooms.insert(READER, room);
+                }
+                Event::Again(is_wide) => {
+                    let filter = if is_wide { "p/+" } else { "p/1" };
+                    world.read(READER, filter, PlainTerms::default());
+                }
+            }
+        }
+        world.got.rooms.clear();
+        world.settle();
+        for (parameter, value) in &newest {
+            let got = world.values(READER, *parameter);
+            prop_assert_eq!(got.last().copied(), Some(&*value.to_string()), "p/{}", parameter);
+            let numbers: Vec<u32> = got.iter().map(|value| value.parse().unwrap()).collect();
+            prop_assert!(numbers.is_sorted_by(|a, b| a < b), "p/{}: {:?}", parameter, numbers);
+        }
+        let last = newest.get(&7).map(ToString::to_string);
+        prop_assert_eq!(world.values(ReaderId::Client(3), 7).last().copied(), last.as_deref());
+    }
+}

@@ -1,0 +1,218 @@
+//! Work that grows with the table is done in portions: first values, selections that are due, parameters
+//! that go stale.
+
+use std::collections::{BTreeMap, HashMap};
+
+use slipring_core::Plan;
+use slipring_core::table::{
+    Arrival, Asking, Bounds, Chosen, Current, Deliver, Needs, Registry, Request, Table, read_frame,
+};
+use slipring_wire::frame::{FrameBuf, Header, Kind, Qualities, Quality};
+use slipring_wire::{Framed, Packet, Version, frame};
+
+const JET: u64 = 1;
+const PARAMETERS: u32 = 20_000;
+const ALL: std::ops::Range<u32> = 0..PARAMETERS;
+const PORTION: usize = 256 << 10;
+/// Parameters in one request.
+const DECLARED: usize = 1_000;
+
+struct World {
+    table: Table,
+    plan: Plan,
+    at: Arrival,
+}
+
+impl World {
+    /// A table of `p/0`, `p/1` and so on, each with a value.
+    fn new() -> Self {
+        let plan = Plan::default();
+        let at = Arrival { now_ms: 1_000, now_ns: 1_000_000_000 };
+        let table = Table::new(Registry::new(7), Current::default(), &plan);
+        let mut world = Self { table, plan, at };
+        for start in (0..PARAMETERS).step_by(DECLARED) {
+            world.declare(start);
+        }
+        world.frame(1);
+        world
+    }
+
+    fn declare(&mut self, start: u32) {
+        let parameters: Vec<_> = (start..start + DECLARED as u32)
+            .map(|number| format!("p/{number}"))
+            .map(|name| serde_json::json!({"name": name, "type": "u32", "rate_hz": 50}))
+            .collect();
+        let body = serde_json::json!({"parameters": parameters}).to_string();
+        let asking = Asking {
+            session: JET,
+            client: "jet",
+            bounds: Bounds::default(),
+            holder: None,
+            is_stream: &|_| false,
+            answer_bytes_max: usize::MAX,
+        };
+        let outcome = self.table.answer(Request::parse("declare", body.as_bytes()), &asking);
+        assert_eq!(outcome.refused, None);
+        self.table.changed(&outcome.change, self.at);
+    }
+
+    fn frame(&mut self, value: u32) {
+        let values = value.to_le_bytes().repeat(PARAMETERS as usize);
+        let (mut buf, mut frame) = (FrameBuf::new(), Vec::new());
+        let qualities = Qualities::All(Quality::GOOD);
+        let all = std::slice::from_ref(&ALL);
+        buf.push_row(Kind::U32, all, self.at.now_ns, qualities, &values).unwrap();
+        let header = Header { table: 7, sequence: 0, sent_ns: self.at.now_ns, hops: None };
+        buf.finish(&header, false, &mut frame);
+        let mut inflated = Vec::new();
+        let view = read_frame(&frame, &mut inflated).unwrap();
+        self.table.take_frame(JET, &view, self.at, &self.plan).unwrap();
+    }
+
+    fn later(&mut self, ms: u64) {
+        self.at.now_ms += ms;
+        self.at.now_ns += i64::try_from(ms).unwrap() * 1_000_000;
+    }
+}
+
+fn text() -> Needs {
+    Needs { deliver: Deliver::Text, ..Needs::default() }
+}
+
+/// How often each topic is among the packets.
+fn topics(mut packets: &[u8], found: &mut HashMap<String, usize>) {
+    while !packets.is_empty() {
+        let Ok(Framed::Whole(raw)) = frame(packets, usize::MAX) else { panic!("a packet is cut") };
+        let Ok(Packet::Publish(publish)) = Packet::decode(&raw, Version::V5) else {
+            panic!("only messages are sent")
+        };
+        *found.entry(publish.topic.to_owned()).or_default() += 1;
+        packets = &packets[raw.length..];
+    }
+}
+
+#[test]
+fn first_values_of_many_parameters_come_in_portions_each_once() {
+    let mut world = World::new();
+    let chosen = Chosen { filter: "#", identifier: 0, needs: text(), packet_bytes_max: 1 << 20 };
+    let first = world.table.choose(2, &chosen, world.at);
+    assert!(!first.is_whole && first.messages > 0 && first.packets.len() <= 2 << 20);
+    let mut found = HashMap::new();
+    topics(&first.packets, &mut found);
+    let mut is_done = false;
+    while !is_done {
+        let mut sent = Vec::new();
+        is_done = world.table.mend(2, PORTION, world.at, &mut |_, _, _| panic!("text comes later"));
+        world.table.tick(usize::MAX, world.at, &mut |_| true, &mut |_, packets, _| {
+            sent.extend_from_slice(packets);
+        });
+        assert!(!sent.is_empty() && sent.len() <= PORTION);
+        topics(&sent, &mut found);
+    }
+    assert_eq!(found.len(), PARAMETERS as usize);
+    assert!(found.values().all(|times| *times == 1));
+}
+
+#[test]
+fn first_values_of_few_parameters_come_at_once() {
+    let mut world = World::new();
+    let needs = Needs { deliver: Deliver::Frame, ..Needs::default() };
+    for (subscriber, needs, filter) in [(2, needs, "#"), (3, text(), "p/1")] {
+        let chosen = Chosen { filter, identifier: 0, needs, packet_bytes_max: 1 << 20 };
+        assert!(world.table.choose(subscriber, &chosen, world.at).is_whole, "{filter}");
+    }
+}
+
+#[test]
+fn text_of_many_samples_is_written_in_turns_in_its_order() {
+    for rate_mhz in [None, Some(10_000)] {
+        let mut world = World::new();
+        for subscriber in 2..5 {
+            let needs = Needs { rate_mhz, ..text() };
+            let chosen = Chosen { filter: "#", identifier: 0, needs, packet_bytes_max: 1 << 20 };
+            world.table.choose(subscriber, &chosen, world.at);
+            while !world.table.mend(subscriber, PORTION, world.at, &mut |_, _, _| {}) {
+                world.table.tick(usize::MAX, world.at, &mut |_| true, &mut |_, _, _| {});
+            }
+        }
+        world.table.tick(usize::MAX, world.at, &mut |_| true, &mut |_, _, _| {});
+        world.later(500);
+        world.frame(2);
+        let mut found = vec![HashMap::new(); 3];
+        let mut turns = 0;
+        while world.table.next_due_ms().is_some_and(|due_ms| due_ms <= world.at.now_ms) {
+            let mut messages = 0;
+            world.table.tick(
+                100_000,
+                world.at,
+                &mut |_| true,
+                &mut |subscriber, packets, count| {
+                    topics(packets, &mut found[subscriber as usize - 2]);
+                    messages += count;
+                },
+            );
+            assert!(messages <= 3 * 1_024, "{messages} messages in one turn");
+            turns += 1;
+        }
+        assert!(turns > 10);
+        for found in found {
+            assert!(found.len() == PARAMETERS as usize && found.values().all(|times| *times == 1));
+        }
+    }
+}
+
+#[test]
+fn selections_that_are_due_take_turns() {
+    let mut world = World::new();
+    for subscriber in 2..7 {
+        let filter = format!("p/{subscriber}");
+        let needs = Needs { deliver: Deliver::Frame, ..Needs::default() };
+        let chosen = Chosen { filter: &filter, identifier: 0, needs, packet_bytes_max: 1 << 20 };
+        world.table.choose(subscriber, &chosen, world.at);
+    }
+    let mut served: BTreeMap<u64, usize> = BTreeMap::new();
+    for value in 2..4 {
+        world.later(100);
+        world.frame(value);
+        for turn in 0..5 {
+            let due_ms = world.table.next_due_ms();
+            assert!(due_ms.is_some_and(|due_ms| due_ms <= world.at.now_ms), "turn {turn}");
+            let mut sent = 0;
+            world.table.tick(1, world.at, &mut |_| true, &mut |subscriber, _, _| {
+                sent += 1;
+                *served.entry(subscriber).or_default() += 1;
+            });
+            assert_eq!(sent, 1, "a turn ends after the first group");
+        }
+        assert_eq!(world.table.next_due_ms(), None);
+    }
+    assert_eq!(served.into_iter().collect::<Vec<_>>(), [(2, 2), (3, 2), (4, 2), (5, 2), (6, 2)]);
+}
+
+#[test]
+fn parameters_of_a_publisher_that_has_gone_go_stale_in_portions() {
+    let mut world = World::new();
+    world.table.leave(JET, false, world.at);
+    let at_once = world.table.current.stale();
+    assert!(at_once > 0 && at_once < PARAMETERS as usize);
+    world.later(1);
+    while {
+        world.table.check_silent(&world.plan.table, world.at);
+        world.table.is_going_stale
+    } {}
+    assert_eq!(world.table.current.stale(), PARAMETERS as usize);
+}
+
+#[test]
+fn silent_parameters_go_stale_in_portions() {
+    let mut world = World::new();
+    world.later(10_000);
+    let mut looks = 0;
+    while {
+        world.table.check_silent(&world.plan.table, world.at);
+        looks += 1;
+        world.table.is_going_stale
+    } {}
+    assert!(looks > 1);
+    assert_eq!(world.table.current.stale(), PARAMETERS as usize);
+}

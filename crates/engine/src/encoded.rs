@@ -1,0 +1,124 @@
+//! The message being delivered as its subscribers get it: encoded once for each way it can look, and its payload
+//! shared if it is large.
+
+use std::sync::Arc;
+
+use slipring_core::{
+    Delivery, Extras, Message, Millis, Outgoing, Pushed, SHARED_BYTES_MIN, SharedBytes, encode,
+    encode_head,
+};
+use slipring_wire::{Publish, QoS, Version};
+
+/// From this size on a payload is shared by subscribers that are far behind, if it goes to so many: they may all
+/// hold thousands of them.
+const SHARED_BEHIND_BYTES_MIN: usize = 512;
+const SUBSCRIBERS_MANY: usize = 8;
+
+/// The forms of one message at QoS 0.
+#[derive(Default)]
+pub(crate) struct Encoded {
+    /// The packet that messages come in, if it has a buffer of its own: their payload is shared from there.
+    pub packet: Option<SharedBytes>,
+    /// Encoded at most once for each version and retain flag; of a message with a shared payload only what
+    /// comes before it.
+    forms: [Vec<u8>; 4],
+    /// The same for one subscriber alone, with its subscription identifiers.
+    identified: Vec<u8>,
+    /// The payload, once somebody holds it.
+    payload: Option<SharedBytes>,
+    /// Whether subscribers that are far behind share the payload although it is not large.
+    shares_behind: bool,
+}
+
+/// How one subscriber gets a message.
+pub(crate) struct Form<'a> {
+    pub retain: bool,
+    pub identifiers: &'a [u32],
+    pub expires_ms: Option<Millis>,
+}
+
+impl Encoded {
+    /// Another message follows, for so many subscribers.
+    #[inline]
+    pub fn begin(&mut self, message: &Publish<'_>, subscribers: usize) {
+        self.forms.iter_mut().for_each(Vec::clear);
+        self.payload = None;
+        let is_for_many = subscribers >= SUBSCRIBERS_MANY;
+        self.shares_behind = is_for_many && message.payload.len() >= SHARED_BEHIND_BYTES_MIN;
+    }
+
+    /// Adds the message to an outbox.
+    #[inline]
+    pub fn push(&mut self, message: &Publish<'_>, form: &Form<'_>, to: &mut Outgoing) -> Pushed {
+        let Some(version) = to.version() else { return Pushed::Quiet };
+        let bytes = message.payload.len();
+        if bytes >= SHARED_BYTES_MIN || (self.shares_behind && to.is_far_behind()) {
+            let payload = self.share(message);
+            let encoded = self.form(message, version, form);
+            return to.push_shared(without_payload(encoded, bytes), &payload, form.expires_ms);
+        }
+        to.push_encoded(self.form(message, version, form), form.expires_ms)
+    }
+
+    /// Adds a message that was kept to an outbox, at QoS 0.
+    pub fn push_kept(&mut self, delivery: &Delivery, to: &mut Outgoing) -> Pushed {
+        let Some(version) = to.version() else { return Pushed::Quiet };
+        let Delivery { message, qos, retain, identifiers } = delivery;
+        let publish = Publish { qos: *qos, retain: *retain, ..message.publish() };
+        let extras = Extras::identified(identifiers.as_deref().unwrap_or_default());
+        let head = &mut self.identified;
+        head.clear();
+        if let Some(payload) = message.shared_payload() {
+            encode_head(publish, payload.len(), &extras, version, head);
+            return to.push_shared(head, payload, message.expires_ms);
+        }
+        encode(publish, &extras, version, head);
+        to.push_encoded(head, message.expires_ms)
+    }
+
+    /// A message to keep; a large payload is shared.
+    pub fn keep(&mut self, message: &Publish<'_>, topic: Arc<str>, now_ms: Millis) -> Message {
+        if message.payload.len() < SHARED_BYTES_MIN {
+            return Message::new(message, topic, now_ms);
+        }
+        Message::sharing(message, self.share(message), topic, now_ms)
+    }
+
+    /// The payload as many can hold it.
+    fn share(&mut self, message: &Publish<'_>) -> SharedBytes {
+        let payload = self.payload.get_or_insert_with(|| {
+            let found = self.packet.as_ref().and_then(|packet| packet.part(message.payload));
+            found.unwrap_or_else(|| SharedBytes::copied(message.payload))
+        });
+        payload.clone()
+    }
+
+    #[inline]
+    fn form(&mut self, message: &Publish<'_>, version: Version, form: &Form<'_>) -> &[u8] {
+        let (qos, retain) = (QoS::AtMostOnce, form.retain);
+        let publish = Publish { dup: false, qos, packet_id: None, retain, ..*message };
+        let out = if form.identifiers.is_empty() {
+            &mut self.forms[usize::from(version == Version::V5) * 2 + usize::from(retain)]
+        } else {
+            self.identified.clear();
+            &mut self.identified
+        };
+        if !out.is_empty() {
+            return out;
+        }
+        let extras = Extras::identified(form.identifiers);
+        encode_head(publish, publish.payload.len(), &extras, version, out);
+        if publish.payload.len() < SHARED_BYTES_MIN {
+            out.extend_from_slice(publish.payload);
+        }
+        out
+    }
+}
+
+/// What comes before the payload; of a large message that is all that was encoded.
+fn without_payload(encoded: &[u8], payload_bytes: usize) -> &[u8] {
+    if payload_bytes >= SHARED_BYTES_MIN {
+        return encoded;
+    }
+    &encoded[..encoded.len() - payload_bytes]
+}

@@ -1,0 +1,84 @@
+//! Ends of sessions that the journal has not made safe yet: a crash could take them back. Never does I/O.
+
+use std::collections::HashMap;
+
+use crate::gates::{Gate, Gates};
+
+/// How many are kept before those that are safe by now are looked for.
+const SWEEP_MIN: usize = 64;
+
+/// By client identifier. There are no more than sessions that ended since the last sync.
+#[derive(Debug, Default)]
+pub(crate) struct Ends {
+    unsafe_ends: HashMap<Box<str>, End>,
+    sweep_at: usize,
+}
+
+/// What a crash could take back until a gate is open.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct End {
+    pub gate: Gate,
+    /// Whether the session itself would be there again: not one that ends with its connection, nor one
+    /// that goes on.
+    pub is_kept_session: bool,
+}
+
+impl Ends {
+    /// A session of this client has ended, or its client has said goodbye.
+    pub fn add(&mut self, client_id: &str, end: End, gates: &Gates) {
+        if gates.is_open(end.gate) {
+            return;
+        }
+        if self.unsafe_ends.len() >= self.sweep_at {
+            self.unsafe_ends.retain(|_, end| !gates.is_open(end.gate));
+            self.sweep_at = SWEEP_MIN.max(2 * self.unsafe_ends.len());
+        }
+        self.unsafe_ends.insert(client_id.into(), end);
+    }
+
+    /// Whether a crash could bring back a session of this client that has ended.
+    pub fn is_unsafe(&self, client_id: &str, gates: &Gates) -> bool {
+        let end = self.unsafe_ends.get(client_id);
+        end.is_some_and(|end| end.is_kept_session && !gates.is_open(end.gate))
+    }
+
+    /// The gate of the last end of this client's sessions; an open one where that is long safe.
+    pub fn gate(&self, client_id: &str) -> Gate {
+        self.unsafe_ends.get(client_id).map_or(Gate::OPEN, |end| end.gate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use slipring_core::Durability;
+    use slipring_journal::Progress;
+
+    fn end(mark: u64) -> End {
+        End { gate: Gate { level: Durability::Disk, mark }, is_kept_session: true }
+    }
+
+    #[test]
+    fn an_end_is_unsafe_until_it_is_synced() {
+        let (mut ends, gates) = (Ends::default(), Gates::default());
+        ends.add("a", end(10), &gates);
+        gates.progress(&Progress { written: 10, synced: 9, ..Progress::default() });
+        assert!(ends.is_unsafe("a", &gates));
+        assert!(!ends.is_unsafe("b", &gates), "another client has nothing to wait for");
+        ends.add("c", End { is_kept_session: false, ..end(10) }, &gates);
+        assert!(!ends.is_unsafe("c", &gates), "only a will could be sent again");
+        gates.progress(&Progress { written: 10, synced: 10, ..Progress::default() });
+        assert!(!ends.is_unsafe("a", &gates));
+    }
+
+    #[test]
+    fn what_is_safe_does_not_gather() {
+        let (mut ends, gates) = (Ends::default(), Gates::default());
+        for mark in 1..10_000 {
+            ends.add(&mark.to_string(), end(mark), &gates);
+            let synced = mark.saturating_sub(5);
+            gates.progress(&Progress { written: mark, synced, ..Progress::default() });
+        }
+        assert!(ends.unsafe_ends.len() <= SWEEP_MIN, "{}", ends.unsafe_ends.len());
+    }
+}

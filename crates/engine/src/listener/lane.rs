@@ -1,0 +1,83 @@
+//! The lane of arrivals: threads of lower priority on which clients connect, shake hands and say who they
+//! are. The engine then takes them over, a few at a time, so that running traffic waits for a few and
+//! never for a whole burst.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use rustix::process::nice;
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// How much the lane gives way when the machine is busy: about a tenth of what the engine gets.
+const NICE: i32 = 10;
+/// Connections on their way from the lane to each thread of the engine: running traffic waits for so many at
+/// most.
+const HANDOVERS_MAX: usize = 8;
+
+/// The threads of the lane.
+pub(crate) fn runtime(engine_threads: usize) -> io::Result<Runtime> {
+    Builder::new_multi_thread()
+        .worker_threads((engine_threads / 2).max(1))
+        .thread_name("slipring-lane")
+        .on_thread_start(give_way)
+        .enable_all()
+        .build()
+}
+
+/// Lowers the priority of this thread. A system that does not let us leaves it as it is.
+fn give_way() {
+    let _ = nice(NICE); // of this thread alone, see sched(7)
+}
+
+/// The way from the lane to the engine.
+#[derive(Clone)]
+pub(crate) struct Handover {
+    engine: Handle,
+    /// Taken by a connection until the engine has served it for the first time.
+    turns: Arc<Semaphore>,
+}
+
+impl Handover {
+    pub fn to(engine: &Handle) -> Self {
+        let turns = HANDOVERS_MAX * engine.metrics().num_workers();
+        Self { engine: engine.clone(), turns: Arc::new(Semaphore::new(turns)) }
+    }
+
+    pub fn engine(&self) -> &Handle {
+        &self.engine
+    }
+
+    /// Waits until the engine has served enough of those before; none when it ends.
+    pub async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.turns).acquire_owned().await.ok()
+    }
+
+    /// Serves a connection on the engine; the turn is over when it first waits for something.
+    pub fn serve(
+        &self,
+        turn: OwnedSemaphorePermit,
+        connection: impl Future<Output = ()> + Send + 'static,
+    ) {
+        self.engine.spawn(FirstTurn { connection: Box::pin(connection), turn: Some(turn) });
+    }
+}
+
+/// A future that gives a turn back once it was polled.
+struct FirstTurn<F> {
+    connection: Pin<Box<F>>,
+    turn: Option<OwnedSemaphorePermit>,
+}
+
+impl<F: Future> Future for FirstTurn<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let polled = self.connection.as_mut().poll(cx);
+        self.turn = None;
+        polled
+    }
+}

@@ -1,0 +1,181 @@
+//! The line of passwords that wait to be checked. Who was wrong lately comes last, and of the others the newest
+//! comes first: when the line is long, the oldest have given up or soon will. Pure.
+//!
+//! Example: 100 wrong passwords from one address wait when a client from another address comes, or from the same
+//! one with another name. It is next: nobody at its address, or nobody with its name, was wrong before.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use slipring_core::Owner;
+
+/// Names and sources whose wrong passwords are remembered, of each kind.
+const REMEMBERED_MAX: usize = 4_096;
+/// Half of the wrong passwords are forgotten in this time.
+const FORGET: Duration = Duration::from_secs(60);
+
+/// Who wants a password checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Asker {
+    /// Where it comes from.
+    pub source: Owner,
+    /// The name it gives.
+    pub name: Box<str>,
+}
+
+/// Those who wait, and who was wrong lately.
+#[derive(Debug)]
+pub(crate) struct Line<T> {
+    /// In the order they came.
+    waiting: Vec<(Asker, T)>,
+    by_source: HashMap<Owner, usize>,
+    wrong_sources: WrongCounts,
+    wrong_names: WrongCounts,
+}
+
+impl<T> Default for Line<T> {
+    fn default() -> Self {
+        Self {
+            waiting: Vec::new(),
+            by_source: HashMap::new(),
+            wrong_sources: WrongCounts::default(),
+            wrong_names: WrongCounts::default(),
+        }
+    }
+}
+
+impl<T> Line<T> {
+    /// Puts a check into the line. When more than `most` of one source wait, gives back the one that has
+    /// waited longest.
+    pub fn push(&mut self, asker: Asker, check: T, most: usize) -> Option<T> {
+        let count = self.by_source.entry(asker.source.clone()).or_default();
+        *count += 1;
+        let is_over = *count > most;
+        self.waiting.push((asker, check));
+        if !is_over {
+            return None;
+        }
+        let source = self.waiting.last()?.0.source.clone();
+        let oldest = self.waiting.iter().position(|(asker, _)| asker.source == source)?;
+        Some(self.remove(oldest).1)
+    }
+
+    /// The check whose turn it is.
+    pub fn next(&mut self, now: Instant) -> Option<(Asker, T)> {
+        let wrong = |asker: &Asker| {
+            self.wrong_sources.count(asker.source.as_str(), now)
+                + self.wrong_names.count(&asker.name, now)
+        };
+        // Of those with the same count the first in this order, which is the newest.
+        let newest_first = self.waiting.iter().enumerate().rev();
+        let (at, _) = newest_first.min_by_key(|(_, (asker, _))| wrong(asker))?;
+        Some(self.remove(at))
+    }
+
+    /// Removes those that nobody waits for any more.
+    pub fn retain(&mut self, is_wanted: impl Fn(&T) -> bool) {
+        let gone: Vec<usize> =
+            (0..self.waiting.len()).filter(|at| !is_wanted(&self.waiting[*at].1)).collect();
+        for at in gone.into_iter().rev() {
+            self.remove(at);
+        }
+    }
+
+    /// A password was wrong.
+    pub fn note_wrong(&mut self, asker: &Asker, now: Instant) {
+        self.wrong_sources.add(asker.source.as_str(), now);
+        self.wrong_names.add(&asker.name, now);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    fn remove(&mut self, at: usize) -> (Asker, T) {
+        let (asker, check) = self.waiting.remove(at);
+        if let Some(count) = self.by_source.get_mut(&asker.source) {
+            *count -= 1;
+            if *count == 0 {
+                self.by_source.remove(&asker.source);
+            }
+        }
+        (asker, check)
+    }
+}
+
+/// How often each was wrong lately.
+#[derive(Debug, Default)]
+struct WrongCounts(HashMap<Box<str>, (u32, Instant)>);
+
+impl WrongCounts {
+    fn count(&self, who: &str, now: Instant) -> u32 {
+        self.0.get(who).map_or(0, |(count, at)| remaining(*count, now.duration_since(*at)))
+    }
+
+    fn add(&mut self, who: &str, now: Instant) {
+        let count = self.count(who, now).saturating_add(1);
+        while self.0.len() >= REMEMBERED_MAX && !self.0.contains_key(who) {
+            self.0.retain(|_, (count, at)| {
+                (*count, *at) = (remaining(*count, now.duration_since(*at)) / 2, now);
+                *count > 0
+            });
+        }
+        self.0.insert(who.into(), (count, now));
+    }
+}
+
+fn remaining(count: u32, since: Duration) -> u32 {
+    count.checked_shr((since.as_secs() / FORGET.as_secs()) as u32).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asker(source: &str, name: &str) -> Asker {
+        Asker { source: Owner::named(source), name: name.into() }
+    }
+
+    #[test]
+    fn who_has_not_been_wrong_comes_before_who_has() {
+        let (now, mut line) = (Instant::now(), Line::default());
+        line.note_wrong(&asker("attacker", "user"), now);
+        line.push(asker("elsewhere", "anna"), "newcomer", 10);
+        line.push(asker("elsewhere", "user"), "attacked name", 10);
+        line.push(asker("attacker", "user"), "wrong before", 10);
+        line.push(asker("attacker", "anna"), "neighbour", 10);
+        let order: Vec<_> = std::iter::from_fn(|| line.next(now)).map(|(_, check)| check).collect();
+        assert_eq!(order, ["newcomer", "neighbour", "attacked name", "wrong before"]);
+        assert!(line.is_empty() && line.by_source.is_empty());
+    }
+
+    #[test]
+    fn of_equals_the_newest_comes_first() {
+        let (now, mut line) = (Instant::now(), Line::default());
+        (0..100).for_each(|number| assert_eq!(line.push(asker("a", "user"), number, 100), None));
+        assert_eq!(line.next(now).unwrap().1, 99);
+    }
+
+    #[test]
+    fn one_source_has_so_many_in_the_line_and_the_oldest_of_its_own_goes() {
+        let (now, mut line) = (Instant::now(), Line::default());
+        line.push(asker("other", "user"), 0, 2);
+        assert_eq!(line.push(asker("a", "user"), 1, 2), None);
+        assert_eq!(line.push(asker("a", "user"), 2, 2), None);
+        assert_eq!(line.push(asker("a", "anna"), 3, 2), Some(1));
+        line.retain(|check| *check != 3);
+        let order: Vec<_> = std::iter::from_fn(|| line.next(now)).map(|(_, check)| check).collect();
+        assert_eq!(order, [2, 0]);
+    }
+
+    #[test]
+    fn what_was_wrong_is_forgotten_by_and_by_and_its_memory_is_bounded() {
+        let (now, mut wrong) = (Instant::now(), WrongCounts::default());
+        (0..8).for_each(|_| wrong.add("user", now));
+        assert_eq!(wrong.count("user", now), 8);
+        assert_eq!(wrong.count("user", now + 2 * FORGET), 2);
+        assert_eq!(wrong.count("user", now + 100 * FORGET), 0);
+        (0..3 * REMEMBERED_MAX).for_each(|number| wrong.add(&number.to_string(), now));
+        assert!(wrong.0.len() <= REMEMBERED_MAX);
+    }
+}

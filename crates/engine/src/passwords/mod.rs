@@ -1,0 +1,274 @@
+//! Checking passwords one at a time, on a thread of lower priority: it is slow on purpose, and must not slow the
+//! traffic down.
+
+mod line;
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
+
+use line::{Asker, Line};
+use ring::rand::{SecureRandom, SystemRandom};
+use slipring_core::{NONCE_BYTES, Owner, Password, Plan, Secret};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+
+/// What became of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Checked {
+    Right,
+    Wrong,
+    /// Too many of the same address wait.
+    Busy,
+}
+
+/// The place where passwords are checked, and what was found right there.
+pub(crate) struct Passwords {
+    /// Known to this process only.
+    pub secret: Secret,
+    /// Where the checks run; without it, on the threads of who asks.
+    lane: OnceLock<Handle>,
+    // Checks that the checker has not seen yet. A lock: taken for a moment to add one, or to take all.
+    inbox: Mutex<Inbox>,
+    // The others that wait. A lock: the checker alone takes it; there is one at most.
+    line: Mutex<Line<Check>>,
+    // Fingerprints of right passwords, so that a client that comes back is not checked again. Not
+    // more than there are users. A lock: taken for a moment by each client with a password.
+    right: Mutex<HashSet<[u8; 32]>>,
+}
+
+#[derive(Default)]
+struct Inbox {
+    arrived: Vec<(Asker, Check)>,
+    /// Whether somebody is checking, and will look here before it ends.
+    is_checking: bool,
+}
+
+/// A password to be checked, and who waits for the answer.
+struct Check {
+    plan: Arc<Plan>,
+    password: Password,
+    answer: oneshot::Sender<Checked>,
+}
+
+impl Passwords {
+    pub fn new() -> Self {
+        Self {
+            secret: Secret::from(random()),
+            lane: OnceLock::new(),
+            inbox: Mutex::default(),
+            line: Mutex::default(),
+            right: Mutex::default(),
+        }
+    }
+
+    /// Has the checks run on the threads of the lane.
+    pub fn run_on(&self, lane: &Handle) {
+        let _ = self.lane.set(lane.clone());
+    }
+
+    /// Whether the password was found right before.
+    pub fn remembers(&self, plan: &Plan, name: &str, password: &Password) -> bool {
+        let users = &plan.authentication.users;
+        self.right().contains(&users.fingerprint(name, password.as_ref(), &self.secret))
+    }
+
+    /// Checks a password when its turn has come, on a thread that serves no connection. `address` is where
+    /// the client comes from.
+    pub fn check(
+        self: Arc<Self>,
+        plan: Arc<Plan>,
+        address: &str,
+        name: &str,
+        password: Password,
+    ) -> impl Future<Output = Checked> + Send + 'static {
+        let (answer, answered) = oneshot::channel();
+        let asker = Asker { source: Owner::of(None, address), name: name.into() };
+        let mut inbox = self.inbox();
+        inbox.arrived.push((asker, Check { plan, password, answer }));
+        let is_first = !std::mem::replace(&mut inbox.is_checking, true);
+        drop(inbox);
+        if is_first {
+            let lane = self.lane.get().cloned().unwrap_or_else(Handle::current);
+            lane.spawn_blocking(move || Checker(self).run());
+        }
+        // A check that panicked has told nobody that the password is right.
+        async move { answered.await.unwrap_or(Checked::Wrong) }
+    }
+
+    /// Takes what has arrived; none when nothing has and nothing waits, and then the checker ends.
+    fn take_arrived(&self, is_idle: bool) -> Option<Vec<(Asker, Check)>> {
+        let mut inbox = self.inbox();
+        if is_idle && inbox.arrived.is_empty() {
+            inbox.is_checking = false;
+            return None;
+        }
+        Some(std::mem::take(&mut inbox.arrived))
+    }
+
+    /// Checks the password whose turn it is.
+    fn check_next(&self, line: &mut Line<Check>) {
+        line.retain(|check| !check.answer.is_closed());
+        let Some((asker, check)) = line.next(Instant::now()) else { return };
+        let users = &check.plan.authentication.users;
+        let password = check.password.as_ref();
+        let checked = if users.verify_password(&asker.name, password, &self.secret) {
+            let fingerprint = users.fingerprint(&asker.name, password, &self.secret);
+            self.remember(fingerprint, users.len());
+            Checked::Right
+        } else {
+            line.note_wrong(&asker, Instant::now());
+            Checked::Wrong
+        };
+        let _ = check.answer.send(checked); // the client may be gone
+    }
+
+    fn inbox(&self) -> MutexGuard<'_, Inbox> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remember(&self, fingerprint: [u8; 32], most: usize) {
+        let mut right = self.right();
+        if right.len() >= most {
+            right.clear(); // those of an earlier plan are among them
+        }
+        right.insert(fingerprint);
+    }
+
+    fn right(&self) -> MutexGuard<'_, HashSet<[u8; 32]>> {
+        self.right.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Who checks. However it ends, the next password finds another one.
+struct Checker(Arc<Passwords>);
+
+impl Checker {
+    fn run(&self) {
+        let mut line = self.0.line.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(arrived) = self.0.take_arrived(line.is_empty()) {
+            for (asker, check) in arrived {
+                let most = check.plan.limits.password_checks;
+                if let Some(longest) = line.push(asker, check, most) {
+                    let _ = longest.answer.send(Checked::Busy); // the client may be gone
+                }
+            }
+            self.0.check_next(&mut line);
+        }
+    }
+}
+
+impl Drop for Checker {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.inbox().is_checking = false;
+        }
+    }
+}
+
+/// Something that no client can foresee, for one exchange.
+pub(crate) fn nonce() -> [u8; NONCE_BYTES] {
+    random()
+}
+
+fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    SystemRandom::new().fill(&mut bytes).expect("the system has random numbers");
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use slipring_core::{Authentication, Users, Verifier};
+
+    use super::*;
+
+    fn plan(salt: &[u8]) -> Arc<Plan> {
+        let verifier = Verifier::new(b"pencil", salt, 4096).unwrap();
+        let users = Users::new([("user".to_owned(), verifier)]).unwrap();
+        let authentication = Authentication { users, anonymous: false };
+        Arc::new(Plan { authentication, ..Plan::default() })
+    }
+
+    fn ask(
+        passwords: &Arc<Passwords>,
+        plan: &Arc<Plan>,
+        address: &str,
+        password: &str,
+    ) -> impl Future<Output = Checked> + Send + 'static {
+        let password = Password::from(password.as_bytes());
+        Arc::clone(passwords).check(Arc::clone(plan), address, "user", password)
+    }
+
+    async fn is_right(passwords: &Arc<Passwords>, plan: &Arc<Plan>, password: &str) -> bool {
+        let is_right = ask(passwords, plan, "[::1]:1", password).await == Checked::Right;
+        let password = Password::from(password.as_bytes());
+        assert_eq!(passwords.remembers(plan, "user", &password), is_right);
+        is_right
+    }
+
+    #[tokio::test]
+    async fn a_right_password_is_remembered_until_its_verifier_changes() {
+        let passwords = Arc::new(Passwords::new());
+        let (before, after) = (plan(b"one salt"), plan(b"another salt"));
+        let pencil = Password::from(&b"pencil"[..]);
+        assert!(!passwords.remembers(&before, "user", &pencil));
+        assert!(is_right(&passwords, &before, "pencil").await);
+        assert!(!is_right(&passwords, &before, "eraser").await);
+        assert!(passwords.remembers(&before, "user", &pencil));
+        assert!(!passwords.remembers(&before, "nobody", &pencil));
+        assert!(!passwords.remembers(&after, "user", &pencil));
+        assert!(is_right(&passwords, &after, "pencil").await);
+        assert_eq!(passwords.right().len(), 1, "no more than there are users");
+    }
+
+    #[tokio::test]
+    async fn a_newcomer_is_checked_before_a_hundred_that_wait() {
+        let passwords = Arc::new(Passwords::new());
+        let plan = plan(b"one salt");
+        let done = Arc::new(Mutex::new(Vec::new()));
+        let ask = |who: &'static str, address: &str, password: &str| {
+            let (check, done) = (ask(&passwords, &plan, address, password), Arc::clone(&done));
+            tokio::spawn(async move {
+                assert_ne!(check.await, Checked::Busy);
+                done.lock().unwrap().push(who);
+            })
+        };
+        let mut tasks: Vec<_> = (0..100).map(|_| ask("wrong", "10.0.0.1:1", "eraser")).collect();
+        tasks.push(ask("right", "10.0.0.2:1", "pencil"));
+        for task in tasks {
+            task.await.unwrap();
+        }
+        let done = done.lock().unwrap();
+        let place = done.iter().position(|who| *who == "right").unwrap();
+        assert!(place < 50, "it was number {place} of {}", done.len());
+    }
+
+    #[tokio::test]
+    async fn more_than_the_limit_of_one_address_are_told_that_the_broker_is_busy() {
+        let passwords = Arc::new(Passwords::new());
+        let mut strict = Plan::clone(&plan(b"one salt"));
+        strict.limits.password_checks = 3;
+        let strict = Arc::new(strict);
+        passwords.inbox().is_checking = true; // nobody begins before all are there
+        let all: Vec<_> = (0..10).map(|_| ask(&passwords, &strict, "10.0.0.1:1", "no")).collect();
+        let checker = Checker(Arc::clone(&passwords));
+        tokio::task::spawn_blocking(move || checker.run()).await.unwrap();
+        let mut answers = Vec::new();
+        for one in all {
+            answers.push(one.await);
+        }
+        assert_eq!(answers, [[Checked::Busy; 7].as_slice(), &[Checked::Wrong; 3]].concat());
+    }
+
+    #[tokio::test]
+    async fn a_check_that_nobody_waits_for_is_not_made() {
+        let passwords = Arc::new(Passwords::new());
+        passwords.inbox().is_checking = true;
+        drop(ask(&passwords, &plan(b"one salt"), "10.0.0.1:1", "pencil"));
+        let checker = Checker(Arc::clone(&passwords));
+        tokio::task::spawn_blocking(move || checker.run()).await.unwrap();
+        assert_eq!(passwords.right().len(), 0);
+        assert!(is_right(&passwords, &plan(b"one salt"), "pencil").await);
+    }
+}

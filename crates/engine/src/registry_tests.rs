@@ -1,0 +1,59 @@
+//! Sessions that come back, over connections without sockets.
+
+use std::sync::Arc;
+
+use slipring_core::Plan;
+use slipring_journal::Options;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+
+use crate::broker::Broker;
+use crate::connection::{self, Heard};
+use crate::inlet::Inlet;
+use crate::origin::Origin;
+
+/// CONNECT of MQTT 5 as `c`, without a clean start; its session is kept for an hour.
+const CONNECT: &[u8] = b"\x10\x13\x00\x04MQTT\x05\x00\x00\x3c\x05\x11\x00\x00\x0e\x10\x00\x01c";
+/// The place of "session present" in CONNACK, behind its length.
+const SESSION_PRESENT: usize = 2;
+
+fn broker() -> Arc<Broker> {
+    Arc::new(Broker::open(Plan::default(), None, Options::default()).unwrap().0)
+}
+
+/// Connects; whether there was a session.
+async fn connect(broker: &Arc<Broker>) -> (DuplexStream, bool) {
+    let (mut near, far) = duplex(1 << 16);
+    let origin = Origin { address: "here".into(), listener: 0, user: None };
+    let heard = Heard { inlet: Inlet::new(), begun: tokio::time::Instant::now() };
+    tokio::spawn(connection::serve(far, heard, origin, Arc::clone(broker)));
+    near.write_all(CONNECT).await.unwrap();
+    let mut connack = [0; 64];
+    let count = near.read(&mut connack).await.unwrap();
+    assert_eq!((connack[0], connack[3]), (0x20, 0), "{:?}", &connack[..count]);
+    (near, connack[SESSION_PRESENT] == 1)
+}
+
+/// Loses the connection, and waits until the broker knows.
+async fn lose(broker: &Broker, line: DuplexStream) {
+    drop(line);
+    while broker.registry().sessions["c"].link().is_some() {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_session_past_its_time_is_over_although_nobody_has_ended_it_yet() {
+    let broker = broker();
+    let (line, is_there) = connect(&broker).await;
+    assert!(!is_there);
+    lose(&broker, line).await;
+    let (line, is_there) = connect(&broker).await;
+    assert!(is_there, "its hour is not over");
+    let first = Arc::clone(&broker.registry().sessions["c"]);
+    lose(&broker, line).await;
+    first.state().expires_ms = Some(broker.now_ms()); // the keeper, who would end it, does not run
+    let (_line, is_there) = connect(&broker).await;
+    assert!(!is_there);
+    assert!(first.state().ended);
+    assert_ne!(broker.registry().sessions["c"].key, first.key);
+}

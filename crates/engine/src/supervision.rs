@@ -1,0 +1,187 @@
+//! Panics are told, whoever has them. A task that runs as long as the broker is started again; one that panics
+//! again and again is given up, and with it the engine: its owner is to end the process. A task that serves one
+//! client ends, and the client is let go.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::future::{Future, pending};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinError;
+use tokio::time::sleep;
+
+use crate::broker::Broker;
+use crate::event::EventKind;
+
+/// Panics of one task within [`WINDOW`] that are forgiven.
+const PANICS_MAX: usize = 3;
+const WINDOW: Duration = Duration::from_secs(60);
+/// How long a task that panicked rests.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Runs a task until it ends by itself, which it does when the broker stops.
+pub(crate) async fn supervise<F>(broker: Arc<Broker>, name: String, task: impl Fn() -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let mut panics = Panics::default();
+    let _last_word = LastWord { broker: &broker, name: &name };
+    loop {
+        let Err(error) = tokio::spawn(task()).await else { return };
+        let Ok(panic) = error.try_into_panic() else { return }; // the runtime is going down
+        let why = told(&*panic);
+        if panics.is_forgiven(Instant::now()) {
+            broker.report(EventKind::Restarted, &name, format!("it panicked: {why}"));
+            sleep(PAUSE).await;
+        } else {
+            let count = PANICS_MAX + 1;
+            broker.fail(format!("the task '{name}' panicked {count} times in a minute: {why}"));
+            return;
+        }
+    }
+}
+
+/// Ends the engine if the supervision itself panics: nobody else would notice.
+struct LastWord<'a> {
+    broker: &'a Broker,
+    name: &'a str,
+}
+
+impl Drop for LastWord<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.broker.fail(format!("who looks after the task '{}' panicked", self.name));
+        }
+    }
+}
+
+/// Runs a task that serves one client and is not started again.
+pub(crate) fn spawn(
+    broker: &Arc<Broker>,
+    client: &str,
+    task: impl Future<Output = ()> + Send + 'static,
+) {
+    let (broker, client) = (Arc::clone(broker), client.to_owned());
+    let mut task = Box::pin(task);
+    tokio::spawn(async move {
+        if let Err(why) = Caught(task.as_mut()).await {
+            broker.report(EventKind::Panicked, &client, why);
+        }
+    });
+}
+
+/// Does work that blocks, apart from the threads that serve connections. Its panic is a value: what it said.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, String> {
+    match tokio::task::spawn_blocking(work).await.map_err(JoinError::try_into_panic) {
+        Ok(done) => Ok(done),
+        Err(Ok(panic)) => Err(told(&*panic).to_owned()),
+        Err(Err(_)) => pending().await, // the runtime is going down, and this task with it
+    }
+}
+
+/// A future whose panic is a value: what it said.
+pub(crate) struct Caught<'a, F>(pub Pin<&'a mut F>);
+
+impl<F: Future> Future for Caught<'_, F> {
+    type Output = Result<F::Output, String>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match catch_unwind(AssertUnwindSafe(|| self.0.as_mut().poll(cx))) {
+            Ok(polled) => polled.map(Ok),
+            Err(panic) => Poll::Ready(Err(told(&*panic).to_owned())),
+        }
+    }
+}
+
+/// The panics of one task within the last minute.
+#[derive(Debug, Default)]
+struct Panics(VecDeque<Instant>);
+
+impl Panics {
+    /// Counts one more, and tells whether the task may go on.
+    fn is_forgiven(&mut self, now: Instant) -> bool {
+        self.0.retain(|at| now.duration_since(*at) < WINDOW);
+        self.0.push_back(now);
+        self.0.len() <= PANICS_MAX
+    }
+}
+
+impl Broker {
+    /// The engine cannot go on: its owner is to end the process.
+    pub fn fail(&self, why: String) {
+        let _ = self.failure.set(why); // the first reason is the one to tell
+    }
+
+    /// Why the engine cannot go on.
+    pub fn failed(&self) -> Option<&str> {
+        self.failure.get().map(String::as_str)
+    }
+}
+
+/// What a panic said.
+fn told(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use slipring_core::Plan;
+    use slipring_journal::Options;
+
+    use super::*;
+
+    fn broker() -> Arc<Broker> {
+        Arc::new(Broker::open(Plan::default(), None, Options::default()).unwrap().0)
+    }
+
+    /// Runs a task that panics so many times, and counts how often it was started.
+    fn run(broker: &Arc<Broker>, panics: usize) -> usize {
+        let started = Arc::new(AtomicUsize::new(0));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let counted = Arc::clone(&started);
+        runtime.block_on(supervise(Arc::clone(broker), "planted".into(), move || {
+            let number = counted.fetch_add(1, Ordering::Relaxed);
+            async move { assert!(number >= panics, "planted panic {number}") }
+        }));
+        started.load(Ordering::Relaxed)
+    }
+
+    #[test]
+    fn a_task_that_panics_is_started_again_and_told() {
+        let broker = broker();
+        assert_eq!(run(&broker, 1), 2);
+        let (events, _) = broker.events.take();
+        assert_eq!(events.len(), 1);
+        assert_eq!((events[0].kind, &*events[0].client), (EventKind::Restarted, "planted"));
+        assert_eq!(events[0].detail, "it panicked: planted panic 0");
+        assert_eq!(broker.failed(), None);
+    }
+
+    #[test]
+    fn a_task_that_panics_again_and_again_ends_the_engine() {
+        let broker = broker();
+        assert_eq!(run(&broker, usize::MAX), PANICS_MAX + 1);
+        let failure = broker.failed().expect("it is given up");
+        assert!(
+            failure.starts_with("the task 'planted' panicked 4 times in a minute"),
+            "{failure}"
+        );
+    }
+
+    #[test]
+    fn panics_that_are_far_apart_are_forgiven_for_ever() {
+        let (begun, mut panics) = (Instant::now(), Panics::default());
+        for minute in 0..10 * PANICS_MAX as u32 {
+            assert!(panics.is_forgiven(begun + WINDOW * minute / PANICS_MAX as u32));
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Readers of parameters: plain subscriptions of clients, and what they get of frames, in bounded turns.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use slipring_core::table::{Names, Plain, PlainOutlet, PlainRoom, PlainTerms, ReaderId, text};
+use slipring_core::{Extras, Options, encode};
+use slipring_wire::frame::Sample;
+use slipring_wire::{Publish, Version, shared};
+
+use crate::broker::Broker;
+use crate::client::Client;
+use crate::event::now_ns;
+use crate::post::Post;
+use crate::routes::Group;
+use crate::table::Inner;
+use crate::table::beat::wait_until;
+
+/// Messages that a publisher sends to readers by itself after each of its frames.
+const INLINE_MESSAGES: usize = 256;
+/// Messages to readers in one turn under the table's lock, about half a millisecond.
+const TURN_MESSAGES: usize = 1_024;
+/// Between two turns others get the lock and the processor. With the turns it bounds what all readers cost
+/// together: about a fifth of a core.
+const BETWEEN_TURNS: Duration = Duration::from_millis(2);
+
+/// Who is behind each reader.
+#[derive(Default)]
+pub(crate) struct Behind {
+    clients: HashMap<u64, Arc<Client>>,
+    /// The filters of shared subscriptions, by their number.
+    shares: HashMap<u64, Box<str>>,
+}
+
+/// Serves readers until the broker stops.
+pub(crate) async fn run(broker: Arc<Broker>) {
+    let mut post = Post::default();
+    while !broker.is_stopping() {
+        let due = broker.table.readers_due.notified();
+        let next_ms = broker.table.is_used().then(|| {
+            let mut inner = broker.table.lock();
+            inner.serve_readers(&broker, &mut post, TURN_MESSAGES);
+            inner.readers_ms = inner.table.readers.next_due_ms();
+            inner.readers_ms
+        });
+        post.wake();
+        let next_ms = next_ms.flatten();
+        let stopping = broker.stopping_told.notified();
+        if broker.is_stopping() {
+            return;
+        }
+        if next_ms == Some(0) {
+            tokio::time::sleep(BETWEEN_TURNS).await;
+            continue;
+        }
+        tokio::select! {
+            () = due => {}
+            () = stopping => {}
+            () = wait_until(&broker, next_ms) => {}
+        }
+    }
+}
+
+impl Inner {
+    fn serve_readers(&mut self, broker: &Broker, post: &mut Post, messages: usize) {
+        let Self { table, behind, writing, .. } = self;
+        if table.readers.next_due_ms().is_some() {
+            let mut outlet = Outlet { broker, post, behind, writing, group: None };
+            table.serve_readers(messages, broker.arrival(now_ns()), &mut outlet);
+        }
+    }
+
+    /// Samples came: readers get some of them at once, the rest in turns.
+    pub fn read_on(&mut self, broker: &Broker, post: &mut Post) {
+        self.serve_readers(broker, post, INLINE_MESSAGES);
+        let Some(due_ms) = self.table.readers.next_due_ms() else { return };
+        if self.readers_ms.is_none_or(|readers_ms| due_ms < readers_ms) {
+            self.readers_ms = Some(due_ms);
+            broker.table.readers_due.notify_one();
+        }
+    }
+}
+
+impl Broker {
+    /// Plain subscriptions of a client came, or became selections.
+    pub fn read<'a>(
+        &self,
+        client: &Arc<Client>,
+        subscriptions: impl Iterator<Item = (&'a str, Options)>,
+    ) {
+        if !self.table.is_used() {
+            return;
+        }
+        let is_here = client.outgoing().version().is_some();
+        for (filter, options) in subscriptions {
+            let Options { identifier, no_local, needs, .. } = options;
+            let (reader, topics) = match shared(filter) {
+                Some(Ok((_, topics))) => {
+                    let Some(share) = self.routes().share_number(filter) else { continue };
+                    (ReaderId::Share(share), topics)
+                }
+                _ => (ReaderId::Client(client.key), filter),
+            };
+            let mut inner = self.table.lock();
+            if needs.is_some() {
+                inner.table.readers.stop(reader, filter);
+                continue;
+            }
+            match reader {
+                ReaderId::Client(_) if !is_here => continue,
+                ReaderId::Client(key) => {
+                    inner.behind.clients.insert(key, Arc::clone(client));
+                }
+                ReaderId::Share(share) => {
+                    inner.behind.shares.insert(share, filter.into());
+                }
+            }
+            let terms = PlainTerms { identifier, no_local };
+            inner.table.read(reader, filter, topics, terms, self.arrival(now_ns()));
+        }
+    }
+
+    /// Subscriptions of a client are over.
+    pub fn stop_reading<'a>(&self, client: &Client, filters: impl Iterator<Item = &'a str>) {
+        if !self.table.is_used() {
+            return;
+        }
+        for filter in filters {
+            if shared(filter).is_some() {
+                self.end_share(filter);
+            } else {
+                self.table.lock().table.readers.stop(ReaderId::Client(client.key), filter);
+            }
+        }
+    }
+
+    /// A shared subscription is over when nobody is left in it.
+    fn end_share(&self, filter: &str) {
+        let mut inner = self.table.lock();
+        if self.routes().share_number(filter).is_some() {
+            return;
+        }
+        let Inner { table, behind, .. } = &mut *inner;
+        behind.shares.retain(|share, known| {
+            let is_over = **known == *filter;
+            if is_over {
+                table.readers.stop_all(ReaderId::Share(*share));
+            }
+            !is_over
+        });
+    }
+
+    /// A client that came back reads what its session has subscribed to.
+    pub fn read_again(&self, client: &Arc<Client>) {
+        let subscriptions: Vec<(Box<str>, Options)> = {
+            let state = client.state();
+            state.session.plain().map(|(filter, options)| (filter.into(), options)).collect()
+        };
+        let subscriptions = subscriptions.iter().map(|(filter, options)| (&**filter, *options));
+        self.read(client, subscriptions);
+    }
+
+    /// The table is used from now on: every client reads.
+    pub fn begin_reading(&self) {
+        let clients: Vec<Arc<Client>> = self.registry().sessions.values().cloned().collect();
+        for client in &clients {
+            self.read_again(client);
+        }
+    }
+}
+
+impl Inner {
+    /// A client's connection is over: it reads nothing.
+    pub fn leave_readers(&mut self, session: u64) {
+        self.table.readers.stop_all(ReaderId::Client(session));
+        self.behind.clients.remove(&session);
+    }
+}
+
+/// Memory that is used again for each message.
+#[derive(Default)]
+pub(crate) struct Writing {
+    payload: Vec<u8>,
+    described: Plain,
+    packet: Vec<u8>,
+}
+
+impl Writing {
+    /// The message of a sample.
+    fn packet(
+        &mut self,
+        topic: &str,
+        sample: &Sample<'_>,
+        names: &dyn Names,
+        identifiers: &[u32],
+        version: Version,
+    ) -> &[u8] {
+        let Self { payload, described, packet } = self;
+        payload.clear();
+        packet.clear();
+        text(sample, names, payload);
+        let properties = described.describe(sample.time_ns, sample.quality);
+        let message = Publish { properties, ..Publish::new(topic, payload) };
+        encode(message, &Extras::identified(identifiers), version, packet);
+        packet
+    }
+}
+
+/// The way to readers.
+struct Outlet<'a> {
+    broker: &'a Broker,
+    post: &'a mut Post,
+    behind: &'a Behind,
+    writing: &'a mut Writing,
+    /// The members of the shared subscription that is served.
+    group: Option<Group>,
+}
+
+impl PlainOutlet for Outlet<'_> {
+    fn room(&mut self, reader: ReaderId) -> PlainRoom {
+        match reader {
+            ReaderId::Client(key) => {
+                let client = self.behind.clients.get(&key);
+                client.map_or_else(PlainRoom::default, |client| client.outgoing().plain_room())
+            }
+            ReaderId::Share(share) => {
+                let filter = self.behind.shares.get(&share);
+                self.group = filter.and_then(|filter| self.broker.routes().group(filter));
+                self.group.as_ref().map_or_else(PlainRoom::default, Group::plain_room)
+            }
+        }
+    }
+
+    fn send(
+        &mut self,
+        reader: ReaderId,
+        topic: &Arc<str>,
+        sample: &Sample<'_>,
+        names: &dyn Names,
+        identifiers: &[u32],
+    ) -> usize {
+        let (client, identifiers) = match (reader, &self.group) {
+            (ReaderId::Client(key), _) => (self.behind.clients.get(&key), identifiers),
+            (ReaderId::Share(_), Some(group)) => {
+                let member = group.choose();
+                (Some(&member.client), member.identifiers.as_deref().unwrap_or_default())
+            }
+            (ReaderId::Share(_), None) => (None, identifiers),
+        };
+        let Some(client) = client else { return 0 };
+        let Some(version) = client.outgoing().version() else { return 0 };
+        let packet = self.writing.packet(topic, sample, names, identifiers, version);
+        self.post.push_packets(self.broker, client, packet);
+        packet.len()
+    }
+}

@@ -1,0 +1,86 @@
+//! The threads of the engine, and what runs on them as long as the broker does.
+
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::timeout;
+
+use crate::broker::Broker;
+use crate::listener::lane::{self, Handover};
+use crate::listener::{self, Door, Listener};
+use crate::supervision::supervise;
+use crate::table::{beat, readers};
+use crate::{keeper, upkeep};
+
+/// Turns of tasks after which a thread looks for what sockets have, even while others wait to run: nobody
+/// who sends something waits long to be noticed.
+const EVENT_INTERVAL: u32 = 4;
+/// How long a stopping engine waits for its connections to end.
+const STOP_MAX: Duration = Duration::from_secs(5);
+
+/// The threads of the engine.
+pub(crate) struct Threads {
+    /// They serve connections.
+    pub engine: Runtime,
+    /// Where clients arrive.
+    pub lane: Runtime,
+}
+
+impl Threads {
+    /// So many threads serve connections, one at least.
+    pub fn new(count: usize) -> io::Result<Self> {
+        let engine = Builder::new_multi_thread()
+            .worker_threads(count.max(1))
+            .thread_name("slipring-engine")
+            .event_interval(EVENT_INTERVAL)
+            .enable_all()
+            .build()?;
+        Ok(Self { engine, lane: lane::runtime(count)? })
+    }
+
+    /// Starts what runs as long as the broker.
+    pub fn begin(&self, broker: &Arc<Broker>, listeners: Vec<Listener>, segment_bytes: u64) {
+        broker.passwords.run_on(self.lane.handle());
+        broker.line.add_threads(self.engine.metrics().num_workers() - 1);
+        let handover = Handover::to(self.engine.handle());
+        for listener in listeners {
+            let name = format!("listener {}", listener.address);
+            let (broker, handover) = (Arc::clone(broker), handover.clone());
+            let door = Door::new(listener, Arc::clone(&broker), handover, self.lane.handle());
+            let accept = move || listener::accept(Arc::clone(&door));
+            self.lane.spawn(supervise(broker, name, accept));
+        }
+        self.run(broker, "keeper", keeper::keep);
+        self.run(broker, "beat", beat::run);
+        self.run(broker, "readers", readers::run);
+        self.run(broker, "upkeep", move |broker| upkeep::keep(broker, segment_bytes));
+    }
+
+    /// Runs a task on the engine's threads until the broker stops.
+    fn run<F>(
+        &self,
+        broker: &Arc<Broker>,
+        name: &str,
+        task: impl Fn(Arc<Broker>) -> F + Send + 'static,
+    ) where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let given = Arc::clone(broker);
+        let again = move || task(Arc::clone(&given));
+        self.engine.spawn(supervise(Arc::clone(broker), name.into(), again));
+    }
+
+    /// Waits for every connection to end, and for the last snapshot.
+    pub fn stop(self, broker: &Arc<Broker>) {
+        self.engine.block_on(async {
+            let _ = timeout(STOP_MAX, broker.stop()).await;
+            let broker = Arc::clone(broker);
+            let _ = tokio::task::spawn_blocking(move || broker.end_upkeep()).await;
+        });
+        self.lane.shutdown_timeout(STOP_MAX);
+        self.engine.shutdown_timeout(STOP_MAX);
+    }
+}

@@ -1,0 +1,81 @@
+//! Where a connection's turn ends, and what is done in several turns: the rest of what was read, and of what is
+//! to be written.
+
+use std::future::poll_fn;
+use std::task::Poll;
+
+use slipring_wire::Reason;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::connection::Connection;
+use crate::line::long_turn;
+use crate::party::End;
+
+/// Reads of what a client sent before another connection took its session.
+const LAST_READS: usize = 16;
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+    /// Ends a turn. The next one is a long one, after others had theirs.
+    pub async fn let_others_run(&mut self) -> Result<(), End> {
+        long_turn().await;
+        self.party.feed.work.begin_long();
+        Ok(())
+    }
+
+    /// Others run, then the packets that the last turn left are taken.
+    async fn go_on(&mut self) -> Result<(), End> {
+        self.let_others_run().await?;
+        self.take_in(0).await
+    }
+
+    /// Takes all that was read and answers nobody.
+    pub async fn take_unanswered(&mut self) -> Result<(), End> {
+        while self.is_unfinished {
+            self.outlet.forget_answers();
+            self.go_on().await?;
+        }
+        Ok(())
+    }
+
+    /// The client is gone: what was read from it is taken all the same, and nobody is answered. Its
+    /// goodbye may be among it, which is then how it ended.
+    pub async fn take_left(&mut self, lost: End) -> End {
+        self.take_unanswered().await.err().unwrap_or(lost)
+    }
+
+    /// What the client sent before it connected anew, its goodbye perhaps, comes before that.
+    pub async fn take_last(&mut self) -> End {
+        for _ in 0..LAST_READS {
+            while self.is_unfinished && self.answers_room() > 0 {
+                if let Err(end) = self.go_on().await {
+                    return end;
+                }
+            }
+            if self.is_unfinished {
+                break; // it does not read its answers
+            }
+            let read = poll_fn(|cx| Poll::Ready(self.inlet.poll_read(&mut self.stream, cx)));
+            match read.await {
+                Poll::Ready(Ok(count)) if count > 0 => {
+                    if let Err(end) = self.take(count).await {
+                        return end;
+                    }
+                }
+                _ => break,
+            }
+        }
+        End::Closed(Reason::SessionTakenOver)
+    }
+
+    /// Writes all that waits, in as many turns as it takes.
+    pub async fn write_all(&mut self) -> std::io::Result<()> {
+        loop {
+            poll_fn(|cx| self.poll_write(cx)).await?;
+            if !self.party.feed.work.is_over() {
+                return Ok(());
+            }
+            long_turn().await;
+            self.party.feed.work.begin_long();
+        }
+    }
+}

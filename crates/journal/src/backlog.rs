@@ -1,0 +1,115 @@
+//! What one appender has in the journal that is not written yet, and how much that may be.
+//! Pure: knows marks and sizes only.
+//!
+//! Room is shared by one rule: nobody may have more waiting than is left free. Of 2 MiB one appender gets 1 MiB;
+//! two get 0.7 MiB each, nine get 0.2 MiB each, and as much stays free for whoever comes next.
+
+use crate::status::Mark;
+
+/// The bytes of one appender that are not written. They are counted in two parts, so that no list is needed: of a
+/// part that is written by half, all counts.
+#[derive(Debug, Default)]
+pub struct Backlog {
+    older: Part,
+    /// Empty when `older` is.
+    newer: Part,
+}
+
+/// Batches behind each other: counted until the last of them is written.
+#[derive(Clone, Copy, Debug, Default)]
+struct Part {
+    end: Mark,
+    bytes: usize,
+}
+
+impl Backlog {
+    /// The bytes that wait when the journal is written up to a mark.
+    pub(crate) fn waiting_bytes(&mut self, written: Mark) -> usize {
+        for _ in 0..2 {
+            if self.older.end <= written {
+                self.older = std::mem::take(&mut self.newer);
+            }
+        }
+        self.older.bytes + self.newer.bytes
+    }
+
+    /// A batch was appended.
+    pub(crate) fn add(&mut self, end: Mark, bytes: usize) {
+        let part = if self.older.bytes == 0 { &mut self.older } else { &mut self.newer };
+        *part = Part { end, bytes: part.bytes + bytes };
+    }
+}
+
+/// Whether there is room for a batch beside all that waits, of which `own_bytes` are its appender's.
+///
+/// A batch is counted with half the room at most: a large one is taken beside little, and does not wait until
+/// nothing else does.
+pub(crate) fn has_room(
+    batch_bytes: usize,
+    own_bytes: usize,
+    waiting_bytes: usize,
+    bytes_max: usize,
+) -> bool {
+    let counted_bytes = batch_bytes.min(bytes_max / 2);
+    waiting_bytes + own_bytes + counted_bytes <= bytes_max
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROOM: usize = 8 << 20;
+    const BATCH: usize = 1 << 10;
+
+    /// Appenders that take all they can in turn, while nothing is written.
+    fn shares(appenders: usize) -> Vec<usize> {
+        let mut own = vec![0; appenders];
+        loop {
+            let before = own.clone();
+            for index in 0..appenders {
+                if has_room(BATCH, own[index], own.iter().sum(), ROOM) {
+                    own[index] += BATCH;
+                }
+            }
+            if own == before {
+                return own;
+            }
+        }
+    }
+
+    #[test]
+    fn appenders_share_the_room_and_leave_as_much_for_a_newcomer() {
+        for appenders in [1, 2, 9, 100] {
+            let own = shares(appenders);
+            let share = ROOM / (appenders + 1);
+            assert!(own.iter().all(|bytes| bytes.abs_diff(share) <= 2 * BATCH), "{own:?}");
+            let free = ROOM - own.iter().sum::<usize>();
+            assert!(free + 2 * BATCH * appenders >= share, "{free} of {share}");
+            assert!(has_room(BATCH, 0, ROOM - free, ROOM) || appenders == 100);
+        }
+    }
+
+    #[test]
+    fn a_large_batch_needs_half_the_room_and_is_never_refused_alone() {
+        assert!(has_room(10 * ROOM, 0, 0, ROOM));
+        assert!(has_room(10 * ROOM, 0, ROOM / 2, ROOM));
+        assert!(!has_room(10 * ROOM, 0, ROOM / 2 + 1, ROOM));
+        assert!(has_room(1, 0, 0, 0), "a journal without room takes one batch at a time");
+        assert!(!has_room(1, 1, 1, 0));
+    }
+
+    #[test]
+    fn what_is_written_waits_no_more() {
+        let mut backlog = Backlog::default();
+        assert_eq!(backlog.waiting_bytes(0), 0);
+        backlog.add(100, 100);
+        backlog.add(300, 50);
+        backlog.add(400, 60);
+        assert_eq!(backlog.waiting_bytes(99), 210);
+        assert_eq!(backlog.waiting_bytes(100), 110);
+        assert_eq!(backlog.waiting_bytes(300), 110, "counted until the last of a part is written");
+        backlog.add(500, 7);
+        assert_eq!(backlog.waiting_bytes(400), 7);
+        assert_eq!(backlog.waiting_bytes(500), 0);
+    }
+}

@@ -1,0 +1,210 @@
+//! Readers that look at a journal while it is written: what they have seen is never taken back, and no
+//! offset is ever given to two messages.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::{FIRST, Stepped, durable_reader, reader};
+use crate::bounds::{DURABLE, RESERVED};
+use crate::error::ReadError;
+use crate::reader::Reader;
+use crate::sim::{Crash, Sim};
+use crate::storage::Storage;
+
+/// Messages by their offsets.
+type Seen = BTreeMap<u64, Vec<u8>>;
+
+/// Everything that a reader gets.
+fn read_all(reader: &mut Reader) -> Seen {
+    let (mut at, end) = (reader.first_offset(), reader.end_offset().unwrap());
+    let mut seen = Seen::new();
+    while at < end {
+        let columns = reader.read(at..end, 1000).unwrap();
+        let rows = columns.offset.iter().zip(0..);
+        seen.extend(
+            rows.map(|(offset, row)| (offset.unsigned_abs(), columns.payload.get(row).to_vec())),
+        );
+        at = columns.end;
+    }
+    seen
+}
+
+#[test]
+fn what_is_written_and_not_synced_is_not_given_to_readers() {
+    let sim = Sim::new(1);
+    let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
+    let mut outside = durable_reader(&sim);
+    stepped.put(&[b"synced"], b"", true);
+    stepped.put(&[b"written"], b"", false);
+    assert_eq!(outside.end_offset().unwrap(), 1);
+    assert!(matches!(outside.read(0..2, 100), Err(ReadError::Beyond { asked: 2, end: 1 })));
+    assert!(matches!(outside.messages(&[0, 1])[1], Err(ReadError::Beyond { .. })));
+    assert_eq!(stepped.journal.reader().end_offset().unwrap(), 2);
+    stepped.put(&[], b"", true);
+    assert_eq!(outside.end_offset().unwrap(), 2);
+}
+
+#[test]
+fn a_killed_broker_leaves_what_it_synced_and_the_next_one_the_rest() {
+    let sim = Sim::new(1);
+    let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
+    stepped.put(&[b"synced"], b"", true);
+    stepped.put(&[b"written"], b"", false);
+    let sim = sim.restart(Crash::Kill);
+    assert_eq!(durable_reader(&sim).end_offset().unwrap(), 1);
+    Stepped::open(&sim, 1 << 20).unwrap();
+    assert_eq!(read_all(&mut durable_reader(&sim)).len(), 2);
+}
+
+#[test]
+fn a_journal_of_an_older_slipring_is_read_to_its_end() {
+    let sim = Sim::new(1);
+    let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
+    stepped.put(&[b"written"], b"", false);
+    sim.forget_kept(DURABLE);
+    sim.forget_kept(RESERVED);
+    assert_eq!(durable_reader(&sim).end_offset().unwrap(), 1);
+    let sim = sim.restart(Crash::Kill);
+    assert_eq!(Stepped::open(&sim, 1 << 20).unwrap().receipt.next_offset, 1);
+}
+
+#[test]
+fn a_damaged_note_of_what_is_durable_is_told_and_mended_at_the_next_start() {
+    let sim = Sim::new(1);
+    let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
+    stepped.put(&[b"kept"], b"", true);
+    sim.flip_kept_bit(DURABLE, 50);
+    let error = durable_reader(&sim).end_offset().unwrap_err();
+    assert!(error.to_string().contains("`durable`"), "{error}");
+    let sim = sim.restart(Crash::Kill);
+    Stepped::open(&sim, 1 << 20).unwrap();
+    assert_eq!(read_all(&mut durable_reader(&sim)).len(), 1);
+}
+
+#[test]
+fn a_damaged_reservation_leaves_out_all_that_it_can_have_been() {
+    let sim = Sim::new(1);
+    let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
+    stepped.put(&[b"kept"], b"", true);
+    sim.flip_kept_bit(RESERVED, 50);
+    let sim = sim.restart(Crash::PowerCut);
+    let next = Stepped::open(&sim, 1 << 20).unwrap().receipt.next_offset;
+    assert!(next > 1 << 20, "{next}");
+    assert_eq!(read_all(&mut reader(&sim)).len(), 1);
+}
+
+#[test]
+fn a_journal_that_was_closed_goes_on_at_the_very_next_offset() {
+    let sim = Sim::new(1);
+    let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
+    stepped.put(&[b"one"], b"", false);
+    stepped.journal.close().unwrap();
+    stepped.settle();
+    let sim = sim.restart(Crash::PowerCut);
+    let receipt = Stepped::open(&sim, 1 << 20).unwrap().receipt;
+    assert_eq!((receipt.next_offset, receipt.skipped(), receipt.epoch), (1, 0, 2));
+}
+
+#[test]
+fn offsets_left_out_are_no_damage_and_nobody_gets_a_message_there() {
+    let sim = Sim::new(1);
+    let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
+    stepped.put(&[b"one", b"two"], b"r", true);
+    let sim = sim.restart(Crash::Kill);
+    let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
+    let next = stepped.receipt.next_offset;
+    assert_eq!(stepped.receipt.skipped(), next - 2);
+    assert_eq!(durable_reader(&sim).end_offset().unwrap(), next);
+    stepped.put(&[b"three"], b"s", true);
+    let mut reader = durable_reader(&sim);
+    assert_eq!(reader.read(2..next, 100).unwrap().end, next);
+    assert_eq!(reader.read(1..next + 1, 100).unwrap().offset, [1, i64::try_from(next).unwrap()]);
+    assert!(reader.read(7..9, 100).unwrap().is_empty());
+    let followed = reader.follow(None, &mut |_| ()).unwrap();
+    assert_eq!(followed.damage, []);
+    // An excerpt has offsets in a row, and goes on behind those that were left out.
+    let first = reader.excerpt(0..next + 1, 1000, 1000).unwrap();
+    assert_eq!((first.end, first.is_empty()), (next, false));
+    let empty = reader.excerpt(5..next + 1, 1000, 1000).unwrap();
+    assert_eq!((empty.end, empty.is_empty()), (next, true));
+    assert_eq!(reader.excerpt(5..9, 1000, 1000).unwrap().end, 9);
+    let mut looked = Vec::new();
+    let each = &mut |offset, _: &[u8]| {
+        looked.push(offset);
+        true
+    };
+    assert_eq!(reader.records(0..next, each).unwrap(), next);
+    assert_eq!(looked, [0]);
+}
+
+#[test]
+fn a_position_of_another_history_is_told() {
+    let sim = Sim::new(1);
+    let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
+    stepped.put(&[b"one", b"two"], b"", true);
+    let mut reader = durable_reader(&sim);
+    assert_eq!((reader.end_offset().unwrap(), reader.epoch()), (2, 1));
+    // An older Slipring gives offset 1 again, after a power cut has taken it back.
+    sim.forget_kept(RESERVED);
+    sim.forget_kept(DURABLE);
+    sim.cut_file(FIRST, 64);
+    let sim = sim.restart(Crash::Kill);
+    let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
+    stepped.put(&[b"other", b"others"], b"", true);
+    let mut reader = durable_reader(&sim);
+    let error = reader.check_position(2, Some(1)).unwrap_err();
+    assert!(matches!(error, ReadError::OtherHistory { written_in: 2, .. }), "{error}");
+    reader.check_position(2, Some(2)).unwrap();
+    reader.check_position(2, None).unwrap();
+    let older = reader.check_position(1, Some(9)).unwrap_err();
+    assert!(older.to_string().contains("older copy"), "{older}");
+    assert!(matches!(reader.check_position(3, Some(2)), Err(ReadError::Beyond { .. })));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+    /// Some readers look at everything that is written, as older ones do, others at what is durable.
+    /// Crashes take back what was not synced.
+    #[test]
+    fn no_offset_is_ever_given_to_two_messages_and_what_was_durable_stays(
+        lives in prop::collection::vec(
+            (prop::collection::vec((1..4_usize, any::<bool>()), 0..12), any::<bool>(), any::<bool>()),
+            1..6,
+        ),
+        seed in any::<u64>(), segment_bytes in 150..600_u64,
+    ) {
+        let mut sim = Sim::new(seed);
+        let (mut seen, mut durable) = (Seen::new(), Seen::new());
+        let mut number = 0_u64;
+        for (appends, power_cut, closes) in lives {
+            let mut stepped = Stepped::open(&sim, segment_bytes).unwrap();
+            for (messages, sync) in appends {
+                let payloads: Vec<_> = (0..messages).map(|_| { number += 1; number.to_le_bytes() }).collect();
+                let payloads: Vec<&[u8]> = payloads.iter().map(|payload| &payload[..]).collect();
+                stepped.put(&payloads, b"r", sync);
+                for (offset, payload) in read_all(&mut stepped.journal.reader()) {
+                    let before = seen.insert(offset, payload.clone());
+                    prop_assert!(before.is_none_or(|before| before == payload), "offset {}", offset);
+                }
+                durable.extend(read_all(&mut durable_reader(&sim)));
+            }
+            if closes {
+                let _ = stepped.journal.close();
+                stepped.settle();
+            }
+            let crash = if power_cut { Crash::PowerCut } else { Crash::Kill };
+            sim = sim.restart(crash);
+        }
+        Stepped::open(&sim, segment_bytes).unwrap();
+        let left = read_all(&mut durable_reader(&sim));
+        for (offset, payload) in durable {
+            prop_assert_eq!(left.get(&offset), Some(&payload));
+        }
+        let storage: &dyn Storage = &sim;
+        let report = crate::check::check_over(storage, Vec::new(), &mut |_, _| std::ops::ControlFlow::Continue(()));
+        let report = report.unwrap().unwrap();
+        prop_assert!(report.is_whole());
+        prop_assert_eq!(report.messages, left.len() as u64);
+    }
+}

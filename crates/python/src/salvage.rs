@@ -1,0 +1,80 @@
+//! The salvage of a journal for Python: progress out, a report back. Decides nothing.
+
+#![allow(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use slipring_journal::{self as journal, SalvageError, Salvaged};
+
+use crate::check::{DamageReport, call};
+use crate::journal::JournalError;
+
+/// Adds this file's class and its function to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<SalvageReport>()?;
+    module.add_function(wrap_pyfunction!(journal_salvage, module)?)
+}
+
+/// What was copied, and what could not be.
+#[pyclass(frozen, get_all, module = "slipring._native")]
+struct SalvageReport {
+    is_whole: bool,
+    messages: u64,
+    batches: u64,
+    bytes: u64,
+    segments: usize,
+    lost: u64,
+    damage: Vec<Py<DamageReport>>,
+    more_damage: u64,
+    foreign: Vec<String>,
+    has_state: bool,
+    consumers: usize,
+}
+
+/// Copies what is whole in a journal into a new folder. `progress(read, all)` is called now and then, with
+/// bytes; what it raises ends the salvage.
+#[pyfunction]
+#[pyo3(signature = (path, into, progress = None))]
+fn journal_salvage(
+    py: Python<'_>,
+    path: PathBuf,
+    into: PathBuf,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<SalvageReport> {
+    let mut raised = None;
+    let mut tell = |read: u64, all: u64| match call(progress.as_ref(), read, all) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => {
+            raised = Some(error);
+            ControlFlow::Break(())
+        }
+    };
+    let copied = py.detach(|| journal::salvage(&path, &into, &mut tell));
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    let failed = |error: SalvageError| JournalError::new_err(error.to_string());
+    let salvaged = copied.map_err(failed)?.expect("only what progress raises breaks it off");
+    SalvageReport::new(py, &salvaged)
+}
+
+impl SalvageReport {
+    fn new(py: Python<'_>, salvaged: &Salvaged) -> PyResult<Self> {
+        let damage = salvaged.damage.iter().map(|one| Py::new(py, DamageReport::new(one)));
+        Ok(Self {
+            is_whole: salvaged.is_whole(),
+            messages: salvaged.messages,
+            batches: salvaged.batches,
+            bytes: salvaged.bytes,
+            segments: salvaged.segments,
+            lost: salvaged.lost(),
+            damage: damage.collect::<PyResult<_>>()?,
+            more_damage: salvaged.more_damage,
+            foreign: salvaged.foreign.iter().map(ToString::to_string).collect(),
+            has_state: salvaged.has_state,
+            consumers: salvaged.consumers,
+        })
+    }
+}

@@ -1,0 +1,43 @@
+"""The console of a running broker, asked by commands."""
+
+import json
+import urllib.error
+import urllib.request
+from typing import Annotated, Any
+
+import typer
+
+from slipring.cli.display import printable
+from slipring.errors import ConnectError
+
+TIMEOUT_S = 60
+SAID_BYTES = 500
+Json = dict[str, Any]
+ConsoleUrl = Annotated[
+    str, typer.Option("--console", help="Address of the console, as `slipring serve` prints it.")
+]
+CONSOLE = "http://127.0.0.1:8080"
+
+
+def ask(url: str, path: str, body: Json | None = None) -> Json:
+    """Give the console's answer; with a body it is asked to do something."""
+    address = f"{url.rstrip('/')}{path}"
+    if not address.startswith(("http://", "https://")):
+        raise ConnectError(f"'{url}' is not the address of a console, as {CONSOLE}")
+    request = urllib.request.Request(address)  # noqa: S310 (checked)
+    if body is not None:
+        request.data = json.dumps(body).encode()
+        request.add_header("content-type", "application/json")
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310 (checked)
+            told: Json = json.load(answer)
+    except urllib.error.HTTPError as error:
+        said = printable(error.read(SAID_BYTES).decode(errors="replace").strip())
+        raise ConnectError(f"the broker at {url} has no answer ({error.code}): {said}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        raise ConnectError(
+            f"no broker's console answers at {url}: {reason}; "
+            f"`slipring serve` prints its address, as console={CONSOLE}"
+        ) from None
+    return told

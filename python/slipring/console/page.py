@@ -1,0 +1,53 @@
+"""One open page: what is sent to it, and what it says, until it is gone."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+UNSUPPORTED = 1003
+"""The code that closes a WebSocket after data that cannot be accepted (RFC 6455, 7.4.1)."""
+
+Take = Callable[[str | None], str | None]
+"""Takes a message, None where it is no text; says what is wrong with it, or None."""
+
+
+def nothing_to_say(_: str | None) -> None:
+    """Take whatever a page sends that has nothing to say."""
+
+
+async def converse(socket: WebSocket, sending: Coroutine[None, None, None], take: Take) -> None:
+    """Run `sending` until the page is gone, the console ends, or a message is not understood."""
+    tasks = (asyncio.create_task(sending), asyncio.create_task(_take_all(socket, take)))
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        # Nothing may be sent once the connection is being closed.
+        for task in tasks:
+            task.cancel()
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+    for result in results:
+        if isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect):
+            raise result
+    if isinstance(wrong := results[1], str):
+        with contextlib.suppress(WebSocketDisconnect):
+            await socket.close(UNSUPPORTED, wrong)
+
+
+async def send(socket: WebSocket, text: str) -> None:
+    """Send to a page; raises WebSocketDisconnect where it is gone, or going."""
+    try:
+        await socket.send_text(text)
+    except RuntimeError:  # the closing has begun, and the event of it is still on its way to us
+        raise WebSocketDisconnect from None
+
+
+async def _take_all(socket: WebSocket, take: Take) -> str:
+    """Take messages until one is not understood; what is wrong with it."""
+    while True:
+        message = await socket.receive()
+        if message["type"] == "websocket.disconnect":
+            raise WebSocketDisconnect(message["code"])
+        if wrong := take(message.get("text")):
+            return wrong

@@ -1,0 +1,87 @@
+"""The demo's pipeline and lake; without Spark or Java the demo flies without them."""
+
+import asyncio
+import contextlib
+from pathlib import Path
+
+from slipring.demo.child import Child
+from slipring.errors import PipelineError
+from slipring.native import JournalReader
+from slipring.pipeline.job import require_java, require_packages
+
+LOOK_S = 0.25
+CATCH_UP_LOOKS = 480
+"""How often to look at the end whether the lake has the last messages, before leaving it."""
+
+
+class LakePart:
+    """What the demo starts, tells and waits for of the lake."""
+
+    def __init__(self, data: Path, keep_bytes: int) -> None:
+        """Keep no more of the lake than so many bytes."""
+        self._data = data
+        self._keep_bytes = keep_bytes
+        self.missing = _missing()
+        """Why there is no lake; None where there is one."""
+
+    async def start(self, stack: contextlib.AsyncExitStack) -> list[Child]:
+        """Start the pipeline, to be stopped with the stack."""
+        if self.missing:
+            return []
+        bound = ("--keep-bytes", str(self._keep_bytes))
+        arguments = ("pipeline", "run", "--data", str(self._data), *bound)
+        pipeline = await Child.start("pipeline", self._data / "pipeline.log", *arguments)
+        stack.push_async_callback(pipeline.stop)
+        return [pipeline]
+
+    def introduction(self, journal_bytes: int) -> list[str]:
+        """What is said of it at the start."""
+        if self.missing:
+            return [f"  lake      none: {self.missing}"]
+        kept = (
+            f"{self._keep_bytes / 1e9:g} GB stay there, {journal_bytes / 1e9:g} GB in the journal"
+        )
+        return [
+            f"  lake      {self._data / 'lake' / 'messages'} (a Delta table, filled through Spark)",
+            f"            the newest {kept}; it may run as long as you like",
+        ]
+
+    def told(self) -> str:
+        """How much is in it."""
+        if self.missing:
+            return "no lake"
+        rows = self._rows()
+        return f"{rows:,} rows in the lake" if rows else "Spark is starting"
+
+    async def catch_up(self) -> None:
+        """Wait until the lake holds what the journal holds."""
+        for _ in range(0 if self.missing else CATCH_UP_LOOKS):
+            if await asyncio.to_thread(self._is_caught_up):
+                return
+            await asyncio.sleep(LOOK_S)
+
+    def _rows(self) -> int:
+        from slipring.pipeline import lake
+
+        try:
+            return lake.status(self._data / "lake").rows
+        except PipelineError:  # the first batch has not arrived yet
+            return 0
+
+    def _is_caught_up(self) -> bool:
+        from slipring.pipeline import lake
+
+        journal = JournalReader(self._data / "journal")
+        try:
+            return lake.arrived(self._data / "lake", journal.identity) >= journal.end_offset()
+        except PipelineError:  # the first batch has not arrived yet
+            return False
+
+
+def _missing() -> str | None:
+    try:
+        require_packages("pyspark", "deltalake")
+        require_java()
+    except PipelineError as error:
+        return str(error)
+    return None

@@ -1,0 +1,36 @@
+"""What the web server says is told, but never as often as somebody else likes."""
+
+import logging
+
+from slipring.console.log_guard import KINDS_MAX, LINES_MAX, PERIOD_S, LogGuard
+
+
+def record(text: str, *arguments: object) -> logging.LogRecord:
+    return logging.LogRecord("uvicorn.error", logging.ERROR, "", 0, text, arguments, None)
+
+
+def test_a_malformed_request_is_counted_and_not_told() -> None:
+    guard = LogGuard()
+    for _ in range(1000):
+        assert not guard.filter(record("Invalid HTTP request received."))
+    assert guard.malformed == 1000
+
+
+def test_the_same_line_is_told_a_few_times_and_then_as_a_sum() -> None:
+    now_s = 100.0
+    guard = LogGuard(lambda: now_s)
+    told = [guard.filter(record("cannot accept: %s", "no room")) for _ in range(1000)]
+    assert told.count(True) == LINES_MAX
+    assert guard.filter(record("something else"))
+    now_s += PERIOD_S
+    later = record("cannot accept: %s", "no room")
+    assert guard.filter(later)
+    assert later.getMessage() == (
+        f"cannot accept: no room (and {1000 - LINES_MAX} times more, not told one by one)"
+    )
+
+
+def test_lines_that_are_all_different_are_bounded_too() -> None:
+    guard = LogGuard(lambda: 1.0)
+    told = [guard.filter(record(f"line {number}")) for number in range(10_000)]
+    assert told.count(True) <= KINDS_MAX + LINES_MAX

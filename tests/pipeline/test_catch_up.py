@@ -1,0 +1,126 @@
+"""A short backlog goes into the lake without Spark, and is the same there."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from slipring.errors import JournalGap
+from slipring.native import JournalReader, list_consumers
+from slipring.pipeline import catch_up, lake, run
+from slipring.pipeline.destination import Committed
+from slipring.pipeline.table import MessageTable
+from tests.journals import payloads, write_and_be_killed, write_messages
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+NO_SPARK = """
+import sys
+from pathlib import Path
+from slipring.pipeline import run
+run(Path(sys.argv[1]), Path(sys.argv[2]), once=True, on_step=print, on_batch=print)
+assert "pyspark" not in sys.modules
+"""
+
+
+def test_few_messages_arrive_without_spark_and_in_batches(tmp_path: Path) -> None:
+    journal, where = tmp_path / "j", tmp_path / "lake"
+    batches, steps = list[Committed](), list[str]()
+    write_messages(journal, 100)
+    for _ in range(2):
+        run(
+            journal,
+            where,
+            once=True,
+            batch_messages_max=70,
+            on_batch=batches.append,
+            on_step=steps.append,
+        )
+    assert [(one.batch, one.start, one.end, one.rows) for one in batches] == [
+        (0, 0, 70, 70),
+        (1, 70, 100, 30),
+    ]
+    rows = lake.read(where, ["offset", "payload"])
+    assert rows.column("payload").to_pylist() == payloads(0, 100)
+    assert [consumer.offset for consumer in list_consumers(journal)] == [100]
+    assert steps == [
+        "100 messages are not in the lake yet, from offset 0 on",
+        "the lake has everything, up to offset 100",
+    ]
+
+
+def test_neither_spark_nor_java_is_touched(tmp_path: Path) -> None:
+    write_messages(tmp_path / "j", 3)
+    for _ in range(2):
+        subprocess.run(
+            [sys.executable, "-c", NO_SPARK, tmp_path / "j", tmp_path / "lake"],
+            env={"PATH": ""},
+            check=True,
+            timeout=60,
+        )
+
+
+@pytest.mark.timeout(900)
+def test_spark_goes_on_where_it_ended_and_the_other_way_round(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    journal, where = tmp_path / "j", tmp_path / "lake"
+    for number in range(4):
+        write_messages(journal, 10, start=10 * number)
+        run(journal, where, once=True, spark=spark if number % 2 else None)
+    assert lake.read(where, ["payload"]).column("payload").to_pylist() == payloads(0, 40)
+
+
+def test_a_journal_that_lost_what_the_lake_has_is_told(tmp_path: Path) -> None:
+    journal, where = tmp_path / "j", tmp_path / "lake"
+    write_messages(journal, 10)
+    run(journal, where, once=True)
+    identity = lake.read(where, ["journal"]).column("journal")[0].as_py()
+    MessageTable(where).commit(identity, 50, 1, [])
+    with pytest.raises(JournalGap, match="offset 50 was asked for, but the journal ends at 10"):
+        run(journal, where, once=True)
+
+
+def test_a_long_backlog_is_worth_starting_spark_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_messages(tmp_path / "j", 10)
+    monkeypatch.setattr(catch_up, "MESSAGES_MAX", 9)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(Exception, match="Spark needs Java"):
+        run(tmp_path / "j", tmp_path / "lake", once=True)
+
+
+def test_the_lake_goes_on_behind_offsets_that_were_left_out(tmp_path: Path) -> None:
+    journal, where = tmp_path / "j", tmp_path / "lake"
+    write_and_be_killed(journal, 10)
+    run(journal, where, once=True)
+    # Nothing but offsets that no message has, then messages behind them.
+    write_messages(journal, 0)
+    run(journal, where, once=True, batch_messages_max=1_000)
+    write_messages(journal, 10, start=10)
+    run(journal, where, once=True)
+    assert lake.read(where, ["payload"]).column("payload").to_pylist() == payloads(0, 20)
+    identity = lake.read(where, ["journal"]).column("journal")[0].as_py()
+    table = MessageTable(where)
+    assert (table.committed(identity), table.epoch(identity)) == (
+        JournalReader(journal).end_offset(),
+        3,
+    )
+
+
+def test_a_lake_that_has_another_history_is_told(tmp_path: Path) -> None:
+    journal, where = tmp_path / "j", tmp_path / "lake"
+    write_messages(journal, 10)
+    shutil.copytree(journal, tmp_path / "copy")
+    write_messages(journal, 10, start=10)
+    run(journal, where, once=True)
+    write_messages(tmp_path / "copy", 5, start=100)
+    write_messages(tmp_path / "copy", 5, start=200)
+    write_messages(tmp_path / "copy", 5, start=300)
+    with pytest.raises(JournalGap, match=r"lake cannot go on .* epoch"):
+        run(tmp_path / "copy", where, once=True)
