@@ -212,6 +212,14 @@ A session that is discarded does not wait for the will delay
     a' connects clean=1
     sub < PUBLISH payload=gone
 
+A session that is discarded by a take-over does not wait for the will delay
+    5.0: 3.1.2-8 3.1.4-3
+    sub connects
+    sub subscribes {t}:0
+    a connects clean=0 session_expiry=600 will.topic={t} will.payload=gone will.delay=600
+    a' connects clean=1
+    sub < PUBLISH payload=gone
+
 The properties of a will are passed on
     5.0: 3.1.3-10 3.3.2-4 3.3.2-15 3.3.2-16 3.3.2-17 3.3.2-18 3.3.2-20
     sub connects

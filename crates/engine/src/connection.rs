@@ -249,12 +249,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     pub async fn take_in(&mut self, count: usize) -> Result<(), End> {
-        let known = self.party.client.is_some();
-        if known {
+        // A client whose password was checked is known, but CONNACK is not on its way yet.
+        let welcome = self.is_welcome;
+        if welcome {
             self.heard = Instant::now();
         }
-        let mut result = self.take_packets(count as u64, known);
-        if !known && self.party.client.is_some() {
+        let mut result = self.take_packets(count as u64, welcome);
+        if !welcome && self.party.client.is_some() {
             // The journal knows the session before anything else that is said of it.
             self.journal().await?;
             self.welcome().await;
@@ -295,12 +296,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// Takes what was read until the work of a turn is done or its answers are many; of a client that is
     /// not known yet, up to the packet with which it is.
-    fn take_packets(&mut self, bytes: u64, known: bool) -> Result<(), End> {
+    fn take_packets(&mut self, bytes: u64, welcome: bool) -> Result<(), End> {
         self.party.feed.begin(&self.party.broker, now_ns());
         let mut result = Ok(());
         let answers_max = self.answers_room();
         self.is_unfinished = false;
-        while result.is_ok() && (known || self.party.client.is_none()) {
+        while result.is_ok() && (welcome || self.party.client.is_none()) {
             if self.party.feed.work.is_over() || self.party.reply.len() >= answers_max {
                 self.is_unfinished = true;
                 break;

@@ -1,6 +1,7 @@
 //! Sessions that come back, over connections without sockets.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use slipring_core::Plan;
 use slipring_journal::Options;
@@ -56,4 +57,17 @@ async fn a_session_past_its_time_is_over_although_nobody_has_ended_it_yet() {
     assert!(!is_there);
     assert!(first.state().ended);
     assert_ne!(broker.registry().sessions["c"].key, first.key);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_took_its_session_over_is_patient_for_its_keep_alive() {
+    let broker = broker();
+    let (_earlier, _) = connect(&broker).await;
+    let (mut line, is_there) = connect(&broker).await;
+    assert!(is_there);
+    let connect_ms = broker.plan.load().limits.connect_ms;
+    let quiet = Duration::from_millis(connect_ms) + Duration::from_secs(1);
+    assert!(quiet < Duration::from_secs(60), "{quiet:?} is within its keep-alive");
+    let more = tokio::time::timeout(quiet, line.read_u8()).await;
+    assert!(more.is_err(), "it is told nothing, and is not disconnected: {more:?}");
 }
