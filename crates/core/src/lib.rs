@@ -13,6 +13,7 @@ pub mod memory;
 mod message;
 mod outgoing;
 mod packets;
+mod pieces;
 mod plan;
 mod publishers;
 mod quota;

@@ -3,10 +3,10 @@
 //! Two packets of 100 bytes, one of 20 bytes before a shared payload of 1 MB, and one more of 100 bytes are three
 //! pieces and the tail: a chunk of 220 bytes, the payload, and 100 bytes. One vectored write sends them all.
 
-use std::collections::VecDeque;
 use std::io::IoSlice;
 
 use crate::memory::Counted;
+use crate::pieces::{Piece, Pieces};
 use crate::shared::SharedBytes;
 
 /// Bytes of a full chunk. What is sent or dropped is given back in chunks, so a bound on bytes that wait is
@@ -19,20 +19,10 @@ const RESTING_BYTES: usize = 4 << 10;
 /// Bytes of a chunk that only holds what comes before a shared payload.
 const HEAD_BYTES: usize = 128;
 
-#[derive(Debug)]
-enum Piece {
-    /// Whole packets; the last one may go on in a shared piece. How many packets begin here.
-    Chunk(Vec<u8>, u32),
-    /// The payload of the packet that begins at the end of the chunk before.
-    Shared(SharedBytes),
-}
-
 /// Packets that wait, or are being written.
 #[derive(Debug, Default)]
 pub struct Packets {
-    pieces: VecDeque<Piece>,
-    /// Bytes of all pieces.
-    pieces_bytes: usize,
+    pieces: Pieces,
     /// The newest chunk, behind all pieces, and how many packets begin in it.
     tail: Vec<u8>,
     begun_in_tail: u32,
@@ -40,7 +30,6 @@ pub struct Packets {
     start: usize,
     /// The capacity of the chunks, and of the list of pieces. A shared payload counts itself.
     counted: Counted,
-    chunks_bytes: usize,
 }
 
 /// The oldest packet: all of it, or what comes before its shared payload.
@@ -49,20 +38,11 @@ pub(crate) struct First<'a> {
     pub payload: Option<&'a SharedBytes>,
 }
 
-impl Piece {
-    fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Chunk(bytes, _) => bytes,
-            Self::Shared(bytes) => bytes,
-        }
-    }
-}
-
 impl Packets {
     /// Bytes that are not sent.
     #[inline]
     pub fn len(&self) -> usize {
-        self.pieces_bytes + self.tail.len() - self.start
+        self.pieces.len() + self.tail.len() - self.start
     }
 
     /// Whether nothing waits.
@@ -98,8 +78,12 @@ impl Packets {
     /// Adds the payload of the packet whose head was encoded last.
     pub fn attach(&mut self, payload: SharedBytes) {
         self.seal();
-        self.pieces_bytes += payload.len();
-        self.pieces.push_back(Piece::Shared(payload));
+        self.pieces.push(Piece::Shared(payload));
+    }
+
+    /// Bytes of the buffers whose parts wait, if one of this buffer is added.
+    pub(crate) fn buffers_bytes_with(&self, part: &SharedBytes) -> usize {
+        self.pieces.buffers_bytes_with(part)
     }
 
     /// Moves everything to the end of `out`.
@@ -142,15 +126,11 @@ impl Packets {
         out.seal();
         let mut packets = 0;
         while out.len() < bytes || matches!(self.pieces.front(), Some(Piece::Shared(_))) {
-            let Some(piece) = self.pieces.pop_front() else { break };
-            self.pieces_bytes -= piece.bytes().len();
-            out.pieces_bytes += piece.bytes().len();
-            if let Piece::Chunk(chunk, count) = &piece {
+            let Some(piece) = self.pieces.pop() else { break };
+            if let Piece::Chunk(_, count) = &piece {
                 packets += u64::from(*count);
-                self.chunks_bytes -= chunk.capacity();
-                out.chunks_bytes += chunk.capacity();
             }
-            out.pieces.push_back(piece);
+            out.pieces.push(piece);
         }
         self.count();
         out.count();
@@ -159,21 +139,15 @@ impl Packets {
 
     /// The first piece begins where it is not sent, so that it can move.
     fn split_first(&mut self) {
-        let start = self.start;
-        match self.pieces.front_mut() {
-            Some(_) if start == 0 => return,
-            Some(Piece::Chunk(chunk, _)) => drop(chunk.drain(..start)),
-            Some(Piece::Shared(payload)) => payload.advance(start),
-            None => return,
+        if !self.pieces.is_empty() {
+            self.pieces.cut_front(std::mem::take(&mut self.start));
         }
-        self.pieces_bytes -= start;
-        self.start = 0;
     }
 
     /// The oldest packet.
     pub(crate) fn first(&self) -> Option<First<'_>> {
         let (chunk, payload) = match self.pieces.front() {
-            Some(Piece::Chunk(chunk, _)) => (chunk, self.pieces.get(1)),
+            Some(Piece::Chunk(chunk, _)) => (chunk, self.pieces.second()),
             Some(Piece::Shared(_)) => unreachable!("a payload goes with its head"),
             None => (&self.tail, None),
         };
@@ -190,11 +164,11 @@ impl Packets {
     pub(crate) fn drop_first(&mut self) -> bool {
         let Some(First { bytes, payload }) = self.first() else { return false };
         let length = bytes.len() + payload.map_or(0, |payload| payload.len());
-        let packets = match self.pieces.front_mut() {
-            Some(Piece::Chunk(_, packets)) => packets,
-            _ => &mut self.begun_in_tail,
-        };
-        *packets -= 1;
+        if self.pieces.is_empty() {
+            self.begun_in_tail -= 1;
+        } else {
+            self.pieces.forget_packet();
+        }
         self.advance(length);
         true
     }
@@ -226,9 +200,7 @@ impl Packets {
                 return;
             }
             self.start -= length;
-            self.pieces_bytes -= length;
-            if let Some(Piece::Chunk(chunk, _)) = self.pieces.pop_front() {
-                self.chunks_bytes -= chunk.capacity();
+            if let Some(Piece::Chunk(..)) = self.pieces.pop() {
                 self.count();
             }
         }
@@ -241,14 +213,11 @@ impl Packets {
     /// Forgets everything; a small chunk is kept for what comes next.
     pub fn clear(&mut self) {
         self.pieces.clear();
-        if self.pieces.capacity() > CHUNK_BYTES / 1024 {
-            self.pieces = VecDeque::new();
-        }
         self.tail.clear();
         if self.tail.capacity() > CHUNK_BYTES {
             self.tail = Vec::new();
         }
-        (self.pieces_bytes, self.start, self.begun_in_tail, self.chunks_bytes) = (0, 0, 0, 0);
+        (self.start, self.begun_in_tail) = (0, 0);
         self.count();
     }
 
@@ -267,12 +236,12 @@ impl Packets {
     /// Bytes of memory that the chunks take.
     #[cfg(test)]
     pub(crate) fn chunks_bytes(&self) -> usize {
-        self.chunks_bytes + self.tail.capacity()
+        self.pieces.chunks_bytes() + self.tail.capacity()
     }
 
     /// All bytes, one after the other.
     pub fn to_vec(&self) -> Vec<u8> {
-        let mut slices = vec![IoSlice::new(&[]); self.pieces.len() + 1];
+        let mut slices = vec![IoSlice::new(&[]); self.pieces.count() + 1];
         let count = self.slices(&mut slices);
         slices[..count].iter().flat_map(|slice| slice.iter().copied()).collect()
     }
@@ -283,9 +252,8 @@ impl Packets {
             return;
         }
         let chunk = std::mem::take(&mut self.tail);
-        self.pieces_bytes += chunk.len();
-        self.chunks_bytes += chunk.capacity();
-        self.pieces.push_back(Piece::Chunk(chunk, std::mem::take(&mut self.begun_in_tail)));
+        let begun = std::mem::take(&mut self.begun_in_tail);
+        self.pieces.push(Piece::Chunk(chunk, begun));
         self.count();
     }
 
@@ -304,8 +272,7 @@ impl Packets {
     }
 
     fn count(&mut self) {
-        let pieces_bytes = self.pieces.capacity() * size_of::<Piece>();
-        self.counted.set(self.chunks_bytes + self.tail.capacity() + pieces_bytes);
+        self.counted.set(self.pieces.own_bytes() + self.tail.capacity());
     }
 }
 

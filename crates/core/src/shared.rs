@@ -49,6 +49,16 @@ impl SharedBytes {
         })
     }
 
+    /// Bytes of memory that whoever holds this part keeps from being used again.
+    pub fn held_bytes(&self) -> usize {
+        self.buffer.bytes.capacity()
+    }
+
+    /// Whether both are parts of one buffer.
+    pub fn is_beside(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.buffer, &other.buffer)
+    }
+
     /// Moves the start forward.
     pub fn advance(&mut self, count: usize) {
         debug_assert!(count <= self.len());

@@ -335,8 +335,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let length = frame.length;
         self.party.feed.work.add(Work::PACKET);
         self.party.feed.work.add_bytes(length);
-        if let Some(packet) = self.inlet.large() {
-            self.party.feed.post.encoded.packet = Some(packet.clone());
+        if let Some(packet) = self.inlet.shared() {
+            self.party.feed.post.encoded.buffer = Some(packet.clone());
         }
         let is_taken = self.party.take(&frame)?;
         if is_taken {

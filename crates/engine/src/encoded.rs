@@ -17,15 +17,17 @@ const SUBSCRIBERS_MANY: usize = 8;
 /// The forms of one message at QoS 0.
 #[derive(Default)]
 pub(crate) struct Encoded {
-    /// The packet that messages come in, if it has a buffer of its own: their payload is shared from there.
-    pub packet: Option<SharedBytes>,
+    /// The buffer that messages were read into, if it can be shared: their payload is shared from there.
+    pub buffer: Option<SharedBytes>,
     /// Encoded at most once for each version and retain flag; of a message with a shared payload only what
     /// comes before it.
     forms: [Vec<u8>; 4],
     /// The same for one subscriber alone, with its subscription identifiers.
     identified: Vec<u8>,
-    /// The payload, once somebody holds it.
+    /// The payload, once somebody holds it, in a buffer of about its length.
     payload: Option<SharedBytes>,
+    /// The payload where it was read, among other packets, once somebody holds it.
+    part: Option<SharedBytes>,
     /// Whether subscribers that are far behind share the payload although it is not large.
     shares_behind: bool,
 }
@@ -42,7 +44,7 @@ impl Encoded {
     #[inline]
     pub fn begin(&mut self, message: &Publish<'_>, subscribers: usize) {
         self.forms.iter_mut().for_each(Vec::clear);
-        self.payload = None;
+        (self.payload, self.part) = (None, None);
         let is_for_many = subscribers >= SUBSCRIBERS_MANY;
         self.shares_behind = is_for_many && message.payload.len() >= SHARED_BEHIND_BYTES_MIN;
     }
@@ -53,7 +55,7 @@ impl Encoded {
         let Some(version) = to.version() else { return Pushed::Quiet };
         let bytes = message.payload.len();
         if bytes >= SHARED_BYTES_MIN || (self.shares_behind && to.is_far_behind()) {
-            let payload = self.share(message);
+            let payload = self.part_for(message, to).unwrap_or_else(|| self.share(message));
             let encoded = self.form(message, version, form);
             return to.push_shared(without_payload(encoded, bytes), &payload, form.expires_ms);
         }
@@ -84,13 +86,24 @@ impl Encoded {
         Message::sharing(message, self.share(message), topic, now_ms)
     }
 
-    /// The payload as many can hold it.
+    /// The payload as many can hold it, for as long as they like.
     fn share(&mut self, message: &Publish<'_>) -> SharedBytes {
         let payload = self.payload.get_or_insert_with(|| {
-            let found = self.packet.as_ref().and_then(|packet| packet.part(message.payload));
+            let bytes = message.payload.len();
+            let own = self.buffer.as_ref().filter(|buffer| buffer.held_bytes() <= 2 * bytes);
+            let found = own.and_then(|buffer| buffer.part(message.payload));
             found.unwrap_or_else(|| SharedBytes::copied(message.payload))
         });
         payload.clone()
+    }
+
+    /// The payload where it was read, for a subscriber that holds few such buffers.
+    fn part_for(&mut self, message: &Publish<'_>, to: &Outgoing) -> Option<SharedBytes> {
+        let buffer = self.buffer.as_ref().filter(|buffer| to.can_hold_part(buffer))?;
+        if self.part.is_none() {
+            self.part = buffer.part(message.payload);
+        }
+        self.part.clone()
     }
 
     #[inline]

@@ -1,7 +1,8 @@
 //! The bytes read from one socket and not understood yet.
 //!
 //! Small packets are read many at a time into one buffer. A large one gets a buffer of its own, which its
-//! subscribers then share: its payload is never moved.
+//! subscribers then share: its payload is never moved. Packets between the two are read many at a time into a buffer
+//! that is shared by the subscribers of all of them.
 
 use std::future::Future;
 use std::pin::pin;
@@ -20,6 +21,8 @@ const BYTES_READ_MAX: usize = 64 << 10;
 const LARGE_READ_MAX: usize = 256 << 10;
 /// From this length on a packet that is not all there gets a buffer of its own.
 const LARGE_BYTES_MIN: usize = 32 << 10;
+/// From this length on packets are read into a buffer that can be shared.
+const MIDDLE_BYTES_MIN: usize = 8 << 10;
 /// What is read after a large packet to see how long the next one is, where no buffer of its length is at hand.
 const PEEK_BYTES: usize = 512;
 
@@ -27,32 +30,36 @@ const PEEK_BYTES: usize = 512;
 #[derive(Debug)]
 pub(crate) struct Inlet {
     bytes: Vec<u8>,
+    /// What is understood of `bytes`, or of a shared buffer.
     start: usize,
-    /// A packet with a buffer of its own.
-    large: Large,
-    /// The length of the last packet if it was a large one: the next one is likely to be as long. Else 0.
+    /// Packets that are not in `bytes`.
+    apart: Apart,
+    /// The length of the last packet if it was not a small one: the next one is likely to be as long. Else 0.
     expected: usize,
+    /// How much room the next read of several packets of middle length gets.
+    shared_room: usize,
     counted: Counted,
 }
 
-/// A packet too large for the common buffer.
+/// Packets that are too large for the common buffer.
 #[derive(Debug, Default)]
-enum Large {
+enum Apart {
     #[default]
     None,
-    /// Room for a packet as long as the last one. It is there while a read is tried, and no longer.
+    /// Room for what is expected, behind a copy of what is in `bytes`. It is there while a read is tried, and no longer.
     Guessed(Vec<u8>),
-    /// So many bytes are to come in all.
+    /// A large packet of which so many bytes are to come in all.
     Coming(Vec<u8>, usize),
-    /// All of it is there.
-    Whole(SharedBytes),
+    /// A whole packet, or several of middle length and the beginning of the next one.
+    Shared(SharedBytes),
 }
 
 impl Inlet {
     pub fn new() -> Self {
         let bytes = Vec::with_capacity(BYTES_MIN);
-        let (large, counted) = (Large::None, Counted::new(BYTES_MIN));
-        Self { bytes, start: 0, large, expected: 0, counted }
+        let counted = Counted::new(BYTES_MIN);
+        let (apart, shared_room) = (Apart::None, BYTES_READ_MAX);
+        Self { bytes, start: 0, apart, expected: 0, shared_room, counted }
     }
 
     /// Reads once; how many bytes came, 0 at the end of the stream.
@@ -62,8 +69,8 @@ impl Inlet {
         cx: &mut Context<'_>,
     ) -> Poll<std::io::Result<usize>> {
         let most = self.make_room()?;
-        let buffer = match &mut self.large {
-            Large::Coming(bytes, _) | Large::Guessed(bytes) => bytes,
+        let buffer = match &mut self.apart {
+            Apart::Coming(bytes, _) | Apart::Guessed(bytes) => bytes,
             _ => &mut self.bytes,
         };
         let mut limited = stream.take(most as u64);
@@ -77,7 +84,7 @@ impl Inlet {
     /// Makes room for the next read; how many bytes it may bring, at least one.
     fn make_room(&mut self) -> std::io::Result<usize> {
         self.set_apart();
-        if let Large::Coming(bytes, length) = &mut self.large {
+        if let Apart::Coming(bytes, length) = &mut self.apart {
             if memory::is_exhausted() {
                 return Err(std::io::ErrorKind::OutOfMemory.into());
             }
@@ -89,46 +96,63 @@ impl Inlet {
             self.count();
             return Ok(room);
         }
-        if self.start > 0 {
-            self.bytes.drain(..self.start);
-            self.start = 0;
+        self.take_rest();
+        if let Some(room) = self.guess() {
+            return Ok(room);
         }
         if self.bytes.len() == self.bytes.capacity() {
             self.grow();
         }
-        if self.expected > 0 && self.bytes.is_empty() && self.guess() {
-            return Ok(self.expected.min(LARGE_READ_MAX));
-        }
         let room = (self.bytes.capacity() - self.bytes.len()).min(BYTES_READ_MAX);
-        Ok(if self.expected > 0 && self.bytes.is_empty() { room.min(PEEK_BYTES) } else { room })
+        let is_large_expected = self.expected >= LARGE_BYTES_MIN && self.bytes.is_empty();
+        Ok(if is_large_expected { room.min(PEEK_BYTES) } else { room })
     }
 
-    /// Takes room for a packet as long as the last one; false where there is none at hand.
-    fn guess(&mut self) -> bool {
-        let found = recycled::take(self.expected);
-        let is_short = self.expected <= LARGE_READ_MAX;
-        let buffer = found.or_else(|| is_short.then(|| Vec::with_capacity(self.expected)));
-        let Some(buffer) = buffer else { return false };
-        self.large = Large::Guessed(buffer);
-        true
+    /// What is not understood yet begins `bytes`. What is left of a shared buffer is copied there: no more is held.
+    fn take_rest(&mut self) {
+        if let Apart::Shared(shared) = &self.apart {
+            self.bytes.extend_from_slice(&shared[self.start..]);
+            self.apart = Apart::None;
+        } else if self.start > 0 {
+            self.bytes.drain(..self.start);
+        }
+        self.start = 0;
     }
 
-    /// After a read: the packet has begun in a buffer that fits it, or what came is something else.
-    fn settle_guess(&mut self) {
-        let Large::Guessed(bytes) = &mut self.large else { return };
-        let bytes = std::mem::take(bytes);
-        let length = match frame(&bytes, usize::MAX) {
-            Ok(Framed::Incomplete(length)) => length,
-            Ok(Framed::Whole(whole)) if whole.length == bytes.len() => whole.length,
-            _ => 0,
+    /// Takes room for packets as long as the last one, and says how much; None where small ones are expected, or
+    /// there is no such room at hand.
+    fn guess(&mut self) -> Option<usize> {
+        let (expected, begun) = (self.expected, self.bytes.len());
+        let is_middle = (MIDDLE_BYTES_MIN..LARGE_BYTES_MIN).contains(&expected);
+        let buffer = if is_middle && !memory::is_short() {
+            let mut buffer = recycled::take_or_new(self.shared_room.max(2 * begun));
+            buffer.extend_from_slice(&self.bytes);
+            buffer
+        } else if expected >= LARGE_BYTES_MIN && begun == 0 {
+            let is_short = expected <= LARGE_READ_MAX;
+            let found = recycled::take(expected);
+            found.or_else(|| is_short.then(|| Vec::with_capacity(expected)))?
+        } else {
+            return None;
         };
-        // Who holds a packet must not hold much more memory than that.
-        let fits = length >= LARGE_BYTES_MIN && bytes.capacity() <= length + length / 2;
-        self.large = Large::None;
-        if bytes.is_empty() {
-            recycled::give(bytes);
-        } else if fits {
-            self.large = Large::Coming(bytes, length);
+        let room = (buffer.capacity() - begun).min(LARGE_READ_MAX);
+        self.apart = Apart::Guessed(buffer);
+        Some(if expected < LARGE_BYTES_MIN { room } else { room.min(expected) })
+    }
+
+    /// After a read: what came is in a buffer that fits it.
+    fn settle_guess(&mut self) {
+        let Apart::Guessed(bytes) = &mut self.apart else { return };
+        let bytes = std::mem::take(bytes);
+        self.apart = Apart::None;
+        if bytes.len() == self.bytes.len() {
+            recycled::give(bytes); // nothing came
+        } else if self.expected < LARGE_BYTES_MIN {
+            self.shared_room = next_room(bytes.len(), bytes.capacity());
+            self.bytes.clear();
+            self.apart = Apart::Shared(bytes.into());
+        } else if let Some(length) = fitting_length(&bytes) {
+            self.apart = Apart::Coming(bytes, length);
         } else {
             self.bytes = bytes;
         }
@@ -137,8 +161,12 @@ impl Inlet {
 
     /// Gives a large packet that has begun a buffer of its own.
     fn set_apart(&mut self) {
-        let begun = &self.bytes[self.start..];
-        if begun.is_empty() || !matches!(self.large, Large::None) {
+        let begun = match &self.apart {
+            Apart::None => &self.bytes[self.start..],
+            Apart::Shared(shared) => &shared[self.start..],
+            Apart::Guessed(_) | Apart::Coming(..) => return,
+        };
+        if begun.is_empty() {
             return;
         }
         let Ok(Framed::Incomplete(length)) = frame(begun, usize::MAX) else { return };
@@ -146,7 +174,7 @@ impl Inlet {
             let mut bytes = recycled::take(length)
                 .unwrap_or_else(|| Vec::with_capacity(length.min(begun.len() + LARGE_READ_MAX)));
             bytes.extend_from_slice(begun);
-            self.large = Large::Coming(bytes, length);
+            self.apart = Apart::Coming(bytes, length);
             self.bytes.clear();
             self.start = 0;
         }
@@ -159,50 +187,50 @@ impl Inlet {
 
     /// Takes note of what a read brought.
     fn filled(&mut self) {
-        match std::mem::take(&mut self.large) {
-            Large::Coming(bytes, length) if bytes.len() == length => {
-                self.large = Large::Whole(SharedBytes::from(bytes));
+        match std::mem::take(&mut self.apart) {
+            Apart::Coming(bytes, length) if bytes.len() == length => {
+                self.apart = Apart::Shared(SharedBytes::from(bytes));
                 self.count();
             }
-            Large::None => {
+            Apart::None => {
                 let is_full = self.bytes.len() == self.bytes.capacity();
                 if is_full && self.bytes.len() < BYTES_READ_MAX {
                     self.grow();
                 }
             }
-            large => self.large = large,
+            apart => self.apart = apart,
         }
     }
 
     /// Bytes that were read and not understood yet.
     pub fn len(&self) -> usize {
-        let large = match &self.large {
-            Large::None => 0,
-            Large::Guessed(bytes) | Large::Coming(bytes, _) => bytes.len(),
-            Large::Whole(bytes) => bytes.len(),
+        let apart = match &self.apart {
+            Apart::None => 0,
+            Apart::Guessed(bytes) | Apart::Coming(bytes, _) => bytes.len(),
+            Apart::Shared(bytes) => bytes.len(),
         };
-        self.bytes.len() - self.start + large
+        self.bytes.len() + apart - self.start
     }
 
     /// The next whole packet, if it is there.
     #[inline]
     pub fn next(&self, length_max: usize) -> Result<Option<RawPacket<'_>>, Violation> {
-        let bytes = match &self.large {
-            Large::None => &self.bytes[self.start..],
-            Large::Whole(bytes) => bytes,
-            Large::Guessed(_) | Large::Coming(..) => return Ok(None),
+        let bytes = match &self.apart {
+            Apart::None => &*self.bytes,
+            Apart::Shared(bytes) => bytes,
+            Apart::Guessed(_) | Apart::Coming(..) => return Ok(None),
         };
-        match frame(bytes, length_max)? {
+        match frame(&bytes[self.start..], length_max)? {
             Framed::Whole(whole) => Ok(Some(whole)),
             Framed::Incomplete(_) => Ok(None),
         }
     }
 
-    /// The buffer of the next whole packet, if it has one of its own.
+    /// The buffer of the next whole packet, if it can be shared.
     #[inline]
-    pub fn large(&self) -> Option<&SharedBytes> {
-        match &self.large {
-            Large::Whole(bytes) => Some(bytes),
+    pub fn shared(&self) -> Option<&SharedBytes> {
+        match &self.apart {
+            Apart::Shared(bytes) => Some(bytes),
             _ => None,
         }
     }
@@ -210,20 +238,23 @@ impl Inlet {
     /// Moves past a packet.
     #[inline]
     pub fn consume(&mut self, length: usize) {
-        self.expected = if length >= LARGE_BYTES_MIN { length } else { 0 };
-        if self.large().is_some() {
-            self.large = Large::None;
-            return;
-        }
+        self.expected = if length >= MIDDLE_BYTES_MIN { length } else { 0 };
         self.start += length;
-        debug_assert!(self.start <= self.bytes.len());
+        let Apart::Shared(shared) = &self.apart else {
+            debug_assert!(self.start <= self.bytes.len());
+            return;
+        };
+        if self.start == shared.len() {
+            self.apart = Apart::None;
+            self.start = 0;
+        }
     }
 
     /// Forgets what was not understood.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.start = 0;
-        self.large = Large::None;
+        self.apart = Apart::None;
         self.count();
     }
 
@@ -231,30 +262,57 @@ impl Inlet {
     pub fn rest_after(&mut self, count: usize) {
         if count < BYTES_MIN && self.is_grown() {
             recycled::give(std::mem::take(&mut self.bytes));
-            *self = Self { expected: self.expected, ..Self::new() };
+            self.renew();
         }
     }
 
     /// Whether it holds memory that nothing needs now.
     pub fn is_grown(&self) -> bool {
-        let is_empty = self.start == self.bytes.len() && matches!(self.large, Large::None);
+        let is_empty = self.start == self.bytes.len() && matches!(self.apart, Apart::None);
         is_empty && self.bytes.capacity() > BYTES_MIN
     }
 
     /// Gives that memory back.
     pub fn rest(&mut self) {
         if self.is_grown() {
-            *self = Self { expected: self.expected, ..Self::new() };
+            self.renew();
         }
     }
 
-    fn count(&mut self) {
-        let large = match &self.large {
-            Large::Guessed(bytes) | Large::Coming(bytes, _) => bytes.capacity(),
-            Large::None | Large::Whole(_) => 0, // a shared buffer counts itself
-        };
-        self.counted.set(self.bytes.capacity() + large);
+    fn renew(&mut self) {
+        let Self { expected, shared_room, .. } = *self;
+        *self = Self { expected, shared_room, ..Self::new() };
     }
+
+    fn count(&mut self) {
+        let apart = match &self.apart {
+            Apart::Guessed(bytes) | Apart::Coming(bytes, _) => bytes.capacity(),
+            Apart::None | Apart::Shared(_) => 0, // a shared buffer counts itself
+        };
+        self.counted.set(self.bytes.capacity() + apart);
+    }
+}
+
+/// The length of the large packet that these bytes begin or are, if their buffer is not much longer: who holds a
+/// packet must not hold much more memory than that.
+fn fitting_length(bytes: &Vec<u8>) -> Option<usize> {
+    let length = match frame(bytes, usize::MAX) {
+        Ok(Framed::Incomplete(length)) => length,
+        Ok(Framed::Whole(whole)) if whole.length == bytes.len() => whole.length,
+        _ => return None,
+    };
+    let fits = length >= LARGE_BYTES_MIN && bytes.capacity() <= length + length / 2;
+    fits.then_some(length)
+}
+
+/// How much room the next read gets after one that brought so many bytes into a buffer.
+fn next_room(bytes: usize, capacity: usize) -> usize {
+    let room = match bytes {
+        _ if bytes == capacity => 2 * capacity,
+        _ if bytes < capacity / 4 => capacity / 2,
+        _ => capacity,
+    };
+    room.clamp(BYTES_READ_MAX, LARGE_READ_MAX)
 }
 
 /// Gives a packet of this length more room: a buffer that is at hand, or one that grows with what has arrived, not

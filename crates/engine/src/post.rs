@@ -257,7 +257,7 @@ impl Post {
     }
 
     pub fn wake(&mut self) {
-        self.encoded.packet = None;
+        self.encoded.buffer = None;
         for client in self.woken.drain(..) {
             client.wake();
         }

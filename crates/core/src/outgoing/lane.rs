@@ -89,6 +89,11 @@ impl Lane {
         self.packets.len()
     }
 
+    /// Bytes of the buffers whose parts wait, if one of this buffer is added.
+    pub fn buffers_bytes_with(&self, buffer: &SharedBytes) -> usize {
+        self.packets.buffers_bytes_with(buffer)
+    }
+
     /// Whether any of the messages can expire.
     pub fn is_expiring(&self) -> bool {
         !self.expiring.is_empty()

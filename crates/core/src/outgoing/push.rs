@@ -73,6 +73,9 @@ impl Pushed {
 /// More than a subscriber that reads has waiting while it is served in turns.
 const FAR_BEHIND_BYTES: usize = 128 << 10;
 
+/// Read buffers of which parts may wait for one client. The rest of such a buffer is other messages, mostly gone.
+const READ_BUFFERS_BYTES_MAX: usize = 1 << 20;
+
 impl Outgoing {
     /// Adds an encoded QoS 0 message. A client that is away does not get it.
     #[inline]
@@ -84,6 +87,12 @@ impl Outgoing {
     #[inline]
     pub fn is_far_behind(&self) -> bool {
         self.lane.queued_bytes() >= FAR_BEHIND_BYTES
+    }
+
+    /// Whether a message may wait as a part of the buffer that it was read into with others.
+    #[inline]
+    pub fn can_hold_part(&self, buffer: &SharedBytes) -> bool {
+        self.lane.buffers_bytes_with(buffer) <= READ_BUFFERS_BYTES_MAX
     }
 
     /// Adds a QoS 0 message whose payload others hold too; `head` is what comes before it.
