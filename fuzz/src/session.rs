@@ -181,7 +181,7 @@ impl Run {
                 }
             }
             Action::Publish(publish) => self.publish(publish)?,
-            Action::Subscribe(packet) => self.subscribe(&packet)?,
+            Action::Subscribe(packet) => self.subscribe(&packet),
             Action::Unsubscribe(packet) => {
                 let version = self.conversation.version();
                 for filter in self.session.unsubscribe(&packet, version, &mut self.reply) {
@@ -230,9 +230,9 @@ impl Run {
         }
     }
 
-    fn subscribe(&mut self, packet: &Subscribe<'_>) -> Result<(), Stop> {
+    fn subscribe(&mut self, packet: &Subscribe<'_>) {
         let (version, reply) = (self.conversation.version(), &mut self.reply);
-        let done = self.session.subscribe(packet, &self.limits, version, &mut Odd, reply)?;
+        let done = self.session.subscribe(packet, &self.limits, version, &mut Odd, reply);
         assert_eq!(done.changes.len() + done.refused.len(), packet.subscriptions.len());
         self.enter();
         for change in done.changes.iter().filter(|change| change.replay) {
@@ -240,7 +240,6 @@ impl Run {
                 (change.filter.clone(), change.options.qos, self.retained.newest());
             self.outgoing.push_replay(Replay { filter, qos, identifiers: None, until });
         }
-        Ok(())
     }
 
     fn publish(&mut self, publish: Publish<'_>) -> Result<(), Stop> {

@@ -92,7 +92,7 @@ PACKETS = {
         V5.publish(f"flood/{number}", b"x", retain=True) for number in range(1_000)
     ],
     "PUBLISH that waits": [
-        V5.publish(f"flood/waits/{number}", b"x", properties=user(("slipring-wait", "60")))
+        V5.publish(f"flood/waits/{number}", b"x", properties=user(("slipring-wait", "1")))
         for number in range(1_000)
     ],
     "PUBLISH at QoS 1": [V5.publish("nobody/wants", b"x", qos=1, packet_id=1)],

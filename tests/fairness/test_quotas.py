@@ -15,6 +15,7 @@ from tests.limited_broker import (
     retain,
     wait,
 )
+from tests.mqtt_bytes import properties
 from tests.raw_mqtt import V5, V311, Kind, Packet, RawPeer
 
 QUOTA, BUSY, NOBODY = 0x97, 0x89, 0x10
@@ -251,3 +252,23 @@ def test_who_holds_what_is_known_after_a_restart(limited: Limited, killed: bool)
             expected = (is_let_in,) * 3 + (is_let_in or again == 2, is_let_in)
             assert took == expected, source
         broker.running.stop()
+
+
+def test_a_retained_message_that_finds_no_room_to_wait_is_retained_all_the_same(
+    limited: Limited,
+) -> None:
+    broker = limited(waiting_messages=8)
+    greedy = broker.client("g")
+    while wait(greedy, "t/waits") == NOBODY:
+        pass
+    asked = properties(user=[("slipring-wait", "1")])
+    greedy.send(
+        V5.publish("t/kept", b"kept", retain=True, properties=asked),
+        V5.publish("t/after", b"after", qos=1, packet_id=2),
+    )
+    assert greedy.packet().reason == NOBODY
+    assert broker.running.stop()[0] == 0
+    reader = limited(waiting_messages=8).client("r")
+    reader.send(V5.subscribe(1, ("t/kept", 1)))
+    _, found = reader.packet(), reader.packet()
+    assert (found.topic, found.payload, found.retain) == ("t/kept", b"kept", True)

@@ -4,7 +4,10 @@
 //! addition in memory that the thread owns. The count is therefore off by at most 64 KiB for each thread.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool, AtomicIsize, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
 
 /// A thread tells what it has gathered beyond so many bytes.
 const GRAIN_BYTES: isize = 64 << 10;
@@ -89,13 +92,21 @@ fn add(bytes: isize) {
 
 #[cold]
 fn tell(bytes: isize) {
-    let used = USED.fetch_add(bytes, Relaxed) + bytes;
+    let mut used = USED.fetch_add(bytes, SeqCst) + bytes;
     let budget = BUDGET.load(Relaxed);
-    for (flag, most) in [(&SHORT, budget), (&EXHAUSTED, budget + budget / 8)] {
-        let is_over = budget > 0 && used > signed(most);
-        if flag.load(Relaxed) != is_over {
-            flag.store(is_over, Relaxed);
+    loop {
+        for (flag, most) in [(&SHORT, budget), (&EXHAUSTED, budget + budget / 8)] {
+            let is_over = budget > 0 && used > signed(most);
+            if flag.load(SeqCst) != is_over {
+                flag.store(is_over, SeqCst);
+            }
         }
+        // Another thread may have told meanwhile, and its word been overwritten by this older one.
+        let now = USED.load(SeqCst);
+        if now == used {
+            return;
+        }
+        used = now;
     }
 }
 

@@ -67,6 +67,11 @@ impl Packets {
         self.attach(payload);
     }
 
+    /// Counts the memory again that was taken by encoding into the tail.
+    pub fn recount(&mut self) {
+        self.count();
+    }
+
     /// Where a packet can be encoded.
     pub fn tail(&mut self) -> &mut Vec<u8> {
         if self.tail.len() >= CHUNK_BYTES {

@@ -154,15 +154,24 @@ impl Retained {
     /// The messages a filter matches behind a topic, as far as one page goes. Those that were kept after
     /// the number `until` are left out: who asks had subscribed by then, and gets them as they are published.
     pub fn page(&self, filter: &str, after: Option<&str>, until: u64) -> RetainedPage {
-        let exact = filter.split(['+', '#']).next().unwrap_or_default();
-        let prefix = exact.strip_suffix('/').unwrap_or(exact); // `a/#` matches `a`, too
+        let (mut page, mut bytes) = (RetainedPage::default(), 0);
+        let wildcard = filter.find(['+', '#']);
+        let prefix = &filter[..wildcard.unwrap_or(filter.len())];
+        let parent = prefix.strip_suffix('/').filter(|_| filter.ends_with("/#"));
+        let alone = if wildcard.is_none() { Some(filter) } else { parent }; // `a/#` matches `a`, too
+        if let (Some(topic), None) = (alone.filter(|topic| matches(filter, topic)), after) {
+            let found = self.by_topic.get(topic).filter(|entry| entry.number <= until);
+            page.messages.extend(found.map(|entry| Arc::clone(&entry.message)));
+        }
+        if wildcard.is_none() {
+            return page;
+        }
         let from = match after {
             Some(after) if after >= prefix => Bound::Excluded(after),
             _ => Bound::Included(prefix),
         };
-        let (mut page, mut bytes) = (RetainedPage::default(), 0);
         let topics = self.by_topic.range::<str, _>((from, Bound::Unbounded));
-        for (looked, (topic, entry)) in topics.enumerate() {
+        for (looked, (topic, entry)) in (page.messages.len()..).zip(topics) {
             if !topic.starts_with(prefix) {
                 break;
             }
@@ -262,6 +271,20 @@ mod tests {
                 .iter().map(|found| found.topic().to_string()).collect();
             naive.retain(|topic| matches(&filter, topic));
             prop_assert_eq!(found, naive.into_iter().collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn topics_that_begin_alike_are_not_looked_at() {
+        let (mut retained, limits) = (Retained::default(), Limits::default());
+        let alike = (0..2 * PAGE_TOPICS).flat_map(|n| [format!("ab{n}"), format!("a-{n}/x")]);
+        for topic in alike.chain(["a", "a/b"].map(str::to_owned)) {
+            retained.set(message(&topic), &anna(), &limits).unwrap();
+        }
+        for (filter, found) in [("a", &["a"][..]), ("a/#", &["a", "a/b"]), ("a/+", &["a/b"])] {
+            let page = retained.page(filter, None, u64::MAX);
+            let topics: Vec<_> = page.messages.iter().map(|found| &**found.topic()).collect();
+            assert_eq!((&*topics, page.next), (found, None), "{filter}");
         }
     }
 

@@ -159,7 +159,7 @@ impl Session {
         version: Version,
         table: &mut dyn Choosing,
         reply: &mut Vec<u8>,
-    ) -> Result<Subscribed, Stop> {
+    ) -> Subscribed {
         let identifier = packet.properties.number(PropertyId::SubscriptionIdentifier).unwrap_or(0);
         let mut subscribed = Subscribed::default();
         let mut reasons = Vec::with_capacity(packet.subscriptions.len());
@@ -174,10 +174,6 @@ impl Session {
             }
         }
         for wanted in &packet.subscriptions {
-            if wanted.no_local && shared(wanted.filter).is_some() {
-                let what = "no-local on a shared subscription"; // MQTT-3.8.3-4
-                return Err(Stop::new(Reason::ProtocolError, what));
-            }
             let terms = Terms { identifier, needs, unclear: subscribed.unclear.is_some() };
             match self.subscribe_one(wanted, terms, limits, table) {
                 Ok(change) => {
@@ -202,7 +198,7 @@ impl Session {
         let properties = properties.borrow();
         Packet::SubAck(SubAck { packet_id: packet.packet_id, properties, reasons })
             .encode(version, reply);
-        Ok(subscribed)
+        subscribed
     }
 
     fn subscribe_one(

@@ -170,14 +170,16 @@ impl Waiting {
         self.messages.insert(rank, Held { message, owner });
     }
 
-    /// Takes what a new subscription to this filter gets, at most so many, in order of delivery.
-    pub fn take(&mut self, filter: &str, now_ms: Millis, most: usize) -> Vec<Waited> {
-        let mut ranks = Vec::new();
-        self.topics.matching(filter, &mut |found| ranks.extend(found));
+    /// Takes what a new subscription to this filter gets, at most so many, in order of delivery; and how many
+    /// levels of topics were looked at.
+    pub fn take(&mut self, filter: &str, now_ms: Millis, most: usize) -> (Vec<Waited>, usize) {
+        let (mut ranks, mut steps) = (Vec::new(), usize::MAX);
+        self.topics.matching_within(filter, &mut steps, &mut |found| ranks.extend(found));
         ranks.retain(|rank| !self.messages[rank].message.is_expired(now_ms));
         ranks.sort_unstable();
         ranks.truncate(most);
-        ranks.into_iter().map(|rank| self.take_out(rank)).collect()
+        let taken = ranks.into_iter().map(|rank| self.take_out(rank)).collect();
+        (taken, usize::MAX - steps)
     }
 
     /// Takes out what has expired.

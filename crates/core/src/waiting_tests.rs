@@ -92,7 +92,7 @@ proptest! {
                     prop_assert_eq!(pushed.ok().as_deref().map(numbers), expected);
                 }
                 Step::Take { filter, most } => {
-                    let taken = waiting.take(filter, now_ms, most);
+                    let (taken, _) = waiting.take(filter, now_ms, most);
                     let expected = naive.take(|waited| {
                         matches(filter, waited.message.topic())
                             && !waited.message.is_expired(now_ms)
@@ -100,7 +100,7 @@ proptest! {
                     prop_assert_eq!(numbers(&taken), expected);
                 }
                 Step::PutBack { filter, most } => {
-                    let taken = waiting.take(filter, now_ms, most);
+                    let (taken, _) = waiting.take(filter, now_ms, most);
                     for waited in taken {
                         waiting.put_back(waited);
                     }

@@ -264,3 +264,27 @@ fn the_identifier_of_a_lost_message_is_released_so_that_the_next_is_not_taken_fo
     let (written, _) = records(&mut outgoing);
     assert_eq!(written, ["settled 42+1 at 2", "received 65535"]);
 }
+
+#[test]
+fn when_memory_is_short_what_the_journal_has_leaves_it_and_nothing_is_dropped() {
+    let mut outgoing = here(&Limits::default());
+    let payload = "x".repeat(10_000);
+    for offset in 0..20 {
+        push(&mut outgoing, message(Some(offset), QoS::AtLeastOnce, &payload));
+    }
+    assert!(outgoing.loaded_bytes() >= 200_000);
+    assert_eq!(outgoing.unload(), 0);
+    assert_eq!((outgoing.loaded_bytes(), outgoing.queue_bytes()), (0, 0));
+    assert_eq!(outgoing.shrink_queue(), 0, "nothing is left in memory that could be dropped");
+}
+
+#[test]
+fn what_is_only_in_memory_is_dropped_down_to_the_newest() {
+    let mut outgoing = here(&Limits::default());
+    for _ in 0..20 {
+        push(&mut outgoing, message(None, QoS::AtLeastOnce, &"x".repeat(10_000)));
+    }
+    assert_eq!(outgoing.unload(), 0);
+    assert!(outgoing.shrink_queue() >= 13);
+    assert!(outgoing.queue_bytes() <= slipring_core::SHORT_BYTES);
+}

@@ -3,7 +3,7 @@
 //! A turn is bounded by the work that it makes: packets taken, messages delivered, bytes written. Then
 //! other tasks run. What a turn leaves in the inlet is taken in the next one, before anything is read.
 
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -24,11 +24,10 @@ use crate::outlet::{Answers, Outlet, Writing};
 use crate::party::{End, Party};
 use crate::passwords::Checked;
 use crate::supervision::Caught;
+use crate::waking::{First, QUIET, Woken};
 
 /// Answers a client may leave unread before we stop reading from it, and taking what was read.
 const CONTROL_BYTES_MAX: usize = 64 << 10;
-/// A connection that was quiet for so long gives back what its buffers have grown to.
-const QUIET: Duration = Duration::from_secs(1);
 /// Longer than any connection lasts.
 const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 3_600);
 
@@ -47,23 +46,11 @@ pub(crate) struct Connection<S> {
     patience: Duration,
     heard: Instant,
     /// Set for the earliest end of patience, or to see whether it is quiet; moved on only when it fires.
-    timer: Pin<Box<Sleep>>,
+    pub timer: Pin<Box<Sleep>>,
     /// The timer is set to see whether it is quiet.
-    is_watched: bool,
-}
-
-/// What a connection was woken by.
-enum Woken {
-    /// So many bytes are in the inlet.
-    Read(usize),
-    /// The last turn left packets in the inlet, and there is room for their answers.
-    Unfinished,
-    /// The work of this turn is done.
-    TurnOver,
-    /// What was checked before the client is let in, a password as a rule.
-    Checked(Checked),
-    /// The timer.
-    Timer,
+    pub is_watched: bool,
+    /// What it does first when it is woken.
+    pub first: First,
 }
 
 /// What was heard of a client before its connection is served.
@@ -117,6 +104,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             heard: heard.begun,
             timer: Box::pin(sleep_until(heard.begun + patience)),
             is_watched: false,
+            first: First::Write,
         }
     }
 
@@ -146,51 +134,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Err(end) => return end,
             }
         }
-    }
-
-    /// Writes what waits, then reads what is there.
-    fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<Woken, End>> {
-        let woken = self.poll_woken(cx);
-        if woken.is_pending() {
-            self.party.feed.work.begin(); // others run while it sleeps
-        }
-        woken
-    }
-
-    fn poll_woken(&mut self, cx: &mut Context<'_>) -> Poll<Result<Woken, End>> {
-        self.party.link.waker.register(cx.waker());
-        self.party.feed.release(&self.party.broker);
-        if let Poll::Ready(Err(error)) = self.poll_write(cx) {
-            return Poll::Ready(Err(error.into()));
-        }
-        if let Some(reason) = self.party.link.closing() {
-            return Poll::Ready(Err(End::Closed(reason)));
-        }
-        if self.outlet.is_holding() && self.party.broker.gates.has_failed() {
-            self.outlet.forget_held(); // never acknowledged
-            return Poll::Ready(Err(End::Closed(Reason::UnspecifiedError)));
-        }
-        if self.party.feed.work.is_over() {
-            return Poll::Ready(Ok(Woken::TurnOver));
-        }
-        if let Some(check) = &mut self.party.check {
-            if let Poll::Ready(checked) = check.poll(cx) {
-                return Poll::Ready(Ok(Woken::Checked(checked)));
-            }
-        } else if self.answers_room() > 0 && !self.party.feed.is_behind() {
-            if self.is_unfinished {
-                return Poll::Ready(Ok(Woken::Unfinished));
-            }
-            if let Poll::Ready(read) = self.inlet.poll_read(&mut self.stream, cx) {
-                return Poll::Ready(read.map(Woken::Read).map_err(End::from));
-            }
-        }
-        if !self.is_watched && (self.inlet.is_grown() || self.outlet.is_grown()) {
-            self.is_watched = true;
-            let at = (Instant::now() + QUIET).min(self.timer.deadline());
-            self.timer.as_mut().reset(at);
-        }
-        self.timer.as_mut().poll(cx).map(|()| Ok(Woken::Timer))
     }
 
     /// Gives memory back that only traffic needs.
@@ -291,6 +234,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         };
         self.heard = Instant::now();
         self.timer.as_mut().reset(self.heard + self.patience);
+        self.is_watched = false;
         self.party.publish_inherited().await;
     }
 

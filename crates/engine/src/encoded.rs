@@ -49,6 +49,11 @@ impl Encoded {
         self.shares_behind = is_for_many && message.payload.len() >= SHARED_BEHIND_BYTES_MIN;
     }
 
+    /// Lets go of what was read, and of the payload: an idle publisher holds neither.
+    pub fn release(&mut self) {
+        (self.buffer, self.payload, self.part) = (None, None, None);
+    }
+
     /// Adds the message to an outbox.
     #[inline]
     pub fn push(&mut self, message: &Publish<'_>, form: &Form<'_>, to: &mut Outgoing) -> Pushed {
@@ -134,4 +139,25 @@ fn without_payload(encoded: &[u8], payload_bytes: usize) -> &[u8] {
         return encoded;
     }
     &encoded[..encoded.len() - payload_bytes]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use slipring_core::Limits;
+
+    #[test]
+    fn a_publisher_holds_no_payload_once_its_batch_is_done() {
+        let read = SharedBytes::from(vec![7; 100_000]);
+        let message = Publish::new("t", &read[100..90_000]);
+        let form = Form { retain: false, identifiers: &[], expires_ms: None };
+        let mut encoded = Encoded { buffer: Some(read.clone()), ..Encoded::default() };
+        let mut nobody = Outgoing::new(&Limits::default());
+        encoded.begin(&message, 1);
+        encoded.push(&message, &form, &mut nobody);
+        encoded.keep(&message, "t".into(), 0);
+        assert!(encoded.payload.as_ref().is_some_and(|payload| payload.is_beside(&read)));
+        encoded.release();
+        assert!(encoded.buffer.is_none() && encoded.payload.is_none() && encoded.part.is_none());
+    }
 }

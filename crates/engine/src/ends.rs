@@ -25,13 +25,16 @@ pub(crate) struct End {
 
 impl Ends {
     /// A session of this client has ended, or its client has said goodbye.
-    pub fn add(&mut self, client_id: &str, end: End, gates: &Gates) {
+    pub fn add(&mut self, client_id: &str, mut end: End, gates: &Gates) {
         if gates.is_open(end.gate) {
             return;
         }
         if self.unsafe_ends.len() >= self.sweep_at {
             self.unsafe_ends.retain(|_, end| !gates.is_open(end.gate));
             self.sweep_at = SWEEP_MIN.max(2 * self.unsafe_ends.len());
+        }
+        if self.is_unsafe(client_id, gates) {
+            end.is_kept_session = true; // of an earlier session: the later gate covers both
         }
         self.unsafe_ends.insert(client_id.into(), end);
     }
@@ -68,6 +71,16 @@ mod tests {
         ends.add("c", End { is_kept_session: false, ..end(10) }, &gates);
         assert!(!ends.is_unsafe("c", &gates), "only a will could be sent again");
         gates.progress(&Progress { written: 10, synced: 10, ..Progress::default() });
+        assert!(!ends.is_unsafe("a", &gates));
+    }
+
+    #[test]
+    fn the_end_of_a_session_that_is_not_kept_does_not_hide_one_that_was() {
+        let (mut ends, gates) = (Ends::default(), Gates::default());
+        ends.add("a", end(10), &gates);
+        ends.add("a", End { is_kept_session: false, ..end(12) }, &gates);
+        assert!(ends.is_unsafe("a", &gates));
+        gates.progress(&Progress { written: 12, synced: 12, ..Progress::default() });
         assert!(!ends.is_unsafe("a", &gates));
     }
 

@@ -174,6 +174,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             }
             _ => {}
         }
+        self.outlet.is_last = true;
         self.write_all().await?;
         if let (End::Goodbye(_), Some(client)) = (end, &self.party.client) {
             let broker = &self.party.broker;

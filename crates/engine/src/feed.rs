@@ -152,7 +152,9 @@ impl Feed {
                 self.post.deliver(broker, target, message, &route.topic);
             }
             for group in &route.audience.groups {
-                self.post.deliver(broker, group.choose(), message, &route.topic);
+                let (target, looked) = group.choose();
+                self.work.add(looked);
+                self.post.deliver(broker, target, message, &route.topic);
             }
         }
         if let Some(slot) = &route.slot {
@@ -163,7 +165,11 @@ impl Feed {
         if deliveries == 0 && !message.properties.is_empty() {
             let place = journaled.then_some((self.batch.len() as u32, level));
             if let Err(limit) = self.let_wait(broker, from, message, place) {
-                return self.refuse_to_keep(broker, limit);
+                if !message.retain {
+                    return self.refuse_to_keep(broker, limit);
+                }
+                // It goes on: what was noted of it as a retained message names its place in the batch.
+                broker.reached.count(limit);
             }
         }
         if journaled {
@@ -325,11 +331,6 @@ impl Feed {
             Durability::Memory => Ok(Gate::OPEN),
             _ => Err(broker.gates.refusal(need).unwrap_or(Reason::QuotaExceeded)),
         }
-    }
-
-    /// Sends what the journal has made safe since.
-    pub fn release(&mut self, broker: &Broker) {
-        self.post.release(broker);
     }
 
     /// Whether so much waits for the journal that the publisher has to wait too.

@@ -218,7 +218,8 @@ impl Inlet {
         let bytes = match &self.apart {
             Apart::None => &*self.bytes,
             Apart::Shared(bytes) => bytes,
-            Apart::Guessed(_) | Apart::Coming(..) => return Ok(None),
+            // It may be longer than the client may send.
+            Apart::Guessed(bytes) | Apart::Coming(bytes, _) => bytes,
         };
         match frame(&bytes[self.start..], length_max)? {
             Framed::Whole(whole) => Ok(Some(whole)),

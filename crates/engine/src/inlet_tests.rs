@@ -108,7 +108,7 @@ fn take_all(inlet: &mut Inlet) -> Vec<(u8, usize)> {
         assert!(found.body.iter().all(|byte| *byte == filling));
         let shared = inlet.shared();
         assert!(shared.is_none_or(|shared| shared.part(found.body).is_some()));
-        taken.push((filling, shared.map_or(0, |shared| shared.held_bytes())));
+        taken.push((filling, shared.map_or(0, SharedBytes::held_bytes)));
         inlet.consume(length);
     }
     taken
@@ -129,7 +129,7 @@ fn packets_of_middle_length_are_read_into_one_buffer_that_can_be_shared() {
     }
     assert_eq!(
         taken.iter().map(|(filling, _)| *filling).collect::<Vec<_>>(),
-        Vec::from_iter(1..100)
+        (1..100).collect::<Vec<_>>()
     );
     assert!(taken.iter().all(|(_, held)| (BYTES_READ_MAX..=2 * LARGE_READ_MAX).contains(held)));
     assert!(reads < 10, "{reads} reads for {} bytes", stream.len());
@@ -151,6 +151,16 @@ fn half_a_packet_of_middle_length_holds_no_more_than_itself() {
     assert!(inlet.shared().is_none());
     assert_eq!(inlet.len(), 9_000);
     assert!(inlet.counted.bytes() <= BYTES_READ_MAX, "{}", inlet.counted.bytes());
+}
+
+#[test]
+fn a_packet_that_is_too_large_is_refused_with_its_first_bytes_also_behind_a_large_one() {
+    let mut inlet = Inlet::new();
+    let packet = large(100_000);
+    feed(&mut inlet, &packet);
+    inlet.consume(packet.len());
+    feed(&mut inlet, &[0x30, 0xff, 0xff, 0xff, 0x7f, 0x00]); // 256 MiB follow
+    assert!(inlet.next(1 << 20).is_err());
 }
 
 #[test]

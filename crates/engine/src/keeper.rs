@@ -139,6 +139,7 @@ pub(crate) async fn publish(
     let from =
         Publisher { key: client.key, name: &client.name, durable: false, owner: &client.owner };
     feed.publish(broker, from, &will.publish(), Version::V311);
+    feed.refusal = None; // nobody is answered
     broker.traffic.received(feed.finish(), 0);
     let _ = feed.journal(broker).await; // nobody waits for an answer
     if let Some(later) = feed.take_later() {

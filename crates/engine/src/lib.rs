@@ -54,6 +54,7 @@ mod traffic;
 mod turns;
 mod upkeep;
 mod waiting;
+mod waking;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

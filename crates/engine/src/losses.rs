@@ -37,7 +37,7 @@ impl Broker {
         client.traffic.dropped.fetch_add(messages, Relaxed);
         self.traffic.dropped.fetch_add(messages, Relaxed);
         if let Some(limit) = dropped.limit {
-            self.reached.count(limit);
+            self.reached.add(limit, messages);
         }
         let losses = &client.losses;
         losses.bound.store(dropped.limit.map_or(0, |limit| limit as u8 + 1), Relaxed);

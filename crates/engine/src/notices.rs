@@ -14,7 +14,6 @@ use crate::event::EventKind;
 use crate::feed::Feed;
 use crate::gates::Gate;
 use crate::post::Post;
-use crate::routes::Group;
 use crate::status::NoticeCounts;
 
 /// Where notices are read.
@@ -160,7 +159,7 @@ impl Broker {
         let topic: Arc<str> = TOPIC.into();
         post.begin(self, notice, None, Durability::Memory, audience.len());
         let mut delivered = 0;
-        let groups = audience.groups.iter().map(Group::choose);
+        let groups = audience.groups.iter().map(|group| group.choose().0);
         for target in audience.targets.iter().chain(groups) {
             if to.is_of(&target.client) {
                 post.deliver(self, target, notice, &topic);

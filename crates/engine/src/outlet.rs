@@ -39,6 +39,8 @@ pub(crate) struct Outlet {
     unsent: Packets,
     /// Something was written and not flushed.
     unflushed: bool,
+    /// The last words are among the answers: nothing follows them (MQTT-3.14.4-1).
+    pub is_last: bool,
 }
 
 /// Bytes that wait for the journal.
@@ -84,7 +86,7 @@ impl Outlet {
         if self.held.is_empty() && gates.is_open(gate) {
             gates.acknowledged.count(promised);
             self.control.tail().append(bytes);
-        } else if !bytes.is_empty() {
+        } else if !bytes.is_empty() || blocks {
             let packets = Packets::from(std::mem::take(bytes));
             self.push(Held { gate, packets, promised, blocks });
         }
@@ -233,16 +235,17 @@ impl Outlet {
             self.control.append_to(&mut self.unsent);
         }
         let taken = match client {
-            Some(client) => {
+            Some(client) if !self.is_last => {
                 broker.catch_up(client);
                 self.take(broker, client, link)
             }
-            None => Taken::default(),
+            _ => Taken::default(),
         };
         if taken == Taken::default() && self.unsent.is_empty() {
             return false;
         }
         work.add(taken.encoded as usize * Work::ENCODED);
+        self.unsent.recount();
         let bytes = self.unsent.len() as u64;
         if taken.looks || (taken.encoded > 0 && bytes == 0) {
             work.end(); // others run before more is looked for
@@ -311,5 +314,19 @@ fn count_bounds(broker: &Broker, client: &Arc<Client>, taken: Taken) {
     if gone > 0 {
         let messages = u32::try_from(gone).unwrap_or(u32::MAX);
         broker.count_dropped(client, Dropped { limit: None, messages, wake: false });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_wait_behind_a_part_of_a_subscription_that_has_no_answer_yet() {
+        let (mut outlet, gates) = (Outlet::default(), Gates::default());
+        let gate = Gate { level: Durability::Disk, mark: 10 };
+        let answers = Answers { gate, promised: Promised::default(), blocks: true };
+        outlet.hold(&gates, &mut Vec::new(), answers);
+        assert_eq!((outlet.blocking, outlet.last_gate()), (1, Some(gate)));
     }
 }

@@ -262,6 +262,7 @@ impl Party {
             }
         };
         let Opened { client, session_present, promise, will } = opened;
+        self.client = Some(Arc::clone(&client)); // who leaves, whatever happens from here on
         self.record_opening(&client, &opening, session_present);
         self.feed.wait_for(promise);
         self.blocks = true; // nothing comes before CONNACK
@@ -279,7 +280,6 @@ impl Party {
             self.broker.come_back(&client);
             self.broker.select_again(&client, &mut self.feed.post);
         }
-        self.client = Some(client);
         if self.broker.is_stopping() {
             self.link.close(Reason::ServerShuttingDown);
         }

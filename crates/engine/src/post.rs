@@ -9,7 +9,7 @@ use slipring_core::{Delivery, Dropped, Durability, Limit, Message, Millis, Place
 use slipring_wire::{Publish, QoS, Reason};
 
 use crate::broker::Broker;
-use crate::client::Client;
+use crate::client::{Client, Link};
 use crate::encoded::{Encoded, Form};
 use crate::gates::Gate;
 use crate::routes::Target;
@@ -38,6 +38,8 @@ pub(crate) struct Post {
     /// QoS 2 messages of earlier batches that are not safe yet.
     later: VecDeque<Later>,
     later_bytes: usize,
+    /// The gate of the first of them, once the publisher is woken by it.
+    awaited: Option<Gate>,
     /// What sessions that outlive the broker lost to a bound, for the journal.
     lost: Vec<u8>,
     /// Subscribers to wake at the end of the batch.
@@ -207,8 +209,19 @@ impl Post {
         self.deliveries = Deliveries::default();
     }
 
-    /// Sends what is safe by now.
-    pub fn release(&mut self, broker: &Broker) {
+    /// Sends what is safe by now. The publisher is woken for the rest: its answers may wait for other gates.
+    pub fn release_for(&mut self, broker: &Broker, link: &Arc<Link>) {
+        self.release(broker);
+        let first = self.later.front().map(|(gate, _)| *gate);
+        if self.awaited != first {
+            self.awaited = first;
+            if let Some(gate) = first {
+                broker.gates.wait(gate, link);
+            }
+        }
+    }
+
+    fn release(&mut self, broker: &Broker) {
         while self.later.front().is_some_and(|(gate, _)| broker.gates.is_open(*gate)) {
             self.send_next(broker);
         }
@@ -257,7 +270,7 @@ impl Post {
     }
 
     pub fn wake(&mut self) {
-        self.encoded.buffer = None;
+        self.encoded.release();
         for client in self.woken.drain(..) {
             client.wake();
         }
@@ -319,5 +332,41 @@ impl Post {
             }
             Pushed::Quiet | Pushed::Wake => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::origin::Origin;
+    use slipring_core::Plan;
+    use slipring_journal::{Options, Progress};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::{Wake, Waker};
+
+    #[derive(Default)]
+    struct Count(AtomicUsize);
+
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_publisher_is_woken_for_what_waits_for_a_gate_that_none_of_its_answers_has() {
+        let (broker, _) = Broker::open(Plan::default(), None, Options::default()).unwrap();
+        let origin = Origin { address: "here".into(), listener: 0, user: None };
+        let (link, count) = (Arc::new(Link::new(1, origin, 0)), Arc::new(Count::default()));
+        link.waker.register(&Waker::from(Arc::clone(&count)));
+        let mut post = Post::default();
+        post.send_after(&broker, Gate { level: Durability::Disk, mark: 10 }, Vec::new());
+        post.release_for(&broker, &link);
+        post.release_for(&broker, &link);
+        assert_eq!(count.0.load(Ordering::Relaxed), 0);
+        broker.gates.progress(&Progress { written: 10, synced: 10, ..Progress::default() });
+        assert_eq!(count.0.load(Ordering::Relaxed), 1);
+        post.release_for(&broker, &link);
+        assert!(post.later.is_empty());
     }
 }

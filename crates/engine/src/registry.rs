@@ -109,7 +109,7 @@ impl Broker {
             let why = "the client identifier belongs to another user";
             return Err(Refusal { reason: Reason::NotAuthorized, why, limit: None }.into());
         }
-        self.check_room(&registry, earlier.as_deref(), opening, link)?;
+        self.check_room(&registry, earlier.as_deref(), opening, link, force)?;
         if let (Some(held), false) = (earlier.as_ref().and_then(|earlier| earlier.link()), force) {
             held.close(Reason::SessionTakenOver);
             return Err(NotOpened::Held(held));

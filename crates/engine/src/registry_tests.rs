@@ -23,7 +23,7 @@ fn broker() -> Arc<Broker> {
 
 /// Connects; whether there was a session.
 async fn connect(broker: &Arc<Broker>) -> (DuplexStream, bool) {
-    let (mut near, far) = duplex(1 << 16);
+    let (mut near, far) = duplex(8 << 20);
     let origin = Origin { address: "here".into(), listener: 0, user: None };
     let heard = Heard { inlet: Inlet::new(), begun: tokio::time::Instant::now() };
     tokio::spawn(connection::serve(far, heard, origin, Arc::clone(broker)));
@@ -70,4 +70,47 @@ async fn a_client_that_took_its_session_over_is_patient_for_its_keep_alive() {
     assert!(quiet < Duration::from_secs(60), "{quiet:?} is within its keep-alive");
     let more = tokio::time::timeout(quiet, line.read_u8()).await;
     assert!(more.is_err(), "it is told nothing, and is not disconnected: {more:?}");
+}
+
+#[tokio::test]
+async fn a_client_that_takes_over_its_own_connection_needs_no_further_one() {
+    let broker = broker();
+    let (_line, _) = connect(&broker).await;
+    let mut plan = Plan::clone(&broker.plan.load());
+    plan.limits.connections = 0; // since then
+    broker.plan.store(Arc::new(plan));
+    let (_line, is_there) = connect(&broker).await;
+    assert!(is_there);
+}
+
+/// Reads what is there; whether PINGRESP was among it, which no payload looks like.
+async fn hears_ping(line: &mut DuplexStream) -> bool {
+    let mut bytes = vec![0; 1 << 16];
+    let count = line.read(&mut bytes).await.unwrap();
+    bytes[..count].windows(2).any(|pair| pair == b"\xd0\x00")
+}
+
+#[tokio::test]
+async fn a_client_that_always_has_more_to_get_is_heard() {
+    let broker = broker();
+    let (mut line, _) = connect(&broker).await;
+    let client = Arc::clone(&broker.registry().sessions["c"]);
+    let flood = tokio::spawn(async move {
+        loop {
+            while client.outgoing().outbox_bytes() < 4 << 20 {
+                client
+                    .outgoing()
+                    .push_encoded(&[b"\x30\xff\x07\x00\x01t", &[b'x'; 1_020][..]].concat(), None);
+            }
+            client.wake();
+            tokio::task::yield_now().await;
+        }
+    });
+    line.write_all(b"\xc0\x00").await.unwrap();
+    let mut reads = 0;
+    while !hears_ping(&mut line).await {
+        reads += 1;
+        assert!(reads < 2_000, "no answer in {} MiB", reads >> 4);
+    }
+    flood.abort();
 }

@@ -30,12 +30,14 @@ impl Broker {
         earlier: Option<&Client>,
         opening: &Opening,
         link: &Link,
+        is_taking_over: bool,
     ) -> Result<(), Refusal> {
         let plan = self.plan.load();
         let (is_connected, is_kept) = earlier.map_or((false, false), |earlier| {
             let state = earlier.state();
             (state.link.is_some(), state.is_counted)
         });
+        let is_connected = is_connected || is_taking_over; // the earlier connection went for this one
         let is_operator = plan.authentication.users.is_operator(link.proven());
         if memory::is_exhausted() && !is_connected && !is_kept && !is_operator {
             let (reason, why) = (Reason::QuotaExceeded, "memory is used up (limits.memory_bytes)");

@@ -177,20 +177,21 @@ impl Group {
     }
 
     /// The member for the next message: connected and not busy if possible, else connected, else
-    /// one whose session waits.
-    pub fn choose(&self) -> &Target {
+    /// one whose session waits. How many were looked at.
+    pub fn choose(&self) -> (&Target, usize) {
         let turn = self.share.turn.fetch_add(1, Ordering::Relaxed);
         let from = |offset| &self.members[(turn + offset) % self.members.len()];
         let mut connected = None;
-        for member in (0..self.members.len()).map(from) {
+        for looked in 0..self.members.len() {
+            let member = from(looked);
             let outgoing = member.client.outgoing();
             if outgoing.version().is_some() {
                 if !outgoing.is_busy() {
-                    return member;
+                    return (member, looked);
                 }
                 connected = connected.or(Some(member));
             }
         }
-        connected.unwrap_or_else(|| from(0))
+        (connected.unwrap_or_else(|| from(0)), self.members.len())
     }
 }

@@ -35,6 +35,7 @@ impl Broker {
         let clients: Vec<Arc<Client>> = self.registry().sessions.values().cloned().collect();
         self.shrink(&clients, Outgoing::outbox_bytes, Outgoing::shrink_outbox);
         self.shrink_streams();
+        self.shrink(&clients, Outgoing::loaded_bytes, Outgoing::unload);
         self.shrink(&clients, Outgoing::queue_bytes, Outgoing::shrink_queue);
     }
 

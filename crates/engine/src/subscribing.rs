@@ -34,10 +34,13 @@ impl Party {
             return Ok(true);
         }
         let before = std::mem::take(&mut self.reply);
-        if !part.is_empty() {
-            self.enter(client, &Subscribe { subscriptions: part.to_vec(), ..*packet })?;
-        }
+        let entered = if part.is_empty() {
+            Ok(())
+        } else {
+            self.enter(client, &Subscribe { subscriptions: part.to_vec(), ..*packet })
+        };
         let answer = std::mem::replace(&mut self.reply, before);
+        entered?;
         self.add_answer(&answer);
         let is_all = self.subscribing.reasons.len() == packet.subscriptions.len();
         if is_all {
@@ -82,7 +85,7 @@ impl Party {
         let mut state = client.state_of(&self.link).ok_or(TAKEN_OVER)?;
         let mut table = Choosing::new(&self.broker, client);
         let subscribed =
-            state.session.subscribe(packet, limits, version, &mut table, &mut self.reply)?;
+            state.session.subscribe(packet, limits, version, &mut table, &mut self.reply);
         // Under the lock of the session, so that a take-over finds both in step (CVE-2024-8376).
         self.broker.subscribe(client, &subscribed);
         for refused in &subscribed.refused {

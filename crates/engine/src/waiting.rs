@@ -14,7 +14,7 @@ use crate::broker::Broker;
 use crate::client::Client;
 use crate::feed::{Feed, Publisher};
 use crate::post::Post;
-use crate::routes::{Audience, Group};
+use crate::routes::Audience;
 
 /// A message of this batch that nobody wants yet.
 pub(crate) struct Unclaimed {
@@ -97,7 +97,8 @@ impl Broker {
     fn hand_out(&self, waited: Waited, audience: &Audience, post: &mut Post) {
         let message = &waited.message;
         let (mut deliveries, mut records) = (Vec::new(), Vec::new());
-        for target in audience.targets.iter().chain(audience.groups.iter().map(Group::choose)) {
+        let chosen = audience.groups.iter().map(|group| group.choose().0);
+        for target in audience.targets.iter().chain(chosen) {
             let qos = message.qos.min(target.qos);
             let manner = Manner { qos, retain: false, identifiers: target.identifiers.clone() };
             if let Some(record) = delivered(&target.client, message, &manner) {
@@ -180,7 +181,8 @@ impl Feed {
         let most = broker.plan.load().limits.queue_messages;
         let identifier = change.options.identifier;
         let mut level = Durability::Memory;
-        let taken = broker.waiting().take(filter, broker.now_ms(), most);
+        let (taken, looked) = broker.waiting().take(filter, broker.now_ms(), most);
+        self.work.add(looked);
         for waited in taken {
             let message = &waited.message;
             let qos = message.qos.min(change.options.qos);
@@ -193,7 +195,12 @@ impl Feed {
                 level = level.max(claim_level(message));
                 self.record(&Record::Taken { offset: place.offset }, level);
             }
-            self.claimed.push(Claimed { client: Arc::clone(client), waited, manner });
+            if claim_level(message) == Durability::Memory {
+                // At once: what others publish from now on comes after it.
+                self.post.hand_over(broker, client, Delivery::new(waited.message, manner));
+            } else {
+                self.claimed.push(Claimed { client: Arc::clone(client), waited, manner });
+            }
         }
         level > Durability::Memory
     }

@@ -12,7 +12,7 @@ pub use publishing::Incoming;
 
 use slipring_wire::{
     Ack, Packet, PacketId, Properties, PropertyId, Publish, Reason, Subscribe, Unsubscribe,
-    Version, Violation,
+    Version, Violation, shared,
 };
 
 use crate::{Limit, Limits, Settled, Stop};
@@ -141,6 +141,7 @@ impl Conversation {
             Packet::PubComp(ack) => Ok(Action::Completed(ack.packet_id)),
             Packet::Subscribe(subscribe) => {
                 check_user_properties(subscribe.properties, &self.limits)?;
+                check_no_local(&subscribe)?;
                 Ok(Action::Subscribe(subscribe))
             }
             Packet::Unsubscribe(unsubscribe) => {
@@ -188,4 +189,13 @@ fn check_user_properties(properties: Properties<'_>, limits: &Limits) -> Result<
 
 fn protocol(what: &'static str) -> Stop {
     Violation::protocol(what).into()
+}
+
+/// Nobody can leave out its own messages of a shared subscription (MQTT-3.8.3-4).
+fn check_no_local(packet: &Subscribe<'_>) -> Result<(), Stop> {
+    let mut wanted = packet.subscriptions.iter();
+    if wanted.any(|wanted| wanted.no_local && shared(wanted.filter).is_some()) {
+        return Err(protocol("no-local on a shared subscription"));
+    }
+    Ok(())
 }

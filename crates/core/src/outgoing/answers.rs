@@ -37,9 +37,11 @@ impl Answers {
         self.ready.iter().map(Packets::len).sum()
     }
 
-    /// Moves answers to the end of `out`, as long as it is small.
+    /// Moves answers to the end of `out`. They have a slice of their own: messages that never end must not hold
+    /// them up.
     pub fn take(&mut self, out: &mut Packets) {
-        while out.len() < SLICE_BYTES {
+        let bytes = out.len() + SLICE_BYTES;
+        while out.len() < bytes {
             let Some(mut packet) = self.ready.pop_front() else { return };
             self.asked -= 1;
             packet.append_to(out);

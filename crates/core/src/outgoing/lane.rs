@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::memory::Counted;
 use crate::packets::{First, Packets};
 use crate::shared::SharedBytes;
 use crate::{Millis, Overflow};
@@ -17,6 +18,9 @@ pub(super) enum Room {
     Overflow,
 }
 
+/// Memory of an entry that says when a message expires.
+const EXPIRY_BYTES: usize = size_of::<(u64, Millis)>();
+
 /// An encoded message that is about to wait.
 #[derive(Clone, Copy)]
 pub(super) struct Encoded<'a> {
@@ -31,6 +35,12 @@ impl Encoded<'_> {
     pub fn len(&self) -> usize {
         self.bytes.len() + self.payload.map_or(0, |payload| payload.len())
     }
+
+    /// What it takes of the outbox.
+    #[inline]
+    fn cost(&self) -> usize {
+        self.len() + if self.expires_ms.is_some() { EXPIRY_BYTES } else { 0 }
+    }
 }
 
 /// The waiting messages.
@@ -42,6 +52,8 @@ pub(super) struct Lane {
     added: u64,
     /// The messages that can expire, by their number from 0, and when.
     expiring: VecDeque<(u64, Millis)>,
+    /// The memory of `expiring`.
+    counted: Counted,
 }
 
 impl Lane {
@@ -49,14 +61,15 @@ impl Lane {
     #[inline]
     pub fn push(&mut self, message: Encoded<'_>, bytes_max: usize, overflow: Overflow) -> Room {
         let mut room = Room::Kept;
-        if self.queued_bytes() + message.len() > bytes_max {
-            room = self.make_room(message.len(), bytes_max, overflow);
-            if room == Room::Overflow || self.queued_bytes() + message.len() > bytes_max {
+        if self.queued_bytes() + message.cost() > bytes_max {
+            room = self.make_room(message.cost(), bytes_max, overflow);
+            if room == Room::Overflow || self.queued_bytes() + message.cost() > bytes_max {
                 return room;
             }
         }
         if let Some(at) = message.expires_ms {
             self.expiring.push_back((self.added, at));
+            self.counted.set(self.expiring.capacity() * EXPIRY_BYTES);
         }
         self.added += 1;
         match message.payload {
@@ -70,6 +83,9 @@ impl Lane {
     #[cold]
     fn make_room(&mut self, length: usize, bytes_max: usize, overflow: Overflow) -> Room {
         let mut dropped = 0;
+        if length > bytes_max && overflow != Overflow::Disconnect {
+            return Room::Dropped(1); // there would be no room if all others went
+        }
         while self.queued_bytes() + length > bytes_max {
             match overflow {
                 Overflow::Disconnect => return Room::Overflow,
@@ -86,7 +102,7 @@ impl Lane {
 
     #[inline]
     pub fn queued_bytes(&self) -> usize {
-        self.packets.len()
+        self.packets.len() + self.expiring.len() * EXPIRY_BYTES
     }
 
     /// Bytes of the buffers whose parts wait, if one of this buffer is added.
@@ -102,9 +118,7 @@ impl Lane {
     /// Gives memory back that nothing needs now.
     pub fn rest(&mut self) {
         self.packets.rest();
-        if self.expiring.is_empty() {
-            self.expiring = VecDeque::new();
-        }
+        self.shrink_expiring();
     }
 
     /// Moves messages to the end of `out` as they are until it has about so many bytes; how many.
@@ -123,13 +137,19 @@ impl Lane {
         self.drop_oldest()
     }
 
-    /// Drops the oldest messages until no more than so many bytes wait; how many.
+    /// Drops the oldest messages until no more than so many bytes wait, or one; how many.
     pub fn shrink(&mut self, bytes_max: usize) -> u32 {
         let mut dropped = 0;
-        while self.queued_bytes() > bytes_max && self.drop_oldest() {
+        while self.queued_bytes() > bytes_max && self.added - self.gone > 1 && self.drop_oldest() {
             dropped += 1;
         }
+        self.shrink_expiring();
         dropped
+    }
+
+    fn shrink_expiring(&mut self) {
+        self.expiring.shrink_to_fit();
+        self.counted.set(self.expiring.capacity() * EXPIRY_BYTES);
     }
 
     fn drop_oldest(&mut self) -> bool {
@@ -231,6 +251,21 @@ mod tests {
         assert_eq!(lane.take(&mut out, 6_000), 2);
         assert_eq!(out.len(), 2 * 5_003);
         assert_eq!(all(&mut lane), (6, packet(7, 5_000).repeat(6)));
+    }
+
+    #[test]
+    fn when_messages_expire_takes_memory_that_is_counted_and_given_back() {
+        let mut lane = Lane::default();
+        let encoded = Encoded { bytes: &packet(1, 3), payload: None, expires_ms: Some(9) };
+        for _ in 0..1_000 {
+            lane.push(encoded, 10_000, Overflow::DropOldest);
+            assert!(lane.queued_bytes() <= 10_000);
+        }
+        assert_eq!(lane.expiring.len(), 10_000 / encoded.cost());
+        assert_eq!(lane.counted.bytes(), lane.expiring.capacity() * EXPIRY_BYTES);
+        lane.shrink(100);
+        assert!(lane.queued_bytes() <= 100 && lane.counted.bytes() <= 100);
+        assert!(lane.shrink(0) > 0 && !lane.is_empty(), "the newest message stays");
     }
 
     proptest! {

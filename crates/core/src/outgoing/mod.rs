@@ -140,6 +140,7 @@ impl Outgoing {
                 self.queue.unload();
                 self.window.unload();
             }
+            self.window.rest();
         }
     }
 

@@ -183,13 +183,16 @@ impl Outgoing {
     #[cold]
     fn push_beyond(&mut self, delivery: Delivery, limit: Limit) -> Pushed {
         let mut dropped = 0;
+        let is_alone_too_much = delivery.message.bytes() > self.bounds.queue_bytes;
         while self.bound_in_the_way(&delivery).is_some() {
             match (self.bounds.qos12, self.link.is_some()) {
                 (Overflow::Disconnect, true) => {
                     self.note_dropped(&delivery);
                     return self.overflow(limit);
                 }
-                (Overflow::DropOldest, _) if self.drop_oldest() => dropped += 1,
+                (Overflow::DropOldest, _) if !is_alone_too_much && self.drop_oldest() => {
+                    dropped += 1;
+                }
                 _ => {
                     self.note_dropped(&delivery);
                     return self.lose(Some(limit), dropped + 1, false);

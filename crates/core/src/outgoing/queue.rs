@@ -71,6 +71,8 @@ pub(super) struct Queue {
     messages: usize,
     /// About: a journal that lies can say more than fits.
     bytes: usize,
+    /// Bytes of the messages that are in memory.
+    here_bytes: usize,
     /// How many messages have left it.
     gone: u64,
     /// The memory of the entries. Messages count themselves.
@@ -91,8 +93,7 @@ impl Queue {
 
     /// Bytes of the messages that are in memory.
     pub fn here_bytes(&self) -> usize {
-        let here = self.entries.iter().filter(|entry| matches!(entry, Entry::Here(_)));
-        here.map(Entry::bytes).sum()
+        self.here_bytes
     }
 
     pub fn is_empty(&self) -> bool {
@@ -117,6 +118,7 @@ impl Queue {
     pub fn push(&mut self, delivery: Delivery) {
         self.messages += 1;
         self.bytes = self.bytes.saturating_add(delivery.message.bytes());
+        self.here_bytes += delivery.message.bytes();
         self.entries.push_back(Entry::Here(delivery));
         self.count();
     }
@@ -147,6 +149,7 @@ impl Queue {
         }
         self.messages += 1;
         self.bytes = self.bytes.saturating_add(entry.bytes());
+        self.here_bytes += entry.bytes();
         self.entries.push_back(entry);
         self.count();
     }
@@ -171,7 +174,7 @@ impl Queue {
                 self.rest();
                 self.messages -= 1;
                 self.gone += 1;
-                self.bytes = self.bytes.saturating_sub(delivery.message.bytes());
+                self.leaves(&delivery);
                 Some(delivery)
             }
             Entry::Stored(run) => {
@@ -188,9 +191,7 @@ impl Queue {
         self.messages -= 1;
         self.gone += 1;
         match entry {
-            Entry::Here(delivery) => {
-                self.bytes = self.bytes.saturating_sub(delivery.message.bytes());
-            }
+            Entry::Here(delivery) => self.leaves(&delivery),
             Entry::Stored(run) => {
                 self.bytes = self.bytes.saturating_sub(run.bytes as usize);
                 self.put_back(run.rest());
@@ -233,6 +234,7 @@ impl Queue {
             self.bytes = self.bytes.saturating_sub(run.bytes as usize);
             if let Some(message) = found {
                 self.bytes = self.bytes.saturating_add(message.bytes());
+                self.here_bytes += message.bytes();
                 here.push(loaded(message, &run.manner));
             } else {
                 self.messages -= 1;
@@ -245,6 +247,12 @@ impl Queue {
             self.entries.push_front(Entry::Here(delivery));
         }
         self.count();
+    }
+
+    /// A message that was in memory is no longer in the queue.
+    fn leaves(&mut self, delivery: &Delivery) {
+        self.bytes = self.bytes.saturating_sub(delivery.message.bytes());
+        self.here_bytes -= delivery.message.bytes();
     }
 
     fn put_back(&mut self, rest: Option<Run>) {

@@ -1,7 +1,7 @@
 //! What one client gives back when the memory budget is used up (`limits.memory_bytes`).
 //!
-//! The order: QoS 0 messages, the largest outbox first; then queued messages leave the memory that the
-//! journal has; then queued messages that are in no journal, the oldest first.
+//! The order: QoS 0 messages, the largest outbox first; then queued messages of sessions that are kept leave the
+//! memory, if the journal has them; then queued messages that are only here, the oldest first.
 
 use super::lane::{Encoded, Room};
 use super::{Outgoing, Overflow, Pushed};
@@ -16,14 +16,23 @@ impl Outgoing {
         self.lane.queued_bytes()
     }
 
-    /// Bytes of QoS 1 and 2 messages that wait or are in flight.
+    /// Bytes of QoS 1 and 2 messages that are in memory and may be in the journal, too.
+    pub fn loaded_bytes(&self) -> usize {
+        if self.durable.is_none() {
+            return 0;
+        }
+        self.queue.here_bytes().saturating_add(self.window.bytes())
+    }
+
+    /// Bytes of QoS 1 and 2 messages that wait in memory.
     pub fn queue_bytes(&self) -> usize {
-        self.queue.bytes().saturating_add(self.window.bytes())
+        self.queue.here_bytes()
     }
 
     /// The client was quiet for a while: gives memory back that nothing needs now.
     pub fn rest(&mut self) {
         self.lane.rest();
+        self.window.rest();
     }
 
     /// Adds a QoS 0 message while memory is short: next to nothing may wait.
@@ -48,20 +57,21 @@ impl Outgoing {
         dropped
     }
 
-    /// Lets go of queued messages: those that the journal has are read from there later, of the others
-    /// the oldest are dropped beyond what a client may keep. How many were dropped.
-    pub fn shrink_queue(&mut self) -> u32 {
+    /// Lets go of messages that the journal has: they are read from there later. None is dropped.
+    pub fn unload(&mut self) -> u32 {
         if self.durable.is_some() {
             self.queue.unload();
             self.window.unload(); // needed again only when the client comes back
+            self.window.rest();
         }
-        let (mut here, mut dropped) = (self.queue.here_bytes(), 0);
-        while here > SHORT_BYTES && !self.queue.is_stored() {
-            let before = self.queue.bytes();
-            if !self.drop_oldest() {
-                break;
-            }
-            here = here.saturating_sub(before - self.queue.bytes());
+        0
+    }
+
+    /// Drops the oldest queued messages beyond what a client may keep in memory; how many.
+    pub fn shrink_queue(&mut self) -> u32 {
+        let mut dropped = 0;
+        while self.queue.here_bytes() > SHORT_BYTES && !self.queue.is_stored() && self.drop_oldest()
+        {
             dropped += 1;
         }
         self.untold += u64::from(dropped);

@@ -12,6 +12,8 @@ use crate::{Delivery, Message};
 
 /// How many packet identifiers there are: 1 to 65,535.
 const IDENTIFIERS: usize = 65_535;
+/// Slots that a window in which nothing is in flight keeps room for.
+const SLOTS_KEPT: usize = 64;
 
 /// How far one message has come.
 #[derive(Clone, Debug)]
@@ -211,6 +213,14 @@ impl Window {
                     *entry = Entry::Stored(run);
                 }
             }
+        }
+    }
+
+    /// Gives the memory of identifiers back that were many and are all settled.
+    pub fn rest(&mut self) {
+        if self.slots.is_empty() && self.slots.capacity() > SLOTS_KEPT {
+            self.slots = VecDeque::new();
+            self.counted.set(0);
         }
     }
 

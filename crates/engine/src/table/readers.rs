@@ -243,7 +243,7 @@ impl PlainOutlet for Outlet<'_> {
         let (client, identifiers) = match (reader, &self.group) {
             (ReaderId::Client(key), _) => (self.behind.clients.get(&key), identifiers),
             (ReaderId::Share(_), Some(group)) => {
-                let member = group.choose();
+                let (member, _) = group.choose();
                 (Some(&member.client), member.identifiers.as_deref().unwrap_or_default())
             }
             (ReaderId::Share(_), None) => (None, identifiers),

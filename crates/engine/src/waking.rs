@@ -1,0 +1,113 @@
+//! What a connection does next: it writes what waits, or takes what has come, or sees that its time is over.
+
+use std::future::Future;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Instant;
+
+use slipring_wire::Reason;
+
+use crate::connection::Connection;
+use crate::party::End;
+use crate::passwords::Checked;
+
+/// A connection that was quiet for so long gives back what its buffers have grown to.
+pub(crate) const QUIET: Duration = Duration::from_secs(1);
+
+/// What a connection was woken by.
+pub(crate) enum Woken {
+    /// So many bytes are in the inlet.
+    Read(usize),
+    /// The last turn left packets in the inlet, and there is room for their answers.
+    Unfinished,
+    /// The work of this turn is done.
+    TurnOver,
+    /// What was checked before the client is let in, a password as a rule.
+    Checked(Checked),
+    /// The timer.
+    Timer,
+}
+
+/// What a connection does first when it is woken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum First {
+    #[default]
+    Write,
+    /// The last turn was used up by writing.
+    Read,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+    /// Writes what waits, then reads what is there.
+    pub fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<Woken, End>> {
+        let woken = self.poll_woken(cx);
+        if woken.is_pending() {
+            self.party.feed.work.begin(); // others run while it sleeps
+        }
+        woken
+    }
+
+    fn poll_woken(&mut self, cx: &mut Context<'_>) -> Poll<Result<Woken, End>> {
+        self.party.link.waker.register(cx.waker());
+        self.party.feed.post.release_for(&self.party.broker, &self.party.link);
+        let first = std::mem::take(&mut self.first);
+        if first == First::Write {
+            self.write_turn(cx)?;
+        }
+        if let Some(reason) = self.party.link.closing() {
+            return Poll::Ready(Err(End::Closed(reason)));
+        }
+        if self.outlet.is_holding() && self.party.broker.gates.has_failed() {
+            self.outlet.forget_held(); // never acknowledged
+            return Poll::Ready(Err(End::Closed(Reason::UnspecifiedError)));
+        }
+        if self.party.feed.work.is_over() {
+            return Poll::Ready(Ok(Woken::TurnOver));
+        }
+        if let Poll::Ready(input) = self.poll_input(cx) {
+            return Poll::Ready(input);
+        }
+        if first == First::Read {
+            self.write_turn(cx)?;
+            if self.party.feed.work.is_over() {
+                return Poll::Ready(Ok(Woken::TurnOver));
+            }
+        }
+        if !self.is_watched && (self.inlet.is_grown() || self.outlet.is_grown()) {
+            self.is_watched = true;
+            let at = (Instant::now() + QUIET).min(self.timer.deadline());
+            self.timer.as_mut().reset(at);
+        }
+        self.timer.as_mut().poll(cx).map(|()| Ok(Woken::Timer))
+    }
+
+    /// Writes what waits. Where that is a whole turn, the next turn begins with reading: whoever always has
+    /// more to get must still be heard, to be able to say that it wants no more.
+    fn write_turn(&mut self, cx: &mut Context<'_>) -> Result<(), End> {
+        let was_over = self.party.feed.work.is_over();
+        if let Poll::Ready(written) = self.poll_write(cx) {
+            written?;
+        }
+        if !was_over && self.party.feed.work.is_over() {
+            self.first = First::Read;
+        }
+        Ok(())
+    }
+
+    /// What the client has sent, or what was checked before it is let in.
+    fn poll_input(&mut self, cx: &mut Context<'_>) -> Poll<Result<Woken, End>> {
+        if let Some(check) = &mut self.party.check {
+            return check.poll(cx).map(|checked| Ok(Woken::Checked(checked)));
+        }
+        if self.answers_room() == 0 || self.party.feed.is_behind() {
+            return Poll::Pending;
+        }
+        if self.is_unfinished {
+            return Poll::Ready(Ok(Woken::Unfinished));
+        }
+        let read = self.inlet.poll_read(&mut self.stream, cx);
+        read.map(|read| read.map(Woken::Read).map_err(End::from))
+    }
+}
