@@ -1,10 +1,12 @@
 """What a broker's console answers. An engine that is busy for a second is asked again."""
 
+import json
 import time
 import urllib.error
 import urllib.request
+from typing import Any
 
-from tests.running_broker import PATIENCE_S
+from tests.running_broker import PATIENCE_S, RunningBroker
 
 SILENT = "it has not answered for"
 """What `/ready`, `/metrics` and `/api/overview` say (503) while the engine does not answer."""
@@ -27,3 +29,11 @@ def answer(url: str) -> tuple[int, str]:
         code, text = answer_now(url)
         if code != 503 or SILENT not in text or time.monotonic() > given_up_s:
             return code, text
+
+
+def overview(broker: RunningBroker) -> dict[str, Any]:
+    """All that the console shows."""
+    code, text = answer(f"{broker.console}/api/overview")
+    assert code == 200, text
+    shown: dict[str, Any] = json.loads(text)
+    return shown

@@ -1,20 +1,17 @@
 """What a broker in trouble tells a person: its console's overview, and `slipring status`."""
 
-import json
 import subprocess
 import sys
 import time
 from typing import Any
 
-from tests.console_answer import answer
+from tests.console_answer import answer, overview
 from tests.running_broker import PATIENCE_S, RunningBroker
 
 
 def journal_told(broker: RunningBroker) -> dict[str, Any]:
     """What the console says about the journal."""
-    code, text = answer(f"{broker.console}/api/overview")
-    assert code == 200, text
-    told: dict[str, Any] = json.loads(text)["broker"]["journal"]
+    told: dict[str, Any] = overview(broker)["broker"]["journal"]
     return told
 
 

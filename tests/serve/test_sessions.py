@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.console_answer import overview
 from tests.limited_broker import KEPT, Limited, LimitedBroker
 from tests.metrics import Metrics
 from tests.raw_mqtt import V5, V311, Kind, RawPeer, Will
@@ -106,8 +107,7 @@ def test_all_of_one_owner_go_and_others_stay(limited: Limited) -> None:
     for number in range(15):
         broker.client(f"greedy-{number}", source=GREEDY, clean=False, properties=KEPT)
     broker.client("other")
-    with web() as client:
-        rows = client.get(f"{broker.running.console}/api/overview").json()["owners"]
+    rows = overview(broker.running)["owners"]
     greatest = next(row for row in rows if row["limit"] == "sessions")
     assert greatest == {"limit": "sessions", "owner": f"address:{GREEDY}", "held": 15, "most": 15}
     shown = command("status", broker.running.console).stdout
