@@ -1,9 +1,9 @@
 """A broker's `/metrics`, read as a program reads them."""
 
 import time
-import urllib.request
 from typing import Self
 
+from tests.console_answer import answer
 from tests.running_broker import PATIENCE_S, RunningBroker
 
 
@@ -13,8 +13,9 @@ class Metrics(dict[str, float]):
     @classmethod
     def of(cls, broker: RunningBroker) -> Self:
         """Read them now."""
-        with urllib.request.urlopen(f"{broker.console}/metrics", timeout=PATIENCE_S) as answer:
-            lines = answer.read().decode().split("\n")
+        code, text = answer(f"{broker.console}/metrics")
+        assert code == 200, text
+        lines = text.split("\n")
         samples = (line.rpartition(" ") for line in lines if line and not line.startswith("#"))
         return cls((name, float(value)) for name, _, value in samples)
 

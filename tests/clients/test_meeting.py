@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import httpx
 import pytest
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
+from tests.console_answer import overview
 from tests.running_broker import RunningBroker
 
 WAIT_S = 60
@@ -82,7 +82,7 @@ def wait_for_subscription(broker: RunningBroker, wanted: str) -> None:
     """Until the broker itself shows that somebody has subscribed."""
     shown: set[str] = set()
     while wanted not in shown:
-        clients = httpx.get(f"{broker.console}/api/overview", timeout=WAIT_S).json()["clients"]
+        clients = overview(broker)["clients"]
         shown = {subscription for client in clients for subscription in client["subscriptions"]}
 
 

@@ -56,9 +56,19 @@ def test_an_answer_that_is_being_read_takes_its_time(door: Door) -> None:
     assert not reader.aborted
 
 
-def test_a_reader_that_reads_nothing_is_ended(door: Door) -> None:
+def test_an_answer_takes_its_time_to_make(door: Door) -> None:
+    waiting = enter(door, 1)
     with door.answering(("a", 1)):
-        stuck = enter(door, 1)
+        door.sweep(1e9)
+        assert not waiting.aborted
+    door.sweep(1e9)
+    assert waiting.aborted
+
+
+def test_a_reader_that_reads_nothing_is_ended(door: Door) -> None:
+    stuck = enter(door, 1)
+    with door.answering(("a", 1)):
+        assert door.guests["a", 1].visit.stage is Stage.ANSWERED
         stuck.unsent_bytes = 1000
         door.sweep(0.0)
         door.sweep(STUCK_S)
@@ -96,6 +106,16 @@ def test_pages_leave_room_for_requests_and_for_others(door: Door) -> None:
     assert door.open_page(("b", 4))
     assert first.aborted
     assert (door.pages, door.counts.pages_refused, door.counts.displaced) == (2, 1, 1)
+
+
+def test_a_page_that_has_ended_keeps_nobody_out(door: Door) -> None:
+    gone, _ = enter(door, 1), enter(door, 2)
+    assert door.open_page(("a", 1))
+    assert door.open_page(("a", 2))
+    gone.aborted = True
+    enter(door, 3)
+    assert door.open_page(("a", 3))
+    assert (door.pages, door.counts.pages_refused, door.counts.displaced) == (2, 0, 0)
 
 
 def test_the_log_has_one_line_in_a_minute(door: Door, caplog: pytest.LogCaptureFixture) -> None:

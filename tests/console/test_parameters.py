@@ -1,5 +1,6 @@
 """Parameters over the console's HTTP and WebSocket, from a real broker."""
 
+import asyncio
 import contextlib
 import json
 from typing import Any
@@ -11,6 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 import slipring
 from slipring import Parameter
+from tests.console_answer import overview
 from tests.metrics import Metrics
 from tests.running_broker import PATIENCE_S, RunningBroker
 
@@ -154,7 +156,6 @@ async def test_the_table_is_counted_in_the_overview_and_the_metrics(broker: Runn
             await bus.publish("jet/engine/rpm", "no number")
             metrics = Metrics.when(broker, "slipring_table_refused_total", 1)
     metrics = Metrics.when(broker, "slipring_table_stale", 2)
-    async with httpx.AsyncClient(base_url=broker.console, timeout=PATIENCE_S) as http:
-        table = (await http.get("/api/overview")).json()["table"]
+    table = (await asyncio.to_thread(overview, broker))["table"]
     assert (table["parameters"], table["samples"], table["refused"]) == (4, 2, 1)
     assert {"frames_s", "samples_s", "refused_s"} <= set(table)

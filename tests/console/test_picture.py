@@ -1,8 +1,13 @@
-"""What is shown of a payload."""
+"""What is shown of a payload, and of a limit."""
+
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from slipring.console.picture import TEXT_SHOWN, as_text
+from slipring.console.picture import TEXT_SHOWN, as_text, limit_picture
+from slipring.control.limits import LimitsSection
+from slipring.control.overview import Reached
 
 
 @pytest.mark.parametrize(
@@ -22,3 +27,13 @@ def test_text_is_shown_and_bytes_are_not(payload: bytes, whole: bool, text: str 
 
 def test_a_long_text_is_cut() -> None:
     assert as_text(b"x" * 1000, whole=True) == "x" * TEXT_SHOWN
+
+
+@pytest.mark.parametrize(("limit", "value"), [("memory_bytes", 5_000_000), ("connections", 7)])
+def test_a_limit_is_shown_as_it_holds(limit: str, value: int) -> None:
+    """Without a budget in the file it is a part of the machine's memory, and not 0."""
+    limits = LimitsSection(connections=7)
+    broker: Any = SimpleNamespace(config=SimpleNamespace(limits=limits))
+    status: Any = SimpleNamespace(memory_budget_bytes=5_000_000)
+    shown = limit_picture(broker, status, Reached(limit, 3, 2_000_000))
+    assert shown == {"limit": limit, "value": value, "times": 3, "last_ms": 2.0}

@@ -7,8 +7,12 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import httpx
+import pytest
+from starlette.websockets import WebSocketDisconnect
 
 from slipring.console.app import make_app
+from slipring.console.parameters import send_changes
+from slipring.console.watch import Watch
 from slipring.control import Broker
 from slipring.control.address import Address
 from slipring.control.health import Trouble
@@ -72,6 +76,47 @@ def asked(engine: Engine, trouble: Trouble | None, path: str) -> tuple[int, str]
     return answer.status_code, answer.text
 
 
+class Page:
+    """Takes what it is sent; the engine answers after its first beat, and the test ends with the
+    second.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.sent_by_beat: list[int] = []
+        self.sent: list[str] = []
+
+    async def send_text(self, text: str) -> None:
+        self.sent.append(text)
+
+    async def __aenter__(self) -> None:
+        self.sent_by_beat.append(len(self.sent))
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
+
+    async def wait(self) -> None:
+        self.engine.silences_s = [0.0]
+        if len(self.sent_by_beat) == 2:
+            raise WebSocketDisconnect
+
+
+class Watching:
+    """What a page watches, without a table."""
+
+    async def look(self) -> dict[str, object]:
+        return {"values": []}
+
+
+async def test_a_page_with_parameters_does_not_wait_for_a_silent_engine() -> None:
+    engine = Engine(BUSY_S + 0.1)
+    page: Any = Page(engine)
+    broker: Any = SimpleNamespace(pulse=Pulse(engine), beaten=page)
+    with pytest.raises(WebSocketDisconnect):
+        await send_changes(page, cast("Watch", Watching()), broker)
+    assert page.sent_by_beat == [0, 1]
+
+
 def test_a_silent_engine_is_not_ready_and_still_live() -> None:
     code, text = asked(Engine(2.0), None, "/ready")
     assert code == 503
@@ -81,7 +126,7 @@ def test_a_silent_engine_is_not_ready_and_still_live() -> None:
 
 
 def test_who_asks_a_silent_engine_for_more_is_told_at_once() -> None:
-    for path in ("/api/overview", "/metrics"):
+    for path in ("/api/overview", "/metrics", "/api/parameters?search=x"):
         code, text = asked(Engine(2.0), None, path)
         assert code == 503
         assert text.startswith("engine: it has not answered for 2.0 s; ")

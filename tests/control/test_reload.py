@@ -122,6 +122,20 @@ def test_users_come_and_go_and_no_password_is_told() -> None:
     ]
 
 
+def test_what_a_user_may_do_from_now_on_is_told() -> None:
+    before = {"name": "a", "password": NOBODYS, "journal": True}
+    after = {"name": "a", "password": OTHER, "operator": True}
+    found = reloaded({"user": [before]}, {"user": [after]})
+    assert applied(found) == [
+        "user 'a' has another password",
+        "user 'a': journal is false now, was true",
+        "user 'a': operator is true now, was false",
+    ]
+    assert applied(reloaded({"user": [before]}, {"user": [before | {"operator": True}]})) == [
+        "user 'a': operator is true now, was false"
+    ]
+
+
 def test_what_is_safe_only_after_a_restart_changes_nothing() -> None:
     user = [{"name": "a", "password": NOBODYS}]
     with pytest.raises(ConfigError) as error:

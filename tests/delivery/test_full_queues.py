@@ -1,12 +1,11 @@
 """A subscriber that does not keep up: its policy acts, it is told, and nobody else notices."""
 
-import json
 import re
-import urllib.request
 from typing import Any
 
 import pytest
 
+from tests.console_answer import overview
 from tests.limited_broker import KEPT, Limited, LimitedBroker
 from tests.metrics import Metrics
 from tests.raw_mqtt import V5, V311, Kind, Packet, RawPeer, Version
@@ -49,8 +48,7 @@ def drops_told(messages: list[Packet]) -> int:
 
 def client_row(broker: LimitedBroker, client_id: str) -> dict[str, Any]:
     """What the console shows of a client."""
-    with urllib.request.urlopen(f"{broker.running.console}/api/overview") as answer:
-        clients = json.load(answer)["clients"]
+    clients = overview(broker.running)["clients"]
     return dict(next(row for row in clients if row["client_id"] == client_id))
 
 

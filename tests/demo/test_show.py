@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from slipring.demo.show import Show
 from slipring.pipeline import lake
 
 ANY = ("--mqtt", "127.0.0.1:0", "--console", "127.0.0.1:0")
@@ -39,3 +40,11 @@ def test_ctrl_c_lands_the_aircraft_and_the_lake_has_every_message(tmp_path: Path
     samples, rows = (int(count.replace(",", "")) for count in done.groups())
     assert samples > 1_000 * rows
     assert lake.status(tmp_path / "demo" / "lake").rows == rows
+
+
+async def test_seconds_are_counted_from_the_take_off(tmp_path: Path) -> None:
+    """However long the broker takes to start, the shortest flight writes a row."""
+    show = Show(tmp_path / "demo", keep_bytes=0)
+    show.lake.missing = "this flight needs none"
+    await show.run("127.0.0.1:0", "127.0.0.1:0", seconds=0)
+    assert show.flight.samples >= 20_000

@@ -12,13 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-import httpx
 import pytest
 
 import slipring
 from slipring.control.discovery import Discovery, DiscoverySection
 from slipring.discovery.answering import HERE, Answers, listen
 from slipring.discovery.question import encode_question
+from tests.console_answer import answer
 from tests.discovery.brokers import TOLD, free_udp_port, start_broker
 from tests.running_broker import RunningBroker
 
@@ -161,7 +161,7 @@ def test_a_host_that_is_not_known_is_one_line() -> None:
 
 def outcomes(running: RunningBroker) -> dict[str, float]:
     name = "slipring_discovery_datagrams_total"
-    text = httpx.get(f"{running.console}/metrics", timeout=WAIT_S).text
+    _, text = answer(f"{running.console}/metrics")
     rows = [line for line in text.splitlines() if line.startswith(f"{name}{{")]
     return {line.split('"')[1]: float(line.split()[-1]) for line in rows}
 

@@ -75,11 +75,12 @@ def fill(peer: RawPeer) -> int:
 
 
 @contextmanager
-def full_broker(data: Path) -> Iterator[tuple[RunningBroker, int]]:
+def full_broker(data: Path, *, config: str = "") -> Iterator[tuple[RunningBroker, int]]:
     """The broker and the number of its table; who declared stays connected."""
-    config = data.with_name("full.toml")
-    config.write_text(f"[limits]\nparameters = {2 * PARAMETERS}\n", encoding="utf-8")
-    running = RunningBroker.start(data, "--config", str(config))
+    file = data.with_name("full.toml")
+    limits = f"[limits]\nparameters = {2 * PARAMETERS}\n"
+    file.write_text(config + limits, encoding="utf-8")
+    running = RunningBroker.start(data, "--config", str(file))
     try:
         with RawPeer(running.host, running.port) as owner:
             assert owner.connect("owner").reason == 0

@@ -20,7 +20,7 @@ def config(budget_bytes: int) -> str:
 def change(broker: ConfiguredBroker, budget_bytes: int) -> None:
     """Another budget holds from now on."""
     broker.reload(config(budget_bytes))
-    broker.line("limits.memory_bytes")
+    broker.line(f"limits.memory_bytes is {budget_bytes} now")
     assert Metrics.of(broker.running)["slipring_memory_budget_bytes"] == budget_bytes
 
 

@@ -35,6 +35,8 @@ def peak_begins(broker: RunningBroker) -> None:
 
 def endure(broker: RunningBroker, blob: bytes, *, reads: bool, compares: bool = False) -> None:
     """A bystander is served while these packets come, and memory stays bounded."""
+    with RawPeer(broker.host, broker.port) as peer:
+        assert peer.connect("flood").reason == 0, "who flooded before has gone, and what it held"
     peak_begins(broker)
     with flooded(broker, blob, reads=reads) as flood, bystander(broker, least=20) as beside:
         pass

@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.console_answer import answer
 from tests.fairness.bystander import MIB, bystander
 from tests.metrics import Metrics
 from tests.running_broker import PATIENCE_S, RunningBroker
@@ -62,8 +63,8 @@ def upgrade() -> bytes:
 def assert_page(broker: RunningBroker) -> None:
     """A newcomer gets the page, the overview and the probes."""
     for path in ("/", "/api/overview", "/ready", "/live", "/metrics"):
-        answer = httpx.get(broker.console + path, timeout=PATIENCE_S)
-        assert answer.status_code == 200, (path, answer.text)
+        code, text = answer(broker.console + path)
+        assert code == 200, (path, text)
 
 
 def assert_short_log(broker: RunningBroker) -> None:

@@ -11,7 +11,7 @@ import pytest
 import slipring
 from benches.nodes import Node, node
 from slipring import Parameter
-from tests.fairness.bystander import MIB, bystander, engine_ms
+from tests.fairness.bystander import MIB, NO_JOURNAL, bystander, engine_ms
 from tests.metrics import Metrics
 from tests.packets import V311, Version
 from tests.raw_mqtt import V5, Kind, RawPeer
@@ -20,14 +20,16 @@ from tests.running_broker import RunningBroker
 PARAMETERS, RATE_HZ = 20_000, 20
 SLOW_SAMPLES = 300
 GROWN_BYTES_MAX = 96 * MIB
-"""Of the broker: ten readers, half of them silent, the table and its journal."""
+"""Of the broker: ten readers, half of them silent, and the table."""
 SAMPLES = "slipring_table_samples_total"
 
 
 @pytest.fixture
 def own_broker(tmp_path: Path) -> Iterator[RunningBroker]:
     """A broker that no other test knows; it ends as it should."""
-    broker = RunningBroker.start(tmp_path / "data")
+    config = tmp_path / "broker.toml"
+    config.write_text(NO_JOURNAL, encoding="utf-8")
+    broker = RunningBroker.start(tmp_path / "data", "--config", str(config))
     try:
         yield broker
         code, errors = broker.stop()

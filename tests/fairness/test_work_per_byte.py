@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.fairness.bystander import engine_ms
+from tests.fairness.bystander import NO_JOURNAL, engine_ms
 from tests.fairness.flood import question
 from tests.fairness.full_broker import FRAME, deflated, full_broker
 from tests.limited_broker import ask
@@ -21,7 +21,8 @@ FACTOR_MAX = 20_000
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningBroker, int]]:
     """One broker with many parameters, and the number of its table."""
-    with full_broker(tmp_path_factory.mktemp("full") / "data") as found:
+    data = tmp_path_factory.mktemp("full") / "data"
+    with full_broker(data, config=NO_JOURNAL) as found:
         yield found
 
 

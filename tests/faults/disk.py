@@ -34,6 +34,7 @@ class Panel(ctypes.Structure):
         ("syncs", ctypes.c_uint64),
         ("sync_lies", ctypes.c_uint64),
         ("sync_us", ctypes.c_uint64),
+        ("sync_noted", ctypes.c_uint64),
         ("clock_ns", ctypes.c_int64),
         ("opens", ctypes.c_uint64),
         ("open_errno", ctypes.c_uint64),
@@ -53,6 +54,7 @@ class Panel(ctypes.Structure):
     syncs: int
     sync_lies: int
     sync_us: int
+    sync_noted: int
     clock_ns: int
     opens: int
     open_errno: int

@@ -145,6 +145,12 @@ def test_a_sync_that_lies_makes_nothing_safe(disk: Disk) -> None:
     assert disk.panel.syncs == 2
 
 
+def test_a_sync_that_is_only_noted_makes_safe_what_a_real_one_does(disk: Disk) -> None:
+    disk.panel.sync_noted = 1
+    assert contents(after(disk, "w(b'one'); s(); d(); w(b'two')")) == {"a": b"one"}
+    assert disk.panel.syncs == 2
+
+
 @pytest.mark.parametrize("jump_s", [86_400.5, -86_400.5])
 def test_the_clock_of_the_day_jumps_and_the_monotonic_one_does_not(
     disk: Disk, jump_s: float

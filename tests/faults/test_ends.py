@@ -1,6 +1,8 @@
 """What has ended stays so, whatever comes the moment after: sessions, wills, waits of messages.
 
-The disk is slow to sync here, so that an answer that does not wait for it comes long before it.
+The disk is slow to sync here, so that an answer that does not wait for it comes long before it. It
+takes so long always: the closing of a connection waits for a sync for half a second at most, and
+the disk below may take longer at times.
 """
 
 import os
@@ -57,6 +59,7 @@ def goodbye_and_return(stage: Stage) -> None:
 @pytest.fixture
 def stage(station: Station) -> Stage:
     station.disk.panel.sync_us = SYNC_US
+    station.disk.panel.sync_noted = 1
     return Stage(station, station.start())
 
 

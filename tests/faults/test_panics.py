@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
+from tests.console_answer import answer_now
 from tests.fairness.flood import question
 from tests.faults.disk import Disk
 from tests.faults.trouble import readiness
@@ -80,9 +81,7 @@ def test_a_panic_of_a_connection_costs_its_client_the_connection_and_nobody_else
     disk: Disk,
 ) -> None:
     with started(disk, ALONE) as broker, ExitStack() as stack:
-        victim, other, again = (
-            stack.enter_context(RawPeer(broker.host, broker.port)) for _ in range(3)
-        )
+        victim, other = (stack.enter_context(RawPeer(broker.host, broker.port)) for _ in range(2))
         will = Will("will/victim", b"gone")
         assert victim.connect("victim", clean=False, properties=KEPT, will=will).reason == 0
         victim.send(V5.subscribe(1, ("to/victim", 1)))
@@ -98,6 +97,7 @@ def test_a_panic_of_a_connection_costs_its_client_the_connection_and_nobody_else
         wait_until_told(broker, "panicked", 1)
         other.send(V5.publish("to/victim", b"meanwhile", qos=1, packet_id=1))
         assert other.packet().kind is Kind.PUBACK
+        again = stack.enter_context(RawPeer(broker.host, broker.port))
         assert again.connect("victim", clean=False, properties=KEPT).session_present
         assert again.packet().payload == b"meanwhile"
         log = log_of(broker)
@@ -111,9 +111,7 @@ def test_what_was_sent_with_a_panic_can_be_sent_again_and_comes_once(
 ) -> None:
     """With one good call the message is taken already, and the request after it panics."""
     with started(disk, ALONE) as broker, ExitStack() as stack:
-        reader, victim, again = (
-            stack.enter_context(RawPeer(broker.host, broker.port)) for _ in range(3)
-        )
+        reader, victim = (stack.enter_context(RawPeer(broker.host, broker.port)) for _ in range(2))
         assert reader.connect("reader").reason == 0
         reader.send(V5.subscribe(1, ("once/#", 2)))
         assert reader.packet().kind is Kind.SUBACK
@@ -122,6 +120,7 @@ def test_what_was_sent_with_a_panic_can_be_sent_again_and_comes_once(
         request = question("ping", b"")
         panic(disk, ENGINE, lambda: victim.send(sent, request), good_calls)
         assert victim.until(Kind.DISCONNECT)[-1].reason == UNSPECIFIED
+        again = stack.enter_context(RawPeer(broker.host, broker.port))
         assert again.connect("victim", clean=False, properties=KEPT).session_present
         again.send(V5.publish("once/x", b"x", qos=2, packet_id=7, dup=True))
         assert again.packet().kind is Kind.PUBREC
@@ -196,6 +195,7 @@ def test_an_arrival_that_panics_is_told_and_others_come_in(disk: Disk) -> None:
 
 def test_a_task_that_panics_again_and_again_ends_the_process_with_exit_code_1(disk: Disk) -> None:
     with started(disk, QUIET) as broker:
+        assert readiness(broker) == 200  # the console is loaded before the minute begins
         for count in (1, 2, 3):
             panic(disk, ENGINE, lambda: None)
             wait_until_told(broker, "restarted", count)
@@ -224,7 +224,7 @@ def test_an_engine_that_does_not_answer_for_a_second_is_not_ready(disk: Disk) ->
         disk.panel.clock_held = 1
         peer.send(PINGREQ)
         given_up_s = time.monotonic() + PATIENCE_S
-        while readiness(broker) == 200:
+        while answer_now(f"{broker.console}/ready")[0] == 200:
             assert time.monotonic() < given_up_s, "it is ready, and nobody is served"
         shown = subprocess.run(
             [sys.executable, "-m", "slipring", "status", broker.console],
@@ -237,8 +237,7 @@ def test_an_engine_that_does_not_answer_for_a_second_is_not_ready(disk: Disk) ->
         assert "it has not answered for" in shown.stderr
         disk.panel.clock_held = 0
         assert peer.packet().kind is Kind.PINGRESP
-        while readiness(broker) == 503:
-            assert time.monotonic() < given_up_s, "it is served, and never ready again"
+        assert readiness(broker) == 200
         log = log_of(broker)
     assert "ERROR engine: it has not answered for" in log
     assert "INFO engine: it answers again" in log

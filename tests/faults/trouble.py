@@ -1,20 +1,17 @@
 """What a broker in trouble tells a person: its console's overview, and `slipring status`."""
 
-import json
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from typing import Any
 
+from tests.console_answer import answer, overview
 from tests.running_broker import PATIENCE_S, RunningBroker
 
 
 def journal_told(broker: RunningBroker) -> dict[str, Any]:
     """What the console says about the journal."""
-    with urllib.request.urlopen(f"{broker.console}/api/overview", timeout=PATIENCE_S) as answer:
-        told: dict[str, Any] = json.load(answer)["broker"]["journal"]
+    told: dict[str, Any] = overview(broker)["broker"]["journal"]
     return told
 
 
@@ -27,13 +24,7 @@ def wait_for_state(broker: RunningBroker, state: str) -> None:
 
 def readiness(broker: RunningBroker) -> int:
     """The HTTP status of `/ready`."""
-    try:
-        with urllib.request.urlopen(f"{broker.console}/ready", timeout=PATIENCE_S) as answer:
-            ready: int = answer.status
-    except urllib.error.HTTPError as refused:
-        with refused:
-            return refused.code
-    return ready
+    return answer(f"{broker.console}/ready")[0]
 
 
 def status_told(broker: RunningBroker) -> str:

@@ -48,10 +48,13 @@ def test_cve_2020_13849_nobody_holds_a_connection_by_asking_for_the_longest_keep
     """MQTT 5 is told another. MQTT 3.1.1 has no word for that: 0 is never (MQTT-3.1.2-24), and what
     bounds such clients is how many there may be.
     """
-    old = [siege.client(f"keeper-4-{asked_s}", V311, keep_alive_s=asked_s) for asked_s in ASKED_S]
-    peers = [siege.peer(V5) for _ in ASKED_S]
-    for peer, asked_s in zip(peers, ASKED_S, strict=True):
-        answer = peer.connect(f"keeper-5-{asked_s}", keep_alive_s=asked_s)
+    old, peers = [], []
+    for asked_s in ASKED_S:
+        old.append(siege.client(f"keeper-4-{asked_s}", V311, keep_alive_s=asked_s))
+        siege.bystander.round_trip()
+        peers.append(siege.peer(V5))
+        answer = peers[-1].connect(f"keeper-5-{asked_s}", keep_alive_s=asked_s)
         assert answer.properties["server_keep_alive"] == (4,)
+        siege.bystander.round_trip()
     assert [V5.read(siege.drained(peer)).reason for peer in peers] == [0x8D, 0x8D]
     assert all(peer.quiet() for peer in old), "they are there longer than those of MQTT 5"

@@ -8,13 +8,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
 import numpy as np
 import pytest
 
 import slipring
 from slipring import DeclareRefused, Parameter, PublishRefused
 from slipring.native import encode_frame
+from tests.console_answer import overview
 from tests.metrics import Metrics
 from tests.running_broker import RunningBroker
 
@@ -148,8 +148,7 @@ async def test_what_is_refused_is_an_event_that_says_whose_it_was_and_why(
         before = Metrics.of(broker)[counted]
         await one.bus.publish("hostile/event/a", "twelve")
         await asyncio.to_thread(Metrics.when, broker, counted, before + 1)
-        async with httpx.AsyncClient(timeout=60) as http:
-            events = (await http.get(f"{broker.console}/api/overview")).json()["events"]
+        events = (await asyncio.to_thread(overview, broker))["events"]
         said = f"{one.bus.client_id} {kind}: hostile/event/a: "
         told = [event for event in events if event["text"].startswith(said)]
         assert [(event["kind"], event["level"]) for event in told] == [(kind, "warning")]

@@ -2,11 +2,17 @@
 
 from pathlib import Path
 
+import pytest
+
 from slipring.native import JournalReader, JournalWriter
-from slipring.spark.place import settled_end
+from slipring.spark import place
+from tests.running_broker import PATIENCE_S
 
 
-def test_what_is_written_and_not_synced_yet_is_waited_for(tmp_path: Path) -> None:
+def test_what_is_written_and_not_synced_yet_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(place, "SETTLE_S", PATIENCE_S)  # a sync of a busy disk takes its time
     writer = JournalWriter(tmp_path)
     writer.append("jet", 1, [("rpm", b"1")])
     writer.flush()
@@ -16,5 +22,5 @@ def test_what_is_written_and_not_synced_yet_is_waited_for(tmp_path: Path) -> Non
     while reader.end_offset() < 3 and reader.written_offset < 3:
         pass
     assert reader.written_offset == 3
-    assert settled_end(reader) == 3
+    assert place.settled_end(reader) == 3
     writer.close()

@@ -6,12 +6,12 @@ import sys
 from contextlib import ExitStack
 from typing import Any
 
-import httpx
 import pytest
 
 from slipring.control.limits import LimitsSection
 from slipring.native import encode_frame
 from tests.configured_broker import Configured
+from tests.console_answer import overview
 from tests.fairness import test_memory, test_passwords, test_quotas
 from tests.limited_broker import (
     KEPT,
@@ -28,7 +28,6 @@ from tests.mqtt_bytes import Pair, properties
 from tests.raw_mqtt import V5, V311, Kind, Packet, RawPeer, Version, Will
 from tests.remote.asking import BUSY as ASK_AGAIN
 from tests.remote.asking import FINE, Asker
-from tests.running_broker import PATIENCE_S
 
 BUSY, ELSEWHERE, QUOTA = 0x89, 0x9C, 0x97
 TOO_LARGE, NO_CLIENT_ID, NO_TOPIC, NO_FILTER = 0x95, 0x85, 0x90, 0x8F
@@ -407,7 +406,7 @@ def test_values_a_further_topic_is_carried_and_not_shown(
     writer.send(writer.version.publish("c", b"1"))
     writer.settle()
     assert [reader.packet().topic for _ in "abc"] == ["a", "b", "c"]
-    shown = httpx.get(f"{broker.running.console}/api/overview", timeout=PATIENCE_S).json()
+    shown = overview(broker.running)
     assert {value["topic"] for value in shown["values"]} == {"a", "b"}
     assert broker.reached("values") == 1
 

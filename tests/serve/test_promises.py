@@ -4,10 +4,9 @@ import json
 import resource
 import subprocess
 import sys
-import urllib.error
-import urllib.request
 
 from tests.configured_broker import Configured, ConfiguredBroker
+from tests.console_answer import answer
 from tests.metrics import Metrics
 from tests.raw_mqtt import V5, Kind, RawPeer
 
@@ -20,11 +19,7 @@ MESSAGES = 40
 
 def probe(broker: ConfiguredBroker, path: str) -> tuple[int, str]:
     """What a probe is answered."""
-    try:
-        with urllib.request.urlopen(f"{broker.console}{path}", timeout=60) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as refused:
-        return refused.code, refused.read().decode()
+    return answer(f"{broker.console}{path}")
 
 
 def status(broker: ConfiguredBroker, *arguments: str) -> str:

@@ -10,13 +10,22 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.console_answer import overview
 from tests.limited_broker import KEPT, Limited, LimitedBroker
 from tests.metrics import Metrics
 from tests.raw_mqtt import V5, V311, Kind, RawPeer, Will
-from tests.running_broker import RunningBroker
+from tests.running_broker import PATIENCE_S, RunningBroker
 
 ADMINISTRATIVE = 0x98
 GREEDY = "127.0.0.2"
+
+
+def web(source: str | None = None) -> httpx.Client:
+    """Who asks the console; the first question makes it load its web server."""
+    unshared = httpx.HTTPTransport(
+        local_address=source, limits=httpx.Limits(max_keepalive_connections=0)
+    )
+    return httpx.Client(transport=unshared, timeout=PATIENCE_S)
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -98,7 +107,7 @@ def test_all_of_one_owner_go_and_others_stay(limited: Limited) -> None:
     for number in range(15):
         broker.client(f"greedy-{number}", source=GREEDY, clean=False, properties=KEPT)
     broker.client("other")
-    rows = httpx.get(f"{broker.running.console}/api/overview").json()["owners"]
+    rows = overview(broker.running)["owners"]
     greatest = next(row for row in rows if row["limit"] == "sessions")
     assert greatest == {"limit": "sessions", "owner": f"address:{GREEDY}", "held": 15, "most": 15}
     shown = command("status", broker.running.console).stdout
@@ -138,13 +147,15 @@ def test_what_changes_something_is_asked_as_json_by_no_other_page(limited: Limit
         (json.dumps({"client_ids": ["c"] * 1_001}), as_json, 400),
         (" " * 600_000, as_json, 413),
     ]
-    for body, headers, code in rows:
-        answer = httpx.post(url, content=body, headers=headers)
-        assert answer.status_code == code, (body[:40], headers)
-    assert httpx.get(url).status_code == 404, "it is no question"
-    assert listed(broker, "sessions")["total"] == 1, "nobody was ended"
-    for most in ("", "-1", "x", "99999999999"):
-        assert httpx.get(f"{broker.running.console}/api/sessions?most={most}").status_code == 200
+    with web() as client:
+        for body, headers, code in rows:
+            answer = client.post(url, content=body, headers=headers)
+            assert answer.status_code == code, (body[:40], headers)
+        assert client.get(url).status_code == 404, "it is no question"
+        assert listed(broker, "sessions")["total"] == 1, "nobody was ended"
+        for most in ("", "-1", "x", "99999999999"):
+            found = client.get(f"{broker.running.console}/api/sessions?most={most}")
+            assert found.status_code == 200
 
 
 def own_address() -> str:
@@ -164,23 +175,23 @@ def test_what_changes_something_is_not_taken_from_elsewhere(tmp_path: Path, path
         tmp_path / "data", "--config", str(config), "--console", "0.0.0.0:0"
     )
     port = running.console.rpartition(":")[2]
-    with RawPeer(running.host, running.port) as peer:
+    with RawPeer(running.host, running.port) as peer, web() as client:
         assert peer.connect("c").reason == 0
         wanted = {"client_ids": ["c"]}
         elsewhere = f"http://{own_address()}:{port}/api"
-        assert httpx.get(f"{elsewhere}/sessions").json()["total"] == 1, "it is reached"
+        assert client.get(f"{elsewhere}/sessions").json()["total"] == 1, "it is reached"
         for headers in ({}, {"x-forwarded-for": "127.0.0.1"}, {"forwarded": "for=127.0.0.1"}):
-            refused = httpx.post(f"{elsewhere}/{path}", json=wanted, headers=headers)
+            refused = client.post(f"{elsewhere}/{path}", json=wanted, headers=headers)
             assert refused.status_code == 403, headers
             assert "run the command there" in refused.text
         here = f"http://127.0.0.1:{port}/api"
         page = {"origin": "http://elsewhere.example"}
-        assert httpx.post(f"{here}/{path}", json=wanted, headers=page).status_code == 403
+        assert client.post(f"{here}/{path}", json=wanted, headers=page).status_code == 403
         assert peer.quiet(), "nobody was ended"
         for source in ("127.0.0.1", "127.0.0.2"):
-            with httpx.Client(transport=httpx.HTTPTransport(local_address=source)) as client:
-                assert client.post(f"{here}/{path}", json={"client_ids": []}).status_code == 200
-        assert httpx.post(f"{here}/{path}", json=wanted).json()["done"] == ["c"]
+            with web(source) as local:
+                assert local.post(f"{here}/{path}", json={"client_ids": []}).status_code == 200
+        assert client.post(f"{here}/{path}", json=wanted).json()["done"] == ["c"]
         assert peer.packet().reason == ADMINISTRATIVE
     code, errors = running.stop()
     assert code == 0, errors

@@ -2,8 +2,10 @@
 
 import json
 import re
+import socket
 import subprocess
 import sys
+import threading
 
 import slipring.sync
 from slipring import Parameter
@@ -54,6 +56,24 @@ def test_nothing_there_is_told_in_one_line(broker: RunningBroker) -> None:
         assert (result.returncode, result.stdout) == (1, "")
         assert len(result.stderr.splitlines()) == 1
         assert result.stderr.startswith("slipring: ")
+
+
+def test_who_speaks_no_http_is_told_in_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        url = f"http://127.0.0.1:{other.getsockname()[1]}"
+
+        def greet() -> None:
+            with other.accept()[0] as connection:
+                connection.recv(65_536)
+                connection.sendall(b"220 mail.example ESMTP\r\n")
+
+        greeting = threading.Thread(target=greet)
+        greeting.start()
+        refused = status(url)
+        greeting.join()
+    assert refused.returncode == 1
+    assert f"no broker's console answers at {url}: 220 mail.example" in refused.stderr
+    assert "Traceback" not in refused.stderr
 
 
 def test_the_help_has_an_example() -> None:

@@ -89,7 +89,7 @@ fn a_reader_follows_a_journal_that_is_being_written() {
     for round in 0..10 {
         assert_eq!(reader.end_offset().unwrap(), round);
         let mark = journal.append(&mut batch_of("p", &[&[7; 60]]), true).unwrap().mark;
-        while told.recv_timeout(Duration::from_secs(5)).unwrap().synced < mark {}
+        while told.recv_timeout(Duration::from_secs(60)).unwrap().synced < mark {}
         assert_eq!(reader.read(round..round + 1, 1000).unwrap().len(), 1);
     }
     assert!(matches!(reader.read(0..11, 9), Err(ReadError::Beyond { asked: 11, end: 10 })));
@@ -216,7 +216,7 @@ fn a_panic_of_its_thread_is_a_failure_that_is_told() {
     })
     .unwrap();
     journal.append(&mut batch_of("p", &[b"x"]), true).unwrap();
-    let failed = told.recv_timeout(Duration::from_secs(5)).unwrap().failed;
+    let failed = told.recv_timeout(Duration::from_secs(60)).unwrap().failed;
     assert_eq!(failed.unwrap().message, "its thread panicked");
     let refused = journal.append(&mut batch_of("p", &[b"x"]), true).unwrap_err();
     assert!(refused.to_string().contains("its thread panicked"), "{refused}");

@@ -233,7 +233,7 @@ def demo(
     mqtt: Annotated[str, typer.Option(help="HOST:PORT for MQTT.")] = "127.0.0.1:1883",
     console: Annotated[str, typer.Option(help="HOST:PORT of the console.")] = "127.0.0.1:8080",
     seconds: Annotated[
-        float | None, typer.Option(min=1, help="End by itself after this time.")
+        float | None, typer.Option(min=1, help="End by itself after so much flight.")
     ] = None,
     keep_bytes: Annotated[
         int, typer.Option(min=1, help="Keep the newest messages only: so many bytes of the lake.")

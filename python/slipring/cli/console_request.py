@@ -1,5 +1,6 @@
 """The console of a running broker, asked by commands."""
 
+import http.client
 import json
 import urllib.error
 import urllib.request
@@ -34,8 +35,8 @@ def ask(url: str, path: str, body: Json | None = None) -> Json:
     except urllib.error.HTTPError as error:
         said = printable(error.read(SAID_BYTES).decode(errors="replace").strip())
         raise ConnectError(f"the broker at {url} has no answer ({error.code}): {said}") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        reason = printable(str(getattr(error, "reason", error)).strip())
         raise ConnectError(
             f"no broker's console answers at {url}: {reason}; "
             f"`slipring serve` prints its address, as console={CONSOLE}"

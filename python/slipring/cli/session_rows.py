@@ -60,13 +60,11 @@ def act(console: str, path: str, client_ids: list[str]) -> Json:
 
 def act_on_owner(console: str, path: str, owner: str, state: str | None) -> Json:
     """Do it to all of one owner that are there now."""
-    done: list[str] = []
+    done: dict[str, None] = {}
     while True:
         rows = found(console, owner, state, BATCH)["sessions"]
-        left = [row["client_id"] for row in rows if row["client_id"] not in set(done)]
-        if not left:
-            return {"done": done, "unknown": []}
+        left = [row["client_id"] for row in rows if row["client_id"] not in done]
         answer = act(console, path, left)
-        done.extend(answer["done"])
+        done |= dict.fromkeys(answer["done"])
         if not answer["done"]:
-            return {"done": done, "unknown": []}
+            return {"done": list(done), "unknown": []}

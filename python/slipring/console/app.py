@@ -19,6 +19,7 @@ from slipring.console.page import converse, nothing_to_say, send
 from slipring.console.parameters import parameter_routes
 from slipring.console.picture import Seen
 from slipring.console.pictures import Pictures
+from slipring.console.silence import silent
 from slipring.control import Broker
 from slipring.control.address import Address
 
@@ -28,16 +29,16 @@ def make_app(broker: Broker, listen: Address, static: Path, door: Door) -> Starl
     pictures = Pictures(broker)
 
     async def overview(_: Request) -> Response:
-        silent = await _silent(broker)
-        return silent or Response(pictures.after(Seen())[0], media_type="application/json")
+        silence = await silent(broker)
+        return silence or Response(pictures.after(Seen())[0], media_type="application/json")
 
     async def live(socket: WebSocket) -> None:
         await socket.accept()
         await converse(socket, _send_pictures(socket, broker, pictures), nothing_to_say)
 
     async def metrics(_: Request) -> Response:
-        if silent := await _silent(broker):
-            return silent
+        if silence := await silent(broker):
+            return silence
         text = metrics_text(broker, console_families(door))
         return Response(text, media_type=METRICS_TYPE)
 
@@ -59,12 +60,6 @@ def make_app(broker: Broker, listen: Address, static: Path, door: Door) -> Starl
         Mount("/", StaticFiles(directory=static, html=True)),
     ]
     return Starlette(routes=routes, middleware=[Middleware(Gate, listen=listen, door=door)])
-
-
-async def _silent(broker: Broker) -> Response | None:
-    """Answer for an engine that does not: who asks it for more would wait, and all others too."""
-    trouble = await broker.pulse.answered()
-    return PlainTextResponse(f"engine: {trouble}\n", 503) if trouble else None
 
 
 async def _send_pictures(socket: WebSocket, broker: Broker, pictures: Pictures) -> None:

@@ -113,6 +113,7 @@ class Door:
         guest = self.guests.get(peer) if peer else None
         if guest is None:
             return False
+        self._forget_ended()
         if self.pages >= self.pages_max:
             leaving = which_page_leaves(self._visits(), guest.visit.address)
             if leaving is None:
@@ -124,10 +125,9 @@ class Door:
 
     def sweep(self, now_s: float) -> None:
         """Look at every connection; forget those that ended, and end those that are too slow."""
+        self._forget_ended()
         for peer, guest in list(self.guests.items()):
-            if _has_ended(guest):
-                del self.guests[peer]
-            elif _is_late(guest, now_s):
+            if _is_late(guest, now_s):
                 self.counts.late += 1
                 self._end(peer)
         turned_away = self.counts.turned_away
@@ -184,10 +184,13 @@ class Door:
         if self.guests.get(peer) is not guest:  # it had to go meanwhile
             guest.transport.abort()
 
-    def _make_room(self, newcomer: str) -> bool:
+    def _forget_ended(self) -> None:
         for peer, guest in list(self.guests.items()):
             if _has_ended(guest):
                 del self.guests[peer]
+
+    def _make_room(self, newcomer: str) -> bool:
+        self._forget_ended()
         if len(self.guests) < self.guests_max:
             return True
         leaving = who_leaves(self._visits(), newcomer)

@@ -38,11 +38,18 @@ def judge(headers: Iterable[tuple[bytes, bytes]], listen: Address) -> Verdict:
     if len(hosts) > 1 or len(origins) > 1:
         return Verdict.MALFORMED
     host = hosts[0] if hosts else ""  # HTTP/1.0 has none
-    named = _HOST.fullmatch(host)
-    if host and named is None:
+    name = host_name(host)
+    if name is None:
         return Verdict.MALFORMED
-    name = (named[1] or named[2]) if named else ""
     is_from_elsewhere = bool(origins) and origins[0].partition("://")[2] != host
     if is_from_elsewhere or (listen.is_loopback and not Address(name, 0).is_loopback):
         return Verdict.FOREIGN
     return Verdict.OURS
+
+
+def host_name(host: str) -> str | None:
+    """The name in a Host header, without its port; None where it cannot be understood."""
+    named = _HOST.fullmatch(host)
+    if named is None:
+        return None if host else ""
+    return named[1] or named[2]

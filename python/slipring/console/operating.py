@@ -9,12 +9,15 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from slipring.console.door import WAIT_S
+from slipring.console.guard import host_name
 from slipring.control import Broker
 from slipring.control.address import Address
+from slipring.errors import JournalError
 from slipring.native import ListedSession
 
 SESSIONS_SHOWN = 1_000
@@ -22,9 +25,12 @@ SESSIONS_SHOWN = 1_000
 NAMED_MAX = 1_000
 """Clients of one request, at most."""
 ASKED_BYTES_MAX = 512 * 1024
+DIGITS_MAX = 9
+"""Of a number in a question: Python refuses to read thousands of them."""
+UNSPECIFIED = ("0.0.0.0", "::")  # noqa: S104 (as who listens everywhere prints its address)
 ELSEWHERE = (
     "sessions are ended and clients disconnected from the broker's own machine only; "
-    "run the command there\n"
+    "run the command there, with --console http://127.0.0.1:PORT\n"
 )
 NOT_UNDERSTOOD = f'send JSON: {{"client_ids": ["..."]}}, at most {NAMED_MAX} of them\n'
 
@@ -63,23 +69,51 @@ async def _each(request: Request, act: Callable[[str], bool]) -> Response:
     named = await _named(request)
     if isinstance(named, tuple):
         return PlainTextResponse(*named)
-    done = await asyncio.to_thread(lambda: [one for one in named if act(one)])
-    return JSONResponse({"done": done, "unknown": [one for one in named if one not in set(done)]})
+    try:
+        done = await asyncio.to_thread(lambda: dict.fromkeys(one for one in named if act(one)))
+    except JournalError as error:
+        return PlainTextResponse(f"{error}\n", 503)
+    unknown = [one for one in named if one not in done]
+    return JSONResponse({"done": list(done), "unknown": unknown})
 
 
 async def _named(request: Request) -> list[str] | Refused:
-    peer = request.client
-    if peer is None or not Address(peer.host, 0).is_loopback:
+    if not _is_from_here(request):
         return ELSEWHERE, 403
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         return NOT_UNDERSTOOD, 415
+    try:
+        async with asyncio.timeout(WAIT_S):
+            body = await _body(request)
+    except TimeoutError:
+        return NOT_UNDERSTOOD, 408
+    except ClientDisconnect:  # nobody hears this
+        return NOT_UNDERSTOOD, 400
+    if body is None:
+        return NOT_UNDERSTOOD, 413
+    named = _client_ids(body)
+    return (NOT_UNDERSTOOD, 400) if named is None else named
+
+
+def _is_from_here(request: Request) -> bool:
+    """Whether it comes from this machine, by an address of its own or as localhost.
+
+    A page elsewhere can have a name of its own point here: then the browser of this machine asks
+    for it, and Host and Origin are alike.
+    """
+    peer, name = request.client, host_name(request.headers.get("host", ""))
+    is_own = name in UNSPECIFIED or (name is not None and Address(name, 0).is_loopback)
+    return is_own and peer is not None and Address(peer.host, 0).is_loopback
+
+
+async def _body(request: Request) -> bytes | None:
+    """What was sent; None where it is too much."""
     body = b""
     async for part in request.stream():
         body += part
         if len(body) > ASKED_BYTES_MAX:
-            return NOT_UNDERSTOOD, 413
-    named = _client_ids(body)
-    return (NOT_UNDERSTOOD, 400) if named is None else named
+            return None
+    return body
 
 
 def _client_ids(body: bytes) -> list[str] | None:
@@ -94,7 +128,8 @@ def _client_ids(body: bytes) -> list[str] | None:
 
 
 def _most(text: str) -> int:
-    return min(int(text), SESSIONS_SHOWN) if text.isascii() and text.isdigit() else SESSIONS_SHOWN
+    is_number = text.isascii() and text.isdigit() and len(text) <= DIGITS_MAX
+    return min(int(text), SESSIONS_SHOWN) if is_number else SESSIONS_SHOWN
 
 
 def session_picture(one: ListedSession) -> Json:

@@ -9,6 +9,7 @@ from starlette.websockets import WebSocket
 
 from slipring.console.catalog import Catalog
 from slipring.console.page import converse, send
+from slipring.console.silence import silent
 from slipring.console.watch import ROWS_SHOWN, Watch
 from slipring.control import Broker
 
@@ -27,6 +28,8 @@ def parameter_routes(broker: Broker) -> list[BaseRoute]:
         search = request.query_params.get("search", "")
         if len(search) > SEARCH_MAX:
             return PlainTextResponse(f"a search has at most {SEARCH_MAX} characters\n", 400)
+        if silence := await silent(broker):
+            return silence
         return JSONResponse(await Watch(catalog, search).look())
 
     async def live(socket: WebSocket) -> None:
@@ -41,17 +44,18 @@ def parameter_routes(broker: Broker) -> list[BaseRoute]:
             watch.search, watch.view = wish
             return None
 
-        await converse(socket, _send_changes(socket, watch, broker), search)
+        await converse(socket, send_changes(socket, watch, broker), search)
 
     path = "/api/parameters"
     return [Route(path, once), WebSocketRoute(path, live)]
 
 
-async def _send_changes(socket: WebSocket, watch: Watch, broker: Broker) -> None:
+async def send_changes(socket: WebSocket, watch: Watch, broker: Broker) -> None:
     """At every beat; a page that is slow is sent less often, and then what is true by then."""
     while True:
-        told = await watch.look()
-        await send(socket, json.dumps(told, separators=(",", ":")))
+        if not broker.pulse.is_busy:
+            told = await watch.look()
+            await send(socket, json.dumps(told, separators=(",", ":")))
         async with broker.beaten:
             await broker.beaten.wait()
 

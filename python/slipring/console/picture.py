@@ -59,7 +59,7 @@ def picture(broker: Broker, seen: Seen) -> tuple[Json, Seen]:
         "streams": status.streams
         | {"shown": [_stream(one) for one in broker.overview.streams.all]},
         "topics_total": status.topics,
-        "limits": [_limit(broker, reached) for reached in broker.overview.limits_reached()],
+        "limits": [limit_picture(broker, status, one) for one in broker.overview.limits_reached()],
         "holders": [session_picture(one) for one in broker.holders()],
         "owners": [_owner(share) for share in broker.owners()],
         "prefixes": [asdict(rate) for rate in broker.overview.prefixes.busiest(PREFIXES_SHOWN)],
@@ -102,10 +102,13 @@ def _stream(one: StreamRate) -> Json:
     }
 
 
-def _limit(broker: Broker, reached: Reached) -> Json:
+def limit_picture(broker: Broker, status: Status, reached: Reached) -> Json:
+    """Show a limit that was reached, with the value that holds."""
+    is_memory = reached.limit == "memory_bytes"  # 0 in the file is a part of the machine's
+    value = getattr(broker.config.limits, reached.limit)
     return {
         "limit": reached.limit,
-        "value": getattr(broker.config.limits, reached.limit),
+        "value": status.memory_budget_bytes if is_memory else value,
         "times": reached.times,
         "last_ms": _ms(reached.last_ns),
     }

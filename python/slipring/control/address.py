@@ -32,9 +32,12 @@ class Address:
         if self.host == "localhost":
             return True
         try:
-            return ipaddress.ip_address(self.host).is_loopback
+            address = ipaddress.ip_address(self.host)
         except ValueError:
             return False
+        if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped:
+            return address.ipv4_mapped.is_loopback  # an IPv4 client of a socket for both
+        return address.is_loopback
 
     def __str__(self) -> str:
         """As it is written."""

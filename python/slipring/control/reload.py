@@ -5,7 +5,7 @@ Pure: compares configurations, changes nothing.
 
 from dataclasses import dataclass
 
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 from slipring.control.config import Config
 from slipring.control.journal import DurabilitySection
@@ -58,6 +58,9 @@ def tell_applied(change: Change) -> str:
     """Tell what is so from now on."""
     if isinstance(change.before or change.after, UserSection | ListenerSection):
         return f"{change.key} {_fate(change)}"
+    if isinstance(change.after, SecretStr):
+        user, _, field = change.key.rpartition(": ")
+        return f"{user} has another {field}"
     return f"{change.key} is {_text(change.after)} now, was {_text(change.before)}"
 
 
@@ -111,7 +114,7 @@ def _changes(before: Config, after: Config) -> list[Change]:
     changes: list[Change] = []
     for key in {**old, **new}:
         was, now = old.get(key), new.get(key)
-        if isinstance(was, ListenerSection) and isinstance(now, ListenerSection):
+        if isinstance(was, Section) and isinstance(now, Section):
             was_keys, now_keys = dict(was), dict(now)
             changes += (
                 Change(f"{key}: {name}", was_keys[name], now_keys[name])
@@ -137,9 +140,7 @@ def _flat(config: Config) -> dict[str, object]:
 
 
 def _fate(change: Change) -> str:
-    if change.before is None:
-        return "is new"
-    return "is gone" if change.after is None else "has another password"
+    return "is new" if change.before is None else "is gone"
 
 
 def _text(value: object) -> str:

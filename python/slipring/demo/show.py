@@ -34,7 +34,7 @@ retain_bytes = {JOURNAL_BYTES}
 def run_demo(
     data: Path, *, mqtt: str, console: str, seconds: float | None, keep_bytes: int
 ) -> None:
-    """Run until Ctrl-C, SIGTERM, or for so many seconds."""
+    """Run until Ctrl-C, SIGTERM, or for so many seconds of flight."""
     show = Show(data, keep_bytes)
     asyncio.run(show.run(_free(mqtt), _free(console), seconds))
 
@@ -53,14 +53,12 @@ class Show:
         """Start, fly, land."""
         make_private(self.data)
         self._listen_to_signals()
-        if seconds is not None:
-            asyncio.get_running_loop().call_later(seconds, self.stop.set)
         async with contextlib.AsyncExitStack() as stack:
             broker = await self._start_broker(stack, mqtt, console)
             address, url = _ready(await broker.first_line())
             pipeline = await self.lake.start(stack)
             self._introduce(address, url)
-            await self._fly(address, broker, *pipeline)
+            await self._fly(address, seconds, broker, *pipeline)
             _say("landing: the last messages go to disk and on into the lake ...")
             await broker.stop()
             await self.lake.catch_up()
@@ -88,16 +86,24 @@ class Show:
             "Ctrl-C ends it.",
         )
 
-    async def _fly(self, address: str, *children: Child) -> None:
+    async def _fly(self, address: str, seconds: float | None, *children: Child) -> None:
         """Fly and tell until it is time to stop; a part that ends early ends the show."""
         async with asyncio.TaskGroup() as group:
             watchers = [group.create_task(child.failed()) for child in children]
             teller = group.create_task(self._tell())
             calculator = group.create_task(self._calculate(f"mqtt://{address}"))
+            clock = group.create_task(self._land_after(seconds))
             async with slipring.connect(f"mqtt://{address}", client_id="gripen-39-7") as bus:
                 await self.flight.fly(bus, self.stop)
-            for task in (*watchers, teller, calculator):
+            for task in (*watchers, teller, calculator, clock):
                 task.cancel()
+
+    async def _land_after(self, seconds: float | None) -> None:
+        """Stop so long after the take-off, however long the start took; None is never."""
+        if seconds is not None:
+            await self.flight.declared.wait()
+            await asyncio.sleep(seconds)
+            self.stop.set()
 
     async def _calculate(self, url: str) -> None:
         """Publish what follows from the jet's parameters, in a connection of its own."""
