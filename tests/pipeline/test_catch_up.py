@@ -75,6 +75,22 @@ def test_spark_goes_on_where_it_ended_and_the_other_way_round(
     assert lake.read(where, ["payload"]).column("payload").to_pylist() == payloads(0, 40)
 
 
+@pytest.mark.timeout(900)
+def test_spark_goes_on_where_retention_removed_what_its_checkpoint_names(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    journal, where = tmp_path / "j", tmp_path / "lake"
+    write_messages(journal, 10)
+    run(journal, where, once=True, spark=spark)
+    write_messages(journal, 10, start=10)
+    run(journal, where, once=True)
+    min(journal.glob("*.seg")).unlink()
+    min(journal.glob("*.seg")).unlink()
+    write_messages(journal, 10, start=20)
+    run(journal, where, once=True, spark=spark)
+    assert lake.read(where, ["payload"]).column("payload").to_pylist() == payloads(0, 30)
+
+
 def test_a_journal_that_lost_what_the_lake_has_is_told(tmp_path: Path) -> None:
     journal, where = tmp_path / "j", tmp_path / "lake"
     write_messages(journal, 10)

@@ -80,6 +80,20 @@ def test_a_checkpoint_older_than_the_journal_is_a_gap(tmp_path: Path) -> None:
         stream(tmp_path).latestOffset(start, ReadAllAvailable())
 
 
+def test_ranges_pass_over_an_older_checkpoint_whose_messages_are_removed(tmp_path: Path) -> None:
+    """The lake came further without Spark: the checkpoint is behind, and retention went on."""
+    write_messages(tmp_path, 20, segment_bytes=300)
+    start = stream(tmp_path).initialOffset()
+    began = stream(tmp_path).latestOffset(start, ReadMaxRows(3))
+    min(tmp_path.glob("*.seg")).unlink()
+    reader = stream(tmp_path, deliver="ranges", startingOffset="10")
+    assert reader.partitions(start, began) == []
+    end = reader.latestOffset(began, ReadAllAvailable())
+    assert end["offset"] == 20
+    parts = [part for part in reader.partitions(began, end) if isinstance(part, Range)]
+    assert [(part.start, part.end) for part in parts] == [(10, 20)]
+
+
 def positions(path: Path) -> list[tuple[str, int | None]]:
     return [(consumer.name, consumer.offset) for consumer in list_consumers(path)]
 
