@@ -250,7 +250,11 @@ fn settle_tail(
             index = walk(storage, segment)?.index;
             Some(cut)
         }
-        (None, Some(flaw)) => Some(cut(storage, segment, index.end.position, flaw, false)?),
+        (None, Some(flaw)) => {
+            let end = index.end.position;
+            // What was synced may have been acknowledged: a person may want its bytes.
+            Some(cut(storage, segment, end, flaw, synced > end)?)
+        }
         (None, None) => None,
     };
     storage.sync(segment)?;

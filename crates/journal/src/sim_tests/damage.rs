@@ -58,7 +58,27 @@ fn recovery_sets_whole_batches_behind_a_hole_aside_that_was_never_synced() {
     let cut = receipt.cut.as_ref().unwrap();
     assert_eq!((receipt.records(), cut.flaw, cut.set_aside), (1, Flaw::BodyDamaged, true));
     assert_eq!(sim.set_aside_places(), [(FIRST, (HEADER + batch_bytes()) as u64)]);
-    assert!(receipt.to_string().contains("kept in"), "{receipt}");
+    assert!(receipt.to_string().contains("are kept in"), "{receipt}");
+}
+
+#[test]
+fn a_last_batch_that_was_synced_is_named_and_set_aside() {
+    let (sim, mut stepped) = journal_of(2, 1 << 20);
+    stepped.put(&[&[7; 50]], b"", true);
+    let last = HEADER + 2 * batch_bytes();
+    sim.flip_bit(FIRST, last + 60);
+    let receipt = Stepped::open(&sim.restart(Crash::Kill), 1 << 20).unwrap().receipt;
+    assert_eq!(sim.set_aside_places(), [(FIRST, last as u64)]);
+    assert!(receipt.cut.unwrap().set_aside);
+    assert_eq!(receipt.damage[0].offsets, 2..3);
+}
+
+#[test]
+fn a_torn_last_batch_that_nobody_saw_synced_is_cut_and_nothing_is_set_aside() {
+    let (sim, _) = journal_of(3, 1 << 20);
+    sim.flip_bit(FIRST, HEADER + 2 * batch_bytes() + 60);
+    let receipt = Stepped::open(&sim.restart(Crash::Kill), 1 << 20).unwrap().receipt;
+    assert_eq!((receipt.records(), receipt.cut.unwrap().set_aside), (2, false));
 }
 
 #[test]
