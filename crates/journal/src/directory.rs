@@ -6,6 +6,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::io::Errno;
 
@@ -192,6 +193,11 @@ impl Storage for Directory {
         let read = opened.and_then(|mut file| file.read_exact(&mut bytes));
         name_error(read, "read", path)?;
         Ok(Identity(bytes))
+    }
+
+    fn now_ms(&self) -> u64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        since.as_millis() as u64
     }
 
     fn clone_reader(&self) -> Box<dyn ReadSegments + Send> {

@@ -55,11 +55,13 @@ impl Log {
             Some(written_by) => written_by,
             None => (storage.fresh_identity()?, 0),
         };
+        // By the clock: a copy of the folder that is opened as often is in another epoch all the same.
+        let epoch = storage.now_ms().max(epoch.saturating_add(1));
         let start = Reached { at: Position::first(found.active), mark: 0 };
         let mut log = Self {
             storage,
             identity,
-            epoch: epoch.saturating_add(1),
+            epoch,
             segment_bytes,
             started: false,
             sealed_bytes: found.sealed_bytes,

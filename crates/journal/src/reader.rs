@@ -129,8 +129,8 @@ impl Reader {
         self.segments.first().copied().unwrap_or_default().offset
     }
 
-    /// How many times the journal was opened for writing, as of the last call of `end_offset`. It
-    /// goes with an offset that is noted: see `check_position`.
+    /// Which opening for writing is the newest, as of the last call of `end_offset`. It goes with an
+    /// offset that is noted: see `check_position`.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }

@@ -12,7 +12,7 @@ use crate::segment::SegmentId;
 pub struct Receipt {
     /// Which journal it is.
     pub identity: Identity,
-    /// Counts the times the journal was opened for writing, this one included.
+    /// The number of this opening for writing: its time, or more than all before.
     pub epoch: u64,
     /// The oldest offset.
     pub first_offset: u64,

@@ -162,6 +162,31 @@ fn a_position_of_another_history_is_told() {
     assert!(matches!(reader.check_position(3, Some(2)), Err(ReadError::Beyond { .. })));
 }
 
+/// Both were opened as often as each other: only the time tells them apart.
+#[test]
+fn a_copy_that_was_put_back_is_told_from_what_was_read() {
+    let noted = |sim: &Sim, opened_ms: u64, payload: &[u8]| {
+        let mut stepped = Stepped::open(sim, 1 << 20).unwrap();
+        stepped.put(&[b"before"], b"", true);
+        stepped.journal.close().unwrap();
+        stepped.settle();
+        sim.set_clock(opened_ms);
+        Stepped::open(sim, 1 << 20).unwrap().put(&[payload, payload], b"", true);
+        let mut reader = durable_reader(sim);
+        (reader.end_offset().unwrap(), reader)
+    };
+    let (end, original) = noted(&Sim::new(1), 70_000, b"read");
+    let (_, mut copy) = noted(&Sim::new(1), 90_000, b"others");
+    assert_eq!(original.identity(), copy.identity());
+    let error = copy.check_position(end, Some(original.epoch())).unwrap_err();
+    assert!(matches!(error, ReadError::OtherHistory { .. }), "{error}");
+    copy.check_position(1, Some(original.epoch())).unwrap();
+    // A clock that went back makes it older than what was noted.
+    let (_, mut copy) = noted(&Sim::new(1), 5, b"others");
+    let error = copy.check_position(end, Some(original.epoch())).unwrap_err();
+    assert!(error.to_string().contains("older copy"), "{error}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
     /// Some readers look at everything that is written, as older ones do, others at what is durable.
