@@ -114,6 +114,8 @@ struct Copy<'a> {
     total: u64,
     /// Where the next batch goes; none before the first.
     end: Option<Position>,
+    /// Offsets that are left out before the newest segment.
+    skipped: u64,
     buffer: Vec<u8>,
     /// The snapshot of the old journal, and where it stands in the new one.
     snapshot: Option<(Position, Vec<u8>)>,
@@ -139,6 +141,7 @@ impl<'a> Copy<'a> {
             read: 0,
             total: 0,
             end: None,
+            skipped: 0,
             buffer: Vec::new(),
             snapshot: stored.and_then(|bytes| snapshot::decode(bytes, newest.identity).ok()),
             snapshot_at: None,
@@ -199,13 +202,14 @@ impl<'a> Copy<'a> {
             Some(end) => end.segment.next(offset),
             None => SegmentId { offset, part: 0 },
         };
-        let skipped = offset - end.offset;
-        let (identity, epoch) = (self.identity, self.epoch);
-        let header = SegmentHeader { identity, epoch, segment, skipped };
+        // One that is begun again keeps what it said.
         if self.end.is_none_or(|end| end.segment != segment) {
+            self.skipped = offset - end.offset;
             self.salvaged.segments += 1;
             self.salvaged.bytes += SEGMENT_HEADER_BYTES as u64;
         }
+        let (identity, epoch, skipped) = (self.identity, self.epoch, self.skipped);
+        let header = SegmentHeader { identity, epoch, segment, skipped };
         self.target.begin(segment, &header.encode())?;
         self.end = Some(Position::first(segment));
         Ok(())
