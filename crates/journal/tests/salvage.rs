@@ -159,6 +159,16 @@ fn offsets_that_were_left_out_are_no_damage_where_the_first_batch_behind_them_is
     assert_eq!(reader.read(u64::from(MESSAGES)..end, 1000).unwrap().len(), 1);
 }
 
+#[test]
+fn offsets_that_a_damaged_reservation_can_have_named_are_not_given_again() {
+    let scratch = Scratch::new("reserved");
+    write(&scratch.old());
+    flip(&scratch.old().join("reserved"), 50);
+    run(&scratch.old(), &scratch.new_folder()).unwrap();
+    let (_, receipt) = Journal::open(&scratch.new_folder(), options(), |_| ()).unwrap();
+    assert!(receipt.next_offset >= u64::from(MESSAGES) + (1 << 20), "{receipt}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]

@@ -14,6 +14,7 @@ use crate::index_file::Of;
 use crate::indexes;
 use crate::message::Messages;
 use crate::report::DAMAGE_MAX;
+use crate::reservation::Reservation;
 use crate::scan::{Check, Scan, Step, Window};
 use crate::segment::{Position, SegmentId};
 use crate::snapshot::{self, SNAPSHOT};
@@ -219,12 +220,15 @@ impl<'a> Copy<'a> {
     pub fn finish(mut self, from: &Path, to: &Path) -> Result<Salvaged, SalvageError> {
         let end = self.end.expect("a journal has a segment");
         let durable = bounds::durable(self.source, self.identity)?.and_then(Result::ok);
-        let reserved = bounds::reserved(self.source, self.identity)?.and_then(Result::ok);
         if let Some(durable) = durable.filter(|durable| durable.offset > end.offset) {
             self.damage(end.damage(durable.offset, Flaw::Missing));
         }
-        let given = [durable.map(|at| at.offset), reserved].into_iter().flatten().max();
-        let given = given.unwrap_or(0).max(end.offset);
+        let known = durable.map_or(end.offset, |durable| durable.offset.max(end.offset));
+        let given = match bounds::reserved(self.source, self.identity)? {
+            Some(Ok(reserved)) => reserved.max(known),
+            Some(Err(_)) => Reservation::most_after(known),
+            None => known,
+        };
         self.target.put(RESERVED, &bounds::encode_reserved(self.identity, given))?;
         if let Some((_, state)) = self.snapshot.take() {
             let at = self.snapshot_at.unwrap_or(end);
