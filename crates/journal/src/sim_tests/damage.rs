@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{FIRST, Stepped, reader};
+use super::{FIRST, Stepped, durable_reader, reader};
 use crate::error::{OpenError, ReadError};
 use crate::format::{Flaw, SEGMENT_HEADER_BYTES};
 use crate::segment::SegmentId;
@@ -117,6 +117,30 @@ fn a_damaged_header_of_another_segment_is_named_and_its_batches_are_served() {
         assert_eq!((damage[0].segment.offset, damage[0].flaw), (segment, Flaw::HeaderDamaged));
         let told = stepped.receipt.damage.first();
         assert_eq!(told, damage.first().filter(|_| segment == 4));
+    }
+}
+
+#[test]
+fn a_damaged_header_of_the_last_segment_is_no_other_history() {
+    let (sim, mut stepped) = journal_of(5, 200);
+    stepped.put(&[&[7; 50]], b"", true);
+    drop(stepped);
+    let mut stepped = Stepped::open(&sim, 200).unwrap();
+    let offsets = stepped.put(&[&[7; 50]], b"", true).offsets;
+    let mut outside = durable_reader(&sim);
+    assert_eq!(outside.end_offset().unwrap(), offsets.end);
+    sim.flip_bit(SegmentId { offset: offsets.start, part: 0 }, 20);
+    let mut later = durable_reader(&sim);
+    later.check_position(offsets.end, Some(outside.epoch())).unwrap();
+    // What is noted now is the newest that is known, and 0 of an earlier Slipring is none.
+    assert_eq!((later.epoch(), outside.epoch()), (1, 2));
+    later.check_position(offsets.end, Some(later.epoch())).unwrap();
+    let sim = sim.restart(Crash::Kill);
+    Stepped::open(&sim, 200).unwrap().put(&[&[7; 50]], b"", true);
+    let mut last = durable_reader(&sim);
+    let end = last.end_offset().unwrap();
+    for epoch in [None, Some(0), Some(last.epoch())] {
+        last.check_position(end, epoch).unwrap();
     }
 }
 
