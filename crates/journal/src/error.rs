@@ -32,8 +32,8 @@ pub enum OpenError {
     /// Another broker holds the directory.
     #[error("the journal in {} belongs to a broker that is running; stop it or use another directory", .0.display())]
     Locked(PathBuf),
-    /// A segment's header is damaged although batches follow it.
-    #[error(transparent)]
+    /// A segment's header is damaged, and nothing else tells whose journal it is.
+    #[error("{0}; it cannot be opened so: put back a copy of its directory, or use another one")]
     Damaged(#[from] Damage),
     /// Another Slipring wrote it.
     #[error("{}", wrong_version(*segment, *version))]

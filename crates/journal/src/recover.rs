@@ -211,9 +211,15 @@ fn head(storage: &dyn Storage, segment: SegmentId) -> Result<Head, OpenError> {
         Ok((FORMAT_VERSION, header)) if header.segment == segment => Ok(Head::Whole(header)),
         Ok((FORMAT_VERSION, _)) => Err(damaged(Flaw::WrongOffset).into()),
         Ok((version, _)) => Err(OpenError::Version { segment, version }),
-        Err(_) if length <= SEGMENT_HEADER_BYTES => Ok(Head::Torn),
+        Err(_) if is_torn(&bytes[..length]) => Ok(Head::Torn),
         Err(flaw) => Ok(Head::Damaged(damaged(flaw))),
     }
+}
+
+/// A header takes its place whole: one that is short, or zeros and nothing else, was never there.
+fn is_torn(bytes: &[u8]) -> bool {
+    let is_blank = bytes.iter().all(|byte| *byte == 0);
+    bytes.len() < SEGMENT_HEADER_BYTES || (bytes.len() == SEGMENT_HEADER_BYTES && is_blank)
 }
 
 /// The last segment, as recovery leaves it.

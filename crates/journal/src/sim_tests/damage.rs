@@ -3,10 +3,12 @@
 use proptest::prelude::*;
 
 use super::{FIRST, Stepped, durable_reader, reader};
+use crate::bounds::{DURABLE, RESERVED};
 use crate::error::{OpenError, ReadError};
-use crate::format::{Flaw, SEGMENT_HEADER_BYTES};
+use crate::format::{Flaw, Identity, SEGMENT_HEADER_BYTES};
 use crate::segment::SegmentId;
 use crate::sim::{Crash, Sim};
+use crate::storage::WriteSegments;
 
 const HEADER: usize = SEGMENT_HEADER_BYTES;
 
@@ -97,6 +99,26 @@ fn a_damaged_header_of_the_only_segment_refuses_to_open() {
     let (sim, _) = journal_of(1, 1 << 20);
     sim.flip_bit(FIRST, 20);
     assert!(matches!(Stepped::open(&sim, 1 << 20), Err(OpenError::Damaged(_))));
+}
+
+/// A journal that was closed: its only segment is empty.
+fn closed_journal() -> (Sim, Identity) {
+    let (sim, mut stepped) = journal_of(0, 1 << 20);
+    stepped.journal.close().unwrap();
+    stepped.settle();
+    (sim, stepped.journal.identity())
+}
+
+#[test]
+fn a_damaged_header_is_not_taken_for_a_torn_one_where_nothing_follows_it() {
+    let (sim, _) = closed_journal();
+    sim.forget_kept(DURABLE);
+    sim.forget_kept(RESERVED);
+    sim.flip_bit(FIRST, 20);
+    assert!(matches!(Stepped::open(&sim, 1 << 20), Err(OpenError::Damaged(_))));
+    // Zeros are what a file system leaves that had no time for the bytes.
+    WriteSegments::begin(&mut sim.clone(), FIRST, &[0; HEADER]).unwrap();
+    assert_eq!(Stepped::open(&sim, 1 << 20).unwrap().receipt.damage, []);
 }
 
 #[test]
