@@ -6,6 +6,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::io::Errno;
 
@@ -134,7 +135,9 @@ impl WriteSegments for Directory {
 
     fn note(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.path.join(name);
-        if self.noted.as_ref().is_none_or(|(noted, _)| noted != name) {
+        // A file that has lost the name is read by nobody: another took its place, or it was removed.
+        let is_ours = |(noted, file): &(String, File)| noted == name && is_named(file, &path);
+        if !self.noted.as_ref().is_some_and(is_ours) {
             let file = with_spare(|| OpenOptions::new().write(true).open(&path));
             let file = name_error(file, "open", &path)?;
             // What a damaged file has behind these bytes would stay.
@@ -194,6 +197,11 @@ impl Storage for Directory {
         Ok(Identity(bytes))
     }
 
+    fn now_ms(&self) -> u64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        since.as_millis() as u64
+    }
+
     fn clone_reader(&self) -> Box<dyn ReadSegments + Send> {
         Box::new(Self::new(&self.path))
     }
@@ -201,6 +209,12 @@ impl Storage for Directory {
     fn clone_storage(&self) -> Box<dyn Storage> {
         Box::new(Self { hold: self.hold.clone(), ..Self::new(&self.path) })
     }
+}
+
+/// Whether a path leads to this very file.
+fn is_named(file: &File, path: &Path) -> bool {
+    let (Ok(held), Ok(named)) = (file.metadata(), fs::metadata(path)) else { return false };
+    (named.dev(), named.ino()) == (held.dev(), held.ino())
 }
 
 /// An empty file that only its owner can read.
@@ -267,4 +281,26 @@ pub(crate) fn name_error<T>(result: io::Result<T>, verb: &str, path: &Path) -> i
         let kind = if passes { io::ErrorKind::QuotaExceeded } else { error.kind() };
         io::Error::new(kind, format!("cannot {verb} {}: {error}", path.display()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_noted_is_read_also_when_another_file_took_the_name_or_it_was_removed() {
+        let path = std::env::temp_dir().join(format!("slipring-noted-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        let mut directory = Directory::new(&path);
+        directory.put("durable", b"one").unwrap();
+        directory.note("durable", b"two").unwrap();
+        // As after a write that failed. A backup of links keeps the old file alive.
+        fs::hard_link(path.join("durable"), path.join("backup")).unwrap();
+        directory.put("durable", b"333").unwrap();
+        directory.note("durable", b"444").unwrap();
+        assert_eq!(directory.get("durable").unwrap().unwrap(), b"444");
+        fs::remove_file(path.join("durable")).unwrap();
+        assert!(directory.note("durable", b"555").is_err());
+        fs::remove_dir_all(&path).unwrap();
+    }
 }

@@ -32,8 +32,8 @@ pub enum OpenError {
     /// Another broker holds the directory.
     #[error("the journal in {} belongs to a broker that is running; stop it or use another directory", .0.display())]
     Locked(PathBuf),
-    /// A segment's header is damaged although batches follow it.
-    #[error(transparent)]
+    /// A segment's header is damaged, and nothing else tells whose journal it is.
+    #[error("{0}; it cannot be opened so: put back a copy of its directory, or use another one")]
     Damaged(#[from] Damage),
     /// Another Slipring wrote it.
     #[error("{}", wrong_version(*segment, *version))]
@@ -51,8 +51,8 @@ pub enum OpenError {
 /// Why a journal could not be salvaged.
 #[derive(Debug, Error)]
 pub enum SalvageError {
-    /// No segment says whose journal it is.
-    #[error("there is no journal in {}, or no segment of it has a whole header", .0.display())]
+    /// Nothing says whose journal it is.
+    #[error("there is no journal in {}, or no file of it tells its identity any more", .0.display())]
     NoJournal(PathBuf),
     /// Something is where the new journal should go.
     #[error("{} is not empty: name a folder that is not there yet", .0.display())]
@@ -137,16 +137,14 @@ pub enum ReadError {
         first: u64,
     },
     /// The offsets do not exist (yet), or a power cut took them back.
-    #[error(
-        "offset {asked} was asked for, but the journal ends at {end}, as far as it is on the disk; a \
-         reader that has been further has read messages that are lost, or the journal is an older \
-         copy: begin again at {end} or before, with a new checkpoint"
-    )]
+    #[error("{}", beyond(*asked, *end, *written))]
     Beyond {
         /// The end of the range asked for.
         asked: u64,
-        /// One past the newest offset.
+        /// One past the newest offset that is known to be on the disk.
         end: u64,
+        /// The same of all that is written.
+        written: u64,
     },
     /// The offsets before a position were given to other messages since.
     #[error("{}", other_history(*offset, *epoch, *newest, *written_in))]
@@ -205,6 +203,23 @@ fn wrong_version(segment: SegmentId, version: u32) -> String {
     format!(
         "segment {segment}.seg has format version {version}, and this Slipring knows only version \
          {FORMAT_VERSION}: read it with the Slipring that wrote it, or use another directory"
+    )
+}
+
+fn beyond(asked: u64, end: u64, written: u64) -> String {
+    let what_to_do = if asked <= written {
+        "what is behind is written, and not yet known to stay: where no broker runs, start it, and try \
+         again"
+            .to_owned()
+    } else {
+        format!(
+            "a reader that has been further has read messages that are lost, or the journal is an older \
+             copy: begin again at {end} or before, with a new checkpoint"
+        )
+    };
+    format!(
+        "offset {asked} was asked for, but the journal ends at {end}, as far as it is on the disk; \
+         {what_to_do}"
     )
 }
 

@@ -16,6 +16,8 @@ pub(crate) const FORMAT_VERSION: u32 = 2;
 pub(crate) const SEGMENT_HEADER_BYTES: usize = 64;
 /// Size of a batch's header.
 pub(crate) const BATCH_HEADER_BYTES: usize = 44;
+/// A message without topic, properties and payload: its flags and three lengths.
+pub(crate) const MESSAGE_BYTES_MIN: u64 = 11;
 /// The largest body a batch may have: two of MQTT's largest packets.
 pub const BODY_BYTES_MAX: usize = 512 << 20;
 

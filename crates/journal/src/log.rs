@@ -55,11 +55,13 @@ impl Log {
             Some(written_by) => written_by,
             None => (storage.fresh_identity()?, 0),
         };
+        // By the clock: a copy of the folder that is opened as often is in another epoch all the same.
+        let epoch = storage.now_ms().max(epoch.saturating_add(1));
         let start = Reached { at: Position::first(found.active), mark: 0 };
         let mut log = Self {
             storage,
             identity,
-            epoch: epoch.saturating_add(1),
+            epoch,
             segment_bytes,
             started: false,
             sealed_bytes: found.sealed_bytes,
@@ -158,12 +160,13 @@ impl Log {
 
     /// Writes what fits the active segment, or begins the next.
     fn write_some(&mut self, batches: &[u8], bytes_max: u64) -> Result<(), Halt> {
+        if !self.started && self.bytes() < bytes_max {
+            self.start_segment()?;
+        }
+        // Asked after the start: the header counts, too.
         if self.bytes() >= bytes_max {
             let why = format!("the journal has {} bytes, {bytes_max} are allowed", self.bytes());
             return Err(Halt::NoSpace(why));
-        }
-        if !self.started {
-            self.start_segment()?;
         }
         let fitting = self.fitting(batches, bytes_max);
         if fitting.bytes.is_empty() {

@@ -1,6 +1,7 @@
 //! Reads a journal, also from another process while the broker writes it: where things are.
 //! Never writes, locks or repairs.
 
+mod head;
 mod places;
 mod ranges;
 mod records;
@@ -14,12 +15,13 @@ use std::path::Path;
 use crate::bounds;
 use crate::directory::Directory;
 use crate::error::{Damage, ReadError};
-use crate::format::{FORMAT_VERSION, Flaw, Identity, SEGMENT_HEADER_BYTES, SegmentHeader};
+use crate::format::{Flaw, Identity, SegmentHeader};
 use crate::indexes;
 use crate::scan::{Check, Scan, Step, Window};
 use crate::segment::{Position, SegmentId};
 use crate::snapshot::{self, SNAPSHOT};
 use crate::storage::ReadSegments;
+use head::{Head, head, newest_epoch};
 use places::Places;
 
 pub(crate) use ranges::COLUMNS_BYTES_MAX;
@@ -40,8 +42,10 @@ pub struct Reader {
     extent: Extent,
     /// One past the newest offset that is given, as of the last look.
     end: u64,
-    /// Of the newest segment, as of the last look.
+    /// The newest that is known, as of the last look.
     epoch: u64,
+    /// Whether there may be a later one, which the damaged header of the last segment hides.
+    epoch_hidden: bool,
     window: Window,
 }
 
@@ -115,6 +119,7 @@ impl Reader {
             extent: Extent::Written,
             end: 0,
             epoch: 0,
+            epoch_hidden: false,
             window: Window::default(),
         }
     }
@@ -129,8 +134,8 @@ impl Reader {
         self.segments.first().copied().unwrap_or_default().offset
     }
 
-    /// How many times the journal was opened for writing, as of the last call of `end_offset`. It
-    /// goes with an offset that is noted: see `check_position`.
+    /// Which opening for writing is the newest, as of the last call of `end_offset`. It goes with an
+    /// offset that is noted: see `check_position`.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
@@ -165,14 +170,16 @@ impl Reader {
     pub fn check_position(&mut self, offset: u64, epoch: Option<u64>) -> Result<(), ReadError> {
         self.end_offset()?;
         self.check_range(&(offset..offset))?;
-        let Some(epoch) = epoch else { return Ok(()) };
+        // 0 was noted where the newest header could not be read.
+        let Some(epoch) = epoch.filter(|epoch| *epoch > 0) else { return Ok(()) };
         let after = self.segments.partition_point(|segment| segment.offset < offset);
         let last_read = after.checked_sub(1).map(|index| self.segments[index]);
         let written_in = match last_read.map(|segment| head(&*self.source, segment)).transpose()? {
             Some(Head::Whole(header)) => header.epoch,
             _ => 0,
         };
-        if epoch > self.epoch || written_in > epoch {
+        let is_older_copy = epoch > self.epoch && !self.epoch_hidden;
+        if is_older_copy || written_in > epoch {
             return Err(ReadError::OtherHistory { offset, epoch, newest: self.epoch, written_in });
         }
         Ok(())
@@ -192,9 +199,13 @@ impl Reader {
         while let Some(last) = self.segments.last() {
             match head(&*self.source, *last)? {
                 Head::Short => drop(self.segments.pop()),
-                Head::Damaged(_) => break,
+                Head::Damaged(_) => {
+                    let newest = newest_epoch(&*self.source, &self.segments)?;
+                    (self.epoch, self.epoch_hidden) = (newest, true);
+                    break;
+                }
                 Head::Whole(header) => {
-                    self.epoch = header.epoch;
+                    (self.epoch, self.epoch_hidden) = (header.epoch, false);
                     break;
                 }
             }
@@ -240,7 +251,8 @@ impl Reader {
             return Err(ReadError::Gap { asked, first });
         }
         if beyond {
-            return Err(ReadError::Beyond { asked: range.end, end: self.end });
+            let (asked, end, written) = (range.end, self.end, self.tail.offset);
+            return Err(ReadError::Beyond { asked, end, written });
         }
         Ok(())
     }
@@ -326,23 +338,4 @@ pub(crate) fn missing_before(
 fn avoid(damage: Damage, range: &Range<u64>, resume: Position) -> Result<Position, ReadError> {
     let touched = damage.offsets.start < range.end && range.start < damage.offsets.end;
     if touched { Err(damage.into()) } else { Ok(resume) }
-}
-
-/// What stands at the start of a segment.
-enum Head {
-    Whole(SegmentHeader),
-    /// Being written, if the segment is the last.
-    Short,
-    Damaged(Damage),
-}
-
-fn head(source: &dyn ReadSegments, segment: SegmentId) -> Result<Head, ReadError> {
-    let mut bytes = [0; SEGMENT_HEADER_BYTES];
-    let length = source.read_at(segment, 0, &mut bytes)?;
-    match SegmentHeader::decode(&bytes[..length]) {
-        Ok((FORMAT_VERSION, header)) => Ok(Head::Whole(header)),
-        Ok((version, _)) => Err(ReadError::Version { segment, version }),
-        Err(Flaw::HeaderShort) => Ok(Head::Short),
-        Err(flaw) => Ok(Head::Damaged(Position::first(segment).head_damage(flaw))),
-    }
 }

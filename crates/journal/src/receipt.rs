@@ -12,7 +12,7 @@ use crate::segment::SegmentId;
 pub struct Receipt {
     /// Which journal it is.
     pub identity: Identity,
-    /// Counts the times the journal was opened for writing, this one included.
+    /// The number of this opening for writing: its time, or more than all before.
     pub epoch: u64,
     /// The oldest offset.
     pub first_offset: u64,
@@ -68,8 +68,8 @@ pub struct Cut {
     pub bytes: u64,
     /// Why.
     pub flaw: Flaw,
-    /// Whether whole batches stood behind it that were never synced; then the bytes were copied to a
-    /// `.cut` file.
+    /// Whether the bytes were copied to a `.cut` file: whole batches stood among them, or they may have
+    /// been synced.
     pub set_aside: bool,
 }
 
@@ -78,7 +78,7 @@ impl fmt::Display for Cut {
         let Self { segment, position, bytes, flaw, .. } = self;
         write!(out, "{bytes} bytes cut from segment {segment}.seg at byte {position}: {flaw}")?;
         if self.set_aside {
-            write!(out, "; whole batches stood behind it, kept in {segment}.{position}.cut")?;
+            write!(out, "; the bytes are kept in {segment}.{position}.cut")?;
         }
         Ok(())
     }

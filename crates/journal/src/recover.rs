@@ -108,9 +108,8 @@ fn recover_last(
             found.written_by = Some((identity, epoch));
             of = Some(Of { identity, epoch, segment });
         }
-        Head::Torn => found.written_by = newest_writer(storage, before)?,
-        // Who wrote it is known from the others, or not at all.
-        Head::Damaged(damage) => match newest_writer(storage, before)? {
+        Head::Torn => found.written_by = known_writer(storage, before)?,
+        Head::Damaged(damage) => match known_writer(storage, before)? {
             None => return Err(damage.into()),
             written_by => {
                 found.written_by = written_by;
@@ -189,6 +188,18 @@ impl Known {
     }
 }
 
+/// Who wrote a segment that does not say it: the others tell, or else the files beside them, which know no
+/// epoch; or nobody does.
+fn known_writer(
+    storage: &dyn Storage,
+    others: &[SegmentId],
+) -> Result<Option<(Identity, u64)>, OpenError> {
+    match newest_writer(storage, others)? {
+        None => Ok(bounds::owner(storage)?.map(|identity| (identity, 0))),
+        newest => Ok(newest),
+    }
+}
+
 /// Identity and epoch of the newest segment whose header is whole.
 fn newest_writer(
     storage: &dyn Storage,
@@ -211,9 +222,15 @@ fn head(storage: &dyn Storage, segment: SegmentId) -> Result<Head, OpenError> {
         Ok((FORMAT_VERSION, header)) if header.segment == segment => Ok(Head::Whole(header)),
         Ok((FORMAT_VERSION, _)) => Err(damaged(Flaw::WrongOffset).into()),
         Ok((version, _)) => Err(OpenError::Version { segment, version }),
-        Err(_) if length <= SEGMENT_HEADER_BYTES => Ok(Head::Torn),
+        Err(_) if is_torn(&bytes[..length]) => Ok(Head::Torn),
         Err(flaw) => Ok(Head::Damaged(damaged(flaw))),
     }
+}
+
+/// A header takes its place whole: one that is short, or zeros and nothing else, was never there.
+fn is_torn(bytes: &[u8]) -> bool {
+    let is_blank = bytes.iter().all(|byte| *byte == 0);
+    bytes.len() < SEGMENT_HEADER_BYTES || (bytes.len() == SEGMENT_HEADER_BYTES && is_blank)
 }
 
 /// The last segment, as recovery leaves it.
@@ -250,7 +267,11 @@ fn settle_tail(
             index = walk(storage, segment)?.index;
             Some(cut)
         }
-        (None, Some(flaw)) => Some(cut(storage, segment, index.end.position, flaw, false)?),
+        (None, Some(flaw)) => {
+            let end = index.end.position;
+            // What was synced may have been acknowledged: a person may want its bytes.
+            Some(cut(storage, segment, end, flaw, synced > end)?)
+        }
         (None, None) => None,
     };
     storage.sync(segment)?;

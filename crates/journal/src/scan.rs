@@ -79,6 +79,21 @@ impl Window {
     }
 }
 
+/// Whole headers of which each stands where the one before it says.
+#[derive(Clone, Copy)]
+struct Chain {
+    begin: Position,
+    end: Position,
+    /// The file ends with it.
+    is_last: bool,
+}
+
+impl Chain {
+    fn bytes(&self) -> u64 {
+        self.end.position - self.begin.position
+    }
+}
+
 /// Looks at segments through one window.
 pub(crate) struct Scan<'a, S: ?Sized> {
     pub source: &'a S,
@@ -148,29 +163,61 @@ impl<S: ReadSegments + ?Sized> Scan<'_, S> {
 
     /// Finds the next whole batch after damage; without one the damage is the tail.
     fn step_over(&mut self, at: Position, flaw: Flaw) -> io::Result<Step> {
-        let mut from = self.beyond(at, flaw)?;
+        let from = self.beyond(at, flaw)?;
+        Ok(match self.resume(at, from)? {
+            Some(resume) => Step::Damage(at.damage(resume.offset, flaw), resume),
+            None => Step::Tail(Some(flaw)),
+        })
+    }
+
+    /// Where batches go on behind damage. A payload may hold the bytes of batches, too, and what follows
+    /// it then contradicts them: the chain to the end of the file is believed, or else the longest.
+    fn resume(&mut self, at: Position, mut from: Position) -> io::Result<Option<Position>> {
+        let mut best: Option<Chain> = None;
+        while let Some(chain) = self.next_chain(at, from)? {
+            match best {
+                Some(best) if best.end.may_precede(chain.begin) => break,
+                Some(longer) if !chain.is_last && longer.bytes() >= chain.bytes() => {}
+                _ => best = Some(chain),
+            }
+            if chain.is_last || chain.begin == from {
+                break;
+            }
+            from = chain.end;
+        }
+        Ok(best.map(|chain| chain.begin))
+    }
+
+    /// The next whole batch that can stand behind `at`, with those that follow it.
+    fn next_chain(&mut self, at: Position, mut from: Position) -> io::Result<Option<Chain>> {
         while let Some(found) = self.find_magic(from)? {
-            let looked = self.look(found, Check::Bodies)?;
-            if let Some(header) = looked.ok().filter(|header| header.base_offset >= at.offset) {
-                let resume = Position { offset: header.base_offset, ..found };
-                return Ok(Step::Damage(at.damage(resume.offset, flaw), resume));
+            if let Ok(header) = self.look(found, Check::Bodies)? {
+                let begin = Position { offset: header.base_offset, ..found };
+                if at.may_precede(begin) {
+                    return self.chain(begin, &header).map(Some);
+                }
             }
             from = Position { position: found.position + 1, ..found };
         }
-        Ok(Step::Tail(Some(flaw)))
+        Ok(None)
     }
 
-    /// A header that is whole tells where its damaged body ends: what the body holds is a
-    /// publisher's, and must not be taken for a batch.
+    fn chain(&mut self, begin: Position, first: &BatchHeader) -> io::Result<Chain> {
+        let mut end = begin.after(first);
+        loop {
+            match self.look(end, Check::Headers)? {
+                Ok(next) if next.base_offset == end.offset => end = end.after(&next),
+                other => return Ok(Chain { begin, end, is_last: other == Err(None) }),
+            }
+        }
+    }
+
+    /// A header that is whole tells where its damaged body ends, and the offset that comes there: what
+    /// the body holds is a publisher's, and must not be taken for a batch.
     fn beyond(&mut self, at: Position, flaw: Flaw) -> io::Result<Position> {
-        let skipped = match flaw {
-            Flaw::BodyDamaged => match self.look(at, Check::Headers)? {
-                Ok(header) => header.batch_bytes(),
-                Err(_) => 1,
-            },
-            _ => 1,
-        };
-        Ok(Position { position: at.position + skipped, ..at })
+        let header = self.look(at, Check::Headers)?.ok().filter(|_| flaw == Flaw::BodyDamaged);
+        let next = Position { position: at.position + 1, ..at };
+        Ok(header.map_or(next, |header| at.after(&header)))
     }
 
     fn find_magic(&mut self, mut at: Position) -> io::Result<Option<Position>> {

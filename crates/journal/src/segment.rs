@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::error::Damage;
-use crate::format::{BatchHeader, Flaw, OFFSET_MAX, SEGMENT_HEADER_BYTES};
+use crate::format::{BatchHeader, Flaw, MESSAGE_BYTES_MIN, OFFSET_MAX, SEGMENT_HEADER_BYTES};
 
 /// No journal has so many segments without a message: names beyond are damage.
 const PART_MAX: u32 = 1 << 30;
@@ -92,6 +92,13 @@ impl Position {
     pub(crate) fn after(self, header: &BatchHeader) -> Self {
         let position = self.position + header.batch_bytes();
         Self { position, offset: header.offsets().end, ..self }
+    }
+
+    /// Whether `later` in the same segment can be behind this: its offset is not lower, and the bytes
+    /// between have room for so many messages.
+    pub(crate) fn may_precede(self, later: Self) -> bool {
+        let room = later.position.saturating_sub(self.position) / MESSAGE_BYTES_MIN;
+        later.offset.checked_sub(self.offset).is_some_and(|messages| messages <= room)
     }
 
     /// The damage of the header of the segment that begins here.

@@ -87,6 +87,11 @@ impl Sim {
         (disk.write_fails_after, disk.sync_fails_after) = (None, None);
     }
 
+    /// Sets the clock, which stands still: milliseconds since 1970.
+    pub fn set_clock(&self, ms: u64) {
+        self.lock().now_ms = ms;
+    }
+
     /// Flips a bit of a byte in what was put under a name.
     pub fn flip_kept_bit(&self, name: &str, position: usize) {
         self.lock().kept.get_mut(name).expect("it was put")[position] ^= 0x10;
@@ -227,6 +232,10 @@ impl Storage for Sim {
         Ok(Identity(
             [number.to_le_bytes(), (!number).to_le_bytes()].concat().try_into().expect("16"),
         ))
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.lock().now_ms
     }
 
     fn clone_reader(&self) -> Box<dyn ReadSegments + Send> {

@@ -4,6 +4,7 @@ mod ahead;
 mod damage;
 mod failures;
 mod flips;
+mod forged;
 mod histories;
 mod snapshots;
 mod space;

@@ -55,6 +55,8 @@ pub trait Storage: WriteSegments + Send {
     fn consumers(&self) -> io::Result<Vec<Consumer>>;
     /// Sixteen bytes that no other journal has.
     fn fresh_identity(&self) -> io::Result<Identity>;
+    /// The time, in milliseconds since 1970; it may jump.
+    fn now_ms(&self) -> u64;
     /// Another handle on the same place, for reading.
     fn clone_reader(&self) -> Box<dyn ReadSegments + Send>;
     /// Another handle on the same place, for `put` and `remove` beside the one that writes.

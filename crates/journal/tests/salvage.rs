@@ -122,6 +122,66 @@ fn a_sound_journal_is_copied_with_its_state_and_its_consumers() {
     assert_eq!((receipt.next_offset, receipt.cut), (u64::from(MESSAGES), None));
 }
 
+/// A second opening that leaves offsets out, because nobody knows what the first one reserved. Its segment
+/// begins with a batch of records only.
+fn write_behind_left_out(dir: &Path) {
+    write(dir);
+    flip(&dir.join("reserved"), 50);
+    let (journal, receipt) = Journal::open(dir, options(), |_| ()).unwrap();
+    assert!(receipt.skipped() > 0);
+    let mut records = Batch::new();
+    records.records().push(99);
+    journal.append(&mut records, true).unwrap();
+    let mut batch = Batch::new();
+    batch.begin("p", 1);
+    batch.push(Flags::new(1, false), "a/b", &[], b"behind");
+    journal.append(&mut batch, true).unwrap();
+    journal.close().unwrap();
+}
+
+fn flip(file: &Path, position: usize) {
+    let mut bytes = fs::read(file).unwrap();
+    bytes[position] ^= 0x10;
+    fs::write(file, bytes).unwrap();
+}
+
+#[test]
+fn offsets_that_were_left_out_are_no_damage_where_the_first_batch_behind_them_is_lost() {
+    let scratch = Scratch::new("left-out");
+    write_behind_left_out(&scratch.old());
+    let files = segments(&scratch.old());
+    flip(&files[files.len() - 2], 64 + 46);
+    let salvaged = run(&scratch.old(), &scratch.new_folder()).unwrap();
+    assert_eq!((salvaged.damage.len(), salvaged.lost()), (1, 0));
+    assert!(is_whole(&scratch.new_folder()));
+    let mut reader = Reader::open(&scratch.new_folder()).unwrap();
+    let end = reader.end_offset().unwrap();
+    assert_eq!(reader.read(u64::from(MESSAGES)..end, 1000).unwrap().len(), 1);
+}
+
+#[test]
+fn a_journal_of_which_no_header_is_whole_is_known_by_the_files_beside_it() {
+    let scratch = Scratch::new("headers");
+    write(&scratch.old());
+    let (before, identity) =
+        (contents(&scratch.old()), Reader::open(&scratch.old()).unwrap().identity());
+    segments(&scratch.old()).iter().for_each(|file| flip(file, 20));
+    run(&scratch.old(), &scratch.new_folder()).unwrap();
+    let (journal, _) = Journal::open(&scratch.new_folder(), options(), |_| ()).unwrap();
+    assert_eq!(journal.identity(), identity);
+    assert_eq!(contents(&scratch.new_folder()), before);
+}
+
+#[test]
+fn offsets_that_a_damaged_reservation_can_have_named_are_not_given_again() {
+    let scratch = Scratch::new("reserved");
+    write(&scratch.old());
+    flip(&scratch.old().join("reserved"), 50);
+    run(&scratch.old(), &scratch.new_folder()).unwrap();
+    let (_, receipt) = Journal::open(&scratch.new_folder(), options(), |_| ()).unwrap();
+    assert!(receipt.next_offset >= u64::from(MESSAGES) + (1 << 20), "{receipt}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]

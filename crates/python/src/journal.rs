@@ -60,7 +60,7 @@ impl JournalReader {
         py.detach(read).map_err(read_error)
     }
 
-    /// How many times the journal was opened for writing, as of the last look at its end.
+    /// Which opening for writing is the newest, as of the last look at the end.
     #[getter]
     fn epoch(&self) -> u64 {
         self.reader.lock().expect("reading never panics").epoch()

@@ -81,7 +81,7 @@ impl RemoteJournal {
         py.detach(|| self.journal().end_offset()).map_err(|error| translate(&self.url, &error))
     }
 
-    /// How many times the journal was opened for writing, as of the last look at its end.
+    /// Which opening for writing is the newest, as of the last look at the end.
     #[getter]
     fn epoch(&self) -> u64 {
         self.journal().epoch()

@@ -133,7 +133,7 @@ impl RemoteJournal {
         Ok(about.end)
     }
 
-    /// How many times the journal was opened for writing, as of the last call of `end_offset` or
+    /// Which opening for writing is the newest, as of the last call of `end_offset` or
     /// `check_position`.
     pub fn epoch(&self) -> u64 {
         self.epoch

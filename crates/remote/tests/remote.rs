@@ -220,7 +220,7 @@ fn a_consumers_position_is_noted_by_the_broker() {
     write(&folder.0, 20);
     let engine = start(Some(&folder.0), "127.0.0.1:0", Plan::default());
     let mut journal = open(&engine).unwrap();
-    journal.commit("lake", 12, Some(1)).unwrap();
+    journal.commit("lake", 12, Some(journal.epoch())).unwrap();
     let noted = consumers::list(&folder.0).unwrap();
     let standing = noted[0].standing.unwrap();
     assert_eq!((noted[0].name.as_str(), standing.offset), ("lake", 12));

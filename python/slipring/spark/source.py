@@ -149,9 +149,23 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         journal = self._journal()
         # The end first: looking for it sees what retention has removed meanwhile.
         end = journal.end_offset()
-        check_within(position.offset, journal.first_offset, end)
+        if (begin := self._passed_over(position.offset)) is not None:
+            check_within(begin, journal.first_offset, end, journal.written_offset)
+            return begin
+        check_within(position.offset, journal.first_offset, end, journal.written_offset)
         journal.check_position(position.offset, position.epoch)
         return position.offset
+
+    def _passed_over(self, offset: int) -> int | None:
+        """Where ranges begin instead of at an older checkpoint.
+
+        Whoever asks for ranges keeps its own account of what it has, which may come further without
+        Spark: then retention may have removed what the checkpoint names.
+        """
+        begin = self.options.starting_offset
+        if self.options.deliver != "ranges" or not isinstance(begin, int) or begin <= offset:
+            return None
+        return begin
 
 
 def _ranges(options: Options, journal: str, start: int, end: int) -> list[Range]:

@@ -21,7 +21,7 @@ pub enum Answer<'a> {
         end: u64,
         /// When the newest message was received; 0 where there is none.
         newest_ns: i64,
-        /// How many times it was opened for writing.
+        /// Which opening for writing is the newest.
         epoch: u64,
         /// One past the newest message that is written, safe on the disk or not yet.
         written: u64,
@@ -55,7 +55,7 @@ pub enum Answer<'a> {
     Position {
         /// Which journal.
         journal: Identity,
-        /// How many times it was opened for writing.
+        /// Which opening for writing is the newest.
         epoch: u64,
     },
     /// To `commit`.

@@ -75,6 +75,7 @@ pub(super) struct Disk {
     pub write_fails_after: Option<usize>,
     pub sync_fails_after: Option<usize>,
     pub random: Random,
+    pub now_ms: u64,
 }
 
 impl Disk {
@@ -93,6 +94,7 @@ impl Disk {
             write_fails_after: None,
             sync_fails_after: None,
             random: Random::new(seed),
+            now_ms: 0,
         }
     }
 

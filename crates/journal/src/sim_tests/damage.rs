@@ -2,11 +2,13 @@
 
 use proptest::prelude::*;
 
-use super::{FIRST, Stepped, reader};
+use super::{FIRST, Stepped, durable_reader, reader};
+use crate::bounds::{DURABLE, RESERVED};
 use crate::error::{OpenError, ReadError};
 use crate::format::{Flaw, SEGMENT_HEADER_BYTES};
 use crate::segment::SegmentId;
 use crate::sim::{Crash, Sim};
+use crate::storage::WriteSegments;
 
 const HEADER: usize = SEGMENT_HEADER_BYTES;
 
@@ -58,7 +60,27 @@ fn recovery_sets_whole_batches_behind_a_hole_aside_that_was_never_synced() {
     let cut = receipt.cut.as_ref().unwrap();
     assert_eq!((receipt.records(), cut.flaw, cut.set_aside), (1, Flaw::BodyDamaged, true));
     assert_eq!(sim.set_aside_places(), [(FIRST, (HEADER + batch_bytes()) as u64)]);
-    assert!(receipt.to_string().contains("kept in"), "{receipt}");
+    assert!(receipt.to_string().contains("are kept in"), "{receipt}");
+}
+
+#[test]
+fn a_last_batch_that_was_synced_is_named_and_set_aside() {
+    let (sim, mut stepped) = journal_of(2, 1 << 20);
+    stepped.put(&[&[7; 50]], b"", true);
+    let last = HEADER + 2 * batch_bytes();
+    sim.flip_bit(FIRST, last + 60);
+    let receipt = Stepped::open(&sim.restart(Crash::Kill), 1 << 20).unwrap().receipt;
+    assert_eq!(sim.set_aside_places(), [(FIRST, last as u64)]);
+    assert!(receipt.cut.unwrap().set_aside);
+    assert_eq!(receipt.damage[0].offsets, 2..3);
+}
+
+#[test]
+fn a_torn_last_batch_that_nobody_saw_synced_is_cut_and_nothing_is_set_aside() {
+    let (sim, _) = journal_of(3, 1 << 20);
+    sim.flip_bit(FIRST, HEADER + 2 * batch_bytes() + 60);
+    let receipt = Stepped::open(&sim.restart(Crash::Kill), 1 << 20).unwrap().receipt;
+    assert_eq!((receipt.records(), receipt.cut.unwrap().set_aside), (2, false));
 }
 
 #[test]
@@ -76,7 +98,41 @@ fn damage_in_a_closed_journal_is_not_taken_for_a_torn_tail() {
 fn a_damaged_header_of_the_only_segment_refuses_to_open() {
     let (sim, _) = journal_of(1, 1 << 20);
     sim.flip_bit(FIRST, 20);
+    sim.forget_kept(DURABLE);
+    sim.forget_kept(RESERVED);
     assert!(matches!(Stepped::open(&sim, 1 << 20), Err(OpenError::Damaged(_))));
+}
+
+#[test]
+fn a_damaged_header_of_the_only_segment_is_named_where_a_file_beside_it_tells_whose_it_is() {
+    for (batches, lost) in [(0, DURABLE), (0, RESERVED), (3, DURABLE), (3, RESERVED)] {
+        let (sim, mut stepped) = journal_of(batches, 1 << 20);
+        let identity = stepped.journal.identity();
+        if batches == 0 {
+            stepped.journal.close().unwrap();
+            stepped.settle();
+        }
+        sim.flip_bit(FIRST, 20);
+        sim.flip_kept_bit(lost, 20);
+        let stepped = Stepped::open(&sim.restart(Crash::Kill), 1 << 20).unwrap();
+        assert_eq!(stepped.journal.identity(), identity);
+        assert_eq!(stepped.receipt.damage[0].flaw, Flaw::HeaderDamaged);
+        assert_eq!(stepped.receipt.records(), batches as u64);
+    }
+}
+
+#[test]
+fn a_damaged_header_is_not_taken_for_a_torn_one_where_nothing_follows_it() {
+    let (sim, mut stepped) = journal_of(0, 1 << 20);
+    stepped.journal.close().unwrap();
+    stepped.settle();
+    sim.forget_kept(DURABLE);
+    sim.forget_kept(RESERVED);
+    sim.flip_bit(FIRST, 20);
+    assert!(matches!(Stepped::open(&sim, 1 << 20), Err(OpenError::Damaged(_))));
+    // Zeros are what a file system leaves that had no time for the bytes.
+    WriteSegments::begin(&mut sim.clone(), FIRST, &[0; HEADER]).unwrap();
+    assert_eq!(Stepped::open(&sim, 1 << 20).unwrap().receipt.damage, []);
 }
 
 #[test]
@@ -97,6 +153,30 @@ fn a_damaged_header_of_another_segment_is_named_and_its_batches_are_served() {
         assert_eq!((damage[0].segment.offset, damage[0].flaw), (segment, Flaw::HeaderDamaged));
         let told = stepped.receipt.damage.first();
         assert_eq!(told, damage.first().filter(|_| segment == 4));
+    }
+}
+
+#[test]
+fn a_damaged_header_of_the_last_segment_is_no_other_history() {
+    let (sim, mut stepped) = journal_of(5, 200);
+    stepped.put(&[&[7; 50]], b"", true);
+    drop(stepped);
+    let mut stepped = Stepped::open(&sim, 200).unwrap();
+    let offsets = stepped.put(&[&[7; 50]], b"", true).offsets;
+    let mut outside = durable_reader(&sim);
+    assert_eq!(outside.end_offset().unwrap(), offsets.end);
+    sim.flip_bit(SegmentId { offset: offsets.start, part: 0 }, 20);
+    let mut later = durable_reader(&sim);
+    later.check_position(offsets.end, Some(outside.epoch())).unwrap();
+    // What is noted now is the newest that is known, and 0 of an earlier Slipring is none.
+    assert_eq!((later.epoch(), outside.epoch()), (1, 2));
+    later.check_position(offsets.end, Some(later.epoch())).unwrap();
+    let sim = sim.restart(Crash::Kill);
+    Stepped::open(&sim, 200).unwrap().put(&[&[7; 50]], b"", true);
+    let mut last = durable_reader(&sim);
+    let end = last.end_offset().unwrap();
+    for epoch in [None, Some(0), Some(last.epoch())] {
+        last.check_position(end, epoch).unwrap();
     }
 }
 
