@@ -52,6 +52,7 @@ impl Party {
     /// The first of these filters, as far as what they choose is found before the turn is over.
     fn found<'a, 'p>(&mut self, wanted: &'a [Subscription<'p>]) -> &'a [Subscription<'p>] {
         let work = &mut self.feed.work;
+        work.go_on(); // the packet is read again in each turn
         let mut count = 0;
         for subscription in wanted {
             if work.is_over() || !self.broker.find(subscription.filter, work) {

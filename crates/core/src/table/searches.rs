@@ -59,9 +59,13 @@ impl Searches {
         }
         let search = self.by_filter.entry(filter.into()).or_default();
         search.asked = self.asked;
-        while !search.is_done && !work.is_over() {
+        while !search.is_done {
             search.step(filter, entries);
             work.add(PART as usize * Work::ENTRY / 2);
+            // Asked after a step: no turn is without progress.
+            if work.is_over() {
+                break;
+            }
         }
         search.is_done
     }
@@ -175,6 +179,16 @@ mod tests {
         let expected: RangeSet = registry.entries().iter_from(0).filter_map(matching).collect();
         assert_eq!(registry.matching("a/#"), expected);
         assert!(expected.contains(5) && !expected.contains(7));
+    }
+
+    #[test]
+    fn a_search_gets_on_even_when_the_turn_was_over_before_it_began() {
+        let mut registry = Registry::new(7);
+        declare(&mut registry, (0..20_000).map(|number| format!("a/{number}")));
+        let mut work = Work::default();
+        work.end();
+        let found = (0..1_000).find(|_| registry.search("a/#", &mut work));
+        assert!(found.is_some(), "it is not found after a thousand turns");
     }
 
     #[test]
