@@ -174,6 +174,37 @@ fn after_the_last_reader_has_gone_nothing_is_due() {
     assert_eq!(world.table.readers.count(), (0, 0));
 }
 
+#[test]
+fn a_reader_of_newest_values_gets_every_sample_again_while_fewer_come() {
+    let mut world = World::new(20_000);
+    world.read(READER, "#", PlainTerms::default());
+    world.frame(0..20_000, 0);
+    world.turn();
+    assert_eq!(world.table.readers.count(), (1, 1), "it gets newest values");
+    for value in 1..1_000 {
+        world.frame(0..1, 2 * value);
+        world.frame(0..1, 2 * value + 1);
+        world.turn();
+        world.pass(5);
+    }
+    assert_eq!(world.table.readers.count(), (1, 0), "400 samples a second are few");
+    assert!(world.values(READER, 0).ends_with(&["1996", "1997", "1998", "1999"]));
+}
+
+#[test]
+fn a_reader_gets_every_sample_again_though_many_parameters_change_at_once() {
+    let mut world = World::new(20_000);
+    world.read(READER, "#", PlainTerms::default());
+    world.frame(0..20_000, 0);
+    for value in 1..300 {
+        world.frame(0..400, value);
+        world.turn();
+        world.turn();
+        world.pass(50);
+    }
+    assert_eq!(world.table.readers.count(), (1, 0), "8,000 samples a second are few");
+}
+
 /// What happens to a world with few parameters.
 #[derive(Clone, Debug)]
 enum Event {

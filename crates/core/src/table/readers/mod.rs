@@ -20,6 +20,7 @@ use slipring_wire::frame::{RangeSet, RunView, Sample};
 pub use self::turn::PLAIN_RATE;
 
 use self::framed::FramedChanges;
+use self::lap::Lap;
 use self::listeners::Listeners;
 use self::reader::{After, Flow, Place, PlainFilter, Reader, Surroundings};
 use self::recent::{Recent, RecentSamples};
@@ -247,7 +248,7 @@ impl PlainReaders {
             reader.is_queued = false;
             let around = Surroundings { recent, framed, registry, scene: *scene };
             let after = reader.visit(id, &around, &mut turn, outlet);
-            self.arrange(id, after);
+            self.arrange(id, after, scene.now_ms);
         }
     }
 
@@ -272,7 +273,7 @@ impl PlainReaders {
     }
 
     /// A reader was visited.
-    fn arrange(&mut self, id: ReaderId, after: After) {
+    fn arrange(&mut self, id: ReaderId, after: After, now_ms: Millis) {
         let Some(reader) = self.all.get_mut(&id) else { return };
         match after {
             After::Idle => {}
@@ -282,7 +283,7 @@ impl PlainReaders {
                 self.waiting.insert((due_ms, id));
             }
             After::Newest(since) => {
-                reader.flow = Flow::Newest(lap::Lap::since(since));
+                reader.flow = Flow::Newest(Lap::since(since, now_ms));
                 self.listeners.remove(id, &reader.chosen);
                 self.queue(id);
                 self.free();

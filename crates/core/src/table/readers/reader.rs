@@ -173,15 +173,16 @@ impl Lap {
         let Surroundings { framed, scene, .. } = *sending.around;
         let later = After::Later(scene.now_ms + AGAIN_MS);
         let room = sending.outlet.room(sending.id).newest;
-        let (change, mut is_quiet) = (scene.current.change(), self.is_at_begin());
+        // A round in one visit finds all that there is; in several, something may have changed behind it.
+        let (change, is_whole) = (scene.current.change(), self.is_at_begin());
         for _ in 0..PORTION {
             if sending.sent >= room {
                 self.rest(change);
+                self.hinder(scene.now_ms);
                 return later;
             }
             match self.find(chosen, framed, turn) {
                 Found::Parameter(parameter) if allowance.take(1) => {
-                    is_quiet = false;
                     let sample = scene.current.columns.sample(parameter as usize, parameter);
                     if let Some(sample) = sample {
                         sending.send(&sample, None, turn);
@@ -190,6 +191,7 @@ impl Lap {
                 Found::Parameter(parameter) => {
                     self.back_to(parameter);
                     self.rest(change);
+                    self.hinder(scene.now_ms);
                     return later;
                 }
                 Found::Pause => {
@@ -198,7 +200,11 @@ impl Lap {
                 }
                 Found::End => {
                     self.end(change);
-                    return if is_quiet && allowance.is_full() { After::Every } else { later };
+                    return match self.is_calm(scene.now_ms) {
+                        true if is_whole => After::Every,
+                        true => After::Again,
+                        false => later,
+                    };
                 }
             }
         }

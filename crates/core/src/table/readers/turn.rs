@@ -57,10 +57,6 @@ impl Allowance {
         }
     }
 
-    pub fn is_full(&self) -> bool {
-        self.messages == PLAIN_RATE
-    }
-
     /// Takes so many, all or none.
     pub fn take(&mut self, messages: usize) -> bool {
         let left = self.messages.checked_sub(messages as u64);
