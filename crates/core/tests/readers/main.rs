@@ -205,6 +205,22 @@ fn a_reader_gets_every_sample_again_though_many_parameters_change_at_once() {
     assert_eq!(world.table.readers.count(), (1, 0), "8,000 samples a second are few");
 }
 
+#[test]
+fn no_sample_comes_twice_though_a_reader_falls_behind_within_a_run() {
+    let mut world = World::new(8_000);
+    let (first, second) = (ReaderId::Client(3), READER);
+    world.read(first, "#", PlainTerms::default());
+    world.read(second, "p/7", PlainTerms::default());
+    world.frame(0..8_000, 1);
+    world.turn();
+    // What one reader still wants of the first frame goes from the memory of recent samples.
+    world.frame_of_one(7, 2..8_200);
+    world.frame_of_one(7, 8_200..16_400);
+    world.settle();
+    let values: Vec<&str> = world.values(first, 3);
+    assert_eq!(values, ["1"]);
+}
+
 /// What happens to a world with few parameters.
 #[derive(Clone, Debug)]
 enum Event {

@@ -46,9 +46,13 @@ pub(super) enum Found {
 }
 
 impl Lap {
-    /// Everything that changed later than this is to be found.
-    pub fn since(since: u64, now_ms: Millis) -> Self {
-        let ahead = VecDeque::from([Step { end: u32::MAX, since }]);
+    /// Everything that changed later than this is to be found; of some parameters, what changed later than
+    /// another change.
+    pub fn since(since: u64, known: &RangeSet, known_since: u64, now_ms: Millis) -> Self {
+        let steps = known.iter().flat_map(|range| {
+            [Step { end: range.start, since }, Step { end: range.end, since: known_since }]
+        });
+        let ahead = steps.chain([Step { end: u32::MAX, since }]).collect();
         Self { cursor: 0, ahead, behind: VecDeque::new(), hindered_ms: now_ms }
     }
 

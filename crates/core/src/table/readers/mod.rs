@@ -20,7 +20,6 @@ use slipring_wire::frame::{RangeSet, RunView, Sample};
 pub use self::turn::PLAIN_RATE;
 
 use self::framed::FramedChanges;
-use self::lap::Lap;
 use self::listeners::Listeners;
 use self::reader::{After, Flow, Place, PlainFilter, Reader, Surroundings};
 use self::recent::{Recent, RecentSamples};
@@ -283,7 +282,8 @@ impl PlainReaders {
                 self.waiting.insert((due_ms, id));
             }
             After::Newest(since) => {
-                reader.flow = Flow::Newest(Lap::since(since, now_ms));
+                let Flow::Every(place) = &reader.flow else { return };
+                reader.flow = Flow::Newest(place.lap(since, now_ms));
                 self.listeners.remove(id, &reader.chosen);
                 self.queue(id);
                 self.free();

@@ -55,6 +55,8 @@ pub(super) struct Place {
     since: u64,
     /// The change of the run that it is getting, for which it had the allowance.
     run: Option<u64>,
+    /// The parameters of that run of which it has all samples.
+    got: RangeSet,
 }
 
 /// What becomes of a reader after a visit.
@@ -84,8 +86,19 @@ impl Place {
     /// Samples came with this change; the first of them has this number.
     pub fn note(&mut self, number: u64, change: u64) {
         if !self.has_work {
-            *self = Self { has_work: true, next: number, since: change - 1, run: None };
+            *self = Self { has_work: true, next: number, since: change - 1, ..Self::default() };
         }
+    }
+
+    /// Goes over to newest values: those that it does not have yet.
+    pub fn lap(&self, since: u64, now_ms: Millis) -> Lap {
+        Lap::since(since, &self.got, self.run.unwrap_or(since), now_ms)
+    }
+
+    /// Ends a visit within a run. It does not have all samples of the parameters that are still to come.
+    fn rest(&mut self, recent: &RecentSamples, change: u64) {
+        let left = recent.from(self.next).take_while(|sample| sample.change == change);
+        left.for_each(|sample| self.got.remove(sample.index..sample.index + 1));
     }
 }
 
@@ -147,16 +160,19 @@ impl Place {
             }
             while let Some(sample) = recent.get(self.next).filter(|next| next.change == change) {
                 if !turn.spend(1) {
+                    self.rest(recent, change);
                     return After::Again;
                 }
                 self.next += 1;
                 // A plain message that came after it was delivered at once; it is older then.
                 let is_newer = framed.get(sample.index) >= change;
                 if is_newer && chosen.contains(sample.index) {
+                    self.got.insert(sample.index..sample.index + 1);
                     sending.send(&sample.sample(), Some(sample.publisher), turn);
                 }
             }
             (self.since, self.run) = (change, None);
+            self.got.clear();
         }
         After::Idle
     }
