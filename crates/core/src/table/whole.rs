@@ -121,7 +121,7 @@ impl Table {
             current.apply(&run, at);
             let scene = scene(registry, current, at);
             groups.offer(&run, Some(hops), &scene);
-            readers.offer(&run, session, current.change());
+            readers.offer(&run, session, current.change(), at.now_ms);
             groups.bound_texts(plan.limits.parameter_bytes, &scene);
         }
         Ok(())

@@ -64,17 +64,23 @@ fn beyond_the_rate_newest_wins_and_no_message_is_made_for_the_rest() {
 
 #[test]
 fn a_flood_for_one_reader_leaves_the_samples_of_another_alone() {
-    let mut world = World::new(20_000);
     let few = ReaderId::Client(3);
-    world.read(READER, "#", PlainTerms::default());
-    world.read(few, "p/12345", PlainTerms::default());
-    for value in 0..200 {
-        world.frame(0..20_000, value);
-        world.turn();
-        world.pass(20);
+    for runs in [1, 100] {
+        let mut world = World::new(20_000);
+        world.read(READER, "#", PlainTerms::default());
+        world.read(few, "p/12345", PlainTerms::default());
+        // Several frames between two turns: who had only the newest of them would miss the others.
+        for value in 0..200 {
+            world.frame_in_runs(0..20_000, runs, value);
+            if value % 4 == 3 {
+                world.turn();
+            }
+            world.pass(1);
+        }
+        world.settle();
+        let expected: Vec<String> = (0..200).map(|value| value.to_string()).collect();
+        assert_eq!(world.values(few, 12_345), expected, "in {runs} runs");
     }
-    let expected: Vec<String> = (0..200).map(|value| value.to_string()).collect();
-    assert_eq!(world.values(few, 12_345), expected);
 }
 
 #[test]

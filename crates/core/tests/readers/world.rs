@@ -108,6 +108,19 @@ impl World {
         self.take(&mut buf);
     }
 
+    /// The same in so many runs.
+    pub fn frame_in_runs(&mut self, parameters: std::ops::Range<u32>, runs: u32, value: u32) {
+        let mut buf = FrameBuf::new();
+        let length = parameters.len() as u32 / runs;
+        for start in parameters.step_by(length as usize) {
+            let values = value.to_le_bytes().repeat(length as usize);
+            let (time_ns, qualities) = (self.at.now_ns, Qualities::All(Quality::GOOD));
+            let run = start..start + length;
+            buf.push_row(Kind::U32, &[run], time_ns, qualities, &values).unwrap();
+        }
+        self.take(&mut buf);
+    }
+
     /// A frame with several values of one parameter.
     pub fn frame_of_one(&mut self, index: u32, values: std::ops::Range<u32>) {
         let sample = |value| Sample {

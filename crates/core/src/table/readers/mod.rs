@@ -179,8 +179,9 @@ impl PlainReaders {
         }
     }
 
-    /// Notes a run that the newest values have taken over.
-    pub(super) fn offer(&mut self, run: &RunView<'_>, publisher: u64, change: u64) {
+    /// Notes a run that the newest values have taken over. Whoever wants too much of it gets newest values,
+    /// so that the samples of others stay.
+    pub(super) fn offer(&mut self, run: &RunView<'_>, publisher: u64, change: u64, now_ms: Millis) {
         if self.all.is_empty() {
             return;
         }
@@ -188,34 +189,42 @@ impl PlainReaders {
         if self.listeners.is_empty() || !self.listeners.hears_any(run) {
             return;
         }
-        let number = self.recent.end();
+        for id in self.note(run, change) {
+            self.arrange(id, After::Newest, now_ms);
+        }
         self.keep(run, publisher, change);
-        let Self { all, listeners, ready, .. } = self;
+    }
+
+    /// Tells those that listen to a run; who is owed too much now.
+    fn note(&mut self, run: &RunView<'_>, change: u64) -> Vec<ReaderId> {
+        let Self { all, listeners, ready, recent, .. } = self;
+        let (number, mut flooded) = (recent.end(), Vec::new());
         listeners.each(run, |id| {
-            let Some(reader) = all.get_mut(&id) else { return };
-            if let Flow::Every(place) = &mut reader.flow {
-                place.note(number, change);
-                if !std::mem::replace(&mut reader.is_queued, true) {
-                    ready.push_back(id);
-                }
+            let Some(Reader { flow: Flow::Every(place), chosen, is_queued, .. }) = all.get_mut(&id)
+            else {
+                return;
+            };
+            if !place.note(number, change, wanted(run, chosen)) {
+                flooded.push(id);
+            }
+            if place.has_work() && !std::mem::replace(is_queued, true) {
+                ready.push_back(id);
             }
         });
+        flooded
     }
 
     fn keep(&mut self, run: &RunView<'_>, publisher: u64, change: u64) {
         let Self { listeners, recent, .. } = self;
-        let mut kept = 0;
-        run.visit(|sample| {
-            if kept <= RecentSamples::RUN_MAX && listeners.hears(sample.index) {
-                kept += 1;
-                let Sample { index, time_ns, quality, value } = sample;
+        if !listeners.hears_any(run) {
+            return;
+        }
+        run.visit(|Sample { index, time_ns, quality, value }| {
+            if listeners.hears(index) {
                 let value = value.to_owned();
                 recent.push(Recent { index, time_ns, quality, value, change, publisher });
             }
         });
-        if kept > RecentSamples::RUN_MAX {
-            recent.pass_over();
-        }
     }
 
     /// A plain message brought a newer sample of a parameter, and goes to its subscribers by itself.
@@ -281,9 +290,9 @@ impl PlainReaders {
                 reader.due_ms = Some(due_ms);
                 self.waiting.insert((due_ms, id));
             }
-            After::Newest(since) => {
+            After::Newest => {
                 let Flow::Every(place) = &reader.flow else { return };
-                reader.flow = Flow::Newest(place.lap(since, now_ms));
+                reader.flow = Flow::Newest(place.lap(now_ms));
                 self.listeners.remove(id, &reader.chosen);
                 self.queue(id);
                 self.free();
@@ -301,5 +310,17 @@ fn topics_of(filter: &str) -> &str {
     match slipring_wire::shared(filter) {
         Some(Ok((_, topics))) => topics,
         _ => filter,
+    }
+}
+
+/// How many samples of a run are of these parameters.
+fn wanted(run: &RunView<'_>, chosen: &RangeSet) -> usize {
+    match run.rows() {
+        Some(rows) => rows * run.ranges().map(|range| chosen.count_in(&range)).sum::<usize>(),
+        None => {
+            let counted = run.indices().zip(run.counts());
+            let chosen = counted.filter(|(index, _)| chosen.contains(*index));
+            chosen.map(|(_, count)| count as usize).sum()
+        }
     }
 }

@@ -57,6 +57,10 @@ pub(super) struct Place {
     run: Option<u64>,
     /// The parameters of that run of which it has all samples.
     got: RangeSet,
+    /// The change of the run that was noted last.
+    noted: u64,
+    /// How many recent samples it wants.
+    owed: usize,
 }
 
 /// What becomes of a reader after a visit.
@@ -68,8 +72,8 @@ pub(super) enum After {
     Again,
     /// It has more to get, later.
     Later(Millis),
-    /// It gets newest values from now on: everything that changed since.
-    Newest(u64),
+    /// It gets newest values from now on.
+    Newest,
     /// It gets every sample from now on.
     Every,
 }
@@ -83,16 +87,28 @@ pub(super) struct Surroundings<'a> {
 }
 
 impl Place {
-    /// Samples came with this change; the first of them has this number.
-    pub fn note(&mut self, number: u64, change: u64) {
+    /// A run came with this change. The first of its samples that are kept has this number, and so many of
+    /// them are wanted. False where more is owed than is kept for one reader.
+    pub fn note(&mut self, number: u64, change: u64, wanted: usize) -> bool {
+        if wanted == 0 || self.noted == change {
+            return true;
+        }
         if !self.has_work {
             *self = Self { has_work: true, next: number, since: change - 1, ..Self::default() };
         }
+        self.noted = change;
+        self.owed += wanted;
+        self.owed <= RecentSamples::OWED_MAX
+    }
+
+    /// Whether there is something for it.
+    pub fn has_work(&self) -> bool {
+        self.has_work
     }
 
     /// Goes over to newest values: those that it does not have yet.
-    pub fn lap(&self, since: u64, now_ms: Millis) -> Lap {
-        Lap::since(since, &self.got, self.run.unwrap_or(since), now_ms)
+    pub fn lap(&self, now_ms: Millis) -> Lap {
+        Lap::since(self.since, &self.got, self.run.unwrap_or(self.since), now_ms)
     }
 
     /// Ends a visit within a run. It does not have all samples of the parameters that are still to come.
@@ -143,7 +159,7 @@ impl Place {
         let room = sending.outlet.room(sending.id).every;
         while self.has_work {
             if recent.has_dropped(self.next) {
-                return After::Newest(self.since);
+                return After::Newest;
             }
             let Some(change) = recent.get(self.next).map(|sample| sample.change) else {
                 self.has_work = false;
@@ -154,7 +170,7 @@ impl Place {
                 let wanted = run.filter(|sample| chosen.contains(sample.index)).count();
                 let is_allowed = sending.sent < room && allowance.take(wanted);
                 if wanted > 0 && !is_allowed {
-                    return After::Newest(self.since);
+                    return After::Newest;
                 }
                 self.run = Some(change);
             }
@@ -164,9 +180,12 @@ impl Place {
                     return After::Again;
                 }
                 self.next += 1;
+                if !chosen.contains(sample.index) {
+                    continue;
+                }
+                self.owed = self.owed.saturating_sub(1);
                 // A plain message that came after it was delivered at once; it is older then.
-                let is_newer = framed.get(sample.index) >= change;
-                if is_newer && chosen.contains(sample.index) {
+                if framed.get(sample.index) >= change {
                     self.got.insert(sample.index..sample.index + 1);
                     sending.send(&sample.sample(), Some(sample.publisher), turn);
                 }
