@@ -156,7 +156,7 @@ impl Broker {
     }
 
     /// From now on the table is used. Not under a lock.
-    fn use_table(&self) {
+    pub fn use_table(&self) {
         if self.table.use_it() {
             self.begin_reading();
         }
