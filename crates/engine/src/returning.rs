@@ -36,7 +36,8 @@ impl Party {
                 self.returning = Returning::default(); // another connection enters them
                 return true;
             }
-            self.broker.enter_again(&client, filter, *options, &mut self.feed.post);
+            let (broker, post) = (&self.broker, &mut self.feed.post);
+            work.add(broker.enter_again(&client, filter, *options, post));
             self.returning.0.pop_front();
         }
         true
@@ -50,9 +51,12 @@ impl crate::broker::Broker {
         filter: &str,
         options: Options,
         post: &mut crate::post::Post,
-    ) {
+    ) -> usize {
         match options.needs {
-            Some(_) => self.select(client, filter, options, post),
+            Some(_) => {
+                self.select(client, filter, options, post);
+                0
+            }
             None => self.read(client, std::iter::once((filter, options))),
         }
     }

@@ -85,7 +85,7 @@ impl Party {
         let subscribed =
             state.session.subscribe(packet, limits, version, &mut table, &mut self.reply)?;
         // Under the lock of the session, so that a take-over finds both in step (CVE-2024-8376).
-        self.broker.subscribe(client, &subscribed);
+        self.feed.work.add(self.broker.subscribe(client, &subscribed));
         for refused in &subscribed.refused {
             if !state.session.has(&refused.filter) {
                 self.broker.deselect(client, &refused.filter);
@@ -138,9 +138,9 @@ impl Party {
         let mut state = client.state_of(&self.link).ok_or(TAKEN_OVER)?;
         let version = self.conversation.version();
         let gone = state.session.unsubscribe(packet, version, &mut self.reply);
-        self.broker.unsubscribe(client, gone.iter().map(|filter| &**filter));
+        let steps = self.broker.unsubscribe(client, gone.iter().map(|filter| &**filter));
         drop(state);
-        self.feed.work.add(packet.filters.len() * Work::PACKET + gone.len() * Work::FILTER);
+        self.feed.work.add(packet.filters.len() * Work::PACKET + gone.len() * Work::FILTER + steps);
         for filter in gone {
             self.broker.deselect(client, &filter);
             self.broker.unfollow(client, &filter);

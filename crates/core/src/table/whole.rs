@@ -178,7 +178,7 @@ impl Table {
     }
 
     /// A plain subscription of a reader, in place of its earlier one with this filter; `topics` is the part
-    /// of the filter that topics match.
+    /// of the filter that topics match. How many steps of work it was.
     pub fn read(
         &mut self,
         reader: ReaderId,
@@ -186,9 +186,9 @@ impl Table {
         topics: &str,
         terms: PlainTerms,
         at: Arrival,
-    ) {
+    ) -> usize {
         let chosen = self.registry.matching(topics);
-        self.readers.read(reader, filter, terms, chosen, at.now_ms);
+        self.readers.read(reader, filter, terms, chosen, at.now_ms)
     }
 
     /// Sends what readers are to get, at most about so many messages; see [`PlainReaders`].

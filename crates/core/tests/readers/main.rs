@@ -126,8 +126,8 @@ fn identifiers_of_all_subscriptions_that_match_come_with_one_message() {
     world.frame(0..3, 5);
     world.turn();
     let found: Vec<_> = world.got.messages[&READER].iter().map(|one| one.2.clone()).collect();
-    assert_eq!(found, [vec![9], vec![4, 9], vec![9]]);
-    world.table.readers.stop(READER, "p/+");
+    assert_eq!(found, [vec![9], vec![9, 4], vec![9]]);
+    world.table.readers.stop(READER, &["p/+"]);
     world.frame(0..3, 6);
     world.turn();
     assert_eq!(world.values(READER, 0), ["5"]);

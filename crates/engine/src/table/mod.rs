@@ -129,7 +129,9 @@ impl SharedTable {
     /// A session is over: nothing is kept for it.
     pub fn end(&self, session: u64) {
         if self.is_used() {
-            self.lock().table.end(session);
+            let mut inner = self.lock();
+            inner.leave_readers(session);
+            inner.table.end(session);
         }
     }
 

@@ -83,15 +83,16 @@ impl Inner {
 }
 
 impl Broker {
-    /// Plain subscriptions of a client came, or became selections.
+    /// Plain subscriptions of a client came, or became selections. How many steps of work it was.
     pub fn read<'a>(
         &self,
         client: &Arc<Client>,
         subscriptions: impl Iterator<Item = (&'a str, Options)>,
-    ) {
+    ) -> usize {
         if !self.table.is_used() {
-            return;
+            return 0;
         }
+        let mut steps = 0;
         let is_here = client.outgoing().version().is_some();
         for (filter, options) in subscriptions {
             let Options { identifier, no_local, needs, .. } = options;
@@ -104,7 +105,7 @@ impl Broker {
             };
             let mut inner = self.table.lock();
             if needs.is_some() {
-                inner.table.readers.stop(reader, filter);
+                steps += inner.table.readers.stop(reader, &[filter]);
                 continue;
             }
             match reader {
@@ -117,22 +118,21 @@ impl Broker {
                 }
             }
             let terms = PlainTerms { identifier, no_local };
-            inner.table.read(reader, filter, topics, terms, self.arrival(now_ns()));
+            steps += inner.table.read(reader, filter, topics, terms, self.arrival(now_ns()));
         }
+        steps
     }
 
-    /// Subscriptions of a client are over.
-    pub fn stop_reading<'a>(&self, client: &Client, filters: impl Iterator<Item = &'a str>) {
+    /// Subscriptions of a client are over. How many steps of work it was.
+    pub fn stop_reading(&self, client: &Client, filters: &[&str]) -> usize {
         if !self.table.is_used() {
-            return;
+            return 0;
         }
-        for filter in filters {
-            if shared(filter).is_some() {
-                self.end_share(filter);
-            } else {
-                self.table.lock().table.readers.stop(ReaderId::Client(client.key), filter);
-            }
-        }
+        let (shared, own): (Vec<&str>, Vec<&str>) =
+            filters.iter().partition(|filter| shared(filter).is_some());
+        shared.iter().for_each(|filter| self.end_share(filter));
+        // At once: for each of them all that are left would be looked at.
+        self.table.lock().table.readers.stop(ReaderId::Client(client.key), &own)
     }
 
     /// A shared subscription is over when nobody is left in it.

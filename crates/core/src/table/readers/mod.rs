@@ -5,6 +5,7 @@
 //! that changed. A publisher's frame is only noted here; what it means for readers is done in turns of
 //! bounded work. Never reads a clock and never waits.
 
+mod choosing;
 mod framed;
 mod lap;
 mod listeners;
@@ -21,7 +22,7 @@ pub use self::turn::PLAIN_RATE;
 
 use self::framed::FramedChanges;
 use self::listeners::Listeners;
-use self::reader::{After, Flow, Place, PlainFilter, Reader, Surroundings};
+use self::reader::{After, Flow, Place, Reader, Surroundings};
 use self::recent::{Recent, RecentSamples};
 use self::turn::{Turn, VISIT_STEPS};
 use super::{Names, Registry, Scene};
@@ -91,37 +92,6 @@ impl PlainReaders {
         (reading.clone().count(), reading.filter(is_newest).count())
     }
 
-    /// A plain subscription, in place of the earlier one with the same filter. It chooses these parameters
-    /// now.
-    pub fn read(
-        &mut self,
-        id: ReaderId,
-        filter: &str,
-        terms: PlainTerms,
-        chosen: RangeSet,
-        now_ms: Millis,
-    ) {
-        let filters = &mut self.all.entry(id).or_insert_with(|| Reader::new(now_ms)).filters;
-        let new = PlainFilter { filter: filter.into(), terms, chosen };
-        match filters.iter_mut().find(|known| *known.filter == *filter) {
-            Some(known) => *known = new,
-            None => filters.push(new),
-        }
-        self.rechoose(id);
-    }
-
-    /// A plain subscription is over.
-    pub fn stop(&mut self, id: ReaderId, filter: &str) {
-        let Some(reader) = self.all.get_mut(&id) else { return };
-        let before = reader.filters.len();
-        reader.filters.retain(|known| *known.filter != *filter);
-        match reader.filters.len() {
-            0 => self.stop_all(id),
-            after if after < before => self.rechoose(id),
-            _ => {}
-        }
-    }
-
     /// A reader is gone.
     pub fn stop_all(&mut self, id: ReaderId) {
         let Some(reader) = self.all.remove(&id) else { return };
@@ -142,40 +112,6 @@ impl PlainReaders {
         if self.all.is_empty() {
             self.framed.free();
             self.ready = VecDeque::new();
-        }
-    }
-
-    /// The parameters of a reader are those of its filters.
-    fn rechoose(&mut self, id: ReaderId) {
-        let Self { all, listeners, .. } = self;
-        let Some(reader) = all.get_mut(&id) else { return };
-        let mut chosen = RangeSet::new();
-        reader.filters.iter().for_each(|known| chosen.add(&known.chosen));
-        let before = std::mem::replace(&mut reader.chosen, chosen);
-        if matches!(reader.flow, Flow::Every(_)) && before != reader.chosen {
-            listeners.remove(id, &before);
-            listeners.add(id, &reader.chosen);
-        }
-    }
-
-    /// The table has other parameters now: what filters choose is asked for again.
-    pub(super) fn table_changed(&mut self, choose: &mut super::groups::Choose<'_>) {
-        let mut known: HashMap<Box<str>, RangeSet> = HashMap::new();
-        let mut changed = Vec::new();
-        for (id, reader) in &mut self.all {
-            let mut is_other = false;
-            for PlainFilter { filter, chosen, .. } in &mut reader.filters {
-                if !known.contains_key(filter) {
-                    known.insert(filter.clone(), choose(topics_of(filter), chosen));
-                }
-                let now = &known[filter];
-                is_other |= *now != *chosen;
-                chosen.clone_from(now);
-            }
-            changed.extend(is_other.then_some(*id));
-        }
-        for id in changed {
-            self.rechoose(id);
         }
     }
 
@@ -302,14 +238,6 @@ impl PlainReaders {
                 self.listeners.add(id, &reader.chosen);
             }
         }
-    }
-}
-
-/// The filter of topics in the filter of a subscription.
-fn topics_of(filter: &str) -> &str {
-    match slipring_wire::shared(filter) {
-        Some(Ok((_, topics))) => topics,
-        _ => filter,
     }
 }
 

@@ -1,5 +1,7 @@
 //! One reader: its plain subscriptions, and how far it is.
 
+use std::collections::BTreeMap;
+
 use slipring_wire::frame::RangeSet;
 
 use super::framed::FramedChanges;
@@ -18,14 +20,13 @@ const PORTION: usize = 256;
 /// A plain subscription.
 #[derive(Debug)]
 pub(super) struct PlainFilter {
-    pub filter: Box<str>,
     pub terms: PlainTerms,
     pub chosen: RangeSet,
 }
 
 #[derive(Debug)]
 pub(super) struct Reader {
-    pub filters: Vec<PlainFilter>,
+    pub filters: BTreeMap<Box<str>, PlainFilter>,
     /// What all of them choose.
     pub chosen: RangeSet,
     pub flow: Flow,
@@ -121,7 +122,7 @@ impl Place {
 impl Reader {
     pub fn new(now_ms: Millis) -> Self {
         Self {
-            filters: Vec::new(),
+            filters: BTreeMap::new(),
             chosen: RangeSet::new(),
             flow: Flow::Every(Place::default()),
             allowance: Allowance::full(now_ms),
@@ -251,7 +252,7 @@ impl Lap {
 /// Messages on their way to one reader.
 struct Sending<'a, 'o> {
     id: ReaderId,
-    filters: &'a [PlainFilter],
+    filters: &'a BTreeMap<Box<str>, PlainFilter>,
     around: &'a Surroundings<'a>,
     outlet: &'o mut dyn PlainOutlet,
     /// Bytes that were sent.
@@ -280,7 +281,7 @@ impl Sending<'_, '_> {
     fn find_terms(&mut self, parameter: u32, publisher: Option<u64>) -> bool {
         self.identifiers.clear();
         let mut is_wanted = false;
-        for PlainFilter { terms, chosen, .. } in self.filters {
+        for PlainFilter { terms, chosen } in self.filters.values() {
             if !chosen.contains(parameter) || (terms.no_local && self.is_own(parameter, publisher))
             {
                 continue;
