@@ -145,7 +145,7 @@ impl Table {
         check_time(read.time_ns, at, &plan.table)?;
         check_room(&self.current, self.current.growth_by(&read.of(parameter)), plan)?;
         self.current.set(&read.of(parameter), at);
-        self.readers.take_text(parameter);
+        self.readers.take_text(parameter, self.current.change());
         let one: RangeSet = std::iter::once(parameter).collect();
         let Self { registry, current, groups, .. } = self;
         let scene = scene(registry, current, at);

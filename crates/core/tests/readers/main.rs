@@ -168,6 +168,19 @@ fn a_plain_message_after_a_frame_is_not_followed_by_an_older_sample() {
 }
 
 #[test]
+fn no_older_sample_follows_a_plain_message_though_a_newer_frame_came() {
+    let mut world = World::new(2);
+    world.read(READER, "#", PlainTerms::default());
+    world.frame(0..2, 1);
+    let message = Publish::new("p/0", b"2");
+    world.table.take_text(0, &message, world.at, &world.plan).unwrap();
+    world.frame(0..2, 3);
+    world.settle();
+    assert_eq!(world.values(READER, 0), ["3"], "1 is older than the message");
+    assert_eq!(world.values(READER, 1), ["1", "3"]);
+}
+
+#[test]
 fn after_the_last_reader_has_gone_nothing_is_due() {
     let mut world = World::new(20_000);
     world.read(READER, "#", PlainTerms::default());

@@ -164,8 +164,10 @@ impl PlainReaders {
     }
 
     /// A plain message brought a newer sample of a parameter, and goes to its subscribers by itself.
-    pub(super) fn take_text(&mut self, parameter: u32) {
-        self.framed.clear(parameter);
+    pub(super) fn take_text(&mut self, parameter: u32, change: u64) {
+        if !self.all.is_empty() {
+            self.framed.set_plain(parameter, change);
+        }
     }
 
     /// When [`Self::serve`] has something to do; it may be over already.

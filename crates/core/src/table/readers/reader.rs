@@ -186,7 +186,7 @@ impl Place {
                 }
                 self.owed = self.owed.saturating_sub(1);
                 // A plain message that came after it was delivered at once; it is older then.
-                if framed.get(sample.index) >= change {
+                if !framed.is_outdated(sample.index, change) {
                     self.got.insert(sample.index..sample.index + 1);
                     sending.send(&sample.sample(), Some(sample.publisher), turn);
                 }
