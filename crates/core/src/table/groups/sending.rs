@@ -69,8 +69,10 @@ impl Groups {
         ready: &mut dyn FnMut(u64) -> bool,
         send: &mut Send<'_>,
     ) {
-        let work = self.letters.write(work_max, scene.names, send);
-        let work = work + self.serve(work_max.saturating_sub(work), scene, ready, send);
+        // Text has half of the turn at first: however much of it waits, frames are served in each turn.
+        let work = self.letters.write(work_max.div_ceil(2), scene.names, send);
+        let left = work_max.saturating_sub(work).max(work_max / 2);
+        let work = work + self.serve(left, scene, ready, send);
         self.letters.write(work_max.saturating_sub(work), scene.names, send);
         self.tools.lost += std::mem::take(&mut self.letters.lost);
         for (group, subscriber) in self.letters.take_dropped() {
