@@ -63,7 +63,7 @@ impl crate::broker::Broker {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use slipring_core::Plan;
     use slipring_core::table::{Bounds, Definition};
     use slipring_journal::Options as JournalOptions;
@@ -76,21 +76,24 @@ mod tests {
     use crate::origin::Origin;
     use crate::party::End;
 
-    /// CONNECT of MQTT 5 as `c`, without a clean start; its session is kept for an hour.
-    const CONNECT: &[u8] = b"\x10\x13\x00\x04MQTT\x05\x00\x00\x3c\x05\x11\x00\x00\x0e\x10\x00\x01c";
+    /// CONNECT of MQTT 5 without a clean start, without the letter that is its name; its session is kept for an
+    /// hour.
+    const CONNECT: &[u8] = b"\x10\x13\x00\x04MQTT\x05\x00\x00\x3c\x05\x11\x00\x00\x0e\x10\x00\x01";
 
-    fn take(party: &mut Party, bytes: &[u8]) -> bool {
+    /// A packet of a client; whether it is done.
+    pub(crate) fn take(party: &mut Party, bytes: &[u8]) -> bool {
         let Ok(Framed::Whole(packet)) = slipring_wire::frame(bytes, usize::MAX) else {
             panic!("it is whole");
         };
         party.take(&packet).unwrap()
     }
 
-    fn connect(broker: &Arc<Broker>) -> Party {
+    /// A client with this name.
+    pub(crate) fn connect(broker: &Arc<Broker>, name: u8) -> Party {
         let origin = Origin { address: "here".into(), listener: 0, user: None };
         let link = Arc::new(Link::new(broker.next_key(), origin, now_ns()));
         let mut party = Party::new(Arc::clone(broker), link);
-        assert!(take(&mut party, CONNECT));
+        assert!(take(&mut party, &[CONNECT, &[name]].concat()));
         party
     }
 
@@ -108,7 +111,7 @@ mod tests {
     async fn what_a_client_that_came_back_reads_is_entered_in_turns() {
         let broker = Broker::open(Plan::default(), None, JournalOptions::default()).unwrap().0;
         let broker = Arc::new(broker);
-        let mut party = connect(&broker);
+        let mut party = connect(&broker, b'c');
         let filters: Vec<String> = (0..20).map(|number| format!("+/+/{number}")).collect();
         let subscriptions = filters.iter().map(|filter| Subscription::new(filter)).collect();
         let packet_id = PacketId::new(1).unwrap();
@@ -120,7 +123,7 @@ mod tests {
         }
         party.leave(&End::Lost("gone".into())).await;
         declare(&broker, 20_000);
-        let mut party = connect(&broker);
+        let mut party = connect(&broker, b'c');
         let mut turns = 1;
         while !party.enter_again() {
             assert!(party.feed.work.is_over());

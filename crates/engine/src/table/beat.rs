@@ -64,9 +64,13 @@ impl Broker {
             let has_more = self.table.lock().mend(self, &mut feed.post) || has_more;
             *look_ms = now_ms + if has_more { SOON_MS } else { SILENCE_MS };
         }
-        let due_ms = self.table.lock().tick(self, &mut feed.post);
+        let mut inner = self.table.lock();
+        let due_ms = inner.tick(self, &mut feed.post);
+        let next_ms = due_ms.unwrap_or(*look_ms).min(*look_ms);
+        inner.beat_ms = next_ms;
+        drop(inner);
         feed.finish();
-        due_ms.unwrap_or(*look_ms).min(*look_ms)
+        next_ms
     }
 
     /// Parameters that were silent for too long are stale from now on; whether there are more.

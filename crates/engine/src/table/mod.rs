@@ -58,8 +58,8 @@ pub(crate) struct Inner {
     clients: HashMap<u64, Arc<Client>>,
     /// Those whose outbox dropped something of what they chose, perhaps.
     mending: HashSet<u64>,
-    /// When the beat looks again.
-    next_ms: Option<Millis>,
+    /// What the beat sleeps for: when it is to look again.
+    beat_ms: Millis,
     /// Who is behind each reader.
     behind: readers::Behind,
     /// When the next turn of the readers is.
@@ -168,12 +168,11 @@ impl Broker {
     fn sent_on(&self, inner: &mut Inner, post: &mut Post) {
         let Some(due_ms) = inner.table.next_due_ms() else { return };
         if due_ms <= self.now_ms() {
-            let next_ms = inner.tick(self, post);
-            if next_ms.is_some_and(|next_ms| next_ms <= self.now_ms()) {
-                self.table.sooner.notify_one(); // the rest is the beat's
-            }
-        } else if inner.next_ms.is_none_or(|next_ms| due_ms < next_ms) {
-            inner.next_ms = Some(due_ms);
+            inner.tick(self, post);
+        }
+        let Some(next_ms) = inner.table.next_due_ms() else { return };
+        if next_ms < inner.beat_ms {
+            inner.beat_ms = next_ms;
             self.table.sooner.notify_one();
         }
     }
@@ -185,7 +184,7 @@ impl Inner {
             table,
             clients: HashMap::new(),
             mending: HashSet::new(),
-            next_ms: None,
+            beat_ms: 0,
             behind: readers::Behind::default(),
             readers_ms: None,
             writing: readers::Writing::default(),
@@ -196,7 +195,7 @@ impl Inner {
 
     /// Sends what is due to whoever chose it; when the next is due.
     pub fn tick(&mut self, broker: &Broker, post: &mut Post) -> Option<Millis> {
-        let Self { table, clients, next_ms, .. } = self;
+        let Self { table, clients, .. } = self;
         let mut ready = |subscriber: u64| {
             clients.get(&subscriber).is_some_and(|client| client.outgoing().is_drained())
         };
@@ -207,7 +206,9 @@ impl Inner {
         };
         table.tick(TURN_WORK, broker.arrival(now_ns()), &mut ready, &mut send);
         broker.traffic.dropped.fetch_add(table.take_lost(), Ordering::Relaxed);
-        *next_ms = table.next_due_ms();
-        *next_ms
+        table.next_due_ms()
     }
 }
+
+#[cfg(test)]
+mod tests;
