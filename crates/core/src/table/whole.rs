@@ -191,10 +191,16 @@ impl Table {
         self.readers.read(reader, filter, terms, chosen, at.now_ms)
     }
 
-    /// Sends what readers are to get, at most about so many messages; see [`PlainReaders`].
-    pub fn serve_readers(&mut self, messages: usize, at: Arrival, outlet: &mut dyn PlainOutlet) {
+    /// Sends what readers are to get, at most about so many messages; see [`PlainReaders`]. How many steps of
+    /// work it was.
+    pub fn serve_readers(
+        &mut self,
+        messages: usize,
+        at: Arrival,
+        outlet: &mut dyn PlainOutlet,
+    ) -> usize {
         let Self { registry, current, readers, .. } = self;
-        readers.serve(messages, registry, &scene(registry, current, at), outlet);
+        readers.serve(messages, registry, &scene(registry, current, at), outlet)
     }
 
     /// A session gives up what it chose by this filter, if it did.
@@ -264,6 +270,22 @@ impl Table {
     /// When [`Self::tick`] has something to do.
     pub fn next_due_ms(&self) -> Option<Millis> {
         self.groups.next_due_ms(&self.current)
+    }
+
+    /// The same without text that waits to be written.
+    pub fn groups_due_ms(&self) -> Option<Millis> {
+        self.groups.groups_due_ms(&self.current)
+    }
+
+    /// Sends what is due, but writes no text; how much work it was, see [`Groups::tick_frames`].
+    pub fn tick_frames(
+        &mut self,
+        work_max: usize,
+        at: Arrival,
+        ready: &mut dyn FnMut(u64) -> bool,
+        send: &mut dyn FnMut(u64, &[u8], u32),
+    ) -> usize {
+        self.groups.tick_frames(work_max, &scene(&self.registry, &self.current, at), ready, send)
     }
 
     /// Sends what is due; see [`Groups::tick`].

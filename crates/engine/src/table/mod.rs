@@ -164,17 +164,17 @@ impl Broker {
         }
     }
 
-    /// Samples came: what is due at once goes, and the beat learns when the next is.
-    fn sent_on(&self, inner: &mut Inner, post: &mut Post) {
-        let Some(due_ms) = inner.table.next_due_ms() else { return };
-        if due_ms <= self.now_ms() {
-            inner.tick(self, post);
-        }
-        let Some(next_ms) = inner.table.next_due_ms() else { return };
-        if next_ms < inner.beat_ms {
+    /// Samples came: frames that are due at once go, and the beat learns when the next is. Text is written
+    /// by the beat. How many bytes were copied, or as much work as that.
+    fn sent_on(&self, inner: &mut Inner, post: &mut Post) -> usize {
+        let is_due = inner.table.groups_due_ms().is_some_and(|due_ms| due_ms <= self.now_ms());
+        let copied = if is_due { inner.send_frames(self, post) } else { 0 };
+        if let Some(next_ms) = inner.table.next_due_ms().filter(|next_ms| *next_ms < inner.beat_ms)
+        {
             inner.beat_ms = next_ms;
             self.table.sooner.notify_one();
         }
+        copied
     }
 }
 
@@ -196,9 +196,7 @@ impl Inner {
     /// Sends what is due to whoever chose it; when the next is due.
     pub fn tick(&mut self, broker: &Broker, post: &mut Post) -> Option<Millis> {
         let Self { table, clients, .. } = self;
-        let mut ready = |subscriber: u64| {
-            clients.get(&subscriber).is_some_and(|client| client.outgoing().is_drained())
-        };
+        let mut ready = |subscriber| is_ready(clients, subscriber);
         let mut send = |subscriber: u64, packets: &[u8], _: u32| {
             if let Some(client) = clients.get(&subscriber) {
                 post.push_packets(broker, client, packets);
@@ -208,6 +206,25 @@ impl Inner {
         broker.traffic.dropped.fetch_add(table.take_lost(), Ordering::Relaxed);
         table.next_due_ms()
     }
+
+    /// Sends the frames of it; how much work it was.
+    fn send_frames(&mut self, broker: &Broker, post: &mut Post) -> usize {
+        let Self { table, clients, .. } = self;
+        let mut ready = |subscriber| is_ready(clients, subscriber);
+        let mut send = |subscriber: u64, packets: &[u8], _: u32| {
+            if let Some(client) = clients.get(&subscriber) {
+                post.push_packets(broker, client, packets);
+            }
+        };
+        let work = table.tick_frames(TURN_WORK, broker.arrival(now_ns()), &mut ready, &mut send);
+        broker.traffic.dropped.fetch_add(table.take_lost(), Ordering::Relaxed);
+        work
+    }
+}
+
+/// Whether a subscriber has taken what it was sent before.
+fn is_ready(clients: &HashMap<u64, Arc<Client>>, subscriber: u64) -> bool {
+    clients.get(&subscriber).is_some_and(|client| client.outgoing().is_drained())
 }
 
 #[cfg(test)]

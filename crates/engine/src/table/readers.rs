@@ -63,22 +63,24 @@ pub(crate) async fn run(broker: Arc<Broker>) {
 }
 
 impl Inner {
-    fn serve_readers(&mut self, broker: &Broker, post: &mut Post, messages: usize) {
+    fn serve_readers(&mut self, broker: &Broker, post: &mut Post, messages: usize) -> usize {
         let Self { table, behind, writing, .. } = self;
-        if table.readers.next_due_ms().is_some() {
-            let mut outlet = Outlet { broker, post, behind, writing, group: None };
-            table.serve_readers(messages, broker.arrival(now_ns()), &mut outlet);
+        if table.readers.next_due_ms().is_none() {
+            return 0;
         }
+        let mut outlet = Outlet { broker, post, behind, writing, group: None };
+        table.serve_readers(messages, broker.arrival(now_ns()), &mut outlet)
     }
 
-    /// Samples came: readers get some of them at once, the rest in turns.
-    pub fn read_on(&mut self, broker: &Broker, post: &mut Post) {
-        self.serve_readers(broker, post, INLINE_MESSAGES);
-        let Some(due_ms) = self.table.readers.next_due_ms() else { return };
+    /// Samples came: readers get some of them at once, the rest in turns. How many steps of work it was.
+    pub fn read_on(&mut self, broker: &Broker, post: &mut Post) -> usize {
+        let steps = self.serve_readers(broker, post, INLINE_MESSAGES);
+        let Some(due_ms) = self.table.readers.next_due_ms() else { return steps };
         if self.readers_ms.is_none_or(|readers_ms| due_ms < readers_ms) {
             self.readers_ms = Some(due_ms);
             broker.table.readers_due.notify_one();
         }
+        steps
     }
 }
 

@@ -85,3 +85,28 @@ fn the_beat_learns_what_is_due_after_what_was_due_at_once() {
     let inner = broker.table.lock();
     assert_eq!(inner.table.next_due_ms(), Some(inner.beat_ms));
 }
+
+/// How many frames a publisher sends in a long turn.
+fn frames_in_a_turn(broker: &Arc<Broker>, jet: &mut Party) -> usize {
+    let frame = frame(broker);
+    jet.feed.work.begin_long();
+    let mut frames = 0;
+    while !jet.feed.work.is_over() {
+        publish(jet, &frame);
+        frames += 1;
+    }
+    frames
+}
+
+#[test]
+fn what_selections_and_readers_get_of_a_frame_is_work_of_its_publisher() {
+    let needs: &[(&str, &str)] = &[("deliver", "frame"), ("beat", "0")];
+    for (needs, what) in [(needs, "selections"), (&[], "readers")] {
+        let (broker, mut jet) = world();
+        let alone = frames_in_a_turn(&broker, &mut jet);
+        let mut clients: Vec<Party> = (b'a'..b'i').map(|name| connect(&broker, name)).collect();
+        clients.iter_mut().for_each(|client| choose(client, "#", needs));
+        let with_others = frames_in_a_turn(&broker, &mut jet);
+        assert!(with_others < alone, "{what}: {with_others} frames, {alone} without them");
+    }
+}

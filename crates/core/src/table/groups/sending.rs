@@ -56,6 +56,11 @@ impl Groups {
         if !self.letters.is_empty() {
             return Some(0);
         }
+        self.groups_due_ms(current)
+    }
+
+    /// When a group has something to send; it may be over already.
+    pub fn groups_due_ms(&self, current: &Current) -> Option<Millis> {
         self.all.values().filter_map(|group| group.due_ms(current)).min()
     }
 
@@ -74,6 +79,24 @@ impl Groups {
         let left = work_max.saturating_sub(work).max(work_max / 2);
         let work = work + self.serve(left, scene, ready, send);
         self.letters.write(work_max.saturating_sub(work), scene.names, send);
+        self.make_up();
+    }
+
+    /// The same without writing text; how many bytes were copied, or as much work as that.
+    pub fn tick_frames(
+        &mut self,
+        work_max: usize,
+        scene: &Scene<'_>,
+        ready: &mut dyn FnMut(u64) -> bool,
+        send: &mut Send<'_>,
+    ) -> usize {
+        let work = self.serve(work_max, scene, ready, send);
+        self.make_up();
+        work
+    }
+
+    /// Who lost text that waited is to be mended.
+    fn make_up(&mut self) {
         self.tools.lost += std::mem::take(&mut self.letters.lost);
         for (group, subscriber) in self.letters.take_dropped() {
             if let Some(group) = self.all.get_mut(&group) {

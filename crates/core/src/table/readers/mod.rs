@@ -176,18 +176,19 @@ impl PlainReaders {
         if self.ready.is_empty() { later } else { Some(0) }
     }
 
-    /// Sends what readers are to get, at most about so many messages; readers take turns.
+    /// Sends what readers are to get, at most about so many messages; readers take turns. How many steps of
+    /// work it was.
     pub(super) fn serve(
         &mut self,
         messages: usize,
         registry: &Registry,
         scene: &Scene<'_>,
         outlet: &mut dyn PlainOutlet,
-    ) {
+    ) -> usize {
         self.wake_due(scene.now_ms);
         let mut turn = Turn::of(messages);
         while !turn.is_over() {
-            let Some(id) = self.ready.pop_front() else { return };
+            let Some(id) = self.ready.pop_front() else { break };
             turn.spend(VISIT_STEPS);
             let Self { all, recent, framed, .. } = self;
             let Some(reader) = all.get_mut(&id) else { continue };
@@ -196,6 +197,7 @@ impl PlainReaders {
             let after = reader.visit(id, &around, &mut turn, outlet);
             self.arrange(id, after, scene.now_ms);
         }
+        turn.spent()
     }
 
     fn wake_due(&mut self, now_ms: Millis) {
