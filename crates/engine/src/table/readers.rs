@@ -137,15 +137,13 @@ impl Broker {
         self.table.lock().table.readers.stop(ReaderId::Client(client.key), &own)
     }
 
-    /// A shared subscription is over when nobody is left in it.
+    /// A shared subscription is over when nobody is left in it. One that began anew since has another number.
     fn end_share(&self, filter: &str) {
         let mut inner = self.table.lock();
-        if self.routes().share_number(filter).is_some() {
-            return;
-        }
+        let number = self.routes().share_number(filter);
         let Inner { table, behind, .. } = &mut *inner;
         behind.shares.retain(|share, known| {
-            let is_over = **known == *filter;
+            let is_over = **known == *filter && Some(*share) != number;
             if is_over {
                 table.readers.stop_all(ReaderId::Share(*share));
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use slipring_core::Plan;
-use slipring_core::table::{Bounds, Definition};
+use slipring_core::table::{Bounds, Definition, Needs};
 use slipring_journal::Options;
 use slipring_wire::frame::{CONTENT_TYPE, FrameBuf, Header, Kind, Qualities, Quality};
 use slipring_wire::{
@@ -109,4 +109,20 @@ fn what_selections_and_readers_get_of_a_frame_is_work_of_its_publisher() {
         let with_others = frames_in_a_turn(&broker, &mut jet);
         assert!(with_others < alone, "{what}: {with_others} frames, {alone} without them");
     }
+}
+
+#[test]
+fn a_shared_subscription_that_began_anew_is_read_once() {
+    const FILTER: &str = "$share/g/#";
+    let (broker, _jet) = world();
+    let (mut first, mut second) = (connect(&broker, b'a'), connect(&broker, b'b'));
+    choose(&mut first, FILTER, &[]);
+    let first = first.client.unwrap();
+    // The last member leaves the routes, another one comes, and then the table learns of the first.
+    let (_, options) = first.state().session.plain().next().unwrap();
+    let left = slipring_core::Options { needs: Some(Needs::default()), ..options };
+    broker.enter_routes(&first, std::iter::once((FILTER, left)));
+    choose(&mut second, FILTER, &[]);
+    broker.stop_reading(&first, &[FILTER]);
+    assert_eq!(broker.table.lock().table.readers.count(), (1, 0));
 }
