@@ -262,6 +262,11 @@ impl Table {
         self.groups.mend(session, room, &scene(&self.registry, &self.current, at), send)
     }
 
+    /// Whether text waits to be written for a session; it is not mended before.
+    pub fn awaits_text(&self, session: u64) -> bool {
+        self.groups.awaits_text(session)
+    }
+
     /// How many selections are served; equal ones are one.
     pub fn selections(&self) -> usize {
         self.groups.len()

@@ -118,7 +118,7 @@ impl Inner {
     /// Those whose outbox dropped something get the newest of all they chose, as soon as they have taken
     /// what they were sent before; so do those that have not got all first values yet. A few of them at a
     /// time; whether somebody could have been sent more.
-    fn mend(&mut self, broker: &Broker, post: &mut Post) -> bool {
+    pub fn mend(&mut self, broker: &Broker, post: &mut Post) -> bool {
         for client in broker.table.take_missed() {
             client.missed.store(false, Ordering::Release);
             if self.table.missed(client.key) {
@@ -133,7 +133,8 @@ impl Inner {
             let Some(client) = clients.get(session) else { return false };
             let Some(room) = client.outgoing().stream_room() else { return true };
             has_more = true;
-            if mended == MENDED_AT_ONCE {
+            // Who waits for text gets that first: its place is another one's.
+            if mended == MENDED_AT_ONCE || table.awaits_text(*session) {
                 return true;
             }
             mended += 1;

@@ -126,3 +126,22 @@ fn a_shared_subscription_that_began_anew_is_read_once() {
     broker.stop_reading(&first, &[FILTER]);
     assert_eq!(broker.table.lock().table.readers.count(), (1, 0));
 }
+
+#[test]
+fn who_waits_for_text_does_not_keep_others_from_being_mended() {
+    let (broker, mut jet) = world();
+    let mut waiting: Vec<Party> = (b'A'..b'Z').map(|name| connect(&broker, name)).collect();
+    waiting.iter_mut().for_each(|client| choose(client, "#", &[("deliver", "text")]));
+    let mut other = connect(&broker, b'o');
+    choose(&mut other, "#", &[("deliver", "frame")]);
+    publish(&mut jet, &frame(&broker));
+    let key = |party: &Party| party.client.as_ref().unwrap().key;
+    let mut inner = broker.table.lock();
+    for session in waiting.iter().chain([&other]).map(key) {
+        assert!(inner.table.missed(session));
+        inner.mending.insert(session);
+    }
+    inner.mend(&broker, &mut jet.feed.post);
+    assert!(!inner.mending.contains(&key(&other)));
+    assert_eq!(inner.mending.len(), waiting.len());
+}

@@ -19,6 +19,11 @@ impl Groups {
         true
     }
 
+    /// Whether text waits to be written for a subscriber.
+    pub fn awaits_text(&self, subscriber: u64) -> bool {
+        self.letters.is_waited_for(subscriber)
+    }
+
     /// Sends a subscriber the newest of what it may have missed, at most about so many bytes; whether
     /// that was the rest of it. Text of it is sent by [`Self::tick`], after what waits already.
     pub fn mend(
@@ -28,7 +33,7 @@ impl Groups {
         scene: &Scene<'_>,
         send: &mut Send<'_>,
     ) -> bool {
-        if self.letters.is_waited_for(subscriber) {
+        if self.awaits_text(subscriber) {
             return false;
         }
         let stamp = self.stamp(scene);
