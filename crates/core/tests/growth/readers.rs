@@ -43,3 +43,17 @@ fn who_unsubscribes_from_many_filters_at_once_pays_for_each_once() {
     let times = f64::from(MANY / FEW);
     assert!(grows < 3.0 * times, "{grows:.1} times as long for {times} times as many");
 }
+
+#[test]
+fn what_many_readers_of_one_filter_choose_is_in_memory_once() {
+    let mut table = table(LARGE);
+    let mut bytes_with = |readers: std::ops::Range<u64>| {
+        for reader in readers.map(ReaderId::Client) {
+            table.read(reader, "s3/+", "s3/+", PlainTerms::default(), NOW);
+        }
+        table.readers.chosen_bytes()
+    };
+    let one = bytes_with(9..10);
+    assert!(one >= 8 * LARGE as usize / 10, "each of its parameters is a range: {one}");
+    assert_eq!(bytes_with(10..100), one);
+}

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use slipring_wire::frame::RangeSet;
 
+use super::chosen::Chosen;
 use super::reader::{Flow, PlainFilter, Reader};
 use super::{PlainReaders, PlainTerms, ReaderId};
 use crate::Millis;
@@ -24,17 +26,23 @@ impl PlainReaders {
         chosen: RangeSet,
         now_ms: Millis,
     ) -> usize {
-        let Self { all, listeners, .. } = self;
+        let Self { all, listeners, sets, .. } = self;
+        let chosen = sets.share(topics_of(filter), chosen);
         let reader = all.entry(id).or_insert_with(|| Reader::new(now_ms));
         let more = chosen.difference(&reader.chosen);
-        let before = reader.filters.insert(filter.into(), PlainFilter { terms, chosen });
+        let new = PlainFilter { terms, chosen: Arc::clone(&chosen) };
+        let before = reader.filters.insert(filter.into(), new);
         if before.is_some() {
             return self.rechoose(id);
         }
         if matches!(reader.flow, Flow::Every(_)) {
             listeners.grow(id, &reader.chosen, &more);
         }
-        reader.chosen.add(&more);
+        if reader.filters.len() == 1 {
+            reader.chosen = chosen;
+        } else {
+            Arc::make_mut(&mut reader.chosen).add(&more);
+        }
         steps(&more)
     }
 
@@ -63,9 +71,11 @@ impl PlainReaders {
         ranges.sort_unstable_by_key(|range| range.start); // so that each is added at the end
         let looked_at = ranges.len();
         let chosen: RangeSet = ranges.into_iter().collect();
-        if chosen == reader.chosen {
+        if chosen == **reader.chosen {
             return looked_at;
         }
+        let only = reader.filters.values().next().filter(|_| reader.filters.len() == 1);
+        let chosen = only.map_or_else(|| Arc::new(chosen.into()), |one| Arc::clone(&one.chosen));
         let before = std::mem::replace(&mut reader.chosen, chosen);
         if matches!(reader.flow, Flow::Every(_)) {
             listeners.remove(id, &before);
@@ -74,19 +84,32 @@ impl PlainReaders {
         looked_at + steps(&before) + steps(&reader.chosen)
     }
 
+    /// The memory of what readers choose.
+    pub fn chosen_bytes(&self) -> usize {
+        let of_filters = |reader: &Reader| -> Vec<Arc<Chosen>> {
+            let filters = reader.filters.values().map(|known| Arc::clone(&known.chosen));
+            filters.chain([Arc::clone(&reader.chosen)]).collect()
+        };
+        let all = self.all.values().flat_map(of_filters);
+        let distinct: HashMap<_, _> = all.map(|one| (Arc::as_ptr(&one), one.bytes())).collect();
+        distinct.values().sum()
+    }
+
     /// The table has other parameters now: what filters choose is asked for again.
     pub(in crate::table) fn table_changed(&mut self, choose: &mut Choose<'_>) {
-        let mut known: HashMap<Box<str>, RangeSet> = HashMap::new();
+        let Self { all, sets, .. } = self;
+        let mut renewed: HashMap<Box<str>, Arc<Chosen>> = HashMap::new();
         let mut changed = Vec::new();
-        for (id, reader) in &mut self.all {
+        for (id, reader) in all {
             let mut is_other = false;
             for (filter, PlainFilter { chosen, .. }) in &mut reader.filters {
-                if !known.contains_key(filter) {
-                    known.insert(filter.clone(), choose(topics_of(filter), chosen));
+                let topics = topics_of(filter);
+                if !renewed.contains_key(topics) {
+                    renewed.insert(topics.into(), sets.share(topics, choose(topics, chosen)));
                 }
-                let now = &known[filter];
-                is_other |= *now != *chosen;
-                chosen.clone_from(now);
+                let now = &renewed[topics];
+                is_other |= !Arc::ptr_eq(now, chosen);
+                *chosen = Arc::clone(now);
             }
             changed.extend(is_other.then_some(*id));
         }

@@ -6,6 +6,7 @@
 //! bounded work. Never reads a clock and never waits.
 
 mod choosing;
+mod chosen;
 mod framed;
 mod lap;
 mod listeners;
@@ -20,6 +21,7 @@ use slipring_wire::frame::{RangeSet, RunView, Sample};
 
 pub use self::turn::PLAIN_RATE;
 
+use self::chosen::ChosenSets;
 use self::framed::FramedChanges;
 use self::listeners::Listeners;
 use self::reader::{After, Flow, Place, Reader, Surroundings};
@@ -76,6 +78,7 @@ pub trait PlainOutlet {
 pub struct PlainReaders {
     all: HashMap<ReaderId, Reader>,
     listeners: Listeners,
+    sets: ChosenSets,
     recent: RecentSamples,
     framed: FramedChanges,
     /// Those that are visited next, in their order.

@@ -1,9 +1,11 @@
 //! One reader: its plain subscriptions, and how far it is.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use slipring_wire::frame::RangeSet;
 
+use super::chosen::Chosen;
 use super::framed::FramedChanges;
 use super::lap::{Found, Lap};
 use super::recent::RecentSamples;
@@ -21,14 +23,14 @@ const PORTION: usize = 256;
 #[derive(Debug)]
 pub(super) struct PlainFilter {
     pub terms: PlainTerms,
-    pub chosen: RangeSet,
+    pub chosen: Arc<Chosen>,
 }
 
 #[derive(Debug)]
 pub(super) struct Reader {
     pub filters: BTreeMap<Box<str>, PlainFilter>,
     /// What all of them choose.
-    pub chosen: RangeSet,
+    pub chosen: Arc<Chosen>,
     pub flow: Flow,
     pub allowance: Allowance,
     /// Whether it is among those that are visited next.
@@ -123,7 +125,7 @@ impl Reader {
     pub fn new(now_ms: Millis) -> Self {
         Self {
             filters: BTreeMap::new(),
-            chosen: RangeSet::new(),
+            chosen: Arc::default(),
             flow: Flow::Every(Place::default()),
             allowance: Allowance::full(now_ms),
             is_queued: false,
