@@ -72,9 +72,9 @@ impl<T> Topics<T> {
         self.root.matching(Some(filter), true, steps, visit)
     }
 
-    /// Whether a filter matches anything.
-    pub fn matches_any(&self, filter: &str) -> bool {
-        self.root.matches_any(Some(filter), true)
+    /// Whether a filter matches anything; none where these steps do not do.
+    pub fn matches_any(&self, filter: &str, mut steps: usize) -> Option<bool> {
+        self.root.matches_any(Some(filter), true, &mut steps)
     }
 }
 
@@ -110,18 +110,26 @@ impl<T> Node<T> {
         }
     }
 
-    fn matches_any(&self, rest: Option<&str>, root: bool) -> bool {
-        let Some(rest) = rest else { return self.here.is_some() };
+    fn matches_any(&self, rest: Option<&str>, root: bool, steps: &mut usize) -> Option<bool> {
+        *steps = steps.checked_sub(1)?;
+        let Some(rest) = rest else { return Some(self.here.is_some()) };
         let (level, below) = rest.split_once('/').map_or((rest, None), |(a, b)| (a, Some(b)));
-        // MQTT-4.7.2-1, as above.
-        let mut children = self.levels.iter().filter(|(name, _)| !(root && name.starts_with('$')));
-        match level {
-            "#" => {
-                self.here.is_some() || children.any(|(_, node)| node.matches_any(Some("#"), false))
+        let below = match level {
+            "#" if self.here.is_some() => return Some(true),
+            "#" => Some("#"),
+            "+" => below,
+            _ => {
+                let node = self.levels.get(level);
+                return node.map_or(Some(false), |node| node.matches_any(below, false, steps));
             }
-            "+" => children.any(|(_, node)| node.matches_any(below, false)),
-            _ => self.levels.get(level).is_some_and(|node| node.matches_any(below, false)),
+        };
+        // MQTT-4.7.2-1, as above.
+        for (_, node) in self.levels.iter().filter(|(name, _)| !(root && name.starts_with('$'))) {
+            if node.matches_any(below, false, steps)? {
+                return Some(true);
+            }
         }
+        Some(false)
     }
 
     fn remove(&mut self, mut levels: std::str::Split<'_, char>) -> Option<T> {

@@ -13,11 +13,12 @@
 pub struct Work {
     steps: usize,
     steps_max: usize,
+    is_long: bool,
 }
 
 impl Default for Work {
     fn default() -> Self {
-        Self { steps: 0, steps_max: Self::SHORT }
+        Self { steps: 0, steps_max: Self::SHORT, is_long: false }
     }
 }
 
@@ -52,7 +53,7 @@ impl Work {
 
     /// Others have run: a long turn.
     pub fn begin_long(&mut self) {
-        *self = Self { steps: 0, steps_max: Self::LONG };
+        *self = Self { steps: 0, steps_max: Self::LONG, is_long: true };
     }
 
     /// Ends the turn.
@@ -60,9 +61,17 @@ impl Work {
         self.steps = self.steps_max;
     }
 
+    /// The turn goes on until what a packet asks for had as many steps as there were so far, its reading
+    /// among them, and half a turn at least. A packet that takes several turns is read again in each: without
+    /// this a large one would never get further, and reading it would be most of the work.
+    pub fn go_on(&mut self) {
+        let more = self.steps.max(self.steps_max / 2);
+        self.steps_max = self.steps_max.max(self.steps + more);
+    }
+
     /// Whether so many bytes are to be sent in a long turn: one call of the system sends all of them.
     pub fn is_short_for(&self, bytes: usize) -> bool {
-        self.steps_max == Self::SHORT && bytes > Self::SHORT_BYTES
+        !self.is_long && bytes > Self::SHORT_BYTES
     }
 
     /// Adds what was done.
@@ -120,6 +129,24 @@ mod tests {
         work.add(Work::SHORT);
         assert!(!work.is_over());
         work.end();
+        assert!(work.is_over());
+    }
+
+    #[test]
+    fn what_a_packet_asks_for_gets_as_many_steps_as_its_reading_took() {
+        let mut work = Work::default();
+        work.begin_long();
+        work.add(100_000);
+        work.go_on();
+        assert!(!work.is_over(), "else it would be read again for ever");
+        work.add(99_999);
+        assert!(!work.is_over());
+        work.add(1);
+        assert!(work.is_over());
+        work.begin();
+        work.go_on();
+        assert!(work.is_short_for(1 << 20));
+        work.add(Work::SHORT);
         assert!(work.is_over());
     }
 

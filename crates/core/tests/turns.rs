@@ -190,6 +190,59 @@ fn selections_that_are_due_take_turns() {
 }
 
 #[test]
+fn who_chose_frames_does_not_wait_for_text_that_others_chose() {
+    let mut world = World::new();
+    let frames = Needs { deliver: Deliver::Frame, ..Needs::default() };
+    for (subscriber, needs) in [(2, text()), (3, frames)] {
+        let chosen = Chosen { filter: "#", identifier: 0, needs, packet_bytes_max: 1 << 20 };
+        world.table.choose(subscriber, &chosen, world.at);
+    }
+    let mut sent: BTreeMap<u64, usize> = BTreeMap::new();
+    for value in 2..22 {
+        world.later(50);
+        world.frame(value);
+        // Far too little for all the text.
+        for _ in 0..2 {
+            world.table.tick(100_000, world.at, &mut |_| true, &mut |subscriber, _, _| {
+                *sent.entry(subscriber).or_default() += 1;
+            });
+        }
+    }
+    assert!(sent[&3] >= 20, "{sent:?}");
+    assert!(sent[&2] > 0, "{sent:?}");
+}
+
+#[test]
+fn who_leaves_one_of_two_equal_selections_of_text_loses_nothing_of_the_other() {
+    let mut world = World::new();
+    for filter in ["$selection/a/#", "$selection/b/#"] {
+        let chosen = Chosen { filter, identifier: 0, needs: text(), packet_bytes_max: 1 << 20 };
+        world.table.choose(2, &chosen, world.at);
+        while !world.table.mend(2, PORTION, world.at, &mut |_, _, _| {}) {
+            world.table.tick(usize::MAX, world.at, &mut |_| true, &mut |_, _, _| {});
+        }
+    }
+    world.table.tick(usize::MAX, world.at, &mut |_| true, &mut |_, _, _| {});
+    world.later(500);
+    world.frame(2);
+    let mut found = HashMap::new();
+    world.table.tick(1, world.at, &mut |_| true, &mut |_, packets, _| topics(packets, &mut found));
+    assert!(found.len() < PARAMETERS as usize, "text of it waits");
+    world.table.give_up(2, "$selection/a/#");
+    for session in world.table.take_overrun() {
+        while !world.table.mend(session, PORTION, world.at, &mut |_, _, _| {}) {
+            world.table.tick(usize::MAX, world.at, &mut |_| true, &mut |_, packets, _| {
+                topics(packets, &mut found);
+            });
+        }
+    }
+    world.table.tick(usize::MAX, world.at, &mut |_| true, &mut |_, packets, _| {
+        topics(packets, &mut found);
+    });
+    assert_eq!(found.len(), PARAMETERS as usize);
+}
+
+#[test]
 fn parameters_of_a_publisher_that_has_gone_go_stale_in_portions() {
     let mut world = World::new();
     world.table.leave(JET, false, world.at);

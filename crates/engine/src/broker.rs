@@ -236,13 +236,13 @@ impl Broker {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Enters subscriptions into the tree.
-    pub fn subscribe(&self, client: &Arc<Client>, subscribed: &Subscribed) {
+    /// Enters subscriptions into the tree. How many steps of work it was beyond that.
+    pub fn subscribe(&self, client: &Arc<Client>, subscribed: &Subscribed) -> usize {
         if subscribed.changes.is_empty() {
-            return;
+            return 0;
         }
         let changes = subscribed.changes.iter().map(|change| (&*change.filter, change.options));
-        self.enter_routes(client, changes);
+        self.enter_routes(client, changes)
     }
 
     /// Enters a client's subscriptions into the tree. Those that choose parameters are the table's.
@@ -250,7 +250,7 @@ impl Broker {
         &self,
         client: &Arc<Client>,
         subscriptions: impl Iterator<Item = (&'a str, slipring_core::Options)> + Clone,
-    ) {
+    ) -> usize {
         let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);
         subscriptions.clone().for_each(|(filter, options)| match options.needs {
             None => routes.insert(client, filter, options),
@@ -258,14 +258,18 @@ impl Broker {
         });
         drop(routes);
         self.generation.fetch_add(1, Ordering::Release);
-        self.read(client, subscriptions);
+        self.read(client, subscriptions)
     }
 
-    /// Removes subscriptions from the tree.
-    pub fn unsubscribe<'a>(&self, client: &Client, filters: impl Iterator<Item = &'a str>) {
+    /// Removes subscriptions from the tree. How many steps of work it was beyond that.
+    pub fn unsubscribe<'a>(
+        &self,
+        client: &Client,
+        filters: impl Iterator<Item = &'a str>,
+    ) -> usize {
         let filters: Vec<&str> = filters.collect();
         if filters.is_empty() {
-            return;
+            return 0;
         }
         let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);
         for filter in &filters {
@@ -273,7 +277,7 @@ impl Broker {
         }
         drop(routes);
         self.generation.fetch_add(1, Ordering::Release);
-        self.stop_reading(client, filters.into_iter());
+        self.stop_reading(client, &filters)
     }
 
     /// The subscriptions, to look at.

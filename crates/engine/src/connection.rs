@@ -244,8 +244,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.party.feed.begin(&self.party.broker, now_ns());
         let mut result = Ok(());
         let answers_max = self.answers_room();
-        self.is_unfinished = false;
-        while result.is_ok() && (welcome || self.party.client.is_none()) {
+        self.is_unfinished = welcome && !self.party.enter_again();
+        while !self.is_unfinished && result.is_ok() && (welcome || self.party.client.is_none()) {
             if self.party.feed.work.is_over() || self.party.reply.len() >= answers_max {
                 self.is_unfinished = true;
                 break;

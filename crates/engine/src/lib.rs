@@ -35,6 +35,7 @@ mod recording;
 mod recovery;
 mod registry;
 mod retaining;
+mod returning;
 mod room;
 mod routes;
 mod sampled;

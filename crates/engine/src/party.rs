@@ -16,6 +16,7 @@ use crate::client::{Client, Link};
 use crate::event::{EventKind, now_ns};
 use crate::feed::{Feed, Publisher};
 use crate::registry::{NotOpened, Opened, Refusal};
+use crate::returning::Returning;
 use crate::subscribing::Subscribing;
 use crate::table::refused::Refused;
 use crate::{asking, keeper};
@@ -89,6 +90,7 @@ pub(crate) struct Party {
     pub check: Option<Check>,
     /// A SUBSCRIBE that takes several turns.
     pub subscribing: Subscribing,
+    pub returning: Returning,
     incoming: Incoming,
     /// Samples that were refused, to be told.
     refused: Refused,
@@ -115,6 +117,7 @@ impl Party {
             blocks: false,
             check: None,
             subscribing: Subscribing::default(),
+            returning: Returning::default(),
             incoming: Incoming::default(),
             refused: Refused::default(),
             acks: Vec::new(),
@@ -278,7 +281,7 @@ impl Party {
         self.inherited.extend(will);
         if session_present {
             self.broker.come_back(&client);
-            self.broker.select_again(&client, &mut self.feed.post);
+            self.returning = Returning::of(&client);
         }
         if self.broker.is_stopping() {
             self.link.close(Reason::ServerShuttingDown);

@@ -299,8 +299,8 @@ impl Broker {
                 registry.sessions.remove(&client.name);
             }
         }
+        self.table.end(client.key); // first: it reads nothing then, and its filters are not gone through
         self.unsubscribe(client, state.session.filters());
-        self.table.end(client.key);
         self.end_streams(client.key);
         // Publishers may keep a route to it for a while; its messages go now.
         client.outgoing().end();

@@ -55,6 +55,7 @@ impl Party {
     /// The first of these filters, as far as what they choose is found before the turn is over.
     fn found<'a, 'p>(&mut self, wanted: &'a [Subscription<'p>]) -> &'a [Subscription<'p>] {
         let work = &mut self.feed.work;
+        work.go_on(); // the packet is read again in each turn
         let mut count = 0;
         for subscription in wanted {
             if work.is_over() || !self.broker.find(subscription.filter, work) {
@@ -87,7 +88,7 @@ impl Party {
         let subscribed =
             state.session.subscribe(packet, limits, version, &mut table, &mut self.reply);
         // Under the lock of the session, so that a take-over finds both in step (CVE-2024-8376).
-        self.broker.subscribe(client, &subscribed);
+        self.feed.work.add(self.broker.subscribe(client, &subscribed));
         for refused in &subscribed.refused {
             if !state.session.has(&refused.filter) {
                 self.broker.deselect(client, &refused.filter);
@@ -140,9 +141,9 @@ impl Party {
         let mut state = client.state_of(&self.link).ok_or(TAKEN_OVER)?;
         let version = self.conversation.version();
         let gone = state.session.unsubscribe(packet, version, &mut self.reply);
-        self.broker.unsubscribe(client, gone.iter().map(|filter| &**filter));
+        let steps = self.broker.unsubscribe(client, gone.iter().map(|filter| &**filter));
         drop(state);
-        self.feed.work.add(packet.filters.len() * Work::PACKET + gone.len() * Work::FILTER);
+        self.feed.work.add(packet.filters.len() * Work::PACKET + gone.len() * Work::FILTER + steps);
         for filter in gone {
             self.broker.deselect(client, &filter);
             self.broker.unfollow(client, &filter);

@@ -10,8 +10,8 @@ use std::{env, fs, process, thread};
 use slipring_core::{Limits, Plan, TableRules};
 use slipring_engine::{Engine, ListenerSettings, Settings, journal_table};
 use slipring_wire::{
-    Connect, Packet, PacketId, PropertiesBuf, PropertyId, Publish, Subscribe, Subscription, Value,
-    Version,
+    Connect, Packet, PacketId, Properties, PropertiesBuf, PropertyId, Publish, Subscribe,
+    Subscription, Value, Version,
 };
 use talk::Talk;
 
@@ -212,6 +212,27 @@ fn a_subscriber_whose_outbox_dropped_a_change_ends_with_the_newest_value() {
         drop(publisher);
         engine.stop().unwrap();
     }
+}
+
+#[test]
+fn a_packet_whose_reading_alone_takes_a_turn_is_answered() {
+    let folder = Folder::new("large");
+    let engine = engine(&folder.0);
+    let mut client = Talk::connect(engine.address(), Version::V5, "client");
+    declare(&mut client, "p", "");
+    let filters: Vec<String> = (0..4_000).map(|number| format!("{number:050}/+")).collect();
+    let answer = ask(&mut client, "table/select", &format!(r#"{{"filters": {filters:?}}}"#));
+    assert!(answer.contains(r#""selection""#), "{answer}");
+    let filters: Vec<String> = (0..2_000).map(|number| format!("{number:0500}/+")).collect();
+    let subscriptions = filters.iter().map(|filter| Subscription::new(filter)).collect();
+    let packet_id = PacketId::new(1).unwrap();
+    let mut bytes = Vec::new();
+    Packet::Subscribe(Subscribe { packet_id, properties: Properties::NONE, subscriptions })
+        .encode(Version::V5, &mut bytes);
+    client.send_bytes(&bytes);
+    let answer = client.next().unwrap();
+    assert!(answer.starts_with("SubAck"), "{answer}");
+    engine.stop().unwrap();
 }
 
 /// Connects to a session that outlives its connection.

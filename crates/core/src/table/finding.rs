@@ -53,6 +53,15 @@ impl Registry {
         }
     }
 
+    /// Whether a filter matches any parameter; true too where it takes many steps to tell, and it was not
+    /// looked for.
+    pub fn matches_any(&self, filter: &str) -> bool {
+        match self.searches.known(filter) {
+            Some(known) => !known.is_empty(),
+            None => self.tree.matches_any(filter, FEW_STEPS).unwrap_or(true),
+        }
+    }
+
     /// The parameters that any of these filters matches; none where that takes too many steps.
     pub(super) fn matching_any(&self, filters: &[String]) -> Option<RangeSet> {
         let distinct: HashSet<&str> = filters.iter().map(String::as_str).collect();

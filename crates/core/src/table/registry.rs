@@ -132,11 +132,6 @@ impl Registry {
         by_topic(some.indices().filter_map(|index| Some((index, self.get(index)?))))
     }
 
-    /// Whether a filter matches any parameter.
-    pub fn matches_any(&self, filter: &str) -> bool {
-        self.tree.matches_any(filter)
-    }
-
     /// A session's client is gone; the parameters that nobody publishes any more. What it declared
     /// stays its own if the session is kept.
     pub fn leave(&mut self, session: u64, is_kept: bool) -> RangeSet {

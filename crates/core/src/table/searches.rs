@@ -17,8 +17,9 @@ use crate::Work;
 
 /// Searches that are kept; of more, the one that was asked for longest ago is forgotten.
 const KEPT_MAX: usize = 16;
-/// A search that did not go on while so many others did is nobody's any more.
-const ABANDONED: u64 = 4_096;
+/// A search that did not go on while others asked so often is nobody's any more. Far more than there are
+/// clients that look for something wide at the same time: else they would drop each other's searches.
+const ABANDONED: u64 = 1_024;
 /// Indices that are looked through before the turn is asked whether it is over.
 const PART: u32 = 256;
 
@@ -26,7 +27,7 @@ const PART: u32 = 256;
 #[derive(Debug, Default)]
 pub(super) struct Searches {
     by_filter: HashMap<Box<str>, Search>,
-    /// How often one went on.
+    /// How often one went on, or waited.
     asked: u64,
 }
 
@@ -50,18 +51,23 @@ impl Searches {
         self.by_filter.contains_key(filter)
     }
 
-    /// Goes on until the turn is over; whether that was all. Where too many are on their way, this one is
-    /// not looked for in parts.
+    /// Goes on until the turn is over; whether that was all. Where too many are on their way, this one
+    /// waits for one of them to end.
     pub fn go_on(&mut self, filter: &str, entries: &Entries, work: &mut Work) -> bool {
         self.asked += 1;
         if !self.has(filter) && !self.make_room() {
-            return true;
+            work.end();
+            return false;
         }
         let search = self.by_filter.entry(filter.into()).or_default();
         search.asked = self.asked;
-        while !search.is_done && !work.is_over() {
+        while !search.is_done {
             search.step(filter, entries);
             work.add(PART as usize * Work::ENTRY / 2);
+            // Asked after a step: no turn is without progress.
+            if work.is_over() {
+                break;
+            }
         }
         search.is_done
     }
@@ -175,6 +181,30 @@ mod tests {
         let expected: RangeSet = registry.entries().iter_from(0).filter_map(matching).collect();
         assert_eq!(registry.matching("a/#"), expected);
         assert!(expected.contains(5) && !expected.contains(7));
+    }
+
+    #[test]
+    fn a_search_gets_on_even_when_the_turn_was_over_before_it_began() {
+        let mut registry = Registry::new(7);
+        declare(&mut registry, (0..20_000).map(|number| format!("a/{number}")));
+        let mut work = Work::default();
+        work.end();
+        let found = (0..1_000).find(|_| registry.search("a/#", &mut work));
+        assert!(found.is_some(), "it is not found after a thousand turns");
+    }
+
+    #[test]
+    fn searches_that_nobody_goes_on_with_are_in_nobodys_way() {
+        let mut registry = Registry::new(7);
+        declare(&mut registry, (0..20_000).map(|number| format!("a/{number}")));
+        let mut work = Work::default();
+        for number in 0..KEPT_MAX {
+            work.end();
+            assert!(!registry.search(&format!("+/+/{number}"), &mut work));
+        }
+        let turns = turns(&mut registry, "a/#", |_| ());
+        assert!(registry.searches.known("a/#").is_some(), "it was looked for in parts");
+        assert!(turns < 2_000, "{turns}");
     }
 
     #[test]

@@ -121,7 +121,7 @@ impl Table {
             current.apply(&run, at);
             let scene = scene(registry, current, at);
             groups.offer(&run, Some(hops), &scene);
-            readers.offer(&run, session, current.change());
+            readers.offer(&run, session, current.change(), at.now_ms);
             groups.bound_texts(plan.limits.parameter_bytes, &scene);
         }
         Ok(())
@@ -145,7 +145,7 @@ impl Table {
         check_time(read.time_ns, at, &plan.table)?;
         check_room(&self.current, self.current.growth_by(&read.of(parameter)), plan)?;
         self.current.set(&read.of(parameter), at);
-        self.readers.take_text(parameter);
+        self.readers.take_text(parameter, self.current.change());
         let one: RangeSet = std::iter::once(parameter).collect();
         let Self { registry, current, groups, .. } = self;
         let scene = scene(registry, current, at);
@@ -178,7 +178,7 @@ impl Table {
     }
 
     /// A plain subscription of a reader, in place of its earlier one with this filter; `topics` is the part
-    /// of the filter that topics match.
+    /// of the filter that topics match. How many steps of work it was.
     pub fn read(
         &mut self,
         reader: ReaderId,
@@ -186,15 +186,21 @@ impl Table {
         topics: &str,
         terms: PlainTerms,
         at: Arrival,
-    ) {
+    ) -> usize {
         let chosen = self.registry.matching(topics);
-        self.readers.read(reader, filter, terms, chosen, at.now_ms);
+        self.readers.read(reader, filter, terms, chosen, at.now_ms)
     }
 
-    /// Sends what readers are to get, at most about so many messages; see [`PlainReaders`].
-    pub fn serve_readers(&mut self, messages: usize, at: Arrival, outlet: &mut dyn PlainOutlet) {
+    /// Sends what readers are to get, at most about so many messages; see [`PlainReaders`]. How many steps of
+    /// work it was.
+    pub fn serve_readers(
+        &mut self,
+        messages: usize,
+        at: Arrival,
+        outlet: &mut dyn PlainOutlet,
+    ) -> usize {
         let Self { registry, current, readers, .. } = self;
-        readers.serve(messages, registry, &scene(registry, current, at), outlet);
+        readers.serve(messages, registry, &scene(registry, current, at), outlet)
     }
 
     /// A session gives up what it chose by this filter, if it did.
@@ -256,6 +262,11 @@ impl Table {
         self.groups.mend(session, room, &scene(&self.registry, &self.current, at), send)
     }
 
+    /// Whether text waits to be written for a session; it is not mended before.
+    pub fn awaits_text(&self, session: u64) -> bool {
+        self.groups.awaits_text(session)
+    }
+
     /// How many selections are served; equal ones are one.
     pub fn selections(&self) -> usize {
         self.groups.len()
@@ -264,6 +275,22 @@ impl Table {
     /// When [`Self::tick`] has something to do.
     pub fn next_due_ms(&self) -> Option<Millis> {
         self.groups.next_due_ms(&self.current)
+    }
+
+    /// The same without text that waits to be written.
+    pub fn groups_due_ms(&self) -> Option<Millis> {
+        self.groups.groups_due_ms(&self.current)
+    }
+
+    /// Sends what is due, but writes no text; how much work it was, see [`Groups::tick_frames`].
+    pub fn tick_frames(
+        &mut self,
+        work_max: usize,
+        at: Arrival,
+        ready: &mut dyn FnMut(u64) -> bool,
+        send: &mut dyn FnMut(u64, &[u8], u32),
+    ) -> usize {
+        self.groups.tick_frames(work_max, &scene(&self.registry, &self.current, at), ready, send)
     }
 
     /// Sends what is due; see [`Groups::tick`].

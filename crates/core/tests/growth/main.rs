@@ -2,6 +2,7 @@
 //! processor's time for it is compared. Never a time by itself.
 
 mod places;
+mod readers;
 mod requests;
 
 use std::time::Duration;

@@ -64,9 +64,13 @@ impl Broker {
             let has_more = self.table.lock().mend(self, &mut feed.post) || has_more;
             *look_ms = now_ms + if has_more { SOON_MS } else { SILENCE_MS };
         }
-        let due_ms = self.table.lock().tick(self, &mut feed.post);
+        let mut inner = self.table.lock();
+        let due_ms = inner.tick(self, &mut feed.post);
+        let next_ms = due_ms.unwrap_or(*look_ms).min(*look_ms);
+        inner.beat_ms = next_ms;
+        drop(inner);
         feed.finish();
-        due_ms.unwrap_or(*look_ms).min(*look_ms)
+        next_ms
     }
 
     /// Parameters that were silent for too long are stale from now on; whether there are more.
@@ -114,7 +118,7 @@ impl Inner {
     /// Those whose outbox dropped something get the newest of all they chose, as soon as they have taken
     /// what they were sent before; so do those that have not got all first values yet. A few of them at a
     /// time; whether somebody could have been sent more.
-    fn mend(&mut self, broker: &Broker, post: &mut Post) -> bool {
+    pub fn mend(&mut self, broker: &Broker, post: &mut Post) -> bool {
         for client in broker.table.take_missed() {
             client.missed.store(false, Ordering::Release);
             if self.table.missed(client.key) {
@@ -129,7 +133,8 @@ impl Inner {
             let Some(client) = clients.get(session) else { return false };
             let Some(room) = client.outgoing().stream_room() else { return true };
             has_more = true;
-            if mended == MENDED_AT_ONCE {
+            // Who waits for text gets that first: its place is another one's.
+            if mended == MENDED_AT_ONCE || table.awaits_text(*session) {
                 return true;
             }
             mended += 1;

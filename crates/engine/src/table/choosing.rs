@@ -121,17 +121,4 @@ impl Broker {
             self.table.lock().table.give_up(client.key, filter);
         }
     }
-
-    /// A client that came back has the selections of its session again.
-    pub fn select_again(&self, client: &Arc<Client>, post: &mut Post) {
-        let chosen: Vec<(Box<str>, Options)> = {
-            let state = client.state();
-            let chosen = state.session.selections();
-            chosen.map(|(filter, options)| (filter.into(), options)).collect()
-        };
-        for (filter, options) in chosen {
-            self.select(client, &filter, options, post);
-        }
-        self.read_again(client);
-    }
 }

@@ -58,8 +58,8 @@ pub(crate) struct Inner {
     clients: HashMap<u64, Arc<Client>>,
     /// Those whose outbox dropped something of what they chose, perhaps.
     mending: HashSet<u64>,
-    /// When the beat looks again.
-    next_ms: Option<Millis>,
+    /// What the beat sleeps for: when it is to look again.
+    beat_ms: Millis,
     /// Who is behind each reader.
     behind: readers::Behind,
     /// When the next turn of the readers is.
@@ -129,7 +129,9 @@ impl SharedTable {
     /// A session is over: nothing is kept for it.
     pub fn end(&self, session: u64) {
         if self.is_used() {
-            self.lock().table.end(session);
+            let mut inner = self.lock();
+            inner.leave_readers(session);
+            inner.table.end(session);
         }
     }
 
@@ -156,24 +158,23 @@ impl Broker {
     }
 
     /// From now on the table is used. Not under a lock.
-    fn use_table(&self) {
+    pub fn use_table(&self) {
         if self.table.use_it() {
             self.begin_reading();
         }
     }
 
-    /// Samples came: what is due at once goes, and the beat learns when the next is.
-    fn sent_on(&self, inner: &mut Inner, post: &mut Post) {
-        let Some(due_ms) = inner.table.next_due_ms() else { return };
-        if due_ms <= self.now_ms() {
-            let next_ms = inner.tick(self, post);
-            if next_ms.is_some_and(|next_ms| next_ms <= self.now_ms()) {
-                self.table.sooner.notify_one(); // the rest is the beat's
-            }
-        } else if inner.next_ms.is_none_or(|next_ms| due_ms < next_ms) {
-            inner.next_ms = Some(due_ms);
+    /// Samples came: frames that are due at once go, and the beat learns when the next is. Text is written
+    /// by the beat. How many bytes were copied, or as much work as that.
+    fn sent_on(&self, inner: &mut Inner, post: &mut Post) -> usize {
+        let is_due = inner.table.groups_due_ms().is_some_and(|due_ms| due_ms <= self.now_ms());
+        let copied = if is_due { inner.send_frames(self, post) } else { 0 };
+        if let Some(next_ms) = inner.table.next_due_ms().filter(|next_ms| *next_ms < inner.beat_ms)
+        {
+            inner.beat_ms = next_ms;
             self.table.sooner.notify_one();
         }
+        copied
     }
 }
 
@@ -183,7 +184,7 @@ impl Inner {
             table,
             clients: HashMap::new(),
             mending: HashSet::new(),
-            next_ms: None,
+            beat_ms: 0,
             behind: readers::Behind::default(),
             readers_ms: None,
             writing: readers::Writing::default(),
@@ -194,10 +195,8 @@ impl Inner {
 
     /// Sends what is due to whoever chose it; when the next is due.
     pub fn tick(&mut self, broker: &Broker, post: &mut Post) -> Option<Millis> {
-        let Self { table, clients, next_ms, .. } = self;
-        let mut ready = |subscriber: u64| {
-            clients.get(&subscriber).is_some_and(|client| client.outgoing().is_drained())
-        };
+        let Self { table, clients, .. } = self;
+        let mut ready = |subscriber| is_ready(clients, subscriber);
         let mut send = |subscriber: u64, packets: &[u8], _: u32| {
             if let Some(client) = clients.get(&subscriber) {
                 post.push_packets(broker, client, packets);
@@ -205,7 +204,28 @@ impl Inner {
         };
         table.tick(TURN_WORK, broker.arrival(now_ns()), &mut ready, &mut send);
         broker.traffic.dropped.fetch_add(table.take_lost(), Ordering::Relaxed);
-        *next_ms = table.next_due_ms();
-        *next_ms
+        table.next_due_ms()
+    }
+
+    /// Sends the frames of it; how much work it was.
+    fn send_frames(&mut self, broker: &Broker, post: &mut Post) -> usize {
+        let Self { table, clients, .. } = self;
+        let mut ready = |subscriber| is_ready(clients, subscriber);
+        let mut send = |subscriber: u64, packets: &[u8], _: u32| {
+            if let Some(client) = clients.get(&subscriber) {
+                post.push_packets(broker, client, packets);
+            }
+        };
+        let work = table.tick_frames(TURN_WORK, broker.arrival(now_ns()), &mut ready, &mut send);
+        broker.traffic.dropped.fetch_add(table.take_lost(), Ordering::Relaxed);
+        work
     }
 }
+
+/// Whether a subscriber has taken what it was sent before.
+fn is_ready(clients: &HashMap<u64, Arc<Client>>, subscriber: u64) -> bool {
+    clients.get(&subscriber).is_some_and(|client| client.outgoing().is_drained())
+}
+
+#[cfg(test)]
+mod tests;

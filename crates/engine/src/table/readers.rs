@@ -63,35 +63,38 @@ pub(crate) async fn run(broker: Arc<Broker>) {
 }
 
 impl Inner {
-    fn serve_readers(&mut self, broker: &Broker, post: &mut Post, messages: usize) {
+    fn serve_readers(&mut self, broker: &Broker, post: &mut Post, messages: usize) -> usize {
         let Self { table, behind, writing, .. } = self;
-        if table.readers.next_due_ms().is_some() {
-            let mut outlet = Outlet { broker, post, behind, writing, group: None };
-            table.serve_readers(messages, broker.arrival(now_ns()), &mut outlet);
+        if table.readers.next_due_ms().is_none() {
+            return 0;
         }
+        let mut outlet = Outlet { broker, post, behind, writing, group: None };
+        table.serve_readers(messages, broker.arrival(now_ns()), &mut outlet)
     }
 
-    /// Samples came: readers get some of them at once, the rest in turns.
-    pub fn read_on(&mut self, broker: &Broker, post: &mut Post) {
-        self.serve_readers(broker, post, INLINE_MESSAGES);
-        let Some(due_ms) = self.table.readers.next_due_ms() else { return };
+    /// Samples came: readers get some of them at once, the rest in turns. How many steps of work it was.
+    pub fn read_on(&mut self, broker: &Broker, post: &mut Post) -> usize {
+        let steps = self.serve_readers(broker, post, INLINE_MESSAGES);
+        let Some(due_ms) = self.table.readers.next_due_ms() else { return steps };
         if self.readers_ms.is_none_or(|readers_ms| due_ms < readers_ms) {
             self.readers_ms = Some(due_ms);
             broker.table.readers_due.notify_one();
         }
+        steps
     }
 }
 
 impl Broker {
-    /// Plain subscriptions of a client came, or became selections.
+    /// Plain subscriptions of a client came, or became selections. How many steps of work it was.
     pub fn read<'a>(
         &self,
         client: &Arc<Client>,
         subscriptions: impl Iterator<Item = (&'a str, Options)>,
-    ) {
+    ) -> usize {
         if !self.table.is_used() {
-            return;
+            return 0;
         }
+        let mut steps = 0;
         let is_here = client.outgoing().version().is_some();
         for (filter, options) in subscriptions {
             let Options { identifier, no_local, needs, .. } = options;
@@ -104,7 +107,7 @@ impl Broker {
             };
             let mut inner = self.table.lock();
             if needs.is_some() {
-                inner.table.readers.stop(reader, filter);
+                steps += inner.table.readers.stop(reader, &[filter]);
                 continue;
             }
             match reader {
@@ -117,33 +120,30 @@ impl Broker {
                 }
             }
             let terms = PlainTerms { identifier, no_local };
-            inner.table.read(reader, filter, topics, terms, self.arrival(now_ns()));
+            steps += inner.table.read(reader, filter, topics, terms, self.arrival(now_ns()));
         }
+        steps
     }
 
-    /// Subscriptions of a client are over.
-    pub fn stop_reading<'a>(&self, client: &Client, filters: impl Iterator<Item = &'a str>) {
+    /// Subscriptions of a client are over. How many steps of work it was.
+    pub fn stop_reading(&self, client: &Client, filters: &[&str]) -> usize {
         if !self.table.is_used() {
-            return;
+            return 0;
         }
-        for filter in filters {
-            if shared(filter).is_some() {
-                self.end_share(filter);
-            } else {
-                self.table.lock().table.readers.stop(ReaderId::Client(client.key), filter);
-            }
-        }
+        let (shared, own): (Vec<&str>, Vec<&str>) =
+            filters.iter().partition(|filter| shared(filter).is_some());
+        shared.iter().for_each(|filter| self.end_share(filter));
+        // At once: for each of them all that are left would be looked at.
+        self.table.lock().table.readers.stop(ReaderId::Client(client.key), &own)
     }
 
-    /// A shared subscription is over when nobody is left in it.
+    /// A shared subscription is over when nobody is left in it. One that began anew since has another number.
     fn end_share(&self, filter: &str) {
         let mut inner = self.table.lock();
-        if self.routes().share_number(filter).is_some() {
-            return;
-        }
+        let number = self.routes().share_number(filter);
         let Inner { table, behind, .. } = &mut *inner;
         behind.shares.retain(|share, known| {
-            let is_over = **known == *filter;
+            let is_over = **known == *filter && Some(*share) != number;
             if is_over {
                 table.readers.stop_all(ReaderId::Share(*share));
             }

@@ -40,6 +40,7 @@ pub(crate) fn ask(
     let request = Request::parse(name, message.payload);
     feed.work.add_text(message.payload.len());
     if let Ok(Request::Select(Wanted::Filters(filters))) = &request {
+        feed.work.go_on(); // it is read again in each turn
         if !broker.find_all(filters, &mut feed.found, &mut feed.work) {
             return None;
         }

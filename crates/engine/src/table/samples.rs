@@ -10,7 +10,6 @@ use slipring_wire::{PropertyId, Publish, QoS, Reason};
 
 use crate::broker::Broker;
 use crate::feed::{Feed, Publisher};
-use crate::post::Post;
 
 /// Memory for inflated frames that a connection keeps from one to the next.
 const INFLATED_KEPT: usize = 64 << 10;
@@ -52,7 +51,7 @@ impl Feed {
         // Read before the table is locked: it is the larger part of the work.
         let taken = read_frame(message.payload, &mut inflated).and_then(|view| {
             self.work.add(frame_steps(&view));
-            broker.take_frame(from.key, &view, self.receive_ns, &mut self.post)
+            broker.take_frame(from.key, &view, self)
         });
         self.work.add_text(inflated.len());
         inflated.clear();
@@ -97,7 +96,7 @@ impl Feed {
         if let Some(reason) = broker.gates.refusal(route.level_of(message.qos)) {
             return Err(reason);
         }
-        let taken = broker.take_sample(parameter, message, self.receive_ns, &mut self.post);
+        let taken = broker.take_sample(parameter, message, self);
         taken.map_err(|refused| self.refuse(broker, &refused))
     }
 
@@ -133,15 +132,14 @@ impl Broker {
         &self,
         session: u64,
         view: &FrameView<'_>,
-        receive_ns: i64,
-        post: &mut Post,
+        feed: &mut Feed,
     ) -> Result<(), SampleRefused> {
         let rules = self.plan.load();
         let mut inner = self.table.lock();
-        let at = self.arrival(receive_ns);
+        let at = self.arrival(feed.receive_ns);
         inner.table.take_frame(session, view, at, &rules)?;
-        self.sent_on(&mut inner, post);
-        inner.read_on(self, post);
+        feed.work.add_bytes(self.sent_on(&mut inner, &mut feed.post));
+        feed.work.add(inner.read_on(self, &mut feed.post));
         drop(inner);
         self.table.counters.frames.fetch_add(1, Relaxed);
         self.table.counters.samples.fetch_add(view.samples() as u64, Relaxed);
@@ -152,13 +150,12 @@ impl Broker {
         &self,
         parameter: u32,
         message: &Publish<'_>,
-        receive_ns: i64,
-        post: &mut Post,
+        feed: &mut Feed,
     ) -> Result<(), SampleRefused> {
         let plan = self.plan.load();
         let mut inner = self.table.lock();
-        inner.table.take_text(parameter, message, self.arrival(receive_ns), &plan)?;
-        self.sent_on(&mut inner, post);
+        inner.table.take_text(parameter, message, self.arrival(feed.receive_ns), &plan)?;
+        feed.work.add_bytes(self.sent_on(&mut inner, &mut feed.post));
         drop(inner);
         self.table.counters.samples.fetch_add(1, Relaxed);
         Ok(())

@@ -89,6 +89,13 @@ impl RangeSet {
         self.ranges.get(at).is_some_and(|known| known.start < range.end)
     }
 
+    /// How many indices of a range are in it.
+    pub fn count_in(&self, range: &Range<u32>) -> usize {
+        let at = self.ranges.partition_point(|known| known.end <= range.start);
+        let inside = self.ranges[at..].iter().take_while(|known| known.start < range.end);
+        inside.map(|known| (known.start.max(range.start)..known.end.min(range.end)).len()).sum()
+    }
+
     /// Whether any index is in both.
     pub fn overlaps_any(&self, other: &Self) -> bool {
         let (few, many) =

@@ -138,11 +138,12 @@ impl Letters {
         std::mem::take(&mut self.dropped)
     }
 
-    /// A subscriber gets nothing more of a group.
-    pub fn forget(&mut self, group: u64, subscriber: u64) {
+    /// A subscriber gets nothing more of a group; whether something of it waited.
+    pub fn forget(&mut self, group: u64, subscriber: u64) -> bool {
         if !self.is_waited_for(subscriber) {
-            return;
+            return false;
         }
+        let mut has_waited = false;
         let Self { waiting, pending, slice, .. } = self;
         for (at, letter) in
             waiting.iter_mut().enumerate().filter(|(_, one)| one.terms.group == group)
@@ -151,6 +152,7 @@ impl Letters {
             letter.recipients.retain(|other| {
                 let is_kept = *other != subscriber;
                 if !is_kept {
+                    has_waited = true;
                     settle(pending, subscriber);
                     slice.given -= usize::from(at == 0 && place < slice.given);
                 }
@@ -158,6 +160,7 @@ impl Letters {
                 is_kept
             });
         }
+        has_waited
     }
 
     /// Writes and sends until about so much work is done; how much it was.

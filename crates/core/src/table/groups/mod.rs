@@ -212,10 +212,14 @@ impl Groups {
 
     fn part(&mut self, subscriber: u64, filter: &str, id: u64) {
         let group = self.all.get_mut(&id).expect("a subscriber's group is there");
-        self.letters.forget(id, subscriber);
+        let has_waited = self.letters.forget(id, subscriber);
         if group.part(subscriber, filter, &mut self.tools) == 0 {
             self.by_key.remove(&group.key);
             self.all.remove(&id);
+        } else if has_waited && group.subscribers().any(|other| other == subscriber) {
+            // It has an equal selection under another name, whose text went too.
+            group.missed(subscriber);
+            self.tools.gathered.overrun.push(subscriber);
         }
         self.settle(id);
     }

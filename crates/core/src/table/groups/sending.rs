@@ -19,6 +19,11 @@ impl Groups {
         true
     }
 
+    /// Whether text waits to be written for a subscriber.
+    pub fn awaits_text(&self, subscriber: u64) -> bool {
+        self.letters.is_waited_for(subscriber)
+    }
+
     /// Sends a subscriber the newest of what it may have missed, at most about so many bytes; whether
     /// that was the rest of it. Text of it is sent by [`Self::tick`], after what waits already.
     pub fn mend(
@@ -28,7 +33,7 @@ impl Groups {
         scene: &Scene<'_>,
         send: &mut Send<'_>,
     ) -> bool {
-        if self.letters.is_waited_for(subscriber) {
+        if self.awaits_text(subscriber) {
             return false;
         }
         let stamp = self.stamp(scene);
@@ -56,6 +61,11 @@ impl Groups {
         if !self.letters.is_empty() {
             return Some(0);
         }
+        self.groups_due_ms(current)
+    }
+
+    /// When a group has something to send; it may be over already.
+    pub fn groups_due_ms(&self, current: &Current) -> Option<Millis> {
         self.all.values().filter_map(|group| group.due_ms(current)).min()
     }
 
@@ -69,9 +79,29 @@ impl Groups {
         ready: &mut dyn FnMut(u64) -> bool,
         send: &mut Send<'_>,
     ) {
-        let work = self.letters.write(work_max, scene.names, send);
-        let work = work + self.serve(work_max.saturating_sub(work), scene, ready, send);
+        // Text has half of the turn at first: however much of it waits, frames are served in each turn.
+        let work = self.letters.write(work_max.div_ceil(2), scene.names, send);
+        let left = work_max.saturating_sub(work).max(work_max / 2);
+        let work = work + self.serve(left, scene, ready, send);
         self.letters.write(work_max.saturating_sub(work), scene.names, send);
+        self.make_up();
+    }
+
+    /// The same without writing text; how many bytes were copied, or as much work as that.
+    pub fn tick_frames(
+        &mut self,
+        work_max: usize,
+        scene: &Scene<'_>,
+        ready: &mut dyn FnMut(u64) -> bool,
+        send: &mut Send<'_>,
+    ) -> usize {
+        let work = self.serve(work_max, scene, ready, send);
+        self.make_up();
+        work
+    }
+
+    /// Who lost text that waited is to be mended.
+    fn make_up(&mut self) {
         self.tools.lost += std::mem::take(&mut self.letters.lost);
         for (group, subscriber) in self.letters.take_dropped() {
             if let Some(group) = self.all.get_mut(&group) {

@@ -11,6 +11,8 @@ pub(super) struct FramedChanges {
     changes: Vec<u64>,
     /// The newest change of each block of parameters, or a later one, so that a search skips what is quiet.
     blocks: Vec<u64>,
+    /// For each parameter the newest change that came as a plain message; as long as the last that had one.
+    plain: Vec<u64>,
 }
 
 impl FramedChanges {
@@ -29,14 +31,21 @@ impl FramedChanges {
         self.changes[span].fill(change);
     }
 
-    pub fn clear(&mut self, parameter: u32) {
-        if let Some(change) = self.changes.get_mut(parameter as usize) {
+    /// A plain message came with this change; it is delivered by itself.
+    pub fn set_plain(&mut self, parameter: u32, change: u64) {
+        let place = parameter as usize;
+        if let Some(change) = self.changes.get_mut(place) {
             *change = 0;
         }
+        if self.plain.len() <= place {
+            self.plain.resize(place + 1, 0);
+        }
+        self.plain[place] = change;
     }
 
-    pub fn get(&self, parameter: u32) -> u64 {
-        self.changes.get(parameter as usize).copied().unwrap_or_default()
+    /// Whether a plain message came after this change, with a newer sample.
+    pub fn is_outdated(&self, parameter: u32, change: u64) -> bool {
+        self.plain.get(parameter as usize).is_some_and(|plain| *plain > change)
     }
 
     /// The first of these that changed since.

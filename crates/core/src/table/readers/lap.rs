@@ -10,6 +10,10 @@ use slipring_wire::frame::RangeSet;
 
 use super::framed::FramedChanges;
 use super::turn::{RANGE_STEPS, Turn};
+use crate::Millis;
+
+/// A reader that got all it could for so long gets every sample again.
+const CALM_MS: Millis = 1_000;
 
 /// Parameters below `end`, from the end of the step before on, were looked at with this change.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +30,8 @@ pub(super) struct Lap {
     ahead: VecDeque<Step>,
     /// Of this round, up to the cursor.
     behind: VecDeque<Step>,
+    /// When it last had to wait for its allowance or for room.
+    hindered_ms: Millis,
 }
 
 /// What a search found.
@@ -40,10 +46,24 @@ pub(super) enum Found {
 }
 
 impl Lap {
-    /// Everything that changed later than this is to be found.
-    pub fn since(since: u64) -> Self {
-        let ahead = VecDeque::from([Step { end: u32::MAX, since }]);
-        Self { cursor: 0, ahead, behind: VecDeque::new() }
+    /// Everything that changed later than this is to be found; of some parameters, what changed later than
+    /// another change.
+    pub fn since(since: u64, known: &RangeSet, known_since: u64, now_ms: Millis) -> Self {
+        let steps = known.iter().flat_map(|range| {
+            [Step { end: range.start, since }, Step { end: range.end, since: known_since }]
+        });
+        let ahead = steps.chain([Step { end: u32::MAX, since }]).collect();
+        Self { cursor: 0, ahead, behind: VecDeque::new(), hindered_ms: now_ms }
+    }
+
+    /// The reader would have got more.
+    pub fn hinder(&mut self, now_ms: Millis) {
+        self.hindered_ms = now_ms;
+    }
+
+    /// Whether the reader got all it could for a while.
+    pub fn is_calm(&self, now_ms: Millis) -> bool {
+        now_ms >= self.hindered_ms + CALM_MS
     }
 
     pub fn is_at_begin(&self) -> bool {

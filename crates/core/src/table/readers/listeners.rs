@@ -24,20 +24,34 @@ pub(super) struct Listeners {
 
 impl Listeners {
     pub fn add(&mut self, reader: ReaderId, chosen: &RangeSet) {
-        let Some(last) = chosen.as_slice().last() else { return };
+        self.grow(reader, &RangeSet::new(), chosen);
+    }
+
+    /// A reader that was added with some parameters gets more, none of them twice.
+    pub fn grow(&mut self, reader: ReaderId, before: &RangeSet, more: &RangeSet) {
+        let Some(last) = more.as_slice().last() else { return };
         if self.counts.len() < last.end as usize {
             self.counts.resize(last.end as usize, 0);
         }
-        for range in chosen {
+        for range in more {
             self.counts[span(&range)].iter_mut().for_each(|count| *count += 1);
         }
-        match few_blocks(chosen) {
-            Some(blocks) => {
+        if self.wide.contains(&reader) {
+            return;
+        }
+        let known = few_blocks(before).unwrap_or_default();
+        let new = few_blocks(more).map(|mut blocks| {
+            blocks.retain(|block| known.binary_search(block).is_err());
+            blocks
+        });
+        match new {
+            Some(blocks) if known.len() + blocks.len() <= BLOCKS_MAX => {
                 for block in blocks {
                     self.by_block.entry(block).or_default().push(reader);
                 }
             }
-            None => {
+            _ => {
+                self.remove_from(&known, reader);
                 self.wide.insert(reader);
             }
         }
@@ -48,14 +62,19 @@ impl Listeners {
         for range in chosen {
             self.counts[span(&range)].iter_mut().for_each(|count| *count -= 1);
         }
-        for block in few_blocks(chosen).unwrap_or_default() {
-            let Some(readers) = self.by_block.get_mut(&block) else { continue };
+        if !self.wide.remove(&reader) {
+            self.remove_from(&few_blocks(chosen).unwrap_or_default(), reader);
+        }
+    }
+
+    fn remove_from(&mut self, blocks: &[usize], reader: ReaderId) {
+        for block in blocks {
+            let Some(readers) = self.by_block.get_mut(block) else { continue };
             readers.retain(|other| *other != reader);
             if readers.is_empty() {
-                self.by_block.remove(&block);
+                self.by_block.remove(block);
             }
         }
-        self.wide.remove(&reader);
     }
 
     pub fn is_empty(&self) -> bool {

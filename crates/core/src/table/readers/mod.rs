@@ -5,6 +5,8 @@
 //! that changed. A publisher's frame is only noted here; what it means for readers is done in turns of
 //! bounded work. Never reads a clock and never waits.
 
+mod choosing;
+mod chosen;
 mod framed;
 mod lap;
 mod listeners;
@@ -19,9 +21,10 @@ use slipring_wire::frame::{RangeSet, RunView, Sample};
 
 pub use self::turn::PLAIN_RATE;
 
+use self::chosen::ChosenSets;
 use self::framed::FramedChanges;
 use self::listeners::Listeners;
-use self::reader::{After, Flow, Place, PlainFilter, Reader, Surroundings};
+use self::reader::{After, Flow, Place, Reader, Surroundings};
 use self::recent::{Recent, RecentSamples};
 use self::turn::{Turn, VISIT_STEPS};
 use super::{Names, Registry, Scene};
@@ -75,6 +78,7 @@ pub trait PlainOutlet {
 pub struct PlainReaders {
     all: HashMap<ReaderId, Reader>,
     listeners: Listeners,
+    sets: ChosenSets,
     recent: RecentSamples,
     framed: FramedChanges,
     /// Those that are visited next, in their order.
@@ -89,37 +93,6 @@ impl PlainReaders {
         let reading = self.all.values().filter(|reader| !reader.chosen.is_empty());
         let is_newest = |reader: &&Reader| matches!(reader.flow, Flow::Newest(_));
         (reading.clone().count(), reading.filter(is_newest).count())
-    }
-
-    /// A plain subscription, in place of the earlier one with the same filter. It chooses these parameters
-    /// now.
-    pub fn read(
-        &mut self,
-        id: ReaderId,
-        filter: &str,
-        terms: PlainTerms,
-        chosen: RangeSet,
-        now_ms: Millis,
-    ) {
-        let filters = &mut self.all.entry(id).or_insert_with(|| Reader::new(now_ms)).filters;
-        let new = PlainFilter { filter: filter.into(), terms, chosen };
-        match filters.iter_mut().find(|known| *known.filter == *filter) {
-            Some(known) => *known = new,
-            None => filters.push(new),
-        }
-        self.rechoose(id);
-    }
-
-    /// A plain subscription is over.
-    pub fn stop(&mut self, id: ReaderId, filter: &str) {
-        let Some(reader) = self.all.get_mut(&id) else { return };
-        let before = reader.filters.len();
-        reader.filters.retain(|known| *known.filter != *filter);
-        match reader.filters.len() {
-            0 => self.stop_all(id),
-            after if after < before => self.rechoose(id),
-            _ => {}
-        }
     }
 
     /// A reader is gone.
@@ -145,42 +118,9 @@ impl PlainReaders {
         }
     }
 
-    /// The parameters of a reader are those of its filters.
-    fn rechoose(&mut self, id: ReaderId) {
-        let Self { all, listeners, .. } = self;
-        let Some(reader) = all.get_mut(&id) else { return };
-        let mut chosen = RangeSet::new();
-        reader.filters.iter().for_each(|known| chosen.add(&known.chosen));
-        let before = std::mem::replace(&mut reader.chosen, chosen);
-        if matches!(reader.flow, Flow::Every(_)) && before != reader.chosen {
-            listeners.remove(id, &before);
-            listeners.add(id, &reader.chosen);
-        }
-    }
-
-    /// The table has other parameters now: what filters choose is asked for again.
-    pub(super) fn table_changed(&mut self, choose: &mut super::groups::Choose<'_>) {
-        let mut known: HashMap<Box<str>, RangeSet> = HashMap::new();
-        let mut changed = Vec::new();
-        for (id, reader) in &mut self.all {
-            let mut is_other = false;
-            for PlainFilter { filter, chosen, .. } in &mut reader.filters {
-                if !known.contains_key(filter) {
-                    known.insert(filter.clone(), choose(topics_of(filter), chosen));
-                }
-                let now = &known[filter];
-                is_other |= *now != *chosen;
-                chosen.clone_from(now);
-            }
-            changed.extend(is_other.then_some(*id));
-        }
-        for id in changed {
-            self.rechoose(id);
-        }
-    }
-
-    /// Notes a run that the newest values have taken over.
-    pub(super) fn offer(&mut self, run: &RunView<'_>, publisher: u64, change: u64) {
+    /// Notes a run that the newest values have taken over. Whoever wants too much of it gets newest values,
+    /// so that the samples of others stay.
+    pub(super) fn offer(&mut self, run: &RunView<'_>, publisher: u64, change: u64, now_ms: Millis) {
         if self.all.is_empty() {
             return;
         }
@@ -188,39 +128,49 @@ impl PlainReaders {
         if self.listeners.is_empty() || !self.listeners.hears_any(run) {
             return;
         }
-        let number = self.recent.end();
+        for id in self.note(run, change) {
+            self.arrange(id, After::Newest, now_ms);
+        }
         self.keep(run, publisher, change);
-        let Self { all, listeners, ready, .. } = self;
+    }
+
+    /// Tells those that listen to a run; who is owed too much now.
+    fn note(&mut self, run: &RunView<'_>, change: u64) -> Vec<ReaderId> {
+        let Self { all, listeners, ready, recent, .. } = self;
+        let (number, mut flooded) = (recent.end(), Vec::new());
         listeners.each(run, |id| {
-            let Some(reader) = all.get_mut(&id) else { return };
-            if let Flow::Every(place) = &mut reader.flow {
-                place.note(number, change);
-                if !std::mem::replace(&mut reader.is_queued, true) {
-                    ready.push_back(id);
-                }
+            let Some(Reader { flow: Flow::Every(place), chosen, is_queued, .. }) = all.get_mut(&id)
+            else {
+                return;
+            };
+            if !place.note(number, change, wanted(run, chosen)) {
+                flooded.push(id);
+            }
+            if place.has_work() && !std::mem::replace(is_queued, true) {
+                ready.push_back(id);
             }
         });
+        flooded
     }
 
     fn keep(&mut self, run: &RunView<'_>, publisher: u64, change: u64) {
         let Self { listeners, recent, .. } = self;
-        let mut kept = 0;
-        run.visit(|sample| {
-            if kept <= RecentSamples::RUN_MAX && listeners.hears(sample.index) {
-                kept += 1;
-                let Sample { index, time_ns, quality, value } = sample;
+        if !listeners.hears_any(run) {
+            return;
+        }
+        run.visit(|Sample { index, time_ns, quality, value }| {
+            if listeners.hears(index) {
                 let value = value.to_owned();
                 recent.push(Recent { index, time_ns, quality, value, change, publisher });
             }
         });
-        if kept > RecentSamples::RUN_MAX {
-            recent.pass_over();
-        }
     }
 
     /// A plain message brought a newer sample of a parameter, and goes to its subscribers by itself.
-    pub(super) fn take_text(&mut self, parameter: u32) {
-        self.framed.clear(parameter);
+    pub(super) fn take_text(&mut self, parameter: u32, change: u64) {
+        if !self.all.is_empty() {
+            self.framed.set_plain(parameter, change);
+        }
     }
 
     /// When [`Self::serve`] has something to do; it may be over already.
@@ -229,26 +179,28 @@ impl PlainReaders {
         if self.ready.is_empty() { later } else { Some(0) }
     }
 
-    /// Sends what readers are to get, at most about so many messages; readers take turns.
+    /// Sends what readers are to get, at most about so many messages; readers take turns. How many steps of
+    /// work it was.
     pub(super) fn serve(
         &mut self,
         messages: usize,
         registry: &Registry,
         scene: &Scene<'_>,
         outlet: &mut dyn PlainOutlet,
-    ) {
+    ) -> usize {
         self.wake_due(scene.now_ms);
         let mut turn = Turn::of(messages);
         while !turn.is_over() {
-            let Some(id) = self.ready.pop_front() else { return };
+            let Some(id) = self.ready.pop_front() else { break };
             turn.spend(VISIT_STEPS);
             let Self { all, recent, framed, .. } = self;
             let Some(reader) = all.get_mut(&id) else { continue };
             reader.is_queued = false;
             let around = Surroundings { recent, framed, registry, scene: *scene };
             let after = reader.visit(id, &around, &mut turn, outlet);
-            self.arrange(id, after);
+            self.arrange(id, after, scene.now_ms);
         }
+        turn.spent()
     }
 
     fn wake_due(&mut self, now_ms: Millis) {
@@ -272,7 +224,7 @@ impl PlainReaders {
     }
 
     /// A reader was visited.
-    fn arrange(&mut self, id: ReaderId, after: After) {
+    fn arrange(&mut self, id: ReaderId, after: After, now_ms: Millis) {
         let Some(reader) = self.all.get_mut(&id) else { return };
         match after {
             After::Idle => {}
@@ -281,8 +233,9 @@ impl PlainReaders {
                 reader.due_ms = Some(due_ms);
                 self.waiting.insert((due_ms, id));
             }
-            After::Newest(since) => {
-                reader.flow = Flow::Newest(lap::Lap::since(since));
+            After::Newest => {
+                let Flow::Every(place) = &reader.flow else { return };
+                reader.flow = Flow::Newest(place.lap(now_ms));
                 self.listeners.remove(id, &reader.chosen);
                 self.queue(id);
                 self.free();
@@ -295,10 +248,14 @@ impl PlainReaders {
     }
 }
 
-/// The filter of topics in the filter of a subscription.
-fn topics_of(filter: &str) -> &str {
-    match slipring_wire::shared(filter) {
-        Some(Ok((_, topics))) => topics,
-        _ => filter,
+/// How many samples of a run are of these parameters.
+fn wanted(run: &RunView<'_>, chosen: &RangeSet) -> usize {
+    match run.rows() {
+        Some(rows) => rows * run.ranges().map(|range| chosen.count_in(&range)).sum::<usize>(),
+        None => {
+            let counted = run.indices().zip(run.counts());
+            let chosen = counted.filter(|(index, _)| chosen.contains(*index));
+            chosen.map(|(_, count)| count as usize).sum()
+        }
     }
 }

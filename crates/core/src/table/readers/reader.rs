@@ -1,7 +1,11 @@
 //! One reader: its plain subscriptions, and how far it is.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use slipring_wire::frame::RangeSet;
 
+use super::chosen::Chosen;
 use super::framed::FramedChanges;
 use super::lap::{Found, Lap};
 use super::recent::RecentSamples;
@@ -18,16 +22,15 @@ const PORTION: usize = 256;
 /// A plain subscription.
 #[derive(Debug)]
 pub(super) struct PlainFilter {
-    pub filter: Box<str>,
     pub terms: PlainTerms,
-    pub chosen: RangeSet,
+    pub chosen: Arc<Chosen>,
 }
 
 #[derive(Debug)]
 pub(super) struct Reader {
-    pub filters: Vec<PlainFilter>,
+    pub filters: BTreeMap<Box<str>, PlainFilter>,
     /// What all of them choose.
-    pub chosen: RangeSet,
+    pub chosen: Arc<Chosen>,
     pub flow: Flow,
     pub allowance: Allowance,
     /// Whether it is among those that are visited next.
@@ -55,6 +58,12 @@ pub(super) struct Place {
     since: u64,
     /// The change of the run that it is getting, for which it had the allowance.
     run: Option<u64>,
+    /// The parameters of that run of which it has all samples.
+    got: RangeSet,
+    /// The change of the run that was noted last.
+    noted: u64,
+    /// How many recent samples it wants.
+    owed: usize,
 }
 
 /// What becomes of a reader after a visit.
@@ -66,8 +75,8 @@ pub(super) enum After {
     Again,
     /// It has more to get, later.
     Later(Millis),
-    /// It gets newest values from now on: everything that changed since.
-    Newest(u64),
+    /// It gets newest values from now on.
+    Newest,
     /// It gets every sample from now on.
     Every,
 }
@@ -81,19 +90,42 @@ pub(super) struct Surroundings<'a> {
 }
 
 impl Place {
-    /// Samples came with this change; the first of them has this number.
-    pub fn note(&mut self, number: u64, change: u64) {
-        if !self.has_work {
-            *self = Self { has_work: true, next: number, since: change - 1, run: None };
+    /// A run came with this change. The first of its samples that are kept has this number, and so many of
+    /// them are wanted. False where more is owed than is kept for one reader.
+    pub fn note(&mut self, number: u64, change: u64, wanted: usize) -> bool {
+        if wanted == 0 || self.noted == change {
+            return true;
         }
+        if !self.has_work {
+            *self = Self { has_work: true, next: number, since: change - 1, ..Self::default() };
+        }
+        self.noted = change;
+        self.owed += wanted;
+        self.owed <= RecentSamples::OWED_MAX
+    }
+
+    /// Whether there is something for it.
+    pub fn has_work(&self) -> bool {
+        self.has_work
+    }
+
+    /// Goes over to newest values: those that it does not have yet.
+    pub fn lap(&self, now_ms: Millis) -> Lap {
+        Lap::since(self.since, &self.got, self.run.unwrap_or(self.since), now_ms)
+    }
+
+    /// Ends a visit within a run. It does not have all samples of the parameters that are still to come.
+    fn rest(&mut self, recent: &RecentSamples, change: u64) {
+        let left = recent.from(self.next).take_while(|sample| sample.change == change);
+        left.for_each(|sample| self.got.remove(sample.index..sample.index + 1));
     }
 }
 
 impl Reader {
     pub fn new(now_ms: Millis) -> Self {
         Self {
-            filters: Vec::new(),
-            chosen: RangeSet::new(),
+            filters: BTreeMap::new(),
+            chosen: Arc::default(),
             flow: Flow::Every(Place::default()),
             allowance: Allowance::full(now_ms),
             is_queued: false,
@@ -130,7 +162,7 @@ impl Place {
         let room = sending.outlet.room(sending.id).every;
         while self.has_work {
             if recent.has_dropped(self.next) {
-                return After::Newest(self.since);
+                return After::Newest;
             }
             let Some(change) = recent.get(self.next).map(|sample| sample.change) else {
                 self.has_work = false;
@@ -141,22 +173,28 @@ impl Place {
                 let wanted = run.filter(|sample| chosen.contains(sample.index)).count();
                 let is_allowed = sending.sent < room && allowance.take(wanted);
                 if wanted > 0 && !is_allowed {
-                    return After::Newest(self.since);
+                    return After::Newest;
                 }
                 self.run = Some(change);
             }
             while let Some(sample) = recent.get(self.next).filter(|next| next.change == change) {
                 if !turn.spend(1) {
+                    self.rest(recent, change);
                     return After::Again;
                 }
                 self.next += 1;
+                if !chosen.contains(sample.index) {
+                    continue;
+                }
+                self.owed = self.owed.saturating_sub(1);
                 // A plain message that came after it was delivered at once; it is older then.
-                let is_newer = framed.get(sample.index) >= change;
-                if is_newer && chosen.contains(sample.index) {
+                if !framed.is_outdated(sample.index, change) {
+                    self.got.insert(sample.index..sample.index + 1);
                     sending.send(&sample.sample(), Some(sample.publisher), turn);
                 }
             }
             (self.since, self.run) = (change, None);
+            self.got.clear();
         }
         After::Idle
     }
@@ -173,15 +211,16 @@ impl Lap {
         let Surroundings { framed, scene, .. } = *sending.around;
         let later = After::Later(scene.now_ms + AGAIN_MS);
         let room = sending.outlet.room(sending.id).newest;
-        let (change, mut is_quiet) = (scene.current.change(), self.is_at_begin());
+        // A round in one visit finds all that there is; in several, something may have changed behind it.
+        let (change, is_whole) = (scene.current.change(), self.is_at_begin());
         for _ in 0..PORTION {
             if sending.sent >= room {
                 self.rest(change);
+                self.hinder(scene.now_ms);
                 return later;
             }
             match self.find(chosen, framed, turn) {
                 Found::Parameter(parameter) if allowance.take(1) => {
-                    is_quiet = false;
                     let sample = scene.current.columns.sample(parameter as usize, parameter);
                     if let Some(sample) = sample {
                         sending.send(&sample, None, turn);
@@ -190,6 +229,7 @@ impl Lap {
                 Found::Parameter(parameter) => {
                     self.back_to(parameter);
                     self.rest(change);
+                    self.hinder(scene.now_ms);
                     return later;
                 }
                 Found::Pause => {
@@ -198,7 +238,11 @@ impl Lap {
                 }
                 Found::End => {
                     self.end(change);
-                    return if is_quiet && allowance.is_full() { After::Every } else { later };
+                    return match self.is_calm(scene.now_ms) {
+                        true if is_whole => After::Every,
+                        true => After::Again,
+                        false => later,
+                    };
                 }
             }
         }
@@ -210,7 +254,7 @@ impl Lap {
 /// Messages on their way to one reader.
 struct Sending<'a, 'o> {
     id: ReaderId,
-    filters: &'a [PlainFilter],
+    filters: &'a BTreeMap<Box<str>, PlainFilter>,
     around: &'a Surroundings<'a>,
     outlet: &'o mut dyn PlainOutlet,
     /// Bytes that were sent.
@@ -239,7 +283,7 @@ impl Sending<'_, '_> {
     fn find_terms(&mut self, parameter: u32, publisher: Option<u64>) -> bool {
         self.identifiers.clear();
         let mut is_wanted = false;
-        for PlainFilter { terms, chosen, .. } in self.filters {
+        for PlainFilter { terms, chosen } in self.filters.values() {
             if !chosen.contains(parameter) || (terms.no_local && self.is_own(parameter, publisher))
             {
                 continue;

@@ -49,8 +49,8 @@ pub(super) struct RecentSamples {
 }
 
 impl RecentSamples {
-    /// The most samples of one run that are worth keeping.
-    pub const RUN_MAX: usize = SAMPLES_MAX / 2;
+    /// The most samples that are kept for one reader, so that there is room for those of others.
+    pub const OWED_MAX: usize = SAMPLES_MAX / 2;
 
     pub fn push(&mut self, sample: Recent) {
         self.text_bytes += sample.text_bytes();
@@ -75,12 +75,6 @@ impl RecentSamples {
     /// Whether a sample of this number, or one that came later, is not kept any more.
     pub fn has_dropped(&self, number: u64) -> bool {
         number < self.first
-    }
-
-    /// Samples come that are not kept at all: whoever wants them misses something.
-    pub fn pass_over(&mut self) {
-        self.clear();
-        self.first += 1;
     }
 
     /// Drops all samples, with their memory.

@@ -5,8 +5,8 @@ use crate::Millis;
 /// Plain messages that a reader gets in a second, at most; it gets every sample while there are fewer.
 pub const PLAIN_RATE: u64 = 10_000;
 
-/// What a message costs in steps; the other costs are relative to it.
-pub(super) const MESSAGE_STEPS: usize = 16;
+/// What a message costs in steps, as in [`crate::Work`]; the other costs are relative to it.
+pub(super) const MESSAGE_STEPS: usize = crate::Work::ENCODED;
 /// A range of parameters that is looked through.
 pub(super) const RANGE_STEPS: usize = 1;
 /// A reader that is visited.
@@ -16,12 +16,13 @@ pub(super) const VISIT_STEPS: usize = 2;
 #[derive(Debug)]
 pub(super) struct Turn {
     steps: usize,
+    spent: usize,
 }
 
 impl Turn {
     /// A turn of about so many messages.
     pub fn of(messages: usize) -> Self {
-        Self { steps: messages * MESSAGE_STEPS }
+        Self { steps: messages * MESSAGE_STEPS, spent: 0 }
     }
 
     pub fn is_over(&self) -> bool {
@@ -32,7 +33,13 @@ impl Turn {
     pub fn spend(&mut self, steps: usize) -> bool {
         let has_some = self.steps > 0;
         self.steps = self.steps.saturating_sub(steps);
+        self.spent += steps;
         has_some
+    }
+
+    /// How many steps were taken, more than there were perhaps.
+    pub fn spent(&self) -> usize {
+        self.spent
     }
 }
 
@@ -55,10 +62,6 @@ impl Allowance {
             self.messages = self.messages.saturating_add(more).min(PLAIN_RATE);
             self.filled_ms = now_ms;
         }
-    }
-
-    pub fn is_full(&self) -> bool {
-        self.messages == PLAIN_RATE
     }
 
     /// Takes so many, all or none.

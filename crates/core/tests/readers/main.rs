@@ -1,168 +1,15 @@
 //! Plain subscriptions to parameters: every sample while they are few, else the newest of each, in turns of
 //! bounded work.
 
+mod world;
+
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 
 use proptest::prelude::*;
-use slipring_core::Plan;
-use slipring_core::table::{
-    Arrival, Asking, Bounds, CHANGED_MAX, Current, Names, PLAIN_RATE, PlainOutlet, PlainRoom,
-    PlainTerms, ReaderId, Registry, Request, Table, text,
-};
-use slipring_wire::frame::{FrameBuf, Header, Kind, Qualities, Quality, Sample, ValueView};
-use slipring_wire::{Publish, shared};
+use slipring_core::table::{PLAIN_RATE, PlainRoom, PlainTerms, ReaderId};
+use slipring_wire::Publish;
 
-const JET: u64 = 1;
-const READER: ReaderId = ReaderId::Client(2);
-const PLENTY: PlainRoom = PlainRoom { every: 1 << 20, newest: 1 << 20 };
-const TURN: usize = 1_024;
-/// Parameters in one request.
-const DECLARED: usize = 1_000;
-
-/// A table of `p/0`, `p/1` and so on, its clock, and what its readers got.
-struct World {
-    table: Table,
-    plan: Plan,
-    at: Arrival,
-    got: Got,
-}
-
-#[derive(Default)]
-struct Got {
-    rooms: HashMap<ReaderId, PlainRoom>,
-    /// By reader: parameter, value as text, identifiers.
-    messages: BTreeMap<ReaderId, Vec<(u32, String, Vec<u32>)>>,
-    /// Messages of the last turn.
-    in_turn: usize,
-}
-
-impl PlainOutlet for Got {
-    fn room(&mut self, reader: ReaderId) -> PlainRoom {
-        self.rooms.get(&reader).copied().unwrap_or(PLENTY)
-    }
-
-    fn send(
-        &mut self,
-        reader: ReaderId,
-        topic: &Arc<str>,
-        sample: &Sample<'_>,
-        names: &dyn Names,
-        identifiers: &[u32],
-    ) -> usize {
-        assert_eq!(names.name(sample.index), Some(&**topic));
-        let mut payload = Vec::new();
-        text(sample, names, &mut payload);
-        let value = String::from_utf8(payload).unwrap();
-        self.messages.entry(reader).or_default().push((sample.index, value, identifiers.to_vec()));
-        self.in_turn += 1;
-        100
-    }
-}
-
-impl World {
-    fn new(parameters: usize) -> Self {
-        let plan = Plan::default();
-        let at = Arrival { now_ms: 1_000, now_ns: 1_000_000_000 };
-        let table = Table::new(Registry::new(7), Current::default(), &plan);
-        let mut world = Self { table, plan, at, got: Got::default() };
-        for start in (0..parameters).step_by(DECLARED) {
-            world.declare(start..parameters.min(start + DECLARED));
-        }
-        world
-    }
-
-    fn declare(&mut self, numbers: std::ops::Range<usize>) {
-        let parameters: Vec<_> = numbers
-            .map(|number| serde_json::json!({"name": format!("p/{number}"), "type": "u32"}))
-            .collect();
-        for some in parameters.chunks(CHANGED_MAX) {
-            self.ask(&serde_json::json!({ "parameters": some }));
-        }
-    }
-
-    fn ask(&mut self, declaration: &serde_json::Value) {
-        let body = declaration.to_string();
-        let asking = Asking {
-            session: JET,
-            client: "jet",
-            bounds: Bounds::default(),
-            holder: None,
-            is_stream: &|_| false,
-            answer_bytes_max: usize::MAX,
-        };
-        let outcome = self.table.answer(Request::parse("declare", body.as_bytes()), &asking);
-        assert_eq!(outcome.refused, None);
-        self.table.changed(&outcome.change, self.at);
-    }
-
-    fn read(&mut self, reader: ReaderId, filter: &str, terms: PlainTerms) {
-        let topics = shared(filter).map_or(filter, |shared| shared.unwrap().1);
-        self.table.read(reader, filter, topics, terms, self.at);
-    }
-
-    /// A frame in which each of these has this value.
-    fn frame(&mut self, parameters: std::ops::Range<u32>, value: u32) {
-        let mut buf = FrameBuf::new();
-        let values = value.to_le_bytes().repeat(parameters.len());
-        let qualities = Qualities::All(Quality::GOOD);
-        buf.push_row(Kind::U32, &[parameters], self.at.now_ns, qualities, &values).unwrap();
-        self.take(&mut buf);
-    }
-
-    /// A frame with several values of one parameter.
-    fn frame_of_one(&mut self, index: u32, values: std::ops::Range<u32>) {
-        let sample = |value| Sample {
-            index,
-            time_ns: self.at.now_ns,
-            quality: Quality::GOOD,
-            value: ValueView::U32(value),
-        };
-        let mut samples: Vec<_> = values.map(sample).collect();
-        let mut buf = FrameBuf::new();
-        buf.push_samples(Kind::U32, &mut samples).unwrap();
-        self.take(&mut buf);
-    }
-
-    fn take(&mut self, buf: &mut FrameBuf) {
-        let header = Header { table: 7, sequence: 0, sent_ns: self.at.now_ns, hops: None };
-        let mut frame = Vec::new();
-        buf.finish(&header, false, &mut frame);
-        let mut inflated = Vec::new();
-        let view = slipring_core::table::read_frame(&frame, &mut inflated).unwrap();
-        self.table.take_frame(JET, &view, self.at, &self.plan).unwrap();
-    }
-
-    fn pass(&mut self, ms: u64) {
-        self.at.now_ms += ms;
-        self.at.now_ns += i64::try_from(ms).unwrap() * 1_000_000;
-    }
-
-    fn turn(&mut self) {
-        self.got.in_turn = 0;
-        self.table.serve_readers(TURN, self.at, &mut self.got);
-    }
-
-    /// Turns until nothing is due for longer than a second.
-    fn settle(&mut self) {
-        let until_ms = self.at.now_ms + 60_000;
-        while let Some(due_ms) = self.table.readers.next_due_ms() {
-            assert!(self.at.now_ms < until_ms, "readers never rest");
-            self.pass(due_ms.saturating_sub(self.at.now_ms).max(1));
-            self.turn();
-        }
-    }
-
-    fn values(&self, reader: ReaderId, parameter: u32) -> Vec<&str> {
-        let messages = self.got.messages.get(&reader).into_iter().flatten();
-        let of_parameter = messages.filter(|(index, ..)| *index == parameter);
-        of_parameter.map(|(_, value, _)| &**value).collect()
-    }
-
-    fn count(&self, reader: ReaderId) -> usize {
-        self.got.messages.get(&reader).map_or(0, Vec::len)
-    }
-}
+use crate::world::{JET, PLENTY, READER, TURN, World};
 
 #[test]
 fn a_few_parameters_come_sample_by_sample() {
@@ -217,17 +64,23 @@ fn beyond_the_rate_newest_wins_and_no_message_is_made_for_the_rest() {
 
 #[test]
 fn a_flood_for_one_reader_leaves_the_samples_of_another_alone() {
-    let mut world = World::new(20_000);
     let few = ReaderId::Client(3);
-    world.read(READER, "#", PlainTerms::default());
-    world.read(few, "p/12345", PlainTerms::default());
-    for value in 0..200 {
-        world.frame(0..20_000, value);
-        world.turn();
-        world.pass(20);
+    for runs in [1, 100] {
+        let mut world = World::new(20_000);
+        world.read(READER, "#", PlainTerms::default());
+        world.read(few, "p/12345", PlainTerms::default());
+        // Several frames between two turns: who had only the newest of them would miss the others.
+        for value in 0..200 {
+            world.frame_in_runs(0..20_000, runs, value);
+            if value % 4 == 3 {
+                world.turn();
+            }
+            world.pass(1);
+        }
+        world.settle();
+        let expected: Vec<String> = (0..200).map(|value| value.to_string()).collect();
+        assert_eq!(world.values(few, 12_345), expected, "in {runs} runs");
     }
-    let expected: Vec<String> = (0..200).map(|value| value.to_string()).collect();
-    assert_eq!(world.values(few, 12_345), expected);
 }
 
 #[test]
@@ -273,8 +126,8 @@ fn identifiers_of_all_subscriptions_that_match_come_with_one_message() {
     world.frame(0..3, 5);
     world.turn();
     let found: Vec<_> = world.got.messages[&READER].iter().map(|one| one.2.clone()).collect();
-    assert_eq!(found, [vec![9], vec![4, 9], vec![9]]);
-    world.table.readers.stop(READER, "p/+");
+    assert_eq!(found, [vec![9], vec![9, 4], vec![9]]);
+    world.table.readers.stop(READER, &["p/+"]);
     world.frame(0..3, 6);
     world.turn();
     assert_eq!(world.values(READER, 0), ["5"]);
@@ -315,6 +168,19 @@ fn a_plain_message_after_a_frame_is_not_followed_by_an_older_sample() {
 }
 
 #[test]
+fn no_older_sample_follows_a_plain_message_though_a_newer_frame_came() {
+    let mut world = World::new(2);
+    world.read(READER, "#", PlainTerms::default());
+    world.frame(0..2, 1);
+    let message = Publish::new("p/0", b"2");
+    world.table.take_text(0, &message, world.at, &world.plan).unwrap();
+    world.frame(0..2, 3);
+    world.settle();
+    assert_eq!(world.values(READER, 0), ["3"], "1 is older than the message");
+    assert_eq!(world.values(READER, 1), ["1", "3"]);
+}
+
+#[test]
 fn after_the_last_reader_has_gone_nothing_is_due() {
     let mut world = World::new(20_000);
     world.read(READER, "#", PlainTerms::default());
@@ -325,6 +191,53 @@ fn after_the_last_reader_has_gone_nothing_is_due() {
     world.frame(0..20_000, 2);
     assert_eq!(world.table.readers.next_due_ms(), None);
     assert_eq!(world.table.readers.count(), (0, 0));
+}
+
+#[test]
+fn a_reader_of_newest_values_gets_every_sample_again_while_fewer_come() {
+    let mut world = World::new(20_000);
+    world.read(READER, "#", PlainTerms::default());
+    world.frame(0..20_000, 0);
+    world.turn();
+    assert_eq!(world.table.readers.count(), (1, 1), "it gets newest values");
+    for value in 1..1_000 {
+        world.frame(0..1, 2 * value);
+        world.frame(0..1, 2 * value + 1);
+        world.turn();
+        world.pass(5);
+    }
+    assert_eq!(world.table.readers.count(), (1, 0), "400 samples a second are few");
+    assert!(world.values(READER, 0).ends_with(&["1996", "1997", "1998", "1999"]));
+}
+
+#[test]
+fn a_reader_gets_every_sample_again_though_many_parameters_change_at_once() {
+    let mut world = World::new(20_000);
+    world.read(READER, "#", PlainTerms::default());
+    world.frame(0..20_000, 0);
+    for value in 1..300 {
+        world.frame(0..400, value);
+        world.turn();
+        world.turn();
+        world.pass(50);
+    }
+    assert_eq!(world.table.readers.count(), (1, 0), "8,000 samples a second are few");
+}
+
+#[test]
+fn no_sample_comes_twice_though_a_reader_falls_behind_within_a_run() {
+    let mut world = World::new(8_000);
+    let (first, second) = (ReaderId::Client(3), READER);
+    world.read(first, "#", PlainTerms::default());
+    world.read(second, "p/7", PlainTerms::default());
+    world.frame(0..8_000, 1);
+    world.turn();
+    // What one reader still wants of the first frame goes from the memory of recent samples.
+    world.frame_of_one(7, 2..8_200);
+    world.frame_of_one(7, 8_200..16_400);
+    world.settle();
+    let values: Vec<&str> = world.values(first, 3);
+    assert_eq!(values, ["1"]);
 }
 
 /// What happens to a world with few parameters.

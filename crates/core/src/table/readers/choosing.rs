@@ -1,0 +1,133 @@
+//! What readers choose: a filter more or less, and parameters that come and go.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use slipring_wire::frame::RangeSet;
+
+use super::chosen::Chosen;
+use super::reader::{Flow, PlainFilter, Reader};
+use super::{PlainReaders, PlainTerms, ReaderId};
+use crate::Millis;
+use crate::table::groups::Choose;
+
+/// Parameters that are counted up or down in one step of work.
+const COUNTED_STEP: usize = 16;
+
+impl PlainReaders {
+    /// A plain subscription, in place of the earlier one with the same filter. It chooses these parameters
+    /// now. How many steps of work it was.
+    pub fn read(
+        &mut self,
+        id: ReaderId,
+        filter: &str,
+        terms: PlainTerms,
+        chosen: RangeSet,
+        now_ms: Millis,
+    ) -> usize {
+        let Self { all, listeners, sets, .. } = self;
+        let chosen = sets.share(topics_of(filter), chosen);
+        let reader = all.entry(id).or_insert_with(|| Reader::new(now_ms));
+        let more = chosen.difference(&reader.chosen);
+        let new = PlainFilter { terms, chosen: Arc::clone(&chosen) };
+        let before = reader.filters.insert(filter.into(), new);
+        if before.is_some() {
+            return self.rechoose(id);
+        }
+        if matches!(reader.flow, Flow::Every(_)) {
+            listeners.grow(id, &reader.chosen, &more);
+        }
+        if reader.filters.len() == 1 {
+            reader.chosen = chosen;
+        } else {
+            Arc::make_mut(&mut reader.chosen).add(&more);
+        }
+        steps(&more)
+    }
+
+    /// Plain subscriptions are over. How many steps of work it was.
+    pub fn stop(&mut self, id: ReaderId, filters: &[&str]) -> usize {
+        let Some(reader) = self.all.get_mut(&id) else { return 0 };
+        let before = reader.filters.len();
+        filters.iter().for_each(|filter| drop(reader.filters.remove(*filter)));
+        match reader.filters.len() {
+            0 => {
+                let steps = steps(&reader.chosen);
+                self.stop_all(id);
+                steps
+            }
+            after if after < before => self.rechoose(id),
+            _ => 0,
+        }
+    }
+
+    /// The parameters of a reader are those of its filters. How many steps of work it was.
+    fn rechoose(&mut self, id: ReaderId) -> usize {
+        let Self { all, listeners, .. } = self;
+        let Some(reader) = all.get_mut(&id) else { return 0 };
+        let ranges = reader.filters.values().flat_map(|known| known.chosen.iter());
+        let mut ranges: Vec<Range<u32>> = ranges.collect();
+        ranges.sort_unstable_by_key(|range| range.start); // so that each is added at the end
+        let looked_at = ranges.len();
+        let chosen: RangeSet = ranges.into_iter().collect();
+        if chosen == **reader.chosen {
+            return looked_at;
+        }
+        let only = reader.filters.values().next().filter(|_| reader.filters.len() == 1);
+        let chosen = only.map_or_else(|| Arc::new(chosen.into()), |one| Arc::clone(&one.chosen));
+        let before = std::mem::replace(&mut reader.chosen, chosen);
+        if matches!(reader.flow, Flow::Every(_)) {
+            listeners.remove(id, &before);
+            listeners.add(id, &reader.chosen);
+        }
+        looked_at + steps(&before) + steps(&reader.chosen)
+    }
+
+    /// The memory of what readers choose.
+    pub fn chosen_bytes(&self) -> usize {
+        let of_filters = |reader: &Reader| -> Vec<Arc<Chosen>> {
+            let filters = reader.filters.values().map(|known| Arc::clone(&known.chosen));
+            filters.chain([Arc::clone(&reader.chosen)]).collect()
+        };
+        let all = self.all.values().flat_map(of_filters);
+        let distinct: HashMap<_, _> = all.map(|one| (Arc::as_ptr(&one), one.bytes())).collect();
+        distinct.values().sum()
+    }
+
+    /// The table has other parameters now: what filters choose is asked for again.
+    pub(in crate::table) fn table_changed(&mut self, choose: &mut Choose<'_>) {
+        let Self { all, sets, .. } = self;
+        let mut renewed: HashMap<Box<str>, Arc<Chosen>> = HashMap::new();
+        let mut changed = Vec::new();
+        for (id, reader) in all {
+            let mut is_other = false;
+            for (filter, PlainFilter { chosen, .. }) in &mut reader.filters {
+                let topics = topics_of(filter);
+                if !renewed.contains_key(topics) {
+                    renewed.insert(topics.into(), sets.share(topics, choose(topics, chosen)));
+                }
+                let now = &renewed[topics];
+                is_other |= !Arc::ptr_eq(now, chosen);
+                *chosen = Arc::clone(now);
+            }
+            changed.extend(is_other.then_some(*id));
+        }
+        for id in changed {
+            self.rechoose(id);
+        }
+    }
+}
+
+/// The work of adding or removing these parameters.
+fn steps(chosen: &RangeSet) -> usize {
+    chosen.ranges() + chosen.len() / COUNTED_STEP
+}
+
+/// The filter of topics in the filter of a subscription.
+fn topics_of(filter: &str) -> &str {
+    match slipring_wire::shared(filter) {
+        Some(Ok((_, topics))) => topics,
+        _ => filter,
+    }
+}

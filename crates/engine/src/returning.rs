@@ -1,0 +1,136 @@
+//! A client that came back: what its session chooses and reads of the table is entered again, in as many turns
+//! as that takes. Its packets wait meanwhile.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use slipring_core::{Options, Work};
+
+use crate::client::Client;
+use crate::party::Party;
+
+/// Subscriptions that are still to be entered.
+#[derive(Default)]
+pub(crate) struct Returning(VecDeque<(Box<str>, Options)>);
+
+impl Returning {
+    /// All of a session, the selections first: their newest values come before anything else.
+    pub fn of(client: &Client) -> Self {
+        let state = client.state();
+        let all = state.session.selections().chain(state.session.plain());
+        Self(all.map(|(filter, options)| (filter.into(), options)).collect())
+    }
+}
+
+impl Party {
+    /// Enters subscriptions again until the turn is over; whether those were the rest.
+    pub fn enter_again(&mut self) -> bool {
+        let Some(client) = self.client.clone() else { return true };
+        while let Some((filter, options)) = self.returning.0.front() {
+            let work = &mut self.feed.work;
+            if work.is_over() || !self.broker.find(filter, work) {
+                return false;
+            }
+            work.add(Work::FILTER);
+            if client.state_of(&self.link).is_none() {
+                self.returning = Returning::default(); // another connection enters them
+                return true;
+            }
+            let (broker, post) = (&self.broker, &mut self.feed.post);
+            work.add(broker.enter_again(&client, filter, *options, post));
+            self.returning.0.pop_front();
+        }
+        true
+    }
+}
+
+impl crate::broker::Broker {
+    fn enter_again(
+        &self,
+        client: &Arc<Client>,
+        filter: &str,
+        options: Options,
+        post: &mut crate::post::Post,
+    ) -> usize {
+        match options.needs {
+            Some(_) => {
+                self.select(client, filter, options, post);
+                0
+            }
+            None => self.read(client, std::iter::once((filter, options))),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use slipring_core::Plan;
+    use slipring_core::table::{Bounds, Definition};
+    use slipring_journal::Options as JournalOptions;
+    use slipring_wire::{Framed, Packet, PacketId, Properties, Subscribe, Subscription, Version};
+
+    use super::*;
+    use crate::broker::Broker;
+    use crate::client::Link;
+    use crate::event::now_ns;
+    use crate::origin::Origin;
+    use crate::party::End;
+
+    /// CONNECT of MQTT 5 without a clean start, without the letter that is its name; its session is kept for an
+    /// hour.
+    const CONNECT: &[u8] = b"\x10\x13\x00\x04MQTT\x05\x00\x00\x3c\x05\x11\x00\x00\x0e\x10\x00\x01";
+
+    /// A packet of a client; whether it is done.
+    pub(crate) fn take(party: &mut Party, bytes: &[u8]) -> bool {
+        let Ok(Framed::Whole(packet)) = slipring_wire::frame(bytes, usize::MAX) else {
+            panic!("it is whole");
+        };
+        party.take(&packet).unwrap()
+    }
+
+    /// A client with this name.
+    pub(crate) fn connect(broker: &Arc<Broker>, name: u8) -> Party {
+        let origin = Origin { address: "here".into(), listener: 0, user: None };
+        let link = Arc::new(Link::new(broker.next_key(), origin, now_ns()));
+        let mut party = Party::new(Arc::clone(broker), link);
+        assert!(take(&mut party, &[CONNECT, &[name]].concat()));
+        party
+    }
+
+    fn declare(broker: &Broker, count: usize) {
+        let definition = Definition::from_json(r#"{"type": "u8"}"#).unwrap();
+        let asked: Vec<_> =
+            (0..count).map(|number| (format!("a/{number}"), definition.clone())).collect();
+        let mut inner = broker.table.lock();
+        inner.table.registry.declare(1, "c", &asked, &Bounds::default()).unwrap();
+        drop(inner);
+        broker.use_table();
+    }
+
+    #[tokio::test]
+    async fn what_a_client_that_came_back_reads_is_entered_in_turns() {
+        let broker = Broker::open(Plan::default(), None, JournalOptions::default()).unwrap().0;
+        let broker = Arc::new(broker);
+        let mut party = connect(&broker, b'c');
+        let filters: Vec<String> = (0..20).map(|number| format!("+/+/{number}")).collect();
+        let subscriptions = filters.iter().map(|filter| Subscription::new(filter)).collect();
+        let packet_id = PacketId::new(1).unwrap();
+        let (properties, mut bytes) = (Properties::NONE, Vec::new());
+        Packet::Subscribe(Subscribe { packet_id, properties, subscriptions })
+            .encode(Version::V5, &mut bytes);
+        while !take(&mut party, &bytes) {
+            party.feed.work.begin_long();
+        }
+        party.leave(&End::Lost("gone".into())).await;
+        declare(&broker, 20_000);
+        let mut party = connect(&broker, b'c');
+        let mut turns = 1;
+        while !party.enter_again() {
+            assert!(party.feed.work.is_over());
+            party.feed.work.begin_long();
+            turns += 1;
+        }
+        assert!(turns > 20, "{turns} turns");
+        assert!(party.client.is_some() && party.returning.0.is_empty());
+    }
+}
