@@ -17,6 +17,8 @@ GROWN_BYTES_MAX = 48 * MIB
 """Far above what one connection may hold, and far below what a burst asks for."""
 COMPARED_BYTES_MAX = 128 * MIB
 """What a group that compares many parameters may take beside that, see `limits.selection_bytes`."""
+NO_SNAPSHOT = f"[journal]\nsegment_bytes = {1 << 30}\n"
+"""While a snapshot is made, all parameters are in memory once more: that is no client's doing."""
 ENDED = 50
 """Connections that end at once, in a row."""
 
@@ -24,7 +26,8 @@ ENDED = 50
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
     """One broker for all bursts."""
-    with full_broker(tmp_path_factory.mktemp("full") / "data") as (running, _):
+    data = tmp_path_factory.mktemp("full") / "data"
+    with full_broker(data, config=NO_SNAPSHOT) as (running, _):
         yield running
 
 
