@@ -280,7 +280,7 @@ impl Party {
         self.inherited.extend(will);
         if session_present {
             self.broker.come_back(&client);
-            self.returning = Returning::of(&client);
+            self.returning = Returning::of(&self.broker, &client);
         }
         self.client = Some(client);
         if self.broker.is_stopping() {
