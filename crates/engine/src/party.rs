@@ -281,7 +281,7 @@ impl Party {
         self.inherited.extend(will);
         if session_present {
             self.broker.come_back(&client);
-            self.returning = Returning::of(&client);
+            self.returning = Returning::of(&self.broker, &client);
         }
         if self.broker.is_stopping() {
             self.link.close(Reason::ServerShuttingDown);

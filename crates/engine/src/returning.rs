@@ -6,18 +6,22 @@ use std::sync::Arc;
 
 use slipring_core::{Options, Work};
 
+use crate::broker::Broker;
 use crate::client::Client;
 use crate::party::Party;
+use crate::post::Post;
 
 /// Subscriptions that are still to be entered.
 #[derive(Default)]
 pub(crate) struct Returning(VecDeque<(Box<str>, Options)>);
 
 impl Returning {
-    /// All of a session, the selections first: their newest values come before anything else.
-    pub fn of(client: &Client) -> Self {
+    /// All of a session, the selections first: their newest values come before anything else. While the table
+    /// is not used nobody reads it; who is connected when that begins is entered then.
+    pub fn of(broker: &Broker, client: &Client) -> Self {
         let state = client.state();
-        let all = state.session.selections().chain(state.session.plain());
+        let plain = broker.table.is_used().then(|| state.session.plain());
+        let all = state.session.selections().chain(plain.into_iter().flatten());
         Self(all.map(|(filter, options)| (filter.into(), options)).collect())
     }
 }
@@ -44,13 +48,13 @@ impl Party {
     }
 }
 
-impl crate::broker::Broker {
+impl Broker {
     fn enter_again(
         &self,
         client: &Arc<Client>,
         filter: &str,
         options: Options,
-        post: &mut crate::post::Post,
+        post: &mut Post,
     ) -> usize {
         match options.needs {
             Some(_) => {
@@ -70,7 +74,6 @@ pub(crate) mod tests {
     use slipring_wire::{Framed, Packet, PacketId, Properties, Subscribe, Subscription, Version};
 
     use super::*;
-    use crate::broker::Broker;
     use crate::client::Link;
     use crate::event::now_ns;
     use crate::origin::Origin;

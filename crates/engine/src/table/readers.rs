@@ -132,7 +132,9 @@ impl Broker {
         }
         let (shared, own): (Vec<&str>, Vec<&str>) =
             filters.iter().partition(|filter| shared(filter).is_some());
-        shared.iter().for_each(|filter| self.end_share(filter));
+        for filter in shared {
+            self.end_share(filter);
+        }
         // At once: for each of them all that are left would be looked at.
         self.table.lock().table.readers.stop(ReaderId::Client(client.key), &own)
     }

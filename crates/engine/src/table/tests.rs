@@ -16,14 +16,14 @@ use crate::party::Party;
 use crate::returning::tests::{connect, take};
 
 const PARAMETERS: u32 = 2_000;
+const ALL: std::ops::Range<u32> = 0..PARAMETERS;
 
 /// A broker and the publisher of its parameters.
 fn world() -> (Arc<Broker>, Party) {
     let broker = Arc::new(Broker::open(Plan::default(), None, Options::default()).unwrap().0);
     let jet = connect(&broker, b'j');
     let definition = Definition::from_json(r#"{"type": "u8"}"#).unwrap();
-    let asked: Vec<_> =
-        (0..PARAMETERS).map(|number| (format!("p/{number}"), definition.clone())).collect();
+    let asked: Vec<_> = ALL.map(|number| (format!("p/{number}"), definition.clone())).collect();
     let key = jet.client.as_ref().unwrap().key;
     let mut inner = broker.table.lock();
     let bounds = Bounds::default();
@@ -39,7 +39,8 @@ fn frame(broker: &Broker) -> Vec<u8> {
     let (table, time_ns) = (broker.table.lock().table.registry.id(), now_ns());
     let (mut buf, mut payload, mut bytes) = (FrameBuf::new(), Vec::new(), Vec::new());
     let (values, qualities) = (vec![1; PARAMETERS as usize], Qualities::All(Quality::GOOD));
-    buf.push_row(Kind::U8, &[0..PARAMETERS], time_ns, qualities, &values).unwrap();
+    let all = std::slice::from_ref(&ALL);
+    buf.push_row(Kind::U8, all, time_ns, qualities, &values).unwrap();
     let header = Header { table, sequence: 0, sent_ns: time_ns, hops: None };
     buf.finish(&header, false, &mut payload);
     let mut properties = PropertiesBuf::new();
@@ -105,7 +106,9 @@ fn what_selections_and_readers_get_of_a_frame_is_work_of_its_publisher() {
         let (broker, mut jet) = world();
         let alone = frames_in_a_turn(&broker, &mut jet);
         let mut clients: Vec<Party> = (b'a'..b'i').map(|name| connect(&broker, name)).collect();
-        clients.iter_mut().for_each(|client| choose(client, "#", needs));
+        for client in &mut clients {
+            choose(client, "#", needs);
+        }
         let with_others = frames_in_a_turn(&broker, &mut jet);
         assert!(with_others < alone, "{what}: {with_others} frames, {alone} without them");
     }
@@ -130,8 +133,10 @@ fn a_shared_subscription_that_began_anew_is_read_once() {
 #[test]
 fn who_waits_for_text_does_not_keep_others_from_being_mended() {
     let (broker, mut jet) = world();
-    let mut waiting: Vec<Party> = (b'A'..b'Z').map(|name| connect(&broker, name)).collect();
-    waiting.iter_mut().for_each(|client| choose(client, "#", &[("deliver", "text")]));
+    let mut waiting: Vec<Party> = (b'A'..=b'Z').map(|name| connect(&broker, name)).collect();
+    for client in &mut waiting {
+        choose(client, "#", &[("deliver", "text")]);
+    }
     let mut other = connect(&broker, b'o');
     choose(&mut other, "#", &[("deliver", "frame")]);
     publish(&mut jet, &frame(&broker));

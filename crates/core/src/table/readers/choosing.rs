@@ -50,7 +50,9 @@ impl PlainReaders {
     pub fn stop(&mut self, id: ReaderId, filters: &[&str]) -> usize {
         let Some(reader) = self.all.get_mut(&id) else { return 0 };
         let before = reader.filters.len();
-        filters.iter().for_each(|filter| drop(reader.filters.remove(*filter)));
+        for filter in filters {
+            reader.filters.remove(*filter);
+        }
         match reader.filters.len() {
             0 => {
                 let steps = steps(&reader.chosen);

@@ -143,7 +143,7 @@ impl PlainReaders {
             else {
                 return;
             };
-            if !place.note(number, change, wanted(run, chosen)) {
+            if !place.note(number, change, || wanted(run, chosen)) {
                 flooded.push(id);
             }
             if place.has_work() && !std::mem::replace(is_queued, true) {
@@ -250,12 +250,10 @@ impl PlainReaders {
 
 /// How many samples of a run are of these parameters.
 fn wanted(run: &RunView<'_>, chosen: &RangeSet) -> usize {
-    match run.rows() {
-        Some(rows) => rows * run.ranges().map(|range| chosen.count_in(&range)).sum::<usize>(),
-        None => {
-            let counted = run.indices().zip(run.counts());
-            let chosen = counted.filter(|(index, _)| chosen.contains(*index));
-            chosen.map(|(_, count)| count as usize).sum()
-        }
+    if let Some(rows) = run.rows() {
+        return rows * run.ranges().map(|range| chosen.count_in(&range)).sum::<usize>();
     }
+    let counted = run.indices().zip(run.counts());
+    let chosen = counted.filter(|(index, _)| chosen.contains(*index));
+    chosen.map(|(_, count)| count as usize).sum()
 }

@@ -90,16 +90,21 @@ pub(super) struct Surroundings<'a> {
 }
 
 impl Place {
-    /// A run came with this change. The first of its samples that are kept has this number, and so many of
-    /// them are wanted. False where more is owed than is kept for one reader.
-    pub fn note(&mut self, number: u64, change: u64, wanted: usize) -> bool {
-        if wanted == 0 || self.noted == change {
+    /// A run came with this change, and is told once or several times. The first of its samples that are kept
+    /// has this number; how many are wanted is asked once. False where more is owed than is kept for one
+    /// reader.
+    pub fn note(&mut self, number: u64, change: u64, wanted: impl FnOnce() -> usize) -> bool {
+        if std::mem::replace(&mut self.noted, change) == change {
+            return true;
+        }
+        let wanted = wanted();
+        if wanted == 0 {
             return true;
         }
         if !self.has_work {
-            *self = Self { has_work: true, next: number, since: change - 1, ..Self::default() };
+            let since = change - 1;
+            *self = Self { has_work: true, next: number, since, noted: change, ..Self::default() };
         }
-        self.noted = change;
         self.owed += wanted;
         self.owed <= RecentSamples::OWED_MAX
     }
