@@ -91,6 +91,15 @@ def test_half_a_bracket_as_host_is_a_bad_request(broker: RunningBroker) -> None:
     assert_quiet(broker)
 
 
+@pytest.mark.parametrize("body", ["Content-Length: 12", "Transfer-Encoding: chunked"])
+def test_an_upgrade_that_has_a_body_is_a_plain_request(broker: RunningBroker, body: str) -> None:
+    """No WebSocket begins so; who waited for the rest of it would never be answered."""
+    assert answer(broker, upgrade("/", body)) == 200
+    assert answer(broker, upgrade("/api/live", body)) == 404
+    assert answer(broker, upgrade("/api/live", "Content-Length: 0")) == 101
+    assert_quiet(broker)
+
+
 def test_no_request_is_an_error_of_the_console(broker: RunningBroker) -> None:
     @settings(max_examples=300, deadline=None, database=None)
     @given(METHODS, TARGETS, HEADERS, st.booleans())

@@ -53,3 +53,11 @@ def host_name(host: str) -> str | None:
     if named is None:
         return None if host else ""
     return named[1] or named[2]
+
+
+def has_body(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether a request says that a body follows; the names are in small letters."""
+    return any(
+        name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
+        for name, value in headers
+    )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipring.console.door import Door
+from slipring.console.guard import has_body
 from slipring.console.log_guard import LogGuard
 from slipring.control import Broker
 from slipring.control.address import Address
@@ -78,8 +79,13 @@ class ConsoleServer:
                 """Leave signals to whoever runs the broker."""
                 yield
 
+        class Http(H11Protocol):
+            def _should_upgrade(self) -> bool:
+                """Take an upgrade with a body as a plain request: as an upgrade, none answers."""
+                return super()._should_upgrade() and not has_body(self.headers)
+
         def speak_http() -> asyncio.Protocol:
-            return H11Protocol(config, server.server_state, app_state={})
+            return Http(config, server.server_state, app_state={})
 
         door = Door(self._socket, speak_http, self.broker.config.console.connections)
         config = uvicorn.Config(
