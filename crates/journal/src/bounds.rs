@@ -81,6 +81,17 @@ pub(crate) fn reserved(
     Ok(Some(decode(&bytes, Kind::Reserved, identity).map(|at| at.offset)))
 }
 
+/// Whose journal it is, by either file: for when no segment tells.
+pub(crate) fn owner(source: &dyn ReadSegments) -> io::Result<Option<Identity>> {
+    for (name, kind) in [(DURABLE, Kind::Durable), (RESERVED, Kind::Reserved)] {
+        let bytes = source.get(name)?.unwrap_or_default();
+        if let Ok(bytes) = check(&bytes, kind) {
+            return Ok(Some(Identity(array_at(bytes, 16))));
+        }
+    }
+    Ok(None)
+}
+
 fn encode(kind: Kind, identity: Identity, at: Position) -> [u8; FILE_BYTES] {
     let mut bytes = [0; FILE_BYTES];
     bytes[0..8].copy_from_slice(&kind.magic());
@@ -95,12 +106,16 @@ fn encode(kind: Kind, identity: Identity, at: Position) -> [u8; FILE_BYTES] {
     bytes
 }
 
-fn decode(bytes: &[u8], kind: Kind, identity: Identity) -> Result<Position, Flaw> {
+/// The bytes, where they are whole.
+fn check(bytes: &[u8], kind: Kind) -> Result<&[u8; FILE_BYTES], Flaw> {
     let bytes: &[u8; FILE_BYTES] = bytes.try_into().map_err(|_| Flaw::HeaderShort)?;
     let checksum = crc32c::crc32c(&bytes[..CHECKED_BYTES]);
-    if bytes[..8] != kind.magic() || u32_at(bytes, CHECKED_BYTES) != checksum {
-        return Err(Flaw::HeaderDamaged);
-    }
+    let whole = bytes[..8] == kind.magic() && u32_at(bytes, CHECKED_BYTES) == checksum;
+    if whole { Ok(bytes) } else { Err(Flaw::HeaderDamaged) }
+}
+
+fn decode(bytes: &[u8], kind: Kind, identity: Identity) -> Result<Position, Flaw> {
+    let bytes = check(bytes, kind)?;
     if u32_at(bytes, 8) != VERSION || array_at(bytes, 16) != identity.0 {
         return Err(Flaw::Foreign);
     }

@@ -51,8 +51,8 @@ pub enum OpenError {
 /// Why a journal could not be salvaged.
 #[derive(Debug, Error)]
 pub enum SalvageError {
-    /// No segment says whose journal it is.
-    #[error("there is no journal in {}, or no segment of it has a whole header", .0.display())]
+    /// Nothing says whose journal it is.
+    #[error("there is no journal in {}, or no file of it tells its identity any more", .0.display())]
     NoJournal(PathBuf),
     /// Something is where the new journal should go.
     #[error("{} is not empty: name a folder that is not there yet", .0.display())]

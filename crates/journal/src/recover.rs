@@ -108,9 +108,8 @@ fn recover_last(
             found.written_by = Some((identity, epoch));
             of = Some(Of { identity, epoch, segment });
         }
-        Head::Torn => found.written_by = newest_writer(storage, before)?,
-        // Who wrote it is known from the others, or not at all.
-        Head::Damaged(damage) => match newest_writer(storage, before)? {
+        Head::Torn => found.written_by = known_writer(storage, before)?,
+        Head::Damaged(damage) => match known_writer(storage, before)? {
             None => return Err(damage.into()),
             written_by => {
                 found.written_by = written_by;
@@ -186,6 +185,18 @@ impl Known {
             // A later segment begins when this one is synced; and what nobody knows is kept.
             _ => u64::MAX,
         }
+    }
+}
+
+/// Who wrote a segment that does not say it: the others tell, or else the files beside them, which know no
+/// epoch; or nobody does.
+fn known_writer(
+    storage: &dyn Storage,
+    others: &[SegmentId],
+) -> Result<Option<(Identity, u64)>, OpenError> {
+    match newest_writer(storage, others)? {
+        None => Ok(bounds::owner(storage)?.map(|identity| (identity, 0))),
+        newest => Ok(newest),
     }
 }
 

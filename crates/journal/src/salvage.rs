@@ -12,6 +12,7 @@ use std::path::Path;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
+use crate::bounds;
 use crate::directory::{Directory, name_error};
 use crate::error::{Damage, OpenError, SalvageError};
 use crate::hold::{Hold, make_folder};
@@ -71,15 +72,17 @@ fn copy_all(
     let segments = source.segments()?;
     let owners = segments.iter().map(|segment| indexes::owner(source, *segment));
     let owners = owners.collect::<io::Result<Vec<_>>>()?;
-    // The newest header that is whole says whose journal it is.
-    let newest = owners.iter().rev().flatten().next();
-    let newest = *newest.ok_or_else(|| SalvageError::NoJournal(from.to_owned()))?;
+    // The newest header that is whole says whose journal it is, or else a file beside the segments.
+    let newest = owners.iter().rev().flatten().next().map(|of| of.identity);
+    let known = newest.map_or_else(|| bounds::owner(source), |newest| Ok(Some(newest)))?;
+    let identity = known.filter(|_| !segments.is_empty());
+    let identity = identity.ok_or_else(|| SalvageError::NoJournal(from.to_owned()))?;
     if to.exists() && fs::read_dir(to)?.next().is_some() {
         return Err(SalvageError::NotEmpty(to.to_owned()));
     }
     make_folder(to)?;
     let hold = std::sync::Arc::new(Hold::take(to)?);
-    let mut copy = Copy::new(source, Directory::held(to, &hold), newest, progress);
+    let mut copy = Copy::new(source, Directory::held(to, &hold), identity, progress);
     for segment in &segments {
         copy.total += source.size(*segment)?;
     }

@@ -160,6 +160,21 @@ fn offsets_that_were_left_out_are_no_damage_where_the_first_batch_behind_them_is
 }
 
 #[test]
+fn a_journal_of_which_no_header_is_whole_is_known_by_the_files_beside_it() {
+    let scratch = Scratch::new("headers");
+    write(&scratch.old());
+    let (before, identity) =
+        (contents(&scratch.old()), Reader::open(&scratch.old()).unwrap().identity());
+    for file in segments(&scratch.old()) {
+        flip(&file, 20);
+    }
+    run(&scratch.old(), &scratch.new_folder()).unwrap();
+    let (journal, _) = Journal::open(&scratch.new_folder(), options(), |_| ()).unwrap();
+    assert_eq!(journal.identity(), identity);
+    assert_eq!(contents(&scratch.new_folder()), before);
+}
+
+#[test]
 fn offsets_that_a_damaged_reservation_can_have_named_are_not_given_again() {
     let scratch = Scratch::new("reserved");
     write(&scratch.old());

@@ -50,14 +50,14 @@ impl<'a> Copy<'a> {
     pub fn new(
         source: &'a dyn ReadSegments,
         target: Directory,
-        newest: Of,
+        identity: Identity,
         progress: SalvageProgress<'a>,
     ) -> Self {
         let stored = source.get(SNAPSHOT).ok().flatten();
         Self {
             source,
             target,
-            identity: newest.identity,
+            identity,
             epoch: 0,
             window: Window::default(),
             progress,
@@ -66,7 +66,7 @@ impl<'a> Copy<'a> {
             end: None,
             skipped: 0,
             buffer: Vec::new(),
-            snapshot: stored.and_then(|bytes| snapshot::decode(bytes, newest.identity).ok()),
+            snapshot: stored.and_then(|bytes| snapshot::decode(bytes, identity).ok()),
             snapshot_at: None,
             salvaged: Salvaged::default(),
         }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{FIRST, Stepped, durable_reader, reader};
 use crate::bounds::{DURABLE, RESERVED};
 use crate::error::{OpenError, ReadError};
-use crate::format::{Flaw, Identity, SEGMENT_HEADER_BYTES};
+use crate::format::{Flaw, SEGMENT_HEADER_BYTES};
 use crate::segment::SegmentId;
 use crate::sim::{Crash, Sim};
 use crate::storage::WriteSegments;
@@ -98,20 +98,34 @@ fn damage_in_a_closed_journal_is_not_taken_for_a_torn_tail() {
 fn a_damaged_header_of_the_only_segment_refuses_to_open() {
     let (sim, _) = journal_of(1, 1 << 20);
     sim.flip_bit(FIRST, 20);
+    sim.forget_kept(DURABLE);
+    sim.forget_kept(RESERVED);
     assert!(matches!(Stepped::open(&sim, 1 << 20), Err(OpenError::Damaged(_))));
 }
 
-/// A journal that was closed: its only segment is empty.
-fn closed_journal() -> (Sim, Identity) {
-    let (sim, mut stepped) = journal_of(0, 1 << 20);
-    stepped.journal.close().unwrap();
-    stepped.settle();
-    (sim, stepped.journal.identity())
+#[test]
+fn a_damaged_header_of_the_only_segment_is_named_where_a_file_beside_it_tells_whose_it_is() {
+    for (batches, lost) in [(0, DURABLE), (0, RESERVED), (3, DURABLE), (3, RESERVED)] {
+        let (sim, mut stepped) = journal_of(batches, 1 << 20);
+        let identity = stepped.journal.identity();
+        if batches == 0 {
+            stepped.journal.close().unwrap();
+            stepped.settle();
+        }
+        sim.flip_bit(FIRST, 20);
+        sim.flip_kept_bit(lost, 20);
+        let stepped = Stepped::open(&sim.restart(Crash::Kill), 1 << 20).unwrap();
+        assert_eq!(stepped.journal.identity(), identity);
+        assert_eq!(stepped.receipt.damage[0].flaw, Flaw::HeaderDamaged);
+        assert_eq!(stepped.receipt.records(), batches as u64);
+    }
 }
 
 #[test]
 fn a_damaged_header_is_not_taken_for_a_torn_one_where_nothing_follows_it() {
-    let (sim, _) = closed_journal();
+    let (sim, mut stepped) = journal_of(0, 1 << 20);
+    stepped.journal.close().unwrap();
+    stepped.settle();
     sim.forget_kept(DURABLE);
     sim.forget_kept(RESERVED);
     sim.flip_bit(FIRST, 20);
