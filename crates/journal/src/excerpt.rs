@@ -209,13 +209,16 @@ impl Reader {
         Ok(excerpt)
     }
 
-    /// When the newest message was received; `None` where there is none.
+    /// When the newest message was received; `None` where there is none, or it is damaged.
     pub fn newest_receive_ns(&mut self) -> Result<Option<i64>, ReadError> {
         self.end_offset()?;
         let end = self.message_end()?;
         let mut newest = Newest(None);
-        self.gather(&(end.saturating_sub(1).max(self.first_offset())..end), 0, &mut newest)?;
-        Ok(newest.0)
+        let last = end.saturating_sub(1).max(self.first_offset())..end;
+        match self.gather(&last, 0, &mut newest) {
+            Err(ReadError::Damaged(_)) => Ok(None),
+            gathered => gathered.map(|_| newest.0),
+        }
     }
 }
 

@@ -115,3 +115,19 @@ fn the_newest_receive_time_is_that_of_the_last_message() {
     let error = reader.excerpt(0..41, 100, 100).unwrap_err();
     assert!(matches!(error, ReadError::Beyond { asked: 41, end: 40 }), "{error}");
 }
+
+/// Else one bit would keep every reader elsewhere from asking for the messages before it.
+#[test]
+fn the_time_of_a_newest_message_that_is_damaged_is_not_known() {
+    let (dir, _) = journal("damaged");
+    for file in fs::read_dir(&dir.0).unwrap().map(|entry| entry.unwrap().path()) {
+        let mut bytes = fs::read(&file).unwrap_or_default();
+        if let Some(topic) = bytes.windows(4).position(|four| four == b"n/39") {
+            bytes[topic] ^= 1;
+            fs::write(&file, bytes).unwrap();
+        }
+    }
+    let mut reader = Reader::open(&dir.0).unwrap();
+    assert!(matches!(reader.read(39..40, 1000), Err(ReadError::Damaged(_))));
+    assert_eq!(reader.newest_receive_ns().unwrap(), None);
+}
