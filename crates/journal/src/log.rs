@@ -160,12 +160,13 @@ impl Log {
 
     /// Writes what fits the active segment, or begins the next.
     fn write_some(&mut self, batches: &[u8], bytes_max: u64) -> Result<(), Halt> {
+        if !self.started && self.bytes() < bytes_max {
+            self.start_segment()?;
+        }
+        // Asked after the start: the header counts, too.
         if self.bytes() >= bytes_max {
             let why = format!("the journal has {} bytes, {bytes_max} are allowed", self.bytes());
             return Err(Halt::NoSpace(why));
-        }
-        if !self.started {
-            self.start_segment()?;
         }
         let fitting = self.fitting(batches, bytes_max);
         if fitting.bytes.is_empty() {

@@ -68,6 +68,20 @@ fn a_bound_on_stored_bytes_is_a_full_disk_until_it_is_raised() {
 }
 
 #[test]
+fn a_segment_that_alone_is_more_than_the_bound_is_a_full_disk() {
+    let sim = Sim::new(1);
+    sim.set_capacity(Some(0));
+    let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
+    stepped.journal.set_bytes_max(Some(10));
+    sim.set_capacity(None);
+    stepped.put(&[b"waits"], b"", true);
+    assert!(stepped.told().no_space.is_some() && stepped.told().failed.is_none());
+    stepped.journal.set_bytes_max(None);
+    stepped.settle();
+    assert_eq!(contents(&mut reader(&sim)).unwrap().0, [b"waits"]);
+}
+
+#[test]
 fn a_step_that_finds_no_space_again_is_no_work_and_tells_nothing_new() {
     let sim = Sim::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
