@@ -144,6 +144,15 @@ def test_salvage_says_why_not(folder: Path, tmp_path: Path) -> None:
     assert "no journal" in refused("journal", "salvage", tmp_path / "none", tmp_path / "new")
 
 
+def test_show_counts_nothing_in_an_empty_segment_behind_offsets_that_were_left_out(
+    tmp_path: Path,
+) -> None:
+    write_and_be_killed(tmp_path, 10)
+    write_messages(tmp_path, 0)
+    shown = asked("show", tmp_path)
+    assert [one["end_offset"] - one["first_offset"] for one in shown["segments"]] == [10, 0]
+
+
 def test_show_counts_no_offsets_that_were_left_out(tmp_path: Path) -> None:
     write_and_be_killed(tmp_path, 10)
     write_messages(tmp_path, 5, start=10)

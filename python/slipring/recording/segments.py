@@ -84,7 +84,9 @@ def _segments(folder: Path, reader: JournalReader, end_offset: int) -> list[Segm
     starts = [min(int(file.name[:20]), end_offset) for file in files]
     # Offsets that are left out end where a segment begins.
     ends = {end: first for first, end in reader.left_out()}
-    ranges = [(first, ends.get(end, end)) for first, end in pairwise([*starts, end_offset])]
+    pairs = pairwise([*starts, end_offset])
+    # The last segment may be empty and begin where such offsets end: they are not its own.
+    ranges = [(first, max(first, ends.get(end, end))) for first, end in pairs]
     return [
         Segment(
             name=file.name,
