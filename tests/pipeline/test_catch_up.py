@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,10 @@ import pytest
 from slipring.errors import JournalGap
 from slipring.native import JournalReader, list_consumers
 from slipring.pipeline import catch_up, lake, run
-from slipring.pipeline.destination import Committed
+from slipring.pipeline.destination import Committed, Destination
+from slipring.pipeline.parquet import Target, write_range
 from slipring.pipeline.table import MessageTable
+from slipring.spark.place import Folder
 from tests.journals import payloads, write_and_be_killed, write_messages
 
 if TYPE_CHECKING:
@@ -127,6 +130,35 @@ def test_the_lake_goes_on_behind_offsets_that_were_left_out(tmp_path: Path) -> N
         JournalReader(journal).end_offset(),
         JournalReader(journal).epoch,
     )
+
+
+class Overtaken(Destination):
+    """Another run brings everything into the lake just before this one begins to write."""
+
+    def target(self) -> Target:
+        other = Destination(self.journal.place, self.table.path.parent, "other")
+        catch_up.catch_up(other, 10, batch_messages_max=100, stop=threading.Event())
+        return super().target()
+
+
+def test_a_run_that_another_one_overtakes_has_nothing_left_to_do(tmp_path: Path) -> None:
+    write_messages(tmp_path / "j", 10)
+    destination = Overtaken(Folder(str(tmp_path / "j")), tmp_path / "lake")
+    catch_up.catch_up(destination, 10, batch_messages_max=100, stop=threading.Event())
+    assert lake.read(tmp_path / "lake", ["payload"]).column("payload").to_pylist() == payloads(
+        0, 10
+    )
+
+
+def test_what_was_read_is_committed_also_when_retention_overtakes_it(tmp_path: Path) -> None:
+    journal, where = tmp_path / "j", tmp_path / "lake"
+    write_messages(journal, 20, segment_bytes=300)
+    destination = Destination(Folder(str(journal)), where)
+    files = write_range(0, 5, destination.target())
+    for _ in range(2):
+        min(journal.glob("*.seg")).unlink()
+    destination.commit(0, 0, files)
+    assert lake.read(where, ["payload"]).column("payload").to_pylist() == payloads(0, 5)
 
 
 def test_a_lake_that_has_another_history_is_told(tmp_path: Path) -> None:

@@ -24,10 +24,11 @@ def catch_up(
 ) -> None:
     """Bring everything before the offset `end` into the table, a commit for each batch."""
     batch = 0
-    while not stop.is_set() and (start := destination.committed()) < end:
+    # Asked once for each batch: another run may commit at any moment.
+    while not stop.is_set() and (target := destination.target()).committed < end:
+        start = target.committed
         until = min(end, start + batch_messages_max)
-        files = write_range(start, until, destination.target())
-        committed = destination.commit(batch, start, files)
+        committed = destination.commit(batch, start, write_range(start, until, target))
         batch += 1
         if on_batch is not None:
             on_batch(committed)

@@ -71,7 +71,7 @@ class Destination:
         start, end = min(file.start for file in written), max(file.end for file in written)
         self._refuse_gap(start, committed)
         files = [file for file in written if file.rows]
-        self.table.commit(self.journal.identity, end, self._epoch(end), files)
+        self.table.commit(self.journal.identity, end, self._epoch(), files)
         self._note_position()
         rows = sum(file.rows for file in files)
         return Committed(batch, max(start, committed), end, rows, len(files), self.table.version)
@@ -94,8 +94,9 @@ class Destination:
         except JournalGap as gap:
             raise JournalGap(f"the lake cannot go on in journal {identity}: {gap}") from gap
 
-    def _epoch(self, end: int) -> int:
-        self._reader.check_position(end)
+    def _epoch(self) -> int:
+        """The newest one; what was read counts, also when retention has removed it meanwhile."""
+        self._reader.end_offset()
         return self._reader.epoch
 
     def _refuse_gap(self, start: int, committed: int) -> None:
