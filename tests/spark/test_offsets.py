@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipring.errors import JournalError, JournalGap
-from slipring.spark.offsets import PARTITION_MESSAGES_MIN, Position, advance, resolve, split
+from slipring.spark.offsets import (
+    PARTITION_MESSAGES_MIN,
+    Position,
+    advance,
+    check_within,
+    resolve,
+    split,
+)
 
 offsets = st.integers(0, 1 << 62)
 
@@ -57,3 +64,13 @@ def test_a_position_survives_the_checkpoint(journal: str, offset: int) -> None:
 def test_another_source_s_offset_is_refused(value: dict[str, str]) -> None:
     with pytest.raises(JournalError, match="not a position"):
         Position.from_json(value)
+
+
+def test_a_stream_that_was_further_than_what_is_safe_for_certain_waits_for_the_broker() -> None:
+    check_within(5, 0, 5, 9)
+    with pytest.raises(
+        JournalGap, match=r"offset 7 .* ends at 5, .* where no broker runs, start it"
+    ):
+        check_within(7, 0, 5, 9)
+    with pytest.raises(JournalGap, match="it lost messages"):
+        check_within(10, 0, 5, 9)

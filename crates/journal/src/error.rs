@@ -137,16 +137,14 @@ pub enum ReadError {
         first: u64,
     },
     /// The offsets do not exist (yet), or a power cut took them back.
-    #[error(
-        "offset {asked} was asked for, but the journal ends at {end}, as far as it is on the disk; a \
-         reader that has been further has read messages that are lost, or the journal is an older \
-         copy: begin again at {end} or before, with a new checkpoint"
-    )]
+    #[error("{}", beyond(*asked, *end, *written))]
     Beyond {
         /// The end of the range asked for.
         asked: u64,
-        /// One past the newest offset.
+        /// One past the newest offset that is known to be on the disk.
         end: u64,
+        /// The same of all that is written.
+        written: u64,
     },
     /// The offsets before a position were given to other messages since.
     #[error("{}", other_history(*offset, *epoch, *newest, *written_in))]
@@ -205,6 +203,23 @@ fn wrong_version(segment: SegmentId, version: u32) -> String {
     format!(
         "segment {segment}.seg has format version {version}, and this Slipring knows only version \
          {FORMAT_VERSION}: read it with the Slipring that wrote it, or use another directory"
+    )
+}
+
+fn beyond(asked: u64, end: u64, written: u64) -> String {
+    let what_to_do = if asked <= written {
+        "what is behind is written, and not yet known to stay: where no broker runs, start it, and try \
+         again"
+            .to_owned()
+    } else {
+        format!(
+            "a reader that has been further has read messages that are lost, or the journal is an older \
+             copy: begin again at {end} or before, with a new checkpoint"
+        )
+    };
+    format!(
+        "offset {asked} was asked for, but the journal ends at {end}, as far as it is on the disk; \
+         {what_to_do}"
     )
 }
 

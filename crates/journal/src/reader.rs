@@ -251,7 +251,8 @@ impl Reader {
             return Err(ReadError::Gap { asked, first });
         }
         if beyond {
-            return Err(ReadError::Beyond { asked: range.end, end: self.end });
+            let (asked, end, written) = (range.end, self.end, self.tail.offset);
+            return Err(ReadError::Beyond { asked, end, written });
         }
         Ok(())
     }

@@ -113,7 +113,7 @@ fn the_newest_receive_time_is_that_of_the_last_message() {
     let (_dir, mut reader) = journal("newest");
     assert_eq!(reader.newest_receive_ns().unwrap(), Some(36));
     let error = reader.excerpt(0..41, 100, 100).unwrap_err();
-    assert!(matches!(error, ReadError::Beyond { asked: 41, end: 40 }), "{error}");
+    assert!(matches!(error, ReadError::Beyond { asked: 41, end: 40, .. }), "{error}");
 }
 
 /// Else one bit would keep every reader elsewhere from asking for the messages before it.

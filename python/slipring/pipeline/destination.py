@@ -56,7 +56,7 @@ class Destination:
         start = self.committed()
         # The end first: looking for it sees what retention has removed meanwhile.
         end = settled_end(self._reader)
-        check_within(start, self._reader.first_offset, end)
+        check_within(start, self._reader.first_offset, end, self._reader.written_offset)
         return start, end
 
     def target(self) -> Target:

@@ -47,13 +47,22 @@ def resolve(bound: Bound, first: int, end: int) -> int:
     return bound
 
 
-def check_within(offset: int, first: int, end: int) -> None:
-    """Raise JournalGap, with the numbers, when a stream cannot stand at `offset`."""
+def check_within(offset: int, first: int, end: int, written: int = 0) -> None:
+    """Raise JournalGap, with the numbers, when a stream cannot stand at `offset`.
+
+    Up to `end` the journal is known to be on the disk; what is written may go further.
+    """
     if offset < first:
         raise JournalGap(
             f"gap: offset {offset} was asked for, but the journal begins at {first}: retention has "
             f"removed {first - offset} messages; read on with startingOffset={first} and a new "
             "checkpoint, and name a consumer so that nothing unread is removed"
+        )
+    if end < offset <= written:
+        raise JournalGap(
+            f"offset {offset} was asked for, but the journal ends at {end}, as far as it is on the "
+            "disk; what is behind is written, and not yet known to stay: where no broker runs, "
+            "start it, and try again"
         )
     if offset > end:
         raise JournalGap(

@@ -150,9 +150,9 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         # The end first: looking for it sees what retention has removed meanwhile.
         end = journal.end_offset()
         if (begin := self._passed_over(position.offset)) is not None:
-            check_within(begin, journal.first_offset, end)
+            check_within(begin, journal.first_offset, end, journal.written_offset)
             return begin
-        check_within(position.offset, journal.first_offset, end)
+        check_within(position.offset, journal.first_offset, end, journal.written_offset)
         journal.check_position(position.offset, position.epoch)
         return position.offset
 

@@ -92,7 +92,7 @@ impl From<&ReadError> for Refusal {
     fn from(error: &ReadError) -> Self {
         let (why, numbers) = match error {
             ReadError::Gap { asked, first } => (Why::Gap, [*asked, *first]),
-            ReadError::Beyond { asked, end } => (Why::Beyond, [*asked, *end]),
+            ReadError::Beyond { asked, end, .. } => (Why::Beyond, [*asked, *end]),
             ReadError::OtherHistory { offset, epoch, .. } => (Why::OtherHistory, [*offset, *epoch]),
             ReadError::Damaged(damage) => {
                 (Why::Damaged, [damage.offsets.start, damage.offsets.end])

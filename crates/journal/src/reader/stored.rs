@@ -20,9 +20,10 @@ impl Reader {
         while let Some(wanted) = offsets.get(answers.len()..).filter(|left| !left.is_empty()) {
             match self.take_stored(wanted, near, &mut answers) {
                 Ok(next) => near = Some(next),
-                Err(ReadError::Beyond { end, .. }) => {
+                Err(ReadError::Beyond { end, written, .. }) => {
                     // Then the others are, too.
-                    let beyond = |asked: &u64| Err(ReadError::Beyond { asked: *asked, end });
+                    let beyond =
+                        |asked: &u64| Err(ReadError::Beyond { asked: *asked, end, written });
                     answers.extend(wanted.iter().map(beyond));
                 }
                 Err(error) => answers.push(Err(error)),

@@ -10,7 +10,7 @@ use crate::bounds::{DURABLE, RESERVED};
 use crate::error::ReadError;
 use crate::reader::Reader;
 use crate::sim::{Crash, Sim};
-use crate::storage::Storage;
+use crate::storage::{ReadSegments, Storage};
 
 /// Messages by their offsets.
 type Seen = BTreeMap<u64, Vec<u8>>;
@@ -38,7 +38,7 @@ fn what_is_written_and_not_synced_is_not_given_to_readers() {
     stepped.put(&[b"synced"], b"", true);
     stepped.put(&[b"written"], b"", false);
     assert_eq!(outside.end_offset().unwrap(), 1);
-    assert!(matches!(outside.read(0..2, 100), Err(ReadError::Beyond { asked: 2, end: 1 })));
+    assert!(matches!(outside.read(0..2, 100), Err(ReadError::Beyond { asked: 2, end: 1, .. })));
     assert!(matches!(outside.messages(&[0, 1])[1], Err(ReadError::Beyond { .. })));
     assert_eq!(stepped.journal.reader().end_offset().unwrap(), 2);
     stepped.put(&[], b"", true);
@@ -160,6 +160,24 @@ fn a_position_of_another_history_is_told() {
     let older = reader.check_position(1, Some(9)).unwrap_err();
     assert!(older.to_string().contains("older copy"), "{older}");
     assert!(matches!(reader.check_position(3, Some(2)), Err(ReadError::Beyond { .. })));
+}
+
+/// A power cut may bring an older note of what is durable back; only a broker can tell then.
+#[test]
+fn a_reader_that_was_further_than_an_old_note_is_asked_to_start_the_broker() {
+    let sim = Sim::new(1);
+    let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
+    let old = sim.get(DURABLE).unwrap().unwrap();
+    stepped.put(&[b"one", b"two"], b"", true);
+    sim.put(DURABLE, &old).unwrap();
+    let mut reader = durable_reader(&sim);
+    let told = reader.check_position(2, None).unwrap_err().to_string();
+    assert!(told.contains("where no broker runs, start it") && !told.contains("lost"), "{told}");
+    let told = reader.check_position(3, None).unwrap_err().to_string();
+    assert!(told.contains("lost"), "{told}");
+    let sim = sim.restart(Crash::Kill);
+    Stepped::open(&sim, 1 << 20).unwrap();
+    durable_reader(&sim).check_position(2, None).unwrap();
 }
 
 /// Both were opened as often as each other: only the time tells them apart.
