@@ -165,7 +165,9 @@ fn a_journal_of_which_no_header_is_whole_is_known_by_the_files_beside_it() {
     write(&scratch.old());
     let (before, identity) =
         (contents(&scratch.old()), Reader::open(&scratch.old()).unwrap().identity());
-    segments(&scratch.old()).iter().for_each(|file| flip(file, 20));
+    for file in segments(&scratch.old()) {
+        flip(&file, 20);
+    }
     run(&scratch.old(), &scratch.new_folder()).unwrap();
     let (journal, _) = Journal::open(&scratch.new_folder(), options(), |_| ()).unwrap();
     assert_eq!(journal.identity(), identity);
