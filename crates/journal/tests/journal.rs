@@ -103,7 +103,7 @@ fn progress_says_synced_within_the_interval() {
     let (journal, _) =
         Journal::open(&dir.0, options, move |now: Progress| drop(progress.send(now))).unwrap();
     let mark = journal.append(&mut batch_of("p", &[b"x"]), false).unwrap().mark;
-    while told.recv_timeout(Duration::from_secs(5)).unwrap().synced < mark {}
+    while told.recv_timeout(Duration::from_secs(60)).unwrap().synced < mark {}
     assert_eq!(journal.status().synced, 1);
 }
 
@@ -120,7 +120,7 @@ fn a_batch_that_asks_for_it_is_synced_at_once() {
     let second = journal.append(&mut batch_of("p", &[b"x"]), true).unwrap().mark;
     let mut steps = vec![];
     while steps.last().is_none_or(|now: &Progress| now.synced < second) {
-        steps.push(told.recv_timeout(Duration::from_secs(5)).unwrap());
+        steps.push(told.recv_timeout(Duration::from_secs(60)).unwrap());
     }
     // Who wants only the process to be survived does not wait for the sync.
     assert!(steps.iter().any(|now| now.written == second && now.synced < second), "{steps:?}");
@@ -162,7 +162,7 @@ fn a_full_queue_refuses_and_leaves_the_batch_for_another_try() {
     })
     .unwrap();
     journal.append(&mut batch_of("p", &[b"first"]), false).unwrap();
-    blocked.1.recv_timeout(Duration::from_secs(5)).unwrap();
+    blocked.1.recv_timeout(Duration::from_secs(60)).unwrap();
     journal.append(&mut batch_of("p", &[&[0; 200]]), false).unwrap();
     let mut batch = batch_of("p", &[b"more"]);
     assert!(matches!(journal.append(&mut batch, false), Err(AppendError::Full { .. })));
@@ -200,7 +200,7 @@ fn a_failed_write_is_told_and_never_forgotten() {
     for _ in 0..2 {
         journal.append(&mut batch_of("p", &[&[0; 100]]), false).unwrap();
     }
-    while told.recv_timeout(Duration::from_secs(5)).unwrap().failed.is_none() {}
+    while told.recv_timeout(Duration::from_secs(60)).unwrap().failed.is_none() {}
     let refused = journal.append(&mut batch_of("p", &[b"x"]), false).unwrap_err();
     assert!(refused.to_string().contains("00000000000000000001.seg"), "{refused}");
     assert!(journal.close().is_err());
@@ -234,7 +234,7 @@ fn a_bound_reached_is_told_and_raising_it_heals_at_once() {
     for _ in 0..2 {
         mark = journal.append(&mut batch_of("p", &[&[0; 100]]), true).unwrap().mark;
     }
-    let next = || told.recv_timeout(Duration::from_secs(5)).unwrap();
+    let next = || told.recv_timeout(Duration::from_secs(60)).unwrap();
     while next().no_space.is_none() {}
     assert!(journal.status().no_space.unwrap().contains("200 are allowed"));
     journal.set_bytes_max(None);
