@@ -261,7 +261,7 @@ def test_a_retained_message_that_finds_no_room_to_wait_is_retained_all_the_same(
     greedy = broker.client("g")
     while wait(greedy, "t/waits") == NOBODY:
         pass
-    asked = properties(user=[("slipring-wait", "1")])
+    asked = properties(user=("slipring-wait", "1"))
     greedy.send(
         V5.publish("t/kept", b"kept", retain=True, properties=asked),
         V5.publish("t/after", b"after", qos=1, packet_id=2),

@@ -3,13 +3,17 @@
 import os
 import resource
 import signal
+import sys
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
 from slipring.errors import RecordingError
 from slipring.model import Parameter
+from slipring.recording import output
 from slipring.recording.form import Form
 from slipring.recording.history import parquet_forms
 from slipring.recording.history.export import Shape, export_samples
@@ -138,3 +142,38 @@ def test_what_ends_early_leaves_no_file_of_several(tmp_path: Path) -> None:
 def test_one_stream_stays_one(tmp_path: Path) -> None:
     with (tmp_path / "x").open("wb") as stream, pytest.raises(RecordingError):
         OneStream(stream).another()
+
+
+def interrupted_at(step: int, place: Path) -> bool:
+    """Write a file, with an interrupt at this line of what makes it; whether it came so far."""
+    reached = 0
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal reached
+        if frame.f_code.co_filename != output.__file__ or frame.f_code.co_name == "leave":
+            return None
+        if event == "line":
+            reached += 1
+            if reached == step:
+                raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        with new_file(place) as made:
+            made.stream.write(b"1")
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def test_an_interrupt_at_any_line_leaves_no_half_file(tmp_path: Path) -> None:
+    step, place = 1, tmp_path / "out"
+    while interrupted_at(step, place):
+        assert {path.name for path in tmp_path.iterdir()} <= {"out"}, f"line {step}"
+        step += 1
+    assert step > 10
+    assert place.read_bytes() == b"1"

@@ -1,6 +1,7 @@
 """Files in the making. They have their final name when they are whole, and not before."""
 
 import contextlib
+import io
 import os
 import shutil
 from collections.abc import Iterator
@@ -38,9 +39,12 @@ class NewFile:
     """One file; or, where one is not enough, a folder of files with the name of the one."""
 
     def __init__(self, path: Path) -> None:
-        """Make the first file, beside the place."""
         self._path = path
         self._parts: list[Path] = []
+        self.stream: BinaryIO = io.BytesIO()  # until the first file is there
+
+    def begin(self) -> None:
+        """Make the first file, beside the place."""
         self.stream = self._open()
 
     def another(self) -> BinaryIO:
@@ -72,9 +76,8 @@ class NewFile:
 
     def _open(self) -> BinaryIO:
         part = self._beside(f"{len(self._parts) + 1}.part")
-        stream = part.open("xb")
-        self._parts.append(part)
-        return stream
+        self._parts.append(part)  # before it is there: an interrupt may come at any time
+        return part.open("xb")
 
     def _beside(self, suffix: str) -> Path:
         return self._path.with_name(f".{self._path.name}.{os.getpid()}.{suffix}")
@@ -100,6 +103,7 @@ def new_file(path: Path) -> Iterator[NewFile]:
     try:
         made = NewFile(path.resolve())
         try:
+            made.begin()
             yield made
             made.finish()
         finally:
