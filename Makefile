@@ -22,8 +22,8 @@ asked = $(filter $(1),$(MAKECMDGOALS))
 needs := python cc cargo \
   $(if $(call asked,setup lint lint-rust format),rust-lint) \
   $(if $(call asked,fuzz),cxx) \
-  $(if $(call asked,setup demo test test-python bench),java) \
-  $(if $(call asked,setup test test-python bench),chromium mosquitto openssl) \
+  $(if $(call asked,setup demo compile test test-python bench),java) \
+  $(if $(call asked,setup compile test test-python bench),chromium mosquitto openssl) \
   $(if $(call asked,bench),nats)
 
 # Folders are inputs too: their time changes when a file is removed.
@@ -53,6 +53,13 @@ demo: .build/native .build/web .build/bytecode ## Run a broker with a simulated 
 .PHONY: test
 test: setup ## Run every test: Rust, console, then pytest
 	@status=0; for part in test-rust test-web test-python; do $(MAKE) needs= $$part || status=1; done; exit $$status
+
+.PHONY: compile
+compile: setup wheel compile-rust ## Build all that the tests run: CI does it beside the checks
+
+.PHONY: compile-rust
+compile-rust: $(bin)/uv
+	@$(step) "tests of the crates" cargo test --quiet --workspace --locked --no-run
 
 .PHONY: test-rust
 test-rust: $(bin)/uv ## Run the tests of the crates
@@ -117,6 +124,10 @@ bench: setup ## Run the benchmarks, and record them in benches/RESULTS.md; ARGS=
 conformance: .build/packages ## Write docs/conformance.md from the tables of the conformance tests
 	@$(step) "docs/conformance.md" $(bin)/python -m scripts.conformance
 
+.PHONY: reference
+reference: .build/native ## Write the page's types, the docs' tables and their list of keys from the code
+	@$(step) "reference" $(bin)/python -m scripts.reference
+
 # bash counts its own SECONDS, so the number goes in as an argument and not through the environment.
 unexport SECONDS
 .PHONY: simulate
@@ -168,10 +179,10 @@ $(bin)/uv: requirements-uv.lock | needs
 	@$(step) --quiet "npm packages" scripts/npm.sh ci --no-audit --no-fund
 	$(finish)
 
-# Only the last step differs from the module in the package: what is linked is stripped.
+# Nothing is compiled for it: the module is the one in the package.
 .build/wheel/stamp: .build/native .build/web $(python_inputs) README.md
 	@rm -rf .build/wheel && mkdir -p .build/wheel && touch $@.begun
-	@$(step) --quiet "wheel" $(bin)/maturin build --release --locked --strip --out .build/wheel
+	@$(step) --quiet "wheel" $(bin)/maturin build --release --locked --out .build/wheel
 	$(finish)
 
 # Suites that others wrote: tests/outside/README.md.

@@ -6,8 +6,16 @@
 from dataclasses import dataclass
 from functools import partial
 
-from benches.brokers import FORWARDER, JOURNALED, MOSQUITTO, SLIPRING, Broker, started, versions
 from benches.generator import Generator
+from benches.measured_brokers import (
+    FORWARDER,
+    JOURNALED,
+    MOSQUITTO,
+    SLIPRING,
+    Broker,
+    started,
+    versions,
+)
 from benches.results import machine, record
 from benches.rounds import Numbers, head, medians, row, verdict
 from benches.sizes import ROUNDS as SIZES_ROUNDS
@@ -20,7 +28,7 @@ SCALE = 5
 
 
 @dataclass(frozen=True)
-class Case:
+class ThroughputLoad:
     """One shape of load, and how many times cheaper than Mosquitto it is to be."""
 
     name: str
@@ -30,20 +38,20 @@ class Case:
 
 
 CASES = (
-    Case("1 publisher, 1 subscriber", ("throughput",), 100_000, 15),
-    Case("1 publisher, 20 subscribers", ("throughput", "--subscribers=20"), 8_000, 30),
-    Case("20 publishers, 1 subscriber", ("throughput", "--publishers=20"), 100_000, 12),
-    Case(
+    ThroughputLoad("1 publisher, 1 subscriber", ("throughput",), 100_000, 15),
+    ThroughputLoad("1 publisher, 20 subscribers", ("throughput", "--subscribers=20"), 8_000, 30),
+    ThroughputLoad("20 publishers, 1 subscriber", ("throughput", "--publishers=20"), 100_000, 12),
+    ThroughputLoad(
         "1 publisher, 1 subscriber, QoS 1", ("throughput", "--qos=1", "--window=1000"), 40_000, 15
     ),
-    Case(
+    ThroughputLoad(
         "1 publisher, 1 subscriber, QoS 2", ("throughput", "--qos=2", "--window=500"), 20_000, None
     ),
-    Case("200 pairs, 3 messages at a time", ("pairs", "--pairs=200"), 150, 2.2),
+    ThroughputLoad("200 pairs, 3 messages at a time", ("pairs", "--pairs=200"), 150, 2.2),
 )
 
 
-def measure(generator: Generator, case: Case, broker: Broker) -> Numbers:
+def measure(generator: Generator, case: ThroughputLoad, broker: Broker) -> Numbers:
     """One run: CPU time for each message, and messages per second."""
     command, *options = case.options
     messages = case.messages * (SCALE if broker.is_fast else 1)
@@ -53,7 +61,7 @@ def measure(generator: Generator, case: Case, broker: Broker) -> Numbers:
     return {"cpu_us": used_us / report["delivered"], "rate": report["per_second"]}
 
 
-def case_row(case: Case, costs: dict[str, Numbers]) -> str:
+def case_row(case: ThroughputLoad, costs: dict[str, Numbers]) -> str:
     """A case's line of the table."""
     peer, ours = costs.get(MOSQUITTO), costs.get(SLIPRING)
     ratio = peer["cpu_us"] / ours["cpu_us"] if peer and ours else None

@@ -6,8 +6,8 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from benches.brokers import FORWARDER, MOSQUITTO, SLIPRING, Broker, started, versions
 from benches.generator import Generator
+from benches.measured_brokers import FORWARDER, MOSQUITTO, SLIPRING, Broker, started, versions
 from benches.results import machine, record
 from benches.rounds import Numbers, head, medians, row, verdict
 

@@ -7,12 +7,12 @@ import os
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benches.brokers import MOSQUITTO, versions
-from benches.generator import Generator, RunFailed
+from benches.generator import ROOT, Generator, RunFailed
 from benches.keepers import DISK, KEEPERS, MEMORY, NATS, PROCESS, nats_version
+from benches.measured_brokers import MOSQUITTO, versions
 from benches.results import machine, record
 from benches.rounds import Numbers, head, median, row, verdict
 
@@ -27,7 +27,7 @@ GIB = 1 << 30
 
 
 @dataclass(frozen=True)
-class Case:
+class DurableLoad:
     """One shape of load."""
 
     name: str
@@ -37,17 +37,17 @@ class Case:
     payload_bytes: int = 64
 
 
-SMALL = Case(
+SMALL = DurableLoad(
     "64 B, 10 publishers, 200 messages of each not acknowledged",
     ("--publishers=10", "--window=200"),
     {MOSQUITTO: 60_000, NATS: 30_000, MEMORY: 1_000_000, PROCESS: 1_000_000, DISK: 500_000},
 )
-PACED = Case(
+PACED = DurableLoad(
     f"64 B, 10 publishers, {RATE_BAR:,} messages/s offered",
     ("--publishers=10", "--window=1000", f"--rate={RATE_BAR}"),
     {MEMORY: 300_000, PROCESS: 300_000, DISK: 300_000},
 )
-LARGE = Case(
+LARGE = DurableLoad(
     "16 kB, 4 publishers, 64 messages of each not acknowledged",
     ("--publishers=4", "--window=64", f"--bytes={LARGE_BYTES}"),
     {MOSQUITTO: 20_000, NATS: 20_000, MEMORY: 60_000, PROCESS: 60_000, DISK: 60_000},
@@ -55,9 +55,12 @@ LARGE = Case(
 )
 
 
-def measure(generator: Generator, case: Case, name: str, folder: Path) -> Numbers:
+def measure(
+    generator: Generator, case: DurableLoad, name: str, folder: Path, checkout: Path = ROOT
+) -> Numbers:
     """One life, one run."""
-    with KEEPERS[name].started(folder / name, generator) as running:
+    keeper = replace(KEEPERS[name], checkout=checkout)
+    with keeper.started(folder / name, generator) as running:
         running.broker.settle()
         before = running.broker.cpu_s()
         count = f"--messages={case.messages[name]}"
@@ -72,7 +75,7 @@ def measure(generator: Generator, case: Case, name: str, folder: Path) -> Number
     }
 
 
-def measured(generator: Generator, case: Case) -> dict[str, Numbers]:
+def measured(generator: Generator, case: DurableLoad) -> dict[str, Numbers]:
     """The median of all rounds, every broker in turn in each."""
     found: dict[str, list[Numbers]] = {}
     for _ in range(ROUNDS):
@@ -105,7 +108,7 @@ def kept(generator: Generator, name: str) -> str:
     return f"{promised['acknowledged']:,} acknowledged, {found['lost']:,} lost"
 
 
-def recovery(generator: Generator, case: Case, messages: int) -> tuple[float, float]:
+def recovery(generator: Generator, case: DurableLoad, messages: int) -> tuple[float, float]:
     """GiB in a journal whose broker was killed, and the seconds more that the next start takes."""
     keeper = KEEPERS[DISK]
     with tempfile.TemporaryDirectory() as scratch:
@@ -134,13 +137,15 @@ def disk_floor() -> str:
     return f"p50 {times_us[500]:,.0f} us, p99 {times_us[990]:,.0f} us"
 
 
-def case_row(case: Case, found: dict[str, Numbers], bar: str, is_reached: bool | None) -> str:
+def case_row(
+    case: DurableLoad, found: dict[str, Numbers], bar: str, is_reached: bool | None
+) -> str:
     """A line of the first table."""
     cells = [_cell(case, found.get(name)) for name in BROKERS]
     return row((case.name, *cells, bar, verdict(is_reached)))
 
 
-def _cell(case: Case, numbers: Numbers | None) -> str:
+def _cell(case: DurableLoad, numbers: Numbers | None) -> str:
     if numbers is None:
         return "-"
     rate = f"{numbers['rate']:,.0f}/s"

@@ -6,8 +6,8 @@
 from contextlib import ExitStack
 from functools import partial
 
-from benches.brokers import MOSQUITTO, SLIPRING, Broker, started, versions
 from benches.generator import Generator
+from benches.measured_brokers import MOSQUITTO, SLIPRING, Broker, started, versions
 from benches.results import machine, record
 from benches.rounds import Numbers, head, medians, row
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from statistics import median
 
 from benches.results import machine, record
+from slipring.journal.columns import read_batches
+from slipring.journal.location import Journal, JournalBroker, JournalFolder, JournalLocation
+from slipring.journal.offsets import split
 from slipring.native import JournalWriter
-from slipring.spark.columns import Journal, read_batches
-from slipring.spark.offsets import split
-from slipring.spark.place import Broker, Folder, Place
 
 ROUNDS = 3
 MB = 1e6
@@ -52,7 +52,7 @@ def write(path: Path, load: Load) -> None:
 
 
 @contextmanager
-def serving(data: Path) -> Iterator[Broker]:
+def serving(data: Path) -> Iterator[JournalBroker]:
     """A broker that has this journal."""
     command = [sys.executable, "-m", "slipring", "serve", "--mqtt", "127.0.0.1:0"]
     command += ["--console", "off", "--data", str(data)]
@@ -60,7 +60,7 @@ def serving(data: Path) -> Iterator[Broker]:
         assert process.stdout is not None
         ready = process.stdout.readline().decode()
         try:
-            yield Broker("mqtt://" + ready.split("mqtt=")[1].split()[0])
+            yield JournalBroker("mqtt://" + ready.split("mqtt=")[1].split()[0])
         finally:
             process.terminate()
 
@@ -69,10 +69,10 @@ def read(journal: Journal, start: int, end: int) -> int:
     return sum(batch.num_rows for batch in read_batches(journal, start, end))
 
 
-def seconds(place: Place, load: Load, streams: int) -> float:
+def seconds(location: JournalLocation, load: Load, streams: int) -> float:
     """From the first connection to the last message."""
     began = time.perf_counter()
-    journal = Journal(place, place.open().identity)
+    journal = Journal(location, location.open().identity)
     parts = split(0, load.messages, streams, 1)
     with ThreadPoolExecutor(streams) as pool:
         rows = pool.map(lambda part: read(journal, *part), parts)
@@ -85,16 +85,16 @@ def rows(load: Load) -> Iterator[str]:
         data = Path(scratch)
         write(data / "journal", load)
         with serving(data) as broker:
-            here = Folder(str(data / "journal"))
+            here = JournalFolder(str(data / "journal"))
             seconds(here, load, 1)  # into the system's memory
             base = 0.0
-            for name, place, streams in (
+            for name, location, streams in (
                 ("from the folder, 1 reader", here, 1),
                 ("from the folder, 4 readers", here, 4),
                 ("over the network, 1 stream", broker, 1),
                 ("over the network, 4 streams", broker, 4),
             ):
-                took = median(seconds(place, load, streams) for _ in range(ROUNDS))
+                took = median(seconds(location, load, streams) for _ in range(ROUNDS))
                 base = base or took
                 yield row(load, name, took, base)
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from benches.results import machine, record
+from slipring.journal.columns import read_batches
+from slipring.journal.location import Journal, JournalFolder
 from slipring.native import JournalReader, JournalWriter
 from slipring.pipeline import lake, run
 from slipring.pipeline.session import own_session
-from slipring.spark.columns import Journal, read_batches
-from slipring.spark.place import Folder
 
 BATCH_MESSAGES = 100
 PAYLOAD = bytes(64)
@@ -33,7 +33,7 @@ def journal_messages(path: Path, count: int) -> None:
 
 
 def read_arrow(path: Path, count: int) -> None:
-    journal = Journal(Folder(str(path)), JournalReader(path).identity)
+    journal = Journal(JournalFolder(str(path)), JournalReader(path).identity)
     assert sum(batch.num_rows for batch in read_batches(journal, 0, count)) == count
 
 

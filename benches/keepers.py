@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benches.brokers import MOSQUITTO, Broker
-from benches.generator import Generator, RunFailed
+from benches.generator import ROOT, Generator, RunFailed
+from benches.measured_brokers import MOSQUITTO, Broker, environment
 
 NATS = "NATS"
 MEMORY, PROCESS, DISK = "Slipring, memory", "Slipring, process", "Slipring, disk"
@@ -70,6 +70,8 @@ class Keeper:
     name: str
     command: Callable[[Path], tuple[list[str], str]]
     """Writes the configuration; the command, and where MQTT clients connect."""
+    checkout: Path = ROOT
+    """The version of Slipring that is started, where it is Slipring."""
 
     @contextmanager
     def started(self, folder: Path, generator: Generator) -> Iterator[Running]:
@@ -79,7 +81,13 @@ class Keeper:
         began = time.perf_counter()
         with (
             (folder / "said").open("wb") as said,
-            subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said) as process,
+            subprocess.Popen(
+                command,
+                stdout=subprocess.DEVNULL,
+                stderr=said,
+                env=environment(self.checkout),
+                cwd=folder,
+            ) as process,
         ):
             try:
                 _wait(process, generator, address, folder / "said")

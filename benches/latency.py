@@ -6,8 +6,8 @@
 from dataclasses import dataclass
 from functools import partial
 
-from benches.brokers import FORWARDER, MOSQUITTO, SLIPRING, Broker, started, versions
 from benches.generator import Generator
+from benches.measured_brokers import FORWARDER, MOSQUITTO, SLIPRING, Broker, started, versions
 from benches.results import machine, record
 from benches.rounds import Numbers, head, medians, row, verdict
 
@@ -16,7 +16,7 @@ BROKERS = (MOSQUITTO, FORWARDER, SLIPRING)
 
 
 @dataclass(frozen=True)
-class Case:
+class PacedLoad:
     """One shape of load; its bar is a time, or Mosquitto's."""
 
     name: str
@@ -25,12 +25,12 @@ class Case:
 
 
 CASES = (
-    Case(
+    PacedLoad(
         "1 publisher at 1,000 messages/s, 1 subscriber",
         ("--rate=1000", "--messages=2000"),
         (("p50_us", None), ("p99_us", None)),
     ),
-    Case(
+    PacedLoad(
         "10 publishers at 100 messages/s, each of 10 subscribers gets all",
         ("--publishers=10", "--subscribers=10", "--rate=100", "--messages=200", "--warm-up=20"),
         (("p99_us", 500),),
@@ -38,12 +38,12 @@ CASES = (
 )
 
 
-def measure(generator: Generator, case: Case, broker: Broker) -> Numbers:
+def measure(generator: Generator, case: PacedLoad, broker: Broker) -> Numbers:
     """One run: its percentiles."""
     return generator.run("latency", broker.address, *case.options)
 
 
-def case_rows(case: Case, times: dict[str, Numbers]) -> str:
+def case_rows(case: PacedLoad, times: dict[str, Numbers]) -> str:
     """A line for each percentile that has a bar."""
     lines = []
     for name, limit_us in case.bars:

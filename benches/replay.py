@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from benches.brokers import JOURNALED, SLIPRING, Broker, started, versions
 from benches.generator import Generator, RunFailed
+from benches.measured_brokers import JOURNALED, SLIPRING, Broker, started, versions
 from benches.results import machine, record
 from benches.rounds import Numbers, head, medians, row, verdict
 from slipring.native import JournalWriter
-from slipring.recording.columns import MESSAGES, to_native
+from slipring.recording.message_columns import MESSAGES, to_native
 
 ROUNDS = 5
 BROKERS = (SLIPRING, JOURNALED)

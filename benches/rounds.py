@@ -3,8 +3,8 @@
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from benches.brokers import Broker
 from benches.generator import RunFailed
+from benches.measured_brokers import Broker
 
 Numbers = Mapping[str, float]
 """What one run found, by name."""

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import slipring
-from benches.brokers import SLIPRING, started, versions
 from benches.generator import Generator
+from benches.measured_brokers import SLIPRING, started, versions
 from benches.nodes import node
 from benches.plot import chart
 from benches.results import machine, record

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from benches.brokers import FORWARDER, JOURNALED, MOSQUITTO, SLIPRING, Broker
 from benches.generator import Generator
+from benches.measured_brokers import FORWARDER, JOURNALED, MOSQUITTO, SLIPRING, Broker
 from benches.rounds import Numbers, head, medians, row, verdict
 
 ROUNDS = 7

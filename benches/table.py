@@ -10,8 +10,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from benches.brokers import SLIPRING, Broker, started, versions
 from benches.generator import Generator
+from benches.measured_brokers import SLIPRING, Broker, started, versions
 from benches.nodes import FULL, Node, node
 from benches.results import machine, record
 from benches.rounds import head, row, verdict
@@ -29,7 +29,7 @@ WIDTHS = {"f64": 8.1, "f32": 4.1, "bool": 0.2}
 
 
 @dataclass(frozen=True)
-class Case:
+class TableLoad:
     """One shape of load."""
 
     name: str
@@ -43,14 +43,14 @@ class Case:
 
 
 CASES = (
-    Case(
+    TableLoad(
         "20 subscribers of everything",
         seconds=SECONDS,
         has_bars=True,
         bar=f"nothing lost, half a core, p99 of {AGE_BAR_S * 1e3:.0f} ms",
     ),
-    Case("2 brokers, 30 subscribers of everything at both", brokers=2, subscribers=30),
-    Case("100 subscribers, each another selection and rate", subscribers=100, various=True),
+    TableLoad("2 brokers, 30 subscribers of everything at both", brokers=2, subscribers=30),
+    TableLoad("100 subscribers, each another selection and rate", subscribers=100, various=True),
 )
 
 
@@ -69,7 +69,7 @@ class Found:
 
 
 @contextmanager
-def nodes(case: Case, brokers: Sequence[Broker]) -> Iterator[tuple[list[Node], list[Node]]]:
+def nodes(case: TableLoad, brokers: Sequence[Broker]) -> Iterator[tuple[list[Node], list[Node]]]:
     """Publishers of every broker, and subscribers, all ready."""
     with ExitStack() as stack:
         urls = [f"mqtt://{broker.address}" for broker in brokers]
@@ -92,9 +92,9 @@ def nodes(case: Case, brokers: Sequence[Broker]) -> Iterator[tuple[list[Node], l
         yield publishers, subscribers
 
 
-def measure(generator: Generator, case: Case) -> Found:
-    """One run."""
-    with started(generator, *[SLIPRING] * case.brokers) as brokers, nodes(case, brokers) as all_:
+def measure(generator: Generator, case: TableLoad, name: str = SLIPRING) -> Found:
+    """One run with brokers of this name."""
+    with started(generator, *[name] * case.brokers) as brokers, nodes(case, brokers) as all_:
         publishers, subscribers = all_
         before = [cpu_s(pid) for pid in pids(brokers, publishers, subscribers)]
         threading.Event().wait(case.seconds)
@@ -117,7 +117,7 @@ def cpu_s(pid: int) -> float:
 
 
 def found(
-    case: Case,
+    case: TableLoad,
     used: Sequence[float],
     sent: Sequence[Mapping[str, Any]],
     heard: Sequence[Mapping[str, Any]],
@@ -136,14 +136,14 @@ def found(
     )
 
 
-def is_reached(case: Case, result: Found) -> bool:
+def is_reached(case: TableLoad, result: Found) -> bool:
     """Whether a run keeps the bars of its case."""
     if result.lost:
         return False
     return not case.has_bars or (result.broker_cores <= CORE_BAR and result.age_p99_s <= AGE_BAR_S)
 
 
-def load_table(results: Mapping[Case, Found]) -> str:
+def load_table(results: Mapping[TableLoad, Found]) -> str:
     """The table of the loads."""
     text = head(
         (

@@ -22,6 +22,8 @@ finish() {
 }
 trap finish EXIT
 
+# The module of the package is stripped; this one stays there until the next change of a crate.
+VIRTUAL_ENV=$PWD/.venv UV_OFFLINE=1 .venv/bin/maturin develop --quiet --profile profiling --locked --uv
 cargo build --quiet --release --locked -p slipring-load
 printf '[limits]\nconnections = 30000\n[journal]\ntopics = [%s]\n' "${TOPICS-}" >"$folder/broker.toml"
 mkfifo "$folder/ready"
@@ -33,7 +35,7 @@ address=${ready#*mqtt=}
 address=${address%% *}
 
 mkdir -p .build
-# Virtual machines often have no counter of cycles: the clock always works.
+# Virtual machines often have no cycle counter; the clock always works.
 perf record --quiet --event cpu-clock --freq 1999 ${CALLS:+--call-graph dwarf,4096} \
   --output "$data" --pid "$broker" &
 recorder=$!

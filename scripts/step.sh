@@ -9,6 +9,8 @@ if [[ $1 == --quiet ]]; then
 fi
 label=$1
 shift
+# make's tokens for parallel steps are not handed on to a step: cargo would look for them and complain.
+unset MAKEFLAGS MFLAGS
 
 echo "==> $label"
 if [[ $quiet ]]; then

@@ -118,7 +118,7 @@ each() {
 
 # --- getting it
 
-# Installing a server package starts the server: a policy that says no stands there meanwhile.
+# Installing a server package starts the server: a policy file forbids that for the moment.
 policy=/usr/sbin/policy-rc.d
 forbid_services() {
   if [[ -e $policy ]]; then return; fi

@@ -23,18 +23,26 @@ QUIET = [
 ]
 
 
+@pytest.fixture
+def browser(chromium: "Browser") -> "Iterator[Browser]":
+    """A headless Chromium; its pages are closed, or they would look for their brokers for ever."""
+    yield chromium
+    for context in chromium.contexts:
+        context.close()
+
+
 @pytest.fixture(scope="module")
-def browser() -> "Iterator[Browser]":
-    """A headless Chromium."""
+def chromium() -> "Iterator[Browser]":
+    """The process, which tests of one file share."""
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
+        launched = playwright.chromium.launch(
             executable_path=CHROMIUM, args=QUIET, timeout=PATIENCE_MS
         )
-        yield chromium
-        chromium.close()
+        yield launched
+        launched.close()
 
 
 def new_page(browser: "Browser | BrowserContext") -> "Page":

@@ -22,8 +22,21 @@ a Java for each process is heavy, and Spark gives its Python no more than 10 s t
 """
 ALONE = ("tests/faults/test_kills.py",)
 """Files whose tests share nothing and last: each goes to whoever is free."""
-LONG = ("spark", "tests/faults/", "outside", "tests/benches/", "tests/demo/")
-"""What is begun first, so that nobody waits for it at the end."""
+LONG = (
+    "spark",
+    "tests/faults/",
+    "outside",
+    "tests/benches/",
+    "tests/demo/",
+    "tests/wheel/",
+    "tests/hostile/test_bounds.py",
+    "tests/hostile/test_patience.py",
+    "tests/fairness/",
+    "tests/client/test_broker_restarts.py",
+    "tests/cli/",
+    "tests/recording/",
+)
+"""What is begun first, so that nobody waits for it at the end: tests/README.md has the times."""
 
 
 def unit(nodeid: str) -> str:
@@ -42,8 +55,8 @@ def place(nodeid: str) -> int:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: a test mostly waits for its broker to start or to end."""
-    return min((os.cpu_count() or 1) + 1, PROCESSES_MAX)
+    """Two for each core: a test waits for half of its time, mostly for a broker to start or end."""
+    return min(2 * (os.cpu_count() or 1), PROCESSES_MAX)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -88,9 +88,21 @@ def address() -> Iterator[str]:
 
 @pytest.fixture
 def broker(tmp_path: Path) -> Iterator[RunningBroker]:
-    """A broker with a console and a journal of its own."""
+    """A broker with a console and a journal of its own, for one test."""
     running = RunningBroker.start(tmp_path / "data")
     yield running
     if running.process.poll() is None:
         code, errors = running.stop()
         assert code == 0, errors
+
+
+@pytest.fixture(scope="module")
+def shared_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
+    """A broker that tests of one file share. None of them ends it or counts on what it holds; it
+    ends well, and without a traceback in its log.
+    """
+    running = RunningBroker.start(tmp_path_factory.mktemp("shared") / "data")
+    yield running
+    code, errors = running.stop()
+    assert code == 0, errors
+    assert "Traceback" not in errors, errors[-3000:]

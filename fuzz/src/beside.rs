@@ -10,7 +10,10 @@ use std::path::Path;
 use arbitrary::{Arbitrary, Unstructured};
 use crc32c::crc32c;
 use slipring_journal::consumers;
-use slipring_journal::{Batch, Flags, Identity, Journal, Options, Reader, Retention, check};
+use slipring_journal::{
+    Batch, Journal, JournalIdentity, JournalOptions, JournalReader, MessageFlags, RetentionRules,
+    check,
+};
 
 use crate::journal::Scratch;
 
@@ -60,12 +63,15 @@ pub fn beside(data: &[u8]) {
 }
 
 fn good_journal(dir: &Path) -> Journal {
-    let options = Options { segment_bytes: 3 * PAYLOAD_BYTES as u64 + 1000, ..Options::default() };
+    let options = JournalOptions {
+        segment_bytes: 3 * PAYLOAD_BYTES as u64 + 1000,
+        ..JournalOptions::default()
+    };
     let (journal, _) = Journal::open(dir, options, |_| ()).expect("a new journal opens");
     let mut batch = Batch::new();
     for receive_ns in TIMES {
         batch.begin("p", receive_ns);
-        batch.push(Flags::new(0, false), "t", b"", &vec![7; PAYLOAD_BYTES]);
+        batch.push(MessageFlags::new(0, false), "t", b"", &vec![7; PAYLOAD_BYTES]);
         journal.append(&mut batch, false).expect("it takes messages");
     }
     journal.sync().expect("memory is written");
@@ -76,13 +82,13 @@ fn good_journal(dir: &Path) -> Journal {
 
 /// By time, a whole index is believed: who writes one that lies can write messages that lie.
 fn read_all(dir: &Path, believed: bool) {
-    let mut reader = Reader::open(dir).expect("it is there");
+    let mut reader = JournalReader::open(dir).expect("it is there");
     for (number, receive_ns) in TIMES.into_iter().enumerate().rev() {
         let offset = number as u64;
         let columns = reader.read(offset..offset + 1, 1).expect("it is whole");
         assert_eq!(columns.receive_ns, [receive_ns]);
     }
-    let mut reader = Reader::open(dir).expect("it is there");
+    let mut reader = JournalReader::open(dir).expect("it is there");
     for ns in -1..70 {
         let naive = TIMES.iter().position(|time| *time >= ns).unwrap_or(TIMES.len());
         let found = reader.offset_at(ns).expect("it is whole");
@@ -93,16 +99,16 @@ fn read_all(dir: &Path, believed: bool) {
 /// Who is known to stand somewhere is not overtaken, and who is not known holds everything.
 fn retire(journal: &Journal, dir: &Path) {
     let found = consumers::list(dir).expect("the folder can be listed");
-    let rules = Retention { age: None, bytes: Some(0), keep_unread: true };
+    let rules = RetentionRules { age: None, bytes: Some(0), keep_unread: true };
     let retired = journal.retire(&rules, u64::MAX, 0).expect("files can be removed");
     for consumer in found {
-        let ours = consumer.standing.ok().filter(|place| place.journal == journal.identity());
+        let ours = consumer.position.ok().filter(|place| place.journal == journal.identity());
         assert!(retired.first_offset <= ours.map_or(0, |place| place.offset));
     }
 }
 
 impl Beside<'_> {
-    fn put(&self, dir: &Path, identity: Identity) {
+    fn put(&self, dir: &Path, identity: JournalIdentity) {
         for (offset, index) in SEGMENTS.into_iter().zip(&self.indexes) {
             let length = fs::metadata(dir.join(format!("{offset:020}.seg"))).expect("it is there");
             if let Some(bytes) = index.bytes(identity, offset, length.len()) {
@@ -120,7 +126,7 @@ impl Beside<'_> {
 }
 
 impl Index<'_> {
-    fn bytes(&self, identity: Identity, offset: u64, length: u64) -> Option<Vec<u8>> {
+    fn bytes(&self, identity: JournalIdentity, offset: u64, length: u64) -> Option<Vec<u8>> {
         let (end, newest_ns, oldest_ns, places) = match self {
             Self::Untouched => return None,
             Self::Raw(bytes) => return Some(bytes.to_vec()),
@@ -154,7 +160,7 @@ fn put_place(bytes: &mut Vec<u8>, offset: u64, position: u64, newest_ns: i8) {
 }
 
 impl Consumer<'_> {
-    fn bytes(&self, identity: Identity) -> Vec<u8> {
+    fn bytes(&self, identity: JournalIdentity) -> Vec<u8> {
         let (version, ours, offset, updated_ns) = match self {
             Self::Raw(bytes) => return bytes.to_vec(),
             Self::Odd { version, ours, offset, updated_ns } => (version, ours, offset, updated_ns),

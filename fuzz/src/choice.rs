@@ -1,7 +1,7 @@
 //! What a subscription chooses, and how: any filter, any user properties.
 
 use arbitrary::{Arbitrary, Unstructured};
-use slipring_core::table::{Aim, ListId, Needs, SELECTIONS};
+use slipring_core::table::{ListId, Needs, SELECTIONS, SelectionFilter};
 use slipring_wire::{check_filter, matches};
 
 /// A filter, a topic to match it with, and user properties.
@@ -30,17 +30,18 @@ fn aim(filter: &str, topic: &str) {
         return;
     }
     let named = format!("{SELECTIONS}plot/{filter}");
-    match Aim::parse(filter) {
-        Some(Aim::Filter(inner)) => {
+    match SelectionFilter::parse(filter) {
+        Some(SelectionFilter::Filter(inner)) => {
             check_filter(inner).expect("the rest of a filter is one");
             let is_own = inner == filter;
             assert!(is_own || filter.starts_with(SELECTIONS) && filter.ends_with(inner));
-            let again = Aim::parse(&named).filter(|_| is_own && !filter.starts_with("$share/"));
-            if let Some(Aim::Filter(again)) = again {
+            let again =
+                SelectionFilter::parse(&named).filter(|_| is_own && !filter.starts_with("$share/"));
+            if let Some(SelectionFilter::Filter(again)) = again {
                 assert_eq!(matches(again, topic), matches(filter, topic));
             }
         }
-        Some(Aim::List(list)) => {
+        Some(SelectionFilter::List(list)) => {
             assert_eq!(ListId::parse(&list.to_string()), Some(list));
             assert!(filter.ends_with(&list.to_string()));
         }

@@ -1,14 +1,15 @@
-//! The client's machine: any bytes from a broker, between any calls of its owner.
+//! The client's protocol: any bytes from a broker, between any calls of its owner.
 
 use std::time::{Duration, Instant};
 
 use arbitrary::{Arbitrary, Unstructured};
-use slipring_client::{
-    BatchId, Credentials, Event, Greeting, Machine, Notice, Receipt, SubscriptionId,
+use slipring_protocol::{
+    BatchId, ClientEvent, ClientProtocol, ConnectOptions, DeliveryTag, ProtocolEvent,
+    SubscriptionId,
 };
 use slipring_wire::{
-    Ack, Framed, Packet, PacketId, Properties, PropertiesBuf, PropertyId, Publish, QoS, Reason,
-    Value, Version, frame,
+    Ack, Packet, PacketId, PacketSplit, Properties, PropertiesBuf, PropertyId, Publish, QoS,
+    Reason, Value, Version, split_packet,
 };
 
 const CONNACK: &[u8] = &[0x20, 3, 0, 0, 0];
@@ -50,9 +51,9 @@ enum Further<'a> {
     Select(&'a str, &'a str),
     MessageNamed(u8, &'a str, &'a [u8]),
     Listen(&'a str),
-    Stream(bool, &'a [u8]),
-    ResumeStream,
-    AbandonStream,
+    Frame(bool, &'a [u8]),
+    ResumeWriter,
+    AbandonWriter,
 }
 
 /// The acknowledgements a broker may send.
@@ -64,20 +65,20 @@ enum Answer {
     Release,
 }
 
-struct Run {
-    machine: Machine,
+struct FuzzedClient {
+    protocol: ClientProtocol,
     now: Instant,
     input: Vec<u8>,
     output: Vec<u8>,
-    events: Vec<Event>,
+    events: Vec<ProtocolEvent>,
     connections: usize,
-    stream: BatchId,
+    writer: BatchId,
 }
 
 /// The bytes are the steps of a conversation.
 pub fn client(data: &[u8]) {
     let mut source = Unstructured::new(data);
-    let mut run = Run::new();
+    let mut run = FuzzedClient::new();
     while let Ok(step) = Step::arbitrary(&mut source) {
         run.take(step);
         if source.is_empty() {
@@ -87,23 +88,22 @@ pub fn client(data: &[u8]) {
     run.finish();
 }
 
-impl Run {
+impl FuzzedClient {
     fn new() -> Self {
         let now = Instant::now();
-        let greeting = Greeting {
+        let options = ConnectOptions {
             client_id: "fuzz".to_owned(),
-            credentials: Credentials::default(),
             keep_alive_s: 10,
             timeout: Duration::from_secs(5),
-            packet_bytes_max: 4096,
             session_expiry_s: 60,
             clean_start: false,
             reconnect: Duration::from_secs(60),
+            ..ConnectOptions::default()
         };
-        let mut machine = Machine::new(greeting, now);
+        let mut protocol = ClientProtocol::new(options, 4096, now);
         let (input, output, events) = (Vec::new(), Vec::new(), Vec::new());
-        let stream = machine.open_stream();
-        Self { machine, now, input, output, events, connections: 1, stream }
+        let writer = protocol.open_batch();
+        Self { protocol, now, input, output, events, connections: 1, writer }
     }
 
     fn take(&mut self, step: Step<'_>) {
@@ -113,11 +113,11 @@ impl Run {
             Step::ConnackPresent => self.receive(CONNACK_PRESENT),
             Step::ConnackNarrow => self.receive(CONNACK_NARROW),
             Step::Again => self.again(),
-            Step::Detach(id) => self.machine.detach(SubscriptionId(id.into())),
-            Step::GiveUp(filter) => drop(self.machine.give_up(&[filter])),
+            Step::Detach(id) => self.protocol.detach(SubscriptionId(id.into())),
+            Step::GiveUp(filter) => drop(self.protocol.give_up(&[filter])),
             Step::Abandon(position) => {
-                let receipt = self.receipt(position.into());
-                self.machine.abandon(receipt.as_slice());
+                let tag = self.tag(position.into());
+                self.protocol.abandon(tag.as_slice());
             }
             Step::Message(topic, payload) => self.receive_message(&Publish::new(topic, payload)),
             Step::MessageKept(twice, id, topic, payload) => {
@@ -126,32 +126,32 @@ impl Run {
                 self.receive_message(&publish);
             }
             Step::Subscribe(twice, one, other) => {
-                drop(self.machine.subscribe(&[one, other], above(twice), &[]));
+                drop(self.protocol.subscribe(&[one, other], above(twice), &[]));
             }
             Step::Done(position) => self.done(position.into()),
-            Step::Unsubscribe(id) => self.machine.unsubscribe(SubscriptionId(id.into())),
+            Step::Unsubscribe(id) => self.protocol.unsubscribe(SubscriptionId(id.into())),
             Step::Publish(topic, payload) => {
-                drop(self.machine.publish(&Publish::new(topic, payload)));
+                drop(self.protocol.publish(&Publish::new(topic, payload)));
             }
             Step::PublishKept(twice, topic, payload) => {
                 let publish = Publish { qos: above(twice), ..Publish::new(topic, payload) };
-                drop(self.machine.publish(&publish));
+                drop(self.protocol.publish(&publish));
             }
             Step::PublishMany(count, twice) => self.publish_many(count, above(twice)),
             Step::Answer(answer, id, code) => self.receive_answer(answer, id, code),
-            Step::Ping => drop(self.machine.ping(self.now)),
+            Step::Ping => drop(self.protocol.ping(self.now)),
             Step::Wait(ms) => {
                 self.now += Duration::from_millis(ms.into());
-                self.machine.handle_timeout(self.now);
+                self.protocol.handle_timeout(self.now);
             }
-            Step::Reading(reading) => self.machine.set_reading(reading, self.now),
+            Step::Reading(reading) => self.protocol.set_reading(reading, self.now),
             Step::TakeOutput => {
-                self.output.extend(self.machine.take_output(Vec::new(), self.now));
+                self.output.extend(self.protocol.take_output(Vec::new(), self.now));
             }
             Step::Disconnect(s) => {
-                self.machine.disconnect(Duration::from_secs(s.into()), self.now);
+                self.protocol.disconnect(Duration::from_secs(s.into()), self.now);
             }
-            Step::Eof => self.machine.receive_eof(),
+            Step::Eof => self.protocol.receive_eof(),
             Step::Further(step) => self.take_further(step),
         }
     }
@@ -159,7 +159,7 @@ impl Run {
     fn take_further(&mut self, step: Further<'_>) {
         match step {
             Further::Select(filter, text) => {
-                drop(self.machine.subscribe(&[filter], QoS::AtMostOnce, &[("rate", text)]));
+                drop(self.protocol.subscribe(&[filter], QoS::AtMostOnce, &[("rate", text)]));
             }
             Further::MessageNamed(identifier, topic, payload) => {
                 let mut properties = PropertiesBuf::new();
@@ -169,29 +169,29 @@ impl Run {
                 self.receive_message(&Publish { properties, ..Publish::new(topic, payload) });
             }
             Further::Listen(topic) => {
-                self.machine.listen(&[topic]);
+                self.protocol.listen(&[topic]);
             }
-            Further::Stream(once, payload) => {
+            Further::Frame(once, payload) => {
                 let qos = if once { QoS::AtMostOnce } else { QoS::AtLeastOnce };
-                let publish = Publish { qos, ..Publish::new("stream", payload) };
-                drop(self.machine.publish_on(self.stream, &publish));
+                let publish = Publish { qos, ..Publish::new("frames", payload) };
+                drop(self.protocol.publish_frame(self.writer, &publish));
             }
-            Further::ResumeStream => self.machine.resume_stream(self.stream),
-            Further::AbandonStream => {
-                self.machine.abandon_stream(self.stream, &mut self.events);
-                let tally = self.machine.tally(self.stream);
+            Further::ResumeWriter => self.protocol.resume_writer(self.writer),
+            Further::AbandonWriter => {
+                self.protocol.abandon_writer(self.writer, &mut self.events);
+                let tally = self.protocol.tally(self.writer);
                 assert!(tally.settled + tally.outstanding <= tally.accepted, "{tally:?}");
             }
         }
     }
 
     fn publish_many(&mut self, count: u8, qos: QoS) {
-        let batch = self.machine.open_batch();
+        let batch = self.protocol.open_batch();
         let publish = Publish { qos, ..Publish::new("many", b"x") };
         for _ in 0..count {
-            drop(self.machine.publish_in(batch, &publish));
+            drop(self.protocol.publish_in(batch, &publish));
         }
-        let tally = self.machine.tally(batch);
+        let tally = self.protocol.tally(batch);
         assert!(tally.settled + tally.outstanding == tally.accepted, "{tally:?}");
     }
 
@@ -218,31 +218,31 @@ impl Run {
 
     /// Some reader is done with some message.
     fn done(&mut self, position: usize) {
-        let receipt = self.receipt(position);
-        self.machine.done(receipt.as_slice());
+        let tag = self.tag(position);
+        self.protocol.done(tag.as_slice());
     }
 
-    fn receipt(&self, position: usize) -> Option<Receipt> {
+    fn tag(&self, position: usize) -> Option<DeliveryTag> {
         match self.events.get(position)? {
-            Event::Message { message, .. } => message.receipt,
-            Event::Notice(_) => None,
+            ProtocolEvent::Message { message, .. } => message.tag,
+            ProtocolEvent::Client(_) => None,
         }
     }
 
     /// The connection breaks, and another one is made if that may help.
     fn again(&mut self) {
-        self.machine.receive_eof();
-        if self.machine.retry(self.now, 0).is_some() {
+        self.protocol.receive_eof();
+        if self.protocol.retry(self.now, 0).is_some() {
             self.input.clear();
             self.connections += 1;
-            self.machine.handle_timeout(self.now);
+            self.protocol.handle_timeout(self.now);
         }
     }
 
     fn receive(&mut self, bytes: &[u8]) {
         self.input.extend_from_slice(bytes);
         loop {
-            let used = self.machine.receive(&self.input, self.now, &mut self.events);
+            let used = self.protocol.receive(&self.input, self.now, &mut self.events);
             self.input.drain(..used);
             if used == 0 {
                 break;
@@ -252,15 +252,17 @@ impl Run {
 
     /// All that was sent is packets a client may send, and nothing came before the broker's yes.
     fn finish(mut self) {
-        self.output.extend_from_slice(self.machine.output());
+        self.output.extend_from_slice(self.protocol.output());
         let mut rest = &self.output[..];
-        while let Ok(Framed::Whole(whole)) = frame(rest, usize::MAX) {
+        while let Ok(PacketSplit::Whole(whole)) = split_packet(rest, usize::MAX) {
             let sent = Packet::decode(&whole, Version::V5).expect("a client sends valid packets");
             assert!(is_of_a_client(&sent), "{sent:?}");
             rest = &rest[whole.length..];
         }
         assert!(rest.is_empty(), "half a packet was sent");
-        let connected = |event: &Event| matches!(event, Event::Notice(Notice::Connected(_)));
+        let connected = |event: &ProtocolEvent| {
+            matches!(event, ProtocolEvent::Client(ClientEvent::Connected(_)))
+        };
         let times = self.events.iter().filter(|event| connected(event)).count();
         assert!(times <= self.connections, "connected {times} times");
         assert!(self.events.first().is_none_or(connected), "{:?}", self.events.first());

@@ -1,12 +1,12 @@
 //! Frames: whatever decodes can be read, copied, taken apart and made again.
 
 use slipring_wire::frame::{
-    Bounds, FrameBuf, FrameView, Header, Kind, OwnedValue, RangeSet, RunView, Sample, ValueView,
-    parse_text, text,
+    FrameBounds, FrameBuf, FrameView, Header, Kind, OwnedValue, RangeSet, RunView, Sample,
+    ValueView, parse_text, write_text,
 };
 
 /// Small, so that a run is fast and inputs near the limits are short.
-const BOUNDS: Bounds = Bounds { samples_max: 1 << 14, raw_bytes_max: 1 << 17 };
+const BOUNDS: FrameBounds = FrameBounds { samples_max: 1 << 14, raw_bytes_max: 1 << 17 };
 
 /// Index, time, quality, kind and the value's bits or bytes: `nan` is equal to itself.
 type Plain = (u32, i64, u8, Kind, Vec<u8>);
@@ -49,7 +49,7 @@ fn finished(frame: &mut FrameBuf, header: &Header, deflate: bool) -> Vec<Plain> 
     let (pushed, mut out, mut scratch) = (frame.samples(), Vec::new(), Vec::new());
     frame.finish(header, deflate, &mut out);
     // Choosing every other bool takes a range for each, so a part may be larger than its run.
-    let bounds = Bounds { samples_max: BOUNDS.samples_max, raw_bytes_max: 1 << 24 };
+    let bounds = FrameBounds { samples_max: BOUNDS.samples_max, raw_bytes_max: 1 << 24 };
     let view = FrameView::decode(&out, &mut scratch, &bounds).expect("what we make decodes");
     assert_eq!(view.header, *header);
     assert_eq!(view.samples(), pushed);
@@ -105,7 +105,7 @@ fn check_made_again(run: &RunView<'_>) {
 
 fn check_text(value: &ValueView<'_>) {
     let mut bytes = Vec::new();
-    text(value, &mut bytes);
+    write_text(value, &mut bytes);
     match (parse_text(value.kind(), &bytes), value) {
         (Ok(OwnedValue::F32(again)), ValueView::F32(value)) if value.is_nan() => {
             assert!(again.is_nan());

@@ -8,7 +8,9 @@ use std::{env, fs, process};
 
 use arbitrary::{Arbitrary, Unstructured};
 use crc32c::crc32c;
-use slipring_journal::{Batch, Flags, Journal, Options, Position, ReadError, Reader};
+use slipring_journal::{
+    Batch, Journal, JournalOptions, JournalPosition, JournalReader, MessageFlags, ReadError,
+};
 
 #[derive(Arbitrary, Debug)]
 pub struct Segment<'a> {
@@ -76,7 +78,7 @@ pub fn journal(data: &[u8]) {
 
 /// A reader names what it cannot read, and reads the rest.
 pub fn read_all(dir: &Path) {
-    let Ok(mut reader) = Reader::open(dir) else { return };
+    let Ok(mut reader) = JournalReader::open(dir) else { return };
     let from = reader.snapshot().ok().flatten().map(|(at, _)| at);
     follow(&mut reader, from);
     follow(&mut reader, None);
@@ -98,7 +100,7 @@ pub fn read_all(dir: &Path) {
 }
 
 /// Whoever follows gets to an end, and retained messages lie in their batch.
-fn follow(reader: &mut Reader, from: Option<Position>) {
+fn follow(reader: &mut JournalReader, from: Option<JournalPosition>) {
     let _ = reader.follow(from, &mut |batch| {
         let offsets = batch.base_offset..batch.base_offset + u64::from(batch.count);
         assert!(batch.retained().all(|(offset, _)| offsets.contains(&offset)));
@@ -108,17 +110,17 @@ fn follow(reader: &mut Reader, from: Option<Position>) {
 /// What opens for writing takes a message and gives it back, also after it was closed. Only a
 /// segment before the last may hide it: recovery leaves those as they are.
 fn write_and_read(dir: &Path, alone: bool) {
-    let options = Options { segment_bytes: 4096, ..Options::default() };
+    let options = JournalOptions { segment_bytes: 4096, ..JournalOptions::default() };
     let Ok((journal, receipt)) = Journal::open(dir, options, |_| ()) else { return };
     let _ = receipt.to_string();
     let mut batch = Batch::new();
     batch.begin("fuzz", 1);
-    batch.push(Flags::new(1, false), "t", b"", b"payload");
+    batch.push(MessageFlags::new(1, false), "t", b"", b"payload");
     batch.records().extend(b"state");
     let offsets =
         journal.append(&mut batch, false).expect("an open journal takes a message").offsets;
     journal.close().expect("a journal in memory is written");
-    match Reader::open(dir).and_then(|mut reader| reader.read(offsets.clone(), 1 << 16)) {
+    match JournalReader::open(dir).and_then(|mut reader| reader.read(offsets.clone(), 1 << 16)) {
         Ok(columns) => assert_eq!(columns.payload.get(0), b"payload"),
         Err(error) => assert!(!alone && is_told(&error), "{error}"),
     }

@@ -2,7 +2,10 @@
 
 use slipring_core::ledger::{BatchHead, Ledger, Records};
 use slipring_core::table::Registry;
-use slipring_core::{Durability, Limits, Outgoing, Packets, RetainedPage, Session, Terms};
+use slipring_core::{
+    ConnectionKey, Durability, Limits, Offset, Outgoing, Packets, ParameterIndex, RetainedPage,
+    Session, Terms,
+};
 use slipring_wire::Version;
 
 const TERMS: Terms =
@@ -26,7 +29,7 @@ pub fn ledger(data: &[u8]) {
 }
 
 fn head(base_offset: u32, messages: u32) -> BatchHead {
-    BatchHead { base_offset: u64::from(base_offset), messages, receive_ns: 7 }
+    BatchHead { base_offset: Offset::new(u64::from(base_offset)), messages, receive_ns: 7 }
 }
 
 /// How many bytes can be read as records.
@@ -39,7 +42,7 @@ fn readable(bytes: &[u8]) -> usize {
 fn position(bytes: &[u8], number: usize) -> usize {
     let mut records = Records::new(bytes);
     records.by_ref().take(number).for_each(drop);
-    records.place()
+    records.next_at()
 }
 
 fn snapshot(ledger: &Ledger) -> Vec<u8> {
@@ -57,7 +60,7 @@ fn go_on(ledger: &Ledger) {
         let session = Session::restore(kept);
         assert_eq!(session.unreleased(), kept.incoming.len());
         let mut outgoing = Outgoing::restore(&limits, number, Durability::Disk, kept);
-        outgoing.attach(1, TERMS, &limits);
+        outgoing.attach(ConnectionKey::new(1), TERMS, &limits);
         let mut out = Packets::default();
         for _ in 0..3 {
             outgoing.take(0, &mut |_, _| RetainedPage::default(), &mut out);
@@ -69,7 +72,7 @@ fn go_on(ledger: &Ledger) {
         let mut records = Vec::new();
         outgoing.take_records(&mut records);
         assert_eq!(readable(&records), records.len());
-        outgoing.detach(1);
+        outgoing.detach(ConnectionKey::new(1));
     }
 }
 
@@ -79,10 +82,15 @@ fn publish_again(ledger: &Ledger) {
     let mut registry = Registry::restore(entries.clone());
     for (number, kept) in ledger.sessions() {
         registry.restore_publisher(number, &kept.client_id, &kept.parameters);
-        registry.come_back(number);
-        let own = registry.publishers().of(number).unwrap_or_default();
-        let there =
-            kept.parameters.iter().flat_map(|range| range.start..range.end.min(entries.end()));
-        assert!(own.indices().eq(there.filter(|index| registry.get(*index).is_some())));
+        registry.publishers.come_back(number);
+        let own = registry.publishers.of(number).unwrap_or_default();
+        let there = kept
+            .parameters
+            .iter()
+            .flat_map(|range| range.start..range.end.min(entries.end().get()));
+        assert!(
+            own.indices()
+                .eq(there.filter(|index| registry.get(ParameterIndex::new(*index)).is_some()))
+        );
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use arbitrary::{Arbitrary, Unstructured};
 use crc32c::crc32c;
-use slipring_journal::{Batch, Flags, Journal, Options, ReadError, Reader};
+use slipring_journal::{Batch, Journal, JournalOptions, JournalReader, MessageFlags, ReadError};
 
 use crate::journal::{Offset, Scratch, Segment, is_told, read_all};
 
@@ -55,20 +55,20 @@ pub fn left_out(data: &[u8]) {
 /// A message that is appended gets an offset that nobody can have been given before, and is read back.
 fn write_and_read(dir: &Path, reserved: Option<u64>) {
     let before = readable(dir);
-    let options = Options { segment_bytes: 4096, ..Options::default() };
+    let options = JournalOptions { segment_bytes: 4096, ..JournalOptions::default() };
     let Ok((journal, receipt)) = Journal::open(dir, options, |_| ()) else { return };
     let _ = receipt.to_string();
     let is_ours = journal.identity().0 == [OURS; 16];
     let mut batch = Batch::new();
     batch.begin("fuzz", 1);
-    batch.push(Flags::new(1, false), "t", b"", b"payload");
+    batch.push(MessageFlags::new(1, false), "t", b"", b"payload");
     let given = journal.append(&mut batch, true).expect("an open journal takes a message").offsets;
     journal.close().expect("a journal in memory is written");
     assert!(before.iter().all(|range| range.end <= given.start), "{given:?} after {before:?}");
     if let Some(reserved) = reserved.filter(|_| is_ours) {
         assert!(given.start >= reserved, "{given:?} was reserved up to {reserved}");
     }
-    match Reader::open(dir).and_then(|mut reader| reader.read(given.clone(), 1 << 16)) {
+    match JournalReader::open(dir).and_then(|mut reader| reader.read(given.clone(), 1 << 16)) {
         Ok(columns) => assert_eq!(columns.payload.get(0), b"payload"),
         Err(error) => assert!(is_told(&error), "{error}"),
     }
@@ -79,7 +79,7 @@ fn write_and_read(dir: &Path, reserved: Option<u64>) {
 /// The offsets of messages that a reader gets.
 fn readable(dir: &Path) -> Vec<Range<u64>> {
     let mut found = Vec::new();
-    let Ok(mut reader) = Reader::open(dir) else { return found };
+    let Ok(mut reader) = JournalReader::open(dir) else { return found };
     let Ok(end) = reader.end_offset() else { return found };
     let mut at = reader.first_offset();
     while at < end && found.len() < 64 {

@@ -6,9 +6,9 @@
 mod beside;
 mod choice;
 mod client;
-mod exchange;
 mod frame;
 mod journal;
+mod journal_protocol;
 mod ledger;
 mod left_out;
 mod odd;
@@ -29,9 +29,9 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("beside", beside::beside),
     ("choice", choice::choice),
     ("client", client::client),
-    ("exchange", exchange::exchange),
     ("frame", frame::frame),
     ("journal", journal::journal),
+    ("journal_protocol", journal_protocol::journal_protocol),
     ("ledger", ledger::ledger),
     ("left_out", left_out::left_out),
     ("properties", properties::properties),

@@ -1,5 +1,5 @@
-//! What a session asks its broker about selections, answered by lengths: some lists are there and some
-//! selections find room, others not.
+//! What a session asks its broker about filters, answered by their length: some are allowed, some name a
+//! list, some find room, others not.
 
 use slipring_core::table::Needs;
 use slipring_core::{Choosing, Limit};
@@ -8,6 +8,10 @@ use slipring_core::{Choosing, Limit};
 pub(crate) struct Odd;
 
 impl Choosing for Odd {
+    fn may_subscribe(&self, filter: &str) -> bool {
+        filter.len() % 7 > 0
+    }
+
     fn is_list(&mut self, filter: &str) -> bool {
         filter.len() & 1 == 1
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arbitrary::{Arbitrary, Unstructured};
+use slipring_core::ParameterIndex;
 use slipring_core::table::{Definition, Entries, PlainSample, json, plain_sample, text};
 use slipring_wire::frame::{Kind, OwnedValue};
 use slipring_wire::{Properties, PropertiesBuf, PropertyId, Value};
@@ -19,7 +20,7 @@ struct Said<'a> {
 pub fn sample(data: &[u8]) {
     let Ok(said) = Said::arbitrary_take_rest(Unstructured::new(data)) else { return };
     let Some(table) = table(&said) else { return };
-    let entry = table.get(0).expect("declared");
+    let entry = table.get(ParameterIndex::new(0)).expect("declared");
     let mut properties = PropertiesBuf::new();
     if let Some(time) = said.time.filter(|time| !time.contains('\0') && time.len() < 1 << 16) {
         properties.push(PropertyId::UserProperty, Value::Pair("time", time));
@@ -27,7 +28,7 @@ pub fn sample(data: &[u8]) {
     let Ok(read) = plain_sample(entry, properties.borrow(), said.payload, 5) else { return };
     assert_eq!(read.value.view().kind(), entry.kind);
     let mut plain = Vec::new();
-    text(&read.of(0), &table, &mut plain);
+    text(&read.of(ParameterIndex::new(0)), &table, &mut plain);
     let again = plain_sample(entry, Properties::NONE, &plain, read.time_ns);
     // A number without a label may be the label of another, and a label comes first.
     let meant =
@@ -37,7 +38,7 @@ pub fn sample(data: &[u8]) {
     let is_other = meant.is_some_and(|code| read.value.view().as_f64() != Some(code.into()));
     assert!(again.is_ok_and(|again| is_other || is_same(&again, &read)), "{plain:?}");
     let mut words = Vec::new();
-    json(&read.of(0), &table, &mut words);
+    json(&read.of(ParameterIndex::new(0)), &table, &mut words);
     let told: serde_json::Value = serde_json::from_slice(&words).expect("it is JSON");
     assert_eq!(told["time"].as_i64(), Some(read.time_ns));
 }
@@ -53,7 +54,7 @@ fn table(said: &Said<'_>) -> Option<Entries> {
     }
     let definition = Definition::from_json(&definition.to_string()).ok()?;
     let mut table = Entries::new(1);
-    table.put(0, "a", Arc::new(definition)).ok()?;
+    table.put(ParameterIndex::new(0), "a", Arc::new(definition)).ok()?;
     Some(table)
 }
 

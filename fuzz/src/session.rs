@@ -5,12 +5,13 @@ use std::sync::{Arc, LazyLock};
 
 use arbitrary::{Arbitrary, Unstructured};
 use slipring_core::{
-    Action, Conversation, Delivery, Incoming, Leaf, Limits, Message, NONCE_BYTES, Opening,
-    Outgoing, Owner, Packets, Replay, Retained, Secret, Session, Stop, Tree, Users, Verifier,
+    Action, ConnectionKey, Conversation, Delivery, Incoming, Leaf, Limits, Message, NONCE_BYTES,
+    Opening, Outgoing, Owner, Packets, Replay, Retained, Secret, Session, Stop, Tree, Users,
+    Verifier,
 };
 use slipring_wire::{
-    Framed, Packet, PropertiesBuf, PropertyId, Publish, QoS, Reason, Subscribe, Value, Version,
-    frame, matches, shared,
+    Packet, PacketSplit, PropertiesBuf, PropertyId, Publish, QoS, Reason, Subscribe, Value,
+    Version, matches, shared, split_packet,
 };
 
 use crate::odd::Odd;
@@ -138,7 +139,7 @@ impl Run {
     }
 
     fn lose(&mut self) {
-        self.outgoing.detach(self.link);
+        self.outgoing.detach(ConnectionKey::new(self.link));
         self.conversation = Conversation::new(self.limits);
         self.incoming = Incoming::default();
         (self.open, self.over) = (false, false);
@@ -148,14 +149,14 @@ impl Run {
         let mut rest = bytes;
         while !self.over {
             let (most, _) = self.conversation.packet_bytes_max();
-            let heard = match frame(rest, most) {
-                Ok(Framed::Whole(whole)) => {
+            let heard = match split_packet(rest, most) {
+                Ok(PacketSplit::Whole(whole)) => {
                     rest = &rest[whole.length..];
                     Packet::decode(&whole, self.conversation.version())
                         .map_err(Stop::from)
                         .and_then(|packet| self.packet(packet))
                 }
-                Ok(Framed::Incomplete(_)) => break,
+                Ok(PacketSplit::Incomplete(_)) => break,
                 Err(violation) => Err(violation.into()),
             };
             if let Err(stop) = heard {
@@ -218,7 +219,7 @@ impl Run {
             self.tree = Tree::default();
         }
         self.link += 1;
-        self.outgoing.attach(self.link, opening.terms, &self.limits);
+        self.outgoing.attach(ConnectionKey::new(self.link), opening.terms, &self.limits);
         self.outgoing.restart_replays(self.retained.newest());
         self.conversation.accept(opening, "client", present, &mut self.reply);
     }
@@ -337,7 +338,7 @@ fn topics(filter: &str) -> &str {
 
 fn for_each_packet(bytes: &[u8], version: Version, mut look: impl FnMut(&Packet<'_>)) {
     let mut rest = bytes;
-    while let Ok(Framed::Whole(whole)) = frame(rest, usize::MAX) {
+    while let Ok(PacketSplit::Whole(whole)) = split_packet(rest, usize::MAX) {
         // A version that nobody knows is refused in the words of MQTT 3.1.1.
         let plain = whole.first == 0x20 && whole.body.len() == 2;
         let version = if plain { Version::V311 } else { version };

@@ -1,10 +1,14 @@
 //! Streams: any requests and any chunks of a few clients, and readers that come and go.
 
 use arbitrary::{Arbitrary, Unstructured};
+use slipring_core::desk::{Desk, DeskBounds, Requester};
 use slipring_core::ledger::{BatchHead, Ledger};
-use slipring_core::streams::{Bounds, Catalog, Following, Portion, Streams};
+use slipring_core::streams::{Catalog, Following, Portion, Streams, StreamsRequest};
+use slipring_core::table::ClockReading;
+use slipring_core::{Limits, Principal, SessionKey};
 use slipring_wire::{
-    Framed, Packet, PropertiesBuf, PropertyId, Publish, Value, Version, check_filter, frame,
+    Packet, PacketSplit, PropertiesBuf, PropertyId, Publish, Value, Version, check_filter,
+    split_packet,
 };
 
 const STEPS_MAX: usize = 60;
@@ -45,7 +49,7 @@ pub fn streams(data: &[u8]) {
 
 impl World {
     fn step(&mut self, step: &Step<'_>) {
-        let session = |one: &u8| u64::from(one % 3);
+        let session = |one: &u8| SessionKey::new(u64::from(one % 3));
         match step {
             Step::Ask(one, name, body) => {
                 let name = ["declare", "list", "remove", "other"][usize::from(name % 4)];
@@ -72,33 +76,40 @@ impl World {
                 let (bytes, most) = (usize::from(*bytes), usize::from(*most));
                 self.take(session(one), Portion { bytes, most });
             }
-            Step::Leave(one, is_kept) => are_json(&self.streams.leave(session(one), *is_kept)),
+            Step::Leave(one, is_kept) => {
+                are_json(&self.streams.leave(session(one), *is_kept, ClockReading::default()));
+            }
             Step::End(one) => self.streams.end(session(one)),
         }
     }
 
-    fn ask(&mut self, session: u64, name: &str, body: &[u8]) {
+    fn ask(&mut self, session: SessionKey, name: &str, body: &[u8]) {
         let before = self.streams.revision();
-        let is_parameter = &|name: &str| name.ends_with('~');
-        let bounds = Bounds {
-            streams: STREAMS_MAX,
+        let bounds = DeskBounds {
+            entries: STREAMS_MAX,
             name_bytes: 40,
             name_levels: 5,
-            holder: None,
-            is_parameter,
+            ..Streams::bounds(&Limits::default())
         };
-        let outcome = self.streams.answer(session, name, body, &bounds, 1 << 12);
+        let requester = Requester {
+            from: Principal { session, client_id: "", ..Principal::broker() },
+            bounds,
+            is_taken: &|name| name.ends_with('~'),
+            answer_bytes_max: 1 << 12,
+        };
+        let outcome = self.streams.answer(StreamsRequest::parse(name, body), &requester);
         serde_json::from_slice::<serde_json::Value>(&outcome.answer).expect("answers are JSON");
         assert!(outcome.refused.is_some() || outcome.answer.len() <= 1 << 12);
         assert!(outcome.refused.is_none() || outcome.change.is_empty());
         assert_eq!(self.streams.revision() != before, outcome.change.is_recorded());
-        are_json(&self.streams.told_of(&outcome.change));
+        let told = self.streams.changed(&outcome.change, ClockReading::default());
+        are_json(&told.unwrap_or_default());
         let mut records = Vec::new();
-        self.streams.record(&outcome.change, &mut records);
+        self.streams.record(&outcome.change, None, &mut records);
         self.ledger.apply(BatchHead::default(), &records).expect("our own records");
     }
 
-    fn push(&mut self, session: u64, name: &str, time: Option<&str>, payload: &[u8]) {
+    fn push(&mut self, session: SessionKey, name: &str, time: Option<&str>, payload: &[u8]) {
         let Some(stream) = self.streams.catalog().index_of(name) else { return };
         let mut properties = PropertiesBuf::new();
         if let Some(time) = time.filter(|time| !time.contains('\0') && time.len() < 1 << 16) {
@@ -113,7 +124,7 @@ impl World {
         }
     }
 
-    fn follow(&mut self, session: u64, filter: &str, newest: bool) {
+    fn follow(&mut self, session: SessionKey, filter: &str, newest: bool) {
         if check_filter(filter).is_ok() {
             let packet_bytes_max = PACKET_BYTES;
             let following = Following { filter, identifier: 1, newest, packet_bytes_max };
@@ -122,13 +133,15 @@ impl World {
     }
 
     /// What is sent are valid packets, none larger than the reader takes, of streams that are there.
-    fn take(&mut self, session: u64, room: Portion) {
+    fn take(&mut self, session: SessionKey, room: Portion) {
         let mut out = Vec::new();
         let serving = self.streams.take(session, room, &mut out);
         assert!(out.len() <= room.most);
         let (mut rest, mut chunks) = (&out[..], 0);
         while !rest.is_empty() {
-            let Ok(Framed::Whole(raw)) = frame(rest, PACKET_BYTES) else { panic!("no packet") };
+            let Ok(PacketSplit::Whole(raw)) = split_packet(rest, PACKET_BYTES) else {
+                panic!("no packet")
+            };
             let decoded = Packet::decode(&raw, Version::V5);
             let Ok(Packet::Publish(publish)) = decoded else { panic!("no chunk") };
             assert!(self.streams.catalog().index_of(publish.topic).is_some());

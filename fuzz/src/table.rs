@@ -1,29 +1,35 @@
 //! Requests about the table: any bytes as what clients ask of it, one after the other.
 
+use slipring_core::desk::{Desk, DeskBounds, Requester};
 use slipring_core::ledger::{BatchHead, Ledger};
-use slipring_core::table::{Asking, Bounds, Change, Current, Desk, Lists, Registry, Request};
+use slipring_core::table::{Current, Registry, Table, TableChange, TableRequest};
+use slipring_core::{Limits, Plan, Principal, SessionKey};
 
 /// Small, so that they are reached.
-const BOUNDS: Bounds = Bounds { parameters: 12, bytes: 1 << 14, name_bytes: 40, name_levels: 5 };
+fn bounds() -> DeskBounds {
+    DeskBounds {
+        entries: 12,
+        bytes: 1 << 14,
+        name_bytes: 40,
+        name_levels: 5,
+        ..Table::bounds(&Limits::default())
+    }
+}
 const REQUESTS_MAX: usize = 40;
 
 /// What the broker has, and what it wrote down.
 struct World {
-    registry: Registry,
-    lists: Lists,
-    current: Current,
+    table: Table,
     ledger: Ledger,
 }
 
 /// Each line is a client (its first byte), the name of a request, a space, and what it says.
 pub fn table(data: &[u8]) {
     let mut world = World {
-        registry: Registry::new(1),
-        lists: Lists::default(),
-        current: Current::default(),
+        table: Table::new(Registry::new(1), Current::default(), &Plan::default()),
         ledger: Ledger::default(),
     };
-    world.note(&Change::default());
+    world.note(&TableChange::default());
     for line in data.split(|byte| *byte == b'\n').take(REQUESTS_MAX) {
         let [client, rest @ ..] = line else { continue };
         let end = rest.iter().position(|byte| *byte == b' ').unwrap_or(rest.len());
@@ -32,41 +38,42 @@ pub fn table(data: &[u8]) {
     }
     let entries = world.ledger.into_table().expect("written down at the begin");
     let restored = Registry::restore(entries);
-    assert_eq!(restored.entries().to_json(), world.registry.entries().to_json());
-    assert_eq!(restored.matching("#"), world.registry.matching("#"));
+    assert_eq!(restored.entries().to_json(), world.table.registry.entries().to_json());
+    assert_eq!(restored.matching("#"), world.table.registry.matching("#"));
 }
 
 impl World {
-    fn note(&mut self, change: &Change) {
+    fn note(&mut self, change: &TableChange) {
         let mut records = Vec::new();
-        self.registry.record(change, &mut records);
+        self.table.registry.record(change, &mut records);
         self.ledger.apply(BatchHead::default(), &records).expect("our own records");
     }
 
     fn ask(&mut self, client: u8, name: &str, body: &[u8]) {
-        let (session, few) = (u64::from(client & 3), client & 4 != 0);
+        let (session, few) = (SessionKey::new(u64::from(client & 3)), client & 4 != 0);
         if name == "leave" {
-            self.registry.leave(session, few);
+            self.table.registry.publishers.leave(session, few);
             return;
         }
         if name == "back" {
-            self.registry.come_back(session);
+            self.table.registry.publishers.come_back(session);
             return;
         }
-        let before = self.registry.revision();
+        let before = self.table.registry.revision();
         let answer_bytes_max = if few { 300 } else { 1 << 20 };
-        let (registry, lists) = (&mut self.registry, &mut self.lists);
-        let mut desk = Desk { registry, lists, current: &self.current };
-        let (client, bounds) = ("c", BOUNDS);
-        let is_stream = &|name: &str| name.ends_with('~');
-        let asking = Asking { session, client, bounds, holder: None, is_stream, answer_bytes_max };
-        let outcome = desk.answer(Request::parse(name, body), &asking);
+        let requester = Requester {
+            from: Principal { session, client_id: "c", ..Principal::broker() },
+            bounds: bounds(),
+            is_taken: &|name| name.ends_with('~'),
+            answer_bytes_max,
+        };
+        let outcome = self.table.answer(TableRequest::parse(name, body), &requester);
         serde_json::from_slice::<serde_json::Value>(&outcome.answer).expect("answers are JSON");
         assert!(outcome.refused.is_some() || outcome.answer.len() <= answer_bytes_max);
         assert!(outcome.refused.is_none() || outcome.change.is_empty());
-        let changed = self.registry.revision() != before;
+        let changed = self.table.registry.revision() != before;
         assert_eq!(changed, !outcome.change.is_empty());
-        assert!(self.registry.len() <= BOUNDS.parameters);
+        assert!(self.table.registry.len() <= bounds().entries);
         if changed {
             self.note(&outcome.change);
         }

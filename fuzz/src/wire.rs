@@ -1,6 +1,6 @@
 //! Framing and packets of both versions, from a stream that arrives in any pieces.
 
-use slipring_wire::{Framed, Packet, Properties, RawPacket, Version, Violation, frame};
+use slipring_wire::{Packet, PacketSplit, Properties, RawPacket, Version, Violation, split_packet};
 
 /// Small, so that inputs near the limit are short.
 const LENGTH_MAX: usize = 4096;
@@ -25,12 +25,12 @@ fn frames(stream: &[u8], step: usize) -> (Vec<RawPacket<'_>>, Result<(), Violati
     while end < stream.len() {
         end = stream.len().min(end + step);
         loop {
-            match frame(&stream[start..end], LENGTH_MAX) {
-                Ok(Framed::Whole(one)) => {
+            match split_packet(&stream[start..end], LENGTH_MAX) {
+                Ok(PacketSplit::Whole(one)) => {
                     start += one.length;
                     found.push(one);
                 }
-                Ok(Framed::Incomplete(needed)) => {
+                Ok(PacketSplit::Incomplete(needed)) => {
                     assert!(needed > end - start, "needs what it has");
                     assert!(needed <= LENGTH_MAX, "waits for more than the limit");
                     break;
@@ -47,8 +47,8 @@ fn check_packet(found: &RawPacket<'_>, version: Version) {
     read_properties(&packet);
     let mut bytes = Vec::new();
     packet.encode(version, &mut bytes);
-    let again = match frame(&bytes, usize::MAX) {
-        Ok(Framed::Whole(again)) => again,
+    let again = match split_packet(&bytes, usize::MAX) {
+        Ok(PacketSplit::Whole(again)) => again,
         other => panic!("{packet:?} is encoded as {other:?}"),
     };
     assert_eq!(again.length, bytes.len(), "bytes behind {packet:?}");

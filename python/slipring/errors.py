@@ -20,19 +20,19 @@ class StartError(SlipringError):
 
 
 class EngineError(SlipringError):
-    """The engine cannot go on; the process ends."""
+    """The engine cannot continue; the process ends."""
 
 
 class ListenError(StartError):
-    """The address is taken, is not ours, or is none."""
+    """The address is in use, not one of this computer, or not an address."""
 
 
 class ConnectError(SlipringError):
-    """No connection to the broker: a wrong address, nothing there, or refused."""
+    """No connection to the broker: a wrong address, nothing listens there, or it refused."""
 
 
 class ConnectionLost(SlipringError):
-    """The connection to the broker is no more."""
+    """The connection to the broker has ended."""
 
 
 class InvalidTopic(SlipringError, ValueError):
@@ -48,22 +48,22 @@ class NoAnswer(SlipringError, TimeoutError):
 
 
 class Refused(SlipringError):
-    """The broker or this client did not take a message or a subscription, or it is over a limit."""
+    """The broker or this client refused a message or a subscription, or it exceeds a limit."""
 
 
 class PublishRefused(Refused):
-    """The broker did not take a message at QoS 1 or 2."""
+    """The broker refused a message at QoS 1 or 2."""
 
     def __init__(self, text: str, *, code: int, index: int = 0) -> None:
         super().__init__(text)
         self.code = code
         """The broker's reason: 0x97 for a quota exceeded, 0x87 for not authorized."""
         self.index = index
-        """Which message it was, where several were published: 0 is the first."""
+        """Which message it was, if several were published: 0 is the first."""
 
 
 class DeclareRefused(Refused):
-    """The broker did not take a declaration; nothing of it holds."""
+    """The broker refused a declaration; no part of it holds."""
 
     def __init__(self, text: str, *, problems: list[dict[str, Any]]) -> None:
         super().__init__(text)
@@ -85,7 +85,7 @@ class JournalError(SlipringError):
 
 
 class JournalGap(JournalError):
-    """Offsets were asked for that the journal does not hold, or not any more."""
+    """The journal does not have these offsets, or no longer."""
 
 
 class JournalDamaged(JournalError):
@@ -98,7 +98,7 @@ class JournalDamaged(JournalError):
 
 
 class RecordingError(SlipringError):
-    """A file of messages cannot be written, read or taken in; the message says what and where."""
+    """A file of messages cannot be written, read or imported; the message says what and where."""
 
 
 class DictionaryError(SlipringError):
@@ -115,4 +115,4 @@ class PipelineError(SlipringError):
 
 
 class DemoError(SlipringError):
-    """A part of the demo did not come up, or went too early."""
+    """A part of the demo did not start, or ended too early."""

@@ -1,6 +1,6 @@
-"""The client without asyncio: every call delegates to one event loop, in a thread of its own.
+"""The client without asyncio: every call runs on one event loop, in a thread of its own.
 
-Never decides anything itself. What can be said about a call is said in `slipring.client`.
+Never decides anything itself. `slipring.client` documents the calls.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ def _loop(_process: int) -> asyncio.AbstractEventLoop:
 
 
 def _run(work: Coroutine[Any, Any, Result]) -> Result:
-    """The result of a call on the loop. Ctrl-C, or what else is raised here, cancels the call."""
+    """The result of a call on the loop. Ctrl-C, or any other exception here, cancels the call."""
     future = asyncio.run_coroutine_threadsafe(work, _loop(os.getpid()))
     try:
         return future.result()
@@ -65,7 +65,7 @@ def connect(url: str = connecting.URL, **options: Any) -> "Bus":
 
 
 class Bus:
-    """An open connection. Calls may come from any thread; each waits for its own end only."""
+    """An open connection. Any thread may call; each call waits only for itself."""
 
     def __init__(self, bus: client_bus.Bus) -> None:
         self._bus = bus
@@ -140,15 +140,15 @@ class Bus:
         return _all(_run(self._bus.table_changes()))
 
     def refusals(self) -> Iterator[Refusal]:
-        """What the broker does not take from now on; see `slipring.Bus.refusals`."""
+        """What the broker refuses from now on; see `slipring.Bus.refusals`."""
         return _all(_run(self._bus.refusals()))
 
     def notices(self) -> "Notices":
-        """What others say to this node: `with bus.notices() as notices`."""
+        """Notices to this node: `with bus.notices() as notices`."""
         return Notices(self._bus.notices())
 
     def notify(self, role: str, value: Value = b"", *, qos: int = 1) -> None:
-        """Says something to every connected node of a role; see `slipring.Bus.notify`."""
+        """Sends a notice to every connected node of a role; see `slipring.Bus.notify`."""
         _run(self._bus.notify(role, value, qos=qos))
 
     def ping(self) -> float:
@@ -167,7 +167,7 @@ class Bus:
 
 
 class _Reader(Generic[Item]):
-    """Something to enter and to iterate over; iterating blocks."""
+    """Enter it, then iterate over it; iterating blocks."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
@@ -199,7 +199,7 @@ class Subscription(_Reader[Message]):
     _inner: AsyncSubscription
 
     def batches(self) -> Iterator[list[Message]]:
-        """The same messages in lists of what is there."""
+        """The same messages in lists of all that wait."""
         return _all(self._inner.batches())
 
 
@@ -214,11 +214,11 @@ class Selection(_Reader["Frame"]):
         return self._inner.missing
 
     def frames(self) -> "Iterator[list[Frame]]":
-        """The same frames in lists of what is there."""
+        """The same frames in lists of all that wait."""
         return _all(self._inner.frames())
 
     def collect(self, seconds: float) -> "Frame":
-        """All that comes within so many seconds, as one frame."""
+        """All that arrives within this many seconds, as one frame."""
         return _run(self._inner.collect(seconds))
 
 
@@ -250,11 +250,11 @@ class StreamWriter:
         _run(self._inner.write(chunk, time_ns=time_ns))
 
     def remove(self) -> None:
-        """Takes the stream out, for everybody."""
+        """Removes the stream for everybody."""
         _run(self._inner.remove())
 
     def close(self) -> None:
-        """Takes nothing more; the stream stays declared."""
+        """Takes no more chunks; the stream stays declared."""
         self._inner.close()
 
 
@@ -263,7 +263,7 @@ class Declared:
 
     def __init__(self, inner: "AsyncDeclared") -> None:
         self._inner = inner
-        # Writing never waits, and is fit for any thread.
+        # Writing never waits, and any thread may do it.
         self.write = inner.write
         self.sample = inner.sample
         self.write_row = inner.write_row
@@ -277,16 +277,16 @@ class Declared:
         _run(self._inner.flush())
 
     def remove(self) -> None:
-        """Takes the parameters out of the table, for everybody."""
+        """Removes the parameters from the table for everybody."""
         _run(self._inner.remove())
 
     def close(self) -> None:
-        """Sends what is gathered and takes nothing more."""
+        """Sends what is gathered and takes no more samples."""
         _run(self._inner.close())
 
 
 async def _called(call: Callable[[], Result]) -> Result:
-    """What a call returns that has to be made on the loop."""
+    """The result of a call that has to be made on the loop."""
     return call()
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from benches.brokers import FORWARDER, SLIPRING, Broker, started
 from benches.generator import Generator, RunFailed
+from benches.measured_brokers import FORWARDER, SLIPRING, Broker, started
 from benches.rounds import medians, verdict
 from benches.sizes import missing
 

@@ -14,9 +14,10 @@ import pytest
 
 import slipring
 from slipring import Parameter, Reason, Status, sync
-from slipring.client.declaration import Declaration, Granted
-from slipring.client.link import Link
-from slipring.recording.journal import Recording
+from slipring.client.connection import ClientConnection
+from slipring.client.declaration import Declaration, GrantedDeclaration
+from slipring.client.reconnecting import redo_all
+from slipring.recording.recording import Recording
 from tests.client.table_broker import TableBroker
 from tests.frames import reference
 from tests.running_broker import RunningBroker
@@ -200,18 +201,18 @@ async def test_what_is_refused_again_holds_nothing_else_up_and_heals(
         both = [await bus.declare(f"restart/again/{name}", {"a": F64}) for name in ("x", "y")]
         asked = list[str]()
 
-        async def refuse(declaration: Declaration, _: object) -> Granted:
+        async def refuse(declaration: Declaration, _: object) -> GrantedDeclaration:
             asked.append(declaration.prefix)
             raise slipring.DeclareRefused("a clash", problems=[])
 
         with monkeypatch.context() as patch:
             patch.setattr(Declaration, "ask", refuse)
-            await bus._home()._again()
+            await redo_all(bus._home()._works(), bus.url)
         assert sorted(asked) == ["restart/again/x", "restart/again/y"]
         for declared in both:
             with pytest.raises(slipring.DeclareRefused, match="a clash"):
                 declared.write({"a": 1.0})
-        await bus._home()._again()
+        await redo_all(bus._home()._works(), bus.url)
         for declared in both:
             declared.write({"a": 1.0})
 
@@ -244,7 +245,7 @@ async def test_questions_wait_for_the_connection_as_other_calls_do(
         broker_of_its_own.kill()
         while (await anext(changes)).connected:
             pass
-        monkeypatch.setattr(Link.ask, "__defaults__", (0.05,))
+        monkeypatch.setattr(ClientConnection.ask, "__defaults__", (0.05,))
         asking = asyncio.create_task(bus.current("restart/asked/#"))
         assert not (await asyncio.wait([asking], timeout=0.5))[0]
         monkeypatch.undo()

@@ -1,9 +1,9 @@
-"""The offset of another clock: exact where the way is even, never more wrong than it says."""
+"""The offset of another clock: exact if both ways are equal, never more wrong than it says."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipring.client.exchange import DRIFT_PER_S, KEPT, Estimate, Exchange
+from slipring.client.exchange import DRIFT_PER_S, KEPT, Exchange, OffsetEstimate
 
 MS, S = 10**6, 10**9
 WAYS = st.integers(0, 500 * MS)
@@ -36,7 +36,7 @@ def test_an_offset_is_never_more_wrong_than_it_says(
 def test_clocks_that_do_not_jump_are_never_taken_for_jumping(
     offset: int, ways: list[tuple[int, int]]
 ) -> None:
-    estimate = Estimate()
+    estimate = OffsetEstimate()
     for number, (there, back) in enumerate(ways):
         estimate.take(exchange(number * S, offset, there, back))
     quickest = min(sum(way) for way in ways[-KEPT:])
@@ -46,7 +46,7 @@ def test_clocks_that_do_not_jump_are_never_taken_for_jumping(
 
 
 def test_the_quickest_of_the_last_exchanges_counts() -> None:
-    estimate = Estimate()
+    estimate = OffsetEstimate()
     estimate.take(exchange(0, 0, there_ns=MS, back_ns=MS))
     estimate.take(exchange(S, 0, there_ns=300 * MS, back_ns=MS))
     assert estimate.best
@@ -57,7 +57,7 @@ def test_the_quickest_of_the_last_exchanges_counts() -> None:
 
 
 def test_a_jump_of_a_clock_is_seen_with_the_next_exchange() -> None:
-    estimate = Estimate()
+    estimate = OffsetEstimate()
     for number in range(KEPT):
         estimate.take(exchange(number * S, 0))
     estimate.take(exchange(KEPT * S, 3600 * S, there_ns=200 * MS))
@@ -66,7 +66,7 @@ def test_a_jump_of_a_clock_is_seen_with_the_next_exchange() -> None:
 
 
 def test_clocks_that_go_apart_slowly_are_followed() -> None:
-    estimate = Estimate()
+    estimate = OffsetEstimate()
     drift = DRIFT_PER_S / 2
     for number in range(1000):
         estimate.take(exchange(number * 5 * S, round(number * 5 * S * drift)))
@@ -78,7 +78,7 @@ def test_clocks_that_go_apart_slowly_are_followed() -> None:
 
 
 def test_what_was_not_measured_lately_is_less_certain() -> None:
-    estimate = Estimate()
+    estimate = OffsetEstimate()
     assert (estimate.best, estimate.uncertainty_ns(0)) == (None, None)
     estimate.take(exchange(0, 0))
     assert estimate.uncertainty_ns(2 * MS) == MS
@@ -86,7 +86,7 @@ def test_what_was_not_measured_lately_is_less_certain() -> None:
 
 
 def test_an_exchange_in_which_a_clock_jumped_is_left_out() -> None:
-    estimate = Estimate()
+    estimate = OffsetEstimate()
     estimate.take(Exchange(0, 10 * S, 5 * S, 2 * MS, 2 * MS))
     estimate.take(Exchange(0, 5 * S, 10 * S, 2 * MS, 2 * MS))
     assert estimate.best is None

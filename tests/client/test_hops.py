@@ -1,4 +1,4 @@
-"""Ages and hops by clocks that differ: right from the first frame on, or told to be unknown."""
+"""Ages and hops with clocks that differ: right from the first frame on, or None."""
 
 import asyncio
 import contextlib
@@ -9,7 +9,7 @@ import pytest
 import slipring
 from slipring import Parameter
 from slipring.client import selection
-from slipring.client.clock import Clock, MachineTimes
+from slipring.client.clock import Clock, SystemClocks
 from slipring.client.subscription import Subscription
 from slipring.errors import NoAnswer
 
@@ -19,7 +19,7 @@ MINUTE_S = 60
 """Much longer than a frame takes, much shorter than the clocks differ."""
 
 
-class OtherTimes(MachineTimes):
+class OtherClocks(SystemClocks):
     """A machine whose clock is wrong."""
 
     def __init__(self, wrong_ns: int) -> None:
@@ -45,8 +45,8 @@ def read_elsewhere(monkeypatch: pytest.MonkeyPatch, reader: slipring.Bus, wrong_
         return [(frame, at_ns + wrong_ns) for frame, at_ns in await fetch(self)]
 
     monkeypatch.setattr(Subscription, "fetch_frames", fetch_frames)
-    monkeypatch.setattr(selection, "time", OtherTimes(wrong_ns))
-    reader.clock._times = OtherTimes(wrong_ns)
+    monkeypatch.setattr(selection, "time", OtherClocks(wrong_ns))
+    reader.clock._clocks = OtherClocks(wrong_ns)
 
 
 async def first(frames: slipring.Selection) -> slipring.Frame:
@@ -78,14 +78,14 @@ async def test_the_first_frame_has_its_age_though_the_readers_clock_is_wrong(
 
 async def test_the_first_frame_of_a_publisher_tells_of_its_clock(table_url: str) -> None:
     async with slipring.connect(table_url) as bus, slipring.connect(table_url) as other:
-        bus.clock._times = OtherTimes(HOUR_NS)
+        bus.clock._clocks = OtherClocks(HOUR_NS)
         engine = await bus.declare("hops/publisher", {"rpm": Parameter("f64")})
         async with other.select(*engine.topics) as frames:
             engine.write({"rpm": 1.0})
             await engine.flush()
             frame = await first(frames)
-    assert frame.header.marks is not None
-    assert abs(frame.header.marks.skew_ns + HOUR_NS) < MINUTE_S * 10**9
+    assert frame.header.published is not None
+    assert abs(frame.header.published.skew_ns + HOUR_NS) < MINUTE_S * 10**9
 
 
 async def test_hops_by_a_clock_that_was_not_measured_are_not_told(

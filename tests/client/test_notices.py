@@ -1,4 +1,4 @@
-"""What nodes say to others by role, and the broker to all: from any client, to any client (G10)."""
+"""Notices: from a node to all of a role, and from the broker to all; any MQTT client (G10)."""
 
 import asyncio
 import json
@@ -56,12 +56,12 @@ async def heard(notices: Notices) -> list[str]:
     raise AssertionError("the notices ended")
 
 
-async def test_each_role_hears_what_is_for_it(broker: RunningBroker) -> None:
+async def test_each_role_hears_what_is_for_it(shared_broker: RunningBroker) -> None:
     async with (
-        node(broker, "publisher", publishes=True) as (_, publisher),
-        node(broker, "subscriber", subscribes=True) as (_, subscriber),
-        node(broker, "both", publishes=True, subscribes=True) as (_, both),
-        node(broker, "neither") as (bus, neither),
+        node(shared_broker, "publisher", publishes=True) as (_, publisher),
+        node(shared_broker, "subscriber", subscribes=True) as (_, subscriber),
+        node(shared_broker, "both", publishes=True, subscribes=True) as (_, both),
+        node(shared_broker, "neither") as (bus, neither),
     ):
         for role in ("publishers", "subscribers", "brokers", "node/both", "node/nobody", "all"):
             await bus.notify(role, role)
@@ -83,8 +83,10 @@ async def test_each_role_hears_what_is_for_it(broker: RunningBroker) -> None:
         assert await heard(neither) == ["neither to all: all"]
 
 
-async def test_a_client_is_a_publisher_from_its_first_message_on(broker: RunningBroker) -> None:
-    async with node(broker, "late") as (bus, notices):
+async def test_a_client_is_a_publisher_from_its_first_message_on(
+    shared_broker: RunningBroker,
+) -> None:
+    async with node(shared_broker, "late") as (bus, notices):
         await bus.notify("publishers", "before")
         await bus.publish("a", 1, qos=1)
         await bus.notify("publishers", "after")
@@ -94,16 +96,18 @@ async def test_a_client_is_a_publisher_from_its_first_message_on(broker: Running
 
 async def test_a_client_that_declares_is_a_publisher(broker: RunningBroker) -> None:
     async with node(broker, "declaring") as (bus, notices):
-        await bus._link.ask("table/declare", b'{"parameters": [{"name": "", "type": "f64"}]}')
+        await bus._connection.ask("table/declare", b'{"parameters": [{"name": "", "type": "f64"}]}')
         await bus.notify("publishers", "refused")
-        await bus._link.ask("table/declare", b'{"parameters": [{"name": "rpm", "type": "f64"}]}')
+        await bus._connection.ask(
+            "table/declare", b'{"parameters": [{"name": "rpm", "type": "f64"}]}'
+        )
         await bus.notify("publishers", "declared")
         await bus.notify("all", "end")
         assert await heard(notices) == ["declaring to publishers: declared"]
 
 
-async def test_a_client_is_a_subscriber_while_it_subscribes(broker: RunningBroker) -> None:
-    async with node(broker, "reader") as (bus, notices):
+async def test_a_client_is_a_subscriber_while_it_subscribes(shared_broker: RunningBroker) -> None:
+    async with node(shared_broker, "reader") as (bus, notices):
         await bus.notify("subscribers", "before")
         async with bus.subscribe("a"):
             await bus.notify("subscribers", "meanwhile")
@@ -126,10 +130,10 @@ async def test_a_broker_logs_and_shows_what_is_said_to_brokers(configured: Confi
 
 
 @pytest.mark.parametrize("version", [V311, V5], ids=["v311", "v5"])
-def test_any_client_can_say_and_hear(broker: RunningBroker, version: Version) -> None:
+def test_any_client_can_say_and_hear(shared_broker: RunningBroker, version: Version) -> None:
     with (
-        RawPeer(broker.host, broker.port, version) as speaker,
-        RawPeer(broker.host, broker.port) as listener,
+        RawPeer(shared_broker.host, shared_broker.port, version) as speaker,
+        RawPeer(shared_broker.host, shared_broker.port) as listener,
     ):
         speaker.connect("speaker")
         listener.connect("listener")
@@ -142,11 +146,11 @@ def test_any_client_can_say_and_hear(broker: RunningBroker, version: Version) ->
     assert said.properties["user"] == (("to", "all"), ("from", "speaker"))
 
 
-def test_nobody_can_speak_in_the_name_of_another(broker: RunningBroker) -> None:
+def test_nobody_can_speak_in_the_name_of_another(shared_broker: RunningBroker) -> None:
     forged = b"".join(
         properties(user=pair) for pair in (("from", "admin"), ("why", "x"), ("to", "you"))
     )
-    with RawPeer(broker.host, broker.port) as peer:
+    with RawPeer(shared_broker.host, shared_broker.port) as peer:
         peer.connect("peer")
         peer.send(V5.subscribe(1, NOTICES))
         peer.packet()
@@ -157,8 +161,8 @@ def test_nobody_can_speak_in_the_name_of_another(broker: RunningBroker) -> None:
         assert peer.packet().reason == 0x87
 
 
-def test_the_quality_is_the_lower_of_both(broker: RunningBroker) -> None:
-    with RawPeer(broker.host, broker.port) as peer:
+def test_the_quality_is_the_lower_of_both(shared_broker: RunningBroker) -> None:
+    with RawPeer(shared_broker.host, shared_broker.port) as peer:
         peer.connect("peer")
         for granted, sent in ((0, 1), (1, 0), (1, 1), (2, 1)):
             peer.send(V5.subscribe(1, (NOTICES, granted)))
@@ -181,8 +185,10 @@ def test_the_quality_is_the_lower_of_both(broker: RunningBroker) -> None:
         ("$slipring/to/node/stranger", 0x10),
     ],
 )
-def test_who_speaks_to_nobody_is_told(broker: RunningBroker, topic: str, reason: int) -> None:
-    with RawPeer(broker.host, broker.port) as peer:
+def test_who_speaks_to_nobody_is_told(
+    shared_broker: RunningBroker, topic: str, reason: int
+) -> None:
+    with RawPeer(shared_broker.host, shared_broker.port) as peer:
         peer.connect("peer")
         peer.send(V5.publish(topic, b"?", qos=1, packet_id=1))
         # All are also the brokers, which listen.
@@ -209,27 +215,27 @@ async def test_too_many_or_too_large_notices_are_refused_and_counted(broker: Run
         assert f'slipring_notices_total{{outcome="refused"}} {refused + 1}' in metrics
 
 
-def test_a_flood_of_an_old_client_does_not_end_its_connection(broker: RunningBroker) -> None:
-    with RawPeer(broker.host, broker.port, V311) as peer:
+def test_a_flood_of_an_old_client_does_not_end_its_connection(shared_broker: RunningBroker) -> None:
+    with RawPeer(shared_broker.host, shared_broker.port, V311) as peer:
         peer.connect("peer")
         said = [V311.publish("$slipring/to/all", b"x", qos=1, packet_id=n) for n in range(1, 101)]
         peer.send(*said)
         assert [peer.packet().id for _ in said] == list(range(1, 101))
 
 
-async def test_a_client_that_is_away_hears_nothing_later(broker: RunningBroker) -> None:
-    with RawPeer(broker.host, broker.port) as peer:
+async def test_a_client_that_is_away_hears_nothing_later(shared_broker: RunningBroker) -> None:
+    with RawPeer(shared_broker.host, shared_broker.port) as peer:
         kept = properties(session_expiry=600)
         peer.connect("sleeper", properties=kept)
         peer.send(V5.subscribe(1, (NOTICES, 1)))
         peer.packet()
-    async with slipring.connect(broker.url) as bus:
+    async with slipring.connect(shared_broker.url) as bus:
         while True:
-            clients = json.loads(await page(broker.console, "api/overview"))["clients"]
+            clients = json.loads(await page(shared_broker.console, "api/overview"))["clients"]
             if "sleeper" not in {one["client_id"] for one in clients}:
                 break
         await bus.notify("node/sleeper", "wake up")
-    with RawPeer(broker.host, broker.port) as peer:
+    with RawPeer(shared_broker.host, shared_broker.port) as peer:
         assert peer.connect("sleeper", clean=False, properties=kept).session_present
         assert peer.quiet()
 
@@ -269,7 +275,7 @@ async def test_a_shutdown_is_an_event_of_the_broker_alone(broker: RunningBroker)
     await asyncio.to_thread(broker.process.communicate, timeout=WAIT_S)
 
 
-async def test_paho_hears_ours_and_ours_hears_paho(broker: RunningBroker) -> None:
+async def test_paho_hears_ours_and_ours_hears_paho(shared_broker: RunningBroker) -> None:
     loop, told = asyncio.get_running_loop(), asyncio.Queue[Any]()
 
     def on_message(_client: object, _userdata: object, message: paho.MQTTMessage) -> None:
@@ -281,10 +287,10 @@ async def test_paho_hears_ours_and_ours_hears_paho(broker: RunningBroker) -> Non
     other = paho.Client(CallbackAPIVersion.VERSION2, "other", protocol=MQTTProtocolVersion.MQTTv5)
     other.on_message = on_message
     other.on_subscribe = on_subscribe
-    other.connect(broker.host, broker.port)
+    other.connect(shared_broker.host, shared_broker.port)
     other.loop_start()
     try:
-        async with node(broker, "ours") as (bus, notices), asyncio.timeout(WAIT_S):
+        async with node(shared_broker, "ours") as (bus, notices), asyncio.timeout(WAIT_S):
             other.subscribe(NOTICES, 1)
             assert await told.get() is None
             await bus.notify("node/other", "from ours")

@@ -1,4 +1,4 @@
-"""A connection that is lost and made again: nothing acknowledged is lost, and all is told."""
+"""A lost connection that is made again: nothing acknowledged is lost, every loss is reported."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Who the client says it is, and whom it trusts: passwords, TLS and Unix sockets."""
+"""How the client authenticates, and whom it trusts: passwords, TLS and Unix sockets."""
 
 import os
 import re
@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import slipring
+from tests.cli.test_serve_listeners import MAKE_CERTIFICATES, port_of
 from tests.running_broker import RunningBroker
-from tests.serve.test_listeners import MAKE_CERTIFICATES, port_of
 
 AUTHENTICATION = (Path(__file__).parents[2] / "docs" / "authentication.md").read_text()
 USER = re.findall(r"^\[\[user\]\]\n.*\n.*\n", AUTHENTICATION, re.MULTILINE)[0]

@@ -8,8 +8,8 @@ import pytest
 
 import slipring
 from slipring import Parameter, Quality, Reason, Status
-from slipring.client.asking import Asking
-from slipring.client.choice import Chosen
+from slipring.client.choice import ResolvedChoice
+from slipring.client.json_requests import JsonRequests
 from tests.client.table_broker import TableBroker
 
 F64, BOOL = Parameter("f64"), Parameter("bool")
@@ -116,9 +116,9 @@ async def test_a_name_that_comes_while_another_one_is_being_chosen_comes_too(
     ):
         resolve, told = frames._choice.resolve, other._home().mirror.changes()
 
-        async def resolve_late(asking: Asking) -> Chosen:
+        async def resolve_late(requests: JsonRequests) -> ResolvedChoice:
             """The broker's answer is older than what the table knows by then."""
-            chosen = await resolve(asking)
+            chosen = await resolve(requests)
             if "select/while/b" in chosen.missing:
                 declared = await bus.declare("select/while", {"b": F64})
                 declared.write({"b": 2.0})

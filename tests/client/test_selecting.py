@@ -1,4 +1,4 @@
-"""Subscriptions with properties: each gets what is sent for it alone, also after a loss."""
+"""Subscriptions with properties: each gets its own messages alone, also after a reconnection."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ NEEDS = (("note", "of our own"),)
 
 
 def select(bus: slipring.Bus, *filters: str) -> Subscription:
-    return Subscription(bus._link, filters, 0, NEEDS)
+    return Subscription(bus._connection, filters, 0, NEEDS)
 
 
 async def test_a_message_reaches_each_of_the_subscriptions_it_names_once(broker_url: str) -> None:

@@ -1,4 +1,4 @@
-"""Sessions that outlive their connection: what came meanwhile is there, until it is given up."""
+"""Sessions that outlive their connection: messages of the meantime wait for their reader."""
 
 import asyncio
 import logging
@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 import slipring
-from slipring.client import link
+from slipring.client import connection
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ async def test_what_was_given_up_does_not_come_back(broker_url: str, name: str) 
 async def test_messages_that_nobody_subscribes_to_are_told(
     broker_url: str, name: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(link, "UNCLAIMED_S", 0.01)
+    monkeypatch.setattr(connection, "UNCLAIMED_S", 0.01)
     async with durable(broker_url, name) as bus, bus.subscribe(name, qos=1):
         pass
     await publish(broker_url, name, b"1", b"2")

@@ -285,7 +285,7 @@ async def test_a_hostile_request_is_answered_with_a_code(
 ) -> None:
     topic, body = request_
     async with slipring.connect(table_url) as bus:
-        answer = json.loads(await bus._link.ask(f"streams/{topic}", body))
+        answer = json.loads(await bus._connection.ask(f"streams/{topic}", body))
         assert answer["error"] == code
         assert answer["message"]
 
@@ -301,12 +301,12 @@ async def test_wrong_declarations_and_subscriptions_say_what_is_wrong(
         with pytest.raises(DeclareRefused, match="another client publishes it"):
             await other.declare_stream(name, media="video/h264")
         with pytest.raises(RequestFailed, match="another client publishes it"):
-            await other._stream_home().asking.ask("remove", {"names": [name]})
+            await other._stream_home().requests.ask("remove", {"names": [name]})
         await bus.declare(f"{name}/x", {"rpm": slipring.Parameter("f64")})
         with pytest.raises(DeclareRefused, match="a parameter has this name"):
             await bus.declare_stream(f"{name}/x/rpm", media=PCM)
         wrong = slipring.Subscription(
-            other._link, (name,), 0, (("deliver", "stream"), ("rate", "1"))
+            other._connection, (name,), 0, (("deliver", "stream"), ("rate", "1"))
         )
         with pytest.raises(slipring.Refused, match="about parameters"):
             await wrong.__aenter__()

@@ -1,4 +1,4 @@
-"""The table as a client mirrors it: fetched once, then kept as it changes."""
+"""The client's copy of the table: fetched once, then kept up to date."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Source times as people have them: clocks, arrays, pandas; and those in another unit."""
+"""Source times from clocks, arrays and pandas; and times in another unit."""
 
 import logging
 import time

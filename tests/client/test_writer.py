@@ -32,10 +32,10 @@ class Read(NamedTuple):
 @asynccontextmanager
 async def writing(bus: slipring.Bus, topic: str, **options: int) -> AsyncIterator[Writer]:
     """A writer that has sent everything when it is left."""
-    native = bus._link.native
+    native = bus._connection.native
     writer = native.writer(topic, TABLE, native.connection, **options)  # type: ignore[arg-type]
     yield writer
-    await bus._link.flushed(writer.close())
+    await bus._connection.flushed(writer.close())
 
 
 def row(writer: Writer, number: int) -> bool:
@@ -43,7 +43,7 @@ def row(writer: Writer, number: int) -> bool:
 
 
 async def write(bus: slipring.Bus, writer: Writer, number: int) -> None:
-    await bus._link.send(lambda: row(writer, number) or None)
+    await bus._connection.send(lambda: row(writer, number) or None)
 
 
 async def read(messages: slipring.Subscription, last: int) -> Read:
@@ -159,7 +159,7 @@ async def test_a_writer_cannot_be_made_with_a_beat_or_quality_there_is_not(
     other_broker_url: str,
 ) -> None:
     async with slipring.connect(other_broker_url) as bus:
-        native = bus._link.native
+        native = bus._connection.native
         with pytest.raises(ValueError, match="1 to 10000 ms"):
             native.writer("a", 1, 1, beat_ms=10_001)
         with pytest.raises(ValueError, match="QoS 0 or 1"):
@@ -185,7 +185,7 @@ async def test_at_qos_1_nothing_is_lost_over_a_bad_network(other_broker_url: str
                 relay.cut()
                 while not (await anext(changes)).connected:
                     await write(bus, writer, number)
-                writer.resume(TABLE, bus._link.native.connection)
+                writer.resume(TABLE, bus._connection.native.connection)
         found = await seen
         first = sorted(set(found.values), key=found.values.index)
         assert first == list(range(500)), "what is sent twice is sent in order"
@@ -209,7 +209,7 @@ async def test_on_another_connection_it_waits_to_be_let_on(other_broker_url: str
             frame = await asyncio.wait_for(anext(messages), 0.1)
             pytest.fail(f"sent before it was let on: {frame}")
         assert writer.unsent_bytes > 0
-        assert writer.resume(TABLE, bus._link.native.connection) == 0
+        assert writer.resume(TABLE, bus._connection.native.connection) == 0
         assert set((await read(messages, 2)).values) == {1, 2}
 
 
@@ -233,7 +233,7 @@ async def test_a_full_writer_says_so_and_goes_on_when_there_is_room() -> None:
         while writer.row(U32, indices, 0, values):
             count += 1
         assert count >= (16 << 20) // 400_100
-        waiting = bus._link.send(lambda: writer.row(U32, indices, 0, values) or None)
+        waiting = bus._connection.send(lambda: writer.row(U32, indices, 0, values) or None)
         going.set()
         assert await waiting
 
@@ -257,15 +257,15 @@ async def test_frames_that_the_broker_refuses_are_told_with_its_words() -> None:
 
     async with fake_broker(talk) as url, slipring.connect(url) as bus:
         async with writing(bus, "a", qos=1, beat_ms=0) as writer:
-            bus._link.watch(writer.identity, tell)
+            bus._connection.watch(writer.identity, tell)
             for number in range(2):
                 row(writer, number)
-                await bus._link.flushed(writer.flush())
+                await bus._connection.flushed(writer.flush())
             assert writer.refused is not None
             count, code, text = writer.refused
             assert (count, code, told) == (2, 0x99, 2)
             assert "not declared" in text
-            bus._link.unwatch(writer.identity)
+            bus._connection.unwatch(writer.identity)
         with pytest.raises(slipring.PublishRefused, match="not declared"):
             await bus.publish("a", 1, qos=1)
 

@@ -1,4 +1,4 @@
-"""What a newcomer writes at first, and what the client answers: never silence, never riddles."""
+"""Mistakes that newcomers make, and the errors they get: each says what to do."""
 
 import asyncio
 import logging
@@ -54,7 +54,7 @@ async def test_a_choice_of_nothing_is_a_warning(
     caplog.set_level(logging.WARNING, "slipring.client")
     filters = () if chosen else ("guess/typo/b",)
     async with slipring.connect(table_url) as bus, bus.select(*filters, **chosen):
-        assert "is chosen by 'guess/typo/b' yet" in caplog.text
+        assert "matches 'guess/typo/b' yet" in caplog.text
         caplog.clear()
         await bus.declare("guess/typo", {"a": F64})
         async with bus.select("guess/typo/#"):

@@ -1,4 +1,4 @@
-"""The live picture over WebSocket, from a real broker."""
+"""Live messages over WebSocket, from a real broker."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ def live(broker: RunningBroker, origin: str | None = None) -> connect:
 
 
 async def until(socket: ClientConnection, wanted: str) -> dict[str, Any]:
-    """Read pictures until one holds a value of this topic."""
+    """Read messages until one holds a value of this topic."""
     async for message in socket:
         for value in json.loads(message)["values"]:
             if value["topic"] == wanted:
@@ -52,9 +52,9 @@ async def test_only_what_changed_is_sent_again(broker: RunningBroker) -> None:
         assert [(value["topic"], value["text"]) for value in changed] == [("b", "2")]
 
 
-async def test_a_foreign_page_is_turned_away_cve_2026_67405(broker: RunningBroker) -> None:
+async def test_a_foreign_page_is_turned_away_cve_2026_67405(shared_broker: RunningBroker) -> None:
     with pytest.raises(InvalidStatus):
-        async with live(broker, origin="http://evil.example"):
+        async with live(shared_broker, origin="http://evil.example"):
             pass
 
 
@@ -68,8 +68,8 @@ async def test_the_overview_shows_clients_totals_and_the_journal(broker: Running
     assert shown["topics_total"] == 1
 
 
-async def test_every_answer_carries_the_security_headers(broker: RunningBroker) -> None:
-    async with httpx.AsyncClient(base_url=broker.console, timeout=PATIENCE_S) as http:
+async def test_every_answer_carries_the_security_headers(shared_broker: RunningBroker) -> None:
+    async with httpx.AsyncClient(base_url=shared_broker.console, timeout=PATIENCE_S) as http:
         for path in ("/", "/api/overview", "/no-such-page"):
             headers = (await http.get(path)).headers
             assert "default-src 'self'" in headers["content-security-policy"]

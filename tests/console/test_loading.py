@@ -1,4 +1,4 @@
-"""What a console costs that nobody opens."""
+"""The cost of a console that nobody opens."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""What the web server says is told, but never as often as somebody else likes."""
+"""The web server's log lines are kept, but a peer cannot flood the log with them."""
 
 import logging
 
@@ -25,9 +25,7 @@ def test_the_same_line_is_told_a_few_times_and_then_as_a_sum() -> None:
     now_s += PERIOD_S
     later = record("cannot accept: %s", "no room")
     assert guard.filter(later)
-    assert later.getMessage() == (
-        f"cannot accept: no room (and {1000 - LINES_MAX} times more, not told one by one)"
-    )
+    assert later.getMessage() == (f"cannot accept: no room (and {1000 - LINES_MAX} more like it)")
 
 
 def test_lines_that_are_all_different_are_bounded_too() -> None:

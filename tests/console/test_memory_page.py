@@ -1,4 +1,4 @@
-"""The memory budget in a browser: how much is used, for whom most waits, and letting go of it."""
+"""The memory budget in a browser: how much is used, by which sessions, and ending one of them."""
 
 import re
 

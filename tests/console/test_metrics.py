@@ -39,9 +39,9 @@ def test_every_line_is_of_the_format_whatever_clients_are_called(broker: Running
     assert "slipring_clients 1" in lines
 
 
-def test_every_family_says_what_it_is_before_its_samples(broker: RunningBroker) -> None:
+def test_every_family_says_what_it_is_before_its_samples(shared_broker: RunningBroker) -> None:
     families: set[str] = set()
-    for line in text_of(broker).splitlines():
+    for line in text_of(shared_broker).splitlines():
         if line.startswith("# TYPE "):
             _, _, name, kind = line.split(" ")
             assert (kind == "counter") == name.endswith("_total")
@@ -51,10 +51,10 @@ def test_every_family_says_what_it_is_before_its_samples(broker: RunningBroker) 
     assert len(families) > 20
 
 
-def test_every_family_is_in_the_documentation_and_no_other(broker: RunningBroker) -> None:
+def test_every_family_is_in_the_documentation_and_no_other(shared_broker: RunningBroker) -> None:
     page = (Path(__file__).parents[2] / "docs" / "observing.md").read_text()
     table = page.split("## Metrics")[1].split("```")[0]
-    told = re.findall(r"^# TYPE (\S+)", text_of(broker), re.MULTILINE)
+    told = re.findall(r"^# TYPE (\S+)", text_of(shared_broker), re.MULTILINE)
     documented = re.findall(r"`(slipring_[a-z_]+[a-z])(?:\{[a-z]+\})?`", table)
     assert sorted(documented) == sorted(told)
 

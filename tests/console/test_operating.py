@@ -1,4 +1,4 @@
-"""What an operator asks the console for: from here, in time, and with an answer always."""
+"""The operator's requests: taken from this machine only, in time, and always answered."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable

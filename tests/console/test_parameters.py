@@ -117,27 +117,29 @@ async def test_the_newest_search_counts(broker: RunningBroker) -> None:
     ],
 )
 async def test_what_is_no_search_ends_the_connection_and_nothing_else(
-    broker: RunningBroker, asked: str
+    shared_broker: RunningBroker, asked: str
 ) -> None:
-    async with watch(broker) as socket:
+    async with watch(shared_broker) as socket:
         await socket.send(asked)
         assert await end_of(socket) in {1003, 1009}
-    async with watch(broker) as socket:
+    async with watch(shared_broker) as socket:
         assert json.loads(await socket.recv())["parameters"] == 0
 
 
-async def test_a_search_that_is_too_long_is_refused_in_words(broker: RunningBroker) -> None:
-    answer = await ask(broker, {"search": "x" * 1_001})
+async def test_a_search_that_is_too_long_is_refused_in_words(shared_broker: RunningBroker) -> None:
+    answer = await ask(shared_broker, {"search": "x" * 1_001})
     assert (answer.status_code, answer.text) == (400, "a search has at most 1000 characters\n")
 
 
-async def test_a_foreign_page_watches_no_parameters_cve_2026_67405(broker: RunningBroker) -> None:
+async def test_a_foreign_page_watches_no_parameters_cve_2026_67405(
+    shared_broker: RunningBroker,
+) -> None:
     with pytest.raises(InvalidStatus):
-        async with watch(broker, origin="http://evil.example"):
+        async with watch(shared_broker, origin="http://evil.example"):
             pass
-    assert (await ask(broker, {}, origin="http://evil.example")).status_code == 403
-    assert (await ask(broker, {}, host="evil.example")).status_code == 403
-    ours = await ask(broker, {})
+    assert (await ask(shared_broker, {}, origin="http://evil.example")).status_code == 403
+    assert (await ask(shared_broker, {}, host="evil.example")).status_code == 403
+    ours = await ask(shared_broker, {})
     assert ours.status_code == 200
     assert "default-src 'self'" in ours.headers["content-security-policy"]
 

@@ -1,4 +1,4 @@
-"""How filters relate: held against a matcher that goes through topics one by one."""
+"""Overlap and cover of filters, compared with a matcher that tries topics one by one."""
 
 from itertools import product
 

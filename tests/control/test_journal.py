@@ -1,4 +1,4 @@
-"""Durability and retention in the configuration: what is refused, and what is doubted aloud."""
+"""Durability and retention in the configuration: what is refused, and what is warned about."""
 
 from pathlib import Path
 from typing import Any

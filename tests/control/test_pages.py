@@ -31,4 +31,4 @@ def test_the_page_of_the_limits_has_the_reason_codes_of_the_configuration() -> N
 def test_the_page_about_the_log_has_every_event_with_its_level() -> None:
     shown = {kind.strip("`"): level for kind, level, _ in rows("observing.md")}
     assert shown == {name: kind.level for name, kind in KINDS.items()}
-    assert f"at most {LINES_MAX} are told one by one" in (DOCS / "observing.md").read_text()
+    assert f"at most {LINES_MAX} get a line each" in (DOCS / "observing.md").read_text()

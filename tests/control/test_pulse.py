@@ -1,4 +1,4 @@
-"""Whether the engine answers, as the control plane sees it; an engine in little."""
+"""Whether the engine answers, as the control plane sees it, with a small fake engine."""
 
 import asyncio
 from contextlib import nullcontext
@@ -63,9 +63,11 @@ def test_who_waits_for_an_answer_gets_it_or_the_reason() -> None:
 def asked(engine: Engine, trouble: Trouble | None, path: str) -> tuple[int, str]:
     """What the console of a broker with this engine answers."""
     pulse = Pulse(engine)
-    door: Any = SimpleNamespace(answering=lambda _: nullcontext())
+    listener: Any = SimpleNamespace(answering=lambda _: nullcontext())
     broker: Any = SimpleNamespace(pulse=pulse, trouble=pulse.trouble or trouble, engine=engine)
-    app = make_app(cast("Broker", broker), Address("127.0.0.1", 80), Path(__file__).parent, door)
+    app = make_app(
+        cast("Broker", broker), Address("127.0.0.1", 80), Path(__file__).parent, listener
+    )
 
     async def get() -> httpx.Response:
         transport = httpx.ASGITransport(app)
@@ -77,7 +79,7 @@ def asked(engine: Engine, trouble: Trouble | None, path: str) -> tuple[int, str]
 
 
 class Page:
-    """Takes what it is sent; the engine answers after its first beat, and the test ends with the
+    """Takes what it is sent; the engine answers after the first poll, and the test ends with the
     second.
     """
 
@@ -111,7 +113,7 @@ class Watching:
 async def test_a_page_with_parameters_does_not_wait_for_a_silent_engine() -> None:
     engine = Engine(BUSY_S + 0.1)
     page: Any = Page(engine)
-    broker: Any = SimpleNamespace(pulse=Pulse(engine), beaten=page)
+    broker: Any = SimpleNamespace(pulse=Pulse(engine), polled=page)
     with pytest.raises(WebSocketDisconnect):
         await send_changes(page, cast("Watch", Watching()), broker)
     assert page.sent_by_beat == [0, 1]

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from slipring.control.config import Config, load_config
-from slipring.control.reload import Reload, reload, tell_applied, tell_waiting
-from slipring.control.users import NOBODYS
+from slipring.control.reload import Reload, applied_text, reload, waiting_text
+from slipring.control.users import EXAMPLE_VERIFIER
 from slipring.errors import ConfigError
 
-OTHER = NOBODYS.replace("4096", "8192")
+OTHER = EXAMPLE_VERIFIER.replace("4096", "8192")
 """Another password."""
 
 
@@ -19,11 +19,11 @@ def reloaded(before: dict[str, Any], after: dict[str, Any], *, journaling: bool 
 
 
 def applied(found: Reload) -> list[str]:
-    return [tell_applied(change) for change in found.applied]
+    return [applied_text(change) for change in found.applied]
 
 
 def waiting(found: Reload) -> list[str]:
-    return [tell_waiting(change) for change in found.waiting]
+    return [waiting_text(change) for change in found.waiting]
 
 
 def test_the_same_file_changes_nothing() -> None:
@@ -114,7 +114,9 @@ def test_users_come_and_go_and_no_password_is_told() -> None:
     def users(**passwords: str) -> dict[str, Any]:
         return {"user": [{"name": name, "password": text} for name, text in passwords.items()]}
 
-    found = reloaded(users(a=NOBODYS, b=NOBODYS), users(a=OTHER, c=NOBODYS))
+    found = reloaded(
+        users(a=EXAMPLE_VERIFIER, b=EXAMPLE_VERIFIER), users(a=OTHER, c=EXAMPLE_VERIFIER)
+    )
     assert applied(found) == [
         "user 'a' has another password",
         "user 'b' is gone",
@@ -123,7 +125,7 @@ def test_users_come_and_go_and_no_password_is_told() -> None:
 
 
 def test_what_a_user_may_do_from_now_on_is_told() -> None:
-    before = {"name": "a", "password": NOBODYS, "journal": True}
+    before = {"name": "a", "password": EXAMPLE_VERIFIER, "journal": True}
     after = {"name": "a", "password": OTHER, "operator": True}
     found = reloaded({"user": [before]}, {"user": [after]})
     assert applied(found) == [
@@ -137,7 +139,7 @@ def test_what_a_user_may_do_from_now_on_is_told() -> None:
 
 
 def test_what_is_safe_only_after_a_restart_changes_nothing() -> None:
-    user = [{"name": "a", "password": NOBODYS}]
+    user = [{"name": "a", "password": EXAMPLE_VERIFIER}]
     with pytest.raises(ConfigError) as error:
         reloaded({"mqtt": {"listen": "0.0.0.0:1883"}, "user": user}, {})
     assert "need a restart" in str(error.value)
@@ -146,7 +148,7 @@ def test_what_is_safe_only_after_a_restart_changes_nothing() -> None:
 
 def test_users_do_not_all_go_without_a_word() -> None:
     """CVE-2018-12550: an emptied file let everyone in."""
-    user = {"user": [{"name": "a", "password": NOBODYS}]}
+    user = {"user": [{"name": "a", "password": EXAMPLE_VERIFIER}]}
     with pytest.raises(ConfigError, match="write allow_anonymous = true"):
         reloaded(user, {"name": "lab"})
     found = reloaded(user, {"allow_anonymous": True})
@@ -175,10 +177,10 @@ listen = "127.0.0.1:1883"
 inflight = 7
 [[user]]
 name = "a"
-password = "{NOBODYS}"
+password = "{EXAMPLE_VERIFIER}"
 [[user]]
 name = "b"
-password = "{NOBODYS}"
+password = "{EXAMPLE_VERIFIER}"
 journal = false
 """
 

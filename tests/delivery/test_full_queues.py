@@ -177,17 +177,3 @@ def test_a_publisher_of_qos_1_does_not_wait_for_a_slow_subscriber(limited: Limit
         publish(writer, number, qos=1)
     assert number_of(slow.packet()) == 1
     assert Metrics.of(broker.running)["slipring_messages_dropped_total"] == 199 - 6
-
-
-def test_a_message_that_expires_in_a_queue_is_not_sent_and_is_counted(limited: Limited) -> None:
-    broker = limited()
-    broker.away("reader", ("t", 1))
-    writer = broker.client("writer")
-    for payload, expiry in ((b"short", b"\x02\x00\x00\x00\x01"), (b"long", b"")):
-        writer.send(V5.publish("t", payload, qos=1, packet_id=1, properties=expiry))
-        assert writer.packet().reason == 0
-    brief = broker.client("brief", properties=b"\x11\x00\x00\x00\x02")
-    brief.send(V5.disconnect())
-    Metrics.when(broker.running, 'slipring_events_total{kind="expired"}', 1)
-    assert [message.payload for message in broker.stored("reader", 1)] == [b"long"]
-    assert Metrics.of(broker.running)["slipring_messages_expired_total"] == 1

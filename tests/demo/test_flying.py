@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import slipring
 from slipring.demo.jet import PREFIX, Jet
-from slipring.demo.jet.flying import STEP_NS, Flight
+from slipring.demo.jet.flying import STEP_NS, JetFlight
 
 
 class Remembering:
@@ -34,7 +34,7 @@ class Remembering:
 
 async def test_every_step_is_a_row_with_a_time_of_its_own() -> None:
     bus = Remembering(6)
-    flight = Flight(Jet(start_s=0.02))
+    flight = JetFlight(Jet(start_s=0.02))
     await flight.fly(cast("slipring.Bus", bus), bus.stop)
     assert bus.declared == (PREFIX, 20_000)
     assert bus.flushed

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from slipring.demo.jet import Jet, Moment
+from slipring.demo.jet import FlightStep, Jet
 from slipring.demo.jet.parts import MIX
 from slipring.demo.jet.timeline import FAULT_S, PHASES
 from slipring.dictionary.ucum import fault
@@ -23,9 +23,9 @@ def parked() -> Jet:
     return Jet()
 
 
-def values(jet: Jet, moment: Moment) -> dict[str, object]:
+def values(jet: Jet, flight_step: FlightStep) -> dict[str, object]:
     """Every value by name."""
-    rows = {word: iter(row) for word, row in moment.row.items()}
+    rows = {word: iter(row) for word, row in flight_step.row.items()}
     return {name: next(rows[one.kind.word]) for name, one in jet.parameters.items()}
 
 
@@ -91,8 +91,8 @@ def test_every_phase_is_announced() -> None:
     start_s = 0
     for phase in PHASES:
         jet = Jet(start_s=start_s + phase.seconds / 2)
-        moment = jet.step()
-        named = values(jet, moment)
+        flight_step = jet.step()
+        named = values(jet, flight_step)
         assert named["flight/phase"] == len(said)
         said.append(named["flight/phase_name"])
         start_s += phase.seconds

@@ -7,14 +7,14 @@ import numpy as np
 import slipring
 from slipring.demo.jet import Jet
 from slipring.demo.jet.derived import DERIVED, derive
-from slipring.demo.jet.flying import Flight
+from slipring.demo.jet.flying import JetFlight
 from tests.client.table_broker import table_url
 
 __all__ = ["table_url"]
 
 
 async def test_all_20_000_parameters_arrive_in_their_types(table_url: str) -> None:
-    flight, stop = Flight(Jet(start_s=400)), asyncio.Event()
+    flight, stop = JetFlight(Jet(start_s=400)), asyncio.Event()
     async with slipring.connect(table_url) as jet, slipring.connect(table_url) as bus:
         flying = asyncio.create_task(flight.fly(jet, stop, prefix="jets/1"))
         known: dict[str, object] = {}
@@ -31,7 +31,7 @@ async def test_all_20_000_parameters_arrive_in_their_types(table_url: str) -> No
 
 
 async def test_what_is_calculated_has_the_time_of_what_it_was_made_from(table_url: str) -> None:
-    flight, stop = Flight(Jet(start_s=400)), asyncio.Event()
+    flight, stop = JetFlight(Jet(start_s=400)), asyncio.Event()
     names = [f"jets/2/derived/{name}" for name in DERIVED]
     together = [*names, "jets/2/air/altitude"]
     async with (

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipring.dictionary import load
-from slipring.dictionary.json_lines import DEPTH_MAX, NotJson, parse
+from slipring.dictionary.json_tree import DEPTH_MAX, NotJson, parse
 from slipring.model import Parameter
 from tests.dictionary.conftest import DATA, Said
 

@@ -5,14 +5,14 @@ from pathlib import Path
 from uuid import uuid4
 
 from slipring.discovery.announcement import Announcement
-from slipring.discovery.place import Place
+from slipring.discovery.endpoint import Endpoint
 from tests.running_broker import RunningBroker
 
-MQTT = Place("mqtt", "mqtt", None, 1883)
-SECURE = Place("secure", "mqtts", "10.0.0.7", 8883)
-HERE = Place("here", "mqtt", "127.0.0.1", 1884)
-LOCAL = Place("local", "unix", "/run/slipring.sock")
-CONSOLE = Place("console", "http", "127.0.0.1", 8080)
+MQTT = Endpoint("mqtt", "mqtt", None, 1883)
+SECURE = Endpoint("secure", "mqtts", "10.0.0.7", 8883)
+HERE = Endpoint("here", "mqtt", "127.0.0.1", 1884)
+LOCAL = Endpoint("local", "unix", "/run/slipring.sock")
+CONSOLE = Endpoint("console", "http", "127.0.0.1", 8080)
 TOLD = Announcement(
     uuid4().hex,  # others on this machine may run the same tests
     "ground",

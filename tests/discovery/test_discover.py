@@ -1,11 +1,9 @@
-"""`slipring.discover` and `slipring discover`, with real brokers that share a port."""
+"""`slipring.discover` with real brokers that share a port."""
 
 import asyncio
 import json
 import os
 import socket
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -84,7 +82,9 @@ async def test_each_broker_has_its_own_table(started: Started, port: int) -> Non
     for broker, kind in zip(await found(port, "first", "second"), ("f64", "text"), strict=True):
         wish = {"parameters": [{"name": "gripen/rpm", "type": kind}]}
         async with slipring.connect(broker.url) as bus:
-            answer = json.loads(await bus._link.ask("table/declare", json.dumps(wish).encode()))
+            answer = json.loads(
+                await bus._connection.ask("table/declare", json.dumps(wish).encode())
+            )
         assert (answer["table"], answer["indices"]) == (broker.table, [0])
 
 
@@ -120,43 +120,6 @@ listen = "unix:{tmp_path}/s"
     for url in broker.urls:
         async with slipring.connect(url) as bus:
             assert await bus.ping() > 0
-
-
-def run(*arguments: str) -> tuple[int, str, str]:
-    command = [sys.executable, "-m", "slipring", "discover", *arguments]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=WAIT_S)
-    return ended.returncode, ended.stdout, ended.stderr
-
-
-def run_until_found(*arguments: str) -> list[str]:
-    """The lines that are printed once a broker has answered in time."""
-    while True:
-        code, out, err = run(*arguments)
-        if "first" in out:
-            assert code == 0, err
-            return out.splitlines()
-        assert "no broker has answered within" in err
-
-
-def test_the_command_prints_what_is_found(started: Started, port: int) -> None:
-    running = started("first")
-    options = ("--no-mdns", "--timeout", "0.5", "--port", str(port))
-    assert run_until_found(*options)[1].split()[:2] == ["first", running.url]
-    [line] = run_until_found(*options, "--json", "localhost")
-    assert json.loads(line)["url"] == running.url
-
-
-def test_the_command_says_that_nobody_has_answered() -> None:
-    code, out, err = run("--no-mdns", "--timeout", "0.1", "--port", str(free_udp_port()))
-    assert (code, out) == (1, "")
-    assert err.startswith("slipring: no broker has answered within 0.1 s; ")
-
-
-def test_a_host_that_is_not_known_is_one_line() -> None:
-    code, _, err = run("--no-mdns", "--timeout", "0.1", "no.such.host.invalid")
-    assert code == 1
-    assert err.startswith("slipring: cannot ask no.such.host.invalid: ")
-    assert len(err.splitlines()) == 1
 
 
 def outcomes(running: RunningBroker) -> dict[str, float]:
@@ -221,7 +184,7 @@ async def test_a_port_that_is_taken_is_a_warning(caplog: pytest.LogCaptureFixtur
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
         other.bind(("127.0.0.1", 0))
         taken = other.getsockname()[1]
-        here = replace(TOLD, places=TOLD.places[2:])
+        here = replace(TOLD, endpoints=TOLD.endpoints[2:])
         discovery = Discovery(DiscoverySection(port=taken), lambda: here)
         await discovery.open()
         await discovery.close()

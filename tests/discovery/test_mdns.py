@@ -14,9 +14,9 @@ from zeroconf.const import _CLASS_IN, _FLAGS_QR_QUERY, _TYPE_PTR
 
 from slipring.control.discovery import Discovery, DiscoverySection
 from slipring.discovery.announcement import Announcement
+from slipring.discovery.endpoint import Endpoint
 from slipring.discovery.found import FoundBroker, merged
 from slipring.discovery.mdns import TYPES, Advertisement, browse, open_zeroconf, read, services
-from slipring.discovery.place import Place
 from tests.discovery.brokers import CONSOLE, HERE, LOCAL, MQTT, SECURE, TOLD
 
 LOOPBACK = ["127.0.0.1"]
@@ -33,7 +33,7 @@ async def search(until: int = 1, *, own: str = TOLD.id) -> list[FoundBroker]:
 
 
 async def test_what_a_broker_tells_is_found() -> None:
-    told = replace(TOLD, console=Place("console", "http", None, 8080))
+    told = replace(TOLD, console=Endpoint("console", "http", None, 8080))
     async with Advertisement(services(told, LOOPBACK), LOOPBACK):
         plain, secure = await search(2)
     assert plain == FoundBroker(
@@ -50,8 +50,8 @@ async def test_what_a_broker_tells_is_found() -> None:
 
 
 async def test_listeners_for_websocket_are_told_with_the_path_to_ask_for() -> None:
-    web = (Place("web", "ws", None, 9001), Place("browsers", "wss", "10.0.0.7", 9443))
-    told = services(replace(TOLD, places=web), LOOPBACK)
+    web = (Endpoint("web", "ws", None, 9001), Endpoint("browsers", "wss", "10.0.0.7", 9443))
+    told = services(replace(TOLD, endpoints=web), LOOPBACK)
     assert [info.type for info in told] == ["_mqtt-ws._tcp.local.", "_mqtt-wss._tcp.local."]
     assert [info.decoded_properties["path"] for info in told] == ["/mqtt", "/mqtt"]
     async with Advertisement(told, LOOPBACK):
@@ -78,7 +78,7 @@ def test_the_path_of_another_makers_websocket_is_taken_if_it_is_one(
 
 
 async def test_brokers_of_the_same_name_are_two() -> None:
-    twin = replace(TOLD, id=uuid4().hex, places=(Place("mqtt", "mqtt", None, 1999),))
+    twin = replace(TOLD, id=uuid4().hex, endpoints=(Endpoint("mqtt", "mqtt", None, 1999),))
     async with (
         Advertisement(services(TOLD, LOOPBACK), LOOPBACK),
         Advertisement(services(twin, LOOPBACK), LOOPBACK),
@@ -88,7 +88,7 @@ async def test_brokers_of_the_same_name_are_two() -> None:
 
 
 async def test_those_who_follow_are_told_of_the_end() -> None:
-    told = services(replace(TOLD, places=(MQTT,)), LOOPBACK)
+    told = services(replace(TOLD, endpoints=(MQTT,)), LOOPBACK)
     heard: asyncio.Queue[str] = asyncio.Queue()
 
     def follow(name: str, state_change: ServiceStateChange, **_: object) -> None:
@@ -118,7 +118,7 @@ async def test_the_subtype_names_the_service() -> None:
 
     question = DNSOutgoing(_FLAGS_QR_QUERY)
     question.add_question(DNSQuestion(kind, _TYPE_PTR, _CLASS_IN))
-    told = services(replace(TOLD, places=(MQTT,)), LOOPBACK)
+    told = services(replace(TOLD, endpoints=(MQTT,)), LOOPBACK)
     async with Advertisement(told, LOOPBACK), asyncio.timeout(WAIT_S):
         looking = open_zeroconf(LOOPBACK)
         await looking.zeroconf.async_wait_for_start()
@@ -130,8 +130,8 @@ async def test_the_subtype_names_the_service() -> None:
 
 
 def test_what_only_this_machine_can_reach_is_not_told() -> None:
-    assert services(replace(TOLD, places=(HERE, LOCAL)), LOOPBACK) == []
-    [info] = services(replace(TOLD, places=(HERE, SECURE, LOCAL), console=CONSOLE), LOOPBACK)
+    assert services(replace(TOLD, endpoints=(HERE, LOCAL)), LOOPBACK) == []
+    [info] = services(replace(TOLD, endpoints=(HERE, SECURE, LOCAL), console=CONSOLE), LOOPBACK)
     assert info.port == SECURE.port
     assert "console" not in info.decoded_properties
 
@@ -145,15 +145,15 @@ def test_what_only_this_machine_can_reach_is_not_told() -> None:
     ],
 )
 def test_a_service_has_the_addresses_that_lead_to_it(listen: str, addresses: list[str]) -> None:
-    told = replace(TOLD, places=(Place("mqtt", "mqtt", listen, 1883),))
+    told = replace(TOLD, endpoints=(Endpoint("mqtt", "mqtt", listen, 1883),))
     [info] = services(told, ["10.0.0.7", "fd00::7"])
     assert info.parsed_addresses() == addresses
 
 
 @pytest.mark.parametrize("name", ["a.b.local.", "\n\x00", "ö" * 64, "[x] _mqtt._tcp", " "])
 def test_any_name_of_a_broker_can_be_told(name: str) -> None:
-    places = (replace(MQTT, name="n" * 32),)
-    [info] = services(replace(TOLD, name=name, places=places), LOOPBACK)
+    endpoints = (replace(MQTT, name="n" * 32),)
+    [info] = services(replace(TOLD, name=name, endpoints=endpoints), LOOPBACK)
     found = read(info)
     assert found
     assert name.startswith(found.name)
@@ -213,14 +213,14 @@ async def test_the_control_plane_tells_of_a_public_broker_until_it_ends() -> Non
 
 
 @pytest.mark.parametrize(
-    ("section", "places"),
+    ("section", "endpoints"),
     [(DiscoverySection(port=0, mdns=False), (MQTT,)), (DiscoverySection(port=0), (HERE, LOCAL))],
     ids=["switched off", "only loopback"],
 )
 async def test_nothing_is_told_where_it_is_not_wanted(
-    section: DiscoverySection, places: tuple[Place, ...]
+    section: DiscoverySection, endpoints: tuple[Endpoint, ...]
 ) -> None:
-    told: Announcement = replace(TOLD, places=places)
+    told: Announcement = replace(TOLD, endpoints=endpoints)
     discovery = Discovery(section, lambda: told, LOOPBACK)
     await discovery.open()
     found = await browse(0.7, LOOPBACK)

@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from slipring.discovery.announcement import ANSWER_BYTES_MAX, decode, encode
+from slipring.discovery.endpoint import Endpoint
 from slipring.discovery.found import FoundBroker
-from slipring.discovery.place import Place
 from slipring.discovery.question import (
     QUESTION_BYTES_MAX,
     decode_question,
@@ -43,14 +43,14 @@ def test_an_answer_says_where_the_broker_is() -> None:
 
 
 def test_a_host_with_colons_is_in_brackets() -> None:
-    found = decode(encode(replace(TOLD, places=(MQTT,)), "n"), "n", "fd00::2")
+    found = decode(encode(replace(TOLD, endpoints=(MQTT,)), "n"), "n", "fd00::2")
     assert found
     assert found.url == "mqtt://[fd00::2]:1883"
 
 
 @given(st.integers(0, 200), st.text(min_size=1, max_size=64))
 def test_an_answer_is_never_longer_than_its_bound(listeners: int, name: str) -> None:
-    told = replace(TOLD, name=name, places=(MQTT,) * listeners)
+    told = replace(TOLD, name=name, endpoints=(MQTT,) * listeners)
     answer = encode(told, "n" * 32)
     assert len(answer) <= ANSWER_BYTES_MAX
     found = json.loads(answer)
@@ -171,7 +171,7 @@ def test_noise_is_no_question(noise: bytes) -> None:
         ("unix:/run/slipring.sock", "unix:/run/slipring.sock"),
     ],
 )
-def test_a_place_is_read_as_the_engine_tells_it(address: str, url: str) -> None:
-    place = Place.at("a", "mqtt", address)
-    assert place.url("10.0.0.9") == url
-    assert Place.parse(place.told()).url("10.0.0.9") == url
+def test_an_endpoint_is_read_as_the_engine_writes_it(address: str, url: str) -> None:
+    endpoint = Endpoint.at("a", "mqtt", address)
+    assert endpoint.url("10.0.0.9") == url
+    assert Endpoint.parse(endpoint.as_json()).url("10.0.0.9") == url

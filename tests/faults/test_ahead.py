@@ -9,8 +9,8 @@ from random import Random
 import pytest
 
 from slipring.errors import JournalDamaged
+from slipring.journal.columns import record_batch
 from slipring.native import JournalReader
-from slipring.spark.columns import record_batch
 from tests.faults.stage import Stage
 from tests.faults.station import SEED, Station
 from tests.raw_mqtt import V5

@@ -83,4 +83,4 @@ def test_a_journal_that_others_could_read_is_narrowed_and_told(tmp_path: Path) -
     _, errors = RunningBroker.start(data).stop()
     assert stat.S_IMODE((data / "journal").stat().st_mode) == 0o700
     assert "others could read its folder (mode 0755)" in errors
-    assert f"others can look into {data}" in errors
+    assert f"others can read {data}" in errors

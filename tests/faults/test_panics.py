@@ -143,7 +143,7 @@ def keep_a_table(broker: RunningBroker, stack: ExitStack) -> RawPeer:
     ("task", "config"),
     [
         ("upkeep", QUIET),
-        ("keeper", ALONE.replace("interval_s = 0", "interval_s = 1")),
+        ("timers", ALONE.replace("interval_s = 0", "interval_s = 1")),
         ("beat", ALONE),
     ],
 )

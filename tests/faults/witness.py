@@ -15,8 +15,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Protocol
 
+from slipring.journal.columns import record_batch
 from slipring.native import JournalReader
-from slipring.spark.columns import record_batch
 from tests.faults.fleet import Fleet, Machine
 from tests.faults.publisher import Publisher, told_by
 from tests.faults.subscriber import Subscriber

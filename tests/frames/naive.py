@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from slipring.frames import Frame, Run, Table
 from slipring.frames.arrays import DTYPES
-from slipring.frames.header import Arrival, Header
+from slipring.frames.header import FrameArrival, Header
 from slipring.model import Entry, Kind, Parameter
 
 LABELS = {0: "off", 1: "on", 7: "failed"}
 KINDS = (Kind.BOOL, Kind.U8, Kind.I32, Kind.U64, Kind.F32, Kind.F64, Kind.TEXT, Kind.BYTES)
 PER_KIND = 4
-HEADER, ARRIVAL = Header(7, 1, 0), Arrival(0, 0)
+HEADER, ARRIVAL = Header(7, 1, 0), FrameArrival(0, 0)
 
 
 class NaiveSample(NamedTuple):

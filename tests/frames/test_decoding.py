@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipring.client.rows import Part, encoded, parts_of, qualities_of
+from slipring.client.rows import KindColumns, columns_by_kind, encoded, qualities_of
 from slipring.errors import FrameError
 from slipring.frames import Frame, Run
 from slipring.frames.arrays import DTYPES, Indices
 from slipring.frames.decoding import decode
-from slipring.frames.header import Marks
+from slipring.frames.header import PublishTimes
 from slipring.frames.spans import INDICES_MAX, Spans
 from slipring.model import Kind, Quality
 from slipring.native import decode_frame, encode_frame
@@ -27,7 +27,7 @@ def written(runs: list[tuple[object, ...]], **more: object) -> bytes:
 
 def spelled(run: Run) -> tuple[object, ...]:
     """A run as the encoder is given it."""
-    part, rows = Part(run.kind, run.indices, None), len(run.times)
+    mine, rows = KindColumns(run.kind, run.indices, None), len(run.times)
     if run.counts is not None:
         columns = (run.sample_indices(), run.times, run.sample_qualities(), run.values)
         samples = zip(*(column.tolist() for column in columns), strict=True)
@@ -39,8 +39,8 @@ def spelled(run: Run) -> tuple[object, ...]:
         int(run.kind),
         run.indices,
         run.times,
-        encoded(part, run.values.reshape(shape), rows),
-        qualities_of(part, qualities, rows),
+        encoded(mine, run.values.reshape(shape), rows),
+        qualities_of(mine, qualities, rows),
     )
 
 
@@ -65,8 +65,8 @@ def test_every_sample_is_read_as_it_was_written(made: Naive, deflate: bool) -> N
 
 def test_the_header_is_read() -> None:
     frame = decode(written([], hops=(4, 5, 6)), TABLE, ARRIVAL)
-    assert frame.header == (7, 3, 11, Marks(4, 5, 6))
-    assert decode(written([]), TABLE, ARRIVAL).header.marks is None
+    assert frame.header == (7, 3, 11, PublishTimes(4, 5, 6))
+    assert decode(written([]), TABLE, ARRIVAL).header.published is None
 
 
 def test_numbers_are_shown_where_they_lie_in_the_payload() -> None:
@@ -114,9 +114,9 @@ def test_bytes_that_are_no_frame_are_refused(payload: bytes) -> None:
 
 def test_columns_are_written_in_the_order_of_the_indices() -> None:
     kinds = [Kind.F64, Kind.BOOL, Kind.F64, Kind.F64]
-    parts = parts_of(kinds, np.array([9, 4, 2, 5], np.uint32))
-    assert list(parts) == [Kind.BOOL, Kind.F64]
-    numbers = parts[Kind.F64]
+    columns = columns_by_kind(kinds, np.array([9, 4, 2, 5], np.uint32))
+    assert list(columns) == [Kind.BOOL, Kind.F64]
+    numbers = columns[Kind.F64]
     assert numbers.indices.tolist() == [2, 5, 9]
     assert encoded(numbers, [90, 20, 50], None).tolist() == [20, 50, 90]
     assert encoded(numbers, [[9, 2, 5], [90, 20, 50]], 2).tolist() == [[2, 5, 9], [20, 50, 90]]
@@ -141,17 +141,17 @@ def test_columns_are_written_in_the_order_of_the_indices() -> None:
 )
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
 def test_values_that_do_not_fit_are_refused(kind: Kind, values: list[object]) -> None:
-    part = Part(kind, np.arange(3, dtype=np.uint32), None)
+    columns = KindColumns(kind, np.arange(3, dtype=np.uint32), None)
     with pytest.raises(ValueError, match="values"):
-        encoded(part, values, None)
+        encoded(columns, values, None)
 
 
 def test_whole_numbers_and_truth_values_fit_where_they_stay_the_same() -> None:
     indices = np.arange(3, dtype=np.uint32)
-    assert encoded(Part(Kind.U8, indices, None), [0, 255, 7], None).dtype == np.uint8
-    assert encoded(Part(Kind.F32, indices, None), [0, 1, 2], None).dtype == np.float32
-    assert encoded(Part(Kind.BOOL, indices, None), [1, 0, True], None).tolist() == [0b101]
-    assert encoded(Part(Kind.TEXT, indices, None), ["a", "", "b"], None) == ["a", "", "b"]
+    assert encoded(KindColumns(Kind.U8, indices, None), [0, 255, 7], None).dtype == np.uint8
+    assert encoded(KindColumns(Kind.F32, indices, None), [0, 1, 2], None).dtype == np.float32
+    assert encoded(KindColumns(Kind.BOOL, indices, None), [1, 0, True], None).tolist() == [0b101]
+    assert encoded(KindColumns(Kind.TEXT, indices, None), ["a", "", "b"], None) == ["a", "", "b"]
 
 
 def test_a_frame_of_twenty_thousand_samples_is_no_work_per_sample() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from slipring.errors import SlipringError
 from slipring.frames import SCHEMA, Frame, Newest, Run, Table
 from slipring.frames.arrays import NO_TIME
-from slipring.frames.header import Arrival, Header, Marks
+from slipring.frames.header import FrameArrival, Header, PublishTimes
 from slipring.model import Entry, Kind, Parameter, Quality, Reason, Status
 from tests.frames.naive import ARRIVAL, HEADER, LABELS, TABLE, Naive, frames, name, number
 
@@ -133,7 +133,7 @@ def test_the_newest_values_are_kept_over_frames(one: Naive, other: Naive) -> Non
     assert (newest.quality.reason == Reason.BAD_INPUTS) == (max(statuses) > 0)
 
 
-def one_value(time_ns: int, header: Header, arrival: Arrival) -> Frame:
+def one_value(time_ns: int, header: Header, arrival: FrameArrival) -> Frame:
     times = np.array([time_ns - 500, time_ns])
     indices, values = np.array([20], np.uint32), np.array([1.0, 2.0])
     run = Run(Kind.F64, indices, times, None, np.zeros(1, np.uint8), values)
@@ -141,10 +141,14 @@ def one_value(time_ns: int, header: Header, arrival: Arrival) -> Frame:
 
 
 def test_hops_add_up_to_the_age_whatever_the_clocks_say() -> None:
-    marks = Marks(published_ns=10_000_002_000, received_ns=10_000_004_000, skew_ns=10_000_000_000)
-    header = Header(7, 1, sent_ns=10_000_008_000, marks=marks)
+    published = PublishTimes(
+        published_ns=10_000_002_000, received_ns=10_000_004_000, skew_ns=10_000_000_000
+    )
+    header = Header(7, 1, sent_ns=10_000_008_000, published=published)
     # The publisher's clock is 10 s behind the broker's, this machine's is 3 s before it.
-    frame = one_value(1_000, header, Arrival(13_000_016_000, 13_000_032_000, -3_000_000_000, 9))
+    frame = one_value(
+        1_000, header, FrameArrival(13_000_016_000, 13_000_032_000, -3_000_000_000, 9)
+    )
     assert frame.hops is not None
     assert [round(one * 1e9) for one in frame.hops] == [1_000, 2_000 + 8_000, 4_000, 16_000]
     assert frame.age_s == pytest.approx(sum(frame.hops))
@@ -152,15 +156,15 @@ def test_hops_add_up_to_the_age_whatever_the_clocks_say() -> None:
 
 
 def test_a_frame_without_marks_has_an_age_and_no_hops() -> None:
-    frame = one_value(1_000, HEADER, Arrival(3_000, 5_000))
+    frame = one_value(1_000, HEADER, FrameArrival(3_000, 5_000))
     assert frame.hops is None
     assert frame.age_s == 4e-6
 
 
 def test_hops_by_a_clock_that_was_not_measured_are_not_told() -> None:
-    header = Header(7, 1, sent_ns=8_000, marks=Marks(2_000, 4_000, 0))
-    assert one_value(1_000, header, Arrival(16_000, 32_000)).hops is None
-    measured = one_value(1_000, header, Arrival(16_000, 32_000, 0, 5_000))
+    header = Header(7, 1, sent_ns=8_000, published=PublishTimes(2_000, 4_000, 0))
+    assert one_value(1_000, header, FrameArrival(16_000, 32_000)).hops is None
+    measured = one_value(1_000, header, FrameArrival(16_000, 32_000, 0, 5_000))
     assert measured.hops is not None
     assert measured.uncertainty_s == 5e-6
 

@@ -6,7 +6,7 @@ import pytest
 
 from slipring.errors import JournalError
 from slipring.native import JournalReader, commit_consumer, journal_check
-from tests.journals import RECEIVE_NS, write_messages
+from tests.journal_messages import RECEIVE_NS, write_messages
 
 
 def test_a_whole_journal_in_figures(tmp_path: Path) -> None:

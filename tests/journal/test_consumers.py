@@ -6,7 +6,7 @@ import pytest
 
 from slipring.errors import JournalError
 from slipring.native import JournalReader, commit_consumer, forget_consumer, list_consumers
-from tests.journals import write_messages
+from tests.journal_messages import write_messages
 
 
 @pytest.fixture

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from slipring.journal import location
 from slipring.native import JournalReader, JournalWriter
-from slipring.spark import place
 from tests.running_broker import PATIENCE_S
 
 
 def test_what_is_written_and_not_synced_yet_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(place, "SETTLE_S", PATIENCE_S)  # a sync of a busy disk takes its time
+    monkeypatch.setattr(location, "SETTLE_S", PATIENCE_S)  # a sync of a busy disk takes its time
     writer = JournalWriter(tmp_path)
     writer.append("jet", 1, [("rpm", b"1")])
     writer.flush()
@@ -22,5 +22,5 @@ def test_what_is_written_and_not_synced_yet_is_waited_for(
     while reader.end_offset() < 3 and reader.written_offset < 3:
         pass
     assert reader.written_offset == 3
-    assert place.settled_end(reader) == 3
+    assert location.settled_end(reader) == 3
     writer.close()

@@ -6,7 +6,7 @@ import pytest
 
 from slipring.errors import JournalError
 from slipring.native import journal_table
-from tests.journals import write_messages
+from tests.journal_messages import write_messages
 
 
 def test_a_journal_without_parameters_has_no_table(tmp_path: Path) -> None:

@@ -1,17 +1,22 @@
 """What a broker with no file takes: more than devices and programs send (docs/limits.md)."""
 
+from collections.abc import Iterator
+from contextlib import ExitStack
+
 import pytest
 
-from tests.limited_broker import Limited, LimitedBroker, ask
+from tests.limited_broker import LimitedBroker, ask
 from tests.metrics import Metrics
 from tests.raw_mqtt import V5, V31, V311, Kind, Version, properties
+from tests.running_broker import RunningBroker
 
 MIB = 1 << 20
 
 
 @pytest.fixture
-def broker(limited: Limited) -> LimitedBroker:
-    return limited()
+def broker(shared_broker: RunningBroker) -> Iterator[LimitedBroker]:
+    with ExitStack() as peers:
+        yield LimitedBroker(shared_broker, peers)
 
 
 @pytest.mark.parametrize("qos", [0, 1])

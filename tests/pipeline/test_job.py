@@ -11,13 +11,13 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from slipring.errors import JournalGap, PipelineError
+from slipring.journal.location import JournalFolder
 from slipring.native import list_consumers
 from slipring.pipeline.destination import Destination
 from slipring.pipeline.ingest import Ingest
 from slipring.pipeline.job import require_java
 from slipring.pipeline.query import SLOW_START, START_ATTEMPTS, explained, follow
-from slipring.spark.place import Folder
-from tests.journals import write_messages
+from tests.journal_messages import write_messages
 
 
 class Stream:
@@ -42,7 +42,8 @@ class Stream:
 
     def follow(self, tmp_path: Path) -> None:
         write_messages(tmp_path / "journal", 1)
-        ingest = Ingest(Destination(Folder(str(tmp_path / "journal")), tmp_path / "lake"), None)
+        journal = JournalFolder(str(tmp_path / "journal"))
+        ingest = Ingest(Destination(journal, tmp_path / "lake"), lambda _commit: None)
         follow(cast("DataStreamWriter", self), threading.Event(), ingest)
 
 
@@ -74,7 +75,7 @@ def test_our_own_error_is_found_in_spark_s_account() -> None:
 
 def test_before_the_first_batch_the_journal_keeps_what_the_lake_lacks(tmp_path: Path) -> None:
     write_messages(tmp_path / "journal", 10)
-    Destination(Folder(str(tmp_path / "journal")), tmp_path / "lake", "lake")
+    Destination(JournalFolder(str(tmp_path / "journal")), tmp_path / "lake", "lake")
     assert [consumer.offset for consumer in list_consumers(tmp_path / "journal")] == [0]
 
 

@@ -8,20 +8,19 @@ import pytest
 from deltalake.exceptions import CommitFailedError
 
 from slipring.errors import PipelineError
+from slipring.journal.location import Journal, JournalFolder
 from slipring.native import JournalReader
 from slipring.pipeline import lake
-from slipring.pipeline.parquet import Target, write_range
+from slipring.pipeline.parquet import LakeTarget, write_range
 from slipring.pipeline.table import MessageTable
-from slipring.spark.columns import Journal
-from slipring.spark.place import Folder
-from tests.journals import RECEIVE_NS, payloads, write_messages
+from tests.journal_messages import RECEIVE_NS, payloads, write_messages
 
 DAY_NS = 86_400 * 10**9
 
 
-def target_of(journal: Path, table: MessageTable, committed: int = 0) -> Target:
-    located = Journal(Folder(str(journal)), JournalReader(journal).identity)
-    return Target(located, str(table.path), committed)
+def target_of(journal: Path, table: MessageTable, committed: int = 0) -> LakeTarget:
+    located = Journal(JournalFolder(str(journal)), JournalReader(journal).identity)
+    return LakeTarget(located, str(table.path), committed)
 
 
 def test_a_range_becomes_one_file_for_each_day(tmp_path: Path) -> None:

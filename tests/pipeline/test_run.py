@@ -11,12 +11,12 @@ import pytest
 from slipring.errors import JournalError, PipelineError
 from slipring.native import forget_consumer, list_consumers
 from slipring.pipeline import catch_up, lake, run
-from tests.journals import payloads, write_messages
+from tests.journal_messages import payloads, write_messages
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from slipring.pipeline.destination import Committed
+    from slipring.pipeline.destination import LakeCommit
 
 KILLED_RUN = Path(__file__).with_name("killed_run.py")
 
@@ -35,7 +35,7 @@ def assert_one_row_per_offset(where: Path, count: int) -> None:
 def test_a_second_run_continues_where_the_first_ended(
     spark: "SparkSession", tmp_path: Path
 ) -> None:
-    journal, where, batches = tmp_path / "j", tmp_path / "lake", list["Committed"]()
+    journal, where, batches = tmp_path / "j", tmp_path / "lake", list["LakeCommit"]()
     write_messages(journal, 100)
     run(journal, where, once=True, spark=spark, on_batch=batches.append)
     write_messages(journal, 50, start=100)
@@ -61,7 +61,7 @@ def test_the_journal_knows_what_is_in_the_lake(spark: "SparkSession", tmp_path: 
 def test_a_table_of_bounded_size_keeps_the_newest_messages_and_goes_on(
     spark: "SparkSession", tmp_path: Path
 ) -> None:
-    journal, where, batches = tmp_path / "j", tmp_path / "lake", list["Committed"]()
+    journal, where, batches = tmp_path / "j", tmp_path / "lake", list["LakeCommit"]()
 
     def take(count: int, keep_bytes: int) -> None:
         write_messages(journal, count, start=batches[-1].end if batches else 0)
@@ -167,7 +167,7 @@ def test_a_lost_lake_is_noticed(spark: "SparkSession", tmp_path: Path) -> None:
         tmp_path / "j", tmp_path / "one", once=True, spark=spark, checkpoint=tmp_path / "checkpoint"
     )
     write_messages(tmp_path / "j", 20, start=100)
-    with pytest.raises(PipelineError, match=r"the lake ends at offset 0 .* goes on at 100"):
+    with pytest.raises(PipelineError, match=r"the lake ends at offset 0 .* continues at 100"):
         run(
             tmp_path / "j",
             tmp_path / "two",

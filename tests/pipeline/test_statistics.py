@@ -6,14 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slipring.journal.location import Journal, JournalFolder
 from slipring.native import JournalReader, JournalWriter
 from slipring.pipeline import lake
-from slipring.pipeline.parquet import Target, write_range
+from slipring.pipeline.parquet import LakeTarget, write_range
 from slipring.pipeline.statistics import TEXT_MAX, lower, upper
 from slipring.pipeline.table import MessageTable
-from slipring.spark.columns import Journal
-from slipring.spark.place import Folder
-from tests.journals import RECEIVE_NS
+from tests.journal_messages import RECEIVE_NS
 
 LONG_TOPIC = "a" * 5000
 
@@ -29,9 +28,9 @@ def filled_lake(tmp_path: Path) -> Path:
     writer = JournalWriter(tmp_path / "j")
     writer.append("pump", RECEIVE_NS, [("a/b", b"1"), ("z", b"2"), (LONG_TOPIC, b"3")], retain=True)
     writer.close()
-    journal = Journal(Folder(str(tmp_path / "j")), JournalReader(tmp_path / "j").identity)
+    journal = Journal(JournalFolder(str(tmp_path / "j")), JournalReader(tmp_path / "j").identity)
     table = MessageTable(tmp_path)
-    files = write_range(0, 3, Target(journal, str(table.path), 0))
+    files = write_range(0, 3, LakeTarget(journal, str(table.path), 0))
     table.commit(journal.identity, 3, 1, files)
     return tmp_path
 

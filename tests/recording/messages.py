@@ -7,10 +7,10 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from slipring.native import JournalWriter, encode_properties
-from slipring.recording.columns import MESSAGES, RETAIN_FLAG, to_native
 from slipring.recording.export import export
-from slipring.recording.form import Form
-from slipring.recording.journal import Recording
+from slipring.recording.file_format import FileFormat
+from slipring.recording.message_columns import MESSAGES, RETAIN_FLAG, to_native
+from slipring.recording.recording import Recording
 
 Row = tuple[int, str, str, int, bytes, bytes]
 """Receive time, publisher, topic, flags, properties, payload."""
@@ -58,9 +58,11 @@ def record(folder: Path, rows: list[Row]) -> None:
     writer.close()
 
 
-def exported(folder: Path, form: Form = Form.JSON_LINES, filters: tuple[str, ...] = ()) -> bytes:
+def exported(
+    folder: Path, file_format: FileFormat = FileFormat.JSON_LINES, filters: tuple[str, ...] = ()
+) -> bytes:
     """What an export of the journal in a folder is."""
     stream = io.BytesIO()
-    written = export(Recording(folder, filters=filters), stream, form)
+    written = export(Recording(folder, filters=filters), stream, file_format)
     assert not written.damaged
     return stream.getvalue()

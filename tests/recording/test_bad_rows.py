@@ -1,4 +1,4 @@
-"""Rows that are no message: named by their place, or passed over and counted."""
+"""Rows that are no message: refused with their line, or skipped and counted."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from slipring.errors import RecordingError
-from slipring.recording.files import open_messages
+from slipring.recording.message_file import open_messages
 from tests.recording.messages import exported
 from tests.recording.test_round_trip import take_in
 
@@ -62,8 +62,8 @@ def test_a_bad_line_is_named_and_those_before_it_are_taken(
     with pytest.raises(RecordingError, match=rf"line 3: .*{why}"):
         take_in(file, tmp_path / "journal")
     assert len(exported(tmp_path / "journal").splitlines()) == 1
-    intake = take_in(file, tmp_path / "journal", skip_bad=True)
-    assert (intake.messages, intake.bad, intake.next_row) == (2, 1, 4)
+    progress = take_in(file, tmp_path / "journal", skip_bad=True)
+    assert (progress.messages, progress.bad, progress.next_row) == (2, 1, 4)
 
 
 def test_a_file_whose_first_line_is_bad_is_refused_with_it(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_file_for_plotting_is_refused_with_what_to_do(tmp_path: Path) -> None:
 def test_the_row_to_go_on_with_counts_bad_ones_too(tmp_path: Path) -> None:
     file = lines(tmp_path / "messages.jsonl", b"x\n", GOOD, b"y\n", GOOD)
     with open_messages(file) as messages:
-        (chunk,) = messages.chunks(skip=0, skip_bad=True)
+        (chunk,) = messages.batches(skip=0, skip_bad=True)
     assert (list(chunk.numbers), chunk.end, chunk.bad) == ([1, 3], 4, 2)
 
 
@@ -112,8 +112,8 @@ def test_a_bad_row_of_a_parquet_file_is_named_with_its_row_group(
     with pytest.raises(RecordingError, match=rf"row 4 \(in row group 2\): .*{why}"):
         take_in(file, tmp_path / "journal")
     assert len(exported(tmp_path / "journal").splitlines()) == 3
-    intake = take_in(file, tmp_path / "other", skip_bad=True)
-    assert (intake.messages, intake.bad, intake.next_row) == (4, 1, 5)
+    progress = take_in(file, tmp_path / "other", skip_bad=True)
+    assert (progress.messages, progress.bad, progress.next_row) == (4, 1, 5)
 
 
 def test_a_column_of_another_kind_is_named(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Places in a recording, as people write them."""
+"""Moments of a recording, as people write them."""
 
 import pytest
 from hypothesis import given

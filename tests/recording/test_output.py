@@ -1,4 +1,4 @@
-"""Where exports go: one file, or a folder of files where one would be too large."""
+"""Where exports go: one file, or a folder of files if one would be too large."""
 
 import os
 import resource
@@ -14,25 +14,25 @@ import pytest
 from slipring.errors import RecordingError
 from slipring.model import Parameter
 from slipring.recording import output
-from slipring.recording.form import Form
-from slipring.recording.history import parquet_forms
-from slipring.recording.history.export import Shape, export_samples
-from slipring.recording.history.open_history import Manner, is_history, open_history
-from slipring.recording.history.source import Source
-from slipring.recording.journal import Recording
-from slipring.recording.output import OneStream, new_file
-from tests.recording.history.journals import exported, f64, frame_row, journal
-from tests.recording.history.naive import chosen_of
+from slipring.recording.file_format import FileFormat
+from slipring.recording.history.export import HistoryShape, export_samples
+from slipring.recording.history.read.open_history import ReadOptions, is_history, open_history
+from slipring.recording.history.read.sample_reader import SampleReader
+from slipring.recording.history.write import wide_parquet
+from slipring.recording.output import OutputStream, output_file
+from slipring.recording.recording import Recording
+from tests.recording.history.sample_journals import exported, f64, frame_row, journal
+from tests.recording.history.sample_lists import chosen_of
 
 CHOSEN = chosen_of(("p/a", Parameter("f64")), ("p/b", Parameter("f64")))
-WIDE = Shape(Form.PARQUET, is_wide=True)
+WIDE = HistoryShape(FileFormat.PARQUET, is_wide=True)
 
 
 @pytest.fixture
 def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Row groups of 40 rows, and four of them in a file."""
-    monkeypatch.setattr("slipring.recording.history.cells.CELLS_BYTES_MAX", 200)
-    monkeypatch.setattr(parquet_forms, "CHUNKS_MAX", 12)
+    monkeypatch.setattr("slipring.recording.history.shape.wide_rows.ROWS_BYTES_MAX", 200)
+    monkeypatch.setattr(wide_parquet, "CHUNKS_MAX", 12)
 
 
 def flown(folder: Path, rows: int) -> Path:
@@ -43,8 +43,10 @@ def flown(folder: Path, rows: int) -> Path:
 
 
 def write(source: Path, out: Path) -> None:
-    with new_file(out) as output:
-        export_samples(Source(Recording(source), CHOSEN), output, WIDE, lambda _one, _two: None)
+    with output_file(out) as output:
+        export_samples(
+            SampleReader(Recording(source), CHOSEN), output, WIDE, lambda _one, _two: None
+        )
 
 
 @pytest.mark.usefixtures("narrow")
@@ -73,12 +75,12 @@ def test_a_folder_of_files_is_read_by_its_name(tmp_path: Path) -> None:
     write(flown(tmp_path, 1_000), out)
     assert pq.read_table(out).column("p/b").to_pylist() == [time + 1.0 for time in range(1_000)]
     assert is_history(out)
-    file = open_history(out, Manner())
+    file = open_history(out, ReadOptions())
     types = dict.fromkeys(file.columns, Parameter("f64"))
     blocks = list(file.blocks(types, 500))
     assert (blocks[0].first, blocks[-1].end, file.total) == (500, 1_000, 1_000)
-    assert sum(patch.values.size for block in blocks for patch in block.patches) == 1_000
-    assert file.place(500) == f"{out / 'part-00004.parquet'}, row 21"
+    assert sum(patch.values.size for block in blocks for patch in block.samples) == 1_000
+    assert file.where(500) == f"{out / 'part-00004.parquet'}, row 21"
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
@@ -90,13 +92,13 @@ def test_what_needs_several_files_does_not_go_to_standard_output(tmp_path: Path)
 
 def test_a_folder_in_the_place_is_refused_before_anything_is_read(tmp_path: Path) -> None:
     (tmp_path / "out.parquet").mkdir()
-    with pytest.raises(RecordingError, match="is a folder"), new_file(tmp_path / "out.parquet"):
+    with pytest.raises(RecordingError, match="is a folder"), output_file(tmp_path / "out.parquet"):
         raise AssertionError("nothing is to be written")
 
 
 def test_what_is_no_file_is_refused_and_stays(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(RecordingError, match="is no file"), new_file(tmp_path / "pipe"):
+    with pytest.raises(RecordingError, match="is no file"), output_file(tmp_path / "pipe"):
         raise AssertionError("nothing is to be written")
     assert (tmp_path / "pipe").is_fifo()
 
@@ -104,7 +106,7 @@ def test_what_is_no_file_is_refused_and_stays(tmp_path: Path) -> None:
 def test_a_link_stays_a_link_and_its_file_is_written(tmp_path: Path) -> None:
     (tmp_path / "far").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "far" / "file")
-    with new_file(tmp_path / "link") as output:
+    with output_file(tmp_path / "link") as output:
         output.stream.write(b"x")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "far" / "file").read_bytes() == b"x"
@@ -112,7 +114,7 @@ def test_a_link_stays_a_link_and_its_file_is_written(tmp_path: Path) -> None:
 
 def test_a_full_disk_leaves_no_file(tmp_path: Path) -> None:
     def fill() -> None:
-        with new_file(tmp_path / "out") as output:
+        with output_file(tmp_path / "out") as output:
             resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, limits[1]))
             output.stream.write(b"x" * 2_000)
 
@@ -130,7 +132,7 @@ def test_a_full_disk_leaves_no_file(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("narrow")
 def test_what_ends_early_leaves_no_file_of_several(tmp_path: Path) -> None:
     def interrupted() -> None:
-        with new_file(tmp_path / "out.parquet") as output:
+        with output_file(tmp_path / "out.parquet") as output:
             output.another().write(b"x")
             raise KeyboardInterrupt
 
@@ -141,7 +143,7 @@ def test_what_ends_early_leaves_no_file_of_several(tmp_path: Path) -> None:
 
 def test_one_stream_stays_one(tmp_path: Path) -> None:
     with (tmp_path / "x").open("wb") as stream, pytest.raises(RecordingError):
-        OneStream(stream).another()
+        OutputStream(stream).another()
 
 
 def interrupted_at(step: int, place: Path) -> bool:
@@ -161,7 +163,7 @@ def interrupted_at(step: int, place: Path) -> bool:
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        with new_file(place) as made:
+        with output_file(place) as made:
             made.stream.write(b"1")
     except KeyboardInterrupt:
         return True

@@ -7,8 +7,8 @@ import pytest
 
 from slipring.errors import RecordingError
 from slipring.native import Messages
-from slipring.recording.journal import Recording
 from slipring.recording.moment import AtOffset, AtTime
+from slipring.recording.recording import Recording
 from slipring.recording.replay import Replay
 from tests.recording.messages import Row, record
 

@@ -1,4 +1,4 @@
-"""What is exported, imported and exported again is the same, in every form."""
+"""What is exported, imported and exported again is the same, in every format."""
 
 import json
 from pathlib import Path
@@ -9,36 +9,41 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 
-from slipring.recording.files import open_messages
-from slipring.recording.form import Form
-from slipring.recording.importing import Intake, import_to_journal, into, open_journal
+from slipring.recording.file_format import FileFormat
+from slipring.recording.importing import (
+    MessageProgress,
+    appended_to,
+    import_to_journal,
+    open_journal,
+)
+from slipring.recording.message_file import open_messages
 from tests.recording.messages import ROWS, Row, exported, record
 
 
-def take_in(file: Path, folder: Path, *, skip: int = 0, skip_bad: bool = False) -> Intake:
+def take_in(file: Path, folder: Path, *, skip: int = 0, skip_bad: bool = False) -> MessageProgress:
     """Import a file into a journal."""
     writer = open_journal(folder)
-    intake = into(writer, skip)
+    progress = appended_to(writer, skip)
     try:
         with open_messages(file) as messages:
-            chunks = messages.chunks(skip=skip, skip_bad=skip_bad)
-            import_to_journal(chunks, writer, intake, lambda *_: None)
+            chunks = messages.batches(skip=skip, skip_bad=skip_bad)
+            import_to_journal(chunks, writer, progress, lambda *_: None)
     finally:
         writer.close()
-    return intake
+    return progress
 
 
-@pytest.mark.parametrize("form", list(Form))
+@pytest.mark.parametrize("form", list(FileFormat))
 @settings(max_examples=40)
 @given(rows=ROWS)
-def test_export_import_export_is_equal(form: Form, rows: list[Row]) -> None:
+def test_export_import_export_is_equal(form: FileFormat, rows: list[Row]) -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
         record(folder / "first", rows)
         file = folder / "messages"
         file.write_bytes(exported(folder / "first", form))
-        intake = take_in(file, folder / "second")
-        assert (intake.messages, intake.next_row, intake.bad) == (len(rows), len(rows), 0)
+        progress = take_in(file, folder / "second")
+        assert (progress.messages, progress.next_row, progress.bad) == (len(rows), len(rows), 0)
         assert exported(folder / "second") == exported(folder / "first")
 
 
@@ -49,7 +54,7 @@ def test_both_forms_hold_the_same_messages(rows: list[Row]) -> None:
         folder = Path(name)
         record(folder / "journal", rows)
         lines = [json.loads(line) for line in exported(folder / "journal").splitlines()]
-        table = pq.read_table(pa.BufferReader(exported(folder / "journal", Form.PARQUET)))
+        table = pq.read_table(pa.BufferReader(exported(folder / "journal", FileFormat.PARQUET)))
         assert table.num_rows == len(lines) == len(rows)
         for key in ("offset", "receive_ns", "publisher", "topic", "qos", "retain"):
             assert table.column(key).to_pylist() == [line[key] for line in lines]
@@ -117,8 +122,8 @@ def test_columns_of_another_program_are_taken_for_what_they_are(tmp_path: Path) 
     assert second["receive_ns"] > first["receive_ns"]
 
 
-@pytest.mark.parametrize("form", list(Form))
-def test_an_import_goes_on_where_another_stopped(tmp_path: Path, form: Form) -> None:
+@pytest.mark.parametrize("form", list(FileFormat))
+def test_an_import_goes_on_where_another_stopped(tmp_path: Path, form: FileFormat) -> None:
     rows: list[Row] = [(number, "", "a", 0, b"", b"%d" % number) for number in range(100)]
     record(tmp_path / "first", rows)
     file = tmp_path / "messages"

@@ -9,7 +9,7 @@ import pytest
 
 from slipring.native import JournalReader
 from tests.hostile.transports import LISTENERS, TRANSPORTS, Transport, make_certificate
-from tests.journals import RECEIVE_NS, payloads, write_messages
+from tests.journal_messages import RECEIVE_NS, payloads, write_messages
 from tests.limited_broker import KEPT, Limited
 from tests.metrics import Metrics
 from tests.mqtt_bytes import properties

@@ -11,12 +11,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql.functions import spark_partition_id
 
+from slipring.journal.location import JournalBroker
 from slipring.native import list_consumers
 from slipring.pipeline import run
-from slipring.spark.place import Broker
-from tests.journals import payloads, write_messages
+from tests.cli.test_serve_listeners import MAKE_CERTIFICATES, port_of
+from tests.journal_messages import payloads, write_messages
 from tests.running_broker import RunningBroker
-from tests.serve.test_listeners import MAKE_CERTIFICATES, port_of
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -144,7 +144,7 @@ def test_a_stream_goes_on_when_the_broker_was_restarted(
 def test_the_lake_is_filled_from_a_broker_elsewhere(
     spark: SparkSession, guarded: Guarded, tmp_path: Path
 ) -> None:
-    lake, broker = tmp_path / "lake", Broker(guarded.running.url, "lake", "pencil")
+    lake, broker = tmp_path / "lake", JournalBroker(guarded.running.url, "lake", "pencil")
     rows: list[int] = []
     run(broker, lake, once=True, spark=spark, on_batch=lambda done: rows.append(done.rows))
     assert sum(rows) == 5000

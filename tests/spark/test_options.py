@@ -1,21 +1,21 @@
-"""Options of the data source, without Spark."""
+"""The options of the data source, without Spark."""
 
 import pytest
 
 from slipring.errors import ConnectError
-from slipring.spark.columns import COLUMNS
-from slipring.spark.options import Options, parse_options
-from slipring.spark.place import Broker, Folder
+from slipring.journal.columns import COLUMNS
+from slipring.journal.location import JournalBroker, JournalFolder
+from slipring.spark.options import SourceOptions, parse_options
 
 
 def test_a_path_is_enough() -> None:
-    assert parse_options({"path": "j"}) == Options(Folder("j"))
+    assert parse_options({"path": "j"}) == SourceOptions(JournalFolder("j"))
     assert parse_options({"path": "j"}).columns == COLUMNS
 
 
 def test_names_have_no_case() -> None:
     options = parse_options({"PATH": "file:///j", "maxmessagespertrigger": "7", "Partitions": "2"})
-    assert options == Options(Folder("/j"), messages_per_trigger_max=7, partitions=2)
+    assert options == SourceOptions(JournalFolder("/j"), messages_per_trigger_max=7, partitions=2)
 
 
 def test_all_of_them_are_read() -> None:
@@ -25,8 +25,8 @@ def test_all_of_them_are_read() -> None:
         "endingOffset": "latest",
         "columns": "topic, offset",
     }
-    assert parse_options(raw) == Options(
-        Folder("j"), starting_offset=12, columns=("topic", "offset")
+    assert parse_options(raw) == SourceOptions(
+        JournalFolder("j"), starting_offset=12, columns=("topic", "offset")
     )
 
 
@@ -55,15 +55,17 @@ def test_what_is_not_allowed_is_answered_with_what_is(raw: dict[str, str], messa
 @pytest.mark.parametrize("name", ["path", "broker"])
 def test_a_broker_is_a_place_too(name: str) -> None:
     raw = {name: "mqtts://b", "user": "lake", "Password": "pencil", "serverName": "b.example"}
-    place = parse_options(raw).place
-    assert place == Broker("mqtts://b", "lake", "pencil", server_name="b.example")
-    assert parse_options(place.options()).place == place
+    location = parse_options(raw).location
+    assert location == JournalBroker("mqtts://b", "lake", "pencil", server_name="b.example")
+    assert parse_options(location.options()).location == location
 
 
 def test_user_and_password_may_be_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLIPRING_USER", "lake")
     monkeypatch.setenv("SLIPRING_PASSWORD", "pencil")
-    assert parse_options({"broker": "mqtt://b"}).place == Broker("mqtt://b", "lake", "pencil")
+    assert parse_options({"broker": "mqtt://b"}).location == JournalBroker(
+        "mqtt://b", "lake", "pencil"
+    )
     monkeypatch.delenv("SLIPRING_PASSWORD")
     with pytest.raises(ConnectError, match="no password for 'lake'"):
         parse_options({"broker": "mqtt://b"})

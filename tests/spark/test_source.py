@@ -7,7 +7,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from slipring.native import JournalReader, list_consumers
-from tests.journals import payloads, write_messages
+from tests.journal_messages import payloads, write_messages
 
 pytestmark = pytest.mark.timeout(900)
 

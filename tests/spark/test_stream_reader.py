@@ -11,7 +11,7 @@ from slipring.errors import JournalError, JournalGap
 from slipring.native import list_consumers
 from slipring.spark.options import parse_options
 from slipring.spark.source import BatchReader, Range, SlipringDataSource, StreamReader
-from tests.journals import payloads, write_and_be_killed, write_messages
+from tests.journal_messages import payloads, write_and_be_killed, write_messages
 
 
 def stream(path: Path, **options: str) -> StreamReader:
@@ -126,7 +126,7 @@ def test_a_checkpoint_ahead_of_the_journal_is_a_gap(tmp_path: Path) -> None:
     write_messages(tmp_path, 5)
     reader = stream(tmp_path)
     ahead = {**reader.initialOffset(), "offset": 9}
-    with pytest.raises(JournalGap, match="offset 9 was asked for, but the journal ends at 5"):
+    with pytest.raises(JournalGap, match=r"offset 9 was asked for, .* synced up to 5"):
         reader.latestOffset(ahead, ReadAllAvailable())
 
 

@@ -11,15 +11,16 @@ OURS = "slipring-"
 CRATES: dict[str, frozenset[str]] = {
     "wire": frozenset(),
     "core": frozenset({"wire"}),
+    "protocol": frozenset({"wire"}),
     "journal": frozenset(),
     "websocket": frozenset(),
-    "engine": frozenset({"core", "journal", "websocket", "wire"}),
-    "client": frozenset({"websocket", "wire"}),
-    "remote": frozenset({"wire", "journal", "client"}),
-    "python": frozenset({"wire", "core", "journal", "engine", "client", "remote"}),
+    "engine": frozenset({"core", "journal", "protocol", "websocket", "wire"}),
+    "client": frozenset({"protocol", "websocket", "wire"}),
+    "remote": frozenset({"wire", "journal", "protocol", "client"}),
+    "python": frozenset({"wire", "core", "journal", "protocol", "engine", "client", "remote"}),
     "simulation": frozenset({"wire", "core", "journal", "engine"}),
     "load": frozenset({"wire"}),
-    "fuzz": frozenset({"wire", "core", "journal", "client"}),
+    "fuzz": frozenset({"wire", "core", "journal", "protocol"}),
 }
 """Each crate and those it may depend on. Tests of a crate may use any other."""
 

@@ -1,13 +1,15 @@
-"""The Markdown pages: links lead somewhere, pages are linked, the changelog knows the version."""
+"""The Markdown pages: links lead somewhere, pages are listed, the changelog knows the version."""
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from posixpath import normpath
 
 from tests.tidy.tree import Source, Tree
 
+INDEX = "README.md"
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 INLINE_CODE = re.compile(r"`[^`\n]*`")
 LINK = re.compile(r"\[[^\]]*\]\(<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\)")
@@ -27,19 +29,16 @@ def broken_links(tree: Tree) -> list[str]:
     ]
 
 
-def unlinked_pages(tree: Tree) -> list[str]:
-    """Pages under docs/ that no other page leads to."""
-    pages = list(tree.sources(".md"))
-    linked = {
-        target
-        for page in pages
-        for target in (_target(page, link) for link in _links(page))
-        if target != page.path
-    }
+def unlisted_pages(tree: Tree) -> list[str]:
+    """Pages under docs/ that the README of their folder does not list once."""
+    pages = [page for page in tree.sources(".md") if page.path.parts[0] == "docs"]
+    listed = Counter(
+        _target(page, link) for page in pages if page.path.name == INDEX for link in _links(page)
+    )
     return [
-        f"{page.path}: no page links here"
+        f"{page.path}: {INDEX} beside it lists it {listed[page.path]} times, not once"
         for page in pages
-        if page.path.parts[0] == "docs" and page.path not in linked
+        if page.path.name != INDEX and listed[page.path] != 1
     ]
 
 

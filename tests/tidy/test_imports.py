@@ -12,18 +12,20 @@ from tests.tidy.imports import imports_in_the_wrong_room, wrong_imports_of_the_m
 from tests.tidy.tree import Tree
 
 ROOMS = (
-    "cli demo console pipeline recording spark control sync client discovery frames native "
-    "dictionary model errors"
+    "cli demo console pipeline recording spark control sync client discovery frames journal "
+    "native dictionary model status errors"
 )
+HISTORY = "export importing translation read write shape"
 
 
 @pytest.fixture
 def package(tmp_path: Path, repository: Tree) -> Path:
     """A package with our rooms, all empty, under our contracts."""
     slipring = tmp_path / "python" / "slipring"
-    for room in ROOMS.split():
+    for room in (*ROOMS.split(), *(f"recording/history/{part}" for part in HISTORY.split())):
         (slipring / room).mkdir(parents=True)
         (slipring / room / "__init__.py").touch()
+    (slipring / "recording" / "history" / "__init__.py").touch()
     (slipring / "__init__.py").touch()
     contracts = (repository.root / "pyproject.toml").read_text(encoding="utf-8")
     (tmp_path / "pyproject.toml").write_text(contracts, encoding="utf-8")
@@ -57,10 +59,14 @@ def test_empty_rooms_keep_the_contracts(package: Path) -> None:
         ("errors", "import slipring.model"),
         ("client", "from slipring import control"),
         ("console", "from slipring.pipeline import run"),
+        ("journal", "import slipring.recording"),
         ("recording", "import slipring.console"),
+        ("recording", "import slipring.spark"),
         ("control", "import slipring.spark"),
         ("demo", "import slipring.cli"),
         ("dictionary", "import slipring.client"),
+        ("recording/history/shape", "import slipring.recording.history.read"),
+        ("recording/history/read", "import slipring.recording.history.write"),
     ],
 )
 def test_an_import_that_goes_up_breaks_the_contracts(package: Path, room: str, line: str) -> None:

@@ -1,12 +1,12 @@
 // Keeps a WebSocket to the broker and opens it again by itself. It delivers messages and decides nothing about them.
-import { type Link, retryDelayMs } from "./model/link.ts";
-import { NotUnderstood } from "./model/fields.ts";
+import { type ConnectionState, retryDelayMs } from "./model/connection-state.ts";
+import { NotUnderstood } from "./model/shape.ts";
 
-/** A link that says nothing for so long is dead, whatever TCP believes. */
+/** A connection without a message for so long is dead, whatever TCP says. */
 const SILENCE_MS_MAX = 10_000;
 
-export interface Feed<M> {
-  /** Where it is, relative to the page; asked again for every connection. */
+export interface LiveSource<M> {
+  /** Its path, relative to the page; called for every new connection. */
   path: () => string;
   parse: (text: string) => M;
   /** `first` says that the message opens a connection. */
@@ -14,20 +14,20 @@ export interface Feed<M> {
 }
 
 export class LiveConnection<M> {
-  readonly #feed: Feed<M>;
-  #link: Link = { kind: "connecting" };
+  readonly #source: LiveSource<M>;
+  #state: ConnectionState = { kind: "connecting" };
   #socket: WebSocket | null = null;
   #attempt = 0;
   #retry = 0;
   #watchdog = 0;
   #problem: string | null = null;
 
-  constructor(feed: Feed<M>) {
-    this.#feed = feed;
+  constructor(source: LiveSource<M>) {
+    this.#source = source;
   }
 
-  get link(): Link {
-    return this.#link;
+  get state(): ConnectionState {
+    return this.#state;
   }
 
   /** What was wrong with the newest message; null when it was understood. */
@@ -37,12 +37,12 @@ export class LiveConnection<M> {
 
   open(): void {
     window.clearTimeout(this.#retry);
-    this.#link = { kind: "connecting" };
-    const socket = new WebSocket(address(this.#feed.path()));
+    this.#state = { kind: "connecting" };
+    const socket = new WebSocket(address(this.#source.path()));
     this.#socket = socket;
     let first = true;
     socket.onopen = () => {
-      this.#link = { kind: "open" };
+      this.#state = { kind: "open" };
     };
     socket.onmessage = ({ data }) => {
       this.#watch();
@@ -52,29 +52,29 @@ export class LiveConnection<M> {
     this.#watch();
   }
 
-  /** Lets the connection go until `resume`. */
+  /** Closes the connection until `resume`. */
   rest(): void {
     this.#letGo();
-    this.#link = { kind: "resting" };
+    this.#state = { kind: "resting" };
   }
 
   resume(): void {
-    if (this.#link.kind === "resting") this.open();
+    if (this.#state.kind === "resting") this.open();
   }
 
-  /** Skips the rest of a wait: the network is back, or a person asked. */
+  /** Connects now instead of waiting: the network is back, or a person asked. */
   retryNow(): void {
-    if (this.#link.kind === "waiting") this.open();
+    if (this.#state.kind === "waiting") this.open();
   }
 
-  /** Says something to the broker; what is said without a connection is not kept. */
+  /** Sends a message to the broker; without a connection it is dropped. */
   send(text: string): void {
-    if (this.#link.kind === "open") this.#socket?.send(text);
+    if (this.#state.kind === "open") this.#socket?.send(text);
   }
 
   #deliver(text: string, first: boolean): boolean {
     try {
-      this.#feed.receive(this.#feed.parse(text), first);
+      this.#source.receive(this.#source.parse(text), first);
     } catch (error) {
       if (!(error instanceof NotUnderstood)) throw error;
       this.#problem = error.message;
@@ -90,7 +90,7 @@ export class LiveConnection<M> {
     this.#watchdog = window.setTimeout(() => this.#abandon(), SILENCE_MS_MAX);
   }
 
-  /** Closing a dead link can take minutes, so it is let go and its late events are not heard. */
+  /** Closing a dead connection can take minutes, so its handlers are removed first. */
   #abandon(): void {
     this.#letGo();
     this.#scheduleRetry();
@@ -110,7 +110,7 @@ export class LiveConnection<M> {
   #scheduleRetry(): void {
     const delay_ms = retryDelayMs(this.#attempt, Math.random());
     this.#attempt += 1;
-    this.#link = { kind: "waiting", retry_at_ms: performance.now() + delay_ms };
+    this.#state = { kind: "waiting", retry_at_ms: performance.now() + delay_ms };
     this.#retry = window.setTimeout(() => this.open(), delay_ms);
   }
 }

@@ -10,11 +10,11 @@ import "./style/charts.css";
 import "./style/narrow.css";
 import { LiveConnection } from "./live-connection.ts";
 import { ConsoleState } from "./model/console-state.ts";
+import { LiveMessage, ParametersMessage } from "./model/contract.ts";
 import { HISTORY_MS } from "./model/history.ts";
-import { freshness } from "./model/link.ts";
+import { freshness } from "./model/connection-state.ts";
 import { ParameterStore } from "./model/parameter-store.ts";
-import { parseLiveMessage } from "./model/parse.ts";
-import { parseParametersMessage } from "./model/parse-parameters.ts";
+import { parse } from "./model/shape.ts";
 import { AwayTable } from "./views/away-table.ts";
 import { ClientsTable } from "./views/clients-table.ts";
 import { EventsList } from "./views/events-list.ts";
@@ -23,18 +23,18 @@ import { JournalPanel } from "./views/journal-panel.ts";
 import { LimitsTable } from "./views/limits-table.ts";
 import { MemoryPanel } from "./views/memory-panel.ts";
 import { ParametersPanel } from "./views/parameters-panel.ts";
-import { PinnedCharts } from "./views/pinned-charts.ts";
+import { PinnedCharts } from "./views/pins.ts";
 import { PrefixesTable } from "./views/prefixes-table.ts";
 import { StreamsPanel } from "./views/streams-panel.ts";
 import { renderTiles } from "./views/tiles.ts";
 import { TrafficChart } from "./views/traffic-chart.ts";
 import { ValuesTable } from "./views/values-table.ts";
 
-/** Ages tick and charts move at least this often, also without messages. */
+/** Ages and charts are drawn at least this often, also without messages. */
 const TICK_MS = 300;
-/** Messages of one beat come together and are drawn together. */
+/** The messages of one poll arrive together and are drawn together. */
 const GATHER_MS = 60;
-/** A page that is hidden for longer lets its connections go; who comes back sooner finds no gap in the charts. */
+/** A page that is hidden for longer closes its connections; before that, charts have no gap. */
 const HIDDEN_MS_MAX = 10_000;
 
 const state = new ConsoleState();
@@ -42,7 +42,7 @@ let frame = 0;
 
 const connection = new LiveConnection({
   path: () => "api/live",
-  parse: parseLiveMessage,
+  parse: (text) => parse(LiveMessage, text),
   receive: (message, first) => {
     state.receive(message, first, performance.now());
     renderSoon();
@@ -52,10 +52,10 @@ const connection = new LiveConnection({
 const watched = new ParameterStore();
 const watching = new LiveConnection({
   path: () => `api/parameters?search=${encodeURIComponent(parameters.search)}`,
-  parse: parseParametersMessage,
+  parse: (text) => parse(ParametersMessage, text),
   receive: (message, first) => {
     watched.receive(message);
-    if (first) parameters.tellAgain();
+    if (first) parameters.sendAgain();
     renderSoon();
   },
 });
@@ -72,9 +72,9 @@ const memory = new MemoryPanel();
 const limits = new LimitsTable();
 const events = new EventsList();
 const parameters = new ParametersPanel({
-  wish: (wish) => {
-    watched.watch(wish.first, wish.count);
-    watching.send(JSON.stringify(wish));
+  request: (request) => {
+    watched.watch(request.first, request.count);
+    watching.send(JSON.stringify(request));
   },
   moved: () => requestRender(),
 });
@@ -105,7 +105,7 @@ function render(local_ms: number): void {
   renderBroker(local_ms);
   renderPanels(state.clock.now(local_ms) ?? 0);
   const problem = connection.problem ?? watching.problem;
-  header.renderFreshness(freshness(connection.link, state.clock.heard_at_ms, local_ms), problem);
+  header.renderFreshness(freshness(connection.state, state.clock.heard_at_ms, local_ms), problem);
 }
 
 function renderBroker(local_ms: number): void {
@@ -146,7 +146,7 @@ document.addEventListener("visibilitychange", () => {
   }
 });
 
-/** Nobody looks, so the broker need not tell. */
+/** Nobody looks at the page, so the broker need not send. */
 function rest(): void {
   connection.rest();
   watching.rest();

@@ -2,56 +2,31 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ConsoleState } from "../src/model/console-state.ts";
-import type { LiveMessage } from "../src/model/contract.ts";
+import { LimitReached, LiveMessage, OwnerShare, PrefixRate, SessionStatus, TrafficCounts } from "../src/model/contract.ts";
 import { EVENTS_MAX, EventLog } from "../src/model/event-log.ts";
-import { NotUnderstood } from "../src/model/fields.ts";
-import { parseLiveMessage } from "../src/model/parse.ts";
-import { journalSource } from "./journal-source.ts";
-
-const RATES = { messages_in: 1, messages_out: 0, bytes_in: 1, bytes_out: 0, dropped: 0, expired: 0 };
-const TABLE = {
-  parameters: 0,
-  stale: 0,
-  selections: 0,
-  frames: 0,
-  samples: 0,
-  refused: 0,
-  frames_s: 0,
-  samples_s: 0,
-  refused_s: 0,
-};
-const JOURNAL_OFF = journalSource({ state: "off" });
+import { NotUnderstood, parse } from "../src/model/shape.ts";
+import { blank } from "./blank.ts";
 
 function source(changes: object = {}): string {
-  return JSON.stringify({
-    at_ms: 1_000,
-    broker: { name: "lab", version: "0.1.0", uptime_s: 1, mqtt: "127.0.0.1:1883", journal: JOURNAL_OFF },
-    rates: RATES,
-    totals: { ...RATES, connections: 1 },
-    clients: [],
-    away: [],
-    clients_total: 0,
-    sessions_total: 0,
-    sessions_away: 0,
-    subscriptions_total: 0,
-    retained: { messages: 0, bytes: 0 },
-    waiting: { messages: 0, bytes: 0 },
-    memory: { bytes: 1, budget: 4 },
-    holders: [{ client_id: "slow", owner: "user:anna", state: "away", queued_messages: 1, queued_bytes: 9 }],
-    owners: [{ limit: "sessions", owner: "user:anna", held: 1, most: 75 }],
-    limits: [{ limit: "queue_messages", value: 100, times: 2, last_ms: 1 }],
-    prefixes: [{ prefix: "a", messages: 1, bytes: 1, deliveries: 0, messages_s: 0, bytes_s: 0 }],
-    table: TABLE,
-    streams: { streams: 0, readers: 0, lost: 0, refused: 0, shown: [] },
-    topics_total: 1,
-    values: [{ topic: "a", text: "1", bytes: 1, at_ms: 999, count: 1 }],
-    events: [{ at_ms: 1, level: "info", kind: "connected", text: "a connected" }],
-    ...changes,
-  });
+  return JSON.stringify(
+    blank(LiveMessage, {
+      at_ms: 1_000,
+      rates: blank(TrafficCounts, { messages_in: 1 }),
+      memory: { bytes: 1, budget: 4 },
+      holders: [blank(SessionStatus, { state: "away" })],
+      owners: [blank(OwnerShare, { most: 75 })],
+      limits: [blank(LimitReached, { times: 2 })],
+      prefixes: [blank(PrefixRate, { prefix: "a" })],
+      topics_total: 1,
+      values: [{ topic: "a", text: "1", bytes: 1, at_ms: 999, count: 1 }],
+      events: [{ at_ms: 1, level: "info", kind: "connected", text: "a connected" }],
+      ...changes,
+    }),
+  );
 }
 
 function message(changes: object = {}): LiveMessage {
-  return parseLiveMessage(source(changes));
+  return parse(LiveMessage, source(changes));
 }
 
 test("a message of the contract is understood, the journal's nulls included", () => {
@@ -70,8 +45,8 @@ test("fields that the page does not know yet do no harm", () => {
 });
 
 test("what is not in the contract is refused with the name of the field", () => {
-  assert.throws(() => parseLiveMessage("{"), NotUnderstood);
-  assert.throws(() => parseLiveMessage("[]"), /"message" is not an object/);
+  assert.throws(() => parse(LiveMessage, "{"), NotUnderstood);
+  assert.throws(() => parse(LiveMessage, "[]"), /"message" is not an object/);
   assert.throws(() => message({ values: [{ topic: 7 }] }), /"topic" is not text/);
   assert.throws(() => message({ topics_total: null }), /"topics_total" is not a number/);
 });

@@ -1,7 +1,7 @@
 // The last two minutes of a value, decimated to what a pixel can show.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { envelope } from "../src/model/envelope.ts";
+import { downsample } from "../src/model/downsample.ts";
 import { History, HISTORY_MS, type Series } from "../src/model/history.ts";
 
 function seriesOf(pairs: [number, number][]): Series {
@@ -41,21 +41,21 @@ test("a time that does not advance is refused", () => {
 
 test("an envelope keeps the lowest and the highest of every pixel column, in order", () => {
   const series = seriesOf([[0, 5], [1, 9], [2, 1], [3, 4], [10, 7], [11, 8]]);
-  const reduced = envelope(series, { from_ms: 0, to_ms: 20, columns: 2 });
+  const reduced = downsample(series, { from_ms: 0, to_ms: 20, columns: 2 });
   assert.deepEqual([...reduced.times], [1, 2, 10, 11]);
   assert.deepEqual([...reduced.values], [9, 1, 7, 8]);
 });
 
 test("an envelope never holds more than two samples a column and loses no peak", () => {
   const pairs = Array.from({ length: 500 }, (_, index): [number, number] => [index, Math.sin(index * 1.7) * index]);
-  const reduced = envelope(seriesOf(pairs), { from_ms: 0, to_ms: 500, columns: 40 });
+  const reduced = downsample(seriesOf(pairs), { from_ms: 0, to_ms: 500, columns: 40 });
   assert.ok(reduced.values.length <= 80);
   assert.equal(Math.max(...reduced.values), Math.max(...pairs.map(([, value]) => value)));
   assert.equal(Math.min(...reduced.values), Math.min(...pairs.map(([, value]) => value)));
 });
 
 test("a gap survives the envelope", () => {
-  const reduced = envelope(seriesOf([[0, 1], [1, Number.NaN], [2, 3]]), { from_ms: 0, to_ms: 10, columns: 1 });
+  const reduced = downsample(seriesOf([[0, 1], [1, Number.NaN], [2, 3]]), { from_ms: 0, to_ms: 10, columns: 1 });
   assert.deepEqual([...reduced.values], [1, Number.NaN, 3]);
 });
 

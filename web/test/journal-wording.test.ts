@@ -1,13 +1,15 @@
 // The journal in words.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Journal } from "../src/model/contract-journal.ts";
+import { JournalSummary, ReceiptSummary, ShownDamage } from "../src/model/contract.ts";
 import * as wording from "../src/model/journal-wording.ts";
-import { journal as parsed } from "../src/model/parse-journal.ts";
-import { journalSource } from "./journal-source.ts";
+import { parse } from "../src/model/shape.ts";
+import { blank } from "./blank.ts";
 
-function journal(changes: object = {}): Journal {
-  return parsed(journalSource(changes));
+function journal(changes: object = {}): JournalSummary {
+  const durability = { default: "disk", journaled: ["#"], rules: [] };
+  const retention = { age_s: null, bytes: null, keep_unread: true };
+  return parse(JournalSummary, JSON.stringify(blank(JournalSummary, { durability, retention, ...changes })));
 }
 
 test("an alarm says what is wrong and what to do, and no alarm is raised while all is well", () => {
@@ -69,9 +71,9 @@ test("a consumer is told with how far it is behind, or with what is wrong with i
 });
 
 test("a receipt has its cut, and damage has its ranges and what is left out of them", () => {
-  const found = { text: "5 messages kept", cut_bytes: 3, cut_why: "3 bytes cut", damage: [], damage_total: 0, flaws: [] };
+  const found = blank(ReceiptSummary, { text: "5 messages kept", cut_bytes: 3, cut_why: "3 bytes cut" });
   assert.equal(wording.receipt(journal({ receipt: found }).receipt), "5 messages kept; 3 bytes cut");
-  const damage = [{ first_offset: 1, end_offset: 3, text: "offsets 1 to 2 cannot be read" }];
+  const damage = [blank(ShownDamage, { text: "offsets 1 to 2 cannot be read" })];
   const damaged = journal({ receipt: { ...found, damage, damage_total: 8, flaws: ["x"] } }).receipt;
   assert.deepEqual(wording.damage(damaged), ["offsets 1 to 2 cannot be read", "and 7 more ranges", "lost of the sessions: x"]);
   assert.deepEqual(wording.damage(null), []);

@@ -2,7 +2,7 @@
 //
 //   node mqtt-peer.ts URL 4|5 NAME exchange|retained|will|session
 //
-// tests/clients/test_mqttjs.py runs it, and decides what is right.
+// tests/interoperability/test_mqttjs.py runs it, and decides what is right.
 import { connect, type IClientOptions, type MqttClient } from "mqtt";
 
 type QoS = 0 | 1 | 2;

@@ -1,32 +1,21 @@
 // Parameters as the page keeps and tells them: values in their type, qualities and limits in words, small lines.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Definition, Sample } from "../src/model/contract-parameters.ts";
-import { NotUnderstood } from "../src/model/fields.ts";
+import { ParameterDefinition, ParameterSample, ParametersMessage, TableFigures } from "../src/model/contract.ts";
 import { ParameterStore } from "../src/model/parameter-store.ts";
 import { alarmOf, numberOf, valueText } from "../src/model/parameter-value.ts";
 import { condition, details, extent, inflow } from "../src/model/parameter-wording.ts";
-import { parseParametersMessage } from "../src/model/parse-parameters.ts";
+import { NotUnderstood, parse } from "../src/model/shape.ts";
 import { sparkline } from "../src/model/sparkline.ts";
+import { blank } from "./blank.ts";
 
 const LIMITS = { low_critical: -10, low: 0, high: 100, high_critical: 200 };
 
-function definition(changes: Partial<Definition> = {}): Definition {
-  return {
-    index: 0,
-    name: "engine/rpm",
-    type: "f64",
-    unit: null,
-    description: null,
-    range: null,
-    limits: null,
-    rate_hz: null,
-    source: null,
-    ...changes,
-  };
+function definition(changes: Partial<ParameterDefinition> = {}): ParameterDefinition {
+  return blank(ParameterDefinition, { name: "engine/rpm", type: "f64", ...changes });
 }
 
-function sample(changes: Partial<Sample> = {}): Sample {
+function sample(changes: Partial<ParameterSample> = {}): ParameterSample {
   return { index: 0, value: 1, time_ms: 1_000, received_ms: 1_000, quality: "good", why: null, ...changes };
 }
 
@@ -42,15 +31,16 @@ function message(changes: object = {}): string {
   });
 }
 
+const parsed = (source: string): ParametersMessage => parse(ParametersMessage, source);
+
 test("a message about parameters is understood, and refused with the name of what is wrong", () => {
-  const limits = { high: 7 };
-  const parsed = parseParametersMessage(message({ definitions: [{ ...definition(), limits, range: [0, 9] }] }));
-  assert.deepEqual(parsed.definitions?.[0]?.limits, { low_critical: null, low: null, high: 7, high_critical: null });
-  assert.deepEqual(parsed.definitions?.[0]?.range, [0, 9]);
-  assert.equal(parseParametersMessage(message({ definitions: null })).definitions, null);
-  assert.throws(() => parseParametersMessage("["), NotUnderstood);
-  assert.throws(() => parseParametersMessage(message({ values: [{ ...sample(), value: [] }] })), /"value" is not/);
-  assert.throws(() => parseParametersMessage(message({ definitions: [{ ...definition(), range: [1] }] })), /"range"/);
+  const { definitions } = parsed(message({ definitions: [{ ...definition(), limits: LIMITS, range: [0, 9] }] }));
+  assert.deepEqual(definitions?.[0]?.limits, LIMITS);
+  assert.deepEqual(definitions?.[0]?.range, [0, 9]);
+  assert.equal(parsed(message({ definitions: null })).definitions, null);
+  assert.throws(() => parsed("["), NotUnderstood);
+  assert.throws(() => parsed(message({ values: [{ ...sample(), value: [] }] })), /"value" is not/);
+  assert.throws(() => parsed(message({ definitions: [{ ...definition(), range: [1] }] })), /"range"/);
 });
 
 test("a value is written in its type", () => {
@@ -126,7 +116,7 @@ test("a chosen parameter is told whole, and what is not known of it is left out"
 });
 
 test("how many match is said, and how many of them are shown", () => {
-  const of = (parameters: number, matching: number) => parseParametersMessage(message({ parameters, matching }));
+  const of = (parameters: number, matching: number) => parsed(message({ parameters, matching }));
   assert.equal(extent(of(3, 3), 3), "3");
   assert.equal(extent(of(20_000, 11), 11), "11 that match, of 20,000");
   assert.match(extent(of(20_000, 20_000), 200), /^the first 200 of 20,000; search/);
@@ -134,38 +124,34 @@ test("how many match is said, and how many of them are shown", () => {
 });
 
 test("the inflow names what is refused only where something is", () => {
-  const table = { parameters: 2, stale: 1, selections: 0, frames: 9, samples: 9, refused: 0 };
-  const rates = { frames_s: 50, samples_s: 1e6, refused_s: 0 };
-  assert.equal(
-    inflow({ ...table, ...rates }),
-    "1.00 M samples/s in 50 frames/s · 1 stale · 0 selections",
-  );
-  assert.match(inflow({ ...table, ...rates, refused: 7 }), /7 refused$/);
-  assert.match(inflow({ ...table, ...rates, selections: 1 }), / 1 selection$/);
+  const table = blank(TableFigures, { parameters: 2, stale: 1, frames_s: 50, samples_s: 1e6 });
+  assert.equal(inflow(table), "1.00 M samples/s in 50 frames/s · 1 stale · 0 selections");
+  assert.match(inflow({ ...table, refused: 7 }), /7 refused$/);
+  assert.match(inflow({ ...table, selections: 1 }), / 1 selection$/);
 });
 
 test("rows are replaced by another search, and what stays keeps its line", () => {
   const store = new ParameterStore();
   const [a, b] = [definition({ name: "a" }), definition({ name: "b", index: 1 })];
-  store.receive(parseParametersMessage(message({ definitions: [a, b] })));
+  store.receive(parsed(message({ definitions: [a, b] })));
   const revision = store.revision;
-  store.receive(parseParametersMessage(message({ definitions: null, values: [sample({ received_ms: 1_250 })] })));
+  store.receive(parsed(message({ definitions: null, values: [sample({ received_ms: 1_250 })] })));
   assert.equal(store.revision, revision);
   assert.equal(store.rows[0]?.history.length, 2);
-  store.receive(parseParametersMessage(message({ definitions: [a], values: [] })));
+  store.receive(parsed(message({ definitions: [a], values: [] })));
   assert.deepEqual(store.rows.map(({ topic }) => topic), ["a"]);
   assert.equal(store.rows[0]?.history.length, 2);
   const other = definition({ name: "a", index: 7 });
-  store.receive(parseParametersMessage(message({ definitions: [other], values: [] })));
+  store.receive(parsed(message({ definitions: [other], values: [] })));
   assert.equal(store.rows[0]?.history.length, 0);
   assert.equal(store.rows[0]?.newest, null);
 });
 
 test("a sample that only became stale adds nothing to the line, and an unknown index is passed over", () => {
   const store = new ParameterStore();
-  store.receive(parseParametersMessage(message()));
+  store.receive(parsed(message()));
   const stale = sample({ quality: "stale", why: "silent", time_ms: 2_000 });
-  store.receive(parseParametersMessage(message({ definitions: null, values: [stale, sample({ index: 99 })] })));
+  store.receive(parsed(message({ definitions: null, values: [stale, sample({ index: 99 })] })));
   assert.equal(store.rows[0]?.history.length, 1);
   assert.equal(store.rows[0]?.newest?.quality, "stale");
 });
@@ -173,7 +159,7 @@ test("a sample that only became stale adds nothing to the line, and an unknown i
 test("a time without messages is a gap in the line", () => {
   const store = new ParameterStore();
   for (const at_ms of [1_000, 1_250, 9_000]) {
-    store.receive(parseParametersMessage(message({ at_ms, values: [sample({ received_ms: at_ms - 1 })] })));
+    store.receive(parsed(message({ at_ms, values: [sample({ received_ms: at_ms - 1 })] })));
   }
   assert.deepEqual([...(store.rows[0]?.history.series().values ?? [])], [1, 1, Number.NaN, 1]);
 });
@@ -181,9 +167,9 @@ test("a time without messages is a gap in the line", () => {
 test("a row that leaves the view has a gap in its line, one that stays has none", () => {
   const store = new ParameterStore();
   const both = [definition(), definition({ index: 1, name: "engine/torque" })];
-  const at = (at_ms: number, definitions: Definition[] | null) => {
+  const at = (at_ms: number, definitions: ParameterDefinition[] | null) => {
     const values = [0, 1].map((index) => sample({ index, received_ms: at_ms }));
-    store.receive(parseParametersMessage(message({ at_ms, definitions, values })));
+    store.receive(parsed(message({ at_ms, definitions, values })));
   };
   at(1_000, both);
   store.watch(0, 1);

@@ -1,10 +1,11 @@
 // Streams in words.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Stream, StreamFigures } from "../src/model/contract.ts";
+import { StreamFigures, StreamRate } from "../src/model/contract.ts";
 import { extent, streamCells } from "../src/model/stream-wording.ts";
+import { blank } from "./blank.ts";
 
-const SOUND: Stream = {
+const SOUND = blank(StreamRate, {
   name: "cockpit/sound",
   media: "audio/pcm",
   live: true,
@@ -15,10 +16,10 @@ const SOUND: Stream = {
   chunks_s: 12.5,
   bytes_s: 96_000,
   received_ms: 1_000,
-};
+});
 
-function figures(changes: Partial<StreamFigures>): StreamFigures {
-  return { streams: 1, readers: 1, lost: 0, refused: 0, shown: [SOUND], ...changes };
+function figures(changes: object): StreamFigures {
+  return blank(StreamFigures, { streams: 1, readers: 1, shown: [SOUND], ...changes });
 }
 
 test("a stream says what is kept of it and how it flows", () => {

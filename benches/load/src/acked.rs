@@ -1,40 +1,39 @@
-//! Acknowledgements: publishers at QoS 1 with a window each, and how long each message waits for its PUBACK.
+//! Acknowledgements: publishers at QoS 1, each with a window, and how long each message waits for its PUBACK.
 
 use std::time::{Duration, Instant};
 
 use mio::net::TcpStream;
 use mio::{Events, Poll};
-use slipring_wire::{Framed, frame};
 
 use crate::Result;
-use crate::arguments::Acked;
-use crate::dial::{AT_ONCE, PATIENCE, dial};
-use crate::dialogue::Dialogue;
-use crate::flight::Flight;
-use crate::inlet::{Inlet, scratch};
+use crate::arguments::AckedArguments;
+use crate::dial::{AT_ONCE, PATIENCE, dial, wait};
+use crate::handshake::Handshake;
 use crate::numbered::Template;
-use crate::outlet::Outlet;
 use crate::percentiles::Percentiles;
-use crate::report::Report;
+use crate::receive_buffer::{ReceiveBuffer, each_packet, scratch};
+use crate::run_report::RunReport;
+use crate::send_buffer::SendBuffer;
+use crate::unacked::UnackedMessages;
 
 const PUBACK: u8 = 0x40;
-/// How often messages leave when there is a rate.
-const BEAT: Duration = Duration::from_millis(1);
+/// How often messages are sent when there is a rate.
+const SEND_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Publishes, and tells how much was acknowledged and how soon.
-pub fn run(arguments: &Acked) -> Result<()> {
+/// Publishes, and reports how many messages were acknowledged and how soon.
+pub fn run(arguments: &AckedArguments) -> Result<()> {
     let version = arguments.target.version();
-    let hellos = (0..arguments.publishers)
-        .map(|number| Dialogue::new(version, &format!("load-acked-{number}")));
-    let dialled = dial(arguments.target.address, hellos, AT_ONCE)?;
+    let handshakes = (0..arguments.publishers)
+        .map(|number| Handshake::new(version, &format!("load-acked-{number}")));
+    let dialled = dial(arguments.target.address, handshakes, AT_ONCE)?;
     let publishers = (0_u32..).zip(dialled.streams).map(|(number, stream)| Publisher {
         stream,
-        inlet: Inlet::default(),
-        outlet: Outlet::default(),
+        received: ReceiveBuffer::default(),
+        unsent: SendBuffer::default(),
         template: Template::new(version, number, arguments.bytes),
-        flight: Flight::new(arguments.window),
+        unacked: UnackedMessages::new(arguments.window),
     });
-    let mut run = Run {
+    let mut run = AckedTraffic {
         poll: dialled.poll,
         publishers: publishers.collect(),
         began: Instant::now(),
@@ -53,45 +52,45 @@ pub fn run(arguments: &Acked) -> Result<()> {
     Ok(())
 }
 
-/// One publisher at work.
+/// One publisher.
 struct Publisher {
     stream: TcpStream,
-    inlet: Inlet,
-    outlet: Outlet,
+    received: ReceiveBuffer,
+    unsent: SendBuffer,
     template: Template,
-    flight: Flight,
+    unacked: UnackedMessages,
 }
 
 impl Publisher {
     fn send(&mut self, count: u64, now_ns: u64) -> Result<()> {
-        let first = self.flight.depart(count, now_ns);
+        let first = self.unacked.depart(count, now_ns);
         for number in first..first + count {
-            self.template.append(number, self.outlet.bytes());
+            self.template.append(number, self.unsent.bytes());
         }
-        self.outlet.flush(&mut self.stream)?;
+        self.unsent.flush(&mut self.stream)?;
         Ok(())
     }
 
-    /// Takes the acknowledgements that have come.
-    fn hear(&mut self, scratch: &mut [u8], clock: Instant, times_ns: &mut Vec<u64>) -> Result<()> {
-        let flight = &mut self.flight;
-        let is_open = self.inlet.read(&mut self.stream, scratch, |bytes| {
+    /// Reads the acknowledgements that have arrived.
+    fn receive(
+        &mut self,
+        scratch: &mut [u8],
+        clock: Instant,
+        times_ns: &mut Vec<u64>,
+    ) -> Result<()> {
+        let unacked = &mut self.unacked;
+        self.received.read(&mut self.stream, scratch, |bytes| {
             let now_ns = clock.elapsed().as_nanos() as u64;
-            let mut used = 0;
-            while let Framed::Whole(packet) =
-                frame(&bytes[used..], usize::MAX).map_err(|broken| broken.to_string())?
-            {
-                used += packet.length;
+            each_packet(bytes, |packet| {
                 let id = acknowledged(packet.first, packet.body)?;
-                times_ns.push(flight.acknowledge(id, now_ns)?);
-            }
-            Ok(used)
-        })?;
-        if is_open { Ok(()) } else { Err("the broker closed the connection".into()) }
+                times_ns.push(unacked.acknowledge(id, now_ns)?);
+                Ok(())
+            })
+        })
     }
 }
 
-/// The identifier in a PUBACK that says yes.
+/// The identifier in a PUBACK without a failure code.
 fn acknowledged(first: u8, body: &[u8]) -> Result<u16> {
     match (first, body) {
         (PUBACK, [high, low, reason @ ..]) if reason.first().is_none_or(|code| *code < 0x80) => {
@@ -102,7 +101,7 @@ fn acknowledged(first: u8, body: &[u8]) -> Result<u16> {
 }
 
 /// All publishers.
-struct Run {
+struct AckedTraffic {
     poll: Poll,
     publishers: Vec<Publisher>,
     began: Instant,
@@ -112,15 +111,16 @@ struct Run {
     turn: usize,
 }
 
-impl Run {
-    /// Until everything is acknowledged.
+impl AckedTraffic {
+    /// Runs until everything is acknowledged.
     fn all(&mut self, tell_after: u64) -> Result<()> {
         let (mut events, mut scratch) = (Events::with_capacity(1_024), scratch());
+        let patience = if self.rate > 0 { SEND_INTERVAL } else { PATIENCE };
         let mut told = tell_after == 0;
         let mut heard = Instant::now();
         self.publish()?;
         while (self.times_ns.len() as u64) < self.messages {
-            self.wait(&mut events)?;
+            wait(&mut self.poll, &mut events, Some(patience))?;
             if !events.is_empty() {
                 heard = Instant::now();
             } else if heard.elapsed() > PATIENCE {
@@ -128,39 +128,31 @@ impl Run {
             }
             for event in &events {
                 let publisher = &mut self.publishers[event.token().0];
-                publisher.outlet.flush(&mut publisher.stream)?;
+                publisher.unsent.flush(&mut publisher.stream)?;
                 if event.is_readable() {
-                    publisher.hear(&mut scratch, self.began, &mut self.times_ns)?;
+                    publisher.receive(&mut scratch, self.began, &mut self.times_ns)?;
                 }
             }
             if !told && self.times_ns.len() as u64 >= tell_after {
                 told = true;
-                Report::default().number("acknowledged", self.times_ns.len() as u64).print();
+                RunReport::default().number("acknowledged", self.times_ns.len() as u64).print();
             }
             self.publish()?;
         }
         Ok(())
     }
 
-    fn wait(&mut self, events: &mut Events) -> Result<()> {
-        let patience = if self.rate > 0 { BEAT } else { PATIENCE };
-        match self.poll.poll(events, Some(patience)) {
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Ok(()),
-            other => Ok(other?),
-        }
-    }
-
-    /// Sends what the windows and the rate allow, each publisher in its turn.
+    /// Sends what the windows and the rate allow, each publisher in turn.
     fn publish(&mut self) -> Result<()> {
         let elapsed = self.began.elapsed();
-        let sent: u64 = self.publishers.iter().map(|one| one.flight.sent()).sum();
+        let sent: u64 = self.publishers.iter().map(|one| one.unacked.sent()).sum();
         let mut due = allowed(self.rate, elapsed).min(self.messages).saturating_sub(sent);
         let count = self.publishers.len();
         let share = if self.rate > 0 { due.div_ceil(count as u64) } else { due };
         for _ in 0..count {
             let publisher = &mut self.publishers[self.turn % count];
             self.turn += 1;
-            let burst = publisher.flight.room().min(share).min(due);
+            let burst = publisher.unacked.room().min(share).min(due);
             if burst > 0 {
                 publisher.send(burst, elapsed.as_nanos() as u64)?;
                 due -= burst;
@@ -173,11 +165,11 @@ impl Run {
         format!("{} of {} acknowledged", self.times_ns.len(), self.messages)
     }
 
-    fn report(self, elapsed: Duration) -> Report {
+    fn report(self, elapsed: Duration) -> RunReport {
         let acknowledged = self.times_ns.len() as u64;
-        let each = self.publishers.iter().map(|one| one.flight.acknowledged().to_string());
-        Report::default()
-            .number("messages", self.publishers.iter().map(|one| one.flight.sent()).sum())
+        let each = self.publishers.iter().map(|one| one.unacked.acknowledged().to_string());
+        RunReport::default()
+            .number("messages", self.publishers.iter().map(|one| one.unacked.sent()).sum())
             .number("acknowledged", acknowledged)
             .text("each", &each.collect::<Vec<_>>().join(","))
             .seconds("seconds", elapsed)
@@ -186,7 +178,7 @@ impl Run {
     }
 }
 
-/// Messages that may have left after some time; without a rate, any number.
+/// How many messages may have been sent after some time; any number without a rate.
 fn allowed(rate: u64, elapsed: Duration) -> u64 {
     if rate == 0 {
         return u64::MAX;

@@ -16,30 +16,30 @@ pub struct Arguments {
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Publish as fast as a window of messages on their way allows; every subscriber gets everything
-    Throughput(Throughput),
+    /// Publish as fast as a window of messages in flight allows; every subscriber gets everything
+    Throughput(ThroughputArguments),
     /// Pairs with a topic each: a publisher sends a few messages, waits for them, sends the next few
-    Pairs(Pairs),
-    /// Publish at a fixed rate whatever the broker does, and time each message to its subscribers
-    Latency(Latency),
+    Pairs(PairsArguments),
+    /// Publish at a fixed rate, however slow the broker is, and time each message to its subscribers
+    Latency(LatencyArguments),
     /// Publish at QoS 1, and time each message to its acknowledgement
-    Acked(Acked),
-    /// Make a durable session that subscribes to everything, and leave
-    Keep(Keep),
-    /// Come back to that session, and count what was acknowledged and is not there
-    Kept(Kept),
+    Acked(AckedArguments),
+    /// Create a persistent session that subscribes to everything, and disconnect
+    Keep(KeepArguments),
+    /// Resume that session, and count acknowledged messages that it does not deliver
+    Kept(KeptArguments),
     /// Connect all clients at once
-    Connect(Connect),
+    Connect(ConnectArguments),
     /// Connect clients a few at a time, and keep them until standard input closes
-    Idle(Idle),
+    Idle(IdleArguments),
     /// Subscribe to many filters, and keep them until standard input closes
-    SubscribeMany(SubscribeMany),
+    SubscribeMany(SubscribeManyArguments),
     /// Be the floor: a broker that only parses, copies and forwards, until standard input closes
-    Forward(Forward),
+    Forward(ForwardArguments),
 }
 
 #[derive(Args)]
-pub struct Target {
+pub struct TargetArguments {
     /// Address of the broker, as 127.0.0.1:1883
     pub address: SocketAddr,
     /// Speak MQTT 5 instead of 3.1.1
@@ -47,28 +47,28 @@ pub struct Target {
     is_v5: bool,
 }
 
-impl Target {
+impl TargetArguments {
     pub fn version(&self) -> Version {
         if self.is_v5 { Version::V5 } else { Version::V311 }
     }
 }
 
 #[derive(Args)]
-pub struct Message {
+pub struct MessageArguments {
     /// Bytes of each payload
     #[arg(long, default_value_t = 64)]
     pub bytes: usize,
     /// Quality of service: 0, 1 or 2
-    #[arg(long, default_value = "0", value_parser = quality)]
+    #[arg(long, default_value = "0", value_parser = parse_qos)]
     pub qos: QoS,
 }
 
 #[derive(Args)]
-pub struct Throughput {
+pub struct ThroughputArguments {
     #[command(flatten)]
-    pub target: Target,
+    pub target: TargetArguments,
     #[command(flatten)]
-    pub message: Message,
+    pub message: MessageArguments,
     /// Clients that publish, in turn
     #[arg(long, default_value_t = 1)]
     pub publishers: usize,
@@ -78,23 +78,23 @@ pub struct Throughput {
     /// Messages published in all
     #[arg(long, default_value_t = 100_000)]
     pub messages: u64,
-    /// Messages on their way at most: published, and not yet with every subscriber and acknowledged
+    /// Most messages in flight: published, and not yet received by every subscriber and acknowledged
     #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub window: u64,
     /// Messages a publisher sends with one write, at least
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     pub burst: u64,
-    /// Topics, published to in turn; more than one are subscribed to by a wildcard
+    /// Topics, published to in turn; for more than one, subscribers use a wildcard
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub topics: u64,
 }
 
 #[derive(Args)]
-pub struct Pairs {
+pub struct PairsArguments {
     #[command(flatten)]
-    pub target: Target,
+    pub target: TargetArguments,
     #[command(flatten)]
-    pub message: Message,
+    pub message: MessageArguments,
     /// Pairs of one publisher and one subscriber
     #[arg(long = "pairs", default_value_t = 200)]
     pub count: usize,
@@ -107,9 +107,9 @@ pub struct Pairs {
 }
 
 #[derive(Args)]
-pub struct Latency {
+pub struct LatencyArguments {
     #[command(flatten)]
-    pub target: Target,
+    pub target: TargetArguments,
     /// Bytes of each payload; the first eight are the time of sending
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u64).range(8..))]
     pub bytes: u64,
@@ -128,19 +128,19 @@ pub struct Latency {
     /// Messages of each publisher before the first that is timed
     #[arg(long, default_value_t = 100)]
     pub warm_up: u64,
-    /// Say when the warm-up is over, and go on until standard input closes
+    /// Print a line when the warm-up is over, and go on until standard input closes
     #[arg(long)]
     pub hold: bool,
-    /// Messages may be missing: the run ends when all was sent and nothing has come for two seconds
+    /// Allow missing messages: the run ends when everything was sent and nothing has arrived for two seconds
     #[arg(long)]
     pub may_miss: bool,
 }
 
 #[derive(Args)]
-pub struct Acked {
+pub struct AckedArguments {
     #[command(flatten)]
-    pub target: Target,
-    /// Bytes of each payload; the first twelve say whose and which it is
+    pub target: TargetArguments,
+    /// Bytes of each payload; the first twelve hold the publisher and the number of the message
     #[arg(long, default_value_t = 64)]
     pub bytes: usize,
     /// Clients that publish
@@ -155,42 +155,42 @@ pub struct Acked {
     /// Messages per second in all; 0 is as many as the windows allow
     #[arg(long, default_value_t = 0)]
     pub rate: u64,
-    /// Say so when this many are acknowledged, and go on
+    /// Print a line when this many are acknowledged, and go on
     #[arg(long, default_value_t = 0)]
     pub tell_after: u64,
-    /// A broker that closes the connection ends the run, and all that was found until then is told
+    /// If the broker closes the connection, end the run and report what was measured so far
     #[arg(long)]
     pub until_closed: bool,
 }
 
 #[derive(Args)]
-pub struct Keep {
+pub struct KeepArguments {
     /// Address of the broker, as 127.0.0.1:1883
     pub address: SocketAddr,
 }
 
 #[derive(Args)]
-pub struct Kept {
+pub struct KeptArguments {
     /// Address of the broker, as 127.0.0.1:1883
     pub address: SocketAddr,
     /// How many messages of each publisher were acknowledged, as 12,30,7
     #[arg(long, value_delimiter = ',', required = true)]
     pub acknowledged: Vec<u64>,
-    /// Silence after which what has not come counts as lost
+    /// Silence after which missing messages count as lost
     #[arg(long, default_value_t = 5_000)]
     patience_ms: u64,
 }
 
-impl Kept {
+impl KeptArguments {
     pub fn patience(&self) -> Duration {
         Duration::from_millis(self.patience_ms)
     }
 }
 
 #[derive(Args)]
-pub struct Connect {
+pub struct ConnectArguments {
     #[command(flatten)]
-    pub target: Target,
+    pub target: TargetArguments,
     /// Clients to connect
     #[arg(long, default_value_t = 5_000)]
     pub clients: usize,
@@ -200,18 +200,18 @@ pub struct Connect {
 }
 
 #[derive(Args)]
-pub struct Idle {
+pub struct IdleArguments {
     #[command(flatten)]
-    pub target: Target,
+    pub target: TargetArguments,
     /// Clients to connect
     #[arg(long, default_value_t = 10_000)]
     pub clients: usize,
 }
 
 #[derive(Args)]
-pub struct SubscribeMany {
+pub struct SubscribeManyArguments {
     #[command(flatten)]
-    pub target: Target,
+    pub target: TargetArguments,
     /// Filters in all: exact ones, and with either wildcard
     #[arg(long, default_value_t = 10_000)]
     pub filters: usize,
@@ -221,13 +221,13 @@ pub struct SubscribeMany {
 }
 
 #[derive(Args)]
-pub struct Forward {
+pub struct ForwardArguments {
     /// Where to listen; port 0 picks a free one
     #[arg(long, default_value = "127.0.0.1:0")]
     pub listen: SocketAddr,
 }
 
-fn quality(text: &str) -> Result<QoS, String> {
+fn parse_qos(text: &str) -> Result<QoS, String> {
     match text {
         "0" => Ok(QoS::AtMostOnce),
         "1" => Ok(QoS::AtLeastOnce),
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_quality_is_zero_one_or_two() {
-        assert_eq!(quality("2"), Ok(QoS::ExactlyOnce));
-        assert!(quality("3").is_err());
+        assert_eq!(parse_qos("2"), Ok(QoS::ExactlyOnce));
+        assert!(parse_qos("3").is_err());
     }
 }

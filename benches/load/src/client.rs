@@ -1,59 +1,55 @@
-//! A client in a loop: its socket, and the messages and answers that pass through it.
+//! A connected client of the loop: its socket, the messages it publishes, and the acknowledgements it sends.
 
 use mio::net::TcpStream;
 
 use crate::Result;
-use crate::belt::Belt;
-use crate::exchange::{Taken, take};
-use crate::inlet::Inlet;
-use crate::outlet::{Outlet, write_some};
-use crate::supply::Supply;
+use crate::delivery::ReceivedPackets;
+use crate::packet_ring::PacketRing;
+use crate::receive_buffer::{ReceiveBuffer, each_packet};
+use crate::ring_position::RingPosition;
+use crate::send_buffer::{SendBuffer, write_some};
 
-/// A connected client. One that only subscribes has nothing due in its supply.
-pub struct Client {
+/// A connected client. One that only subscribes never has messages due.
+pub struct LoadClient {
     stream: TcpStream,
-    inlet: Inlet,
-    answers: Outlet,
-    pub supply: Supply,
+    received: ReceiveBuffer,
+    answers: SendBuffer,
+    pub position: RingPosition,
 }
 
-impl Client {
+impl LoadClient {
     pub fn new(stream: TcpStream) -> Self {
         Self {
             stream,
-            inlet: Inlet::default(),
-            answers: Outlet::default(),
-            supply: Supply::default(),
+            received: ReceiveBuffer::default(),
+            answers: SendBuffer::default(),
+            position: RingPosition::default(),
         }
     }
 
-    /// Takes all that has come, and leaves the answers to be written.
-    pub fn read(&mut self, scratch: &mut [u8]) -> Result<Taken> {
-        let mut total = Taken::default();
-        let is_open = self.inlet.read(&mut self.stream, scratch, |bytes| {
-            let taken = take(bytes, self.answers.bytes())?;
-            total.messages += taken.messages;
-            total.acknowledged += taken.acknowledged;
-            total.used += taken.used;
-            Ok(taken.used)
+    /// Reads everything that has arrived, and queues the answers.
+    pub fn read(&mut self, scratch: &mut [u8]) -> Result<ReceivedPackets> {
+        let (mut taken, answers) = (ReceivedPackets::default(), self.answers.bytes());
+        self.received.read(&mut self.stream, scratch, |bytes| {
+            each_packet(bytes, |packet| taken.take(packet, answers))
         })?;
-        if is_open { Ok(total) } else { Err("the broker closed the connection".into()) }
+        Ok(taken)
     }
 
-    /// Writes answers, then what is due of the belt; never one inside a packet of the other.
-    pub fn write(&mut self, belt: &Belt) -> Result<()> {
-        if self.supply.is_between_packets(belt) && !self.answers.flush(&mut self.stream)? {
+    /// Writes answers, then the messages that are due. Answers are written between packets only.
+    pub fn write(&mut self, ring: &PacketRing) -> Result<()> {
+        if self.position.is_between_packets(ring) && !self.answers.flush(&mut self.stream)? {
             return Ok(());
         }
         loop {
-            let due = self.supply.next(belt);
+            let due = self.position.next(ring);
             if due.is_empty() {
                 self.answers.flush(&mut self.stream)?;
                 return Ok(());
             }
             let written = write_some(due, &mut self.stream)?;
             let is_full = written < due.len();
-            self.supply.advance(written, belt);
+            self.position.advance(written, ring);
             if is_full {
                 return Ok(());
             }

@@ -3,19 +3,19 @@
 use slipring_wire::QoS;
 
 use crate::Result;
-use crate::arguments::{Connect, Idle, SubscribeMany, Target};
-use crate::dial::{AT_ONCE, Dialled, dial};
-use crate::dialogue::Dialogue;
+use crate::arguments::{ConnectArguments, IdleArguments, SubscribeManyArguments, TargetArguments};
+use crate::dial::{AT_ONCE, DialledClients, dial};
+use crate::handshake::Handshake;
 use crate::percentiles::Percentiles;
-use crate::report::Report;
+use crate::run_report::RunReport;
 use crate::standard_input;
 use crate::topics::other;
 
-/// All at once.
-pub fn burst(arguments: &Connect) -> Result<()> {
+/// Connects all clients at once.
+pub fn burst(arguments: &ConnectArguments) -> Result<()> {
     let dialled = dial(
         arguments.target.address,
-        hellos(&arguments.target, arguments.clients),
+        handshakes(&arguments.target, arguments.clients),
         arguments.clients,
     )?;
     report(&dialled).print();
@@ -25,39 +25,43 @@ pub fn burst(arguments: &Connect) -> Result<()> {
     Ok(())
 }
 
-/// A few at a time, then silence.
-pub fn idle(arguments: &Idle) -> Result<()> {
-    let hellos = hellos(&arguments.target, arguments.clients);
-    let dialled = dial(arguments.target.address, hellos, AT_ONCE)?;
+/// Connects clients a few at a time, then stays idle.
+pub fn idle(arguments: &IdleArguments) -> Result<()> {
+    let handshakes = handshakes(&arguments.target, arguments.clients);
+    let dialled = dial(arguments.target.address, handshakes, AT_ONCE)?;
     report(&dialled).print();
     standard_input::wait_until_closed();
     Ok(())
 }
 
-/// As many clients as it takes to hold the filters, then silence.
-pub fn subscribe_many(arguments: &SubscribeMany) -> Result<()> {
+/// Connects as many clients as the filters need, then stays idle.
+pub fn subscribe_many(arguments: &SubscribeManyArguments) -> Result<()> {
     let per_client = arguments.per_client as usize;
     let clients = arguments.filters.div_ceil(per_client);
     let version = arguments.target.version();
-    let dialogues = (0..clients).map(|client| {
+    let handshakes = (0..clients).map(|client| {
         let numbers = client * per_client..arguments.filters.min((client + 1) * per_client);
         let filters: Vec<String> = numbers.map(other).collect();
-        Dialogue::new(version, &format!("load-other-{client}")).subscribe(&filters, QoS::AtMostOnce)
+        Handshake::new(version, &format!("load-other-{client}"))
+            .subscribe(&filters, QoS::AtMostOnce)
     });
-    let dialled = dial(arguments.target.address, dialogues, AT_ONCE)?;
+    let dialled = dial(arguments.target.address, handshakes, AT_ONCE)?;
     report(&dialled).number("filters", arguments.filters as u64).print();
     standard_input::wait_until_closed();
     Ok(())
 }
 
-fn hellos(target: &Target, clients: usize) -> impl ExactSizeIterator<Item = Dialogue> {
+fn handshakes(
+    target: &TargetArguments,
+    clients: usize,
+) -> impl ExactSizeIterator<Item = Handshake> {
     let version = target.version();
-    (0..clients).map(move |number| Dialogue::new(version, &format!("load-idle-{number}")))
+    (0..clients).map(move |number| Handshake::new(version, &format!("load-idle-{number}")))
 }
 
-fn report(dialled: &Dialled) -> Report {
+fn report(dialled: &DialledClients) -> RunReport {
     let clients = dialled.streams.len() as u64;
-    Report::default()
+    RunReport::default()
         .number("clients", clients)
         .seconds("seconds", dialled.elapsed)
         .rate("per_second", clients, dialled.elapsed)

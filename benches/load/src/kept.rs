@@ -1,53 +1,53 @@
-//! What a broker has kept: a durable session that leaves, and comes back to count what waits for it.
+//! What a broker has kept: a persistent session disconnects, resumes later, and counts what was queued for it.
 
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 
-use slipring_wire::{Framed, Packet, QoS, Reason, Version, frame};
+use slipring_wire::{Packet, PacketSplit, QoS, Reason, Version, split_packet};
 
 use crate::Result;
-use crate::arguments::{Keep, Kept};
-use crate::dialogue::Dialogue;
-use crate::inlet::scratch;
-use crate::numbered::{Place, place_of};
-use crate::report::Report;
+use crate::arguments::{KeepArguments, KeptArguments};
+use crate::handshake::Handshake;
+use crate::numbered::{MessageNumber, number_of};
+use crate::receive_buffer::scratch;
+use crate::run_report::RunReport;
 use crate::topics::ALL;
 
 const CLIENT_ID: &str = "load-keeper";
 const DISCONNECT: [u8; 2] = [0xe0, 0];
 const VERSION: Version = Version::V311;
 
-/// Makes the session, and leaves.
-pub fn keep(arguments: &Keep) -> Result<()> {
-    let mut line = Line::new(arguments.address)?;
-    let mut dialogue = Dialogue::lasting(CLIENT_ID).subscribe(&[ALL.into()], QoS::AtLeastOnce);
-    while let Some(request) = dialogue.next() {
-        line.stream.write_all(&request)?;
-        line.take(|packet| dialogue.hear_packet(&packet))?;
+/// Creates the session, and disconnects.
+pub fn keep(arguments: &KeepArguments) -> Result<()> {
+    let mut connection = BlockingConnection::new(arguments.address)?;
+    let mut handshake = Handshake::persistent(CLIENT_ID).subscribe(&[ALL.into()], QoS::AtLeastOnce);
+    while let Some(request) = handshake.next() {
+        connection.stream.write_all(&request)?;
+        connection.take(|packet| handshake.check_packet(&packet))?;
     }
-    line.stream.write_all(&DISCONNECT)?;
-    Report::default().text("client", CLIENT_ID).print();
+    connection.stream.write_all(&DISCONNECT)?;
+    RunReport::default().text("client", CLIENT_ID).print();
     Ok(())
 }
 
-/// Comes back, and counts until all that was acknowledged is there, or nothing comes any more.
-pub fn kept(arguments: &Kept) -> Result<()> {
-    let mut line = Line::new(arguments.address)?;
-    line.stream.set_read_timeout(Some(arguments.patience()))?;
-    let mut dialogue = Dialogue::lasting(CLIENT_ID);
-    line.stream.write_all(&dialogue.next().unwrap_or_default())?;
-    let mut tally = Tally::new(&arguments.acknowledged);
+/// Resumes the session, and counts until every acknowledged message has arrived, or no more arrive.
+pub fn kept(arguments: &KeptArguments) -> Result<()> {
+    let mut connection = BlockingConnection::new(arguments.address)?;
+    connection.stream.set_read_timeout(Some(arguments.patience()))?;
+    let mut handshake = Handshake::persistent(CLIENT_ID);
+    connection.stream.write_all(&handshake.next().unwrap_or_default())?;
+    let mut tally = LossTally::new(&arguments.acknowledged);
     let mut is_present = false;
     while tally.lost() > 0 {
         let mut answer = Vec::new();
-        let is_more = line.take(|packet| {
+        let is_more = connection.take(|packet| {
             match packet {
                 Packet::ConnAck(connack) if connack.reason == Reason::Success => {
                     is_present = connack.session_present;
                 }
                 Packet::Publish(message) => {
-                    tally.count(place_of(message.payload)?);
+                    tally.count(number_of(message.payload)?);
                     let id = message.packet_id.map_or(0, slipring_wire::PacketId::get);
                     answer = [&[0x40, 2], id.to_be_bytes().as_slice()].concat();
                 }
@@ -58,9 +58,9 @@ pub fn kept(arguments: &Kept) -> Result<()> {
         if !is_more {
             break;
         }
-        line.stream.write_all(&answer)?;
+        connection.stream.write_all(&answer)?;
     }
-    Report::default()
+    RunReport::default()
         .number("session_present", u64::from(is_present))
         .number("received", tally.received)
         .number("repeated", tally.repeated)
@@ -69,29 +69,27 @@ pub fn kept(arguments: &Kept) -> Result<()> {
     Ok(())
 }
 
-/// A connection that waits for one packet after the other.
-struct Line {
+/// A blocking connection that reads one packet after the other.
+struct BlockingConnection {
     stream: TcpStream,
     unread: Vec<u8>,
     used: usize,
     scratch: Vec<u8>,
 }
 
-impl Line {
+impl BlockingConnection {
     fn new(address: std::net::SocketAddr) -> Result<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         Ok(Self { stream, unread: Vec::new(), used: 0, scratch: scratch() })
     }
 
-    /// Takes the next packet; whether there was one before patience ended.
+    /// Passes the next packet to `each`. Returns false if none arrives in time.
     fn take(&mut self, mut each: impl FnMut(Packet<'_>) -> Result<()>) -> Result<bool> {
         loop {
             let ahead = &self.unread[self.used..];
-            if let Framed::Whole(whole) =
-                frame(ahead, usize::MAX).map_err(|broken| broken.to_string())?
-            {
-                each(Packet::decode(&whole, VERSION).map_err(|broken| broken.to_string())?)?;
+            if let PacketSplit::Whole(whole) = split_packet(ahead, usize::MAX)? {
+                each(Packet::decode(&whole, VERSION)?)?;
                 self.used += whole.length;
                 return Ok(true);
             }
@@ -107,27 +105,27 @@ impl Line {
     }
 }
 
-/// What was acknowledged and has not come yet.
-struct Tally {
+/// The acknowledged messages that have not arrived yet.
+struct LossTally {
     acknowledged: Vec<u64>,
     missing: Vec<BTreeSet<u64>>,
     received: u64,
     repeated: u64,
 }
 
-impl Tally {
-    /// Of each publisher the first so many messages were acknowledged.
+impl LossTally {
+    /// `acknowledged` says how many of each publisher's first messages were acknowledged.
     fn new(acknowledged: &[u64]) -> Self {
         let missing = acknowledged.iter().map(|count| (0..*count).collect()).collect();
         Self { acknowledged: acknowledged.to_vec(), missing, received: 0, repeated: 0 }
     }
 
-    fn count(&mut self, place: Place) {
+    fn count(&mut self, message: MessageNumber) {
         self.received += 1;
-        let publisher = place.publisher as usize;
+        let publisher = message.publisher as usize;
         let Some(missing) = self.missing.get_mut(publisher) else { return };
         let is_again =
-            !missing.remove(&place.number) && place.number < self.acknowledged[publisher];
+            !missing.remove(&message.number) && message.number < self.acknowledged[publisher];
         self.repeated += u64::from(is_again);
     }
 
@@ -142,9 +140,9 @@ mod tests {
 
     #[test]
     fn what_was_acknowledged_and_did_not_come_is_lost() {
-        let mut tally = Tally::new(&[3, 1]);
+        let mut tally = LossTally::new(&[3, 1]);
         for (publisher, number) in [(0, 0), (0, 2), (0, 2), (0, 3), (1, 0), (9, 0)] {
-            tally.count(Place { publisher, number });
+            tally.count(MessageNumber { publisher, number });
         }
         assert_eq!((tally.lost(), tally.received, tally.repeated), (1, 6, 1));
     }

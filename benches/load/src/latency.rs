@@ -1,32 +1,31 @@
-//! Latency in an open loop: one thread sends at a fixed rate, this one takes the time of each arrival.
+//! Latency in an open loop: one thread sends at a fixed rate, this one measures when each message arrives.
 
-use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use mio::net::TcpStream;
 use mio::{Events, Poll};
-use slipring_wire::{Framed, QoS, frame};
+use slipring_wire::QoS;
 
 use crate::Result;
-use crate::arguments::Latency;
-use crate::dial::{AT_ONCE, Dialled, PATIENCE, dial};
-use crate::dialogue::Dialogue;
-use crate::inlet::{Inlet, scratch};
+use crate::arguments::LatencyArguments;
+use crate::dial::{AT_ONCE, DialledClients, PATIENCE, dial, wait};
+use crate::handshake::Handshake;
 use crate::percentiles::Percentiles;
-use crate::report::Report;
-use crate::sender::{Schedule, Sender, Sent};
+use crate::receive_buffer::{ReceiveBuffer, each_packet, scratch};
+use crate::run_report::RunReport;
+use crate::sender::{Schedule, Sender, SentCount};
 use crate::topics::topic;
 
-/// How often the end of sending is looked for when nothing arrives.
+/// How often to check for the end of sending when nothing arrives.
 const LOOK: Duration = Duration::from_millis(20);
-/// Silence after which what has not come counts as missing.
+/// Silence after which messages count as missing.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// Sends, receives, and tells the percentiles.
-pub fn run(arguments: &Latency) -> Result<()> {
-    let Dialled { poll, mut streams, .. } =
-        dial(arguments.target.address, dialogues(arguments), AT_ONCE)?;
+/// Sends, receives, and reports the percentiles.
+pub fn run(arguments: &LatencyArguments) -> Result<()> {
+    let DialledClients { poll, mut streams, .. } =
+        dial(arguments.target.address, handshakes(arguments), AT_ONCE)?;
     let publishers = streams.split_off(arguments.subscribers);
     let clock = Instant::now();
     let schedule = Schedule::new(arguments, clock);
@@ -36,7 +35,7 @@ pub fn run(arguments: &Latency) -> Result<()> {
     let mut receiver = Receiver::new(poll, streams, arguments, clock);
     receiver.run(&sent)?;
     let late_ns = sending.join().map_err(|_| "the sending thread failed")??;
-    Report::default()
+    RunReport::default()
         .number("messages", sent.messages.load(Ordering::Relaxed))
         .number("delivered", receiver.delivered)
         .percentiles(&Percentiles::of(receiver.times_ns))
@@ -45,17 +44,21 @@ pub fn run(arguments: &Latency) -> Result<()> {
     Ok(())
 }
 
-fn dialogues(arguments: &Latency) -> impl ExactSizeIterator<Item = Dialogue> {
+fn handshakes(arguments: &LatencyArguments) -> impl ExactSizeIterator<Item = Handshake> {
     let (version, subscribers) = (arguments.target.version(), arguments.subscribers);
     (0..subscribers + arguments.publishers).map(move |number| {
-        let hello = Dialogue::new(version, &format!("load-latency-{number}"));
-        if number < subscribers { hello.subscribe(&[topic(0)], QoS::AtMostOnce) } else { hello }
+        let handshake = Handshake::new(version, &format!("load-latency-{number}"));
+        if number < subscribers {
+            handshake.subscribe(&[topic(0)], QoS::AtMostOnce)
+        } else {
+            handshake
+        }
     })
 }
 
 struct Receiver {
     poll: Poll,
-    clients: Vec<(TcpStream, Inlet)>,
+    clients: Vec<(TcpStream, ReceiveBuffer)>,
     payload_bytes: usize,
     clock: Instant,
     delivered: u64,
@@ -64,11 +67,16 @@ struct Receiver {
 }
 
 impl Receiver {
-    fn new(poll: Poll, streams: Vec<TcpStream>, arguments: &Latency, clock: Instant) -> Self {
+    fn new(
+        poll: Poll,
+        streams: Vec<TcpStream>,
+        arguments: &LatencyArguments,
+        clock: Instant,
+    ) -> Self {
         let expected = arguments.messages as usize * arguments.publishers * streams.len();
         Self {
             poll,
-            clients: streams.into_iter().map(|stream| (stream, Inlet::default())).collect(),
+            clients: streams.into_iter().map(|stream| (stream, ReceiveBuffer::default())).collect(),
             payload_bytes: arguments.bytes as usize,
             clock,
             delivered: 0,
@@ -77,15 +85,12 @@ impl Receiver {
         }
     }
 
-    /// Until all that was sent has arrived everywhere, or no more comes and some of it may be missing.
-    fn run(&mut self, sent: &Sent) -> Result<()> {
+    /// Runs until everything that was sent has arrived everywhere. If messages may be missing, silence ends it too.
+    fn run(&mut self, sent: &SentCount) -> Result<()> {
         let (mut events, mut scratch) = (Events::with_capacity(1_024), scratch());
         let mut heard = Instant::now();
         while !self.has_all(sent) {
-            match self.poll.poll(&mut events, Some(LOOK)) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                other => other?,
-            }
+            wait(&mut self.poll, &mut events, Some(LOOK))?;
             let is_over = self.may_miss && sent.is_finished.load(Ordering::Acquire);
             if is_over && events.is_empty() && heard.elapsed() > SILENCE {
                 return Ok(());
@@ -95,7 +100,7 @@ impl Receiver {
             }
             for event in events.iter().filter(|event| event.is_readable()) {
                 heard = Instant::now();
-                // The publishers' sockets have the numbers behind these: nothing to read there.
+                // Larger tokens are publishers, which have nothing to read.
                 if event.token().0 < self.clients.len() {
                     self.read(event.token().0, &mut scratch)?;
                 }
@@ -104,32 +109,27 @@ impl Receiver {
         Ok(())
     }
 
-    fn has_all(&self, sent: &Sent) -> bool {
+    fn has_all(&self, sent: &SentCount) -> bool {
         sent.is_finished.load(Ordering::Acquire)
             && self.delivered >= sent.messages.load(Ordering::Relaxed) * self.clients.len() as u64
     }
 
     fn read(&mut self, number: usize, scratch: &mut [u8]) -> Result<()> {
-        let (stream, inlet) = &mut self.clients[number];
+        let (stream, received) = &mut self.clients[number];
         let (clock, payload_bytes) = (self.clock, self.payload_bytes);
         let (delivered, times_ns) = (&mut self.delivered, &mut self.times_ns);
-        let is_open = inlet.read(stream, scratch, |bytes| {
+        received.read(stream, scratch, |bytes| {
             let now_ns = clock.elapsed().as_nanos() as u64;
-            let mut used = 0;
-            while let Framed::Whole(packet) =
-                frame(&bytes[used..], usize::MAX).map_err(|broken| broken.to_string())?
-            {
-                used += packet.length;
+            each_packet(bytes, |packet| {
                 *delivered += 1;
                 times_ns.extend(stamp(packet.body, payload_bytes).map(|sent| now_ns - sent));
-            }
-            Ok(used)
-        })?;
-        if is_open { Ok(()) } else { Err("the broker closed the connection".into()) }
+                Ok(())
+            })
+        })
     }
 }
 
-/// The time of sending, at the beginning of the payload; none in a message of the warm-up.
+/// The time of sending, which begins the payload; none in a message of the warm-up.
 fn stamp(body: &[u8], payload_bytes: usize) -> Option<u64> {
     let payload = &body[body.len() - payload_bytes..];
     let sent_ns = u64::from_be_bytes(*payload.first_chunk()?);

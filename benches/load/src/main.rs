@@ -1,32 +1,32 @@
-//! A load generator for any MQTT broker: `slipring-load COMMAND HOST:PORT` prints JSON, one line a run.
+//! A load generator for any MQTT broker: `slipring-load COMMAND HOST:PORT` prints a line of JSON for each run.
 //!
-//! It shares the machine with the broker it measures, so it must cost little: one epoll loop, large
-//! writes of bytes made beforehand, nothing allocated per message, packets found by their length.
+//! It shares the machine with the broker that it measures, so it must be cheap: one epoll loop, large writes of
+//! bytes prepared in advance, no allocation per message, received packets counted without being decoded.
 
 mod acked;
 mod arguments;
-mod belt;
 mod client;
 mod connect;
+mod delivery;
 mod descriptors;
 mod dial;
-mod dialogue;
-mod exchange;
-mod flight;
 mod forward;
-mod group;
-mod inlet;
+mod handshake;
 mod kept;
 mod latency;
 mod numbered;
-mod outlet;
+mod packet_ring;
 mod percentiles;
-mod report;
+mod receive_buffer;
+mod ring_position;
+mod run_report;
+mod send_buffer;
 mod sender;
 mod standard_input;
-mod supply;
+mod topic_clients;
 mod topics;
 mod traffic;
+mod unacked;
 mod window;
 
 use std::error::Error;
@@ -36,7 +36,7 @@ use clap::Parser;
 
 use arguments::{Arguments, Command};
 
-/// What ends a run early: a broker that refuses, a network that fails, nothing arriving.
+/// The error that ends a run early: the broker refuses, the network fails, or nothing arrives.
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 fn main() -> ExitCode {

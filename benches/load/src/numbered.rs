@@ -1,21 +1,21 @@
-//! QoS 1 messages that say who sent them and which one they are. Pure.
+//! QoS 1 messages whose payload holds the publisher's number and the message's number. Pure.
 
 use slipring_wire::{Packet, PacketId, Publish, QoS, Version};
 
 use crate::Result;
 use crate::topics::topic;
 
-/// Bytes of a payload that are needed for both numbers.
+/// Bytes of a payload that both numbers take.
 pub const NUMBER_BYTES: usize = 12;
 
-/// A message's place: its publisher, and how many that one had sent before.
+/// Which message it is: its publisher, and how many messages that one sent before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct MessageNumber {
     pub publisher: u32,
     pub number: u64,
 }
 
-/// One publisher's packet, changed a little for each message.
+/// One publisher's packet, in which only the numbers change.
 pub struct Template {
     bytes: Vec<u8>,
     id_at: usize,
@@ -31,7 +31,7 @@ impl Template {
         let message = Publish { qos, packet_id, ..Publish::new(&topic, &payload) };
         Packet::Publish(message).encode(version, &mut bytes);
         let payload_at = bytes.len() - payload.len();
-        // Between them MQTT 5 has the length of no properties.
+        // MQTT 5 has the length of the properties, one zero byte, between identifier and payload.
         let id_at = payload_at - 2 - usize::from(version == Version::V5);
         Self { bytes, id_at, payload_at }
     }
@@ -45,16 +45,16 @@ impl Template {
     }
 }
 
-/// The identifier of a message: they go round.
+/// The packet identifier of a message; after 65,535 comes 1 again.
 pub fn id_of(number: u64) -> u16 {
     (number % u64::from(u16::MAX)) as u16 + 1
 }
 
-/// Where a message belongs.
-pub fn place_of(payload: &[u8]) -> Result<Place> {
+/// Reads the numbers in a payload.
+pub fn number_of(payload: &[u8]) -> Result<MessageNumber> {
     let numbers: &[u8; NUMBER_BYTES] = payload.first_chunk().ok_or("a message without numbers")?;
     let (publisher, number) = numbers.split_at(4);
-    Ok(Place {
+    Ok(MessageNumber {
         publisher: u32::from_be_bytes(publisher.try_into().expect("four bytes")),
         number: u64::from_be_bytes(number.try_into().expect("eight bytes")),
     })
@@ -62,7 +62,7 @@ pub fn place_of(payload: &[u8]) -> Result<Place> {
 
 #[cfg(test)]
 mod tests {
-    use slipring_wire::{Framed, frame};
+    use slipring_wire::{PacketSplit, split_packet};
 
     use super::*;
 
@@ -73,12 +73,17 @@ mod tests {
             for number in [0, 1, 65_534, 65_535, 1 << 40] {
                 bytes.clear();
                 template.append(number, &mut bytes);
-                let Ok(Framed::Whole(whole)) = frame(&bytes, usize::MAX) else { panic!() };
+                let Ok(PacketSplit::Whole(whole)) = split_packet(&bytes, usize::MAX) else {
+                    panic!()
+                };
                 let Ok(Packet::Publish(message)) = Packet::decode(&whole, version) else {
                     panic!()
                 };
                 assert_eq!(message.packet_id.map(PacketId::get), Some(id_of(number)));
-                assert_eq!(place_of(message.payload).unwrap(), Place { publisher: 7, number });
+                assert_eq!(
+                    number_of(message.payload).unwrap(),
+                    MessageNumber { publisher: 7, number }
+                );
                 assert_eq!(message.payload.len(), 64);
             }
         }
@@ -91,6 +96,6 @@ mod tests {
 
     #[test]
     fn a_message_of_somebody_else_is_refused() {
-        assert!(place_of(b"short").is_err());
+        assert!(number_of(b"short").is_err());
     }
 }

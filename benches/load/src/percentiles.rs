@@ -1,6 +1,6 @@
 //! Percentiles of times. Pure.
 
-/// Times in order, nanoseconds.
+/// Sorted times.
 pub struct Percentiles {
     sorted_ns: Vec<u64>,
 }
@@ -11,7 +11,7 @@ impl Percentiles {
         Self { sorted_ns: times_ns }
     }
 
-    /// The smallest time that so many in a thousand do not exceed; 0 if there are no times.
+    /// The smallest time that at least `share` of a thousand times do not exceed; 0 if there are none.
     pub fn per_mille(&self, share: usize) -> u64 {
         let rank = (self.sorted_ns.len() * share).div_ceil(1_000);
         self.sorted_ns.get(rank.saturating_sub(1)).copied().unwrap_or(0)

@@ -1,4 +1,4 @@
-//! The sending half of the open loop: a message at its time, whatever the broker does.
+//! The sending half of the open loop: sends each message at its time, however slow the broker is.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -11,34 +11,34 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use slipring_wire::{Packet, Publish, Version};
 
 use crate::Result;
-use crate::arguments::Latency;
+use crate::arguments::LatencyArguments;
 use crate::dial::PATIENCE;
-use crate::outlet::write_some;
-use crate::report::Report;
+use crate::run_report::RunReport;
+use crate::send_buffer::write_some;
 use crate::standard_input;
 use crate::topics::topic;
 
-/// What the receiving half has to know.
+/// The progress of sending, for the receiving half.
 #[derive(Default)]
-pub struct Sent {
+pub struct SentCount {
     pub messages: AtomicU64,
     pub is_finished: AtomicBool,
 }
 
-/// When which message is sent.
+/// When each message is sent.
 pub struct Schedule {
     clock: Instant,
     period: Duration,
     payload_bytes: usize,
     warm_up: u64,
     messages: u64,
-    /// Set when the run is to end; without it, it ends after its messages.
+    /// Set when the run is to end; without it the run ends after its last message.
     closed: Option<Arc<AtomicBool>>,
-    sent: Arc<Sent>,
+    sent: Arc<SentCount>,
 }
 
 impl Schedule {
-    pub fn new(arguments: &Latency, clock: Instant) -> Self {
+    pub fn new(arguments: &LatencyArguments, clock: Instant) -> Self {
         let publishers = arguments.publishers as u64;
         Self {
             clock,
@@ -51,7 +51,7 @@ impl Schedule {
         }
     }
 
-    pub fn sent(&self) -> Arc<Sent> {
+    pub fn sent(&self) -> Arc<SentCount> {
         Arc::clone(&self.sent)
     }
 
@@ -78,7 +78,7 @@ impl Sender {
         Self { publishers, packet, schedule }
     }
 
-    /// Sends everything; by how many nanoseconds each message left too late.
+    /// Sends everything. Returns by how many nanoseconds each message was late.
     pub fn run(mut self) -> Result<Vec<u64>> {
         let result = self.send_all();
         self.schedule.sent.is_finished.store(true, Ordering::Release);
@@ -94,7 +94,7 @@ impl Sender {
             due += self.schedule.period;
             thread::sleep(due.saturating_duration_since(Instant::now()));
             if number == self.schedule.warm_up && self.schedule.closed.is_some() {
-                Report::default().number("warm_up", number).print();
+                RunReport::default().number("warm_up", number).print();
             }
             late_ns.push(due.elapsed().as_nanos() as u64);
             self.send(number)?;
@@ -116,7 +116,7 @@ impl Sender {
     }
 }
 
-/// Writes a packet however long it takes; how late the next one then leaves is told.
+/// Writes a packet, however long that takes; the next message is then late, which is measured.
 fn write_all(packet: &[u8], stream: &mut TcpStream) -> Result<()> {
     let mut written = write_some(packet, stream)?;
     while written < packet.len() {

@@ -1,4 +1,4 @@
-//! The topics of a run, and other filters beside them. All topics have one length.
+//! The topics of a run, and filters that do not match them. All topics have the same length.
 
 use std::fmt::Write;
 
@@ -10,12 +10,12 @@ pub fn topic(number: u64) -> String {
     format!("bench/gripen/{number:06}/engine/rpm")
 }
 
-/// The filter for a number of topics: the topic itself if it is the only one.
+/// The filter for a number of topics: for a single one, the topic itself.
 pub fn filter(topics: u64) -> String {
     if topics == 1 { topic(0) } else { ALL.into() }
 }
 
-/// A filter that no topic of a run matches though it begins like them: exact, or with a wildcard.
+/// A filter that matches no topic of a run, though it begins like them: exact, or with a wildcard.
 pub fn other(number: usize) -> String {
     let mut filter = String::from("bench/gripen/");
     match number % 3 {

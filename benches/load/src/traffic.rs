@@ -1,4 +1,4 @@
-//! Throughput in a closed loop: one group of all clients, or many pairs. Everything sent must arrive.
+//! Throughput in a closed loop: one set of all clients, or many pairs. Everything that is sent must arrive.
 
 use std::time::{Duration, Instant};
 
@@ -6,41 +6,41 @@ use mio::Events;
 use slipring_wire::QoS;
 
 use crate::Result;
-use crate::arguments::{Message, Pairs, Target, Throughput};
-use crate::belt::{Belt, Shape};
-use crate::client::Client;
-use crate::dial::{AT_ONCE, Dialled, PATIENCE, dial};
-use crate::dialogue::Dialogue;
-use crate::group::{Group, Role};
-use crate::inlet::scratch;
-use crate::report::Report;
+use crate::arguments::{MessageArguments, PairsArguments, TargetArguments, ThroughputArguments};
+use crate::client::LoadClient;
+use crate::dial::{AT_ONCE, DialledClients, PATIENCE, dial, wait};
+use crate::handshake::Handshake;
+use crate::packet_ring::{PacketRing, PacketShape};
+use crate::receive_buffer::scratch;
+use crate::run_report::RunReport;
+use crate::topic_clients::{Role, TopicClients};
 use crate::topics::{filter, topic};
-use crate::window::Window;
+use crate::window::LoadWindow;
 
-/// Clients of one group, as they are dialled: the subscribers before the publishers.
-struct Plan {
-    group: Group,
+/// A set before its clients are connected. The subscribers connect before the publishers.
+struct ClientPlan {
+    set: TopicClients,
     filter: String,
     subscribers: usize,
     publishers: usize,
 }
 
-impl Plan {
+impl ClientPlan {
     fn clients(&self) -> usize {
         self.subscribers + self.publishers
     }
 }
 
-/// One group: every subscriber gets what all publishers send.
-pub fn throughput(arguments: &Throughput) -> Result<()> {
+/// One set: every subscriber gets what all publishers send.
+pub fn throughput(arguments: &ThroughputArguments) -> Result<()> {
     if arguments.publishers == 0 {
         return Err("somebody has to publish".into());
     }
-    let window = Window::new(arguments.window, arguments.burst, arguments.messages);
+    let window = LoadWindow::new(arguments.window, arguments.burst, arguments.messages);
     let shape = shape(&arguments.target, &arguments.message);
-    let belt = Belt::new(shape, 0, arguments.topics, arguments.window)?;
-    let plan = Plan {
-        group: Group::new(belt, window, shape.qos != QoS::AtMostOnce),
+    let ring = PacketRing::new(shape, 0, arguments.topics, arguments.window)?;
+    let plan = ClientPlan {
+        set: TopicClients::new(ring, window, shape.qos != QoS::AtMostOnce),
         filter: filter(arguments.topics),
         subscribers: arguments.subscribers,
         publishers: arguments.publishers,
@@ -48,32 +48,37 @@ pub fn throughput(arguments: &Throughput) -> Result<()> {
     run(&arguments.target, shape, vec![plan], arguments.messages)
 }
 
-/// Many groups of two, each with a topic of its own.
-pub fn pairs(arguments: &Pairs) -> Result<()> {
+/// Many sets of two clients, each with its own topic.
+pub fn pairs(arguments: &PairsArguments) -> Result<()> {
     let shape = shape(&arguments.target, &arguments.message);
-    let plans: Result<Vec<Plan>> = (0..arguments.count as u64)
+    let plans: Result<Vec<ClientPlan>> = (0..arguments.count as u64)
         .map(|number| {
-            let window = Window::new(arguments.window, arguments.window, arguments.messages);
-            let belt = Belt::new(shape, number, 1, arguments.window)?;
-            let group = Group::new(belt, window, shape.qos != QoS::AtMostOnce);
-            Ok(Plan { group, filter: topic(number), subscribers: 1, publishers: 1 })
+            let window = LoadWindow::new(arguments.window, arguments.window, arguments.messages);
+            let ring = PacketRing::new(shape, number, 1, arguments.window)?;
+            let set = TopicClients::new(ring, window, shape.qos != QoS::AtMostOnce);
+            Ok(ClientPlan { set, filter: topic(number), subscribers: 1, publishers: 1 })
         })
         .collect();
     run(&arguments.target, shape, plans?, arguments.messages * arguments.count as u64)
 }
 
-fn shape(target: &Target, message: &Message) -> Shape {
-    Shape { version: target.version(), qos: message.qos, payload_bytes: message.bytes }
+fn shape(target: &TargetArguments, message: &MessageArguments) -> PacketShape {
+    PacketShape { version: target.version(), qos: message.qos, payload_bytes: message.bytes }
 }
 
-fn run(target: &Target, shape: Shape, plans: Vec<Plan>, messages: u64) -> Result<()> {
-    let dialled = dial(target.address, dialogues(&plans, shape), AT_ONCE)?;
-    let mut traffic = Traffic::seat(dialled, plans);
+fn run(
+    target: &TargetArguments,
+    shape: PacketShape,
+    plans: Vec<ClientPlan>,
+    messages: u64,
+) -> Result<()> {
+    let dialled = dial(target.address, handshakes(&plans, shape), AT_ONCE)?;
+    let mut traffic = Traffic::new(dialled, plans);
     let started = Instant::now();
     traffic.run()?;
     let elapsed = started.elapsed();
-    let delivered = traffic.groups.iter().map(Group::delivered).sum();
-    Report::default()
+    let delivered = traffic.sets.iter().map(TopicClients::delivered).sum();
+    RunReport::default()
         .number("messages", messages)
         .number("delivered", delivered)
         .seconds("seconds", elapsed)
@@ -82,79 +87,77 @@ fn run(target: &Target, shape: Shape, plans: Vec<Plan>, messages: u64) -> Result
     Ok(())
 }
 
-fn dialogues(plans: &[Plan], shape: Shape) -> impl ExactSizeIterator<Item = Dialogue> {
-    let mut dialogues = Vec::new();
+fn handshakes(
+    plans: &[ClientPlan],
+    shape: PacketShape,
+) -> impl ExactSizeIterator<Item = Handshake> {
+    let mut handshakes = Vec::new();
     for plan in plans {
         for member in 0..plan.clients() {
-            let hello = Dialogue::new(shape.version, &format!("load-{}", dialogues.len()));
-            dialogues.push(if member < plan.subscribers {
-                hello.subscribe(std::slice::from_ref(&plan.filter), shape.qos)
+            let handshake = Handshake::new(shape.version, &format!("load-{}", handshakes.len()));
+            handshakes.push(if member < plan.subscribers {
+                handshake.subscribe(std::slice::from_ref(&plan.filter), shape.qos)
             } else {
-                hello
+                handshake
             });
         }
     }
-    dialogues.into_iter()
+    handshakes.into_iter()
 }
 
-/// All groups, and which of their members has which token.
+/// All sets, and the client that belongs to each token.
 struct Traffic {
     poll: mio::Poll,
-    groups: Vec<Group>,
-    seats: Vec<(usize, Role)>,
+    sets: Vec<TopicClients>,
+    clients: Vec<(usize, Role)>,
 }
 
 impl Traffic {
-    fn seat(dialled: Dialled, plans: Vec<Plan>) -> Self {
-        let mut streams = dialled.streams.into_iter().map(Client::new);
-        let (mut groups, mut seats) = (Vec::new(), Vec::new());
+    fn new(dialled: DialledClients, plans: Vec<ClientPlan>) -> Self {
+        let mut streams = dialled.streams.into_iter().map(LoadClient::new);
+        let (mut sets, mut clients) = (Vec::new(), Vec::new());
         for (number, plan) in plans.into_iter().enumerate() {
-            let (subscribers, clients) = (plan.subscribers, plan.clients());
-            let mut group = plan.group;
-            for (member, client) in streams.by_ref().take(clients).enumerate() {
+            let (subscribers, count) = (plan.subscribers, plan.clients());
+            let mut set = plan.set;
+            for (member, client) in streams.by_ref().take(count).enumerate() {
                 let role = if member < subscribers {
-                    group.add_subscriber(client)
+                    set.add_subscriber(client)
                 } else {
-                    group.add_publisher(client)
+                    set.add_publisher(client)
                 };
-                seats.push((number, role));
+                clients.push((number, role));
             }
-            groups.push(group);
+            sets.push(set);
         }
-        Self { poll: dialled.poll, groups, seats }
+        Self { poll: dialled.poll, sets, clients }
     }
 
-    /// Until all groups have everything.
+    /// Runs until all messages have arrived.
     fn run(&mut self) -> Result<()> {
         let (mut events, mut scratch) = (Events::with_capacity(1_024), scratch());
-        for group in &mut self.groups {
-            group.publish()?;
+        for set in &mut self.sets {
+            set.publish()?;
         }
-        let mut unfinished = self.groups.iter().filter(|group| !group.is_finished()).count();
+        let mut unfinished = self.sets.iter().filter(|set| !set.is_finished()).count();
         while unfinished > 0 {
             self.wait(&mut events, PATIENCE)?;
             for event in &events {
-                let (number, role) = self.seats[event.token().0];
-                let group = &mut self.groups[number];
-                let was_finished = group.is_finished();
-                group.attend(role, event.is_readable(), &mut scratch)?;
-                unfinished -= usize::from(group.is_finished() && !was_finished);
+                let (number, role) = self.clients[event.token().0];
+                let set = &mut self.sets[number];
+                let was_finished = set.is_finished();
+                set.attend(role, event.is_readable(), &mut scratch)?;
+                unfinished -= usize::from(set.is_finished() && !was_finished);
             }
         }
         Ok(())
     }
 
     fn wait(&mut self, events: &mut Events, patience: Duration) -> Result<()> {
-        loop {
-            match self.poll.poll(events, Some(patience)) {
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                other => break other?,
-            }
-        }
-        let stuck = self.groups.iter().find(|group| !group.is_finished());
+        wait(&mut self.poll, events, Some(patience))?;
+        let stuck = self.sets.iter().find(|set| !set.is_finished());
         match stuck {
-            Some(group) if events.is_empty() => {
-                Err(format!("nothing for {patience:?}: {}", group.progress()).into())
+            Some(set) if events.is_empty() => {
+                Err(format!("nothing for {patience:?}: {}", set.progress()).into())
             }
             _ => Ok(()),
         }

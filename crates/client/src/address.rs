@@ -8,10 +8,10 @@ const PORT: u16 = 1883;
 const PORT_TLS: u16 = 8883;
 const PORT_WEB: u16 = 80;
 const PORT_WEB_TLS: u16 = 443;
-/// What a WebSocket asks for where the address does not say it.
+/// The path of a WebSocket address that has none.
 const PATH: &str = "/mqtt";
 
-/// How to write an address, for the end of an error.
+/// How to write an address; ends an error message.
 const FORMS: &str =
     "write mqtt://host:port, mqtts://host:port, ws://host:port, wss://host:port or unix:/path";
 
@@ -19,25 +19,25 @@ const FORMS: &str =
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// Over TCP, in the clear.
-    Tcp(Place),
+    Tcp(HostPort),
     /// Over TLS.
-    Tls(Place),
+    Tls(HostPort),
     /// Over WebSocket.
     WebSocket {
-        /// Where.
-        place: Place,
-        /// What is asked for there, with its `/`.
+        /// The host and the port.
+        host_port: HostPort,
+        /// The path of the HTTP request, with its `/`.
         path: String,
         /// Whether it is over TLS.
         secure: bool,
     },
-    /// Over a socket of this machine.
+    /// Over a Unix socket of this computer.
     Unix(PathBuf),
 }
 
 /// A host and a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct HostPort {
     /// A name or an IP address, an IPv6 address without its brackets.
     pub host: String,
     /// The TCP port.
@@ -59,7 +59,7 @@ pub enum AddressError {
     /// A path after the port.
     #[error("an MQTT address has no path, but this one has {0:?}; {FORMS}")]
     Path(String),
-    /// A path that cannot be asked for.
+    /// A path that cannot be requested.
     #[error("{0:?} is not a path; write its characters as in a browser's address, without #")]
     NoPath(String),
     /// No host name.
@@ -83,8 +83,8 @@ impl std::str::FromStr for Address {
         let (scheme, rest) =
             url.split_once("://").ok_or_else(|| AddressError::NoScheme(url.to_owned()))?;
         match scheme.to_ascii_lowercase().as_str() {
-            "mqtt" => Ok(Self::Tcp(bare_place(url, rest, PORT)?)),
-            "mqtts" => Ok(Self::Tls(bare_place(url, rest, PORT_TLS)?)),
+            "mqtt" => Ok(Self::Tcp(bare_host_port(url, rest, PORT)?)),
+            "mqtts" => Ok(Self::Tls(bare_host_port(url, rest, PORT_TLS)?)),
             "ws" => websocket(url, rest, false),
             "wss" => websocket(url, rest, true),
             _ => Err(AddressError::NotMqtt(scheme.to_owned())),
@@ -102,7 +102,7 @@ fn socket(path: &str) -> Result<Address, AddressError> {
 }
 
 fn websocket(url: &str, rest: &str, secure: bool) -> Result<Address, AddressError> {
-    let (place, path) = place(url, rest, if secure { PORT_WEB_TLS } else { PORT_WEB })?;
+    let (host_port, path) = host_port(url, rest, if secure { PORT_WEB_TLS } else { PORT_WEB })?;
     let path = match path {
         "" => PATH.to_owned(),
         path if path.starts_with('/') => path.to_owned(),
@@ -111,18 +111,18 @@ fn websocket(url: &str, rest: &str, secure: bool) -> Result<Address, AddressErro
     if path.contains('#') || !path.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(AddressError::NoPath(path));
     }
-    Ok(Address::WebSocket { place, path, secure })
+    Ok(Address::WebSocket { host_port, path, secure })
 }
 
-fn bare_place(url: &str, rest: &str, port: u16) -> Result<Place, AddressError> {
-    match place(url, rest, port)? {
-        (place, "" | "/") => Ok(place),
+fn bare_host_port(url: &str, rest: &str, port: u16) -> Result<HostPort, AddressError> {
+    match host_port(url, rest, port)? {
+        (host_port, "" | "/") => Ok(host_port),
         (_, path) => Err(AddressError::Path(path.to_owned())),
     }
 }
 
 /// A host and a port, and what follows them.
-fn place<'a>(url: &str, rest: &'a str, port: u16) -> Result<(Place, &'a str), AddressError> {
+fn host_port<'a>(url: &str, rest: &'a str, port: u16) -> Result<(HostPort, &'a str), AddressError> {
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
     if authority.contains('@') {
@@ -132,7 +132,7 @@ fn place<'a>(url: &str, rest: &'a str, port: u16) -> Result<(Place, &'a str), Ad
     if host.is_empty() {
         return Err(AddressError::NoHost(url.to_owned()));
     }
-    Ok((Place { host: host.to_owned(), port }, path))
+    Ok((HostPort { host: host.to_owned(), port }, path))
 }
 
 /// Splits `host`, `host:port`, `[v6]` and `[v6]:port`.
@@ -159,7 +159,7 @@ fn parse_port(text: &str) -> Result<u16, AddressError> {
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for HostPort {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.host.contains(':') {
             write!(f, "[{}]:{}", self.host, self.port)
@@ -172,10 +172,10 @@ impl std::fmt::Display for Place {
 impl std::fmt::Display for Address {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Tcp(place) => write!(f, "mqtt://{place}"),
-            Self::Tls(place) => write!(f, "mqtts://{place}"),
-            Self::WebSocket { place, path, secure } => {
-                write!(f, "{}://{place}{path}", if *secure { "wss" } else { "ws" })
+            Self::Tcp(host_port) => write!(f, "mqtt://{host_port}"),
+            Self::Tls(host_port) => write!(f, "mqtts://{host_port}"),
+            Self::WebSocket { host_port, path, secure } => {
+                write!(f, "{}://{host_port}{path}", if *secure { "wss" } else { "ws" })
             }
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
         }

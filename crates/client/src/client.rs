@@ -1,79 +1,57 @@
-//! A client as its owner sees it: calls that never block, and a descriptor that says "look".
+//! A client as its owner sees it: calls that never block, and a descriptor that is readable when
+//! there are events.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use slipring_protocol::{
+    BatchId, ClientEvent, ClientProtocol, ConnectOptions, DeliveryTag, PingId, PublishId,
+    PublishTally, ReceivedMessage, SendError, SubscriptionId,
+};
 use slipring_wire::{Publish, QoS};
 use tokio::runtime::Handle;
 
-use crate::credentials::Credentials;
-use crate::driver::{self, Boxes};
+use crate::driver::{self, Mailboxes};
 use crate::inbox::Inbox;
-use crate::machine::{
-    BatchId, Greeting, Machine, Message, Notice, PingId, PublishId, Receipt, SendError,
-    SubscriptionId, Tally,
-};
 use crate::outbox::Outbox;
-use crate::transport::{TlsError, TlsFiles, Trust};
+use crate::transport::{ClientTlsError, ClientTlsFiles, Trust};
 use crate::writer::{Writer, WriterOptions};
 use crate::{Address, runtime};
 
 /// How a client connects, and its bounds.
 #[derive(Clone, Debug)]
-pub struct Options {
-    /// Empty asks the broker for one.
-    pub client_id: String,
-    /// What the client proves itself with.
-    pub credentials: Credentials,
-    /// What TLS is done with; only for an address that asks for it.
-    pub tls: Option<TlsFiles>,
-    /// Seconds of silence before a ping; 0 is never.
-    pub keep_alive_s: u16,
-    /// Seconds that the broker shall keep the session without a connection.
-    pub session_expiry_s: u32,
-    /// Whether a session that the broker has kept is forgotten first.
-    pub clean_start: bool,
-    /// How long a lost connection is tried to be made again; nothing is never.
-    pub reconnect: Duration,
-    /// From the call to the broker's yes; and from `close` to the end, the rest sent or not.
-    pub timeout: Duration,
-    /// Accepted and not sent yet; at the bound, publishing is answered with `Full`.
+pub struct ClientOptions {
+    /// How it connects. The time-out is also that of [`Client::close`].
+    pub connect: ConnectOptions,
+    /// The files for TLS; only for an address that asks for TLS.
+    pub tls: Option<ClientTlsFiles>,
+    /// Bytes accepted and not sent; at the bound, publishing returns [`SendError::Full`].
     pub outbox_bytes_max: usize,
-    /// Received and not taken yet; at the bound, the socket is not read.
+    /// Bytes received and not taken; at the bound, the driver stops reading the socket.
     pub inbox_bytes_max: usize,
 }
 
-impl Default for Options {
+impl Default for ClientOptions {
     fn default() -> Self {
-        Self {
-            client_id: String::new(),
-            credentials: Credentials::default(),
-            tls: None,
-            keep_alive_s: 30,
-            session_expiry_s: 0,
-            clean_start: true,
-            reconnect: Duration::ZERO,
-            timeout: Duration::from_secs(10),
-            outbox_bytes_max: 16 << 20,
-            inbox_bytes_max: 64 << 20,
-        }
+        let connect = ConnectOptions::default();
+        Self { connect, tls: None, outbox_bytes_max: 16 << 20, inbox_bytes_max: 64 << 20 }
     }
 }
 
-/// Why a client was not even started.
+/// Why a client was not started.
 #[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// A client id that the protocol cannot carry.
+pub enum ClientStartError {
+    /// A client id that CONNECT cannot carry.
     #[error("a client id has at most 65,535 bytes and no null character; choose another one")]
     ClientId,
-    /// Credentials that the protocol cannot carry.
+    /// Credentials that CONNECT cannot carry.
     #[error("a user name and a password have at most 65,535 bytes, the name no null character")]
     Credentials,
-    /// Files that TLS cannot be done with.
+    /// Files that TLS cannot use.
     #[error(transparent)]
-    Tls(#[from] TlsError),
+    Tls(#[from] ClientTlsError),
     /// The operating system gave no thread or no descriptor.
     #[error("the client could not be started: {0}; see the system's limits (ulimit -a)")]
     System(#[from] io::Error),
@@ -81,148 +59,140 @@ pub enum StartError {
 
 /// A connection to one broker. Every call returns at once, from any thread.
 pub struct Client {
-    boxes: Arc<Boxes>,
+    boxes: Arc<Mailboxes>,
     runtime: Handle,
     close_timeout: Duration,
 }
 
 impl Client {
-    /// Starts connecting; a `Connected`, `Lost` or `Closed` notice tells how it went.
-    pub fn connect(address: Address, options: Options) -> Result<Self, StartError> {
-        let id = &options.client_id;
+    /// Starts connecting; a `Connected`, `Lost` or `Closed` event says how it went.
+    pub fn connect(address: Address, options: ClientOptions) -> Result<Self, ClientStartError> {
+        let ClientOptions { connect, tls, outbox_bytes_max, inbox_bytes_max } = options;
+        let id = &connect.client_id;
         if u16::try_from(id.len()).is_err() || id.contains('\0') {
-            return Err(StartError::ClientId);
+            return Err(ClientStartError::ClientId);
         }
-        if !options.credentials.fit() {
-            return Err(StartError::Credentials);
+        if !connect.credentials.fit() {
+            return Err(ClientStartError::Credentials);
         }
-        let trust = trust(&address, options.tls)?;
-        let greeting = Greeting {
-            client_id: options.client_id,
-            credentials: options.credentials,
-            keep_alive_s: options.keep_alive_s,
-            timeout: options.timeout,
-            // What arrives must fit into the inbox.
-            packet_bytes_max: options.inbox_bytes_max,
-            session_expiry_s: options.session_expiry_s,
-            clean_start: options.clean_start,
-            reconnect: options.reconnect,
-        };
-        let machine = Machine::new(greeting, Instant::now());
-        let boxes = Arc::new(Boxes {
-            outbox: Outbox::new(machine, options.outbox_bytes_max),
-            inbox: Inbox::new(options.inbox_bytes_max)?,
+        let trust = trust(&address, tls)?;
+        let close_timeout = connect.timeout;
+        // A packet must fit into the inbox.
+        let protocol = ClientProtocol::new(connect, inbox_bytes_max, Instant::now());
+        let boxes = Arc::new(Mailboxes {
+            outbox: Outbox::new(protocol, outbox_bytes_max),
+            inbox: Inbox::new(inbox_bytes_max)?,
         });
         let runtime = runtime::handle()?;
         runtime.spawn(driver::run(boxes.clone(), address, trust));
-        Ok(Self { boxes, runtime, close_timeout: options.timeout })
+        Ok(Self { boxes, runtime, close_timeout })
     }
 
-    /// The descriptor that is readable when there are notices; valid as long as the client.
-    pub fn fd(&self) -> RawFd {
-        self.boxes.inbox.fd()
+    /// The events since the last call, in order.
+    pub fn events(&self) -> Vec<ClientEvent> {
+        self.boxes.inbox.events()
     }
 
-    /// The notices since the last call, in order.
-    pub fn notices(&self) -> Vec<Notice> {
-        self.boxes.inbox.notices()
-    }
-
-    /// Accepts a message to be sent; at QoS 1 and 2 a `Published` notice tells what became of it.
+    /// Accepts a message to be sent; at QoS 1 and 2 a `Published` event says what became of it.
     pub fn publish(&self, publish: &Publish<'_>) -> Result<Option<PublishId>, SendError> {
-        self.boxes.outbox.send(|machine| machine.publish(publish))
+        self.boxes.outbox.send(|protocol| protocol.publish(publish))
     }
 
-    /// Begins a batch, whose acknowledgements are counted: a `Tallied` notice tells to look.
+    /// Begins a batch, whose acknowledgements are counted: a `Tallied` event says when to look.
     pub fn open_batch(&self) -> BatchId {
-        self.boxes.outbox.change(Machine::open_batch)
+        self.boxes.outbox.change(ClientProtocol::open_batch)
     }
 
     /// Accepts a message of a batch.
     pub fn publish_in(&self, batch: BatchId, publish: &Publish<'_>) -> Result<(), SendError> {
-        self.boxes.outbox.send(|machine| machine.publish_in(batch, publish))
+        self.boxes.outbox.send(|protocol| protocol.publish_in(batch, publish))
     }
 
     /// How far a batch has come.
-    pub fn tally(&self, batch: BatchId) -> Tally {
-        self.boxes.outbox.look(|machine| machine.tally(batch))
+    pub fn tally(&self, batch: BatchId) -> PublishTally {
+        self.boxes.outbox.look(|protocol| protocol.tally(batch))
     }
 
-    /// Ends a batch; what was accepted is sent all the same.
+    /// Forgets a batch; what was accepted is sent all the same.
     pub fn close_batch(&self, batch: BatchId) {
-        self.boxes.outbox.change(|machine| machine.close_batch(batch));
+        self.boxes.outbox.change(|protocol| protocol.close_batch(batch));
     }
 
-    /// Subscribes to some filters at once; a `Subscribed` notice has the broker's answer.
+    /// Subscribes to some filters at once; a `Subscribed` event has the broker's answer.
     ///
-    /// With user properties, which the broker may understand, the subscription has its filters for
-    /// itself, and gets what the broker sends for it alone. It is made again on every connection.
+    /// With user properties, which the broker may understand, no other subscription here may use the
+    /// same filters, and only the messages that the broker marks for this one belong to it. Such a
+    /// subscription is made again on every connection.
     pub fn subscribe(
         &self,
         filters: &[&str],
         qos: QoS,
         user: &[(&str, &str)],
     ) -> Result<SubscriptionId, SendError> {
-        self.boxes.outbox.send(|machine| {
-            let id = machine.subscribe(filters, qos, user)?;
+        self.boxes.outbox.send(|protocol| {
+            let id = protocol.subscribe(filters, qos, user)?;
             // Before any message can arrive for it.
             self.boxes.inbox.open(id, qos, filters);
             Ok(id)
         })
     }
 
-    /// Takes what the broker sends on these topics without being asked for it: its answers to
-    /// requests that name one of them.
+    /// Listens for the broker's answers to requests that name one of these topics.
     pub fn listen(&self, topics: &[&str]) -> SubscriptionId {
-        self.boxes.outbox.change(|machine| {
-            let id = machine.listen(topics);
+        self.boxes.outbox.change(|protocol| {
+            let id = protocol.listen(topics);
             self.boxes.inbox.open(id, QoS::AtMostOnce, topics);
             id
         })
     }
 
-    /// The number of the present connection, the first is 1; none while there is none.
+    /// The number of the present connection, from 1; none while there is no connection.
     pub fn connection(&self) -> Option<u64> {
-        self.boxes.outbox.look(Machine::connection)
+        self.boxes.outbox.look(ClientProtocol::connection)
     }
 
-    /// Gives a subscription up, with what was not taken from it.
+    /// Ends a subscription, and drops what was not taken from it.
     pub fn unsubscribe(&self, id: SubscriptionId) {
-        self.boxes.outbox.write(|machine| {
-            machine.done(&self.boxes.inbox.close(id));
-            machine.unsubscribe(id);
+        self.boxes.outbox.write(|protocol| {
+            protocol.done(&self.boxes.inbox.close(id));
+            protocol.unsubscribe(id);
         });
     }
 
-    /// Ends the reading of a subscription, which stays at the broker. Messages that were taken and
-    /// not counted by [`Self::done`], or not taken at all, stay there too.
+    /// Stops reading a subscription, which stays with the session at the broker. So do messages that
+    /// were not taken, or taken and not counted by [`Self::done`].
     pub fn detach(&self, id: SubscriptionId) {
-        self.boxes.outbox.write(|machine| {
-            machine.detach(id);
-            machine.abandon(&self.boxes.inbox.detach(id));
+        self.boxes.outbox.write(|protocol| {
+            protocol.detach(id);
+            protocol.abandon(&self.boxes.inbox.detach(id));
         });
     }
 
-    /// Gives filters up that an earlier subscription of this session left at the broker, and what
-    /// came for them.
+    /// Unsubscribes from filters that an earlier program of this session left at the broker, and
+    /// drops what came for them.
     pub fn give_up(&self, filters: &[&str]) -> Result<(), SendError> {
-        self.boxes.outbox.send(|machine| {
-            machine.give_up(filters)?;
-            machine.done(&self.boxes.inbox.give_up(filters));
+        self.boxes.outbox.send(|protocol| {
+            protocol.give_up(filters)?;
+            protocol.done(&self.boxes.inbox.give_up(filters));
             Ok(())
         })
     }
 
-    /// Messages of the session that no subscription here asks for, and the topic of the first.
+    /// How many messages of the session no subscription here asks for, and the topic of the first.
     pub fn unclaimed(&self) -> (usize, Option<Arc<str>>) {
         self.boxes.inbox.unclaimed()
     }
 
     /// Takes the oldest messages of a subscription: at most so many, and about so many bytes.
     ///
-    /// When there are none, a `Readable` notice tells of the next. Of a subscription above QoS 0,
+    /// When there are none, a `Readable` event announces the next. Of a subscription above QoS 0,
     /// a message is acknowledged when [`Self::done`] counts it.
-    pub fn take(&self, id: SubscriptionId, count_max: usize, bytes_max: usize) -> Vec<Message> {
+    pub fn take(
+        &self,
+        id: SubscriptionId,
+        count_max: usize,
+        bytes_max: usize,
+    ) -> Vec<ReceivedMessage> {
         let (messages, done) = self.boxes.inbox.take(id, count_max, bytes_max);
         self.settle(&done);
         messages
@@ -233,9 +203,9 @@ impl Client {
         self.settle(&self.boxes.inbox.done(id, count));
     }
 
-    fn settle(&self, receipts: &[Receipt]) {
-        if !receipts.is_empty() {
-            self.boxes.outbox.write(|machine| machine.done(receipts));
+    fn settle(&self, tags: &[DeliveryTag]) {
+        if !tags.is_empty() {
+            self.boxes.outbox.write(|protocol| protocol.done(tags));
         }
     }
 
@@ -244,38 +214,41 @@ impl Client {
         Writer::start(self.boxes.clone(), options, &self.runtime)
     }
 
-    /// Measures the round trip to the broker; a `Pong` notice has the answer.
+    /// Measures the round trip to the broker; a `Pong` event has the answer.
     pub fn ping(&self) -> Result<PingId, SendError> {
-        self.boxes.outbox.send(|machine| machine.ping(Instant::now()))
+        self.boxes.outbox.send(|protocol| protocol.ping(Instant::now()))
     }
 
-    /// Sends what was accepted, says goodbye and ends; a last notice tells how it went.
+    /// Sends what was accepted, then DISCONNECT; the last event says how it went.
     pub fn close(&self) {
         self.boxes.outbox.disconnect(self.close_timeout, Instant::now());
     }
 
-    /// Received and not taken yet.
+    /// Bytes received and not taken.
     pub fn unread_bytes(&self) -> usize {
         self.boxes.inbox.bytes()
     }
 
-    /// Accepted and not sent yet.
+    /// Bytes accepted and not sent.
     pub fn unsent_bytes(&self) -> usize {
         self.boxes.outbox.unsent_bytes()
     }
 }
 
-fn trust(address: &Address, files: Option<TlsFiles>) -> Result<Option<Trust>, TlsError> {
+fn trust(
+    address: &Address,
+    files: Option<ClientTlsFiles>,
+) -> Result<Option<Trust>, ClientTlsError> {
     match (address, files) {
-        (Address::Tls(place) | Address::WebSocket { place, secure: true, .. }, files) => {
-            Trust::read(&files.unwrap_or_default(), &place.host).map(Some)
+        (Address::Tls(host_port) | Address::WebSocket { host_port, secure: true, .. }, files) => {
+            Trust::read(&files.unwrap_or_default(), &host_port.host).map(Some)
         }
         (_, None) => Ok(None),
-        (_, Some(_)) => Err(TlsError::NotTls(address.to_string())),
+        (_, Some(_)) => Err(ClientTlsError::NotTls(address.to_string())),
     }
 }
 
-/// The descriptor that is readable when there are notices.
+/// The descriptor that is readable when there are events.
 impl AsFd for Client {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.boxes.inbox.as_fd()

@@ -1,4 +1,4 @@
-//! The machine's clock, as frames have it.
+//! This computer's clock, in the unit that frames use.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

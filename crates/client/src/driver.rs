@@ -1,55 +1,56 @@
-//! Moves bytes between a socket and the machine, and time to it. A loop without decisions.
+//! Moves bytes between a socket and the protocol, and brings it the time. A loop without decisions.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
+use slipring_protocol::{ClientEvent, ClientProtocol, ProtocolEvent};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf, split};
 use tokio::select;
 use tokio::time::{sleep_until, timeout_at};
 
 use crate::Address;
 use crate::inbox::Inbox;
-use crate::machine::{Event, Notice};
-use crate::outbox::{Outbox, Plan};
+use crate::outbox::{DriverStep, Outbox};
 use crate::transport::{Duplex, Trust, dial, loss_of};
 
-/// Read from the socket at once; the inbox can pass its bound by what this holds.
+/// Bytes of one read from the socket; the inbox can exceed its bound by their messages.
 const READ_BYTES: usize = 64 << 10;
 
 /// The two boxes between the driver and the client's owner.
-pub(crate) struct Boxes {
+pub(crate) struct Mailboxes {
     pub outbox: Outbox,
     pub inbox: Inbox,
 }
 
-/// Connects, talks until the end, and reports it; connects again while that may help.
-pub(crate) async fn run(boxes: Arc<Boxes>, address: Address, trust: Option<Trust>) {
+/// Connects, moves bytes until the connection ends, and reports that; connects again while the
+/// protocol says so.
+pub(crate) async fn run(boxes: Arc<Mailboxes>, address: Address, trust: Option<Trust>) {
     let random = RandomState::new();
     for attempt in 0u64.. {
         if let Some(stream) = reach(&boxes.outbox, &address, trust.as_ref()).await {
-            Talk::new(&boxes, stream).run().await;
+            Connection::new(&boxes, stream).run().await;
         }
         let random = random.hash_one(attempt) as u32;
-        let Some(notice) = boxes.outbox.retry(Instant::now(), random) else { break };
-        boxes.inbox.notify(notice);
+        let Some(event) = boxes.outbox.retry(Instant::now(), random) else { break };
+        boxes.inbox.notify(event);
         rest(&boxes.outbox).await;
     }
-    boxes.inbox.notify(boxes.outbox.last_notice());
+    boxes.inbox.notify(boxes.outbox.last_event());
 }
 
-/// Waits until it is time for another connection, or the owner goes.
+/// Waits until it is time for another connection, or the owner disconnects.
 async fn rest(outbox: &Outbox) {
-    while let Plan::Wait(deadline) = outbox.plan() {
+    while let DriverStep::Wait(deadline) = outbox.plan() {
         select! {
-            () = until(deadline) => outbox.change(|machine| machine.handle_timeout(Instant::now())),
+            () = until(deadline) => outbox.change(|protocol| protocol.handle_timeout(Instant::now())),
             () = outbox.work() => {}
         }
     }
 }
 
-/// A socket, unless the address, the time or the owner says no.
+/// Opens a connection; none if that fails, takes too long, or the owner disconnects.
 async fn reach(
     outbox: &Outbox,
     address: &Address,
@@ -57,20 +58,20 @@ async fn reach(
 ) -> Option<Box<dyn Duplex>> {
     let dialling = dial(address, trust);
     tokio::pin!(dialling);
-    while let Plan::Go(deadline) = outbox.plan() {
+    while let DriverStep::Go(deadline) = outbox.plan() {
         select! {
             dialled = &mut dialling => match dialled {
                 Ok(stream) => return Some(stream),
-                Err(loss) => outbox.change(|machine| machine.end(Some(loss))),
+                Err(loss) => outbox.change(|protocol| protocol.end(Some(loss))),
             },
-            () = until(deadline) => outbox.change(|machine| machine.handle_timeout(Instant::now())),
+            () = until(deadline) => outbox.change(|protocol| protocol.handle_timeout(Instant::now())),
             () = outbox.work() => {}
         }
     }
     None
 }
 
-/// Resolves then; never, if there is no time for it.
+/// Resolves at the deadline; never, if there is none.
 pub(crate) async fn until(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => sleep_until(deadline.into()).await,
@@ -78,7 +79,7 @@ pub(crate) async fn until(deadline: Option<Instant>) {
     }
 }
 
-/// Writes some of what waits; where nothing does, what the stream has kept back, and says 0.
+/// Writes some of the waiting bytes. If there are none, flushes what TLS has buffered, and returns 0.
 async fn push(writer: &mut WriteHalf<Box<dyn Duplex>>, waiting: &[u8]) -> io::Result<usize> {
     if waiting.is_empty() {
         writer.flush().await?;
@@ -87,21 +88,21 @@ async fn push(writer: &mut WriteHalf<Box<dyn Duplex>>, waiting: &[u8]) -> io::Re
     writer.write(waiting).await
 }
 
-struct Talk<'a> {
-    boxes: &'a Boxes,
+struct Connection<'a> {
+    boxes: &'a Mailboxes,
     reader: ReadHalf<Box<dyn Duplex>>,
     writer: WriteHalf<Box<dyn Duplex>>,
     input: Vec<u8>,
-    events: Vec<Event>,
+    events: Vec<ProtocolEvent>,
     output: Vec<u8>,
     sent: usize,
-    /// Whether the stream keeps nothing back of what it took, as TLS may.
+    /// Whether everything written has left the buffers of TLS.
     flushed: bool,
     reading: bool,
 }
 
-impl<'a> Talk<'a> {
-    fn new(boxes: &'a Boxes, stream: Box<dyn Duplex>) -> Self {
+impl<'a> Connection<'a> {
+    fn new(boxes: &'a Mailboxes, stream: Box<dyn Duplex>) -> Self {
         let (reader, writer) = split(stream);
         Self {
             boxes,
@@ -120,19 +121,19 @@ impl<'a> Talk<'a> {
         loop {
             self.refill();
             match self.boxes.outbox.plan() {
-                Plan::Go(deadline) => self.step(deadline).await,
-                Plan::Drain(deadline) => {
+                DriverStep::Go(deadline) => self.step(deadline).await,
+                DriverStep::Drain(deadline) => {
                     self.reading = true;
                     self.step(deadline).await;
                 }
-                Plan::Sent(deadline) => self.linger(deadline).await,
-                Plan::Wait(_) | Plan::Stop => return,
+                DriverStep::Sent(deadline) => self.linger(deadline).await,
+                DriverStep::Wait(_) | DriverStep::Stop => return,
             }
         }
     }
 
     async fn step(&mut self, deadline: Option<Instant>) {
-        let Boxes { outbox, inbox } = self.boxes;
+        let Mailboxes { outbox, inbox } = self.boxes;
         let waiting = &self.output[self.sent..];
         select! {
             read = self.reader.read_buf(&mut self.input), if self.reading => self.on_read(read),
@@ -141,7 +142,7 @@ impl<'a> Talk<'a> {
             }
             () = outbox.work() => {}
             () = inbox.room(), if !self.reading => self.listen(),
-            () = until(deadline) => outbox.change(|machine| machine.handle_timeout(Instant::now())),
+            () = until(deadline) => outbox.change(|protocol| protocol.handle_timeout(Instant::now())),
         }
     }
 
@@ -168,14 +169,14 @@ impl<'a> Talk<'a> {
 
     fn on_read(&mut self, read: io::Result<usize>) {
         match read {
-            Ok(0) => self.boxes.outbox.change(crate::Machine::receive_eof),
+            Ok(0) => self.boxes.outbox.change(ClientProtocol::receive_eof),
             Ok(_) => self.receive(),
             Err(error) => self.fail(&error),
         }
     }
 
     fn receive(&mut self) {
-        let Boxes { outbox, inbox } = self.boxes;
+        let Mailboxes { outbox, inbox } = self.boxes;
         let (now, mut start) = (Instant::now(), 0);
         loop {
             let rest = &self.input[start..];
@@ -189,13 +190,13 @@ impl<'a> Talk<'a> {
         self.tell_of_room();
         if inbox.is_full() {
             self.reading = false;
-            outbox.change(|machine| machine.set_reading(false, now));
+            outbox.change(|protocol| protocol.set_reading(false, now));
         }
     }
 
     fn tell_of_room(&self) {
         if self.boxes.outbox.has_room_again() {
-            self.boxes.inbox.notify(Notice::Room);
+            self.boxes.inbox.notify(ClientEvent::Room);
         }
     }
 
@@ -210,15 +211,15 @@ impl<'a> Talk<'a> {
 
     fn listen(&mut self) {
         self.reading = true;
-        self.boxes.outbox.change(|machine| machine.set_reading(true, Instant::now()));
+        self.boxes.outbox.change(|protocol| protocol.set_reading(true, Instant::now()));
     }
 
     fn fail(&self, error: &io::Error) {
-        self.boxes.outbox.change(|machine| machine.end(Some(loss_of(error))));
+        self.boxes.outbox.change(|protocol| protocol.end(Some(loss_of(error))));
     }
 
-    /// Reads until the broker closes too. Closing first, with bytes unread, would reset the
-    /// connection and could destroy what the broker has not read yet.
+    /// Reads until the broker closes too. Closing a socket with unread bytes resets the connection,
+    /// and the reset can destroy what the broker has not read.
     async fn linger(&mut self, deadline: Option<Instant>) {
         let closing = async {
             self.writer.shutdown().await?;
@@ -228,11 +229,11 @@ impl<'a> Talk<'a> {
             io::Result::Ok(())
         };
         let deadline = deadline.unwrap_or_else(Instant::now);
-        // However the broker takes the goodbye, everything was sent.
+        // Everything was sent, so it does not matter how the broker closes.
         let _ = timeout_at(deadline.into(), closing).await;
-        self.boxes.outbox.change(|machine| {
-            let loss = machine.loss().cloned();
-            machine.end(loss);
+        self.boxes.outbox.change(|protocol| {
+            let loss = protocol.loss().cloned();
+            protocol.end(loss);
         });
     }
 }

@@ -1,29 +1,20 @@
-//! The client: a pure protocol machine, and the driver that gives it a socket.
+//! The client: drives the protocol over a socket, on a background thread.
 //!
-//! [`Machine`] turns bytes into events and calls into bytes; [`Client`] runs one on a background
-//! thread. Neither knows about Python.
+//! [`Client`] gives bytes, time and calls to the `ClientProtocol` of `slipring-protocol`; a
+//! [`Writer`] gathers samples into frames. Neither knows about Python.
 
 mod address;
 mod client;
 mod clock;
-mod credentials;
 mod driver;
 mod inbox;
-mod loss;
-mod machine;
 mod outbox;
 mod runtime;
 mod transport;
 mod wake;
 mod writer;
 
-pub use address::{Address, AddressError, Place};
-pub use client::{Client, Options, StartError};
-pub use credentials::Credentials;
-pub use loss::Loss;
-pub use machine::{
-    BatchId, Event, Extras, FlushId, Greeting, Machine, Message, MessageProperties, Notice,
-    Outcome, PingId, PublishId, Receipt, Refusal, SendError, Session, SubscriptionId, Tally,
-};
-pub use transport::{TlsError, TlsFiles};
+pub use address::{Address, AddressError, HostPort};
+pub use client::{Client, ClientOptions, ClientStartError};
+pub use transport::{ClientTlsError, ClientTlsFiles};
 pub use writer::{Block, WriteError, Writer, WriterOptions};

@@ -1,148 +1,148 @@
-//! What was accepted and is not sent yet: the machine's output, bounded, shared with the driver.
+//! The outbox: what was accepted and is not sent, bounded. Owns the protocol, which the owner's
+//! threads and the driver share.
 
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use slipring_protocol::{ClientEvent, ClientProtocol, DeliveryTag, ProtocolEvent, SendError};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
-use crate::machine::{Event, Machine, Notice, Receipt, SendError};
-
-/// A buffer that grew beyond this in a burst is given back afterwards.
+/// A buffer that grew beyond this in a burst is freed afterwards.
 const BUFFER_BYTES_KEPT: usize = 1 << 20;
 
 struct State {
-    machine: Machine,
-    /// Taken by the driver and not written.
-    in_flight: usize,
-    /// Of what the driver took, messages at QoS 0.
-    once_in_flight: usize,
+    protocol: ClientProtocol,
+    /// Bytes that the driver has taken and not written.
+    unwritten: usize,
+    /// How many bytes of what the driver took last were messages at QoS 0.
+    qos0_unwritten: usize,
     wants_room: bool,
-    /// Bytes the driver ever took.
+    /// All bytes that the driver has ever taken.
     taken: u64,
     /// There will be no other connection.
     over: bool,
 }
 
-/// A place in the stream of bytes: the end of what was accepted at some moment.
+/// A position in a connection's output: the end of what was accepted at some moment.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Mark {
+pub(crate) struct OutboxPosition {
     connection: u64,
     end: u64,
 }
 
 pub(crate) struct Outbox {
-    /// Any thread publishes while the driver sends and receives; held for one packet to encode or
-    /// a few to decode and deliver, never to wait. The inbox is locked after it, never before.
+    /// Any thread publishes while the driver sends and receives. The lock is held to encode one
+    /// packet or to decode and deliver a few, never to wait. Lock order: the outbox, then the inbox.
     state: Mutex<State>,
     work: Notify,
-    /// Something was written or answered, or the connection is another one.
+    /// Something was written or acknowledged, or there is another connection.
     progress: Notify,
     bytes_max: usize,
 }
 
 /// What the driver has to do next.
-pub(crate) enum Plan {
+pub(crate) enum DriverStep {
     /// Send, receive, and call `handle_timeout` at the deadline.
     Go(Option<Instant>),
-    /// The same, and whatever arrives is taken, even where nobody reads it any more.
+    /// The same, and read even while the inbox is full: only acknowledgements matter.
     Drain(Option<Instant>),
-    /// Everything is sent, the last word too.
+    /// Everything is sent, DISCONNECT too: close the connection.
     Sent(Option<Instant>),
     /// There is no connection; call `handle_timeout` at the deadline, then make one.
     Wait(Option<Instant>),
-    /// Nothing.
+    /// The connection has ended.
     Stop,
 }
 
 impl Outbox {
-    pub fn new(machine: Machine, bytes_max: usize) -> Self {
-        let (in_flight, once_in_flight, taken) = (0, 0, 0);
+    pub fn new(protocol: ClientProtocol, bytes_max: usize) -> Self {
+        let (unwritten, qos0_unwritten, taken) = (0, 0, 0);
         let (wants_room, over) = (false, false);
-        let state = State { machine, in_flight, once_in_flight, wants_room, taken, over };
+        let state = State { protocol, unwritten, qos0_unwritten, wants_room, taken, over };
         let (work, progress) = (Notify::new(), Notify::new());
         Self { state: Mutex::new(state), work, progress, bytes_max }
     }
 
-    /// Appends a packet, unless so much waits already that the caller has to wait too.
+    /// Appends a packet, or returns `Full` if the outbox has reached its bound.
     pub fn send<T>(
         &self,
-        write: impl FnOnce(&mut Machine) -> Result<T, SendError>,
+        write: impl FnOnce(&mut ClientProtocol) -> Result<T, SendError>,
     ) -> Result<T, SendError> {
         let mut state = self.lock();
-        if state.held_bytes() >= self.bytes_max && !state.machine.is_closed() {
+        if state.held_bytes() >= self.bytes_max && !state.protocol.is_closed() {
             state.wants_room = true;
             return Err(SendError::Full);
         }
-        let idle = state.machine.output().is_empty();
-        let written = write(&mut state.machine)?;
+        let idle = state.protocol.output().is_empty();
+        let written = write(&mut state.protocol)?;
         self.wake(idle, state);
         Ok(written)
     }
 
-    /// Appends a packet that belongs to one connection alone, and tells where it ends.
+    /// Appends a packet that belongs to one connection alone; the position of its end.
     pub fn send_on(
         &self,
         connection: u64,
-        write: impl FnOnce(&mut Machine) -> Result<(), SendError>,
-    ) -> Result<Mark, SendError> {
+        write: impl FnOnce(&mut ClientProtocol) -> Result<(), SendError>,
+    ) -> Result<OutboxPosition, SendError> {
         let mut state = self.lock();
-        if state.machine.connection() != Some(connection) {
+        if state.protocol.connection() != Some(connection) {
             return Err(SendError::Away);
         }
         if state.held_bytes() >= self.bytes_max {
             return Err(SendError::Full);
         }
-        let idle = state.machine.output().is_empty();
-        write(&mut state.machine)?;
-        let end = state.taken + state.machine.output().len() as u64;
+        let idle = state.protocol.output().is_empty();
+        write(&mut state.protocol)?;
+        let end = state.taken + state.protocol.output().len() as u64;
         self.wake(idle, state);
-        Ok(Mark { connection, end })
+        Ok(OutboxPosition { connection, end })
     }
 
-    /// Whether what was accepted up to a place is written, or gone with its connection.
-    pub fn is_past(&self, mark: Mark) -> bool {
+    /// Whether everything up to this position is written, or lost with its connection.
+    pub fn is_past(&self, position: OutboxPosition) -> bool {
         let state = self.lock();
-        let written = state.taken - state.in_flight as u64;
-        state.machine.connection() != Some(mark.connection) || written >= mark.end
+        let written = state.taken - state.unwritten as u64;
+        state.protocol.connection() != Some(position.connection) || written >= position.end
     }
 
-    /// Whether nothing more is accepted, now and later.
+    /// Whether nothing more will ever be accepted.
     pub fn is_over(&self) -> bool {
         let state = self.lock();
-        state.over || state.machine.is_draining() || state.machine.is_closing()
+        state.over || state.protocol.is_draining() || state.protocol.is_closing()
     }
 
-    /// Resolves when something is written or answered, or the connection is another one.
+    /// Resolves when something is written or acknowledged, or there is another connection.
     pub fn progress(&self) -> Notified<'_> {
         self.progress.notified()
     }
 
-    /// Lets the machine write something small, whatever waits.
-    pub fn write(&self, write: impl FnOnce(&mut Machine)) {
+    /// Lets the protocol write something small, even beyond the bound.
+    pub fn write(&self, write: impl FnOnce(&mut ClientProtocol)) {
         let mut state = self.lock();
-        let idle = state.machine.output().is_empty();
-        write(&mut state.machine);
+        let idle = state.protocol.output().is_empty();
+        write(&mut state.protocol);
         self.wake(idle, state);
     }
 
-    /// Output that was there before has woken the driver already.
+    /// Wakes the driver if the output was empty; else it has been woken before.
     fn wake(&self, idle: bool, state: MutexGuard<'_, State>) {
-        let written = !state.machine.output().is_empty();
+        let written = !state.protocol.output().is_empty();
         drop(state);
         if idle && written {
             self.work.notify_one();
         }
     }
 
-    /// Looks at the machine.
-    pub fn look<T>(&self, look: impl FnOnce(&Machine) -> T) -> T {
-        look(&self.lock().machine)
+    /// Looks at the protocol.
+    pub fn look<T>(&self, look: impl FnOnce(&ClientProtocol) -> T) -> T {
+        look(&self.lock().protocol)
     }
 
-    /// Changes the machine whatever waits.
-    pub fn change<T>(&self, change: impl FnOnce(&mut Machine) -> T) -> T {
-        let changed = change(&mut self.lock().machine);
+    /// Changes the protocol, and wakes the driver and the writers.
+    pub fn change<T>(&self, change: impl FnOnce(&mut ClientProtocol) -> T) -> T {
+        let changed = change(&mut self.lock().protocol);
         self.work.notify_one();
         self.progress.notify_waiters();
         changed
@@ -153,65 +153,64 @@ impl Outbox {
         self.work.notified().await;
     }
 
-    pub fn plan(&self) -> Plan {
+    pub fn plan(&self) -> DriverStep {
         let state = self.lock();
-        let deadline = state.machine.deadline();
-        if state.machine.is_closed() {
-            Plan::Stop
-        } else if state.machine.is_away() {
-            Plan::Wait(deadline)
-        } else if state.machine.is_closing() && state.unwritten_bytes() == 0 {
-            Plan::Sent(deadline)
-        } else if state.machine.is_draining() {
-            Plan::Drain(deadline)
+        let deadline = state.protocol.deadline();
+        if state.protocol.is_closed() {
+            DriverStep::Stop
+        } else if state.protocol.is_away() {
+            DriverStep::Wait(deadline)
+        } else if state.protocol.is_closing() && state.unwritten_bytes() == 0 {
+            DriverStep::Sent(deadline)
+        } else if state.protocol.is_draining() {
+            DriverStep::Drain(deadline)
         } else {
-            Plan::Go(deadline)
+            DriverStep::Go(deadline)
         }
     }
 
-    /// Takes what waits, to be written; `sent` is the buffer written before.
+    /// Takes the output, to be written; `sent` is the buffer that was written before.
     pub fn take(&self, mut sent: Vec<u8>, now: Instant) -> Vec<u8> {
         sent.clear();
         if sent.capacity() > BUFFER_BYTES_KEPT {
             sent = Vec::new();
         }
         let mut state = self.lock();
-        if state.machine.output().is_empty() {
+        if state.protocol.output().is_empty() {
             return sent;
         }
-        state.once_in_flight = state.machine.once_bytes();
-        let output = state.machine.take_output(sent, now);
-        state.in_flight = output.len();
+        state.qos0_unwritten = state.protocol.qos0_bytes();
+        let output = state.protocol.take_output(sent, now);
+        state.unwritten = output.len();
         state.taken += output.len() as u64;
         output
     }
 
     pub fn written(&self, bytes: usize) {
-        self.lock().in_flight -= bytes;
+        self.lock().unwritten -= bytes;
         self.progress.notify_waiters();
     }
 
-    /// Whether a caller who found it full may try again; says so once.
+    /// Whether a caller who found the outbox full may try again; true once.
     #[must_use]
     pub fn has_room_again(&self) -> bool {
         let mut state = self.lock();
         state.held_bytes() <= self.bytes_max / 2 && std::mem::take(&mut state.wants_room)
     }
 
-    /// Receives some packets, and delivers what came in one step with it: whoever changes a
-    /// subscription meanwhile finds both before, or both after. What cannot be delivered stays with
-    /// the broker.
+    /// Receives some packets and delivers their messages under one lock, so that a change of a
+    /// subscription falls before both or after both. What `deliver` returns stays unacknowledged.
     pub fn receive(
         &self,
         bytes: &[u8],
         now: Instant,
-        events: &mut Vec<Event>,
-        deliver: impl FnOnce(&mut Vec<Event>) -> Vec<Receipt>,
+        events: &mut Vec<ProtocolEvent>,
+        deliver: impl FnOnce(&mut Vec<ProtocolEvent>) -> Vec<DeliveryTag>,
     ) -> usize {
         let mut state = self.lock();
-        let used = state.machine.receive(bytes, now, events);
+        let used = state.protocol.receive(bytes, now, events);
         let refused = deliver(events);
-        state.machine.abandon(&refused);
+        state.protocol.abandon(&refused);
         drop(state);
         self.progress.notify_waiters();
         used
@@ -220,35 +219,35 @@ impl Outbox {
     /// Accepted bytes that are not sent yet.
     pub fn unsent_bytes(&self) -> usize {
         let state = self.lock();
-        let unwritten = state.unwritten_bytes().saturating_sub(state.machine.own_bytes());
-        unwritten + state.machine.waiting_bytes()
+        let unwritten = state.unwritten_bytes().saturating_sub(state.protocol.own_bytes());
+        unwritten + state.protocol.waiting_bytes()
     }
 
-    /// After a connection: the notice that another one will be made; none if not.
-    pub fn retry(&self, now: Instant, random: u32) -> Option<Notice> {
+    /// After a connection: the event that another one will be made; none if not.
+    pub fn retry(&self, now: Instant, random: u32) -> Option<ClientEvent> {
         let mut state = self.lock();
-        let loss = state.machine.loss()?.clone();
-        let unsent_bytes = state.once_bytes();
-        let retry_in = state.machine.retry(now, random)?;
-        state.in_flight = 0;
-        Some(Notice::Away { loss, unsent_bytes, retry_in })
+        let loss = state.protocol.loss()?.clone();
+        let unsent_bytes = state.qos0_bytes();
+        let retry_in = state.protocol.retry(now, random)?;
+        state.unwritten = 0;
+        Some(ClientEvent::Away { loss, unsent_bytes, retry_in })
     }
 
-    /// The last notice, once the machine is closed.
-    pub fn last_notice(&self) -> Notice {
+    /// The last event, once the protocol is closed.
+    pub fn last_event(&self) -> ClientEvent {
         let mut state = self.lock();
         state.over = true;
         self.progress.notify_waiters();
-        let unsent_bytes = state.once_bytes() + state.machine.waiting_bytes();
-        match state.machine.loss() {
-            Some(loss) => Notice::Lost { loss: loss.clone(), unsent_bytes },
-            None => Notice::Closed,
+        let unsent_bytes = state.qos0_bytes() + state.protocol.waiting_bytes();
+        match state.protocol.loss() {
+            Some(loss) => ClientEvent::Lost { loss: loss.clone(), unsent_bytes },
+            None => ClientEvent::Closed,
         }
     }
 
-    /// Ends an orderly close, bounded by the time-out.
+    /// Begins an orderly close, bounded by the time-out.
     pub fn disconnect(&self, timeout: Duration, now: Instant) {
-        self.change(|machine| machine.disconnect(timeout, now));
+        self.change(|protocol| protocol.disconnect(timeout, now));
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -258,16 +257,16 @@ impl Outbox {
 
 impl State {
     fn unwritten_bytes(&self) -> usize {
-        self.machine.output().len() + self.in_flight
+        self.protocol.output().len() + self.unwritten
     }
 
-    /// Messages at QoS 0 that are not written, as far as can be told of one half written.
-    fn once_bytes(&self) -> usize {
-        self.machine.once_bytes() + self.once_in_flight.min(self.in_flight)
+    /// Bytes of messages at QoS 0 that are not written; an estimate for a buffer half written.
+    fn qos0_bytes(&self) -> usize {
+        self.protocol.qos0_bytes() + self.qos0_unwritten.min(self.unwritten)
     }
 
-    /// All that is kept for what was accepted: not written, or not acknowledged.
+    /// Bytes that are kept because they are not written, or not acknowledged.
     fn held_bytes(&self) -> usize {
-        self.unwritten_bytes() + self.machine.unacknowledged_bytes()
+        self.unwritten_bytes() + self.protocol.unacknowledged_bytes()
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// The runtime and the process it belongs to. Held only to look it up or to start it.
+/// The runtime and the process it belongs to. Locked only to look it up or to start it.
 static RUNTIME: Mutex<Option<(u32, Runtime)>> = Mutex::new(None);
 
 /// The runtime, started by the first caller.

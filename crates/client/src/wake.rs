@@ -1,10 +1,9 @@
-//! A wake-up through a file descriptor, for an event loop that is not ours.
+//! A wake-up through a file descriptor, for an event loop that is not ours. Never blocks.
 //!
-//! One byte for any number of events: the descriptor is readable from the first `raise` after a
-//! `clear` on. Never blocks.
+//! Any number of events is one byte: the first `raise` after a `clear` makes the descriptor readable.
 
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -22,28 +21,23 @@ impl Wake {
         Ok(Self { reader, writer, raised: AtomicBool::new(false) })
     }
 
-    /// The descriptor to watch for reading; valid as long as this value lives.
-    pub fn fd(&self) -> RawFd {
-        self.reader.as_raw_fd()
-    }
-
-    /// The same, lent.
+    /// The descriptor to watch for reading.
     pub fn as_fd(&self) -> BorrowedFd<'_> {
         self.reader.as_fd()
     }
 
-    /// Call after the event is in its place.
+    /// Call after the event is queued.
     pub fn raise(&self) {
         if !self.raised.swap(true, Ordering::AcqRel) {
-            // A full pipe cannot be: at most one byte for each clear. A closed one has no reader.
+            // The socket is never full: there is at most one byte for each clear.
             let _ = (&self.writer).write(&[1]);
         }
     }
 
-    /// Call before the events are taken from their place.
+    /// Call before the events are taken from their queue.
     pub fn clear(&self) {
         let mut bytes = [0; 16];
-        // Nothing to read is a call without a wake-up, which is fine.
+        // There may be nothing to read: the owner may look without being woken.
         let _ = (&self.reader).read(&mut bytes);
         self.raised.store(false, Ordering::Release);
     }

@@ -11,10 +11,12 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use slipring_core::table::{
-    Arrival, Band, Choice, Current, Deadband, Deliver, Groups, Names, Needs, Room, Scene, Silence,
+    Band, Choice, ClockReading, Current, Deadband, Deliver, GroupLimits, Groups, Names, Needs,
+    Silence, TableState,
 };
+use slipring_core::{ParameterIndex, SessionKey};
 use slipring_wire::frame::{
-    Bounds, FrameBuf, FrameView, Header, Hops, Kind, Qualities, Quality, RangeSet,
+    FrameBounds, FrameBuf, FrameView, Header, Hops, Kind, Qualities, Quality, RangeSet,
 };
 
 const PARAMETERS: u32 = 20_000;
@@ -23,7 +25,7 @@ const FRAMES: u64 = 500;
 /// Parameters of a full table, and how often it is looked for silent ones.
 const FULL: u32 = 200_000;
 const LOOKS: u64 = 600;
-const BOUNDS: Bounds = Bounds { samples_max: 1 << 20, raw_bytes_max: 1 << 26 };
+const BOUNDS: FrameBounds = FrameBounds { samples_max: 1 << 20, raw_bytes_max: 1 << 26 };
 /// A wide aircraft: how many of each kind.
 const KINDS: [(Kind, u32); 6] = [
     (Kind::Bool, 4_000),
@@ -33,7 +35,7 @@ const KINDS: [(Kind, u32); 6] = [
     (Kind::F32, 4_000),
     (Kind::F64, 8_000),
 ];
-const ROOM: Room = Room { gathered_bytes: 1 << 30, remembered_bytes: 1 << 30 };
+const ROOM: GroupLimits = GroupLimits { gathered_bytes: 1 << 30, remembered_bytes: 1 << 30 };
 const FRAME: Needs =
     Needs { deliver: Deliver::Frame, rate_mhz: None, deadband: None, change: false, beat_ms: None };
 
@@ -43,19 +45,19 @@ struct Full {
 }
 
 impl Names for Full {
-    fn name(&self, _: u32) -> Option<&str> {
+    fn name(&self, _: ParameterIndex) -> Option<&str> {
         None
     }
-    fn kind(&self, _: u32) -> Option<Kind> {
+    fn kind(&self, _: ParameterIndex) -> Option<Kind> {
         Some(Kind::F32)
     }
-    fn is_enumeration(&self, _: u32) -> bool {
+    fn is_enumeration(&self, _: ParameterIndex) -> bool {
         false
     }
-    fn label(&self, _: u32, _: u32) -> Option<&str> {
+    fn label(&self, _: ParameterIndex, _: u32) -> Option<&str> {
         None
     }
-    fn rate_hz(&self, _: u32) -> Option<f64> {
+    fn rate_hz(&self, _: ParameterIndex) -> Option<f64> {
         self.rate_hz
     }
 }
@@ -63,26 +65,26 @@ impl Names for Full {
 struct Aircraft;
 
 impl Names for Aircraft {
-    fn name(&self, _: u32) -> Option<&str> {
+    fn name(&self, _: ParameterIndex) -> Option<&str> {
         Some("gripen/39-7/engine/rpm")
     }
-    fn kind(&self, index: u32) -> Option<Kind> {
+    fn kind(&self, index: ParameterIndex) -> Option<Kind> {
         let mut end = 0;
         KINDS
             .iter()
             .find(|(_, count)| {
                 end += count;
-                index < end
+                index < ParameterIndex::new(end)
             })
             .map(|(kind, _)| *kind)
     }
-    fn is_enumeration(&self, _: u32) -> bool {
+    fn is_enumeration(&self, _: ParameterIndex) -> bool {
         false
     }
-    fn label(&self, _: u32, _: u32) -> Option<&str> {
+    fn label(&self, _: ParameterIndex, _: u32) -> Option<&str> {
         None
     }
-    fn rate_hz(&self, _: u32) -> Option<f64> {
+    fn rate_hz(&self, _: ParameterIndex) -> Option<f64> {
         Some(50.0)
     }
 }
@@ -133,13 +135,13 @@ fn play(choices: &[(u64, Choice)]) -> Spent {
     let mut groups = Groups::new(7, 20, ROOM);
     let frames: Vec<Vec<u8>> = (0..8).map(frame).collect();
     for (subscriber, choice) in choices {
-        let scene = Scene { now_ms: 1, now_ns: 1, names: &Aircraft, current: &current };
-        groups.join(*subscriber, choice.clone(), &scene);
+        let state = TableState { now_ms: 1, now_ns: 1, names: &Aircraft, current: &current };
+        groups.join(SessionKey::new(*subscriber), choice.clone(), &state);
     }
     let (mut spent, mut inflated, mut outbox) = (Spent::default(), Vec::new(), Vec::new());
     for number in 0..FRAMES {
         let now_ms = 1000 + number * PERIOD_MS;
-        let arrival = Arrival { now_ms, now_ns: nanos(now_ms) };
+        let arrival = ClockReading { now_ms, now_ns: nanos(now_ms) };
         let start = cpu();
         let bytes = &frames[number as usize % frames.len()];
         let view = FrameView::decode(bytes, &mut inflated, &BOUNDS).expect("made here");
@@ -148,14 +150,14 @@ fn play(choices: &[(u64, Choice)]) -> Spent {
             current.apply(&run, arrival);
         }
         let applied = cpu();
-        let Arrival { now_ns, .. } = arrival;
-        let scene = Scene { now_ms, now_ns, names: &Aircraft, current: &current };
+        let ClockReading { now_ns, .. } = arrival;
+        let state = TableState { now_ms, now_ns, names: &Aircraft, current: &current };
         for run in view.runs() {
-            groups.offer(&run, Some(Hops::default()), &scene);
+            groups.offer(&run, Some(Hops::default()), &state);
         }
         let offered = cpu();
-        let scene = Scene { now_ms: now_ms + PERIOD_MS, ..scene };
-        groups.tick(usize::MAX, &scene, &mut |_| true, &mut |_, packets, messages| {
+        let state = TableState { now_ms: now_ms + PERIOD_MS, ..state };
+        groups.tick(usize::MAX, &state, &mut |_| true, &mut |_, packets, messages| {
             outbox.clear();
             outbox.extend_from_slice(packets);
             spent.bytes += packets.len() as f64;
@@ -228,12 +230,12 @@ fn report_silence(shape: &str, rate_hz: Option<f64>, is_fresh: bool) {
     let view = FrameView::decode(&bytes, &mut inflated, &BOUNDS).expect("made here");
     for look in 0..LOOKS {
         let now_ms = 1000 + look * 100;
-        let arrival = Arrival { now_ms, now_ns: nanos(now_ms) };
+        let arrival = ClockReading { now_ms, now_ns: nanos(now_ms) };
         if is_fresh || look == 0 {
             view.runs().for_each(|run| current.apply(&run, arrival));
         }
         let start = cpu();
-        current.check_silent(Silence::default(), Arrival { now_ms: now_ms + 15, ..arrival });
+        current.check_silent(Silence::default(), ClockReading { now_ms: now_ms + 15, ..arrival });
         spent += cpu() - start;
     }
     println!("{shape:44} {:.4} ms/look", spent * 1e3 / LOOKS as f64);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use slipring_wire::{Properties, PropertiesBuf, PropertyId, Publish, QoS, Value, Version};
 
 use crate::Message;
-use crate::ledger::Manner;
+use crate::ledger::DeliveryManner;
 
 /// The user property that tells a client how many of its messages were dropped before this one.
 pub const DROPPED_PROPERTY: &str = "slipring-dropped";
@@ -28,8 +28,8 @@ pub struct Delivery {
 
 impl Delivery {
     /// A message, delivered in this manner.
-    pub fn new(message: Arc<Message>, manner: Manner) -> Self {
-        let Manner { qos, retain, identifiers } = manner;
+    pub fn new(message: Arc<Message>, manner: DeliveryManner) -> Self {
+        let DeliveryManner { qos, retain, identifiers } = manner;
         Self { message, qos, retain, identifiers }
     }
 }

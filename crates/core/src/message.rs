@@ -6,9 +6,9 @@ use slipring_wire::{
     Properties, PropertiesBuf, PropertyId, Publish, QoS, Reason, Violation, check_topic,
 };
 
-use crate::Durability;
 use crate::memory::Counted;
-use crate::shared::{Payload, SharedBytes};
+use crate::shared_bytes::{Payload, SharedBytes};
+use crate::{Durability, Offset};
 
 /// What a message takes beyond its bytes: itself, its count of owners, and what the allocator adds.
 const MESSAGE_BYTES: usize = 192;
@@ -20,7 +20,7 @@ pub type Millis = u64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Its number in the journal.
-    pub offset: u64,
+    pub offset: Offset,
     /// The level of its topic.
     pub durability: Durability,
 }
@@ -188,7 +188,7 @@ mod tests {
     use slipring_wire::Value;
 
     fn stored<'a>(topic: &'a str, properties: &'a [u8]) -> Stored<'a> {
-        let place = Place { offset: 7, durability: Durability::Disk };
+        let place = Place { offset: Offset::new(7), durability: Durability::Disk };
         let (payload, qos) = (&b"payload"[..], QoS::AtLeastOnce);
         Stored { topic, properties, payload, qos, retain: true, place, age_ms: 4_000 }
     }
@@ -199,7 +199,10 @@ mod tests {
         properties.push(PropertyId::MessageExpiryInterval, Value::Four(10));
         let stored = stored("a/b", properties.borrow().encoded());
         let message = Message::restored(&stored, 1_000).unwrap();
-        assert_eq!((message.left_s(1_000), message.place.unwrap().offset), (Some(6), 7));
+        assert_eq!(
+            (message.left_s(1_000), message.place.unwrap().offset),
+            (Some(6), Offset::new(7))
+        );
         assert_eq!(message.publish().payload, b"payload");
         let late = Message::restored(&Stored { age_ms: 60_000, ..stored }, 1_000).unwrap();
         assert!(late.is_expired(1_000));

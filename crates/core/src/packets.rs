@@ -7,7 +7,7 @@ use std::io::IoSlice;
 
 use crate::memory::Counted;
 use crate::pieces::{Piece, Pieces};
-use crate::shared::SharedBytes;
+use crate::shared_bytes::SharedBytes;
 
 /// Bytes of a full chunk. What is sent or dropped is given back in chunks, so a bound on bytes that wait is
 /// exceeded by two of them at most.
@@ -33,7 +33,7 @@ pub struct Packets {
 }
 
 /// The oldest packet: all of it, or what comes before its shared payload.
-pub(crate) struct First<'a> {
+pub(crate) struct FirstPacket<'a> {
     pub bytes: &'a [u8],
     pub payload: Option<&'a SharedBytes>,
 }
@@ -150,7 +150,7 @@ impl Packets {
     }
 
     /// The oldest packet.
-    pub(crate) fn first(&self) -> Option<First<'_>> {
+    pub(crate) fn first(&self) -> Option<FirstPacket<'_>> {
         let (chunk, payload) = match self.pieces.front() {
             Some(Piece::Chunk(chunk, _)) => (chunk, self.pieces.second()),
             Some(Piece::Shared(_)) => unreachable!("a payload goes with its head"),
@@ -162,12 +162,12 @@ impl Packets {
             Some(Piece::Shared(payload)) if length > rest.len() => Some(payload),
             _ => None,
         };
-        Some(First { bytes: &rest[..length.min(rest.len())], payload })
+        Some(FirstPacket { bytes: &rest[..length.min(rest.len())], payload })
     }
 
     /// Drops the oldest packet; false if there is none.
     pub(crate) fn drop_first(&mut self) -> bool {
-        let Some(First { bytes, payload }) = self.first() else { return false };
+        let Some(FirstPacket { bytes, payload }) = self.first() else { return false };
         let length = bytes.len() + payload.map_or(0, |payload| payload.len());
         if self.pieces.is_empty() {
             self.begun_in_tail -= 1;

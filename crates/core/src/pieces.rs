@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::shared::SharedBytes;
+use crate::shared_bytes::SharedBytes;
 
 /// A list that was once longer than this does not keep its room.
 const RESTING_PIECES: usize = 64;

@@ -2,7 +2,7 @@
 
 use slipring_wire::{FilterError, check_filter, matches};
 
-use crate::{Authentication, Durability, DurabilityRule, Limits};
+use crate::{Authentication, Durability, DurabilityRule, Limits, Principal, Right, Rights};
 
 /// What the control plane hands down.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,12 +27,21 @@ pub struct Plan {
     pub journal_bytes_max: Option<u64>,
     /// Who is let in.
     pub authentication: Authentication,
+    /// Who may do what.
+    pub rights: Rights,
 }
 
 impl Plan {
     /// The bounds of a listener.
     pub fn limits_of(&self, listener: usize) -> &Limits {
         self.listeners.get(listener).unwrap_or(&self.limits)
+    }
+
+    /// Whether a principal may do this.
+    pub fn allows(&self, who: &Principal<'_>, right: Right<'_>) -> bool {
+        let is_reader =
+            right != Right::Read || self.authentication.users.may_read_journal(who.user);
+        is_reader && self.rights.allow(who, right)
     }
 
     /// How safe a message on this topic is: what is not journaled is in memory only.

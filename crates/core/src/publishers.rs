@@ -4,9 +4,12 @@
 //! A session whose client is away publishes nothing, and may again as soon as the client is back.
 
 use std::collections::HashMap;
+use std::marker::PhantomData;
 use std::ops::Range;
 
 use slipring_wire::frame::RangeSet;
+
+use crate::SessionKey;
 
 /// Ranges of indices that all publishers together may have.
 const RANGES_MAX: usize = 1 << 20;
@@ -15,14 +18,16 @@ const AWAY_RANGES_MAX: usize = RANGES_MAX / 2;
 
 /// The publishers by session.
 #[derive(Debug, Default)]
-pub struct Publishers {
-    sessions: HashMap<u64, Publisher>,
+pub struct Publishers<Index> {
+    sessions: HashMap<SessionKey, Publisher>,
     /// Publishers of each index.
     counts: Vec<u32>,
     /// Ranges of all sessions.
     ranges: usize,
     /// Ranges of those that are away.
     away_ranges: usize,
+    /// Indices of parameters, or of streams.
+    indices: PhantomData<Index>,
 }
 
 /// What a session has declared: at least one index, each once.
@@ -45,9 +50,9 @@ pub(crate) struct Entered {
     pub first: RangeSet,
 }
 
-impl Publishers {
+impl<Index: Copy + Into<u32>> Publishers<Index> {
     /// What a session has declared.
-    pub fn of(&self, session: u64) -> Option<RangeSet> {
+    pub fn of(&self, session: SessionKey) -> Option<RangeSet> {
         self.sessions.get(&session).map(|publisher| publisher.live.union(&publisher.silent))
     }
 
@@ -55,7 +60,7 @@ impl Publishers {
     /// the first index that it has not.
     pub fn may_publish(
         &self,
-        session: u64,
+        session: SessionKey,
         ranges: impl Iterator<Item = Range<u32>>,
     ) -> Result<(), u32> {
         let declared = self
@@ -72,31 +77,31 @@ impl Publishers {
     }
 
     /// Whether a session publishes what it has declared; none if it has not declared it.
-    pub(crate) fn is_live(&self, session: u64, index: u32) -> Option<bool> {
+    pub(crate) fn is_live(&self, session: SessionKey, index: Index) -> Option<bool> {
         let publisher = self.sessions.get(&session)?;
-        let is_live = publisher.live.contains(index);
-        (is_live || publisher.silent.contains(index)).then_some(is_live)
+        let is_live = publisher.live.contains(index.into());
+        (is_live || publisher.silent.contains(index.into())).then_some(is_live)
     }
 
     /// How many publish an index.
-    pub fn count(&self, index: u32) -> usize {
-        self.counts.get(index as usize).copied().unwrap_or_default() as usize
+    pub fn count(&self, index: Index) -> usize {
+        self.counts.get(index.into() as usize).copied().unwrap_or_default() as usize
     }
 
     /// How many others publish an index.
-    pub fn others(&self, session: u64, index: u32) -> usize {
+    pub fn others(&self, session: SessionKey, index: Index) -> usize {
         self.count(index) - usize::from(self.is_live(session, index) == Some(true))
     }
 
     /// Which of the others publishes an index, for people; of several, the first by name.
-    pub(crate) fn other(&self, session: u64, index: u32) -> &str {
+    pub(crate) fn other(&self, session: SessionKey, index: Index) -> &str {
         let others = self.sessions.iter().filter(|(other, _)| **other != session);
-        let others = others.filter(|(_, publisher)| publisher.live.contains(index));
+        let others = others.filter(|(_, publisher)| publisher.live.contains(index.into()));
         others.map(|(_, publisher)| &*publisher.client).min().unwrap_or_default()
     }
 
     /// Whether there is room for a session that publishes these, too.
-    pub(crate) fn has_room(&self, session: u64, more: &RangeSet) -> bool {
+    pub(crate) fn has_room(&self, session: SessionKey, more: &RangeSet) -> bool {
         let had = self.sessions.get(&session).map_or(0, Publisher::ranges);
         // The exact number is at most the sum, and the sum is quick.
         self.has_room_for(more.ranges())
@@ -110,7 +115,7 @@ impl Publishers {
     }
 
     /// A session, whose client is here, publishes these, too.
-    pub(crate) fn enter(&mut self, session: u64, client: &str, more: &RangeSet) -> Entered {
+    pub(crate) fn enter(&mut self, session: SessionKey, client: &str, more: &RangeSet) -> Entered {
         if more.is_empty() {
             return Entered::default();
         }
@@ -127,15 +132,24 @@ impl Publishers {
         Entered { new, first }
     }
 
-    /// A session of an earlier run has declared these; its client is away.
-    pub(crate) fn restore(&mut self, session: u64, client: &str, declared: RangeSet) {
-        let live = RangeSet::new();
-        self.stay(session, Publisher { client: client.into(), live, silent: declared });
+    /// A session of an earlier run has declared these; its client is away. Of them, those below `end` that are still
+    /// there are its own.
+    pub(crate) fn restore(
+        &mut self,
+        session: SessionKey,
+        client: &str,
+        declared: &RangeSet,
+        end: u32,
+        is_there: impl FnMut(&u32) -> bool,
+    ) {
+        let given = declared.intersect(&std::iter::once(0..end).collect());
+        let silent = given.indices().filter(is_there).collect();
+        self.stay(session, Publisher { client: client.into(), live: RangeSet::new(), silent });
     }
 
     /// A session's client is gone; what nobody publishes any more. What it declared stays its own if the
     /// session is kept.
-    pub(crate) fn leave(&mut self, session: u64, is_kept: bool) -> RangeSet {
+    pub fn leave(&mut self, session: SessionKey, is_kept: bool) -> RangeSet {
         let Some(mut publisher) = self.take_out(session) else { return RangeSet::new() };
         let gone = std::mem::take(&mut publisher.live);
         let orphaned = gone.indices().filter(|index| self.lower(*index)).collect();
@@ -147,7 +161,7 @@ impl Publishers {
     }
 
     /// Keeps what a session whose client is away has declared, if there is room.
-    fn stay(&mut self, session: u64, publisher: Publisher) {
+    fn stay(&mut self, session: SessionKey, publisher: Publisher) {
         let ranges = publisher.ranges();
         if ranges > 0 && self.away_ranges + ranges <= AWAY_RANGES_MAX {
             self.put(session, publisher);
@@ -155,7 +169,7 @@ impl Publishers {
     }
 
     /// A session's client is back, and publishes all that it declared.
-    pub(crate) fn come_back(&mut self, session: u64) {
+    pub fn come_back(&mut self, session: SessionKey) {
         if !self.is_away(session) {
             return;
         }
@@ -168,7 +182,7 @@ impl Publishers {
     }
 
     /// A session is over; if its client is still here, what it declared goes when that leaves.
-    pub(crate) fn end(&mut self, session: u64) {
+    pub fn end(&mut self, session: SessionKey) {
         if self.is_away(session) {
             self.take_out(session);
         }
@@ -185,8 +199,8 @@ impl Publishers {
     }
 
     /// An index is of something else now: who declared the earlier and is silent has to declare again.
-    pub(crate) fn forget_silent(&mut self, index: u32) {
-        self.forget_of(&std::iter::once(index).collect(), false);
+    pub(crate) fn forget_silent(&mut self, index: Index) {
+        self.forget_of(&std::iter::once(index.into()).collect(), false);
     }
 
     fn forget_of(&mut self, gone: &RangeSet, live: bool) {
@@ -208,18 +222,18 @@ impl Publishers {
         });
     }
 
-    fn is_away(&self, session: u64) -> bool {
+    fn is_away(&self, session: SessionKey) -> bool {
         self.sessions.get(&session).is_some_and(Publisher::is_away)
     }
 
-    fn take_out(&mut self, session: u64) -> Option<Publisher> {
+    fn take_out(&mut self, session: SessionKey) -> Option<Publisher> {
         let publisher = self.sessions.remove(&session)?;
         self.ranges -= publisher.ranges();
         self.away_ranges -= publisher.away_ranges();
         Some(publisher)
     }
 
-    fn put(&mut self, session: u64, publisher: Publisher) {
+    fn put(&mut self, session: SessionKey, publisher: Publisher) {
         self.ranges += publisher.ranges();
         self.away_ranges += publisher.away_ranges();
         self.sessions.insert(session, publisher);

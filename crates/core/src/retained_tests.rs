@@ -1,7 +1,7 @@
 //! What filters find among retained messages, and what they count.
 
 use super::*;
-use crate::Durability;
+use crate::{Durability, Offset};
 use proptest::prelude::*;
 use slipring_wire::Publish;
 use std::collections::BTreeSet;
@@ -73,7 +73,7 @@ fn topics_that_begin_alike_are_not_looked_at() {
 #[test]
 fn what_was_kept_later_is_not_found_and_a_place_makes_nothing_newer() {
     let (mut retained, limits) = (Retained::default(), Limits::default());
-    let place = Place { offset: 7, durability: Durability::Disk };
+    let place = Place { offset: Offset::new(7), durability: Durability::Disk };
     let first = message("a");
     retained.set(Arc::clone(&first), &anna(), &limits).unwrap();
     let until = retained.newest();

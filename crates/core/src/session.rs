@@ -7,19 +7,12 @@ use slipring_wire::{
     Subscribe, Subscription, UnsubAck, Unsubscribe, Value, Version, check_filter, shared,
 };
 
-use crate::ledger::Kept;
-use crate::table::{Aim, Needs, PLAIN_RATE, SELECTIONS};
-use crate::{Limit, Limits, Stop, levels};
+use crate::ledger::KeptSession;
+use crate::table::{Needs, PLAIN_RATE, SELECTIONS, SelectionFilter};
+use crate::{Change, Choosing, Limit, Limits, Refused, Stop, Subscribed, levels};
 
 const NO_LIST: &str = "there is no such selection; ask for it at $slipring/table/select, then \
                        subscribe with `deliver`";
-const NO_ROOM: &str = "there is no room to remember what selections with `change` or `deadband` were \
-                       sent (limits.selection_bytes); choose fewer parameters, or leave `change` \
-                       and `deadband` out";
-const NO_QUOTA: &str = "this user or address has selections with `change` or `deadband` that remember as \
-                        much as one may (limits.owner_selections_percent); give some up first";
-const NO_RESERVE: &str = "the last room for selections with `change` or `deadband` is kept for users and \
-                          addresses that have few (limits.reserve_percent)";
 const NO_NEEDS: &str = "$selection/ is for subscriptions with `deliver`, `rate` or another need";
 
 /// The user property of a SUBACK that says how many samples of parameters a plain subscription gets in a
@@ -50,65 +43,6 @@ pub struct Options {
     pub needs: Option<Needs>,
 }
 
-/// A subscription that was entered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// The filter as the client wrote it.
-    pub filter: Box<str>,
-    /// What it asks for.
-    pub options: Options,
-    /// Whether retained messages are to be sent.
-    pub replay: bool,
-}
-
-/// A subscription that was not entered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
-    /// The filter as the client wrote it.
-    pub filter: Box<str>,
-    /// What the client is told.
-    pub reason: Reason,
-    /// The limit that was reached.
-    pub limit: Option<Limit>,
-}
-
-/// What is to be known of the table before parameters are chosen.
-pub trait Choosing {
-    /// Whether a filter names a list that is there. It stays for the session.
-    fn is_list(&mut self, filter: &str) -> bool;
-
-    /// Whether a filter matches parameters: a plain subscription reads them.
-    fn is_read(&mut self, filter: &str) -> bool;
-
-    /// Whether there is room to serve a selection, with those that found room before in the same packet;
-    /// the limit in its way.
-    fn check_room(&mut self, filter: &str, identifier: u32, needs: Needs) -> Result<(), Limit>;
-}
-
-/// What a SUBSCRIBE changed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Subscribed {
-    /// Entered, new or replaced.
-    pub changes: Vec<Change>,
-    /// Refused, each for its own reason.
-    pub refused: Vec<Refused>,
-    /// What could not be understood of its needs; then all are refused.
-    pub unclear: Option<String>,
-}
-
-impl Subscribed {
-    /// Why filters were refused, where a code does not say it.
-    pub fn why(&self) -> Option<&str> {
-        let no_room = self.refused.iter().find_map(|refused| match refused.limit? {
-            Limit::SelectionBytes => Some(NO_ROOM),
-            Limit::OwnerSelections => Some(NO_QUOTA),
-            Limit::ReservePercent => Some(NO_RESERVE),
-            _ => None,
-        });
-        self.unclear.as_deref().or(no_room)
-    }
-}
-
 /// What all filters of a SUBSCRIBE have in common.
 #[derive(Clone, Copy)]
 struct Terms {
@@ -119,7 +53,7 @@ struct Terms {
 
 impl Session {
     /// The session as its records tell it.
-    pub fn restore(kept: &Kept) -> Self {
+    pub fn restore(kept: &KeptSession) -> Self {
         let subscriptions = kept.subscriptions.iter();
         Self {
             subscriptions: subscriptions
@@ -218,6 +152,9 @@ impl Session {
         if let Err((reason, limit)) = check(wanted.filter, limits) {
             return Err(Refused { filter, reason, limit });
         }
+        if !table.may_subscribe(&filter) {
+            return Err(Refused { filter, reason: Reason::NotAuthorized, limit: None });
+        }
         if !known && self.subscriptions.len() >= limits.subscriptions {
             let limit = Some(Limit::Subscriptions);
             return Err(Refused { filter, reason: Reason::QuotaExceeded, limit });
@@ -310,9 +247,9 @@ fn unaimed(filter: &str, needs: Option<Needs>, table: &mut dyn Choosing) -> Opti
         return None;
     }
     let Some(needs) = needs else { return Some(NO_NEEDS) };
-    let is_there = match Aim::parse(filter) {
-        Some(Aim::Filter(_)) => true,
-        Some(Aim::List(_)) => !needs.is_stream() && table.is_list(filter),
+    let is_there = match SelectionFilter::parse(filter) {
+        Some(SelectionFilter::Filter(_)) => true,
+        Some(SelectionFilter::List(_)) => !needs.is_stream() && table.is_list(filter),
         None => false,
     };
     (!is_there).then_some(NO_LIST)
@@ -322,7 +259,7 @@ fn check(filter: &str, limits: &Limits) -> Result<(), (Reason, Option<Limit>)> {
     let topics = match shared(filter) {
         Some(Err(_)) => return Err((Reason::TopicFilterInvalid, None)), // MQTT-4.8.2-1, -2
         Some(Ok((_, topics))) => topics,
-        None => Aim::parse(filter).and_then(Aim::filter).unwrap_or(filter),
+        None => SelectionFilter::parse(filter).and_then(SelectionFilter::filter).unwrap_or(filter),
     };
     if check_filter(topics).is_err() {
         return Err((Reason::TopicFilterInvalid, None));

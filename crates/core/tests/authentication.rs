@@ -1,16 +1,16 @@
 //! Enhanced authentication on one connection: packets in, packets out, clause by clause.
 
+use std::num::NonZeroU32;
 use std::sync::LazyLock;
 
 use data_encoding::BASE64;
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::{Digest, Sha256};
+use ring::{digest, hmac, pbkdf2};
 use slipring_core::{
     Action, Conversation, Limit, Limits, NONCE_BYTES, Opening, Secret, Stop, Users, Verifier,
 };
 use slipring_wire::{
-    Auth, Connect, Disconnect, Framed, Packet, Properties, PropertiesBuf, PropertyId, Reason,
-    Value, Version, frame,
+    Auth, Connect, Disconnect, Packet, PacketSplit, Properties, PropertiesBuf, PropertyId, Reason,
+    Value, Version, split_packet,
 };
 
 const METHOD: &str = "SCRAM-SHA-256";
@@ -79,7 +79,7 @@ impl Talk {
 
     /// The broker's answer: which packet, its reason, its method and its data.
     fn answer(&self) -> (&'static str, Reason, Option<String>, Option<String>) {
-        let Framed::Whole(whole) = frame(&self.reply, 1 << 16).unwrap() else {
+        let PacketSplit::Whole(whole) = split_packet(&self.reply, 1 << 16).unwrap() else {
             panic!("no answer")
         };
         let (kind, reason, properties) = match Packet::decode(&whole, Version::V5).unwrap() {
@@ -111,22 +111,22 @@ impl Talk {
         let unproved = format!("c=biws,{nonce}");
         let client_key = if password == b"pencil" { *PENCIL_KEY } else { client_key(password) };
         let said = format!("{bare},{challenge},{unproved}");
-        let mut proof = hmac(&Sha256::digest(client_key), said.as_bytes());
+        let stored_key = digest::digest(&digest::SHA256, &client_key);
+        let mut proof = mac(stored_key.as_ref(), said.as_bytes());
         proof.iter_mut().zip(client_key).for_each(|(byte, key)| *byte ^= key);
         format!("{unproved},p={}", BASE64.encode(&proof)).into_bytes()
     }
 }
 
 fn client_key(password: &[u8]) -> [u8; 32] {
-    let mut salted = [0; 32];
-    pbkdf2::pbkdf2_hmac::<Sha256>(password, SALT, 4096, &mut salted);
-    hmac(&salted, b"Client Key")
+    let (mut salted, iterations) = ([0; 32], NonZeroU32::new(4096).unwrap());
+    pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA256, iterations, SALT, password, &mut salted);
+    mac(&salted, b"Client Key")
 }
 
-fn hmac(key: &[u8], message: &[u8]) -> [u8; 32] {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).unwrap();
-    mac.update(message);
-    mac.finalize().into_bytes().into()
+fn mac(key: &[u8], message: &[u8]) -> [u8; 32] {
+    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), message);
+    tag.as_ref().try_into().unwrap()
 }
 
 fn properties(method: Option<&str>, data: Option<&[u8]>) -> PropertiesBuf {

@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
-use slipring_core::ledger::{BatchHead, Ledger, Manner, Record, Records};
+use slipring_core::ledger::{
+    BatchHead, DeliveryManner, DeliveryRecord, Ledger, Record, Records, SessionRecord,
+};
 use slipring_core::{
-    Delivery, Durability, Limit, Limits, Message, Outgoing, Overflow, Packets, Place, Pushed,
-    RetainedPage, Terms,
+    ConnectionKey, Delivery, Durability, Limit, Limits, Message, Offset, Outgoing, Overflow,
+    Packets, Place, Pushed, RetainedPage, SessionKey, Terms,
 };
 use slipring_wire::{
-    Framed, Packet, PacketId, PropertiesBuf, PropertyId, Publish, QoS, Value, Version, frame,
+    Packet, PacketId, PacketSplit, PropertiesBuf, PropertyId, Publish, QoS, Value, Version,
+    split_packet,
 };
 
-const SESSION: u64 = 9;
+const SESSION: SessionKey = SessionKey::new(9);
+const CONNECTION: ConnectionKey = ConnectionKey::new(1);
 const TERMS: Terms =
     Terms { version: Version::V5, receive_max: 100, packet_bytes: 200, topic_aliases: 0 };
 
@@ -20,7 +24,7 @@ fn message(offset: Option<u64>, qos: QoS, payload: &str) -> Arc<Message> {
     let message = Message::new(&publish, "t".into(), 0);
     let place = |offset| Place { offset, durability: Durability::Disk };
     Arc::new(match offset {
-        Some(offset) => message.at(place(offset)),
+        Some(offset) => message.at(place(Offset::new(offset))),
         None => message,
     })
 }
@@ -36,7 +40,7 @@ fn away(limits: &Limits) -> Outgoing {
 
 fn here(limits: &Limits) -> Outgoing {
     let mut outgoing = away(limits);
-    outgoing.attach(1, TERMS, limits);
+    outgoing.attach(CONNECTION, TERMS, limits);
     outgoing
 }
 
@@ -46,7 +50,7 @@ fn take(outgoing: &mut Outgoing, now_ms: u64) -> Vec<String> {
     outgoing.take(now_ms, &mut |_, _| RetainedPage::default(), &mut packets);
     let bytes = packets.to_vec();
     let (mut rest, mut sent) = (&bytes[..], Vec::new());
-    while let Ok(Framed::Whole(whole)) = frame(rest, usize::MAX) {
+    while let Ok(PacketSplit::Whole(whole)) = split_packet(rest, usize::MAX) {
         match Packet::decode(&whole, Version::V5) {
             Ok(Packet::Publish(publish)) => {
                 sent.push(String::from_utf8_lossy(publish.payload).into());
@@ -68,14 +72,16 @@ fn records(outgoing: &mut Outgoing) -> (Vec<String>, Option<Durability>) {
 /// Records in a few words.
 fn shown(bytes: &[u8]) -> Vec<String> {
     let show = |record: Record<'_>| match record {
-        Record::Settled { session: SESSION, offset, count, qos } => {
+        Record::Delivery(DeliveryRecord::Settled { session: SESSION, offset, count, qos }) => {
             format!("settled {offset}+{count} at {}", qos as u8)
         }
-        Record::Sent { session: SESSION, packet_id, offset } => {
-            format!("sent {offset:?} as {}", packet_id.get())
+        Record::Delivery(DeliveryRecord::Sent { session: SESSION, packet_id, offset }) => {
+            format!("sent {:?} as {}", offset.map(Offset::get), packet_id.get())
         }
-        Record::Received { session: SESSION, packet_id } => format!("received {}", packet_id.get()),
-        Record::Completed { session: SESSION, packet_id } => {
+        Record::Delivery(DeliveryRecord::Received { session: SESSION, packet_id }) => {
+            format!("received {}", packet_id.get())
+        }
+        Record::Delivery(DeliveryRecord::Completed { session: SESSION, packet_id }) => {
             format!("completed {}", packet_id.get())
         }
         other => panic!("{other:?}"),
@@ -125,7 +131,7 @@ fn what_is_not_sent_after_all_is_settled() {
     properties.push(PropertyId::MessageExpiryInterval, Value::Four(1));
     let publish = Publish { qos: QoS::ExactlyOnce, ..Publish::new("t", b"old") };
     let publish = Publish { properties: properties.borrow(), ..publish };
-    let place = Place { offset: 3, durability: Durability::Disk };
+    let place = Place { offset: Offset::new(3), durability: Durability::Disk };
     push(&mut outgoing, Arc::new(Message::new(&publish, "t".into(), 0).at(place)));
     push(&mut outgoing, message(Some(4), QoS::ExactlyOnce, &"large".repeat(50)));
     assert!(take(&mut outgoing, 5_000).is_empty());
@@ -158,7 +164,7 @@ fn what_finds_no_room_is_settled_by_whoever_published_it() {
 fn a_session_that_ends_with_its_connection_writes_nothing() {
     let limits = Limits::default();
     let mut outgoing = Outgoing::new(&limits);
-    outgoing.attach(1, TERMS, &limits);
+    outgoing.attach(CONNECTION, TERMS, &limits);
     push(&mut outgoing, message(Some(5), QoS::AtLeastOnce, "x"));
     push(&mut outgoing, message(Some(6), QoS::ExactlyOnce, "x"));
     take(&mut outgoing, 0);
@@ -181,7 +187,7 @@ fn a_client_that_is_away_costs_no_copies() {
     take(&mut outgoing, 0);
     push(&mut outgoing, Arc::clone(&kept[3]));
     let waiting = outgoing.waiting();
-    outgoing.detach(1);
+    outgoing.detach(CONNECTION);
     assert!(kept.iter().all(|message| Arc::strong_count(message) == 1));
     assert_eq!(outgoing.waiting(), waiting, "they still wait");
     let later = message(Some(9), QoS::AtLeastOnce, "payload");
@@ -197,35 +203,55 @@ fn what_is_not_here_is_asked_for_once_and_sent_in_its_order() {
         push(&mut outgoing, message(Some(offset), QoS::AtLeastOnce, "stored"));
     }
     push(&mut outgoing, message(None, QoS::AtLeastOnce, "in memory"));
-    outgoing.attach(1, TERMS, &limits);
+    outgoing.attach(CONNECTION, TERMS, &limits);
     push(&mut outgoing, message(Some(8), QoS::AtLeastOnce, "new"));
     let taken = outgoing.take(0, &mut |_, _| RetainedPage::default(), &mut Packets::default());
     assert!(taken.wants && taken.messages == 0, "order is kept");
-    assert_eq!(outgoing.wanted(2), [5, 6]);
+    assert_eq!(outgoing.wanted(2), [5, 6].map(Offset::new));
     assert!(!outgoing.has_work(), "it waits for them");
     assert!(!outgoing.take(0, &mut |_, _| RetainedPage::default(), &mut Packets::default()).wants);
     let five = message(Some(5), QoS::AtLeastOnce, "five");
-    let woken = outgoing.fill(&[(5, Some(five)), (6, None)]);
+    let woken = outgoing.fill(&[(Offset::new(5), Some(five)), (Offset::new(6), None)]);
     assert_eq!(woken, Pushed::Wake);
     let taken = outgoing.take(0, &mut |_, _| RetainedPage::default(), &mut Packets::default());
     assert_eq!((taken.messages, taken.lost, taken.wants), (1, 1, true));
     assert_eq!(records(&mut outgoing).0, ["settled 6+1 at 1"], "what is lost is settled");
-    assert_eq!(outgoing.wanted(2), [7]);
-    outgoing.fill(&[(7, Some(message(Some(7), QoS::AtLeastOnce, "seven")))]);
+    assert_eq!(outgoing.wanted(2), [7].map(Offset::new));
+    outgoing.fill(&[(Offset::new(7), Some(message(Some(7), QoS::AtLeastOnce, "seven")))]);
     assert_eq!(take(&mut outgoing, 0), ["seven", "in memory", "new"]);
 }
 
 /// A session with one QoS 2 message in flight and one that waits.
 fn restored(limits: &Limits) -> Outgoing {
     let (client_id, user, will) = ("client", None, None);
-    let manner = Manner { qos: QoS::ExactlyOnce, retain: false, identifiers: None };
+    let manner = DeliveryManner { qos: QoS::ExactlyOnce, retain: false, identifiers: None };
     let mut bytes = Vec::new();
     for record in [
-        Record::Opened { session: SESSION, client_id, user, expiry_s: 60, will },
-        Record::DeliveredAt { session: SESSION, offset: 40, count: 3, bytes: 9, manner },
-        Record::Sent { session: SESSION, packet_id: id(65_535), offset: Some(40) },
-        Record::Sent { session: SESSION, packet_id: id(2), offset: Some(41) },
-        Record::Received { session: SESSION, packet_id: id(2) },
+        Record::Session(SessionRecord::Opened {
+            session: SESSION,
+            client_id,
+            user,
+            expiry_s: 60,
+            will,
+        }),
+        Record::Delivery(DeliveryRecord::DeliveredAt {
+            session: SESSION,
+            offset: Offset::new(40),
+            count: 3,
+            bytes: 9,
+            manner,
+        }),
+        Record::Delivery(DeliveryRecord::Sent {
+            session: SESSION,
+            packet_id: id(65_535),
+            offset: Some(Offset::new(40)),
+        }),
+        Record::Delivery(DeliveryRecord::Sent {
+            session: SESSION,
+            packet_id: id(2),
+            offset: Some(Offset::new(41)),
+        }),
+        Record::Delivery(DeliveryRecord::Received { session: SESSION, packet_id: id(2) }),
     ] {
         record.encode(&mut bytes);
     }
@@ -233,7 +259,7 @@ fn restored(limits: &Limits) -> Outgoing {
     ledger.apply(BatchHead::default(), &bytes).unwrap();
     let kept = ledger.session(SESSION).unwrap();
     let mut outgoing = Outgoing::restore(limits, SESSION, Durability::Disk, kept);
-    outgoing.attach(1, TERMS, limits);
+    outgoing.attach(CONNECTION, TERMS, limits);
     outgoing
 }
 
@@ -241,8 +267,8 @@ fn restored(limits: &Limits) -> Outgoing {
 fn a_recovered_session_goes_on_with_the_identifiers_it_had() {
     let mut outgoing = restored(&Limits::default());
     assert!(take(&mut outgoing, 0).is_empty());
-    assert_eq!(outgoing.wanted(10), [40, 42]);
-    let load = |offset| (offset, Some(message(Some(offset), QoS::ExactlyOnce, "m")));
+    assert_eq!(outgoing.wanted(10), [40, 42].map(Offset::new));
+    let load = |offset| (Offset::new(offset), Some(message(Some(offset), QoS::ExactlyOnce, "m")));
     outgoing.fill(&[load(40), load(42)]);
     assert_eq!(take(&mut outgoing, 0), ["m", "release 2", "m"]);
     let (sent, gate) = records(&mut outgoing);
@@ -259,7 +285,7 @@ fn the_identifier_of_a_lost_message_is_released_so_that_the_next_is_not_taken_fo
     let mut outgoing = restored(&Limits::default());
     take(&mut outgoing, 0);
     outgoing.wanted(10);
-    outgoing.fill(&[(40, None), (42, None)]);
+    outgoing.fill(&[(Offset::new(40), None), (Offset::new(42), None)]);
     assert_eq!(take(&mut outgoing, 0), ["release 65535", "release 2"]);
     let (written, _) = records(&mut outgoing);
     assert_eq!(written, ["settled 42+1 at 2", "received 65535"]);

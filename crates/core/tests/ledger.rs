@@ -8,10 +8,14 @@ use std::borrow::Cow;
 use proptest::prelude::*;
 use records::{Parts, anything, small};
 use slipring_core::ledger::{
-    BatchHead, Carried, Kept, Ledger, Record, Records, RetainedMessage, Run,
+    BatchHead, Carried, DeliveryRecord, KeptSession, Ledger, Record, RecordError, Records,
+    RetainedMessage, SessionRecord, StockRecord, StreamRecord, TableRecord,
 };
 use slipring_core::table::Entry;
-use slipring_wire::frame::{FrameBuf, Header, OwnedValue, Quality, Sample, Status, ValueView};
+use slipring_core::{Offset, ParameterIndex, SessionKey, StreamIndex};
+use slipring_wire::frame::{
+    FrameBuf, Header, OwnedValue, Quality, QualityStatus, Sample, ValueView,
+};
 use slipring_wire::{Properties, QoS};
 
 /// One batch: how many messages, its records, and the retained messages among them.
@@ -59,15 +63,15 @@ fn table_id(ledger: &Ledger) -> u32 {
 }
 
 fn apply(ledger: &mut Ledger, number: u32, batch: &Batch) {
-    let base_offset = u64::from(number) * 3; // fewer than there are messages: offsets come up again
+    let base_offset = Offset::new(u64::from(number) * 3); // fewer than there are messages: offsets come up again
     let receive_ns = 1_000 * i64::from(number);
     let head = BatchHead { base_offset, messages: batch.messages, receive_ns };
     let mut records = Vec::new();
-    Record::TableIs { id: 1, revision: 0, end: 0 }.encode(&mut records);
+    TableRecord::TableIs { id: 1, revision: 0, end: ParameterIndex::new(0) }.encode(&mut records);
     records.extend(encoded(&batch.records));
     ledger.apply(head, &records).unwrap();
     for (offset, carried) in ledger.carried().to_vec() {
-        let value = (offset as u8, u64::from(number));
+        let value = (offset.get() as u8, u64::from(number));
         match carried {
             Carried::Frame => ledger.frame(receive_ns, &frame(value, table_id(ledger))).unwrap(),
             Carried::Sample(parameter) => {
@@ -80,13 +84,13 @@ fn apply(ledger: &mut Ledger, number: u32, batch: &Batch) {
     for (index, topic, payload) in &batch.retained {
         let (qos, properties) = (QoS::AtLeastOnce, &[][..]);
         let message = RetainedMessage { topic, qos, properties, payload };
-        ledger.retain(base_offset + u64::from(*index), receive_ns, message);
+        ledger.retain(base_offset.plus(*index), receive_ns, message);
     }
 }
 
 /// Everything a ledger knows.
 fn state(ledger: &Ledger) -> impl PartialEq + std::fmt::Debug {
-    let sessions: Vec<(u64, Kept)> =
+    let sessions: Vec<(SessionKey, KeptSession)> =
         ledger.sessions().into_iter().map(|(session, kept)| (session, kept.clone())).collect();
     let retained: Vec<_> =
         ledger.retained().map(|(topic, kept)| (topic.to_owned(), kept.clone())).collect();
@@ -97,15 +101,17 @@ fn state(ledger: &Ledger) -> impl PartialEq + std::fmt::Debug {
 }
 
 fn values(ledger: &Ledger) -> Vec<(u32, OwnedValue, i64, Quality)> {
-    let found = (0..200).filter_map(|index| Some((index, ledger.values().get(index)?)));
+    let found = (0..200)
+        .filter_map(|index| Some((index, ledger.values().get(ParameterIndex::new(index))?)));
     found.map(|(index, at)| (index, at.value.to_owned(), at.time_ns, at.quality)).collect()
 }
 
 fn table(ledger: &Ledger) -> impl PartialEq + std::fmt::Debug + use<> {
     ledger.table().map(|entries| {
-        let own =
-            |(index, entry): (u32, &Entry)| (index, entry.clone(), entries.owner(index).cloned());
-        let there: Vec<_> = entries.iter_from(0).map(own).collect();
+        let own = |(index, entry): (ParameterIndex, &Entry)| {
+            (index, entry.clone(), entries.owner(index).cloned())
+        };
+        let there: Vec<_> = entries.iter_from(ParameterIndex::new(0)).map(own).collect();
         let removed: Vec<_> = entries.removed().map(own).collect();
         (
             entries.id(),
@@ -147,7 +153,7 @@ proptest! {
         }
         bytes.truncate(cut.index(bytes.len() + 1));
         let good = Records::new(&bytes).take_while(Result::is_ok).count();
-        let head = BatchHead { base_offset: u64::MAX - 3, messages: 4, receive_ns: 0 };
+        let head = BatchHead { base_offset: Offset::new(u64::MAX - 3), messages: 4, receive_ns: 0 };
         if let Err(error) = Ledger::default().apply(head, &bytes) {
             prop_assert!(error.at < bytes.len());
         }
@@ -184,7 +190,7 @@ proptest! {
             apply(&mut ledger, number, batch);
             let queued = ledger.sessions().into_values().flat_map(|kept| {
                 let sent = kept.inflight.iter().filter_map(|sent| sent.message.as_ref());
-                kept.queue().chain(sent).flat_map(Run::offsets).collect::<Vec<_>>()
+                kept.queue().chain(sent).map(|span| span.offsets().start).collect::<Vec<_>>()
             });
             let waiting = ledger.waiting().map(|(offset, _)| offset);
             prop_assert_eq!(ledger.needed(), queued.chain(waiting).min());
@@ -199,37 +205,70 @@ fn after(records: &[Record<'_>]) -> Ledger {
         record.encode(&mut bytes);
     }
     let mut ledger = Ledger::default();
-    let head = BatchHead { base_offset: 100, messages: 8, receive_ns: 5 };
+    let head = BatchHead { base_offset: Offset::new(100), messages: 8, receive_ns: 5 };
     ledger.apply(head, &bytes).unwrap();
     ledger
 }
 
 fn opened(session: u64, client_id: &str) -> Record<'_> {
-    Record::Opened { session, client_id, user: None, expiry_s: 60, will: None }
+    Record::Session(SessionRecord::Opened {
+        session: SessionKey::new(session),
+        client_id,
+        user: None,
+        expiry_s: 60,
+        will: None,
+    })
 }
 
 #[test]
 fn a_client_that_opens_again_has_ended_its_earlier_session() {
     let ledger = after(&[opened(3, "pump"), opened(4, "pump"), opened(5, "fan")]);
-    assert_eq!(ledger.sessions().into_keys().collect::<Vec<_>>(), [4, 5]);
-    let ledger = after(&[opened(3, "pump"), Record::Ended { session: 3 }]);
-    assert_eq!((ledger.sessions().len(), ledger.highest_session()), (0, 3), "never given again");
+    assert_eq!(ledger.sessions().into_keys().collect::<Vec<_>>(), [4, 5].map(SessionKey::new));
+    let ledger = after(&[
+        opened(3, "pump"),
+        Record::Session(SessionRecord::Ended { session: SessionKey::new(3) }),
+    ]);
+    assert_eq!(
+        (ledger.sessions().len(), ledger.highest_session().get()),
+        (0, 3),
+        "never given again"
+    );
 }
 
 #[test]
-fn a_record_about_a_message_that_its_batch_does_not_have_is_refused() {
-    let mut bytes = Vec::new();
-    opened(1, "a").encode(&mut bytes);
-    let at = bytes.len();
-    let manner = records::manner(QoS::AtLeastOnce);
-    Record::Delivered { session: 1, first: 6, count: 3, bytes: 1, manner }.encode(&mut bytes);
-    let head = BatchHead { base_offset: 0, messages: 8, receive_ns: 0 };
-    assert_eq!(Ledger::default().apply(head, &bytes).unwrap_err().at, at);
+fn a_record_about_messages_that_cannot_be_is_refused() {
+    let session = SessionKey::new(1);
+    let manner = || records::manner(QoS::AtLeastOnce);
+    let batch = |first, count| DeliveryRecord::Delivered {
+        session,
+        first,
+        count,
+        bytes: 1,
+        manner: manner(),
+    };
+    let settled = |offset, count, qos| DeliveryRecord::Settled { session, offset, count, qos };
+    for (record, what) in [
+        (batch(6, 3), "it names a message that its batch does not have"),
+        (batch(u32::MAX, 2), "it names a message that its batch does not have"),
+        (batch(0, 0), "a record is about no message"),
+        (settled(Offset::new(0), 0, QoS::AtLeastOnce), "a record is about no message"),
+        (
+            settled(Offset::new(u64::MAX), 1, QoS::AtLeastOnce),
+            "an offset does not fit into 64 bits",
+        ),
+    ] {
+        let mut bytes = Vec::new();
+        opened(1, "a").encode(&mut bytes);
+        let at = bytes.len();
+        record.encode(&mut bytes);
+        let head = BatchHead { base_offset: Offset::new(0), messages: 8, receive_ns: 0 };
+        assert_eq!(Ledger::default().apply(head, &bytes), Err(RecordError { at, what }));
+    }
 }
 
 #[test]
 fn an_empty_retained_message_forgets_and_an_expired_one_is_forgotten() {
-    let mut ledger = after(&[Record::Unretained { index: 1 }]);
+    let mut ledger = after(&[Record::Stock(StockRecord::Unretained { index: 1 })]);
     let expires = [2, 0, 0, 0, 1];
     for (offset, topic, properties, payload) in [
         (100, "a", &[][..], &b"1"[..]),
@@ -239,7 +278,7 @@ fn an_empty_retained_message_forgets_and_an_expired_one_is_forgotten() {
         (104, "a", &[], b""),
     ] {
         let qos = QoS::AtMostOnce;
-        ledger.retain(offset, 5, RetainedMessage { topic, qos, properties, payload });
+        ledger.retain(Offset::new(offset), 5, RetainedMessage { topic, qos, properties, payload });
     }
     let topics = |ledger: &Ledger| -> Vec<String> {
         ledger.retained().map(|(topic, _)| topic.to_owned()).collect()
@@ -253,15 +292,27 @@ fn an_empty_retained_message_forgets_and_an_expired_one_is_forgotten() {
 fn the_table_comes_back_with_its_values_which_are_stale_then() {
     let definition = r#"{"type":"f64"}"#;
     let mut ledger = after(&[
-        Record::TableIs { id: 3, revision: 1, end: 0 },
-        Record::Declared { parameter: 194, name: "a", definition },
-        Record::Declared { parameter: 196, name: "b", definition },
-        Record::Framed { index: 2 },
-        Record::Sampled { index: 4, parameter: 196 },
+        table_is(3, 1),
+        Record::Table(TableRecord::Declared {
+            parameter: ParameterIndex::new(194),
+            name: "a",
+            definition,
+        }),
+        Record::Table(TableRecord::Declared {
+            parameter: ParameterIndex::new(196),
+            name: "b",
+            definition,
+        }),
+        Record::Table(TableRecord::Framed { index: 2 }),
+        Record::Table(TableRecord::Sampled { index: 4, parameter: ParameterIndex::new(196) }),
     ]);
-    assert_eq!(ledger.carried(), [(102, Carried::Frame), (104, Carried::Sample(196))]);
+    assert_eq!(
+        ledger.carried(),
+        [(102, Carried::Frame), (104, Carried::Sample(ParameterIndex::new(196)))]
+            .map(|(at, what)| (Offset::new(at), what))
+    );
     ledger.frame(5, &frame((0, 7), 3)).unwrap();
-    ledger.sample(6, 196, Properties::NONE, b"2.5").unwrap();
+    ledger.sample(6, ParameterIndex::new(196), Properties::NONE, b"2.5").unwrap();
     ledger.frame(7, &frame((0, 8), 4)).unwrap();
     let good = Quality::GOOD;
     let expected = [(194, OwnedValue::F64(7.0), 97, good), (196, OwnedValue::F64(2.5), 6, good)];
@@ -269,23 +320,35 @@ fn the_table_comes_back_with_its_values_which_are_stale_then() {
     let restored = Ledger::restore(&snapshot(&ledger)).unwrap();
     assert_eq!(values(&restored), expected);
     let current = restored.restored_values(0, usize::MAX);
-    let at = current.get(196).unwrap();
+    let at = current.get(ParameterIndex::new(196)).unwrap();
     assert_eq!((at.value, at.time_ns, at.receive_ns), (ValueView::F64(2.5), 6, 7));
-    assert_eq!((at.quality.status(), at.quality.reason()), (Status::Stale, Quality::RESTORED));
+    assert_eq!(
+        (at.quality.status(), at.quality.reason()),
+        (QualityStatus::Stale, Quality::RESTORED)
+    );
     let entries = restored.table().unwrap();
-    assert_eq!((entries.id(), entries.revision(), entries.end()), (3, 1, 197));
+    assert_eq!((entries.id(), entries.revision(), entries.end().get()), (3, 1, 197));
 }
 
 #[test]
 fn a_removed_parameter_has_no_value_even_when_it_is_there_again() {
     let definition = r#"{"type":"f64"}"#;
-    let declared = Record::Declared { parameter: 194, name: "a", definition };
-    let mut ledger = after(&[Record::TableIs { id: 3, revision: 1, end: 0 }, declared.clone()]);
+    let declared = Record::Table(TableRecord::Declared {
+        parameter: ParameterIndex::new(194),
+        name: "a",
+        definition,
+    });
+    let mut ledger = after(&[table_is(3, 1), declared.clone()]);
     ledger.frame(5, &frame((0, 7), 3)).unwrap();
-    for record in [Record::Removed { parameter: 194 }, declared] {
+    for record in
+        [Record::Table(TableRecord::Removed { parameter: ParameterIndex::new(194) }), declared]
+    {
         assert_eq!(
             values(&ledger).len(),
-            usize::from(record == Record::Removed { parameter: 194 })
+            usize::from(
+                record
+                    == Record::Table(TableRecord::Removed { parameter: ParameterIndex::new(194) })
+            )
         );
         let mut bytes = Vec::new();
         record.encode(&mut bytes);
@@ -298,34 +361,49 @@ fn a_removed_parameter_has_no_value_even_when_it_is_there_again() {
 fn a_parameter_of_no_table_is_refused() {
     let mut bytes = Vec::new();
     let definition = r#"{"type":"f64"}"#;
-    Record::Declared { parameter: 0, name: "a", definition }.encode(&mut bytes);
+    TableRecord::Declared { parameter: ParameterIndex::new(0), name: "a", definition }
+        .encode(&mut bytes);
     let error = Ledger::default().apply(BatchHead::default(), &bytes).unwrap_err();
-    assert_eq!(error.what, "it is of a table that is not known");
+    assert_eq!(error.what, "no record says before it which table this is");
+}
+
+fn table_is(id: u32, revision: u64) -> Record<'static> {
+    Record::Table(TableRecord::TableIs { id, revision, end: ParameterIndex::new(0) })
 }
 
 fn publishes(session: u64, parameters: &[u32], streams: &[u32]) -> Record<'static> {
     let [parameters, streams] =
         [parameters, streams].map(|all| Cow::Owned(all.iter().copied().collect()));
-    Record::Publishes { session, parameters, streams }
+    Record::Session(SessionRecord::Publishes {
+        session: SessionKey::new(session),
+        parameters,
+        streams,
+    })
 }
 
 /// What a session has declared.
 fn declared(ledger: &Ledger, session: u64) -> (Vec<u32>, Vec<u32>) {
-    let kept = ledger.session(session).unwrap();
+    let kept = ledger.session(SessionKey::new(session)).unwrap();
     (kept.parameters.indices().collect(), kept.streams.indices().collect())
 }
 
 fn stream(stream: u32, definition: &str) -> Record<'_> {
-    Record::StreamDeclared { stream, name: "sound", definition }
+    Record::Stream(StreamRecord::Declared {
+        stream: StreamIndex::new(stream),
+        name: "sound",
+        definition,
+    })
 }
 
 #[test]
 fn what_a_session_declared_is_its_own_until_that_is_gone() {
-    let parameter =
-        |parameter, name| Record::Declared { parameter, name, definition: r#"{"type":"f64"}"# };
+    let parameter = |index, name| {
+        let parameter = ParameterIndex::new(index);
+        Record::Table(TableRecord::Declared { parameter, name, definition: r#"{"type":"f64"}"# })
+    };
     let sound = r#"{"media":"audio/pcm"}"#;
     let mut history = vec![
-        Record::TableIs { id: 3, revision: 1, end: 0 },
+        table_is(3, 1),
         opened(1, "pump"),
         opened(2, "fan"),
         parameter(0, "a"),
@@ -338,19 +416,32 @@ fn what_a_session_declared_is_its_own_until_that_is_gone() {
     ];
     for (record, first, second) in [
         (
-            Record::Left { session: 1, at_ns: 1, expiry_s: 9, will: None },
+            Record::Session(SessionRecord::Left {
+                session: SessionKey::new(1),
+                at_ns: 1,
+                expiry_s: 9,
+                will: None,
+            }),
             (&[0, 1][..], &[0][..]),
             &[0, 1][..],
         ),
-        (Record::Removed { parameter: 0 }, (&[1], &[0]), &[1]),
+        (
+            Record::Table(TableRecord::Removed { parameter: ParameterIndex::new(0) }),
+            (&[1], &[0]),
+            &[1],
+        ),
         (parameter(0, "a"), (&[1], &[0]), &[1]),
         (publishes(2, &[0], &[]), (&[1], &[0]), &[0, 1]),
         (stream(0, r#"{"media":"audio/pcm","source":"eye"}"#), (&[1], &[0]), &[0, 1]),
         (stream(0, r#"{"media":"video/h264"}"#), (&[1], &[]), &[0, 1]),
         (publishes(1, &[], &[0]), (&[1], &[0]), &[0, 1]),
-        (Record::StreamRemoved { stream: 0 }, (&[1], &[]), &[0, 1]),
-        (Record::TableIs { id: 3, revision: 2, end: 0 }, (&[1], &[]), &[0, 1]),
-        (Record::TableIs { id: 4, revision: 1, end: 0 }, (&[], &[]), &[]),
+        (
+            Record::Stream(StreamRecord::Removed { stream: StreamIndex::new(0) }),
+            (&[1], &[]),
+            &[0, 1],
+        ),
+        (table_is(3, 2), (&[1], &[]), &[0, 1]),
+        (table_is(4, 1), (&[], &[]), &[]),
     ] {
         history.push(record);
         let ledger = after(&history);
@@ -368,9 +459,24 @@ fn a_kind_that_has_a_second_byte_is_one_that_needs_it() {
     let mut bytes = Vec::new();
     publishes(1, &[0], &[]).encode(&mut bytes);
     assert_eq!(bytes, [0, 32, 1, 1, 0, 0, 0]);
-    for second in [0, 6, 31, 34, 255] {
+    for second in [0, 6, 31] {
         bytes[1] = second;
-        let error = Records::new(&bytes).next().unwrap().unwrap_err();
-        assert_eq!((error.at, error.what), (0, "there is no such kind of record"));
+        assert!(Records::new(&bytes).next().unwrap().is_err());
+    }
+}
+
+#[test]
+fn a_kind_of_a_newer_version_is_refused_and_what_comes_before_it_is_applied() {
+    let mut ledger = Ledger::default();
+    let mut bytes = Vec::new();
+    opened(3, "pump").encode(&mut bytes);
+    let at = bytes.len();
+    for kind in 34..=255 {
+        bytes.truncate(at);
+        bytes.extend([0xe0, kind, 7]);
+        let told = ledger.apply(BatchHead::default(), &bytes).unwrap_err().to_string();
+        let why = "this version of Slipring does not know its kind";
+        assert_eq!(told, format!("the record at byte {at} cannot be read: {why}"));
+        assert!(ledger.session(SessionKey::new(3)).is_some());
     }
 }

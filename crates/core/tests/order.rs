@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use slipring_core::{Delivery, Limits, Message, Outgoing, Packets, Replay, Retained, Terms};
-use slipring_wire::{Framed, Packet, Publish, QoS, Version, frame};
+use slipring_core::{
+    ConnectionKey, Delivery, Limits, Message, Outgoing, Packets, Replay, Retained, Terms,
+};
+use slipring_wire::{Packet, PacketSplit, Publish, QoS, Version, split_packet};
 
 const TOPICS: [&str; 3] = ["a", "a/b", "c"];
 
@@ -81,12 +83,12 @@ impl World {
         self.connected = true;
         let (version, packet_bytes) = (Version::V5, u32::MAX);
         let terms = Terms { version, receive_max: 2, packet_bytes, topic_aliases: 0 };
-        self.outgoing.attach(self.connections, terms, &self.limits);
+        self.outgoing.attach(ConnectionKey::new(self.connections), terms, &self.limits);
         self.outgoing.restart_replays(self.retained.newest());
     }
 
     fn lose(&mut self) {
-        self.outgoing.detach(self.connections);
+        self.outgoing.detach(ConnectionKey::new(self.connections));
         self.unanswered.clear();
         self.connected = false;
     }
@@ -122,7 +124,7 @@ impl World {
         self.outgoing.take(0, &mut find, &mut packets);
         let bytes = packets.to_vec();
         let mut rest = &bytes[..];
-        while let Ok(Framed::Whole(found)) = frame(rest, usize::MAX) {
+        while let Ok(PacketSplit::Whole(found)) = split_packet(rest, usize::MAX) {
             let Ok(Packet::Publish(publish)) = Packet::decode(&found, Version::V5) else {
                 panic!("only messages are sent");
             };

@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use slipring_core::{
-    DROPPED_PROPERTY, Delivery, Dropped, Limit, Limits, Message, Outgoing, Overflow, Packets,
-    Pushed, RetainedPage, Terms,
+    ConnectionKey, DROPPED_PROPERTY, Delivery, Dropped, Limit, Limits, Message, Outgoing, Overflow,
+    Packets, Pushed, RetainedPage, Terms,
 };
-use slipring_wire::{Framed, Packet, PacketId, PropertyId, Publish, QoS, Value, Version, frame};
+use slipring_wire::{
+    Packet, PacketId, PacketSplit, PropertyId, Publish, QoS, Value, Version, split_packet,
+};
 
+const CONNECTION: ConnectionKey = ConnectionKey::new(1);
 const TERMS: Terms =
     Terms { version: Version::V5, receive_max: 100, packet_bytes: 200, topic_aliases: 0 };
 
@@ -22,7 +25,7 @@ fn here(policy: Overflow) -> (Outgoing, Limits) {
         ..Limits::default()
     };
     let mut outgoing = Outgoing::new(&limits);
-    outgoing.attach(1, TERMS, &limits);
+    outgoing.attach(CONNECTION, TERMS, &limits);
     (outgoing, limits)
 }
 
@@ -44,7 +47,7 @@ fn take(outgoing: &mut Outgoing) -> Vec<(String, Option<String>)> {
     outgoing.take(0, &mut |_, _| RetainedPage::default(), &mut packets);
     let bytes = packets.to_vec();
     let (mut rest, mut sent) = (&bytes[..], Vec::new());
-    while let Ok(Framed::Whole(whole)) = frame(rest, usize::MAX) {
+    while let Ok(PacketSplit::Whole(whole)) = split_packet(rest, usize::MAX) {
         let Ok(Packet::Publish(publish)) = Packet::decode(&whole, Version::V5) else { panic!() };
         let told = publish.properties.iter().find_map(|(id, value)| match (id, value) {
             (PropertyId::UserProperty, Value::Pair(DROPPED_PROPERTY, count)) => Some(count.into()),
@@ -109,7 +112,7 @@ fn a_full_outbox_does_what_its_policy_says_and_names_its_bound() {
 #[test]
 fn a_client_that_is_away_is_not_disconnected_but_loses_the_newest() {
     let (mut outgoing, _) = here(Overflow::Disconnect);
-    outgoing.detach(1);
+    outgoing.detach(CONNECTION);
     for payload in ["a", "b"] {
         assert_eq!(push(&mut outgoing, payload), Pushed::Quiet);
     }
@@ -144,7 +147,7 @@ fn a_packet_larger_than_the_client_takes_is_dropped_by_no_bound_of_ours() {
 fn waiting_for_the_window_is_told_once_until_nothing_waits() {
     let limits = Limits { inflight: 1, ..Limits::default() };
     let mut outgoing = Outgoing::new(&limits);
-    outgoing.attach(1, TERMS, &limits);
+    outgoing.attach(CONNECTION, TERMS, &limits);
     push(&mut outgoing, "a");
     take(&mut outgoing);
     assert_eq!(push(&mut outgoing, "b"), Pushed::Held);
@@ -165,7 +168,7 @@ fn waiting_for_the_window_is_told_once_until_nothing_waits() {
 fn a_window_that_the_client_made_small_is_no_bound_of_ours() {
     let limits = Limits { inflight: 2, ..Limits::default() };
     let mut outgoing = Outgoing::new(&limits);
-    outgoing.attach(1, Terms { receive_max: 1, ..TERMS }, &limits);
+    outgoing.attach(CONNECTION, Terms { receive_max: 1, ..TERMS }, &limits);
     push(&mut outgoing, "a");
     take(&mut outgoing);
     assert_eq!(push(&mut outgoing, "b"), Pushed::Quiet);

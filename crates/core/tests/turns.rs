@@ -3,14 +3,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use slipring_core::Plan;
+use slipring_core::desk::{Desk, Requester};
 use slipring_core::table::{
-    Arrival, Asking, Bounds, Chosen, Current, Deliver, Needs, Registry, Request, Table, read_frame,
+    Chosen, ClockReading, Current, Deliver, Needs, Registry, Table, TableRequest, read_frame,
 };
+use slipring_core::{Limits, Plan, Principal, SessionKey};
 use slipring_wire::frame::{FrameBuf, Header, Kind, Qualities, Quality};
-use slipring_wire::{Framed, Packet, Version, frame};
+use slipring_wire::{Packet, PacketSplit, Version, split_packet};
 
-const JET: u64 = 1;
+const JET: SessionKey = SessionKey::new(1);
 const PARAMETERS: u32 = 20_000;
 const ALL: std::ops::Range<u32> = 0..PARAMETERS;
 const PORTION: usize = 256 << 10;
@@ -20,14 +21,14 @@ const DECLARED: usize = 1_000;
 struct World {
     table: Table,
     plan: Plan,
-    at: Arrival,
+    at: ClockReading,
 }
 
 impl World {
     /// A table of `p/0`, `p/1` and so on, each with a value.
     fn new() -> Self {
         let plan = Plan::default();
-        let at = Arrival { now_ms: 1_000, now_ns: 1_000_000_000 };
+        let at = ClockReading { now_ms: 1_000, now_ns: 1_000_000_000 };
         let table = Table::new(Registry::new(7), Current::default(), &plan);
         let mut world = Self { table, plan, at };
         for start in (0..PARAMETERS).step_by(DECLARED) {
@@ -43,15 +44,14 @@ impl World {
             .map(|name| serde_json::json!({"name": name, "type": "u32", "rate_hz": 50}))
             .collect();
         let body = serde_json::json!({"parameters": parameters}).to_string();
-        let asking = Asking {
-            session: JET,
-            client: "jet",
-            bounds: Bounds::default(),
-            holder: None,
-            is_stream: &|_| false,
+        let requester = Requester {
+            from: Principal { session: JET, client_id: "jet", ..Principal::broker() },
+            bounds: Table::bounds(&Limits::default()),
+            is_taken: &|_| false,
             answer_bytes_max: usize::MAX,
         };
-        let outcome = self.table.answer(Request::parse("declare", body.as_bytes()), &asking);
+        let outcome =
+            self.table.answer(TableRequest::parse("declare", body.as_bytes()), &requester);
         assert_eq!(outcome.refused, None);
         self.table.changed(&outcome.change, self.at);
     }
@@ -82,7 +82,9 @@ fn text() -> Needs {
 /// How often each topic is among the packets.
 fn topics(mut packets: &[u8], found: &mut HashMap<String, usize>) {
     while !packets.is_empty() {
-        let Ok(Framed::Whole(raw)) = frame(packets, usize::MAX) else { panic!("a packet is cut") };
+        let Ok(PacketSplit::Whole(raw)) = split_packet(packets, usize::MAX) else {
+            panic!("a packet is cut")
+        };
         let Ok(Packet::Publish(publish)) = Packet::decode(&raw, Version::V5) else {
             panic!("only messages are sent")
         };
@@ -95,14 +97,16 @@ fn topics(mut packets: &[u8], found: &mut HashMap<String, usize>) {
 fn first_values_of_many_parameters_come_in_portions_each_once() {
     let mut world = World::new();
     let chosen = Chosen { filter: "#", identifier: 0, needs: text(), packet_bytes_max: 1 << 20 };
-    let first = world.table.choose(2, &chosen, world.at);
+    let first = world.table.choose(SessionKey::new(2), &chosen, world.at);
     assert!(!first.is_whole && first.messages > 0 && first.packets.len() <= 2 << 20);
     let mut found = HashMap::new();
     topics(&first.packets, &mut found);
     let mut is_done = false;
     while !is_done {
         let mut sent = Vec::new();
-        is_done = world.table.mend(2, PORTION, world.at, &mut |_, _, _| panic!("text comes later"));
+        is_done = world
+            .table
+            .mend(SessionKey::new(2), PORTION, world.at, &mut |_, _, _| panic!("text comes later"));
         world.table.tick(usize::MAX, world.at, &mut |_| true, &mut |_, packets, _| {
             sent.extend_from_slice(packets);
         });
@@ -119,7 +123,10 @@ fn first_values_of_few_parameters_come_at_once() {
     let needs = Needs { deliver: Deliver::Frame, ..Needs::default() };
     for (subscriber, needs, filter) in [(2, needs, "#"), (3, text(), "p/1")] {
         let chosen = Chosen { filter, identifier: 0, needs, packet_bytes_max: 1 << 20 };
-        assert!(world.table.choose(subscriber, &chosen, world.at).is_whole, "{filter}");
+        assert!(
+            world.table.choose(SessionKey::new(subscriber), &chosen, world.at).is_whole,
+            "{filter}"
+        );
     }
 }
 
@@ -130,8 +137,13 @@ fn text_of_many_samples_is_written_in_turns_in_its_order() {
         for subscriber in 2..5 {
             let needs = Needs { rate_mhz, ..text() };
             let chosen = Chosen { filter: "#", identifier: 0, needs, packet_bytes_max: 1 << 20 };
-            world.table.choose(subscriber, &chosen, world.at);
-            while !world.table.mend(subscriber, PORTION, world.at, &mut |_, _, _| {}) {
+            world.table.choose(SessionKey::new(subscriber), &chosen, world.at);
+            while !world.table.mend(
+                SessionKey::new(subscriber),
+                PORTION,
+                world.at,
+                &mut |_, _, _| {},
+            ) {
                 world.table.tick(usize::MAX, world.at, &mut |_| true, &mut |_, _, _| {});
             }
         }
@@ -147,7 +159,7 @@ fn text_of_many_samples_is_written_in_turns_in_its_order() {
                 world.at,
                 &mut |_| true,
                 &mut |subscriber, packets, count| {
-                    topics(packets, &mut found[subscriber as usize - 2]);
+                    topics(packets, &mut found[subscriber.get() as usize - 2]);
                     messages += count;
                 },
             );
@@ -168,7 +180,7 @@ fn selections_that_are_due_take_turns() {
         let filter = format!("p/{subscriber}");
         let needs = Needs { deliver: Deliver::Frame, ..Needs::default() };
         let chosen = Chosen { filter: &filter, identifier: 0, needs, packet_bytes_max: 1 << 20 };
-        world.table.choose(subscriber, &chosen, world.at);
+        world.table.choose(SessionKey::new(subscriber), &chosen, world.at);
     }
     let mut served: BTreeMap<u64, usize> = BTreeMap::new();
     for value in 2..4 {
@@ -180,7 +192,7 @@ fn selections_that_are_due_take_turns() {
             let mut sent = 0;
             world.table.tick(1, world.at, &mut |_| true, &mut |subscriber, _, _| {
                 sent += 1;
-                *served.entry(subscriber).or_default() += 1;
+                *served.entry(subscriber.get()).or_default() += 1;
             });
             assert_eq!(sent, 1, "a turn ends after the first group");
         }
@@ -195,7 +207,7 @@ fn who_chose_frames_does_not_wait_for_text_that_others_chose() {
     let frames = Needs { deliver: Deliver::Frame, ..Needs::default() };
     for (subscriber, needs) in [(2, text()), (3, frames)] {
         let chosen = Chosen { filter: "#", identifier: 0, needs, packet_bytes_max: 1 << 20 };
-        world.table.choose(subscriber, &chosen, world.at);
+        world.table.choose(SessionKey::new(subscriber), &chosen, world.at);
     }
     let mut sent: BTreeMap<u64, usize> = BTreeMap::new();
     for value in 2..22 {
@@ -204,7 +216,7 @@ fn who_chose_frames_does_not_wait_for_text_that_others_chose() {
         // Far too little for all the text.
         for _ in 0..2 {
             world.table.tick(100_000, world.at, &mut |_| true, &mut |subscriber, _, _| {
-                *sent.entry(subscriber).or_default() += 1;
+                *sent.entry(subscriber.get()).or_default() += 1;
             });
         }
     }
@@ -217,8 +229,8 @@ fn who_leaves_one_of_two_equal_selections_of_text_loses_nothing_of_the_other() {
     let mut world = World::new();
     for filter in ["$selection/a/#", "$selection/b/#"] {
         let chosen = Chosen { filter, identifier: 0, needs: text(), packet_bytes_max: 1 << 20 };
-        world.table.choose(2, &chosen, world.at);
-        while !world.table.mend(2, PORTION, world.at, &mut |_, _, _| {}) {
+        world.table.choose(SessionKey::new(2), &chosen, world.at);
+        while !world.table.mend(SessionKey::new(2), PORTION, world.at, &mut |_, _, _| {}) {
             world.table.tick(usize::MAX, world.at, &mut |_| true, &mut |_, _, _| {});
         }
     }
@@ -228,7 +240,7 @@ fn who_leaves_one_of_two_equal_selections_of_text_loses_nothing_of_the_other() {
     let mut found = HashMap::new();
     world.table.tick(1, world.at, &mut |_| true, &mut |_, packets, _| topics(packets, &mut found));
     assert!(found.len() < PARAMETERS as usize, "text of it waits");
-    world.table.give_up(2, "$selection/a/#");
+    world.table.give_up(SessionKey::new(2), "$selection/a/#");
     for session in world.table.take_overrun() {
         while !world.table.mend(session, PORTION, world.at, &mut |_, _, _| {}) {
             world.table.tick(usize::MAX, world.at, &mut |_| true, &mut |_, packets, _| {

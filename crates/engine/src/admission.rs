@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use slipring_core::{Action, Limit, Opening, Proof, Verdict, WRONG};
+use slipring_core::{Action, ConnectRefusal, Limit, Opening, Proof, Verdict, WRONG};
 use slipring_wire::{Reason, Violation};
 use tokio::time::timeout;
 
-use crate::client::Link;
-use crate::party::{End, Party};
+use crate::connection_end::ConnectionEnd;
+use crate::connection_handle::ConnectionHandle;
+use crate::party::Party;
 use crate::passwords::{Checked, nonce};
-use crate::registry::Refusal;
 
 /// The client's turn did not come in time.
 const BUSY: Violation =
@@ -37,7 +37,7 @@ pub(crate) struct Check {
 
 impl Check {
     /// Waits for an earlier connection, but not for ever.
-    pub fn handover(opening: Opening, held: Arc<Link>) -> Self {
+    pub fn handover(opening: Opening, held: Arc<ConnectionHandle>) -> Self {
         let left = async move {
             let _ = timeout(HANDOVER_MAX, held.left()).await;
             Checked::Right
@@ -52,23 +52,23 @@ impl Check {
 
 impl Party {
     /// The end of a client that is not let in.
-    pub fn refuse(&mut self, refusal: Refusal) -> End {
+    pub fn refuse(&mut self, refusal: ConnectRefusal) -> ConnectionEnd {
         let plan = self.broker.plan.load();
         let server = plan.server_reference.as_deref();
         let server = server.filter(|_| refusal.reason == Reason::UseAnotherServer); // T11
         self.conversation.refuse(refusal.reason, refusal.why, server, &mut self.reply);
-        End::Refused(refusal)
+        ConnectionEnd::Refused(refusal)
     }
 
     /// The client is let in, or refused, or its password is checked first.
-    pub fn admit(&mut self, opening: Opening) -> Result<(), End> {
+    pub fn admit(&mut self, opening: Opening) -> Result<(), ConnectionEnd> {
         let plan = self.broker.plan.load_full();
-        let certified = self.link.origin.user.is_some();
+        let certified = self.connection.origin.user.is_some();
         let user_name = opening.user_name.as_deref();
         match plan.authentication.judge(user_name, &opening.proof, certified) {
             Verdict::Accepted => {
                 if matches!(opening.proof, Proof::Exchanged(_)) {
-                    self.link.prove(user_name);
+                    self.connection.prove(user_name);
                 }
                 self.open(opening, false)
             }
@@ -76,10 +76,10 @@ impl Party {
             Verdict::Check(name, password) => {
                 let passwords = &self.broker.passwords;
                 if passwords.remembers(&plan, name, password) {
-                    self.link.prove(user_name);
+                    self.connection.prove(user_name);
                     return self.open(opening, false);
                 }
-                let (passwords, address) = (Arc::clone(passwords), &self.link.origin.address);
+                let (passwords, address) = (Arc::clone(passwords), &self.connection.origin.address);
                 let check = passwords.check(plan, address, name, password.clone());
                 self.check = Some(Check { opening, force: false, outcome: Box::pin(check) });
                 Ok(())
@@ -88,24 +88,24 @@ impl Party {
     }
 
     /// The check is done; `checked` is its result.
-    pub fn conclude(&mut self, checked: Checked) -> Result<(), End> {
+    pub fn conclude(&mut self, checked: Checked) -> Result<(), ConnectionEnd> {
         match self.check.take() {
             Some(check) if checked == Checked::Right => {
                 if !check.force {
-                    self.link.prove(check.opening.user_name.as_deref());
+                    self.connection.prove(check.opening.user_name.as_deref());
                 }
                 self.open(check.opening, check.force)
             }
             _ if checked == Checked::Busy => {
                 let (reason, limit) = (Reason::ServerBusy, Some(Limit::PasswordChecks));
-                Err(self.refuse(Refusal { reason, why: CROWD, limit }))
+                Err(self.refuse(ConnectRefusal { reason, why: CROWD, limit }))
             }
             _ => Err(self.turn_away(WRONG)),
         }
     }
 
     /// A step of an enhanced authentication.
-    pub fn authenticate(&mut self, data: &[u8]) -> Result<(), End> {
+    pub fn authenticate(&mut self, data: &[u8]) -> Result<(), ConnectionEnd> {
         let plan = self.broker.plan.load();
         let users = &plan.authentication.users;
         let secret = &self.broker.passwords.secret;
@@ -119,14 +119,14 @@ impl Party {
     }
 
     /// The end of a client that is not in when its time is over.
-    pub fn time_out(&mut self) -> End {
+    pub fn time_out(&mut self) -> ConnectionEnd {
         match self.check.take() {
-            None => End::Silent,
+            None => ConnectionEnd::Silent,
             Some(_) => self.turn_away(BUSY),
         }
     }
 
-    fn turn_away(&mut self, Violation { reason, what }: Violation) -> End {
-        self.refuse(Refusal { reason, why: what, limit: None })
+    fn turn_away(&mut self, Violation { reason, what }: Violation) -> ConnectionEnd {
+        self.refuse(ConnectRefusal { reason, why: what, limit: None })
     }
 }

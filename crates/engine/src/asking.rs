@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use slipring_core::AnswerTerms;
+use slipring_core::{AnswerTerms, Principal, Right};
 use slipring_wire::{Packet, PropertiesBuf, PropertyId, Publish, QoS, Reason, Value, Version};
 
 use crate::broker::Broker;
-use crate::client::{Client, Link};
+use crate::client::Client;
+use crate::connection_handle::ConnectionHandle;
 use crate::feed::Feed;
-use crate::table::requests;
-use crate::{notices, ping, reading, streams};
+use crate::{notices, ping, reading};
 
 /// What the topics of requests begin with.
 const TOPIC: &str = "$slipring/";
@@ -23,7 +23,9 @@ pub(crate) struct Asked<'a> {
     pub broker: &'a Arc<Broker>,
     pub client: &'a Arc<Client>,
     /// The connection it came by.
-    pub link: &'a Link,
+    pub connection: &'a ConnectionHandle,
+    /// The client, and what it may do.
+    pub from: &'a Principal<'a>,
     pub message: &'a Publish<'a>,
 }
 
@@ -42,12 +44,17 @@ pub(crate) fn ask(asked: &Asked<'_>, feed: &mut Feed, reply: &mut Vec<u8>) -> Op
     if asked.message.qos == QoS::ExactlyOnce {
         return Some(Reason::NotAuthorized); // asking twice does no harm, so nothing is kept about it
     }
+    if !asked.broker.plan.load().allows(asked.from, Right::Ask(name)) {
+        return Some(Reason::NotAuthorized);
+    }
     feed.work.add(REQUEST_STEPS);
     Some(match name.split_once('/') {
         Some(("journal", name)) => reading::ask(asked, name, reply),
-        Some(("table", name)) => return requests::ask(asked, name, feed, reply),
-        Some(("streams", name)) => streams::ask(asked, name, feed, reply),
         Some(("to", role)) => notices::ask(asked, role, feed),
+        Some((desk, name)) => match asked.broker.desk(desk) {
+            Some(desk) => return desk.ask(asked, name, feed, reply),
+            None => Reason::NotAuthorized,
+        },
         None if name == "ping" => ping::ask(asked, feed.receive_ns, reply),
         _ => Reason::NotAuthorized,
     })
@@ -57,7 +64,7 @@ impl Asked<'_> {
     /// Where the answer goes, and what it must keep to; none where nobody can be answered.
     pub fn envelope(&self) -> Option<(Envelope, AnswerTerms)> {
         // None when the session is another connection's by now.
-        let terms = self.client.outgoing().answer_terms(self.link.key)?;
+        let terms = self.client.outgoing().answer_terms(self.connection.key)?;
         Some((Envelope::of(self.message)?, terms))
     }
 }

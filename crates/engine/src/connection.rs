@@ -10,21 +10,21 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use slipring_core::{Limit, Stop, Work};
-use slipring_wire::Reason;
+use slipring_wire::{Packet, Reason};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::broker::Broker;
-use crate::client::Link;
-use crate::event::now_ns;
+use crate::connection_end::ConnectionEnd;
+use crate::connection_handle::ConnectionHandle;
 use crate::farewell::Entered;
 use crate::inlet::Inlet;
 use crate::origin::Origin;
 use crate::outlet::{Answers, Outlet, Writing};
-use crate::party::{End, Party};
+use crate::party::Party;
 use crate::passwords::Checked;
 use crate::supervision::Caught;
-use crate::waking::{First, QUIET, Woken};
+use crate::waking::{FirstStep, QUIET, Woken};
 
 /// Answers a client may leave unread before we stop reading from it, and taking what was read.
 const CONTROL_BYTES_MAX: usize = 64 << 10;
@@ -50,7 +50,7 @@ pub(crate) struct Connection<S> {
     /// The timer is set to see whether it is quiet.
     pub is_watched: bool,
     /// What it does first when it is woken.
-    pub first: First,
+    pub first: FirstStep,
 }
 
 /// What was heard of a client before its connection is served.
@@ -63,9 +63,9 @@ pub(crate) struct Heard {
 
 impl Heard {
     /// Nothing yet.
-    #[cfg(feature = "sim")]
-    pub fn nothing() -> Self {
-        Self { inlet: Inlet::new(), begun: Instant::now() }
+    #[cfg(any(test, feature = "sim"))]
+    pub fn nothing(broker: &Broker) -> Self {
+        Self { inlet: Inlet::new(), begun: broker.clock.now() }
     }
 }
 
@@ -74,11 +74,15 @@ pub(crate) async fn serve<S>(stream: S, heard: Heard, origin: Origin, broker: Ar
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let link = Arc::new(Link::new(broker.next_key(), origin, now_ns()));
-    broker.enter(&link);
-    let _entered = Entered(Arc::clone(&broker), Arc::clone(&link));
-    let busy = broker.line.clone();
-    let mut connection = Connection::new(stream, heard, broker, link);
+    let connection = Arc::new(ConnectionHandle::new(
+        broker.connections.next_key(),
+        origin,
+        broker.clock.now_ns(),
+    ));
+    broker.connections.enter(&connection);
+    let _entered = Entered(Arc::clone(&broker), Arc::clone(&connection));
+    let busy = broker.connections.line.clone();
+    let mut connection = Connection::new(stream, heard, broker, connection);
     let served = pin!(async {
         let ended = Caught(pin!(connection.run())).await;
         let end = ended.unwrap_or_else(|why| connection.after_panic(why));
@@ -89,8 +93,13 @@ where
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
-    fn new(stream: S, heard: Heard, broker: Arc<Broker>, link: Arc<Link>) -> Self {
-        let party = Party::new(broker, link);
+    fn new(
+        stream: S,
+        heard: Heard,
+        broker: Arc<Broker>,
+        connection: Arc<ConnectionHandle>,
+    ) -> Self {
+        let party = Party::new(broker, connection);
         let patience = Duration::from_millis(party.conversation.limits().connect_ms);
         Self {
             stream,
@@ -104,13 +113,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             heard: heard.begun,
             timer: Box::pin(sleep_until(heard.begun + patience)),
             is_watched: false,
-            first: First::Write,
+            first: FirstStep::Write,
         }
     }
 
-    async fn run(&mut self) -> End {
-        if self.party.broker.is_stopping() {
-            return End::Closed(Reason::ServerShuttingDown);
+    async fn run(&mut self) -> ConnectionEnd {
+        if self.party.broker.lifecycle.is_stopping() {
+            return ConnectionEnd::Closed(Reason::ServerShuttingDown);
         }
         let heard = self.inlet.len();
         let mut first = (heard > 0).then_some(Ok(Woken::Read(heard)));
@@ -129,8 +138,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             };
             match step {
                 Ok(()) => {}
-                Err(End::Closed(Reason::SessionTakenOver)) => return self.take_last().await,
-                Err(end @ End::Lost(_)) => return self.take_left(end).await,
+                Err(ConnectionEnd::Closed(Reason::SessionTakenOver)) => {
+                    return self.take_last().await;
+                }
+                Err(end @ ConnectionEnd::Lost(_)) => return self.take_left(end).await,
                 Err(end) => return end,
             }
         }
@@ -152,14 +163,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     pub fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        let Party { broker, client, link, feed, .. } = &mut self.party;
-        let writing = Writing { broker, link, client: client.as_ref(), work: &mut feed.work };
+        let Party { broker, client, connection, feed, .. } = &mut self.party;
+        let writing = Writing { broker, connection, client: client.as_ref(), work: &mut feed.work };
         self.outlet.poll_write(cx, &mut self.stream, writing)
     }
 
     /// A silent client is gone after one and a half keep-alives (MQTT-3.1.2-22).
-    fn check_patience(&mut self) -> Result<(), End> {
-        let (now, until) = (Instant::now(), self.heard + self.patience);
+    fn check_patience(&mut self) -> Result<(), ConnectionEnd> {
+        let (now, until) = (self.party.broker.clock.now(), self.heard + self.patience);
         if std::mem::take(&mut self.is_watched) && now >= self.heard + QUIET {
             self.rest();
         }
@@ -168,16 +179,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             return Ok(());
         }
         if self.party.client.is_some() {
-            return Err(End::Closed(Reason::KeepAliveTimeout));
+            return Err(ConnectionEnd::Closed(Reason::KeepAliveTimeout));
         }
-        self.party.broker.reached.count(Limit::ConnectMs);
+        self.party.broker.monitor.reached.count(Limit::ConnectMs);
         Err(self.party.time_out())
     }
 
     /// Everything that one read brought.
-    pub async fn take(&mut self, count: usize) -> Result<(), End> {
+    pub async fn take(&mut self, count: usize) -> Result<(), ConnectionEnd> {
         if count == 0 {
-            return Err(End::Lost("the client closed the connection".into()));
+            return Err(ConnectionEnd::Lost("the client closed the connection".into()));
         }
         self.party.feed.work.add(Work::CALL);
         self.party.feed.work.add_bytes(count);
@@ -186,16 +197,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     /// A password was checked: the client is let in, and what it has sent meanwhile is taken.
-    async fn take_checked(&mut self, checked: Checked) -> Result<(), End> {
+    async fn take_checked(&mut self, checked: Checked) -> Result<(), ConnectionEnd> {
         self.party.conclude(checked)?;
         self.take_in(0).await
     }
 
-    pub async fn take_in(&mut self, count: usize) -> Result<(), End> {
+    pub async fn take_in(&mut self, count: usize) -> Result<(), ConnectionEnd> {
         // A client whose password was checked is known, but CONNACK is not on its way yet.
         let welcome = self.is_welcome;
         if welcome {
-            self.heard = Instant::now();
+            self.heard = self.party.broker.clock.now();
         }
         let mut result = self.take_packets(count as u64, welcome);
         if !welcome && self.party.client.is_some() {
@@ -210,18 +221,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     /// Hands the batch to the journal; its answers go when what they promise is true.
-    async fn journal(&mut self) -> Result<(), End> {
+    async fn journal(&mut self) -> Result<(), ConnectionEnd> {
         let Party { broker, feed, reply, blocks, .. } = &mut self.party;
         match feed.journal(broker).await {
             Ok(gate) => {
                 let (promised, blocks) = (feed.take_promised(), std::mem::take(blocks));
-                self.outlet.hold(&broker.gates, reply, Answers { gate, promised, blocks });
+                self.outlet.hold(&broker.journal.gates, reply, Answers { gate, promised, blocks });
                 self.party.received.clear();
                 Ok(())
             }
             Err(reason) => {
                 self.party.forget_batch();
-                Err(End::Closed(reason))
+                Err(ConnectionEnd::Closed(reason))
             }
         }
     }
@@ -232,7 +243,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             0 => NEVER, // the network tells of a peer that is gone, by TCP's own keep-alive
             seconds => Duration::from_secs(u64::from(seconds)) * 3 / 2,
         };
-        self.heard = Instant::now();
+        self.heard = self.party.broker.clock.now();
         self.timer.as_mut().reset(self.heard + self.patience);
         self.is_watched = false;
         self.party.publish_inherited().await;
@@ -240,8 +251,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// Takes what was read until the work of a turn is done or its answers are many; of a client that is
     /// not known yet, up to the packet with which it is.
-    fn take_packets(&mut self, bytes: u64, welcome: bool) -> Result<(), End> {
-        self.party.feed.begin(&self.party.broker, now_ns());
+    fn take_packets(&mut self, bytes: u64, welcome: bool) -> Result<(), ConnectionEnd> {
+        self.party.feed.begin(&self.party.broker, self.party.broker.clock.now_ns());
         let mut result = Ok(());
         let answers_max = self.answers_room();
         self.is_unfinished = welcome && !self.party.enter_again();
@@ -260,13 +271,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if let Some(client) = &self.party.client {
             client.traffic.received(messages, bytes);
         }
-        self.party.broker.traffic.received(messages, bytes);
+        self.party.broker.monitor.traffic.received(messages, bytes);
         result
     }
 
     /// Takes the next packet, if it is there as a whole; whether there may be another.
     #[inline]
-    fn take_packet(&mut self) -> Result<bool, End> {
+    fn take_packet(&mut self) -> Result<bool, ConnectionEnd> {
         if self.party.check.is_some() {
             return Ok(false);
         }
@@ -282,7 +293,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if let Some(packet) = self.inlet.shared() {
             self.party.feed.post.encoded.buffer = Some(packet.clone());
         }
-        let is_taken = self.party.take(&frame)?;
+        let version = self.party.conversation.version();
+        let is_taken = self.party.take(Packet::decode(&frame, version).map_err(Stop::from)?)?;
         if is_taken {
             self.inlet.consume(length);
         }

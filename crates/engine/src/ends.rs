@@ -55,7 +55,7 @@ impl Ends {
 mod tests {
     use super::*;
     use slipring_core::Durability;
-    use slipring_journal::Progress;
+    use slipring_journal::CommitProgress;
 
     fn end(mark: u64) -> End {
         End { gate: Gate { level: Durability::Disk, mark }, is_kept_session: true }
@@ -65,12 +65,12 @@ mod tests {
     fn an_end_is_unsafe_until_it_is_synced() {
         let (mut ends, gates) = (Ends::default(), Gates::default());
         ends.add("a", end(10), &gates);
-        gates.progress(&Progress { written: 10, synced: 9, ..Progress::default() });
+        gates.progress(&CommitProgress { written: 10, synced: 9, ..CommitProgress::default() });
         assert!(ends.is_unsafe("a", &gates));
         assert!(!ends.is_unsafe("b", &gates), "another client has nothing to wait for");
         ends.add("c", End { is_kept_session: false, ..end(10) }, &gates);
         assert!(!ends.is_unsafe("c", &gates), "only a will could be sent again");
-        gates.progress(&Progress { written: 10, synced: 10, ..Progress::default() });
+        gates.progress(&CommitProgress { written: 10, synced: 10, ..CommitProgress::default() });
         assert!(!ends.is_unsafe("a", &gates));
     }
 
@@ -80,7 +80,7 @@ mod tests {
         ends.add("a", end(10), &gates);
         ends.add("a", End { is_kept_session: false, ..end(12) }, &gates);
         assert!(ends.is_unsafe("a", &gates));
-        gates.progress(&Progress { written: 12, synced: 12, ..Progress::default() });
+        gates.progress(&CommitProgress { written: 12, synced: 12, ..CommitProgress::default() });
         assert!(!ends.is_unsafe("a", &gates));
     }
 
@@ -90,7 +90,7 @@ mod tests {
         for mark in 1..10_000 {
             ends.add(&mark.to_string(), end(mark), &gates);
             let synced = mark.saturating_sub(5);
-            gates.progress(&Progress { written: mark, synced, ..Progress::default() });
+            gates.progress(&CommitProgress { written: mark, synced, ..CommitProgress::default() });
         }
         assert!(ends.unsafe_ends.len() <= SWEEP_MIN, "{}", ends.unsafe_ends.len());
     }

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use slipring_core::shortened;
 
@@ -87,7 +86,7 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    pub fn report(&self, kind: EventKind, client: &str, detail: impl AsRef<str>) {
+    pub fn report(&self, at_ns: i64, kind: EventKind, client: &str, detail: impl AsRef<str>) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.0.len() >= EVENTS_MAX {
             waiting.0.pop_front();
@@ -95,7 +94,7 @@ impl Events {
         }
         let [client, detail] =
             [client, detail.as_ref()].map(|text| shortened(text, TEXT_BYTES_MAX));
-        waiting.0.push_back(Event { at_ns: now_ns(), kind, client, detail });
+        waiting.0.push_back(Event { at_ns, kind, client, detail });
     }
 
     pub fn take(&self) -> (Vec<Event>, u64) {
@@ -103,12 +102,6 @@ impl Events {
         let (events, lost) = std::mem::take(&mut *waiting);
         (events.into(), lost)
     }
-}
-
-/// Nanoseconds since 1970 by the system's clock.
-pub(crate) fn now_ns() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]
@@ -119,7 +112,7 @@ mod tests {
     fn events_nobody_fetches_are_bounded_and_the_lost_ones_counted() {
         let events = Events::default();
         for number in 0..EVENTS_MAX + 3 {
-            events.report(EventKind::Connected, "client", number.to_string());
+            events.report(1, EventKind::Connected, "client", number.to_string());
         }
         let (kept, lost) = events.take();
         assert_eq!((kept.len(), lost, kept[0].detail.as_str()), (EVENTS_MAX, 3, "3"));
@@ -130,7 +123,7 @@ mod tests {
     fn what_is_told_of_a_long_name_is_short() {
         let events = Events::default();
         let long = "ä".repeat(TEXT_BYTES_MAX);
-        events.report(EventKind::Subscribed, &long, format!("a{long}"));
+        events.report(1, EventKind::Subscribed, &long, format!("a{long}"));
         let (told, _) = events.take();
         assert_eq!(told[0].client, format!("{}...", "ä".repeat(TEXT_BYTES_MAX / 2)));
         assert_eq!(told[0].detail, format!("a{}...", "ä".repeat(TEXT_BYTES_MAX / 2 - 1)));

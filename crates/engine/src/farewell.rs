@@ -10,13 +10,14 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::time::timeout;
 
 use crate::broker::Broker;
-use crate::client::Link;
 use crate::connection::Connection;
+use crate::connection_end::ConnectionEnd;
+use crate::connection_handle::ConnectionHandle;
 use crate::event::EventKind;
 use crate::feed::Feed;
-use crate::keeper;
-use crate::party::{End, Party};
+use crate::party::Party;
 use crate::supervision::spawn;
+use crate::wills;
 
 /// How long the last words to a client may take.
 const FAREWELL_MAX: Duration = Duration::from_millis(1_500);
@@ -28,12 +29,12 @@ const LINGER_MAX: Duration = Duration::from_millis(500);
 const LAST_READS_MAX: Duration = Duration::from_millis(500);
 
 /// A place among the connections, free again however the task ends.
-pub(crate) struct Entered(pub Arc<Broker>, pub Arc<Link>);
+pub(crate) struct Entered(pub Arc<Broker>, pub Arc<ConnectionHandle>);
 
 impl Drop for Entered {
     fn drop(&mut self) {
         self.1.leave(); // nobody waits for a connection that is gone
-        self.0.exit(&self.1);
+        self.0.connections.exit(&self.1);
     }
 }
 
@@ -54,7 +55,7 @@ impl Party {
     /// Publishes the wills of sessions that this client's clean start ended.
     pub async fn publish_inherited(&mut self) {
         while let Some((client, will)) = self.inherited.pop() {
-            keeper::publish(&self.broker, &mut self.feed, &client, &will).await;
+            wills::publish(&self.broker, &mut self.feed, &client, &will).await;
         }
     }
 
@@ -72,30 +73,30 @@ impl Party {
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// What served the client panicked: the batch it was at is as if it had never come.
-    pub fn after_panic(&mut self, why: String) -> End {
+    pub fn after_panic(&mut self, why: String) -> ConnectionEnd {
         self.party.forget_batch();
         self.party.feed.forget_batch(&self.party.broker);
-        End::Panicked(why)
+        ConnectionEnd::Panicked(why)
     }
 
     /// The end panicked, too: all that is left to do is to let the session go.
     pub fn abandon(&mut self, why: &str) {
-        let Party { broker, client, link, .. } = &self.party;
-        broker.report(EventKind::Panicked, self.party.name(), why);
+        let Party { broker, client, connection, .. } = &self.party;
+        broker.monitor.report(EventKind::Panicked, self.party.name(), why);
         if let Some(client) = client {
-            broker.leave(client, link, None, None);
+            broker.leave(client, connection, None, None);
         }
     }
 
     /// The end: last words, last reads, and everything that others must learn.
-    pub async fn finish(&mut self, end: End) {
-        let stopping = matches!(end, End::Closed(Reason::ServerShuttingDown));
+    pub async fn finish(&mut self, end: ConnectionEnd) {
+        let stopping = matches!(end, ConnectionEnd::Closed(Reason::ServerShuttingDown));
         self.count_limit(&end);
         self.outlet.record_rest(&self.party.broker);
         if self.leaves_first(&end) {
             self.party.leave(&end).await;
         }
-        if !matches!(end, End::Lost(_)) {
+        if !matches!(end, ConnectionEnd::Lost(_)) {
             let _ = timeout(FAREWELL_MAX, self.say_farewell(&end)).await;
         }
         if stopping && self.party.check.is_none() {
@@ -108,25 +109,28 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             spawn(broker, self.party.name(), later.settle(Arc::clone(broker)));
         }
         if let Some(client) = &self.party.client {
-            broker.tell_dropped(client);
+            broker.monitor.tell_dropped(client, broker.clock.now_ms());
         }
-        if let End::Panicked(why) = &end {
-            broker.report(EventKind::Panicked, self.party.name(), why);
+        if let ConnectionEnd::Panicked(why) = &end {
+            broker.monitor.report(EventKind::Panicked, self.party.name(), why);
         }
         let known = self.party.client.is_some();
         let kind = if known { EventKind::Disconnected } else { EventKind::Refused };
-        broker.report(kind, self.party.name(), end.to_string());
-        if !stopping && (known || matches!(end, End::Refused(_))) && !matches!(end, End::Lost(_)) {
+        broker.monitor.report(kind, self.party.name(), end.to_string());
+        if !stopping
+            && (known || matches!(end, ConnectionEnd::Refused(_)))
+            && !matches!(end, ConnectionEnd::Lost(_))
+        {
             let _ = timeout(LINGER_MAX, self.discard_the_rest()).await;
         }
     }
 
     /// Whether the session is let go before the last words: somebody waits for it, or the last word is the
     /// closing itself, which tells a client that its goodbye is in the journal.
-    fn leaves_first(&self, end: &End) -> bool {
+    fn leaves_first(&self, end: &ConnectionEnd) -> bool {
         match end {
-            End::Closed(reason) => *reason == Reason::SessionTakenOver,
-            End::Goodbye(_) => {
+            ConnectionEnd::Closed(reason) => *reason == Reason::SessionTakenOver,
+            ConnectionEnd::Goodbye(_) => {
                 let client = self.party.client.as_ref();
                 client.is_some_and(|client| client.state().recorded)
             }
@@ -142,18 +146,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         Ok(())
     }
 
-    fn count_limit(&self, end: &End) {
+    fn count_limit(&self, end: &ConnectionEnd) {
         let limit = match end {
-            End::Stopped(stop) => stop.limit,
-            End::Refused(refusal) => refusal.limit,
+            ConnectionEnd::Stopped(stop) => stop.limit,
+            ConnectionEnd::Refused(refusal) => refusal.limit,
             _ => None,
         };
         if let Some(limit) = limit {
-            self.party.broker.reached.count(limit);
+            self.party.broker.monitor.reached.count(limit);
         }
     }
 
-    async fn say_farewell(&mut self, end: &End) -> std::io::Result<()> {
+    async fn say_farewell(&mut self, end: &ConnectionEnd) -> std::io::Result<()> {
         if let Ok(sent) = timeout(HELD_MAX, self.send_held()).await {
             sent?;
         }
@@ -161,24 +165,26 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.outlet.control.tail().append(&mut self.party.reply);
         let conversation = &self.party.conversation;
         match end {
-            End::Stopped(stop) => {
+            ConnectionEnd::Stopped(stop) => {
                 let violation = stop.violation;
                 conversation.farewell(violation.reason, violation.what, self.outlet.control.tail());
             }
             // Nothing comes before CONNACK (MQTT-3.14.0-1).
-            End::Panicked(_) if self.is_welcome => {
+            ConnectionEnd::Panicked(_) if self.is_welcome => {
                 conversation.farewell(Reason::UnspecifiedError, "", self.outlet.control.tail());
             }
-            End::Closed(reason) if self.party.client.is_some() => {
+            ConnectionEnd::Closed(reason) if self.party.client.is_some() => {
                 conversation.farewell(*reason, "", self.outlet.control.tail());
             }
             _ => {}
         }
         self.outlet.is_last = true;
         self.write_all().await?;
-        if let (End::Goodbye(_), Some(client)) = (end, &self.party.client) {
+        if let (ConnectionEnd::Goodbye(_), Some(client)) = (end, &self.party.client) {
             let broker = &self.party.broker;
-            let _ = timeout(HELD_MAX, broker.gates.passed(broker.end_gate(client))).await;
+            let _ =
+                timeout(HELD_MAX, broker.journal.gates.passed(broker.sessions.end_gate(client)))
+                    .await;
         }
         self.stream.shutdown().await
     }
@@ -186,7 +192,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// Sends what waits for the journal, as soon as it may.
     async fn send_held(&mut self) -> std::io::Result<()> {
         while let Some(gate) = self.outlet.last_gate() {
-            if !self.party.broker.gates.passed(gate).await {
+            if !self.party.broker.journal.gates.passed(gate).await {
                 break;
             }
             self.write_all().await?;
@@ -195,7 +201,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     /// A stopping broker takes what its clients sent before they knew.
-    async fn read_to_the_end(&mut self) -> Result<(), End> {
+    async fn read_to_the_end(&mut self) -> Result<(), ConnectionEnd> {
         loop {
             self.take_unanswered().await?;
             let count = poll_fn(|cx| self.inlet.poll_read(&mut self.stream, cx)).await?;

@@ -7,19 +7,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use slipring_core::Durability;
 use slipring_core::memory::{self, Counted};
-use slipring_journal::{Mark, Progress};
+use slipring_journal::{CommitProgress, JournalMark};
 use slipring_wire::Reason;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
 use crate::acknowledged::Acknowledgements;
-use crate::client::Link;
+use crate::connection_handle::ConnectionHandle;
 
 /// How far the journal must have come, and in which way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Gate {
     pub level: Durability,
-    pub mark: Mark,
+    pub mark: JournalMark,
 }
 
 impl Gate {
@@ -38,7 +38,7 @@ pub(crate) struct Gates {
     full: AtomicBool,
     // A lock: taken once for each read that has something to acknowledge, and after each write and
     // sync of the journal. Taken last.
-    waiting: Mutex<Vec<(Gate, Arc<Link>)>>,
+    waiting: Mutex<Vec<(Gate, Arc<ConnectionHandle>)>>,
     /// Told of every progress.
     pub moved: Notify,
     /// What went through them.
@@ -78,15 +78,15 @@ impl Gates {
     }
 
     /// A mark that the next write reaches.
-    pub fn next_write(&self) -> Mark {
+    pub fn next_write(&self) -> JournalMark {
         self.written.load(Ordering::Acquire) + 1
     }
 
     /// Wakes the connection when the gate opens, or at once when it has.
-    pub fn wait(&self, gate: Gate, link: &Arc<Link>) {
-        self.waiting().push((gate, Arc::clone(link)));
+    pub fn wait(&self, gate: Gate, connection: &Arc<ConnectionHandle>) {
+        self.waiting().push((gate, Arc::clone(connection)));
         if self.is_open(gate) || self.has_failed() {
-            link.waker.wake(); // it opened meanwhile
+            connection.waker.wake(); // it opened meanwhile
         }
     }
 
@@ -111,7 +111,7 @@ impl Gates {
     }
 
     /// The journal has come further. Called from its thread.
-    pub fn progress(&self, progress: &Progress) {
+    pub fn progress(&self, progress: &CommitProgress) {
         let before = self.written.swap(progress.written, Ordering::AcqRel);
         memory::give(progress.written.saturating_sub(before) as usize);
         self.synced.store(progress.synced, Ordering::Release);
@@ -124,21 +124,21 @@ impl Gates {
     fn wake(&self) {
         let all = self.has_failed();
         let mut waiting = self.waiting();
-        waiting.retain(|(gate, link)| {
+        waiting.retain(|(gate, connection)| {
             let open = all || self.is_open(*gate);
             if open {
-                link.waker.wake();
+                connection.waker.wake();
             }
             !open
         });
     }
 
     /// How far the journal is written.
-    pub fn written(&self) -> Mark {
+    pub fn written(&self) -> JournalMark {
         self.written.load(Ordering::Acquire)
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Vec<(Gate, Arc<Link>)>> {
+    fn waiting(&self) -> MutexGuard<'_, Vec<(Gate, Arc<ConnectionHandle>)>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -161,14 +161,14 @@ impl Drop for Gates {
 mod tests {
     use super::*;
 
-    fn gate(level: Durability, mark: Mark) -> Gate {
+    fn gate(level: Durability, mark: JournalMark) -> Gate {
         Gate { level, mark }
     }
 
     #[test]
     fn what_is_written_opens_process_gates_and_what_is_synced_opens_disk_gates() {
         let gates = Gates::default();
-        gates.progress(&Progress { written: 10, synced: 5, ..Progress::default() });
+        gates.progress(&CommitProgress { written: 10, synced: 5, ..CommitProgress::default() });
         assert!(gates.is_open(gate(Durability::Process, 10)));
         assert!(!gates.is_open(gate(Durability::Process, 11)));
         assert!(gates.is_open(gate(Durability::Disk, 5)));
@@ -180,10 +180,10 @@ mod tests {
     fn a_full_disk_refuses_what_must_be_safe_and_nothing_else() {
         let gates = Gates::default();
         let no_space = Some("no space left on device".to_owned());
-        gates.progress(&Progress { no_space, ..Progress::default() });
+        gates.progress(&CommitProgress { no_space, ..CommitProgress::default() });
         assert_eq!(gates.refusal(Durability::Disk), Some(Reason::QuotaExceeded));
         assert_eq!(gates.refusal(Durability::Memory), None);
-        gates.progress(&Progress::default());
+        gates.progress(&CommitProgress::default());
         assert_eq!(gates.refusal(Durability::Disk), None, "it heals by itself");
     }
 }

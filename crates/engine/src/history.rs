@@ -1,39 +1,42 @@
-//! What a journal's records lead to: the newest snapshot, and what came after it. Only reads.
+//! Reads the state that a journal describes: the newest snapshot, and the batches behind it. Never writes.
 
 use std::path::Path;
-use std::time::Instant;
 
 use slipring_core::ledger::{BatchHead, Carried, Ledger, RetainedMessage};
 use slipring_core::table::Entries;
-use slipring_journal::{Damage, Followed, Journal, Position, ReadError, Reader, StateBatch};
+use slipring_core::{Offset, StreamIndex};
+use slipring_journal::{
+    Damage, Followed, Journal, JournalPosition, JournalReader, ReadError, StateBatch,
+};
 use slipring_wire::{Properties, QoS};
 
-/// What is told of what makes no sense, at most.
+/// How many flaws are reported, at most.
 const FLAWS_MAX: usize = 100;
-/// How often a journal is read again because its broker has removed what an older snapshot needs.
+/// How often a journal is read again if its broker removes segments at the same time.
 const TRIES: usize = 8;
 
-/// The state that the journal describes, and how far that is.
-pub(crate) struct State {
+/// The state that a journal describes.
+pub(crate) struct JournalState {
     pub ledger: Ledger,
-    pub end: Position,
+    /// Behind the last batch that was read.
+    pub end: JournalPosition,
+    /// What of the journal could not be read.
     pub damage: Vec<Damage>,
+    /// Records and samples that made no sense, and a snapshot that could not be used.
     pub flaws: Vec<String>,
-    pub begun: Instant,
 }
 
-/// Reads the newest snapshot and what came after it.
-pub(crate) fn read(journal: &Journal) -> Result<State, ReadError> {
+/// Reads the newest snapshot and every batch behind it.
+pub(crate) fn read(journal: &Journal) -> Result<JournalState, ReadError> {
     read_by(&mut journal.reader(), &mut |ledger, batch, flaws| {
-        take(ledger, batch, flaws);
-        carry(ledger, batch, flaws);
+        apply_records(ledger, batch, flaws);
+        apply_samples(ledger, batch, flaws);
     })
 }
 
 type Each<'a> = &'a mut dyn FnMut(&mut Ledger, &StateBatch<'_>, &mut Flaws);
 
-fn read_by(reader: &mut Reader, each: Each<'_>) -> Result<State, ReadError> {
-    let begun = Instant::now();
+fn read_by(reader: &mut JournalReader, each: Each<'_>) -> Result<JournalState, ReadError> {
     let mut flaws = Flaws::default();
     let mut ledger = Ledger::default();
     let mut from = None;
@@ -47,10 +50,10 @@ fn read_by(reader: &mut Reader, each: Each<'_>) -> Result<State, ReadError> {
     }
     let followed = reader.follow(from, &mut |batch| each(&mut ledger, &batch, &mut flaws))?;
     let Followed { end, damage } = followed;
-    Ok(State { ledger, end, damage, flaws: flaws.0, begun })
+    Ok(JournalState { ledger, end, damage, flaws: flaws.0 })
 }
 
-/// What made no sense, the first of it.
+/// What made no sense, the first of it in words.
 #[derive(Default)]
 struct Flaws(Vec<String>);
 
@@ -62,27 +65,30 @@ impl Flaws {
     }
 }
 
-/// Records, then retained messages.
-fn take(ledger: &mut Ledger, batch: &StateBatch<'_>, flaws: &mut Flaws) {
+/// Applies the records of a batch, then its retained messages.
+fn apply_records(ledger: &mut Ledger, batch: &StateBatch<'_>, flaws: &mut Flaws) {
     let StateBatch { base_offset, count: messages, receive_ns, records, .. } = *batch;
+    let base_offset = Offset::new(base_offset);
     if let Err(error) = ledger.apply(BatchHead { base_offset, messages, receive_ns }, records) {
         flaws.tell(|| format!("records at offset {base_offset}: {error}"));
     }
     for (offset, message) in batch.retained() {
         let Ok(qos) = QoS::from_bits(message.flags.qos()) else { continue };
         let (topic, properties, payload) = (message.topic, message.properties, message.payload);
-        ledger.retain(offset, receive_ns, RetainedMessage { topic, qos, properties, payload });
+        let message = RetainedMessage { topic, qos, properties, payload };
+        ledger.retain(Offset::new(offset), receive_ns, message);
     }
 }
 
-/// Messages that carry samples.
-fn carry(ledger: &mut Ledger, batch: &StateBatch<'_>, flaws: &mut Flaws) {
+/// Applies the samples that the messages of a batch carry.
+fn apply_samples(ledger: &mut Ledger, batch: &StateBatch<'_>, flaws: &mut Flaws) {
     if ledger.carried().is_empty() {
         return;
     }
     let mut carried = ledger.carried().to_vec();
     carried.sort_unstable_by_key(|(offset, _)| *offset);
     for (offset, message) in batch.messages() {
+        let offset = Offset::new(offset);
         let Ok(at) = carried.binary_search_by_key(&offset, |(offset, _)| *offset) else { continue };
         let receive_ns = batch.receive_ns;
         let taken = match carried[at].1 {
@@ -101,14 +107,15 @@ fn carry(ledger: &mut Ledger, batch: &StateBatch<'_>, flaws: &mut Flaws) {
     }
 }
 
-impl State {
-    /// The first offset of the journal that a session or a waiting message needs.
-    pub fn needed(&self) -> u64 {
-        self.ledger.needed().unwrap_or(self.end.offset).min(self.end.offset)
+impl JournalState {
+    /// The lowest offset that a session or a waiting message needs; the end, if none does.
+    pub fn needed(&self) -> Offset {
+        let end = Offset::new(self.end.offset);
+        self.ledger.needed().map_or(end, |needed| needed.min(end))
     }
 
-    /// Where it ends, and the records that lead to it.
-    pub fn snapshot(&mut self, now_ns: i64) -> (Position, Vec<u8>) {
+    /// The position that this state belongs to, and the records that lead to it.
+    pub fn snapshot(&mut self, now_ns: i64) -> (JournalPosition, Vec<u8>) {
         self.ledger.expire(now_ns);
         let mut bytes = Vec::new();
         self.ledger.snapshot(&mut bytes);
@@ -119,23 +126,23 @@ impl State {
 /// The table that a journal describes.
 #[derive(Debug)]
 pub struct JournalTable {
-    /// Its parameters, those that are there and those that were; None where there is no table.
+    /// Its parameters, with those that were removed; None if there is no table.
     pub entries: Option<Entries>,
-    /// The streams that are there, by name, and what each is as JSON.
+    /// The names of the streams, and their definitions as JSON.
     pub streams: Vec<(String, String)>,
-    /// What could not be read on the way: there may be more parameters.
+    /// What could not be read: there may be more parameters.
     pub flaws: Vec<String>,
 }
 
-/// The table in a journal's folder, without a broker, or beside one that writes it.
+/// Reads the table from a journal's folder. A broker may be writing to it at the same time.
 pub fn journal_table(folder: &Path) -> Result<JournalTable, ReadError> {
     let mut tries = 1;
     loop {
-        let mut reader = Reader::open(folder)?;
+        let mut reader = JournalReader::open(folder)?;
         let before = position(&reader);
         let table = read_table(&mut reader);
         let is_whole = table.as_ref().is_ok_and(|table| table.flaws.is_empty());
-        // A broker that wrote a snapshot meanwhile may have removed what came before it.
+        // A broker that wrote a snapshot in the meantime may have removed the segments before it.
         if is_whole || tries == TRIES || position(&reader) == before {
             return table;
         }
@@ -143,14 +150,14 @@ pub fn journal_table(folder: &Path) -> Result<JournalTable, ReadError> {
     }
 }
 
-fn position(reader: &Reader) -> Option<Position> {
+fn position(reader: &JournalReader) -> Option<JournalPosition> {
     reader.snapshot().ok().flatten().map(|(position, _)| position)
 }
 
-fn read_table(reader: &mut Reader) -> Result<JournalTable, ReadError> {
-    let State { ledger, damage, mut flaws, .. } = read_by(reader, &mut take)?;
+fn read_table(reader: &mut JournalReader) -> Result<JournalTable, ReadError> {
+    let JournalState { ledger, damage, mut flaws, .. } = read_by(reader, &mut apply_records)?;
     flaws.extend(damage.iter().take(FLAWS_MAX).map(ToString::to_string));
-    let known = ledger.streams().iter_from(0);
+    let known = ledger.streams().iter_from(StreamIndex::new(0));
     let streams = known.map(|(_, one)| (one.name.to_string(), one.definition.to_json())).collect();
     Ok(JournalTable { entries: ledger.into_table(), streams, flaws })
 }
@@ -160,9 +167,11 @@ mod tests {
     use std::path::PathBuf;
     use std::{env, fs, process};
 
-    use slipring_core::ledger::Record;
-    use slipring_core::table::{Bounds, Change, Definition, Registry};
-    use slipring_journal::{Batch, Flags, Options, Retention};
+    use slipring_core::desk::Desk;
+    use slipring_core::ledger::TableRecord;
+    use slipring_core::table::{Definition, Registry, Table, TableChange};
+    use slipring_core::{Limits, ParameterIndex, SessionKey};
+    use slipring_journal::{Batch, JournalOptions, MessageFlags, RetentionRules};
     use slipring_wire::frame::{FrameBuf, Header, Kind, OwnedValue, Quality, Sample, ValueView};
 
     use super::*;
@@ -178,14 +187,14 @@ mod tests {
         fn new(name: &str) -> Self {
             let folder = env::temp_dir().join(format!("slipring-history-{name}-{}", process::id()));
             let _ = fs::remove_dir_all(&folder);
-            let options = Options { segment_bytes: 300, ..Options::default() };
+            let options = JournalOptions { segment_bytes: 300, ..JournalOptions::default() };
             let journal = Journal::open(&folder, options, |_| ()).unwrap().0;
             let world = Self { folder, journal, registry: Registry::new(5) };
-            world.note(&Change::default());
+            world.note(&TableChange::default());
             world
         }
 
-        fn note(&self, change: &Change) {
+        fn note(&self, change: &TableChange) {
             let mut batch = Batch::new();
             batch.at(1);
             self.registry.record(change, batch.records());
@@ -201,18 +210,22 @@ mod tests {
             let definition = Definition::from_json("{\"type\":\"f64\"}").unwrap();
             let asked: Vec<_> =
                 names.iter().map(|name| ((*name).to_owned(), definition.clone())).collect();
-            let declared = self.registry.declare(1, "c", &asked, &Bounds::default()).unwrap();
+            let declared = self
+                .registry
+                .declare(SessionKey::new(1), "c", &asked, &Table::bounds(&Limits::default()))
+                .unwrap();
             self.note(&declared.change);
         }
 
         fn publish(&self, value: f64) {
             let mut batch = Batch::new();
             batch.begin("p", 77);
-            batch.push(Flags::new(0, false), "other", b"", b"1");
-            batch.push(Flags::new(0, false), "a", b"", &frame(0, value));
-            batch.push(Flags::new(0, false), "b", b"", value.to_string().as_bytes());
-            Record::Sampled { index: 2, parameter: 1 }.encode(batch.records());
-            Record::Framed { index: 1 }.encode(batch.records());
+            batch.push(MessageFlags::new(0, false), "other", b"", b"1");
+            batch.push(MessageFlags::new(0, false), "a", b"", &frame(0, value));
+            batch.push(MessageFlags::new(0, false), "b", b"", value.to_string().as_bytes());
+            TableRecord::Sampled { index: 2, parameter: ParameterIndex::new(1) }
+                .encode(batch.records());
+            TableRecord::Framed { index: 1 }.encode(batch.records());
             self.append(&mut batch);
         }
 
@@ -224,7 +237,7 @@ mod tests {
         fn value(&self, index: u32) -> Option<(OwnedValue, i64)> {
             let state = read(&self.journal).unwrap();
             assert_eq!(state.flaws, Vec::<String>::new());
-            let found = state.ledger.values().get(index)?;
+            let found = state.ledger.values().get(ParameterIndex::new(index))?;
             Some((found.value.to_owned(), found.time_ns))
         }
 
@@ -232,7 +245,10 @@ mod tests {
             let table = journal_table(&self.folder).unwrap();
             assert_eq!(table.flaws, Vec::<String>::new());
             let entries = table.entries.unwrap();
-            entries.iter_from(0).map(|(_, entry)| entry.name.to_string()).collect()
+            entries
+                .iter_from(ParameterIndex::new(0))
+                .map(|(_, entry)| entry.name.to_string())
+                .collect()
         }
     }
 
@@ -275,15 +291,22 @@ mod tests {
         assert_eq!(world.names(), ["a", "b"]);
         (0..8).for_each(|number| world.publish(f64::from(number)));
         world.put_snapshot();
-        let rules = Retention { age: None, bytes: Some(1), keep_unread: false };
+        let rules = RetentionRules { age: None, bytes: Some(1), keep_unread: false };
         let end = world.journal.status().next_offset;
         world.journal.retire(&rules, end, 0).unwrap();
-        assert!(Reader::open(&world.folder).unwrap().first_offset() > 0, "something is gone");
-        let (change, _) = world.registry.remove(1, &["a"], false);
+        assert!(
+            JournalReader::open(&world.folder).unwrap().first_offset() > 0,
+            "something is gone"
+        );
+        let (change, _) = world.registry.remove(SessionKey::new(1), &["a"], false);
         world.note(&change);
         assert_eq!(world.names(), ["b"]);
         let entries = journal_table(&world.folder).unwrap().entries.unwrap();
-        assert_eq!(&*entries.known(0).unwrap().name, "a", "its frames can still be read");
+        assert_eq!(
+            &*entries.known(ParameterIndex::new(0)).unwrap().name,
+            "a",
+            "its frames can still be read"
+        );
         assert_eq!((entries.id(), entries.revision()), (5, 2));
     }
 
@@ -292,8 +315,8 @@ mod tests {
         let world = World::new("flaw");
         let mut batch = Batch::new();
         batch.begin("p", 1);
-        batch.push(Flags::new(0, false), "a", b"", b"not a frame");
-        Record::Framed { index: 0 }.encode(batch.records());
+        batch.push(MessageFlags::new(0, false), "a", b"", b"not a frame");
+        TableRecord::Framed { index: 0 }.encode(batch.records());
         world.append(&mut batch);
         let flaws = read(&world.journal).unwrap().flaws;
         assert!(flaws.len() == 1 && flaws[0].starts_with("the samples at offset 0: "), "{flaws:?}");

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 
 use slipring_core::memory::{self, Counted};
 use slipring_core::{SharedBytes, recycled};
-use slipring_wire::{Framed, RawPacket, Violation, frame};
+use slipring_wire::{PacketSplit, RawPacket, Violation, split_packet};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// What a quiet connection holds on to.
@@ -169,7 +169,7 @@ impl Inlet {
         if begun.is_empty() {
             return;
         }
-        let Ok(Framed::Incomplete(length)) = frame(begun, usize::MAX) else { return };
+        let Ok(PacketSplit::Incomplete(length)) = split_packet(begun, usize::MAX) else { return };
         if length >= LARGE_BYTES_MIN {
             let mut bytes = recycled::take(length)
                 .unwrap_or_else(|| Vec::with_capacity(length.min(begun.len() + LARGE_READ_MAX)));
@@ -221,9 +221,9 @@ impl Inlet {
             // It may be longer than the client may send.
             Apart::Guessed(bytes) | Apart::Coming(bytes, _) => bytes,
         };
-        match frame(&bytes[self.start..], length_max)? {
-            Framed::Whole(whole) => Ok(Some(whole)),
-            Framed::Incomplete(_) => Ok(None),
+        match split_packet(&bytes[self.start..], length_max)? {
+            PacketSplit::Whole(whole) => Ok(Some(whole)),
+            PacketSplit::Incomplete(_) => Ok(None),
         }
     }
 
@@ -297,9 +297,9 @@ impl Inlet {
 /// The length of the large packet that these bytes begin or are, if their buffer is not much longer: who holds a
 /// packet must not hold much more memory than that.
 fn fitting_length(bytes: &Vec<u8>) -> Option<usize> {
-    let length = match frame(bytes, usize::MAX) {
-        Ok(Framed::Incomplete(length)) => length,
-        Ok(Framed::Whole(whole)) if whole.length == bytes.len() => whole.length,
+    let length = match split_packet(bytes, usize::MAX) {
+        Ok(PacketSplit::Incomplete(length)) => length,
+        Ok(PacketSplit::Whole(whole)) if whole.length == bytes.len() => whole.length,
         _ => return None,
     };
     let fits = length >= LARGE_BYTES_MIN && bytes.capacity() <= length + length / 2;

@@ -1,11 +1,22 @@
-//! Sockets, timers and threads; drives `core` and `journal`. Decides nothing itself.
+//! Sockets, timers and threads; drives `core` and `journal`.
+//!
+//! What a packet means, who is let in, what a quota allows and who gets a message is decided in `core`. The
+//! engine decides only what depends on the running process: whose turn it is (`turns`, `line`, `passwords`,
+//! `listener`), who gives memory back when it is short (`shortage`), when the journal is shortened (`upkeep`),
+//! and how many questions and notices one client may send at once (`reading`, `notices`).
+
+#![warn(clippy::disallowed_methods)]
 
 mod acknowledged;
 mod admission;
 mod asking;
 mod broker;
+mod broker_journal;
 mod client;
+mod clock;
 mod connection;
+mod connection_end;
+mod connection_handle;
 mod descriptors;
 mod encoded;
 mod ends;
@@ -16,11 +27,13 @@ mod gates;
 mod history;
 mod inlet;
 mod jumps;
-mod keeper;
+mod lifecycle;
 mod line;
 mod listener;
 mod losses;
+mod monitor;
 mod notices;
+mod open_connections;
 mod operating;
 mod origin;
 mod outlet;
@@ -29,33 +42,39 @@ mod passwords;
 mod paths;
 mod ping;
 mod post;
+mod publishing;
 mod pulse;
 mod reading;
-mod recording;
+mod receipt;
 mod recovery;
-mod registry;
 mod retaining;
 mod returning;
-mod room;
 mod routes;
 mod sampled;
+mod session_life;
+mod sessions;
+mod shared_desk;
 mod shortage;
 #[cfg(feature = "sim")]
 pub mod simulated;
 mod status;
-mod stopping;
 mod stored;
 mod streams;
 mod subscribing;
 mod supervision;
 mod sys;
 mod table;
+#[cfg(test)]
+mod test_peer;
 mod threads;
+mod timers;
+mod topics;
 mod traffic;
 mod turns;
 mod upkeep;
 mod waiting;
 mod waking;
+mod wills;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -63,10 +82,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use slipring_core::{Changed, Plan};
-use slipring_journal::{Failure, Options, Receipt};
+use slipring_journal::{JournalFailure, JournalOptions};
 use tokio::runtime::Handle;
 
 use broker::Broker;
+use shared_desk::AnyDesk;
 use threads::Threads;
 
 pub use descriptors::Descriptors;
@@ -75,12 +95,12 @@ pub use history::{JournalTable, journal_table};
 pub use listener::{
     Bind, BoundAddress, ClientCertificates, ListenerSettings, TlsError, TlsFault, TlsFiles,
 };
-pub use operating::{OwnerShare, SessionQuery, SessionStatus, Sessions};
-pub use recovery::Recovered;
+pub use operating::{OwnerShare, SessionQuery, SessionState, SessionStatus, Sessions};
+pub use receipt::{DamagedRange, StartReceipt};
 pub use sampled::{Sampled, sampled};
 pub use status::{
-    Acknowledged, AwayStatus, ClientStatus, JournalStatus, NoticeCounts, PrefixTraffic, Status,
-    StreamsStatus, TableStatus, Totals,
+    Acknowledged, Amount, AwayStatus, BrokerStatus, ClientStatus, JournalStatus, MemoryUse,
+    NoticeCounts, PrefixTraffic, StreamsStatus, TableStatus, Totals, TrafficCounts,
 };
 
 /// What an engine needs to start, and keeps until it stops.
@@ -143,8 +163,8 @@ pub enum StartError {
 pub struct Engine {
     broker: Arc<Broker>,
     addresses: Vec<BoundAddress>,
-    receipt: Option<Receipt>,
-    recovered: Option<Recovered>,
+    listener_names: Vec<String>,
+    receipt: Option<StartReceipt>,
     /// Gone once stopped. The lock lets `stop` be called twice and from any thread.
     threads: Mutex<Option<Threads>>,
 }
@@ -158,12 +178,14 @@ impl Engine {
         let listeners = listener::bind_all(&settings.listeners)?;
         let addresses = listeners.iter().map(|listener| listener.address.clone()).collect();
         drop(inside);
-        let options = Options { segment_bytes: settings.segment_bytes, ..Options::default() };
+        let options =
+            JournalOptions { segment_bytes: settings.segment_bytes, ..JournalOptions::default() };
         let (broker, found) = Broker::open(plan, settings.journal.as_deref(), options)?;
-        let (receipt, recovered) = found.unzip();
+        let receipt = found.map(|(journal, recovered)| StartReceipt::new(&journal, recovered));
+        let listener_names = settings.listeners.iter().map(|one| one.name.clone()).collect();
         let broker = Arc::new(broker);
         threads.begin(&broker, listeners, settings.segment_bytes);
-        Ok(Self { broker, addresses, receipt, recovered, threads: Mutex::new(Some(threads)) })
+        Ok(Self { broker, addresses, listener_names, receipt, threads: Mutex::new(Some(threads)) })
     }
 
     /// Where clients connect, in the order of the settings.
@@ -180,14 +202,9 @@ impl Engine {
         tcp.expect("a listener on TCP")
     }
 
-    /// What the journal found when it was opened.
-    pub fn receipt(&self) -> Option<&Receipt> {
+    /// What the start found in the journal.
+    pub fn receipt(&self) -> Option<&StartReceipt> {
         self.receipt.as_ref()
-    }
-
-    /// What came back from the journal at the start.
-    pub fn recovered(&self) -> Option<&Recovered> {
-        self.recovered.as_ref()
     }
 
     /// Swaps the plan, whole. It rules what comes after; limits of open connections stay.
@@ -197,14 +214,13 @@ impl Engine {
 
     /// The events since the last call, and how many were lost because nobody fetched them.
     pub fn take_events(&self) -> (Vec<Event>, u64) {
-        self.broker.tell_losses();
-        self.broker.events.take()
+        self.broker.monitor.take_events(self.broker.clock.now_ms())
     }
 
     /// How long the engine has not answered a question to one of its threads; zero while it answers. Asks
     /// anew, and never waits.
     pub fn silence(&self) -> Duration {
-        self.engine_handle().map_or(Duration::ZERO, |engine| self.broker.silence(&engine))
+        self.engine_handle().map_or(Duration::ZERO, |engine| pulse::silence(&self.broker, &engine))
     }
 
     /// The engine's threads, until it is stopped.
@@ -215,17 +231,17 @@ impl Engine {
 
     /// Why the engine cannot go on, once that is so: its owner is to end the process.
     pub fn failure(&self) -> Option<&str> {
-        self.broker.failed()
+        self.broker.monitor.failed()
     }
 
     /// Totals and the state of the journal.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> BrokerStatus {
         self.broker.status()
     }
 
     /// Up to `most` connected clients, longest connected first.
     pub fn clients(&self, most: usize) -> Vec<ClientStatus> {
-        self.broker.clients(most)
+        self.broker.clients(&self.listener_names, most)
     }
 
     /// Up to `most` sessions whose client is away, those with the most waiting messages first.
@@ -250,42 +266,42 @@ impl Engine {
 
     /// Ends a session, and the connection of its client (0x98); false if there is none. When this
     /// returns, no restart brings the session back.
-    pub fn end_session(&self, client_id: &str) -> Result<bool, Failure> {
+    pub fn end_session(&self, client_id: &str) -> Result<bool, JournalFailure> {
         let Some(engine) = self.engine_handle() else { return Ok(false) };
         let is_ended = engine.block_on(self.broker.end_by_operator(client_id));
-        if let (true, Some(journal)) = (is_ended, &self.broker.journal) {
-            journal.sync()?;
+        if is_ended {
+            self.broker.journal.sync()?;
         }
         Ok(is_ended)
     }
 
     /// Traffic by topic prefix since the start, the busiest first.
     pub fn prefixes(&self, most: usize) -> Vec<PrefixTraffic> {
-        self.broker.prefix_traffic(most)
+        self.broker.monitor.prefixes.busiest(most)
     }
 
     /// Up to `most` values that changed after a change; see [`slipring_core::Values::changed_after`].
     pub fn values(&self, after: u64, most: usize) -> Changed {
-        self.broker.values_changed_after(after, most)
+        self.broker.topics.values().changed_after(after, most)
     }
 
     /// Answers a question about the table: `find`, `list` or `values`, as JSON; see `docs/table.md`.
     pub fn ask_table(&self, name: &str, body: &[u8]) -> Vec<u8> {
-        self.broker.ask_table(name, body)
+        self.broker.table.question(&self.broker.plan.load().limits, name, body)
     }
 
     /// Answers `list` about the streams, as JSON; see `docs/streams.md`.
     pub fn ask_streams(&self, name: &str, body: &[u8]) -> Vec<u8> {
-        self.broker.ask_streams(name, body)
+        self.broker.streams.question(&self.broker.plan.load().limits, name, body)
     }
 
     /// Reads what has arrived, says goodbye to every client, and brings the journal to disk.
-    pub fn stop(&self) -> Result<(), Failure> {
+    pub fn stop(&self) -> Result<(), JournalFailure> {
         let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(threads) = threads {
             threads.stop(&self.broker);
         }
-        self.broker.journal.as_ref().map_or(Ok(()), slipring_journal::Journal::close)
+        self.broker.journal.close()
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use slipring_core::{Dropped, Limit, Millis};
 
-use crate::broker::Broker;
 use crate::client::Client;
 use crate::event::EventKind;
+use crate::monitor::Monitor;
 
 /// Drops of one client are told at most this often, and once more at the end.
 const TELL_MS: Millis = 1_000;
@@ -25,11 +25,7 @@ pub(crate) struct Losses {
     told_ms: AtomicU64,
 }
 
-/// Clients with losses to be told of, each once.
-// A lock: taken when a client begins to lose messages, and when events are fetched.
-pub(crate) type Losing = Mutex<Vec<Arc<Client>>>;
-
-impl Broker {
+impl Monitor {
     /// Counts messages that found no room.
     #[cold]
     pub fn count_dropped(&self, client: &Arc<Client>, dropped: Dropped) {
@@ -48,26 +44,25 @@ impl Broker {
     }
 
     /// Tells of every client that has lost messages and was not told of within the last second.
-    pub fn tell_losses(&self) {
-        let now_ms = self.now_ms();
+    pub fn tell_losses(&self, now_ms: Millis) {
         let mut losing = self.losing.lock().unwrap_or_else(PoisonError::into_inner);
         losing.retain(|client| {
             let told_ms = client.losses.told_ms.load(Relaxed);
             let waits = told_ms > 0 && now_ms < told_ms + TELL_MS;
             if !waits {
                 client.losses.listed.swap(false, AcqRel);
-                self.tell_dropped(client);
+                self.tell_dropped(client, now_ms);
             }
             waits
         });
     }
 
     /// Tells how many messages for a client were dropped since the last time, if any.
-    pub fn tell_dropped(&self, client: &Client) {
+    pub fn tell_dropped(&self, client: &Client, now_ms: Millis) {
         let losses = &client.losses;
         let count = losses.untold.swap(0, Relaxed);
         if count > 0 {
-            losses.told_ms.store(self.now_ms().max(1), Relaxed);
+            losses.told_ms.store(now_ms.max(1), Relaxed);
             let bound = usize::from(losses.bound.load(Relaxed));
             let why = match bound.checked_sub(1).and_then(|at| Limit::ALL.get(at)) {
                 Some(limit) => format!("it does not keep up (limits.{})", limit.name()),

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use slipring_core::{Durability, Millis};
+use slipring_core::{Durability, Millis, Offset, SessionKey};
 use slipring_wire::{Properties, PropertiesBuf, PropertyId, Publish, Reason, Value};
 
 use crate::asking::Asked;
@@ -56,10 +56,10 @@ impl<'a> Role<'a> {
 
     /// Whether a client has it at this moment.
     fn is_of(self, client: &Client) -> bool {
-        let Some(link) = client.link() else { return false };
+        let Some(connection) = client.connection() else { return false };
         match self {
             Self::All => true,
-            Self::Publishers => link.has_published(),
+            Self::Publishers => connection.has_published(),
             Self::Subscribers => {
                 client.state().session.filters().any(|filter| !filter.starts_with(OWN))
             }
@@ -113,11 +113,11 @@ pub(crate) fn ask(asked: &Asked<'_>, role: &str, feed: &mut Feed) -> Reason {
     let Asked { broker, client, message, .. } = *asked;
     let Some(to) = Role::parse(role) else { return Reason::TopicNameInvalid };
     if let Some(why) = refusal(asked) {
-        broker.notices.refused.fetch_add(1, Ordering::Relaxed);
+        broker.monitor.notices.refused.fetch_add(1, Ordering::Relaxed);
         feed.refusal = Some(why.to_owned());
         return Reason::ImplementationSpecificError;
     }
-    broker.notices.accepted.fetch_add(1, Ordering::Relaxed);
+    broker.monitor.notices.accepted.fetch_add(1, Ordering::Relaxed);
     let properties = with_names(message.properties, role, &client.name);
     let notice = Publish {
         topic: TOPIC,
@@ -127,9 +127,9 @@ pub(crate) fn ask(asked: &Asked<'_>, role: &str, feed: &mut Feed) -> Reason {
         packet_id: None,
         ..*message
     };
-    let delivered = broker.deliver_notice(&notice, client.key, to, &mut feed.post);
+    let delivered = deliver(broker, &notice, client.key, to, &mut feed.post);
     if to.is_for_brokers() {
-        broker.report(EventKind::Notice, &client.name, shown(message.payload));
+        broker.monitor.report(EventKind::Notice, &client.name, shown(message.payload));
     }
     if delivered > 0 || to.is_for_brokers() {
         Reason::Success
@@ -143,41 +143,39 @@ fn refusal(asked: &Asked<'_>) -> Option<&'static str> {
     if asked.message.payload.len() > PAYLOAD_BYTES_MAX {
         return Some(TOO_LARGE);
     }
-    (!asked.link.notices.take(asked.broker.now_ms())).then_some(TOO_MANY)
+    (!asked.connection.notices.take(asked.broker.clock.now_ms())).then_some(TOO_MANY)
 }
 
-impl Broker {
-    /// Gives a notice to everyone of a role who reads notices; to how many.
-    fn deliver_notice(
-        &self,
-        notice: &Publish<'_>,
-        from: u64,
-        to: Role<'_>,
-        post: &mut Post,
-    ) -> usize {
-        let audience = self.audience(TOPIC, from);
-        let topic: Arc<str> = TOPIC.into();
-        post.begin(self, notice, None, Durability::Memory, audience.len());
-        let mut delivered = 0;
-        let groups = audience.groups.iter().map(|group| group.choose().0);
-        for target in audience.targets.iter().chain(groups) {
-            if to.is_of(&target.client) {
-                post.deliver(self, target, notice, &topic);
-                delivered += 1;
-            }
+/// Gives a notice to everyone of a role who reads notices; to how many.
+fn deliver(
+    broker: &Broker,
+    notice: &Publish<'_>,
+    from: SessionKey,
+    to: Role<'_>,
+    post: &mut Post,
+) -> usize {
+    let audience = broker.topics.audience(TOPIC, from);
+    let topic: Arc<str> = TOPIC.into();
+    post.begin(broker, notice, None, Durability::Memory, audience.len());
+    let mut delivered = 0;
+    let shares = audience.shares.iter().map(|share| share.choose().0);
+    for target in audience.targets.iter().chain(shares) {
+        if to.is_of(&target.client) {
+            post.deliver(broker, target, notice, &topic);
+            delivered += 1;
         }
-        self.notices.delivered.fetch_add(delivered as u64, Ordering::Relaxed);
-        delivered
     }
+    broker.monitor.notices.delivered.fetch_add(delivered as u64, Ordering::Relaxed);
+    delivered
+}
 
-    /// Tells everyone who reads notices that the broker ends.
-    pub fn tell_shutdown(&self) {
-        let properties = with_names(Properties::NONE, "all", "");
-        let notice = Publish { properties: properties.borrow(), ..Publish::new(TOPIC, SHUTDOWN) };
-        let mut post = Post::default();
-        self.deliver_notice(&notice, 0, Role::All, &mut post);
-        post.send(self, 0, Gate::OPEN);
-    }
+/// Tells everyone who reads notices that the broker ends.
+pub(crate) fn tell_shutdown(broker: &Broker) {
+    let properties = with_names(Properties::NONE, "all", "");
+    let notice = Publish { properties: properties.borrow(), ..Publish::new(TOPIC, SHUTDOWN) };
+    let mut post = Post::default();
+    deliver(broker, &notice, SessionKey::BROKER, Role::All, &mut post);
+    post.send(broker, Offset::default(), Gate::OPEN);
 }
 
 /// The properties of a notice with whom it is for and from; nobody else says that.

@@ -1,17 +1,19 @@
 //! What an operator asks for: who is here, who holds what, and who has to go.
+#![expect(missing_docs, reason = "`slipring.status` describes the fields")]
 
 use std::cmp::Reverse;
 use std::sync::Arc;
-use std::time::Duration;
 
-use slipring_core::{Limit, Owner, Quota};
+use serde::Serialize;
+use slipring_core::{Owner, Quota};
 use slipring_wire::Reason;
 
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::event::EventKind;
 use crate::feed::Feed;
-use crate::keeper;
+use crate::status::{seconds_left, since_ms};
+use crate::wills;
 
 /// Which sessions are asked for.
 #[derive(Clone, Debug, Default)]
@@ -34,42 +36,36 @@ pub struct Sessions {
 }
 
 /// One session, connected or away: whose it is, and what it holds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct SessionStatus {
-    /// The client's identifier.
     pub client_id: String,
-    /// Who may have the session.
     pub user: Option<String>,
-    /// Whose quota it is counted for.
     pub owner: String,
-    /// Where its client is connected from; None if it is away.
+    pub state: SessionState,
     pub address: Option<String>,
-    /// Since when it is connected or away, in nanoseconds since 1970.
-    pub since_ns: i64,
-    /// Whether it is kept when its client goes.
-    pub is_kept: bool,
-    /// Until the session of a client that is away ends.
-    pub expires_in: Option<Duration>,
-    /// QoS 1 and 2 messages that wait or are in flight.
+    pub since_ms: f64,
+    pub kept: bool,
+    pub expires_s: Option<f64>,
     pub queued_messages: usize,
-    /// Bytes waiting for it.
     pub queued_bytes: usize,
-    /// Its subscriptions.
     pub subscriptions: usize,
-    /// Parameters that it has declared.
     pub parameters: usize,
 }
 
+/// Whether a session's client is here.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SessionState {
+    Connected,
+    Away,
+}
+
 /// What one owner holds of one limit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Serialize)]
 pub struct OwnerShare {
-    /// Of what.
-    pub limit: Limit,
-    /// Who.
+    pub limit: &'static str,
     pub owner: String,
-    /// How much.
     pub held: usize,
-    /// How much it may hold.
     pub most: usize,
 }
 
@@ -77,10 +73,10 @@ impl Broker {
     pub fn list_sessions(&self, query: &SessionQuery) -> Sessions {
         let is_meant = |client: &&Arc<Client>| {
             query.owner.as_deref().is_none_or(|owner| client.owner.as_str() == owner)
-                && query.is_connected.is_none_or(|wanted| client.link().is_some() == wanted)
+                && query.is_connected.is_none_or(|wanted| client.connection().is_some() == wanted)
         };
         let clients: Vec<Arc<Client>> =
-            self.registry().sessions.values().filter(is_meant).cloned().collect();
+            self.sessions.registry().sessions.values().filter(is_meant).cloned().collect();
         let total = clients.len();
         let mut shown: Vec<_> = clients.iter().map(|client| (cost(client), client)).collect();
         shown.sort_unstable_by_key(|(cost, client)| (Reverse(*cost), client.key));
@@ -90,22 +86,24 @@ impl Broker {
     }
 
     fn session_status(&self, client: &Client) -> Option<SessionStatus> {
-        let declared = self.table.lock().table.registry.publishers().of(client.key);
+        let declared = self.table.lock().table.registry.publishers.of(client.key);
         let state = client.state();
         if state.ended {
             return None;
         }
-        let link = client.link();
-        let left_ms = state.expires_ms.map(|at_ms| at_ms.saturating_sub(self.now_ms()));
+        let connection = client.connection();
         let (queued_messages, queued_bytes) = client.outgoing().waiting();
         Some(SessionStatus {
             client_id: client.name.to_string(),
             user: client.user.as_deref().map(Into::into),
             owner: client.owner.to_string(),
-            address: link.as_ref().map(|link| link.origin.address.clone()),
-            since_ns: link.as_ref().map_or(state.left_ns, |link| link.connected_ns),
-            is_kept: state.is_counted,
-            expires_in: left_ms.map(Duration::from_millis),
+            address: connection.as_ref().map(|connection| connection.origin.address.clone()),
+            state: if connection.is_some() { SessionState::Connected } else { SessionState::Away },
+            since_ms: since_ms(
+                connection.as_ref().map_or(state.left_ns, |connection| connection.connected_ns),
+            ),
+            kept: state.is_counted,
+            expires_s: state.expires_ms.map(|at_ms| seconds_left(at_ms, self.clock.now_ms())),
             queued_messages,
             queued_bytes,
             subscriptions: state.session.filters().count(),
@@ -121,19 +119,19 @@ impl Broker {
         let mut all = Vec::new();
         let mut add = |quota: Quota, greatest: Vec<(Owner, usize)>| {
             all.extend(greatest.into_iter().map(|(owner, held)| OwnerShare {
-                limit: quota.all.1,
+                limit: quota.all.1.name(),
                 owner: owner.to_string(),
                 held,
                 most: quota.of_one(),
             }));
         };
-        add(limits.connections_quota(), self.registry().connections.greatest(most));
-        add(limits.sessions_quota(), self.registry().kept.greatest(most));
+        add(limits.connections_quota(), self.sessions.registry().connections.greatest(most));
+        add(limits.sessions_quota(), self.sessions.registry().kept.greatest(most));
         for (at, quota) in [retained, retained_bytes].into_iter().enumerate() {
-            add(quota, self.retained().shares()[at].greatest(most));
+            add(quota, self.topics.retained().shares()[at].greatest(most));
         }
         for (at, quota) in [waiting, waiting_bytes].into_iter().enumerate() {
-            add(quota, self.waiting().shares()[at].greatest(most));
+            add(quota, self.topics.waiting().shares()[at].greatest(most));
         }
         let parameters = self.table.lock().table.registry.entries().shares().greatest(most);
         add(limits.parameters_quota(), parameters);
@@ -144,24 +142,24 @@ impl Broker {
     }
 
     pub fn disconnect(&self, client_id: &str) -> bool {
-        let client = self.registry().sessions.get(client_id).cloned();
-        let Some(link) = client.and_then(|client| client.link()) else { return false };
-        link.close(Reason::AdministrativeAction);
+        let client = self.sessions.registry().sessions.get(client_id).cloned();
+        let Some(connection) = client.and_then(|client| client.connection()) else { return false };
+        connection.close(Reason::AdministrativeAction);
         true
     }
 
     /// Ends a session; whether there was one.
     pub async fn end_by_operator(self: &Arc<Self>, client_id: &str) -> bool {
         let (client, will) = {
-            let mut registry = self.registry();
+            let mut registry = self.sessions.registry();
             let Some(client) = registry.sessions.get(client_id).cloned() else { return false };
             client.close(Reason::AdministrativeAction);
             let will = self.end_session(&mut registry, &client);
             (client, will)
         };
-        self.report(EventKind::Ended, &client.name, "an operator ended the session");
+        self.monitor.report(EventKind::Ended, &client.name, "an operator ended the session");
         if let Some(will) = will {
-            keeper::publish(self, &mut Feed::new(), &client, &will).await;
+            wills::publish(self, &mut Feed::new(), &client, &will).await;
         }
         true
     }

@@ -12,9 +12,10 @@ use tokio::io::AsyncWrite;
 
 use crate::acknowledged::Promised;
 use crate::broker::Broker;
-use crate::client::{Client, Link};
-use crate::event::now_ns;
+use crate::client::Client;
+use crate::connection_handle::ConnectionHandle;
 use crate::gates::{Gate, Gates};
+use crate::stored;
 
 /// Pieces that one system call writes at most.
 const SLICES_MAX: usize = 64;
@@ -67,7 +68,7 @@ pub(crate) struct Answers {
 /// Who is written to, and the work that it makes.
 pub(crate) struct Writing<'a> {
     pub broker: &'a Arc<Broker>,
-    pub link: &'a Arc<Link>,
+    pub connection: &'a Arc<ConnectionHandle>,
     pub client: Option<&'a Arc<Client>>,
     pub work: &'a mut Work,
 }
@@ -137,20 +138,20 @@ impl Outlet {
     }
 
     /// Lets go what the journal has made safe, and asks to be woken for the rest.
-    pub fn release(&mut self, broker: &Arc<Broker>, link: &Arc<Link>) {
-        self.record(broker, link);
+    pub fn release(&mut self, broker: &Arc<Broker>, connection: &Arc<ConnectionHandle>) {
+        self.record(broker, connection);
         while let Some(held) = self.held.front_mut() {
             let gate = held.gate;
-            if !broker.gates.is_open(gate) {
+            if !broker.journal.gates.is_open(gate) {
                 if self.awaited != Some(gate) {
                     self.awaited = Some(gate);
-                    broker.gates.wait(gate, link);
+                    broker.journal.gates.wait(gate, connection);
                 }
                 return;
             }
             self.held_bytes -= held.packets.len();
             self.blocking -= usize::from(held.blocks);
-            broker.gates.acknowledged.count(held.promised);
+            broker.journal.gates.acknowledged.count(held.promised);
             held.packets.append_to(&mut self.control);
             self.held.pop_front();
         }
@@ -158,16 +159,16 @@ impl Outlet {
     }
 
     /// Hands the records of taken messages to the journal; the messages then wait for it.
-    fn record(&mut self, broker: &Arc<Broker>, link: &Arc<Link>) {
+    fn record(&mut self, broker: &Arc<Broker>, connection: &Arc<ConnectionHandle>) {
         let Some(mut unrecorded) = self.unrecorded.take() else { return };
-        match broker.append(&mut unrecorded.batch, unrecorded.level) {
+        match broker.journal.append(&mut unrecorded.batch, unrecorded.level) {
             Ok((_, gate)) if unrecorded.level > Durability::Memory => {
                 let promised = Promised::default();
                 self.push(Held { gate, packets: unrecorded.packets, promised, blocks: true });
             }
             Err(AppendError::Full { .. }) => {
-                let mark = broker.gates.next_write();
-                broker.gates.wait(Gate { level: Durability::Process, mark }, link);
+                let mark = broker.journal.gates.next_write();
+                broker.journal.gates.wait(Gate { level: Durability::Process, mark }, connection);
                 self.unrecorded = Some(unrecorded);
             }
             // The records alone; or the journal failed, and the connection ends.
@@ -178,7 +179,7 @@ impl Outlet {
     /// The connection is over: its records are kept all the same.
     pub fn record_rest(&mut self, broker: &Broker) {
         if let Some(mut unrecorded) = self.unrecorded.take() {
-            broker.note_all(unrecorded.batch.records());
+            broker.journal.note_all(unrecorded.batch.records());
         }
     }
 
@@ -190,9 +191,9 @@ impl Outlet {
         stream: &mut S,
         writing: Writing<'_>,
     ) -> Poll<io::Result<()>> {
-        let Writing { broker, link, client, work } = writing;
+        let Writing { broker, connection, client, work } = writing;
         while !work.is_over() {
-            if self.unsent.is_empty() && !self.refill(broker, link, client, work) {
+            if self.unsent.is_empty() && !self.refill(broker, connection, client, work) {
                 if self.unflushed {
                     ready!(Pin::new(&mut *stream).poll_flush(cx))?;
                     self.unflushed = false;
@@ -223,21 +224,21 @@ impl Outlet {
     fn refill(
         &mut self,
         broker: &Arc<Broker>,
-        link: &Arc<Link>,
+        connection: &Arc<ConnectionHandle>,
         client: Option<&Arc<Client>>,
         work: &mut Work,
     ) -> bool {
         self.unsent.clear();
         if self.is_holding() {
-            self.release(broker, link);
+            self.release(broker, connection);
         }
         if !self.control.is_empty() {
             self.control.append_to(&mut self.unsent);
         }
         let taken = match client {
             Some(client) if !self.is_last => {
-                broker.catch_up(client);
-                self.take(broker, client, link)
+                broker.streams.catch_up(broker, client);
+                self.take(broker, client, connection)
             }
             _ => Taken::default(),
         };
@@ -250,7 +251,7 @@ impl Outlet {
         if taken.looks || (taken.encoded > 0 && bytes == 0) {
             work.end(); // others run before more is looked for
         }
-        broker.traffic.sent(taken, bytes);
+        broker.monitor.traffic.sent(taken, bytes);
         if let Some(client) = client {
             client.traffic.sent(taken, bytes);
             count_bounds(broker, client, taken);
@@ -258,30 +259,35 @@ impl Outlet {
         bytes > 0
     }
 
-    fn take(&mut self, broker: &Arc<Broker>, client: &Arc<Client>, link: &Arc<Link>) -> Taken {
+    fn take(
+        &mut self,
+        broker: &Arc<Broker>,
+        client: &Arc<Client>,
+        connection: &Arc<ConnectionHandle>,
+    ) -> Taken {
         let mut outgoing = client.outgoing();
-        if self.blocking > 0 || !outgoing.is_linked(link.key) || !outgoing.has_work() {
+        if self.blocking > 0 || !outgoing.is_linked(connection.key) || !outgoing.has_work() {
             return Taken::default();
         }
         let mut find = |asked: &Replay, after: Option<&str>| {
-            broker.retained().page(&asked.filter, after, asked.until)
+            broker.topics.retained().page(&asked.filter, after, asked.until)
         };
         if !outgoing.is_durable() {
-            return outgoing.take(broker.now_ms(), &mut find, &mut self.unsent);
+            return outgoing.take(broker.clock.now_ms(), &mut find, &mut self.unsent);
         }
         if self.unrecorded.is_some() {
             return Taken::default(); // what was taken before goes first
         }
         let mut packets = Packets::default();
-        let taken = outgoing.take(broker.now_ms(), &mut find, &mut packets);
+        let taken = outgoing.take(broker.clock.now_ms(), &mut find, &mut packets);
         let mut batch = Batch::new();
-        batch.at(now_ns());
+        batch.at(broker.clock.now_ns());
         let level = outgoing.take_records(batch.records());
         // Only when it is needed next: the rest stays in the journal.
         let wanted = if taken.wants { outgoing.wanted(LOADED_MAX) } else { Vec::new() };
         drop(outgoing);
         if !wanted.is_empty() {
-            broker.load(client, wanted);
+            stored::load(broker, client, wanted);
         }
         let level = level.unwrap_or(Durability::Memory);
         if level == Durability::Memory {
@@ -289,7 +295,7 @@ impl Outlet {
         }
         if !batch.is_empty() || level > Durability::Memory {
             self.unrecorded = Some(Unrecorded { level, batch, packets });
-            self.release(broker, link);
+            self.release(broker, connection);
             self.control.append_to(&mut self.unsent);
         }
         taken
@@ -308,12 +314,12 @@ fn poll_write_pieces<S: AsyncWrite + Unpin>(
 
 fn count_bounds(broker: &Broker, client: &Arc<Client>, taken: Taken) {
     if taken.held {
-        broker.reached.count(Limit::Inflight);
+        broker.monitor.reached.count(Limit::Inflight);
     }
     let gone = taken.dropped + taken.lost;
     if gone > 0 {
         let messages = u32::try_from(gone).unwrap_or(u32::MAX);
-        broker.count_dropped(client, Dropped { limit: None, messages, wake: false });
+        broker.monitor.count_dropped(client, Dropped { limit: None, messages, wake: false });
     }
 }
 

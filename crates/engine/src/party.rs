@@ -3,81 +3,28 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use slipring_core::ledger::Record;
-use slipring_core::{
-    Action, Conversation, Durability, Goodbye, Incoming, Opening, Outgoing, Stop, WillMessage,
-};
-use slipring_wire::{Packet, PacketId, Publish, QoS, RawPacket, Reason, Version};
+use slipring_core::ledger::{DeliveryRecord, SessionRecord};
+use slipring_core::{Action, Conversation, Durability, Incoming, Opening, Outgoing, WillMessage};
+use slipring_wire::{Packet, PacketId, Publish, QoS, Reason, Version};
 
 use crate::admission::Check;
 use crate::asking::Asked;
 use crate::broker::Broker;
-use crate::client::{Client, Link};
-use crate::event::{EventKind, now_ns};
-use crate::feed::{Feed, Publisher};
-use crate::registry::{NotOpened, Opened, Refusal};
+use crate::client::Client;
+use crate::connection_end::{ConnectionEnd, TAKEN_OVER};
+use crate::connection_handle::ConnectionHandle;
+use crate::event::EventKind;
+use crate::feed::Feed;
 use crate::returning::Returning;
+use crate::session_life::{NotOpened, Opened};
 use crate::subscribing::Subscribing;
 use crate::table::refused::Refused;
-use crate::{asking, keeper};
-
-/// Why a connection ended.
-#[derive(Debug)]
-pub(crate) enum End {
-    /// The client said goodbye.
-    Goodbye(Goodbye),
-    /// The client closed the socket, or the network did.
-    Lost(String),
-    /// The client broke a rule or reached a limit.
-    Stopped(Stop),
-    /// There is no room for the client, or it is not let in.
-    Refused(Refusal),
-    /// No CONNECT came in time, or its authentication did not go on.
-    Silent,
-    /// The broker ends it.
-    Closed(Reason),
-    /// What served it panicked, and said this.
-    Panicked(String),
-}
-
-/// Another connection has the session.
-pub(crate) const TAKEN_OVER: End = End::Closed(Reason::SessionTakenOver);
-
-impl From<std::io::Error> for End {
-    fn from(error: std::io::Error) -> Self {
-        Self::Lost(error.to_string())
-    }
-}
-
-impl From<Stop> for End {
-    fn from(stop: Stop) -> Self {
-        Self::Stopped(stop)
-    }
-}
-
-impl std::fmt::Display for End {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Goodbye(goodbye) if goodbye.with_will => {
-                f.write_str("said goodbye with its will")
-            }
-            Self::Goodbye(_) => f.write_str("said goodbye"),
-            Self::Lost(why) => f.write_str(why),
-            Self::Stopped(stop) => stop.fmt(f),
-            Self::Refused(refusal) => write!(f, "{}: {}", refusal.reason, refusal.why),
-            Self::Silent => {
-                f.write_str("no whole CONNECT, or no proof, in time (limits.connect_ms)")
-            }
-            Self::Closed(reason) => reason.fmt(f),
-            Self::Panicked(_) => f.write_str("what served it panicked"),
-        }
-    }
-}
+use crate::{asking, wills};
 
 /// A connection's conversation, and the client it turned out to be.
 pub(crate) struct Party {
     pub broker: Arc<Broker>,
-    pub link: Arc<Link>,
+    pub connection: Arc<ConnectionHandle>,
     pub conversation: Conversation,
     /// None until CONNECT was accepted.
     pub client: Option<Arc<Client>>,
@@ -104,11 +51,11 @@ pub(crate) struct Party {
 }
 
 impl Party {
-    pub fn new(broker: Arc<Broker>, link: Arc<Link>) -> Self {
-        let limits = *broker.plan.load().limits_of(link.origin.listener);
+    pub fn new(broker: Arc<Broker>, connection: Arc<ConnectionHandle>) -> Self {
+        let limits = *broker.plan.load().limits_of(connection.origin.listener);
         Self {
             broker,
-            link,
+            connection,
             conversation: Conversation::new(limits),
             client: None,
             keep_alive_s: 0,
@@ -129,13 +76,15 @@ impl Party {
 
     /// The client identifier, or the address while there is none.
     pub fn name(&self) -> &str {
-        self.client.as_ref().map_or(&self.link.origin.address, |client| &client.name)
+        self.client.as_ref().map_or(&self.connection.origin.address, |client| &client.name)
     }
 
     /// Takes one packet; false where the turn is over before that is done, and it is to be taken again.
+    ///
+    /// How it came, by a byte stream or in a datagram, is the carrier's affair: [`crate::connection`] is one,
+    /// the tests have another.
     #[inline]
-    pub fn take(&mut self, frame: &RawPacket<'_>) -> Result<bool, End> {
-        let packet = Packet::decode(frame, self.conversation.version()).map_err(Stop::from)?;
+    pub fn take(&mut self, packet: Packet<'_>) -> Result<bool, ConnectionEnd> {
         match (self.conversation.receive(packet, &mut self.reply)?, &self.client) {
             (Action::Publish(message), Some(_)) => self.publish(message),
             (Action::Acked(id), Some(_)) => {
@@ -144,7 +93,7 @@ impl Party {
             }
             (Action::Open(opening), _) => self.admit(*opening).map(|()| true),
             (Action::Authenticate(data), _) => self.authenticate(data).map(|()| true),
-            (Action::Close(goodbye), None) => Err(End::Goodbye(goodbye)),
+            (Action::Close(goodbye), None) => Err(ConnectionEnd::Goodbye(goodbye)),
             (action, Some(client)) => {
                 let client = Arc::clone(client);
                 self.take_control(&client, action)
@@ -168,26 +117,28 @@ impl Party {
     }
 
     #[inline]
-    fn publish(&mut self, publish: Publish<'_>) -> Result<bool, End> {
+    fn publish(&mut self, publish: Publish<'_>) -> Result<bool, ConnectionEnd> {
         let Some(client) = &self.client else { return Ok(true) };
         let message = self.incoming.admit(publish, self.conversation.limits())?;
         let (qos, id) = (message.qos, message.packet_id);
         self.feed.work.add_text(message.properties.encoded().len());
-        let from = Publisher::of(client, self.link.owner());
+        let from = &client.principal(&self.connection);
         let reason = if message.topic.starts_with('$') {
-            let (broker, link, message) = (&self.broker, &*self.link, &message);
-            let asked = Asked { broker, client, link, message };
+            let (broker, connection, message) = (&self.broker, &*self.connection, &message);
+            let asked = Asked { broker, client, connection, from, message };
             match asking::ask(&asked, &mut self.feed, &mut self.reply) {
                 Some(reason) => reason,
                 None => return Ok(false),
             }
-        } else if qos == QoS::ExactlyOnce && !is_new(client, &self.link, &self.conversation, id)? {
+        } else if qos == QoS::ExactlyOnce
+            && !is_new(client, &self.connection, &self.conversation, id)?
+        {
             // It came before; what it was promised may not be true yet.
             let level = self.feed.level(&self.broker, from, message.topic);
             self.feed.wait_for(level);
             Reason::Success
         } else {
-            self.link.publishes();
+            self.connection.publishes();
             self.received.extend(id.filter(|_| qos == QoS::ExactlyOnce));
             self.feed.publish(&self.broker, from, &message, self.conversation.version())
         };
@@ -196,7 +147,7 @@ impl Party {
         }
         match self.feed.refusal.take() {
             None if is_refused_by_journal(reason) && self.conversation.version() != Version::V5 => {
-                return Err(End::Closed(reason)); // it knows no other way to be refused
+                return Err(ConnectionEnd::Closed(reason)); // it knows no other way to be refused
             }
             None => self.conversation.acknowledge(qos, id, reason, &mut self.reply),
             Some(why) => {
@@ -208,18 +159,22 @@ impl Party {
         Ok(true)
     }
 
-    fn take_control(&mut self, client: &Arc<Client>, action: Action<'_>) -> Result<bool, End> {
+    fn take_control(
+        &mut self,
+        client: &Arc<Client>,
+        action: Action<'_>,
+    ) -> Result<bool, ConnectionEnd> {
         match action {
             Action::Subscribe(packet) => return self.subscribe(client, &packet),
             Action::Unsubscribe(packet) => self.unsubscribe(client, &packet)?,
             Action::Release(id) => {
-                let mut state = client.state_of(&self.link).ok_or(TAKEN_OVER)?;
+                let mut state = client.state_of(&self.connection).ok_or(TAKEN_OVER)?;
                 let known = state.session.release(id);
                 self.conversation.complete(id, known, &mut self.reply);
                 if client.is_durable() {
                     // Else the identifier's next message would be taken for this one again.
-                    let released = Record::Released { session: client.key, packet_id: id };
-                    self.feed.record(&released, Durability::Disk);
+                    let released = DeliveryRecord::Released { session: client.key, packet_id: id };
+                    released.encode(self.feed.records(Durability::Disk));
                 }
             }
             Action::Received(id, refused) => {
@@ -236,7 +191,7 @@ impl Party {
                 outgoing.completed(id);
                 self.take_records(&mut outgoing);
             }
-            Action::Close(goodbye) => return Err(End::Goodbye(goodbye)),
+            Action::Close(goodbye) => return Err(ConnectionEnd::Goodbye(goodbye)),
             Action::Nothing
             | Action::Open(_)
             | Action::Authenticate(_)
@@ -255,8 +210,8 @@ impl Party {
     }
 
     /// Lets a client in, if there is room.
-    pub fn open(&mut self, opening: Opening, force: bool) -> Result<(), End> {
-        let opened = match self.broker.open_session(&opening, &self.link, force) {
+    pub fn open(&mut self, opening: Opening, force: bool) -> Result<(), ConnectionEnd> {
+        let opened = match self.broker.open_session(&opening, &self.connection, force) {
             Ok(opened) => opened,
             Err(NotOpened::Refused(refusal)) => return Err(self.refuse(refusal)),
             Err(NotOpened::Held(held)) => {
@@ -269,22 +224,22 @@ impl Party {
         self.record_opening(&client, &opening, session_present);
         self.feed.wait_for(promise);
         self.blocks = true; // nothing comes before CONNACK
-        let _ = self.link.version.set(opening.terms.version);
-        opening.cut().for_each(|limit| self.broker.reached.count(limit));
+        let _ = self.connection.version.set(opening.terms.version);
+        opening.cut().for_each(|limit| self.broker.monitor.reached.count(limit));
         self.conversation.accept(&opening, &client.name, session_present, &mut self.reply);
         self.keep_alive_s = opening.keep_alive_s;
         let kept = if session_present { ", its session goes on" } else { "" };
         let detail =
-            format!("from {} with {}{kept}", self.link.origin.address, opening.terms.version);
-        self.broker.report(EventKind::Connected, &client.name, detail);
+            format!("from {} with {}{kept}", self.connection.origin.address, opening.terms.version);
+        self.broker.monitor.report(EventKind::Connected, &client.name, detail);
         self.will = opening.will;
         self.inherited.extend(will);
         if session_present {
-            self.broker.come_back(&client);
+            self.broker.table.come_back(&client);
             self.returning = Returning::of(&self.broker, &client);
         }
-        if self.broker.is_stopping() {
-            self.link.close(Reason::ServerShuttingDown);
+        if self.broker.lifecycle.is_stopping() {
+            self.connection.close(Reason::ServerShuttingDown);
         }
         Ok(())
     }
@@ -297,36 +252,38 @@ impl Party {
         let (session, expiry_s) = (client.key, opening.expiry_s);
         let will = opening.will.as_ref().map(Cow::Borrowed);
         if resumed {
-            return self
-                .feed
-                .record(&Record::Resumed { session, expiry_s, will }, Durability::Memory);
+            let resumed = SessionRecord::Resumed { session, expiry_s, will };
+            return resumed.encode(self.feed.records(Durability::Memory));
         }
         let (client_id, user) = (&*client.name, client.user.as_deref());
         self.feed.own(&client.owner);
-        let opened = Record::Opened { session, client_id, user, expiry_s, will };
+        let opened = SessionRecord::Opened { session, client_id, user, expiry_s, will };
         let level = if expiry_s > 0 { Durability::Disk } else { Durability::Memory };
-        self.feed.record(&opened, level);
+        opened.encode(self.feed.records(level));
     }
 
     /// The connection is over: its session waits or ends, its will is published or waits.
-    pub async fn leave(&mut self, end: &End) {
+    pub async fn leave(&mut self, end: &ConnectionEnd) {
         let Some(client) = self.client.clone() else { return };
         let (with_will, goodbye) = match end {
-            End::Goodbye(goodbye) => (goodbye.with_will, Some(goodbye)),
-            End::Closed(Reason::ServerShuttingDown) => (self.broker.journal.is_some(), None),
+            ConnectionEnd::Goodbye(goodbye) => (goodbye.with_will, Some(goodbye)),
+            ConnectionEnd::Closed(Reason::ServerShuttingDown) => {
+                (self.broker.journal.exists(), None)
+            }
             _ => (true, None),
         };
         let will = self.will.take().filter(|_| with_will);
-        let will = self.broker.leave(&client, &self.link, will, goodbye);
-        if client.link().is_none() {
-            self.feed.begin(&self.broker, now_ns());
-            self.broker.leave_table(&client, &mut self.feed);
-            self.broker.leave_streams(&client, &mut self.feed);
+        let will = self.broker.leave(&client, &self.connection, will, goodbye);
+        if client.connection().is_none() {
+            self.feed.begin(&self.broker, self.broker.clock.now_ns());
+            for (_, desk) in self.broker.desks() {
+                desk.leave(&self.broker, &client, &mut self.feed);
+            }
             self.feed.finish(); // who was told is woken: its connection may have nothing else to do
         }
-        self.link.leave();
+        self.connection.leave();
         if let Some(will) = will {
-            keeper::publish(&self.broker, &mut self.feed, &client, &will).await;
+            wills::publish(&self.broker, &mut self.feed, &client, &will).await;
         }
     }
 }
@@ -339,12 +296,16 @@ fn is_refused_by_journal(reason: Reason) -> bool {
 /// Whether a QoS 2 message has not come before (MQTT-4.3.3-10).
 fn is_new(
     client: &Client,
-    link: &Link,
+    connection: &ConnectionHandle,
     conversation: &Conversation,
     id: Option<PacketId>,
-) -> Result<bool, End> {
-    let mut state = client.state_of(link).ok_or(TAKEN_OVER)?;
+) -> Result<bool, ConnectionEnd> {
+    let mut state = client.state_of(connection).ok_or(TAKEN_OVER)?;
     Ok(id.map_or(Ok(true), |id| {
         state.session.receive(id, conversation.limits(), conversation.version())
     })?)
 }
+
+#[cfg(test)]
+#[path = "party_tests.rs"]
+mod tests;

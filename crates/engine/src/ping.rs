@@ -5,7 +5,6 @@ use slipring_core::Pushed;
 use slipring_wire::Reason;
 
 use crate::asking::Asked;
-use crate::event::now_ns;
 
 /// Bytes of a ping that are sent back with the answer.
 const ECHO_BYTES_MAX: usize = 64;
@@ -19,14 +18,14 @@ pub(crate) fn ask(asked: &Asked<'_>, receive_ns: i64, reply: &mut Vec<u8>) -> Re
     let Some((envelope, terms)) = asked.envelope() else {
         return Reason::ImplementationSpecificError;
     };
-    let mut packet = envelope.packet(&answer(receive_ns, now_ns(), echo), terms);
+    let mut packet = envelope.packet(&answer(receive_ns, asked.broker.clock.now_ns(), echo), terms);
     let mut outgoing = asked.client.outgoing();
-    if outgoing.ask(asked.link.key).is_none() {
+    if outgoing.ask(asked.connection.key).is_none() {
         reply.append(&mut packet);
         return Reason::Success;
     }
     // Not behind acknowledgements that wait for the journal: that would tell of the disk.
-    let pushed = outgoing.answer(asked.link.key, packet);
+    let pushed = outgoing.answer(asked.connection.key, packet);
     drop(outgoing);
     if pushed == Pushed::Wake {
         asked.client.wake();

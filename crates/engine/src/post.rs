@@ -4,12 +4,15 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use slipring_core::ledger::{Deliveries, Manner};
-use slipring_core::{Delivery, Dropped, Durability, Limit, Message, Millis, Place, Pushed, expiry};
+use slipring_core::ledger::{Deliveries, DeliveryManner};
+use slipring_core::{
+    Delivery, Dropped, Durability, Limit, Message, Millis, Offset, Place, Pushed, expiry,
+};
 use slipring_wire::{Publish, QoS, Reason};
 
 use crate::broker::Broker;
-use crate::client::{Client, Link};
+use crate::client::Client;
+use crate::connection_handle::ConnectionHandle;
 use crate::encoded::{Encoded, Form};
 use crate::gates::Gate;
 use crate::routes::Target;
@@ -62,12 +65,10 @@ struct Kept {
 }
 
 impl Kept {
-    fn placed(self, first_offset: u64) -> Arc<Message> {
+    fn placed(self, first_offset: Offset) -> Arc<Message> {
         let Self { message, place, level: durability } = self;
         Arc::new(match place {
-            Some(place) => {
-                message.at(Place { offset: first_offset + u64::from(place), durability })
-            }
+            Some(place) => message.at(Place { offset: first_offset.plus(place), durability }),
             None => message,
         })
     }
@@ -78,7 +79,7 @@ struct Parcel {
     client: Arc<Client>,
     /// Which of the messages kept.
     message: usize,
-    manner: Manner,
+    manner: DeliveryManner,
 }
 
 impl Post {
@@ -96,7 +97,7 @@ impl Post {
         self.expires_ms = if message.properties.is_empty() {
             None
         } else {
-            expiry(message.properties, broker.now_ms())
+            expiry(message.properties, broker.clock.now_ms())
         };
     }
 
@@ -118,7 +119,7 @@ impl Post {
             drop(outgoing);
             return self.pushed(broker, &to.client, pushed);
         }
-        let manner = Manner { qos, retain, identifiers: to.identifiers.clone() };
+        let manner = DeliveryManner { qos, retain, identifiers: to.identifiers.clone() };
         self.keep(broker, to, message, topic, manner);
     }
 
@@ -129,11 +130,11 @@ impl Post {
         to: &Target,
         message: &Publish<'_>,
         topic: &Arc<str>,
-        manner: Manner,
+        manner: DeliveryManner,
     ) {
         let Self { place, level, .. } = *self;
         if !std::mem::replace(&mut self.is_kept, true) {
-            let message = self.encoded.keep(message, Arc::clone(topic), broker.now_ms());
+            let message = self.encoded.keep(message, Arc::clone(topic), broker.clock.now_ms());
             self.kept.push(Kept { message, place, level });
         }
         let at = self.kept.len() - 1;
@@ -151,11 +152,11 @@ impl Post {
     }
 
     /// The batch has its offsets: sends what may go, and keeps what has to be safe first.
-    pub fn send(&mut self, broker: &Broker, first_offset: u64, gate: Gate) {
+    pub fn send(&mut self, broker: &Broker, first_offset: Offset, gate: Gate) {
         if self.parcels.is_empty() {
             return self.tell(broker);
         }
-        let wait = !self.later.is_empty() || !broker.gates.is_open(gate);
+        let wait = !self.later.is_empty() || !broker.journal.gates.is_open(gate);
         let mut later = Vec::new();
         let mut parcels = std::mem::take(&mut self.parcels);
         let mut kept = std::mem::take(&mut self.kept);
@@ -199,7 +200,7 @@ impl Post {
     pub fn send_unplaced(&mut self, broker: &Broker) {
         let kept = &self.kept;
         self.parcels.retain(|parcel| kept[parcel.message].place.is_none());
-        self.send(broker, 0, Gate::OPEN);
+        self.send(broker, Offset::default(), Gate::OPEN);
     }
 
     /// Nothing of this batch is sent; what waits for the journal still is.
@@ -210,19 +211,19 @@ impl Post {
     }
 
     /// Sends what is safe by now. The publisher is woken for the rest: its answers may wait for other gates.
-    pub fn release_for(&mut self, broker: &Broker, link: &Arc<Link>) {
+    pub fn release_for(&mut self, broker: &Broker, connection: &Arc<ConnectionHandle>) {
         self.release(broker);
         let first = self.later.front().map(|(gate, _)| *gate);
         if self.awaited != first {
             self.awaited = first;
             if let Some(gate) = first {
-                broker.gates.wait(gate, link);
+                broker.journal.gates.wait(gate, connection);
             }
         }
     }
 
     fn release(&mut self, broker: &Broker) {
-        while self.later.front().is_some_and(|(gate, _)| broker.gates.is_open(*gate)) {
+        while self.later.front().is_some_and(|(gate, _)| broker.journal.gates.is_open(*gate)) {
             self.send_next(broker);
         }
     }
@@ -253,7 +254,7 @@ impl Post {
     /// Sends everything as it becomes safe; what never does is not sent.
     pub async fn settle(mut self, broker: Arc<Broker>) {
         while let Some(gate) = self.later.front().map(|(gate, _)| *gate) {
-            if !broker.gates.passed(gate).await {
+            if !broker.journal.gates.passed(gate).await {
                 return;
             }
             self.send_next(&broker);
@@ -262,10 +263,10 @@ impl Post {
 
     /// Tells the subscribers, and the journal of what they lost.
     fn tell(&mut self, broker: &Broker) {
-        broker.relieve();
+        broker.shortage.relieve(broker);
         self.wake();
         if !self.lost.is_empty() {
-            broker.note_all(&mut self.lost);
+            broker.journal.note_all(&mut self.lost);
         }
     }
 
@@ -315,9 +316,9 @@ impl Post {
     #[cold]
     fn lose(&mut self, broker: &Broker, client: &Arc<Client>, pushed: Pushed) {
         match pushed {
-            Pushed::Held => broker.reached.count(Limit::Inflight),
+            Pushed::Held => broker.monitor.reached.count(Limit::Inflight),
             Pushed::Dropped(dropped) => {
-                broker.count_dropped(client, dropped);
+                broker.monitor.count_dropped(client, dropped);
                 if matches!(dropped.limit, Some(Limit::OutboxBytes | Limit::MemoryBytes)) {
                     broker.table.missed(client);
                 }
@@ -327,7 +328,7 @@ impl Post {
             }
             Pushed::Overflow(limit) => {
                 let dropped = Dropped { limit: Some(limit), messages: 1, wake: false };
-                broker.count_dropped(client, dropped);
+                broker.monitor.count_dropped(client, dropped);
                 client.close(Reason::QuotaExceeded);
             }
             Pushed::Quiet | Pushed::Wake => {}

@@ -2,9 +2,10 @@
 //! traffic needs. One question at a time, so that an engine that is stuck does not collect them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::runtime::Handle;
+use tokio::time::Instant;
 
 use crate::broker::Broker;
 
@@ -21,45 +22,43 @@ impl Pulse {
     }
 }
 
-impl Broker {
-    /// Asks the engine whether it answers, and tells how long it has not answered an earlier question. Never
-    /// waits.
-    pub fn silence(self: &Arc<Self>, engine: &Handle) -> Duration {
-        let mut asked = self.pulse.asked();
-        if let Some(at) = *asked {
-            return at.elapsed();
-        }
-        *asked = Some(Instant::now());
-        let broker = Arc::clone(self);
-        engine.spawn(async move { broker.answer_pulse() });
-        Duration::ZERO
+/// Asks the engine whether it answers, and tells how long it has not answered an earlier question. Never
+/// waits.
+pub(crate) fn silence(broker: &Arc<Broker>, engine: &Handle) -> Duration {
+    let mut asked = broker.monitor.pulse.asked();
+    if let Some(at) = *asked {
+        return broker.clock.now().duration_since(at);
     }
+    *asked = Some(broker.clock.now());
+    let broker = Arc::clone(broker);
+    engine.spawn(async move { answer(&broker) });
+    Duration::ZERO
+}
 
-    /// Who holds one of these locks for long holds up the traffic.
-    fn answer_pulse(&self) {
-        drop(self.registry());
-        drop(self.routes());
-        drop(self.retained());
-        if self.table.is_used() {
-            drop(self.table.lock());
-        }
-        *self.pulse.asked() = None;
+/// Who holds one of these locks for long holds up the traffic.
+fn answer(broker: &Broker) {
+    drop(broker.sessions.registry());
+    drop(broker.topics.routes());
+    drop(broker.topics.retained());
+    if broker.table.is_used() {
+        drop(broker.table.lock());
     }
+    *broker.monitor.pulse.asked() = None;
 }
 
 #[cfg(test)]
 mod tests {
     use slipring_core::Plan;
-    use slipring_journal::Options;
+    use slipring_journal::JournalOptions;
 
     use super::*;
 
     fn broker() -> Arc<Broker> {
-        Arc::new(Broker::open(Plan::default(), None, Options::default()).unwrap().0)
+        Arc::new(Broker::open(Plan::default(), None, JournalOptions::default()).unwrap().0)
     }
 
     fn wait_until_answered(broker: &Arc<Broker>, engine: &Handle) {
-        while broker.silence(engine) > Duration::ZERO || broker.pulse.asked().is_some() {
+        while silence(broker, engine) > Duration::ZERO || broker.monitor.pulse.asked().is_some() {
             std::thread::yield_now();
         }
     }
@@ -76,10 +75,10 @@ mod tests {
             let _ = busy.recv(); // it works for one client and lets nobody else run
         });
         has_begun.recv().unwrap();
-        assert_eq!(broker.silence(runtime.handle()), Duration::ZERO);
-        let first = broker.silence(runtime.handle());
+        assert_eq!(silence(&broker, runtime.handle()), Duration::ZERO);
+        let first = silence(&broker, runtime.handle());
         assert!(first > Duration::ZERO);
-        assert!(broker.silence(runtime.handle()) > first, "the same question");
+        assert!(silence(&broker, runtime.handle()) > first, "the same question");
         drop(free);
         wait_until_answered(&broker, runtime.handle());
     }
@@ -89,12 +88,12 @@ mod tests {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
         let broker = broker();
-        let held = broker.retained();
-        broker.silence(runtime.handle());
+        let held = broker.topics.retained();
+        silence(&broker, runtime.handle());
         let (done, is_done) = std::sync::mpsc::channel::<()>();
         runtime.spawn(async move { done.send(()).unwrap() });
         assert!(is_done.recv_timeout(Duration::from_millis(50)).is_err(), "behind the question");
-        assert!(broker.silence(runtime.handle()) > Duration::ZERO);
+        assert!(silence(&broker, runtime.handle()) > Duration::ZERO);
         drop(held);
         wait_until_answered(&broker, runtime.handle());
     }

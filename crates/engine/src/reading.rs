@@ -8,18 +8,19 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use slipring_core::{AnswerTerms, Limit, Pushed};
+use slipring_core::{AnswerTerms, ConnectionKey, Limit, Pushed, Right};
 use slipring_journal::{
-    Answer, PAIR_BYTES, READ_ANSWER_BYTES, ReadError, Reader, Refusal, Request, Why,
-    consumers::{self, Standing},
+    JournalAnswer, JournalReader, JournalRefusal, JournalRequest, READ_ANSWER_HEADER_BYTES,
+    ReadError, RefusalReason, SAMPLE_PAIR_BYTES,
+    consumers::{self, ConsumerPosition},
 };
 use slipring_wire::Reason;
 use tokio::sync::Semaphore;
 
 use crate::asking::{Asked, Envelope};
 use crate::broker::Broker;
-use crate::client::{Client, Link};
-use crate::event::{EventKind, now_ns};
+use crate::client::Client;
+use crate::event::EventKind;
 use crate::sampled::sampled;
 use crate::supervision::{blocking, spawn};
 
@@ -42,7 +43,7 @@ pub(crate) struct Reading {
     /// Requests that wait or are being answered.
     asked: AtomicUsize,
     // Readers at rest: they remember places. A lock: taken for a moment, twice for each request.
-    readers: Mutex<Vec<Reader>>,
+    readers: Mutex<Vec<JournalReader>>,
 }
 
 /// A request that is accepted.
@@ -50,7 +51,7 @@ struct Question {
     broker: Arc<Broker>,
     client: Arc<Client>,
     /// The connection it came by.
-    link: u64,
+    connection: ConnectionKey,
     terms: AnswerTerms,
     envelope: Envelope,
     name: String,
@@ -59,15 +60,23 @@ struct Question {
 
 /// A client asks for something of the journal; the reason acknowledges the request.
 pub(crate) fn ask(asked: &Asked<'_>, name: &str, reply: &mut Vec<u8>) -> Reason {
-    let Asked { broker, client, link, message } = *asked;
+    let Asked { broker, client, connection, message, .. } = *asked;
     let Some((envelope, terms)) = asked.envelope() else {
         return Reason::ImplementationSpecificError;
     };
-    match broker.admit_question(client, link, name, message.payload) {
+    match admit(asked, name) {
         Ok(()) => {
             let (broker, client) = (Arc::clone(broker), Arc::clone(client));
             let (name, body) = (name.to_owned(), message.payload.to_vec());
-            let question = Question { broker, client, link: link.key, terms, envelope, name, body };
+            let question = Question {
+                broker,
+                client,
+                connection: connection.key,
+                terms,
+                envelope,
+                name,
+                body,
+            };
             spawn(asked.broker, &asked.client.name, question.answer());
             Reason::Success
         }
@@ -79,54 +88,46 @@ pub(crate) fn ask(asked: &Asked<'_>, name: &str, reply: &mut Vec<u8>) -> Reason 
 }
 
 /// The packet with a refusal, without its words where the client takes only small packets.
-fn refuse(envelope: &Envelope, refusal: &Refusal, terms: AnswerTerms) -> Vec<u8> {
+fn refuse(envelope: &Envelope, refusal: &JournalRefusal, terms: AnswerTerms) -> Vec<u8> {
     let packet = envelope.packet(&refusal.encode(), terms);
     if !packet.is_empty() {
         return packet;
     }
-    let wordless = Refusal { text: String::new(), ..*refusal };
+    let wordless = JournalRefusal { text: String::new(), ..*refusal };
     envelope.packet(&wordless.encode(), terms)
 }
 
-fn reason_of(why: Why) -> Reason {
+fn reason_of(why: RefusalReason) -> Reason {
     match why {
-        Why::NotAllowed => Reason::NotAuthorized,
-        Why::Busy => Reason::QuotaExceeded,
-        Why::Malformed => Reason::PayloadFormatInvalid,
+        RefusalReason::NotAllowed => Reason::NotAuthorized,
+        RefusalReason::Busy => Reason::QuotaExceeded,
+        RefusalReason::Malformed => Reason::PayloadFormatInvalid,
         _ => Reason::ImplementationSpecificError,
     }
 }
 
-impl Broker {
-    /// Whether a request is taken up: then it counts until its answer is there.
-    fn admit_question(
-        &self,
-        client: &Client,
-        link: &Link,
-        name: &str,
-        body: &[u8],
-    ) -> Result<(), Refusal> {
-        let plan = self.plan.load();
-        if !plan.authentication.users.may_read_journal(link.proven()) {
-            return Err(Refusal::new(Why::NotAllowed, NOT_ALLOWED));
-        }
-        if self.journal.is_none() {
-            return Err(Refusal::new(Why::NoJournal, NO_JOURNAL));
-        }
-        Request::decode(name, body)
-            .map_err(|error| Refusal::new(Why::Malformed, error.to_string()))?;
-        let most = plan.limits.journal_requests;
-        if !self.reading.enter(most) {
-            self.reached.count(Limit::JournalRequests);
-            return Err(Refusal::new(Why::Busy, BUSY));
-        }
-        if client.outgoing().ask(link.key).is_none() {
-            self.reading.leave();
-            self.reached.count(Limit::JournalRequests);
-            return Err(Refusal::new(Why::Busy, BUSY));
-        }
-        Ok(())
+/// Whether a request is taken up: then it counts until its answer is there.
+fn admit(asked: &Asked<'_>, name: &str) -> Result<(), JournalRefusal> {
+    let Asked { broker, client, connection, from, message } = *asked;
+    let plan = broker.plan.load();
+    if !plan.allows(from, Right::Read) {
+        return Err(JournalRefusal::new(RefusalReason::NotAllowed, NOT_ALLOWED));
     }
+    if !broker.journal.exists() {
+        return Err(JournalRefusal::new(RefusalReason::NoJournal, NO_JOURNAL));
+    }
+    JournalRequest::decode(name, message.payload)
+        .map_err(|error| JournalRefusal::new(RefusalReason::Malformed, error.to_string()))?;
+    let reading = &broker.journal.reading;
+    let is_entered = reading.enter(plan.limits.journal_requests);
+    if is_entered && client.outgoing().ask(connection.key).is_some() {
+        return Ok(());
+    }
+    if is_entered {
+        reading.leave();
+    }
+    broker.monitor.reached.count(Limit::JournalRequests);
+    Err(JournalRefusal::new(RefusalReason::Busy, BUSY))
 }
 
 impl Default for Reading {
@@ -158,7 +159,7 @@ impl Reading {
         self.asked.fetch_sub(1, Ordering::AcqRel);
     }
 
-    fn readers(&self) -> MutexGuard<'_, Vec<Reader>> {
+    fn readers(&self) -> MutexGuard<'_, Vec<JournalReader>> {
         self.readers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -167,7 +168,7 @@ impl Question {
     /// Waits for its turn, reads, and sends the answer.
     async fn answer(self) {
         let question = Arc::new(self);
-        let reading = &question.broker.reading;
+        let reading = &question.broker.journal.reading;
         let turn = Arc::clone(&reading.turn).acquire_owned().await;
         let asked = Arc::clone(&question);
         let read = blocking(move || {
@@ -175,8 +176,8 @@ impl Question {
             asked.read()
         });
         let read = read.await.unwrap_or_else(|why| {
-            question.broker.report(EventKind::Panicked, &question.client.name, &why);
-            Err(Refusal::new(Why::Failed, format!("reading failed: {why}")))
+            question.broker.monitor.report(EventKind::Panicked, &question.client.name, &why);
+            Err(JournalRefusal::new(RefusalReason::Failed, format!("reading failed: {why}")))
         });
         reading.leave();
         let (envelope, terms) = (&question.envelope, question.terms);
@@ -184,59 +185,62 @@ impl Question {
             Ok(body) => envelope.packet(&body, terms),
             Err(refusal) => refuse(envelope, &refusal, terms),
         };
-        if question.client.outgoing().answer(question.link, packet) == Pushed::Wake {
+        if question.client.outgoing().answer(question.connection, packet) == Pushed::Wake {
             question.client.wake();
         }
     }
 
-    fn read(&self) -> Result<Vec<u8>, Refusal> {
-        let request = Request::decode(&self.name, &self.body);
-        match request.map_err(|error| Refusal::new(Why::Malformed, error.to_string()))? {
-            Request::About => self.with_reader(|reader| {
+    fn read(&self) -> Result<Vec<u8>, JournalRefusal> {
+        let request = JournalRequest::decode(&self.name, &self.body);
+        match request
+            .map_err(|error| JournalRefusal::new(RefusalReason::Malformed, error.to_string()))?
+        {
+            JournalRequest::About => self.with_reader(|reader| {
                 let newest_ns = reader.newest_receive_ns()?.unwrap_or(0);
                 let (first, end) = (reader.first_offset(), reader.end_offset()?);
                 let (journal, epoch) = (reader.identity(), reader.epoch());
                 let written = reader.written_offset();
-                Ok(Answer::About { journal, first, end, newest_ns, epoch, written }.encode())
+                Ok(JournalAnswer::About { journal, first, end, newest_ns, epoch, written }.encode())
             }),
-            Request::Read { from, to, bytes_max } => self.read_range(from, to, bytes_max),
-            Request::Samples { from, to } => self.samples(from, to),
-            Request::At { ns } => self.with_reader(|reader| {
+            JournalRequest::Read { from, to, bytes_max } => self.read_range(from, to, bytes_max),
+            JournalRequest::Samples { from, to } => self.samples(from, to),
+            JournalRequest::At { ns } => self.with_reader(|reader| {
                 let (offset, journal) = (reader.offset_at(ns)?, reader.identity());
-                Ok(Answer::At { journal, offset }.encode())
+                Ok(JournalAnswer::At { journal, offset }.encode())
             }),
-            Request::Position { offset, epoch } => self.with_reader(|reader| {
+            JournalRequest::Position { offset, epoch } => self.with_reader(|reader| {
                 reader.check_position(offset, noted(epoch))?;
                 let (journal, epoch) = (reader.identity(), reader.epoch());
-                Ok(Answer::Position { journal, epoch }.encode())
+                Ok(JournalAnswer::Position { journal, epoch }.encode())
             }),
-            Request::Commit { journal, offset, epoch, consumer } => {
+            JournalRequest::Commit { journal, offset, epoch, consumer } => {
                 let epoch = noted(epoch);
-                let standing = Standing { journal, offset, epoch, updated_ns: now_ns() };
-                self.commit(&standing, consumer)
+                let updated_ns = self.broker.clock.now_ns();
+                let position = ConsumerPosition { journal, offset, epoch, updated_ns };
+                self.commit(&position, consumer)
             }
         }
     }
 
     /// Bytes of messages or samples that an answer has room for.
     fn room(&self) -> usize {
-        self.terms.packet_bytes.saturating_sub(self.envelope.bytes() + READ_ANSWER_BYTES)
+        self.terms.packet_bytes.saturating_sub(self.envelope.bytes() + READ_ANSWER_HEADER_BYTES)
     }
 
     /// The first samples of a range that an answer has room for.
-    fn samples(&self, from: u64, to: u64) -> Result<Vec<u8>, Refusal> {
+    fn samples(&self, from: u64, to: u64) -> Result<Vec<u8>, JournalRefusal> {
         check_range(from, to)?;
         let most = self.room().min(ANSWER_BYTES_MAX);
         let (journal, found) =
             self.with_reader(|reader| Ok((reader.identity(), sampled(reader, from..to, most)?)))?;
         if found.end == from && from < to {
-            return Err(too_large(from, PAIR_BYTES, most));
+            return Err(too_large(from, SAMPLE_PAIR_BYTES, most));
         }
-        Ok(Answer::Samples { journal, end: found.end, pairs: &found.pairs }.encode())
+        Ok(JournalAnswer::Samples { journal, end: found.end, pairs: &found.pairs }.encode())
     }
 
     /// The first part of a range that an answer has room for.
-    fn read_range(&self, from: u64, to: u64, bytes_max: u32) -> Result<Vec<u8>, Refusal> {
+    fn read_range(&self, from: u64, to: u64, bytes_max: u32) -> Result<Vec<u8>, JournalRefusal> {
         check_range(from, to)?;
         let single_max = self.room();
         let most = single_max.min(ANSWER_BYTES_MAX).min(bytes_max as usize);
@@ -246,40 +250,45 @@ impl Question {
         if excerpt.is_empty() && excerpt.end == from && from < to {
             return Err(too_large(from, excerpt.needed, single_max));
         }
-        Ok(Answer::Read { journal, end: excerpt.end, batches: &excerpt.batches }.encode())
+        Ok(JournalAnswer::Read { journal, end: excerpt.end, batches: &excerpt.batches }.encode())
     }
 
-    fn commit(&self, standing: &Standing, consumer: &str) -> Result<Vec<u8>, Refusal> {
-        let Standing { journal, offset, epoch, .. } = *standing;
+    fn commit(
+        &self,
+        position: &ConsumerPosition,
+        consumer: &str,
+    ) -> Result<Vec<u8>, JournalRefusal> {
+        let ConsumerPosition { journal, offset, epoch, .. } = *position;
         let ours = self.with_reader(|reader| Ok(reader.identity()))?;
         if journal != ours {
             let text = format!("the broker has journal {ours}, not {journal}");
-            return Err(Refusal::new(Why::OtherJournal, text));
+            return Err(JournalRefusal::new(RefusalReason::OtherJournal, text));
         }
         // One that retention has overtaken may note where it is.
         self.with_reader(|reader| match reader.check_position(offset, epoch) {
             Err(ReadError::Gap { .. }) => Ok(()),
             checked => checked,
         })?;
-        let failed = |text: String| Refusal::new(Why::Failed, text);
-        let folder = self.broker.reading.folder.get();
+        let failed = |text: String| JournalRefusal::new(RefusalReason::Failed, text);
+        let folder = self.broker.journal.reading.folder.get();
         let folder = folder.ok_or_else(|| failed("the journal has no folder".to_owned()))?;
-        consumers::commit(folder, consumer, standing).map_err(|error| failed(error.to_string()))?;
-        Ok(Answer::Committed { journal }.encode())
+        consumers::commit(folder, consumer, position).map_err(|error| failed(error.to_string()))?;
+        Ok(JournalAnswer::Committed { journal }.encode())
     }
 
     /// Lends a reader for one request.
     fn with_reader<T>(
         &self,
-        read: impl FnOnce(&mut Reader) -> Result<T, ReadError>,
-    ) -> Result<T, Refusal> {
-        let rested = self.broker.reading.readers().pop();
-        let journal = self.broker.journal.as_ref();
+        read: impl FnOnce(&mut JournalReader) -> Result<T, ReadError>,
+    ) -> Result<T, JournalRefusal> {
+        let rested = self.broker.journal.reading.readers().pop();
+        let journal = self.broker.journal.get();
         let lent = rested.or_else(|| journal.map(|journal| journal.reader().durable()));
-        let mut reader = lent.ok_or_else(|| Refusal::new(Why::NoJournal, NO_JOURNAL))?;
+        let mut reader =
+            lent.ok_or_else(|| JournalRefusal::new(RefusalReason::NoJournal, NO_JOURNAL))?;
         let read = read(&mut reader);
-        self.broker.reading.readers().push(reader);
-        read.map_err(|error| Refusal::from(&error))
+        self.broker.journal.reading.readers().push(reader);
+        read.map_err(|error| JournalRefusal::from(&error))
     }
 }
 
@@ -288,18 +297,18 @@ fn noted(epoch: u64) -> Option<u64> {
     Some(epoch).filter(|epoch| *epoch > 0)
 }
 
-fn check_range(from: u64, to: u64) -> Result<(), Refusal> {
+fn check_range(from: u64, to: u64) -> Result<(), JournalRefusal> {
     if from <= to {
         return Ok(());
     }
     let text = format!("a range ends before it begins: {from} to {to}");
-    Err(Refusal::new(Why::Malformed, text))
+    Err(JournalRefusal::new(RefusalReason::Malformed, text))
 }
 
-fn too_large(offset: u64, needed: usize, most: usize) -> Refusal {
+fn too_large(offset: u64, needed: usize, most: usize) -> JournalRefusal {
     let text = format!(
         "the message at offset {offset} takes {needed} bytes, and an answer to this client at most \
          {most}: see its maximum packet size, and limits.outbox_bytes of the broker"
     );
-    Refusal { why: Why::TooLarge, numbers: [offset, needed as u64], text }
+    JournalRefusal { why: RefusalReason::TooLarge, numbers: [offset, needed as u64], text }
 }

@@ -1,28 +1,29 @@
-//! Coming back: sessions, retained messages and wills as the journal has them.
+//! Restores sessions, wills, retained and waiting messages, the table and the streams from the journal when
+//! the broker starts.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
-use slipring_core::ledger::{Kept, KeptRetained, RetainedMessage};
+use slipring_core::ledger::{KeptRetained, KeptSession, RetainedMessage};
 use slipring_core::streams::Streams;
 use slipring_core::table::{Current, Registry, Table};
-use slipring_core::{Message, Millis, Outgoing, Owner, Place, Plan, Session, Stored};
+use slipring_core::{Message, Millis, Outgoing, Owner, Place, Plan, Session, SessionKey, Stored};
 use slipring_journal::Damage;
 
 use crate::broker::Broker;
 use crate::client::Client;
-use crate::history::State;
-use crate::stored::age_ms;
+use crate::history::JournalState;
 use crate::streams::SharedStreams;
 use crate::table::SharedTable;
+use crate::waiting;
 
-/// What came back when the broker started.
+/// What was restored when the broker started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovered {
-    /// Sessions that wait for their client.
+    /// Sessions, whose clients are all away.
     pub sessions: usize,
-    /// Messages that wait for them.
+    /// Messages that are queued for them.
     pub queued: usize,
     /// Retained messages.
     pub retained: usize,
@@ -32,72 +33,77 @@ pub struct Recovered {
     pub damage: Vec<Damage>,
     /// Records that made no sense, and a snapshot that could not be used.
     pub flaws: Vec<String>,
-    /// How long it took.
+    /// How long the recovery took.
     pub took: Duration,
 }
 
 /// The table, and the streams.
 pub(crate) type Tables = (SharedTable, SharedStreams);
 
-/// The table and the streams that the journal knows, or new ones.
-pub(crate) fn tables(state: Option<&State>, plan: &Plan) -> Tables {
+/// The table and the streams that the journal describes, or new ones.
+pub(crate) fn tables(state: Option<&JournalState>, plan: &Plan, now_ms: Millis) -> Tables {
     let catalog = state.map(|state| state.ledger.streams().clone()).unwrap_or_default();
     let run = RandomState::new().hash_one(1) as u32;
-    (SharedTable::new(table(state, plan)), SharedStreams::new(Streams::new(catalog, run)))
+    (SharedTable::new(table(state, plan, now_ms)), SharedStreams::new(Streams::new(catalog, run)))
 }
 
-/// The table that the journal knows, or a new one.
-fn table(state: Option<&State>, plan: &Plan) -> Table {
+/// The table that the journal describes, or a new one.
+fn table(state: Option<&JournalState>, plan: &Plan, now_ms: Millis) -> Table {
     let kept = state.and_then(|state| state.ledger.table());
     let registry = match kept {
         Some(entries) => Registry::restore(entries.clone()),
-        // Indices of another table must not be taken for ours.
+        // A random number, so that frames with the indices of another table are refused.
         None => Registry::new((RandomState::new().hash_one(0) as u32).max(1)),
     };
     let current = state.map_or_else(Current::default, |state| {
-        state.ledger.restored_values(0, plan.limits.parameter_bytes)
+        state.ledger.restored_values(now_ms, plan.limits.parameter_bytes)
     });
     Table::new(registry, current, plan)
 }
 
 impl Broker {
-    /// Takes up what the journal describes. Nobody is connected yet.
-    pub fn recover(&self, state: State) -> Recovered {
-        let State { ledger, damage, flaws, begun, .. } = state;
-        self.skip_keys(ledger.highest_session());
+    /// Restores what the journal describes. No client is connected yet.
+    pub fn recover(&self, state: JournalState) -> Recovered {
+        let JournalState { ledger, damage, flaws, .. } = state;
+        self.sessions.skip_keys(ledger.highest_session());
         let mut recovered = Recovered { damage, flaws, ..Recovered::default() };
         for (topic, kept) in ledger.retained() {
             let message = kept.message(topic);
-            recovered.retained += usize::from(self.take_up(kept, message));
+            recovered.retained += usize::from(self.restore_retained(kept, message));
         }
         for (session, kept) in ledger.sessions() {
-            let (client, queued) = self.take_up_session(session, kept, ledger.newest_ns());
+            let (client, queued) = self.restore_session(session, kept, ledger.newest_ns());
             recovered.queued += queued;
             recovered.sessions += usize::from(client);
         }
-        if let Some(journal) = &self.journal {
-            recovered.waiting = self.take_up_waiting(&mut journal.reader(), ledger.waiting());
+        if let Some(journal) = self.journal.get() {
+            recovered.waiting = waiting::restore(self, &mut journal.reader(), ledger.waiting());
         }
-        recovered.took = begun.elapsed();
         recovered
     }
 
-    /// A retained message is there again, unless it has expired or has no room any more.
-    fn take_up(&self, kept: &KeptRetained, message: RetainedMessage<'_>) -> bool {
+    /// Restores a retained message; false if it has expired, or there is no more room for it.
+    fn restore_retained(&self, kept: &KeptRetained, message: RetainedMessage<'_>) -> bool {
         let plan = self.plan.load();
         let RetainedMessage { topic, qos, properties, payload } = message;
         let place = Place { offset: kept.offset, durability: plan.durability_of(topic) };
-        let age_ms = age_ms(kept.receive_ns);
+        let age_ms = self.clock.age_ms(kept.receive_ns);
         let owner = kept.owner.clone().unwrap_or_else(|| Owner::unknown(None));
         let stored = Stored { topic, properties, payload, qos, retain: true, place, age_ms };
-        let Ok(message) = Message::restored(&stored, self.now_ms()) else { return false };
-        let expired = message.is_expired(self.now_ms());
+        let Ok(message) = Message::restored(&stored, self.clock.now_ms()) else { return false };
+        let expired = message.is_expired(self.clock.now_ms());
         let limits = plan.limits.undivided();
-        !expired && self.retained().set(Arc::new(message), &owner, &limits).is_ok()
+        !expired && self.topics.retained().set(Arc::new(message), &owner, &limits).is_ok()
     }
 
-    /// A session waits for its client again, or is over by now; how many messages wait in it.
-    fn take_up_session(&self, key: u64, kept: &Kept, newest_ns: i64) -> (bool, usize) {
+    /// Restores a session; whether it is kept, and how many messages are queued for it. One that is not
+    /// kept ends at once, with its will.
+    fn restore_session(
+        &self,
+        key: SessionKey,
+        kept: &KeptSession,
+        newest_ns: i64,
+    ) -> (bool, usize) {
         let plan = self.plan.load();
         let level = plan.durability.highest();
         let outgoing = if kept.expiry_s > 0 {
@@ -110,37 +116,36 @@ impl Broker {
         let owner = kept.owner.clone().unwrap_or_else(|| Owner::unknown(user));
         let client = Arc::new(Client::new(key, &kept.client_id, user, &owner, outgoing));
         let left_ns = kept.left_ns.unwrap_or(newest_ns);
-        let away_ms = age_ms(left_ns);
+        let away_ms = self.clock.age_ms(left_ns);
         let mut state = client.state();
         state.session = Session::restore(kept);
         state.recorded = true;
         state.left_ns = left_ns;
         state.expiry_s = kept.expiry_s;
-        state.expires_ms = (kept.expiry_s < u32::MAX).then(|| self.left_of(kept.expiry_s, away_ms));
+        state.expires_ms = (kept.expiry_s < u32::MAX).then(|| self.end_of(kept.expiry_s, away_ms));
         state.will = kept.will.clone().map(|will| {
-            // A client that was connected lost its connection when the broker ended.
-            let at = self.left_of(will.delay_s, away_ms);
+            // A client that was connected lost its connection when the broker stopped.
+            let at = self.end_of(will.delay_s, away_ms);
             (will, at)
         });
         let subscriptions = kept.subscriptions.iter();
-        self.enter_routes(&client, subscriptions.map(|(filter, kept)| (&**filter, kept.options)));
+        self.subscribe(&client, subscriptions.map(|(filter, kept)| (&**filter, kept.options)));
         for (filter, kept) in &kept.subscriptions {
             if let Some(list) = &kept.list {
                 self.table.lock().table.hold_again(key, filter, list);
             }
         }
-        self.take_up_declared(key, kept);
-        self.set_timer(&client, &mut state);
+        self.restore_declared(key, kept);
+        self.timers.set_for(&client, &mut state);
         drop(state);
-        let mut registry = self.registry();
+        let mut registry = self.sessions.registry();
         registry.count_kept(&client, &mut client.state(), kept.expiry_s > 0);
         registry.sessions.insert(kept.client_id.clone(), client);
         (kept.expiry_s > 0, queued)
     }
 
-    /// What a session that is kept has declared is its own again. Nobody publishes it until the client is
-    /// back.
-    fn take_up_declared(&self, key: u64, kept: &Kept) {
+    /// Restores what a session has declared, if it is kept. Nobody publishes that until the client is back.
+    fn restore_declared(&self, key: SessionKey, kept: &KeptSession) {
         if kept.expiry_s == 0 {
             return;
         }
@@ -149,12 +154,12 @@ impl Broker {
             registry.restore_publisher(key, &kept.client_id, &kept.parameters);
         }
         if !kept.streams.is_empty() {
-            self.restore_streams(key, &kept.streams);
+            self.streams.restore(key, &kept.streams);
         }
     }
 
-    /// When so many seconds are over of which some have passed.
-    fn left_of(&self, seconds: u32, passed_ms: Millis) -> Millis {
-        self.now_ms() + (Millis::from(seconds) * 1_000).saturating_sub(passed_ms)
+    /// When a wait of so many seconds ends, of which some have passed.
+    fn end_of(&self, seconds: u32, passed_ms: Millis) -> Millis {
+        self.clock.now_ms() + (Millis::from(seconds) * 1_000).saturating_sub(passed_ms)
     }
 }

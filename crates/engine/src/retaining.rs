@@ -1,31 +1,27 @@
 //! Retained messages of one publisher: kept or refused, and whose they are.
 
-use std::sync::Arc;
-
-use slipring_core::ledger::Record;
-use slipring_core::{Limit, Message, Owner, Place, Work, memory};
+use slipring_core::ledger::{ContextRecord, StockRecord};
+use slipring_core::{Limit, Offset, Owner, Place, Principal, Work};
 use slipring_wire::{Publish, QoS, Reason, Version};
 
 use crate::broker::Broker;
-use crate::feed::{Feed, Publisher};
+use crate::feed::Feed;
 
 impl Feed {
     /// Keeps a retained message, or says why it is refused.
     pub fn retain(
         &mut self,
         broker: &Broker,
-        from: Publisher<'_>,
+        from: &Principal<'_>,
         message: &Publish<'_>,
         version: Version,
     ) -> Result<(), Reason> {
-        let route = self.paths.find(broker, from.key, message.topic);
+        let route = self.paths.found();
         let (level, journaled) = (route.level_of(message.qos), route.journaled);
-        if let Some(reason) = broker.gates.refusal(level) {
-            return Err(reason);
-        }
         self.work.add(Work::RETAINED);
         let index = self.batch.len() as u32;
-        match broker.retain(message, from.owner) {
+        let plan = broker.plan.load();
+        match broker.topics.retain(message, from.owner, &plan.limits, broker.clock.now_ms()) {
             Ok(Some(kept)) if journaled => {
                 self.own(from.owner);
                 self.retained.push((kept, index, level));
@@ -35,9 +31,9 @@ impl Feed {
                 if version == Version::V5 && message.qos > QoS::AtMostOnce {
                     return Err(self.refuse_to_keep(broker, limit));
                 }
-                broker.reached.count(limit);
+                broker.monitor.reached.count(limit);
                 if journaled {
-                    Record::Unretained { index }.encode(self.batch.records());
+                    StockRecord::Unretained { index }.encode(self.batch.records());
                 }
             }
         }
@@ -47,17 +43,17 @@ impl Feed {
     }
 
     /// Retained messages have their places in the journal.
-    pub fn place_retained(&mut self, broker: &Broker, first_offset: u64) {
+    pub fn place_retained(&mut self, broker: &Broker, first_offset: Offset) {
         for (message, index, durability) in self.retained.drain(..) {
-            let offset = first_offset + u64::from(index);
-            broker.retained().place(&message, Place { offset, durability });
+            let offset = first_offset.plus(index);
+            broker.topics.retained().place(&message, Place { offset, durability });
         }
     }
 
     /// The sessions, retained and waiting messages of this batch are this owner's.
     pub fn own(&mut self, owner: &Owner) {
         if self.owner.as_ref() != Some(owner) {
-            Record::Owner { owner: owner.as_str() }.encode(self.batch.records());
+            ContextRecord::Owner { owner: owner.as_str() }.encode(self.batch.records());
             self.owner = Some(owner.clone());
         }
     }
@@ -65,7 +61,7 @@ impl Feed {
     /// A message finds no room where it wants to be kept.
     #[cold]
     pub fn refuse_to_keep(&mut self, broker: &Broker, limit: Limit) -> Reason {
-        broker.reached.count(limit);
+        broker.monitor.reached.count(limit);
         let why = match limit {
             Limit::OwnerRetained => {
                 "this user or address has as many retained messages as one may \
@@ -82,22 +78,5 @@ impl Feed {
         };
         self.refusal = Some(format!("{why} (limits.{})", limit.name()));
         Reason::QuotaExceeded
-    }
-}
-
-impl Broker {
-    /// Keeps a retained message, or forgets the topic's with an empty one (MQTT-3.3.1-6).
-    fn retain(&self, message: &Publish<'_>, owner: &Owner) -> Result<Option<Arc<Message>>, Limit> {
-        let mut retained = self.retained();
-        if message.payload.is_empty() {
-            retained.remove(message.topic);
-            return Ok(None);
-        }
-        if memory::is_short() {
-            return Err(Limit::MemoryBytes);
-        }
-        let kept = Arc::new(Message::new(message, message.topic.into(), self.now_ms()));
-        retained.set(Arc::clone(&kept), owner, &self.plan.load().limits)?;
-        Ok(Some(kept))
     }
 }

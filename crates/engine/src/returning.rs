@@ -2,14 +2,12 @@
 //! as that takes. Its packets wait meanwhile.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use slipring_core::{Options, Work};
 
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::party::Party;
-use crate::post::Post;
 
 /// Subscriptions that are still to be entered.
 #[derive(Default)]
@@ -32,52 +30,43 @@ impl Party {
         let Some(client) = self.client.clone() else { return true };
         while let Some((filter, options)) = self.returning.0.front() {
             let work = &mut self.feed.work;
-            if work.is_over() || !self.broker.find(filter, work) {
+            if work.is_over() || !self.broker.table.find(filter, work) {
                 return false;
             }
             work.add(Work::FILTER);
-            if client.state_of(&self.link).is_none() {
+            if client.state_of(&self.connection).is_none() {
                 self.returning = Returning::default(); // another connection enters them
                 return true;
             }
-            let (broker, post) = (&self.broker, &mut self.feed.post);
-            work.add(broker.enter_again(&client, filter, *options, post));
+            let broker = &self.broker;
+            if options.needs.is_some() {
+                broker.select(&client, filter, *options, &mut self.feed.post);
+            } else {
+                let once = std::iter::once((&**filter, *options));
+                work.add(broker.table.read(broker, &client, once));
+            }
             self.returning.0.pop_front();
         }
         true
     }
 }
 
-impl Broker {
-    fn enter_again(
-        &self,
-        client: &Arc<Client>,
-        filter: &str,
-        options: Options,
-        post: &mut Post,
-    ) -> usize {
-        match options.needs {
-            Some(_) => {
-                self.select(client, filter, options, post);
-                0
-            }
-            None => self.read(client, std::iter::once((filter, options))),
-        }
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
-    use slipring_core::Plan;
-    use slipring_core::table::{Bounds, Definition};
-    use slipring_journal::Options as JournalOptions;
-    use slipring_wire::{Framed, Packet, PacketId, Properties, Subscribe, Subscription, Version};
+    use std::sync::Arc;
+
+    use slipring_core::desk::Desk;
+    use slipring_core::table::{Definition, Table};
+    use slipring_core::{Limits, Plan, SessionKey};
+    use slipring_journal::JournalOptions;
+    use slipring_wire::{
+        Packet, PacketId, PacketSplit, Properties, Subscribe, Subscription, Version,
+    };
 
     use super::*;
-    use crate::client::Link;
-    use crate::event::now_ns;
+    use crate::connection_end::ConnectionEnd;
+    use crate::connection_handle::ConnectionHandle;
     use crate::origin::Origin;
-    use crate::party::End;
 
     /// CONNECT of MQTT 5 without a clean start, without the letter that is its name; its session is kept for an
     /// hour.
@@ -85,17 +74,21 @@ pub(crate) mod tests {
 
     /// A packet of a client; whether it is done.
     pub(crate) fn take(party: &mut Party, bytes: &[u8]) -> bool {
-        let Ok(Framed::Whole(packet)) = slipring_wire::frame(bytes, usize::MAX) else {
+        let Ok(PacketSplit::Whole(packet)) = slipring_wire::split_packet(bytes, usize::MAX) else {
             panic!("it is whole");
         };
-        party.take(&packet).unwrap()
+        party.take(Packet::decode(&packet, party.conversation.version()).unwrap()).unwrap()
     }
 
     /// A client with this name.
     pub(crate) fn connect(broker: &Arc<Broker>, name: u8) -> Party {
         let origin = Origin { address: "here".into(), listener: 0, user: None };
-        let link = Arc::new(Link::new(broker.next_key(), origin, now_ns()));
-        let mut party = Party::new(Arc::clone(broker), link);
+        let connection = Arc::new(ConnectionHandle::new(
+            broker.connections.next_key(),
+            origin,
+            broker.clock.now_ns(),
+        ));
+        let mut party = Party::new(Arc::clone(broker), connection);
         assert!(take(&mut party, &[CONNECT, &[name]].concat()));
         party
     }
@@ -105,9 +98,13 @@ pub(crate) mod tests {
         let asked: Vec<_> =
             (0..count).map(|number| (format!("a/{number}"), definition.clone())).collect();
         let mut inner = broker.table.lock();
-        inner.table.registry.declare(1, "c", &asked, &Bounds::default()).unwrap();
+        inner
+            .table
+            .registry
+            .declare(SessionKey::new(1), "c", &asked, &Table::bounds(&Limits::default()))
+            .unwrap();
         drop(inner);
-        broker.use_table();
+        broker.table.begin_use(broker);
     }
 
     #[tokio::test]
@@ -124,7 +121,7 @@ pub(crate) mod tests {
         while !take(&mut party, &bytes) {
             party.feed.work.begin_long();
         }
-        party.leave(&End::Lost("gone".into())).await;
+        party.leave(&ConnectionEnd::Lost("gone".into())).await;
         declare(&broker, 20_000);
         let mut party = connect(&broker, b'c');
         let mut turns = 1;

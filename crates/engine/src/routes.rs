@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use slipring_core::table::PlainRoom;
-use slipring_core::{Identifiers, Leaf, Options, Tree};
+use slipring_core::{Identifiers, Leaf, Options, Readiness, SessionKey, Tree, choose_member};
 use slipring_wire::{QoS, shared};
 
 use crate::client::Client;
@@ -15,22 +15,22 @@ use crate::client::Client;
 struct Subscriber {
     client: Arc<Client>,
     options: Options,
-    share: Option<Arc<Share>>,
+    share: Option<Arc<ShareTurn>>,
 }
 
 /// The members of a shared subscription by session.
-type Members = BTreeMap<u64, Subscriber>;
+type Members = BTreeMap<SessionKey, Subscriber>;
 
-/// The members of a shared subscription take turns.
+/// Whose turn it is among the members of a shared subscription.
 #[derive(Debug)]
-struct Share {
+struct ShareTurn {
     number: u64,
-    turn: AtomicUsize,
+    next: AtomicUsize,
 }
 
 impl Leaf for Subscriber {
     /// The session, and the share it is subscribed by; 0 is none.
-    type Key = (u64, u64);
+    type Key = (SessionKey, u64);
 
     fn key(&self) -> Self::Key {
         (self.client.key, self.share.as_ref().map_or(0, |share| share.number))
@@ -42,7 +42,7 @@ impl Leaf for Subscriber {
 pub(crate) struct Routes {
     tree: Tree<Subscriber>,
     /// By the whole filter.
-    shares: HashMap<Box<str>, (Arc<Share>, Members)>,
+    shares: HashMap<Box<str>, (Arc<ShareTurn>, Members)>,
     shares_made: u64,
 }
 
@@ -57,8 +57,8 @@ pub(crate) struct Target {
 
 /// A shared subscription: one of its members gets each message.
 #[derive(Debug)]
-pub(crate) struct Group {
-    share: Arc<Share>,
+pub(crate) struct Share {
+    turn: Arc<ShareTurn>,
     members: Box<[Target]>,
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct Group {
 #[derive(Debug, Default)]
 pub(crate) struct Audience {
     pub targets: Box<[Target]>,
-    pub groups: Box<[Group]>,
+    pub shares: Box<[Share]>,
 }
 
 impl Routes {
@@ -102,12 +102,12 @@ impl Routes {
         }
     }
 
-    fn share(&mut self, filter: &str) -> Arc<Share> {
+    fn share(&mut self, filter: &str) -> Arc<ShareTurn> {
         if let Some((share, _)) = self.shares.get(filter) {
             return Arc::clone(share);
         }
         self.shares_made += 1;
-        let share = Arc::new(Share { number: self.shares_made, turn: AtomicUsize::new(0) });
+        let share = Arc::new(ShareTurn { number: self.shares_made, next: AtomicUsize::new(0) });
         self.shares.insert(filter.into(), (Arc::clone(&share), Members::new()));
         share
     }
@@ -118,14 +118,14 @@ impl Routes {
     }
 
     /// The members of a shared subscription.
-    pub fn group(&self, filter: &str) -> Option<Group> {
+    pub fn share_of(&self, filter: &str) -> Option<Share> {
         let (share, members) = self.shares.get(filter)?;
         let members = members.values().map(|member| merge(std::slice::from_ref(member))).collect();
-        Some(Group { share: Arc::clone(share), members })
+        Some(Share { turn: Arc::clone(share), members })
     }
 
     /// Who gets what the session with this key publishes to a topic.
-    pub fn audience(&self, topic: &str, publisher: u64) -> Audience {
+    pub fn audience(&self, topic: &str, publisher: SessionKey) -> Audience {
         let mut found = self.tree.subscribers(topic);
         // MQTT-3.8.3-3
         found.retain(|found| !(found.options.no_local && found.client.key == publisher));
@@ -134,13 +134,13 @@ impl Routes {
             (share, client)
         });
         let split = found.partition_point(|found| found.share.is_none());
-        let groups = found[split..].chunk_by(|a, b| a.key().1 == b.key().1).filter_map(|members| {
-            let share = members.first()?.share.clone()?;
+        let shares = found[split..].chunk_by(|a, b| a.key().1 == b.key().1).filter_map(|members| {
+            let turn = members.first()?.share.clone()?;
             let members = members.iter().map(|member| merge(std::slice::from_ref(member)));
-            Some(Group { share, members: members.collect() })
+            Some(Share { turn, members: members.collect() })
         });
         let targets = found[..split].chunk_by(|a, b| a.client.key == b.client.key).map(merge);
-        Audience { targets: targets.collect(), groups: groups.collect() }
+        Audience { targets: targets.collect(), shares: shares.collect() }
     }
 }
 
@@ -159,39 +159,34 @@ fn merge(subscriptions: &[Subscriber]) -> Target {
 impl Audience {
     /// Memory it takes, about.
     pub fn bytes(&self) -> usize {
-        let members: usize = self.groups.iter().map(|group| group.members.len()).sum();
+        let members: usize = self.shares.iter().map(|share| share.members.len()).sum();
         (self.targets.len() + members) * size_of::<Target>()
     }
 
     /// How many deliveries a message makes.
     pub fn len(&self) -> usize {
-        self.targets.len() + self.groups.len()
+        self.targets.len() + self.shares.len()
     }
 }
 
-impl Group {
+impl Share {
     /// How much the member with the most room takes of samples.
     pub fn plain_room(&self) -> PlainRoom {
         let rooms = self.members.iter().map(|member| member.client.outgoing().plain_room());
         rooms.max_by_key(|room| (room.newest, room.every)).unwrap_or_default()
     }
 
-    /// The member for the next message: connected and not busy if possible, else connected, else
-    /// one whose session waits. How many were looked at.
+    /// The member for the next message, and how many were looked at before it.
     pub fn choose(&self) -> (&Target, usize) {
-        let turn = self.share.turn.fetch_add(1, Ordering::Relaxed);
-        let from = |offset| &self.members[(turn + offset) % self.members.len()];
-        let mut connected = None;
-        for looked in 0..self.members.len() {
-            let member = from(looked);
-            let outgoing = member.client.outgoing();
-            if outgoing.version().is_some() {
-                if !outgoing.is_busy() {
-                    return (member, looked);
-                }
-                connected = connected.or(Some(member));
+        let turn = self.turn.next.fetch_add(1, Ordering::Relaxed);
+        let (member, passed) = choose_member(turn, self.members.len(), |member| {
+            let outgoing = self.members[member].client.outgoing();
+            match outgoing.version() {
+                None => Readiness::Away,
+                Some(_) if outgoing.is_busy() => Readiness::Busy,
+                Some(_) => Readiness::Ready,
             }
-        }
-        (connected.unwrap_or_else(|| from(0)), self.members.len())
+        });
+        (&self.members[member], passed)
     }
 }

@@ -11,69 +11,73 @@ use crate::client::Client;
 /// Looking through all clients costs; it is done at most this often.
 const PAUSE_MS: Millis = 20;
 
-/// When it was last tried to get memory back. Whoever finds the lock taken goes on: somebody is at it.
-pub(crate) type Relieved = Mutex<Option<Millis>>;
+/// When it was last tried to get memory back.
+#[derive(Default)]
+pub(crate) struct Shortage {
+    // A lock: whoever finds it taken goes on, because somebody is at it.
+    tried_ms: Mutex<Option<Millis>>,
+}
 
-impl Broker {
+impl Shortage {
     /// Gets memory back if it is short, from the clients that have most first.
     #[inline]
-    pub fn relieve(&self) {
+    pub fn relieve(&self, broker: &Broker) {
         if memory::is_short() {
-            self.get_memory_back();
+            self.get_memory_back(broker);
         }
     }
 
     #[cold]
-    fn get_memory_back(&self) {
-        let Ok(mut last) = self.relieved.try_lock() else { return };
-        let now_ms = self.now_ms();
+    fn get_memory_back(&self, broker: &Broker) {
+        let Ok(mut last) = self.tried_ms.try_lock() else { return };
+        let now_ms = broker.clock.now_ms();
         if last.is_some_and(|at| now_ms < at + PAUSE_MS) {
             return;
         }
         *last = Some(now_ms);
         recycled::release();
-        let clients: Vec<Arc<Client>> = self.registry().sessions.values().cloned().collect();
-        self.shrink(&clients, Outgoing::outbox_bytes, Outgoing::shrink_outbox);
-        self.shrink_streams();
-        self.shrink(&clients, Outgoing::loaded_bytes, Outgoing::unload);
-        self.shrink(&clients, Outgoing::queue_bytes, Outgoing::shrink_queue);
+        let clients = broker.sessions.clients();
+        shrink(broker, &clients, Outgoing::outbox_bytes, Outgoing::shrink_outbox);
+        shrink_streams(broker);
+        shrink(broker, &clients, Outgoing::loaded_bytes, Outgoing::unload);
+        shrink(broker, &clients, Outgoing::queue_bytes, Outgoing::shrink_queue);
     }
+}
 
-    /// The buffers of streams keep their newest chunks. Whoever holds their lock may be the one who asks.
-    fn shrink_streams(&self) {
-        if memory::used() > enough() {
-            if let Ok(mut inner) = self.streams.inner.try_lock() {
-                inner.streams.shrink(SHORT_BYTES);
-            }
+/// The buffers of streams keep their newest chunks. Whoever holds their lock may be the one who asks.
+fn shrink_streams(broker: &Broker) {
+    if memory::used() > enough() {
+        if let Some(mut inner) = broker.streams.try_lock() {
+            inner.streams.shrink(SHORT_BYTES);
         }
     }
+}
 
-    /// Lets clients give back what they have, the one with most first, until an eighth of the budget is free.
-    fn shrink(
-        &self,
-        clients: &[Arc<Client>],
-        bytes: fn(&Outgoing) -> usize,
-        shrink: fn(&mut Outgoing) -> u32,
-    ) {
-        let enough = enough();
-        let mut largest: Vec<(usize, &Arc<Client>)> =
-            clients.iter().map(|client| (bytes(&client.outgoing()), client)).collect();
-        largest.sort_unstable_by_key(|(bytes, _)| Reverse(*bytes));
-        for (bytes, client) in largest {
-            if bytes == 0 || memory::used() <= enough {
-                return;
-            }
-            let mut records = Vec::new();
-            let mut outgoing = client.outgoing();
-            let messages = shrink(&mut outgoing);
-            outgoing.take_drops(&mut records);
-            drop(outgoing);
-            self.note_all(&mut records);
-            if messages > 0 {
-                let limit = Some(Limit::MemoryBytes);
-                self.count_dropped(client, Dropped { limit, messages, wake: false });
-                self.table.missed(client);
-            }
+/// Lets clients give back what they have, the one with most first, until an eighth of the budget is free.
+fn shrink(
+    broker: &Broker,
+    clients: &[Arc<Client>],
+    bytes: fn(&Outgoing) -> usize,
+    shrink: fn(&mut Outgoing) -> u32,
+) {
+    let enough = enough();
+    let mut largest: Vec<(usize, &Arc<Client>)> =
+        clients.iter().map(|client| (bytes(&client.outgoing()), client)).collect();
+    largest.sort_unstable_by_key(|(bytes, _)| Reverse(*bytes));
+    for (bytes, client) in largest {
+        if bytes == 0 || memory::used() <= enough {
+            return;
+        }
+        let mut records = Vec::new();
+        let mut outgoing = client.outgoing();
+        let messages = shrink(&mut outgoing);
+        outgoing.take_drops(&mut records);
+        drop(outgoing);
+        broker.journal.note_all(&mut records);
+        if messages > 0 {
+            let limit = Some(Limit::MemoryBytes);
+            broker.monitor.count_dropped(client, Dropped { limit, messages, wake: false });
+            broker.table.missed(client);
         }
     }
 }

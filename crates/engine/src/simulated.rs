@@ -2,21 +2,23 @@
 //! but what its owner asks for.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use slipring_core::Plan;
-use slipring_journal::{Committer, Journal, Options, Receipt, Storage};
+use slipring_journal::{Committer, Journal, JournalOptions, RecoveryReceipt, Storage};
 use tokio::io::DuplexStream;
 use tokio::runtime::Runtime;
 use tokio::task::yield_now;
 
 use crate::StartError;
 use crate::broker::Broker;
+use crate::clock::Clock;
 use crate::connection::{self, Heard};
-use crate::event::now_ns;
 use crate::gates::Gates;
 use crate::history;
 use crate::origin::Origin;
 use crate::recovery::Recovered;
+use crate::timers;
 
 /// Bytes on their way between a client and the broker, each way.
 const PIPE_BYTES: usize = 1 << 16;
@@ -31,30 +33,52 @@ pub struct Simulated {
 }
 
 impl Simulated {
-    /// Recovers what is in the storage.
+    /// Recovers what is in the storage; the wall clock shows `wall_ns`.
     pub fn open(
         storage: Box<dyn Storage>,
-        options: Options,
+        options: JournalOptions,
         plan: Plan,
-    ) -> Result<(Self, Receipt, Recovered), StartError> {
+        wall_ns: i64,
+    ) -> Result<(Self, RecoveryReceipt, Recovered), StartError> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
+            .start_paused(true)
             .build()
             .map_err(StartError::Threads)?;
+        let inside = runtime.enter(); // its time is the broker's
         let gates = Arc::new(Gates::default());
         let told = Arc::clone(&gates);
         let (journal, committer, receipt) =
             Journal::over(storage, options, move |progress| told.progress(&progress))?;
-        let (broker, recovered) = Broker::over(plan, journal, gates)?;
+        let (broker, recovered) = Broker::over(plan, Clock::simulated(wall_ns), journal, gates)?;
         let broker = Arc::new(broker);
+        runtime.spawn(timers::run(Arc::clone(&broker)));
+        drop(inside);
         Ok((Self { broker, committer, runtime }, receipt, recovered))
+    }
+
+    /// Nanoseconds since 1970 by the broker's wall clock.
+    pub fn now_ns(&self) -> i64 {
+        let _inside = self.runtime.enter();
+        self.broker.clock.now_ns()
+    }
+
+    /// Time passes, and everything that is due in it happens in its order.
+    pub fn pass(&self, time: Duration) {
+        self.runtime.block_on(async { tokio::time::sleep(time).await });
+    }
+
+    /// Somebody sets the broker's wall clock, forth or back.
+    pub fn jump(&self, by_ns: i64) {
+        self.broker.clock.jump(by_ns);
     }
 
     /// The client's end of a new connection.
     pub fn connect(&self) -> DuplexStream {
+        let _inside = self.runtime.enter();
         let (near, far) = tokio::io::duplex(PIPE_BYTES);
         let origin = Origin { address: "simulated".into(), listener: 0, user: None };
-        let (heard, broker) = (Heard::nothing(), Arc::clone(&self.broker));
+        let (heard, broker) = (Heard::nothing(&self.broker), Arc::clone(&self.broker));
         self.runtime.spawn(connection::serve(far, heard, origin, broker));
         near
     }
@@ -76,24 +100,24 @@ impl Simulated {
 
     /// Writes a snapshot, as a running broker does now and then.
     pub fn snapshot(&mut self) {
-        let Some(journal) = &self.broker.journal else { return };
+        let Some(journal) = self.broker.journal.get() else { return };
         let Ok(mut state) = history::read(journal) else { return };
         let asked = journal.append(&mut slipring_journal::Batch::new(), true);
         while self.committer.step() {}
-        if asked.is_ok() && !self.broker.gates.has_failed() {
-            let (position, bytes) = state.snapshot(now_ns());
+        if asked.is_ok() && !self.broker.journal.gates.has_failed() {
+            let (position, bytes) = state.snapshot(self.now_ns());
             let _ = journal.put_snapshot(position, &bytes); // the disk may fail here, too
         }
     }
 
     /// Whether the journal has failed: nothing more is acknowledged.
     pub fn has_failed(&self) -> bool {
-        self.broker.gates.has_failed()
+        self.broker.journal.gates.has_failed()
     }
 
     /// The topics and payloads of all messages in the journal.
     pub fn journaled(&self) -> Vec<(String, Vec<u8>)> {
-        let Some(journal) = &self.broker.journal else { return Vec::new() };
+        let Some(journal) = self.broker.journal.get() else { return Vec::new() };
         let mut reader = journal.reader();
         let (first, end) = (reader.first_offset(), reader.end_offset().unwrap_or_default());
         let (mut at, mut found) = (first, Vec::new());

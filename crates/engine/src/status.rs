@@ -1,219 +1,177 @@
-//! What the engine shows of itself, copied out in one go.
+//! What the broker shows of itself, copied out in one go. Python gets the serialised form: a field here is
+//! a field of the console's messages. `python/slipring/status/engine.py` says what each one means.
+#![expect(missing_docs, reason = "`slipring.status` describes the fields")]
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use slipring_core::{Limit, Millis, memory};
-use slipring_wire::Version;
+use serde::Serialize;
+use slipring_core::{Millis, memory};
 
 use crate::broker::Broker;
-use crate::client::{Client, Link};
-use crate::traffic::{Prefix, Traffic};
+use crate::client::Client;
+use crate::connection_handle::ConnectionHandle;
+use crate::traffic::{Prefix, Prefixes, Traffic};
 
 /// The broker as a whole.
-#[derive(Clone, Debug)]
-pub struct Status {
-    /// Since the start.
-    pub uptime: Duration,
-    /// Counted since the start.
+#[derive(Clone, Debug, Serialize)]
+pub struct BrokerStatus {
+    pub uptime_s: f64,
     pub totals: Totals,
-    /// Connected clients.
-    pub clients: usize,
-    /// Clients let in since the start.
-    pub connections: u64,
-    /// Sessions, connected or waiting for their client.
-    pub sessions: usize,
-    /// Subscriptions of all clients.
-    pub subscriptions: usize,
-    /// Retained messages.
-    pub retained_messages: usize,
-    /// Their bytes, about.
-    pub retained_bytes: usize,
-    /// Messages that wait for their first subscriber.
-    pub waiting_messages: usize,
-    /// Their bytes, about.
-    pub waiting_bytes: usize,
-    /// Bytes of memory that all that waits for others takes.
-    pub memory_bytes: usize,
-    /// What it may take; 0 is no bound.
-    pub memory_budget_bytes: usize,
-    /// Limits that were reached since the start, and how often.
-    pub reached: Vec<(Limit, u64)>,
-    /// Topics with a newest value.
-    pub topics: usize,
-    /// The current value table.
+    pub clients_total: usize,
+    pub sessions_total: usize,
+    pub sessions_away: usize,
+    pub subscriptions_total: usize,
+    pub topics_total: usize,
+    pub retained: Amount,
+    pub waiting: Amount,
+    pub memory: MemoryUse,
     pub table: TableStatus,
-    /// The streams.
     pub streams: StreamsStatus,
-    /// QoS 1 and 2 messages acknowledged since the start.
     pub acknowledged: Acknowledged,
-    /// What nodes said to others since the start.
     pub notices: NoticeCounts,
-    /// None when nothing is journaled.
+    pub reached: BTreeMap<&'static str, u64>,
     pub journal: Option<JournalStatus>,
 }
 
-/// Counters since the start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What went through the broker since the start.
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Totals {
-    /// Messages received from publishers.
+    #[serde(flatten)]
+    pub traffic: TrafficCounts,
+    pub connections: u64,
+}
+
+/// What came from clients and went to them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TrafficCounts {
     pub messages_in: u64,
-    /// Bytes received, all packets.
-    pub bytes_in: u64,
-    /// Messages sent to subscribers.
     pub messages_out: u64,
-    /// Bytes sent, all packets.
+    pub bytes_in: u64,
     pub bytes_out: u64,
-    /// Messages dropped because a subscriber was too slow.
     pub dropped: u64,
-    /// Messages that expired before they could be delivered.
     pub expired: u64,
 }
 
+/// Messages that are kept for subscribers to come.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Amount {
+    pub messages: usize,
+    pub bytes: usize,
+}
+
+/// Memory of all that waits for others.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct MemoryUse {
+    pub bytes: usize,
+    pub budget: usize,
+}
+
 /// The current value table: what is in it, and what went through it since the start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct TableStatus {
-    /// Parameters.
     pub parameters: usize,
-    /// Those whose newest value is stale.
     pub stale: usize,
-    /// Bytes of the newest values of text and bytes parameters.
     pub value_bytes: usize,
-    /// Selections that are served; equal ones are one.
     pub selections: usize,
-    /// Clients and shared subscriptions that read parameters by plain subscriptions.
     pub readers: usize,
-    /// Those of them that get newest values only.
     pub readers_newest: usize,
-    /// Frames taken.
     pub frames: u64,
-    /// Samples taken.
     pub samples: u64,
-    /// Frames and plain values refused.
     pub refused: u64,
 }
 
 /// The streams: what there is, and what went through them since the start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct StreamsStatus {
-    /// Streams.
     pub streams: usize,
-    /// Subscriptions that read streams.
     pub readers: usize,
-    /// Bytes in the buffers.
     pub kept_bytes: usize,
-    /// Chunks taken.
     pub chunks: u64,
-    /// Their bytes.
     pub bytes: u64,
-    /// Chunks given to readers.
     pub delivered: u64,
-    /// Chunks that readers missed.
     pub lost: u64,
-    /// Chunks refused.
     pub refused: u64,
 }
 
-/// QoS 1 and 2 messages by how safe they were when they were acknowledged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// QoS 1 and 2 messages since the start, by how safe they were when they were acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Acknowledged {
-    /// At once.
     pub memory: u64,
-    /// Once they were written.
     pub process: u64,
-    /// Once they were on the disk.
     pub disk: u64,
 }
 
 /// Notices since the start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct NoticeCounts {
-    /// Sent, and not refused.
     pub accepted: u64,
-    /// Deliveries to clients.
     pub delivered: u64,
-    /// Too large, or too many at once.
     pub refused: u64,
 }
 
 /// What was published below one topic prefix since the start.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Serialize)]
 pub struct PrefixTraffic {
-    /// The first levels of the topics.
     pub prefix: Box<str>,
-    /// Messages published.
     pub messages: u64,
-    /// Bytes of their payloads.
     pub bytes: u64,
-    /// Deliveries to subscribers.
     pub deliveries: u64,
 }
 
 /// The journal's state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct JournalStatus {
-    /// As the journal tells.
-    pub status: slipring_journal::Status,
-    /// Messages lost to a failed journal.
+    pub first_offset: u64,
+    pub next_offset: u64,
+    pub synced_offset: u64,
+    pub bytes: u64,
+    pub bytes_max: Option<u64>,
+    pub segments: usize,
     pub not_journaled: u64,
-    /// Who keeps the oldest messages from being removed, if anybody does.
     pub held_by: Option<String>,
+    pub no_space: Option<String>,
+    pub failure: Option<String>,
 }
 
 /// One connected client.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ClientStatus {
-    /// Its identifier.
     pub client_id: String,
-    /// Where it connects from.
     pub address: String,
-    /// What it speaks.
-    pub version: Version,
-    /// Since when, in nanoseconds since 1970.
-    pub connected_ns: i64,
-    /// Its counters.
-    pub totals: Totals,
-    /// Which of the listeners it came by.
-    pub listener: usize,
-    /// Who it says it is, or its certificate proves.
+    pub listener: String,
     pub user: Option<String>,
-    /// QoS 1 and 2 messages that wait or are in flight.
+    pub protocol: String,
+    pub connected_s: f64,
+    #[serde(flatten)]
+    pub traffic: TrafficCounts,
     pub queued_messages: usize,
-    /// Bytes waiting for it.
     pub queued_bytes: usize,
-    /// QoS 1 and 2 messages sent and not settled.
     pub inflight: usize,
-    /// Its filters, in order.
     pub subscriptions: Vec<String>,
 }
 
 /// One session whose client is away.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Serialize)]
 pub struct AwayStatus {
-    /// The client's identifier.
     pub client_id: String,
-    /// Whose it is.
     pub user: Option<String>,
-    /// When the client left, in nanoseconds since 1970.
-    pub since_ns: i64,
-    /// Until the session ends; None is for ever.
-    pub expires_in: Option<Duration>,
-    /// QoS 1 and 2 messages that wait for the client.
+    pub since_ms: f64,
+    pub expires_s: Option<f64>,
     pub queued_messages: usize,
-    /// Their bytes.
     pub queued_bytes: usize,
-    /// Its filters, in order.
     pub subscriptions: Vec<String>,
 }
 
-impl From<&Traffic> for Totals {
+impl From<&Traffic> for TrafficCounts {
     fn from(traffic: &Traffic) -> Self {
         Self {
             messages_in: traffic.messages_in.load(Relaxed),
-            bytes_in: traffic.bytes_in.load(Relaxed),
             messages_out: traffic.messages_out.load(Relaxed),
+            bytes_in: traffic.bytes_in.load(Relaxed),
             bytes_out: traffic.bytes_out.load(Relaxed),
             dropped: traffic.dropped.load(Relaxed),
             expired: traffic.expired.load(Relaxed),
@@ -222,69 +180,71 @@ impl From<&Traffic> for Totals {
 }
 
 impl Broker {
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> BrokerStatus {
         let (clients, sessions) = {
-            let registry = self.registry();
+            let registry = self.sessions.registry();
             (registry.connections.total(), registry.sessions.len())
         };
-        let (retained_messages, retained_bytes) = {
-            let retained = self.retained();
-            (retained.len(), retained.bytes())
+        let retained = {
+            let retained = self.topics.retained();
+            Amount { messages: retained.len(), bytes: retained.bytes() }
         };
-        let (waiting_messages, waiting_bytes) = {
-            let waiting = self.waiting();
-            (waiting.len(), waiting.bytes())
+        let waiting = {
+            let waiting = self.topics.waiting();
+            Amount { messages: waiting.len(), bytes: waiting.bytes() }
         };
-        Status {
-            uptime: self.started.elapsed(),
-            totals: Totals::from(&self.traffic),
-            clients,
-            connections: self.let_in.load(Relaxed),
-            sessions,
-            subscriptions: self.subscriptions(),
-            retained_messages,
-            retained_bytes,
-            waiting_messages,
-            waiting_bytes,
-            memory_bytes: memory::used(),
-            memory_budget_bytes: memory::budget(),
-            reached: self.reached.all(),
-            topics: self.topics(),
+        let connections = self.sessions.let_in.load(Relaxed);
+        BrokerStatus {
+            uptime_s: self.clock.uptime().as_secs_f64(),
+            totals: Totals { traffic: TrafficCounts::from(&self.monitor.traffic), connections },
+            clients_total: clients,
+            sessions_total: sessions,
+            sessions_away: sessions.saturating_sub(clients),
+            subscriptions_total: self.topics.routes().len(),
+            topics_total: self.topics.values().len(),
+            retained,
+            waiting,
+            memory: MemoryUse { bytes: memory::used(), budget: memory::budget() },
             table: self.table.status(),
             streams: self.streams.status(),
-            acknowledged: self.gates.acknowledged.totals(),
-            notices: self.notices.counts(),
-            journal: self.journal.as_ref().map(|journal| JournalStatus {
-                status: journal.status(),
-                not_journaled: self.not_journaled.load(Relaxed),
-                held_by: self.journal_held_by(),
-            }),
+            acknowledged: self.journal.gates.acknowledged.totals(),
+            notices: self.monitor.notices.counts(),
+            reached: self.monitor.reached.all(),
+            journal: self.journal.status(),
         }
     }
 
-    pub fn clients(&self, most: usize) -> Vec<ClientStatus> {
-        let clients: Vec<Arc<Client>> = self.registry().sessions.values().cloned().collect();
+    /// `listeners` has their names.
+    pub fn clients(&self, listeners: &[String], most: usize) -> Vec<ClientStatus> {
+        let clients = self.sessions.clients();
         let mut shown: Vec<_> =
-            clients.iter().filter_map(|client| Some((client.link()?, client))).collect();
-        shown.sort_unstable_by_key(|(link, _)| link.key);
+            clients.iter().filter_map(|client| Some((client.connection()?, client))).collect();
+        shown.sort_unstable_by_key(|(connection, _)| connection.key);
         shown.truncate(most);
-        shown.iter().filter_map(|(link, client)| client_status(link, client)).collect()
+        let now_ns = self.clock.now_ns();
+        shown
+            .iter()
+            .filter_map(|(connection, client)| client_status(connection, client, listeners, now_ns))
+            .collect()
     }
 
     /// Sessions whose client is away, those with the most waiting messages first.
     pub fn away(&self, most: usize) -> Vec<AwayStatus> {
-        let clients: Vec<Arc<Client>> = self.registry().sessions.values().cloned().collect();
-        let away = clients.iter().filter(|client| client.link().is_none());
+        let clients = self.sessions.clients();
+        let away = clients.iter().filter(|client| client.connection().is_none());
         let mut shown: Vec<_> =
             away.map(|client| (client.outgoing().waiting().0, client)).collect();
         shown.sort_unstable_by_key(|(queued, client)| (Reverse(*queued), client.key));
         shown.truncate(most);
-        let now_ms = self.now_ms();
+        let now_ms = self.clock.now_ms();
         shown.iter().filter_map(|(_, client)| away_status(client, now_ms)).collect()
     }
+}
 
-    pub fn prefix_traffic(&self, most: usize) -> Vec<PrefixTraffic> {
-        let mut shown: Vec<_> = self.prefixes.all().into_iter().map(PrefixTraffic::from).collect();
+impl Prefixes {
+    /// The busiest prefixes, the one with most messages first.
+    pub fn busiest(&self, most: usize) -> Vec<PrefixTraffic> {
+        let mut shown: Vec<_> = self.all().into_iter().map(PrefixTraffic::from).collect();
         shown.sort_unstable_by_key(|prefix| Reverse(prefix.messages));
         shown.truncate(most);
         shown
@@ -302,19 +262,25 @@ impl From<(Box<str>, Arc<Prefix>)> for PrefixTraffic {
     }
 }
 
-fn client_status(link: &Link, client: &Client) -> Option<ClientStatus> {
-    let version = *link.version.get()?;
+fn client_status(
+    connection: &ConnectionHandle,
+    client: &Client,
+    listeners: &[String],
+    now_ns: i64,
+) -> Option<ClientStatus> {
+    let version = *connection.version.get()?;
     let subscriptions = client.state().session.filters().map(Into::into).collect();
     let outgoing = client.outgoing();
     let (queued_messages, queued_bytes) = outgoing.waiting();
+    let connected_ns = now_ns.saturating_sub(connection.connected_ns);
     Some(ClientStatus {
         client_id: client.name.to_string(),
-        address: link.origin.address.clone(),
-        listener: link.origin.listener,
+        address: connection.origin.address.clone(),
+        listener: listeners.get(connection.origin.listener).cloned().unwrap_or_default(),
         user: client.user.as_deref().map(Into::into),
-        version,
-        connected_ns: link.connected_ns,
-        totals: Totals::from(&client.traffic),
+        protocol: version.to_string(),
+        connected_s: Duration::from_nanos(connected_ns.try_into().unwrap_or(0)).as_secs_f64(),
+        traffic: TrafficCounts::from(&client.traffic),
         queued_messages,
         queued_bytes,
         inflight: outgoing.inflight(),
@@ -324,18 +290,27 @@ fn client_status(link: &Link, client: &Client) -> Option<ClientStatus> {
 
 fn away_status(client: &Client, now_ms: Millis) -> Option<AwayStatus> {
     let state = client.state();
-    if state.link.is_some() || state.ended {
+    if state.connection.is_some() || state.ended {
         return None;
     }
-    let left_ms = state.expires_ms.map(|at_ms| at_ms.saturating_sub(now_ms));
     let (queued_messages, queued_bytes) = client.outgoing().waiting();
     Some(AwayStatus {
         client_id: client.name.to_string(),
         user: client.user.as_deref().map(Into::into),
-        since_ns: state.left_ns,
-        expires_in: left_ms.map(Duration::from_millis),
+        since_ms: since_ms(state.left_ns),
+        expires_s: state.expires_ms.map(|at_ms| seconds_left(at_ms, now_ms)),
         queued_messages,
         queued_bytes,
         subscriptions: state.session.filters().map(Into::into).collect(),
     })
+}
+
+/// Milliseconds since 1970, as the console has its times.
+#[expect(clippy::cast_precision_loss, reason = "exact to a microsecond")]
+pub(crate) fn since_ms(at_ns: i64) -> f64 {
+    at_ns as f64 / 1e6
+}
+
+pub(crate) fn seconds_left(at_ms: Millis, now_ms: Millis) -> f64 {
+    Duration::from_millis(at_ms.saturating_sub(now_ms)).as_secs_f64()
 }

@@ -3,15 +3,17 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use slipring_core::ledger::Record;
+use slipring_core::ledger::{RecordedSubscription, SessionRecord};
 use slipring_core::{Durability, Replay, Work};
 use slipring_wire::{
-    Framed, Packet, PropertiesBuf, Reason, SubAck, Subscribe, Subscription, Unsubscribe, frame,
+    Packet, PacketSplit, PropertiesBuf, Reason, SubAck, Subscribe, Subscription, Unsubscribe,
+    split_packet,
 };
 
 use crate::client::Client;
+use crate::connection_end::{ConnectionEnd, TAKEN_OVER};
 use crate::event::EventKind;
-use crate::party::{End, Party, TAKEN_OVER};
+use crate::party::Party;
 use crate::table::choosing::Choosing;
 
 /// A SUBSCRIBE that takes several turns, because what its filters choose is looked for, or because they
@@ -26,7 +28,11 @@ pub(crate) struct Subscribing {
 
 impl Party {
     /// Enters the filters of a packet, as many as a turn has time for; whether those were the rest.
-    pub fn subscribe(&mut self, client: &Arc<Client>, packet: &Subscribe<'_>) -> Result<bool, End> {
+    pub fn subscribe(
+        &mut self,
+        client: &Arc<Client>,
+        packet: &Subscribe<'_>,
+    ) -> Result<bool, ConnectionEnd> {
         let from = self.subscribing.reasons.len();
         let part = self.found(&packet.subscriptions[from..]);
         if part.len() == packet.subscriptions.len() {
@@ -58,7 +64,7 @@ impl Party {
         work.go_on(); // the packet is read again in each turn
         let mut count = 0;
         for subscription in wanted {
-            if work.is_over() || !self.broker.find(subscription.filter, work) {
+            if work.is_over() || !self.broker.table.find(subscription.filter, work) {
                 break;
             }
             work.add(Work::FILTER);
@@ -69,7 +75,7 @@ impl Party {
 
     /// Keeps what a part of the filters was answered for the answer to all.
     fn add_answer(&mut self, answer: &[u8]) {
-        let Ok(Framed::Whole(raw)) = frame(answer, usize::MAX) else { return };
+        let Ok(PacketSplit::Whole(raw)) = split_packet(answer, usize::MAX) else { return };
         let Ok(Packet::SubAck(answer)) = Packet::decode(&raw, self.conversation.version()) else {
             return;
         };
@@ -81,17 +87,18 @@ impl Party {
         }
     }
 
-    fn enter(&mut self, client: &Arc<Client>, packet: &Subscribe<'_>) -> Result<(), End> {
+    fn enter(&mut self, client: &Arc<Client>, packet: &Subscribe<'_>) -> Result<(), ConnectionEnd> {
         let (limits, version) = (self.conversation.limits(), self.conversation.version());
-        let mut state = client.state_of(&self.link).ok_or(TAKEN_OVER)?;
-        let mut table = Choosing::new(&self.broker, client);
+        let mut state = client.state_of(&self.connection).ok_or(TAKEN_OVER)?;
+        let mut table = Choosing::new(&self.broker, client, &self.connection);
         let subscribed =
             state.session.subscribe(packet, limits, version, &mut table, &mut self.reply);
         // Under the lock of the session, so that a take-over finds both in step (CVE-2024-8376).
-        self.feed.work.add(self.broker.subscribe(client, &subscribed));
+        let changes = subscribed.changes.iter().map(|change| (&*change.filter, change.options));
+        self.feed.work.add(self.broker.subscribe(client, changes));
         for refused in &subscribed.refused {
             if !state.session.has(&refused.filter) {
-                self.broker.deselect(client, &refused.filter);
+                self.broker.table.deselect(client, &refused.filter);
             }
         }
         drop(state);
@@ -99,10 +106,11 @@ impl Party {
             if client.is_durable() {
                 let (session, filter) = (client.key, &*change.filter);
                 let (options, replay) = (change.options, change.replay);
-                let list = self.broker.hold_list(client, filter);
+                let list = self.broker.table.hold_list(client, filter);
                 let list = list.as_deref().map(Cow::Borrowed);
-                let subscribed = Record::Subscribed { session, filter, options, replay, list };
-                self.feed.record(&subscribed, Durability::Disk);
+                let subscription = RecordedSubscription { filter, options, replay, list };
+                let subscribed = SessionRecord::Subscribed { session, subscription };
+                subscribed.encode(self.feed.records(Durability::Disk));
                 self.blocks = true;
             }
             let post = &mut self.feed.post;
@@ -112,7 +120,7 @@ impl Party {
             }
             if change.replay {
                 let identifier = change.options.identifier;
-                let until = self.broker.retained().newest();
+                let until = self.broker.topics.retained().newest();
                 client.outgoing().push_replay(Replay {
                     until,
                     filter: change.filter.clone(),
@@ -120,15 +128,15 @@ impl Party {
                     identifiers: (identifier > 0).then(|| Arc::from([identifier])),
                 });
             }
-            self.broker.report(EventKind::Subscribed, &client.name, &*change.filter);
+            self.broker.monitor.report(EventKind::Subscribed, &client.name, &*change.filter);
         }
         for refused in &subscribed.refused {
             if let Some(limit) = refused.limit {
-                self.broker.reached.count(limit);
+                self.broker.monitor.reached.count(limit);
             }
             let why = subscribed.why().unwrap_or_default();
             let detail = format!("{}: {} {why}", refused.filter, refused.reason);
-            self.broker.report(EventKind::SubscriptionRefused, &client.name, detail);
+            self.broker.monitor.report(EventKind::SubscriptionRefused, &client.name, detail);
         }
         Ok(())
     }
@@ -137,22 +145,23 @@ impl Party {
         &mut self,
         client: &Arc<Client>,
         packet: &Unsubscribe<'_>,
-    ) -> Result<(), End> {
-        let mut state = client.state_of(&self.link).ok_or(TAKEN_OVER)?;
+    ) -> Result<(), ConnectionEnd> {
+        let mut state = client.state_of(&self.connection).ok_or(TAKEN_OVER)?;
         let version = self.conversation.version();
         let gone = state.session.unsubscribe(packet, version, &mut self.reply);
         let steps = self.broker.unsubscribe(client, gone.iter().map(|filter| &**filter));
         drop(state);
         self.feed.work.add(packet.filters.len() * Work::PACKET + gone.len() * Work::FILTER + steps);
         for filter in gone {
-            self.broker.deselect(client, &filter);
-            self.broker.unfollow(client, &filter);
+            self.broker.table.deselect(client, &filter);
+            self.broker.streams.unfollow(client, &filter);
             if client.is_durable() {
-                let unsubscribed = Record::Unsubscribed { session: client.key, filter: &filter };
-                self.feed.record(&unsubscribed, Durability::Disk);
+                let unsubscribed =
+                    SessionRecord::Unsubscribed { session: client.key, filter: &filter };
+                unsubscribed.encode(self.feed.records(Durability::Disk));
             }
             client.outgoing().cancel_replay(&filter);
-            self.broker.report(EventKind::Unsubscribed, &client.name, filter);
+            self.broker.monitor.report(EventKind::Unsubscribed, &client.name, filter);
         }
         Ok(())
     }

@@ -9,10 +9,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::task::JoinError;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use crate::broker::Broker;
 use crate::event::EventKind;
@@ -34,12 +34,14 @@ where
         let Err(error) = tokio::spawn(task()).await else { return };
         let Ok(panic) = error.try_into_panic() else { return }; // the runtime is going down
         let why = told(&*panic);
-        if panics.is_forgiven(Instant::now()) {
-            broker.report(EventKind::Restarted, &name, format!("it panicked: {why}"));
+        if panics.is_forgiven(broker.clock.now()) {
+            broker.monitor.report(EventKind::Restarted, &name, format!("it panicked: {why}"));
             sleep(PAUSE).await;
         } else {
             let count = PANICS_MAX + 1;
-            broker.fail(format!("the task '{name}' panicked {count} times in a minute: {why}"));
+            broker
+                .monitor
+                .fail(format!("the task '{name}' panicked {count} times in a minute: {why}"));
             return;
         }
     }
@@ -54,7 +56,7 @@ struct LastWord<'a> {
 impl Drop for LastWord<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.broker.fail(format!("who looks after the task '{}' panicked", self.name));
+            self.broker.monitor.fail(format!("who looks after the task '{}' panicked", self.name));
         }
     }
 }
@@ -69,7 +71,7 @@ pub(crate) fn spawn(
     let mut task = Box::pin(task);
     tokio::spawn(async move {
         if let Err(why) = Caught(task.as_mut()).await {
-            broker.report(EventKind::Panicked, &client, why);
+            broker.monitor.report(EventKind::Panicked, &client, why);
         }
     });
 }
@@ -112,18 +114,6 @@ impl Panics {
     }
 }
 
-impl Broker {
-    /// The engine cannot go on: its owner is to end the process.
-    pub fn fail(&self, why: String) {
-        let _ = self.failure.set(why); // the first reason is the one to tell
-    }
-
-    /// Why the engine cannot go on.
-    pub fn failed(&self) -> Option<&str> {
-        self.failure.get().map(String::as_str)
-    }
-}
-
 /// What a panic said.
 fn told(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
@@ -135,12 +125,12 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use slipring_core::Plan;
-    use slipring_journal::Options;
+    use slipring_journal::JournalOptions;
 
     use super::*;
 
     fn broker() -> Arc<Broker> {
-        Arc::new(Broker::open(Plan::default(), None, Options::default()).unwrap().0)
+        Arc::new(Broker::open(Plan::default(), None, JournalOptions::default()).unwrap().0)
     }
 
     /// Runs a task that panics so many times, and counts how often it was started.
@@ -159,18 +149,18 @@ mod tests {
     fn a_task_that_panics_is_started_again_and_told() {
         let broker = broker();
         assert_eq!(run(&broker, 1), 2);
-        let (events, _) = broker.events.take();
+        let (events, _) = broker.monitor.take_events(0);
         assert_eq!(events.len(), 1);
         assert_eq!((events[0].kind, &*events[0].client), (EventKind::Restarted, "planted"));
         assert_eq!(events[0].detail, "it panicked: planted panic 0");
-        assert_eq!(broker.failed(), None);
+        assert_eq!(broker.monitor.failed(), None);
     }
 
     #[test]
     fn a_task_that_panics_again_and_again_ends_the_engine() {
         let broker = broker();
         assert_eq!(run(&broker, usize::MAX), PANICS_MAX + 1);
-        let failure = broker.failed().expect("it is given up");
+        let failure = broker.monitor.failed().expect("it is given up");
         assert!(
             failure.starts_with("the task 'planted' panicked 4 times in a minute"),
             "{failure}"
@@ -179,7 +169,7 @@ mod tests {
 
     #[test]
     fn panics_that_are_far_apart_are_forgiven_for_ever() {
-        let (begun, mut panics) = (Instant::now(), Panics::default());
+        let (begun, mut panics) = (broker().clock.now(), Panics::default());
         for minute in 0..10 * PANICS_MAX as u32 {
             assert!(panics.is_forgiven(begun + WINDOW * minute / PANICS_MAX as u32));
         }

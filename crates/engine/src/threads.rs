@@ -13,7 +13,7 @@ use crate::listener::lane::{self, Handover};
 use crate::listener::{self, Door, Listener};
 use crate::supervision::supervise;
 use crate::table::{beat, readers};
-use crate::{keeper, upkeep};
+use crate::{timers, upkeep};
 
 /// Turns of tasks after which a thread looks for what sockets have, even while others wait to run: nobody
 /// who sends something waits long to be noticed.
@@ -44,7 +44,7 @@ impl Threads {
     /// Starts what runs as long as the broker.
     pub fn begin(&self, broker: &Arc<Broker>, listeners: Vec<Listener>, segment_bytes: u64) {
         broker.passwords.run_on(self.lane.handle());
-        broker.line.add_threads(self.engine.metrics().num_workers() - 1);
+        broker.connections.line.add_threads(self.engine.metrics().num_workers() - 1);
         let handover = Handover::to(self.engine.handle());
         for listener in listeners {
             let name = format!("listener {}", listener.address);
@@ -53,7 +53,7 @@ impl Threads {
             let accept = move || listener::accept(Arc::clone(&door));
             self.lane.spawn(supervise(broker, name, accept));
         }
-        self.run(broker, "keeper", keeper::keep);
+        self.run(broker, "timers", timers::run);
         self.run(broker, "beat", beat::run);
         self.run(broker, "readers", readers::run);
         self.run(broker, "upkeep", move |broker| upkeep::keep(broker, segment_bytes));
@@ -78,7 +78,8 @@ impl Threads {
         self.engine.block_on(async {
             let _ = timeout(STOP_MAX, broker.stop()).await;
             let broker = Arc::clone(broker);
-            let _ = tokio::task::spawn_blocking(move || broker.end_upkeep()).await;
+            let _ = tokio::task::spawn_blocking(move || broker.journal.end_upkeep(&broker.monitor))
+                .await;
         });
         self.lane.shutdown_timeout(STOP_MAX);
         self.engine.shutdown_timeout(STOP_MAX);

@@ -1,6 +1,6 @@
 //! Counters: of one client, of a topic prefix, of the whole broker, and of limits reached.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -119,10 +119,10 @@ impl Reached {
         self.0[limit as usize].fetch_add(times, Relaxed);
     }
 
-    /// Every limit that was reached, and how often.
-    pub fn all(&self) -> Vec<(Limit, u64)> {
-        let counts = Limit::ALL.iter().map(|limit| (*limit, self.0[*limit as usize].load(Relaxed)));
-        counts.filter(|(_, count)| *count > 0).collect()
+    /// How often each limit was reached, by its name.
+    pub fn all(&self) -> BTreeMap<&'static str, u64> {
+        let times = |limit: Limit| self.0[limit as usize].load(Relaxed);
+        Limit::ALL.iter().map(|limit| (limit.name(), times(*limit))).collect()
     }
 }
 

@@ -8,28 +8,28 @@ use slipring_wire::Reason;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::connection::Connection;
+use crate::connection_end::ConnectionEnd;
 use crate::line::long_turn;
-use crate::party::End;
 
 /// Reads of what a client sent before another connection took its session.
 const LAST_READS: usize = 16;
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// Ends a turn. The next one is a long one, after others had theirs.
-    pub async fn let_others_run(&mut self) -> Result<(), End> {
+    pub async fn let_others_run(&mut self) -> Result<(), ConnectionEnd> {
         long_turn().await;
         self.party.feed.work.begin_long();
         Ok(())
     }
 
     /// Others run, then the packets that the last turn left are taken.
-    async fn go_on(&mut self) -> Result<(), End> {
+    async fn go_on(&mut self) -> Result<(), ConnectionEnd> {
         self.let_others_run().await?;
         self.take_in(0).await
     }
 
     /// Takes all that was read and answers nobody.
-    pub async fn take_unanswered(&mut self) -> Result<(), End> {
+    pub async fn take_unanswered(&mut self) -> Result<(), ConnectionEnd> {
         while self.is_unfinished {
             self.outlet.forget_answers();
             self.go_on().await?;
@@ -39,12 +39,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// The client is gone: what was read from it is taken all the same, and nobody is answered. Its
     /// goodbye may be among it, which is then how it ended.
-    pub async fn take_left(&mut self, lost: End) -> End {
+    pub async fn take_left(&mut self, lost: ConnectionEnd) -> ConnectionEnd {
         self.take_unanswered().await.err().unwrap_or(lost)
     }
 
     /// What the client sent before it connected anew, its goodbye perhaps, comes before that.
-    pub async fn take_last(&mut self) -> End {
+    pub async fn take_last(&mut self) -> ConnectionEnd {
         for _ in 0..LAST_READS {
             while self.is_unfinished && self.answers_room() > 0 {
                 if let Err(end) = self.go_on().await {
@@ -64,7 +64,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 _ => break,
             }
         }
-        End::Closed(Reason::SessionTakenOver)
+        ConnectionEnd::Closed(Reason::SessionTakenOver)
     }
 
     /// Writes all that waits, in as many turns as it takes.

@@ -2,17 +2,19 @@
 
 use std::io;
 use std::panic::resume_unwind;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use slipring_core::Durability;
-use slipring_journal::{Batch, Journal, Mark, Retention};
+use slipring_core::{Durability, Offset, Plan};
+use slipring_journal::{Batch, Journal, JournalMark, RetentionRules};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 use crate::broker::Broker;
-use crate::event::{EventKind, now_ns};
+use crate::broker_journal::BrokerJournal;
+use crate::event::EventKind;
 use crate::history;
+use crate::monitor::Monitor;
 use crate::supervision::blocking;
 
 /// How often the journal is looked at.
@@ -38,73 +40,81 @@ pub(crate) struct Upkeep {
 #[derive(Clone, Copy, Debug, Default)]
 struct Done {
     /// How far the journal was at the last snapshot.
-    mark: Mark,
+    mark: JournalMark,
     snapshot_bytes: u64,
     /// The first offset that somebody needs.
-    needed: u64,
+    needed: Offset,
     rounds: u32,
 }
 
 /// Keeps the journal short until the broker stops.
 pub(crate) async fn keep(broker: Arc<Broker>, segment_bytes: u64) {
     // Without a journal there is nothing to do, and nobody is woken for it.
-    while broker.journal.is_some() && !broker.is_stopping() {
-        let stopping = broker.stopping_told.notified();
-        if broker.is_stopping() || timeout(ROUND, stopping).await.is_ok() {
+    while broker.journal.exists() && !broker.lifecycle.is_stopping() {
+        if timeout(ROUND, broker.lifecycle.stopped()).await.is_ok() {
             return;
         }
         let broker = Arc::clone(&broker);
-        if let Err(why) = blocking(move || broker.keep_short(segment_bytes)).await {
+        let round = move || {
+            broker.journal.keep_short(segment_bytes, &broker.plan.load(), &broker.monitor);
+        };
+        if let Err(why) = blocking(round).await {
             resume_unwind(Box::new(why)); // for who supervises this task
         }
     }
 }
 
-impl Broker {
+impl Upkeep {
     /// The first offset that somebody needs, as the start found it.
-    pub fn begin_upkeep(&self, needed: u64) {
-        self.upkeep.done.lock().unwrap_or_else(PoisonError::into_inner).needed = needed;
+    pub fn begin(&self, needed: Offset) {
+        self.done().needed = needed;
     }
 
     /// Who keeps the oldest messages from being removed, if anybody does.
-    pub fn journal_held_by(&self) -> Option<String> {
-        self.upkeep.held_by.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn held_by(&self) -> Option<String> {
+        self.held_by.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    fn done(&self) -> MutexGuard<'_, Done> {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl BrokerJournal {
     /// One round. Reads and writes files: not for a thread that serves connections.
-    fn keep_short(&self, segment_bytes: u64) {
-        let Some(journal) = &self.journal else { return };
-        self.jumps.look(journal.status().next_offset);
-        let mut done = self.upkeep.done.lock().unwrap_or_else(PoisonError::into_inner);
+    fn keep_short(&self, segment_bytes: u64, plan: &Plan, monitor: &Monitor) {
+        let Some(journal) = self.get() else { return };
+        self.jumps.look(Offset::new(journal.status().next_offset));
+        let mut done = self.upkeep.done();
         done.rounds = done.rounds.wrapping_add(1);
         let grown = self.gates.written() - done.mark;
-        let aging = self.plan.load().retention.age_s.is_some() && done.rounds % AGE_ROUNDS == 0;
+        let aging = plan.retention.age_s.is_some() && done.rounds % AGE_ROUNDS == 0;
         // Without a snapshot nothing can be removed, and a full journal would stay full.
         let early = grown > 0 && (aging || self.gates.is_full());
         if early || grown >= segment_bytes.max(GROWTH * done.snapshot_bytes) {
-            self.snapshot(journal, &mut done);
+            self.snapshot(journal, &mut done, monitor);
         }
         if done.rounds % RETIRE_ROUNDS == 0 || self.gates.is_full() {
-            self.retire(journal, done.needed);
+            self.retire(journal, done.needed, plan);
         }
     }
 
     /// The last snapshot, so that the next start is quick.
-    pub fn end_upkeep(&self) {
-        let Some(journal) = &self.journal else { return };
-        let mut done = self.upkeep.done.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn end_upkeep(&self, monitor: &Monitor) {
+        let Some(journal) = self.get() else { return };
+        let mut done = self.upkeep.done();
         if self.gates.written() > done.mark {
-            self.snapshot(journal, &mut done);
+            self.snapshot(journal, &mut done, monitor);
         }
     }
 
-    fn snapshot(&self, journal: &Journal, done: &mut Done) {
+    fn snapshot(&self, journal: &Journal, done: &mut Done, monitor: &Monitor) {
         let mark = self.gates.written();
         let Ok(mut state) = history::read(journal) else { return };
         // What a power cut could take back must not be in it; the journal refuses that, too.
         let Ok((_, gate)) = self.append(&mut Batch::new(), Durability::Disk) else { return };
         let _ = Handle::current().block_on(timeout(SYNC_MAX, self.gates.passed(gate)));
-        let (position, bytes) = state.snapshot(now_ns());
+        let (position, bytes) = state.snapshot(self.clock.now_ns());
         match journal.put_snapshot(position, &bytes) {
             Ok(()) => {
                 let (snapshot_bytes, needed) = (bytes.len() as u64, state.needed());
@@ -113,17 +123,17 @@ impl Broker {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => {
                 let detail = format!("no snapshot of the sessions was written: {error}");
-                self.report(EventKind::JournalTrouble, "journal", detail);
+                monitor.report(EventKind::JournalTrouble, "journal", detail);
                 done.mark = mark;
             }
         }
     }
 
-    fn retire(&self, journal: &Journal, needed: u64) {
-        let rules = self.plan.load().retention;
+    fn retire(&self, journal: &Journal, needed: Offset, plan: &Plan) {
+        let rules = plan.retention;
         let age = rules.age_s.map(Duration::from_secs);
-        let rules = Retention { age, bytes: rules.bytes, keep_unread: rules.keep_unread };
-        let held_by = match journal.retire(&rules, needed, now_ns()) {
+        let rules = RetentionRules { age, bytes: rules.bytes, keep_unread: rules.keep_unread };
+        let held_by = match journal.retire(&rules, needed.get(), self.clock.now_ns()) {
             Ok(retired) => retired.held_by,
             Err(error) => Some(format!("an error: {error}")),
         };

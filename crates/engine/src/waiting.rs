@@ -1,18 +1,18 @@
 //! Messages that wait for their first subscriber (T3): stored, delivered once, by priority.
 
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use slipring_core::ledger::{KeptWaiting, Manner, Record};
+use slipring_core::ledger::{DeliveryManner, DeliveryRecord, KeptWaiting, StockRecord};
 use slipring_core::{
-    Change, Delivery, Durability, Limit, Message, Millis, Owner, Place, Priority, Waited, Waiting,
-    asks_to_wait, memory,
+    Change, Delivery, Durability, Limit, Message, Millis, Offset, Owner, Place, Principal,
+    Priority, SessionKey, Waited, asks_to_wait, memory,
 };
-use slipring_journal::Reader;
+use slipring_journal::JournalReader;
 use slipring_wire::{Publish, QoS, shared};
 
 use crate::broker::Broker;
 use crate::client::Client;
-use crate::feed::{Feed, Publisher};
+use crate::feed::Feed;
 use crate::post::Post;
 use crate::routes::Audience;
 
@@ -22,7 +22,7 @@ pub(crate) struct Unclaimed {
     priority: Priority,
     /// Its place in the batch and what it is promised, if it is journaled.
     place: Option<(u32, Durability)>,
-    publisher: u64,
+    publisher: SessionKey,
     owner: Owner,
 }
 
@@ -32,134 +32,127 @@ impl Unclaimed {
         broker: &Broker,
         message: &Publish<'_>,
         place: Option<(u32, Durability)>,
-        from: Publisher<'_>,
+        from: &Principal<'_>,
     ) -> Result<Option<Self>, Limit> {
-        if message.properties.is_empty() {
-            return Ok(None);
-        }
         let Some(priority) = asks_to_wait(message.properties) else { return Ok(None) };
         if memory::is_short() {
             return Err(Limit::MemoryBytes);
         }
-        let message = Message::new(message, message.topic.into(), broker.now_ms());
+        let message = Message::new(message, message.topic.into(), broker.clock.now_ms());
         let limits = broker.plan.load().limits;
-        broker.waiting().check_room(&message, priority, from.owner, &limits)?;
-        let (publisher, owner) = (from.key, from.owner.clone());
+        broker.topics.waiting().check_room(&message, priority, from.owner, &limits)?;
+        let (publisher, owner) = (from.session, from.owner.clone());
         Ok(Some(Self { message, priority, place, publisher, owner }))
     }
 
     /// What the journal has to know.
-    pub fn record(&self, broker: &Broker, receive_ns: i64) -> Option<Record<'static>> {
+    pub fn record(&self, broker: &Broker, receive_ns: i64) -> Option<StockRecord<'static>> {
         let (index, _) = self.place?;
-        let left_ms = self.message.expires_ms.map(|at| at.saturating_sub(broker.now_ms()));
+        let left_ms = self.message.expires_ms.map(|at| at.saturating_sub(broker.clock.now_ms()));
         let expires_ns = left_ms.map(|left| {
             receive_ns
                 .saturating_add(i64::try_from(left).unwrap_or(i64::MAX).saturating_mul(1_000_000))
         });
-        Some(Record::Waiting { index, priority: self.priority, expires_ns })
-    }
-}
-
-impl Broker {
-    /// The messages that wait, locked.
-    pub fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        Some(StockRecord::Waiting { index, priority: self.priority, expires_ns })
     }
 
-    /// A message with its offset waits from now on. Who subscribed meanwhile gets it at once.
-    pub fn let_wait(&self, unclaimed: Unclaimed, first_offset: u64, post: &mut Post) {
-        let Unclaimed { message, priority, place, publisher, owner } = unclaimed;
+    /// The message has its offset and waits from now on. Who subscribed meanwhile gets it at once.
+    pub fn let_wait(self, broker: &Broker, first_offset: Offset, post: &mut Post) {
+        let Self { message, priority, place, publisher, owner } = self;
         let message = Arc::new(match place {
             Some((index, durability)) => {
-                message.at(Place { offset: first_offset + u64::from(index), durability })
+                message.at(Place { offset: first_offset.plus(index), durability })
             }
             None => message,
         });
-        let limits = self.plan.load().limits;
-        let pushed = self.waiting().push(Arc::clone(&message), priority, &owner, &limits);
+        let limits = broker.plan.load().limits;
+        let pushed = broker.topics.waiting().push(Arc::clone(&message), priority, &owner, &limits);
         match pushed {
             Ok(victims) => {
                 let victims: Vec<_> = victims.into_iter().map(|waited| waited.message).collect();
-                self.forget_waiting(&victims, Some(Limit::WaitingMessages));
+                forget(broker, &victims, Some(Limit::WaitingMessages));
             }
-            Err(limit) => return self.forget_waiting(&[message], Some(limit)),
+            Err(limit) => return forget(broker, &[message], Some(limit)),
         }
-        let audience = self.audience(message.topic(), publisher);
+        let audience = broker.topics.audience(message.topic(), publisher);
         if audience.len() > 0 {
-            let taken = self.waiting().remove(&message);
+            let taken = broker.topics.waiting().remove(&message);
             if let Some(waited) = taken {
-                self.hand_out(waited, &audience, post);
+                hand_out(broker, waited, &audience, post);
             }
         }
     }
+}
 
-    /// A message that began to wait just now goes to those who subscribed meanwhile.
-    fn hand_out(&self, waited: Waited, audience: &Audience, post: &mut Post) {
-        let message = &waited.message;
-        let (mut deliveries, mut records) = (Vec::new(), Vec::new());
-        let chosen = audience.groups.iter().map(|group| group.choose().0);
-        for target in audience.targets.iter().chain(chosen) {
-            let qos = message.qos.min(target.qos);
-            let manner = Manner { qos, retain: false, identifiers: target.identifiers.clone() };
-            if let Some(record) = delivered(&target.client, message, &manner) {
-                record.encode(&mut records);
-            }
-            let delivery = Delivery::new(Arc::clone(message), manner);
-            deliveries.push((Arc::clone(&target.client), delivery));
+/// A message that began to wait just now goes to those who subscribed meanwhile.
+fn hand_out(broker: &Broker, waited: Waited, audience: &Audience, post: &mut Post) {
+    let message = &waited.message;
+    let (mut deliveries, mut records) = (Vec::new(), Vec::new());
+    let chosen = audience.shares.iter().map(|share| share.choose().0);
+    for target in audience.targets.iter().chain(chosen) {
+        let qos = message.qos.min(target.qos);
+        let manner = DeliveryManner { qos, retain: false, identifiers: target.identifiers.clone() };
+        if let Some(record) = delivered(&target.client, message, &manner) {
+            record.encode(&mut records);
+        }
+        let delivery = Delivery::new(Arc::clone(message), manner);
+        deliveries.push((Arc::clone(&target.client), delivery));
+    }
+    if let Some(place) = message.place {
+        StockRecord::Taken { offset: place.offset }.encode(&mut records);
+    }
+    match broker.journal.record_all(&mut records, claim_level(message)) {
+        Some(gate) => post.send_after(broker, gate, deliveries),
+        None => broker.topics.waiting().put_back(waited),
+    }
+}
+
+/// These wait no longer; a limit is why.
+fn forget(broker: &Broker, gone: &[Arc<Message>], limit: Option<Limit>) {
+    let mut records = Vec::new();
+    for message in gone {
+        if let Some(limit) = limit {
+            broker.monitor.reached.count(limit);
         }
         if let Some(place) = message.place {
-            Record::Taken { offset: place.offset }.encode(&mut records);
-        }
-        match self.record_all(&mut records, claim_level(message)) {
-            Some(gate) => post.send_after(self, gate, deliveries),
-            None => self.waiting().put_back(waited),
+            StockRecord::Taken { offset: place.offset }.encode(&mut records);
         }
     }
+    broker.journal.note_all(&mut records);
+}
 
-    /// These wait no longer; a limit is why.
-    fn forget_waiting(&self, gone: &[Arc<Message>], limit: Option<Limit>) {
-        let mut records = Vec::new();
-        for message in gone {
-            if let Some(limit) = limit {
-                self.reached.count(limit);
-            }
-            if let Some(place) = message.place {
-                Record::Taken { offset: place.offset }.encode(&mut records);
-            }
-        }
-        self.note_all(&mut records);
-    }
+/// Forgets what nobody wanted in time.
+pub(crate) fn expire(broker: &Broker, now_ms: Millis) {
+    let expired = broker.topics.waiting().expire(now_ms);
+    let expired: Vec<_> = expired.into_iter().map(|waited| waited.message).collect();
+    forget(broker, &expired, None);
+}
 
-    /// Forgets what nobody wanted in time.
-    pub fn expire_waiting(&self, now_ms: Millis) {
-        let expired = self.waiting().expire(now_ms);
-        let expired: Vec<_> = expired.into_iter().map(|waited| waited.message).collect();
-        self.forget_waiting(&expired, None);
-    }
-
-    /// Takes up the messages that waited when the broker ended.
-    pub fn take_up_waiting<'a>(
-        &self,
-        reader: &mut Reader,
-        waiting: impl Iterator<Item = (u64, &'a KeptWaiting)>,
-    ) -> usize {
-        let (offsets, kept): (Vec<u64>, Vec<&KeptWaiting>) = waiting.unzip();
-        let limits = self.plan.load().limits.undivided();
-        let found = reader.messages(&offsets).into_iter().zip(kept).filter_map(|(found, kept)| {
-            let message = Arc::new(self.restored(&found.ok()?)?);
-            let owner = kept.owner.clone().unwrap_or_else(|| Owner::unknown(None));
-            let room = self.waiting().push(message, kept.priority, &owner, &limits);
-            room.ok()
-        });
-        found.count()
-    }
+/// Restores the messages that waited when the broker stopped; how many there was room for.
+pub(crate) fn restore<'a>(
+    broker: &Broker,
+    reader: &mut JournalReader,
+    waiting: impl Iterator<Item = (Offset, &'a KeptWaiting)>,
+) -> usize {
+    let (offsets, kept): (Vec<u64>, Vec<&KeptWaiting>) =
+        waiting.map(|(offset, kept)| (offset.get(), kept)).unzip();
+    let plan = broker.plan.load();
+    let limits = plan.limits.undivided();
+    let found = reader.messages(&offsets).into_iter().zip(kept).filter_map(|(found, kept)| {
+        let message =
+            Arc::new(broker.journal.restored(&found.ok()?, &plan, broker.clock.now_ms())?);
+        let owner = kept.owner.clone().unwrap_or_else(|| Owner::unknown(None));
+        let room = broker.topics.waiting().push(message, kept.priority, &owner, &limits);
+        room.ok()
+    });
+    found.count()
 }
 
 /// A message that waited, for the subscriber that has claimed it.
 pub(crate) struct Claimed {
     client: Arc<Client>,
     waited: Waited,
-    manner: Manner,
+    manner: DeliveryManner,
 }
 
 impl Feed {
@@ -175,25 +168,25 @@ impl Feed {
             Some(Ok((_, topics))) => topics,
             _ => &*change.filter,
         };
-        if broker.waiting().is_empty() {
+        if broker.topics.waiting().is_empty() {
             return false;
         }
         let most = broker.plan.load().limits.queue_messages;
         let identifier = change.options.identifier;
         let mut level = Durability::Memory;
-        let (taken, looked) = broker.waiting().take(filter, broker.now_ms(), most);
+        let (taken, looked) = broker.topics.waiting().take(filter, broker.clock.now_ms(), most);
         self.work.add(looked);
         for waited in taken {
             let message = &waited.message;
             let qos = message.qos.min(change.options.qos);
             let identifiers = (identifier > 0).then(|| Arc::from([identifier]));
-            let manner = Manner { qos, retain: false, identifiers };
+            let manner = DeliveryManner { qos, retain: false, identifiers };
             if let Some(record) = delivered(client, message, &manner) {
-                self.record(&record, Durability::Memory);
+                record.encode(self.records(Durability::Memory));
             }
             if let Some(place) = message.place {
                 level = level.max(claim_level(message));
-                self.record(&Record::Taken { offset: place.offset }, level);
+                StockRecord::Taken { offset: place.offset }.encode(self.records(level));
             }
             if claim_level(message) == Durability::Memory {
                 // At once: what others publish from now on comes after it.
@@ -217,7 +210,7 @@ impl Feed {
         if need == Durability::Memory {
             return self.send_claimed(broker);
         }
-        let mut waiting = broker.waiting();
+        let mut waiting = broker.topics.waiting();
         self.claimed.drain(..).for_each(|claimed| waiting.put_back(claimed.waited));
     }
 }
@@ -235,9 +228,13 @@ fn claim_level(message: &Message) -> Durability {
 }
 
 /// What the journal has to know of a message for a session that outlives the broker.
-fn delivered(client: &Client, message: &Message, manner: &Manner) -> Option<Record<'static>> {
+fn delivered(
+    client: &Client,
+    message: &Message,
+    manner: &DeliveryManner,
+) -> Option<DeliveryRecord> {
     let place = message.place.filter(|_| client.is_durable() && manner.qos > QoS::AtMostOnce)?;
-    Some(Record::DeliveredAt {
+    Some(DeliveryRecord::DeliveredAt {
         session: client.key,
         offset: place.offset,
         count: 1,

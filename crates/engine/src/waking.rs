@@ -5,12 +5,11 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::time::Instant;
 
 use slipring_wire::Reason;
 
 use crate::connection::Connection;
-use crate::party::End;
+use crate::connection_end::ConnectionEnd;
 use crate::passwords::Checked;
 
 /// A connection that was quiet for so long gives back what its buffers have grown to.
@@ -32,7 +31,7 @@ pub(crate) enum Woken {
 
 /// What a connection does first when it is woken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum First {
+pub(crate) enum FirstStep {
     #[default]
     Write,
     /// The last turn was used up by writing.
@@ -41,7 +40,7 @@ pub(crate) enum First {
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// Writes what waits, then reads what is there.
-    pub fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<Woken, End>> {
+    pub fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<Woken, ConnectionEnd>> {
         let woken = self.poll_woken(cx);
         if woken.is_pending() {
             self.party.feed.work.begin(); // others run while it sleeps
@@ -49,19 +48,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         woken
     }
 
-    fn poll_woken(&mut self, cx: &mut Context<'_>) -> Poll<Result<Woken, End>> {
-        self.party.link.waker.register(cx.waker());
-        self.party.feed.post.release_for(&self.party.broker, &self.party.link);
+    fn poll_woken(&mut self, cx: &mut Context<'_>) -> Poll<Result<Woken, ConnectionEnd>> {
+        self.party.connection.waker.register(cx.waker());
+        self.party.feed.post.release_for(&self.party.broker, &self.party.connection);
         let first = std::mem::take(&mut self.first);
-        if first == First::Write {
+        if first == FirstStep::Write {
             self.write_turn(cx)?;
         }
-        if let Some(reason) = self.party.link.closing() {
-            return Poll::Ready(Err(End::Closed(reason)));
+        if let Some(reason) = self.party.connection.closing() {
+            return Poll::Ready(Err(ConnectionEnd::Closed(reason)));
         }
-        if self.outlet.is_holding() && self.party.broker.gates.has_failed() {
+        if self.outlet.is_holding() && self.party.broker.journal.gates.has_failed() {
             self.outlet.forget_held(); // never acknowledged
-            return Poll::Ready(Err(End::Closed(Reason::UnspecifiedError)));
+            return Poll::Ready(Err(ConnectionEnd::Closed(Reason::UnspecifiedError)));
         }
         if self.party.feed.work.is_over() {
             return Poll::Ready(Ok(Woken::TurnOver));
@@ -69,7 +68,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if let Poll::Ready(input) = self.poll_input(cx) {
             return Poll::Ready(input);
         }
-        if first == First::Read {
+        if first == FirstStep::Read {
             self.write_turn(cx)?;
             if self.party.feed.work.is_over() {
                 return Poll::Ready(Ok(Woken::TurnOver));
@@ -77,7 +76,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
         if !self.is_watched && (self.inlet.is_grown() || self.outlet.is_grown()) {
             self.is_watched = true;
-            let at = (Instant::now() + QUIET).min(self.timer.deadline());
+            let at = (self.party.broker.clock.now() + QUIET).min(self.timer.deadline());
             self.timer.as_mut().reset(at);
         }
         self.timer.as_mut().poll(cx).map(|()| Ok(Woken::Timer))
@@ -85,19 +84,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// Writes what waits. Where that is a whole turn, the next turn begins with reading: whoever always has
     /// more to get must still be heard, to be able to say that it wants no more.
-    fn write_turn(&mut self, cx: &mut Context<'_>) -> Result<(), End> {
+    fn write_turn(&mut self, cx: &mut Context<'_>) -> Result<(), ConnectionEnd> {
         let was_over = self.party.feed.work.is_over();
         if let Poll::Ready(written) = self.poll_write(cx) {
             written?;
         }
         if !was_over && self.party.feed.work.is_over() {
-            self.first = First::Read;
+            self.first = FirstStep::Read;
         }
         Ok(())
     }
 
     /// What the client has sent, or what was checked before it is let in.
-    fn poll_input(&mut self, cx: &mut Context<'_>) -> Poll<Result<Woken, End>> {
+    fn poll_input(&mut self, cx: &mut Context<'_>) -> Poll<Result<Woken, ConnectionEnd>> {
         if let Some(check) = &mut self.party.check {
             return check.poll(cx).map(|checked| Ok(Woken::Checked(checked)));
         }
@@ -108,6 +107,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             return Poll::Ready(Ok(Woken::Unfinished));
         }
         let read = self.inlet.poll_read(&mut self.stream, cx);
-        read.map(|read| read.map(Woken::Read).map_err(End::from))
+        read.map(|read| read.map(Woken::Read).map_err(ConnectionEnd::from))
     }
 }

@@ -4,7 +4,7 @@ mod talk;
 
 use slipring_core::{JournalRule, Plan};
 use slipring_engine::{Engine, ListenerSettings, Settings};
-use slipring_journal::Reader;
+use slipring_journal::JournalReader;
 use slipring_wire::Version;
 use std::path::{Path, PathBuf};
 use talk::Talk;
@@ -39,13 +39,13 @@ fn engine(folder: &Path, filters: &[&str]) -> Engine {
 }
 
 fn journaled(folder: &Path) -> Vec<(String, String)> {
-    let mut reader = Reader::open(folder).unwrap();
+    let mut reader = JournalReader::open(folder).unwrap();
     let end = reader.end_offset().unwrap();
     let mut found = Vec::new();
     let mut start = reader.first_offset();
     while start < end {
         let columns = reader.read(start..end, 1 << 20).unwrap();
-        let text = |column: &slipring_journal::Bytes, row: usize| {
+        let text = |column: &slipring_journal::BytesColumn, row: usize| {
             String::from_utf8(column.get(row).to_vec()).unwrap()
         };
         found.extend(

@@ -157,7 +157,7 @@ fn a_subscriber_that_stops_reading_loses_the_oldest_and_nobody_else_notices() {
         publisher.publish("t", format!("{number:050000}").as_bytes());
         assert_eq!(fast.message().1, format!("{number:050000}"));
     }
-    let dropped = |engine: &Engine| engine.clients(10)[0].totals.dropped;
+    let dropped = |engine: &Engine| engine.clients(10)[0].traffic.dropped;
     let mut received = 0;
     let mut last = String::new();
     while received + dropped(&engine) < count {

@@ -181,7 +181,7 @@ fn another_beat_in_the_plan_rules_selections_that_are_there() {
 
 /// Sends messages to somebody who does not read until some are dropped, and then so many more.
 fn flood(engine: &Engine, publisher: &mut Talk, more: u64) {
-    let dropped = || engine.status().totals.dropped;
+    let dropped = || engine.status().totals.traffic.dropped;
     let enough = dropped() + more;
     while dropped() < enough.max(1) {
         for _ in 0..16 {

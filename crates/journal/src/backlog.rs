@@ -1,13 +1,16 @@
-//! What one appender has in the journal that is not written yet, and how much that may be.
-//! Pure: knows marks and sizes only.
+//! How many bytes of one appender wait to be written, and how many may. Pure.
 //!
-//! Room is shared by one rule: nobody may have more waiting than is left free. Of 2 MiB one appender gets 1 MiB;
-//! two get 0.7 MiB each, nine get 0.2 MiB each, and as much stays free for whoever comes next.
+//! Appenders share the room by one rule: nobody may have more bytes waiting than are free. An example with 2 MiB
+//! of room: a single appender gets 1 MiB, because then 1 MiB is free. Two get 0.7 MiB each, and 0.7 MiB stays free;
+//! nine get 0.2 MiB each. So there is always room for the next one that comes.
 
-use crate::status::Mark;
+use crate::status::JournalMark;
 
-/// The bytes of one appender that are not written. They are counted in two parts, so that no list is needed: of a
-/// part that is written by half, all counts.
+/// The waiting bytes of one appender. It counts them in two parts instead of a list of batches: a part counts in
+/// full until its last batch is written.
+///
+/// An example: batches of 100, 50 and 60 bytes get the marks 100, 300 and 400. The first is the older part, the
+/// others are the newer one. When the journal is written up to 300, 110 bytes still count: 50 too many, until 400.
 #[derive(Debug, Default)]
 pub struct Backlog {
     older: Part,
@@ -15,16 +18,16 @@ pub struct Backlog {
     newer: Part,
 }
 
-/// Batches behind each other: counted until the last of them is written.
+/// Consecutive batches: their bytes, and the mark of the last one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Part {
-    end: Mark,
+    end: JournalMark,
     bytes: usize,
 }
 
 impl Backlog {
-    /// The bytes that wait when the journal is written up to a mark.
-    pub(crate) fn waiting_bytes(&mut self, written: Mark) -> usize {
+    /// The bytes that wait, when the journal is written up to a mark.
+    pub(crate) fn waiting_bytes(&mut self, written: JournalMark) -> usize {
         for _ in 0..2 {
             if self.older.end <= written {
                 self.older = std::mem::take(&mut self.newer);
@@ -33,17 +36,17 @@ impl Backlog {
         self.older.bytes + self.newer.bytes
     }
 
-    /// A batch was appended.
-    pub(crate) fn add(&mut self, end: Mark, bytes: usize) {
+    /// Counts an appended batch.
+    pub(crate) fn add(&mut self, end: JournalMark, bytes: usize) {
         let part = if self.older.bytes == 0 { &mut self.older } else { &mut self.newer };
         *part = Part { end, bytes: part.bytes + bytes };
     }
 }
 
-/// Whether there is room for a batch beside all that waits, of which `own_bytes` are its appender's.
+/// Whether there is room for a batch beside `waiting_bytes`, of which `own_bytes` are its appender's.
 ///
-/// A batch is counted with half the room at most: a large one is taken beside little, and does not wait until
-/// nothing else does.
+/// A batch counts as half the room at most. So a large one is accepted while others wait, and not only when the
+/// queue is empty.
 pub(crate) fn has_room(
     batch_bytes: usize,
     own_bytes: usize,

@@ -1,18 +1,17 @@
-//! A batch under construction: the messages one publisher sent in one read, and the records of
-//! state that belong to them. Never does I/O.
+//! A batch under construction: the messages that one publisher sent in one read, and the records of the
+//! state changes that belong to them. Also splits encoded batches into messages. Never does I/O.
 
 use std::mem;
 
-use crate::format::{BATCH_HEADER_BYTES, BatchHeader, Flags};
+use crate::format::{BATCH_HEADER_BYTES, BatchHeader, MessageFlags};
 
 /// The publisher of a batch without messages: an empty name.
 const NOBODY: [u8; 2] = [0; 2];
 
-/// Owned and reused by a connection, so that a warm batch allocates nothing per message.
+/// A batch. A connection reuses one, so that a message allocates nothing once the buffers have grown.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// Room for the header, then the publisher and its messages, as they stand in the body; empty until the
-    /// batch is begun.
+    /// Room for the header, then the publisher and the messages as in the encoded body. Empty before `begin`.
     messages: Vec<u8>,
     records: Vec<u8>,
     count: u32,
@@ -21,15 +20,15 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// An empty batch; `begin` it before the first message.
+    /// An empty batch; call `begin` before the first message.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Names the publisher (its client id) and the time its messages were received. Records may be
-    /// there already.
+    /// Sets the publisher (its client id) and the time its messages were received. The batch may already hold
+    /// records.
     ///
-    /// Panics when messages wait in the batch: append or clear them first.
+    /// Panics when the batch holds messages: append or clear them first.
     pub fn begin(&mut self, publisher: &str, receive_ns: i64) {
         assert!(self.count == 0, "a batch was begun before its messages were appended");
         self.messages.clear();
@@ -38,7 +37,7 @@ impl Batch {
         put_short(&mut self.messages, publisher.as_bytes());
     }
 
-    /// The time of a batch that is never begun, because it has records only.
+    /// Sets the time of a batch that is not begun, because it holds records only.
     pub fn at(&mut self, receive_ns: i64) {
         self.receive_ns = receive_ns;
     }
@@ -46,7 +45,7 @@ impl Batch {
     /// Adds one message. `properties` are its MQTT 5 properties as they came, without their length.
     ///
     /// Panics when the batch was not begun, or when the topic is longer than MQTT allows.
-    pub fn push(&mut self, flags: Flags, topic: &str, properties: &[u8], payload: &[u8]) {
+    pub fn push(&mut self, flags: MessageFlags, topic: &str, properties: &[u8], payload: &[u8]) {
         assert!(!self.messages.is_empty(), "a message was pushed before the batch was begun");
         self.messages.reserve(11 + topic.len() + properties.len() + payload.len());
         self.messages.push(flags.bits());
@@ -57,7 +56,7 @@ impl Batch {
         self.retained |= flags.retain();
     }
 
-    /// Where to add records of state: opaque bytes, kept or lost together with the messages.
+    /// The buffer for records: opaque bytes, kept or lost together with the messages.
     pub fn records(&mut self) -> &mut Vec<u8> {
         &mut self.records
     }
@@ -82,7 +81,7 @@ impl Batch {
         BATCH_HEADER_BYTES + self.body_bytes()
     }
 
-    /// Drops the messages and the records; keeps the memory.
+    /// Removes messages and records; keeps the memory.
     pub fn clear(&mut self) {
         self.messages.clear();
         self.records.clear();
@@ -99,7 +98,7 @@ impl Batch {
         [self.messages.get(BATCH_HEADER_BYTES..).unwrap_or(&NOBODY), &self.records]
     }
 
-    /// The whole batch, in its own memory; the next one gets other memory, which is empty.
+    /// The whole encoded batch, in the memory of this batch, which gets the empty buffer `next` instead.
     pub(crate) fn take_encoded(&mut self, header: &BatchHeader, next: Vec<u8>) -> Vec<u8> {
         let mut encoded = mem::replace(&mut self.messages, next);
         if encoded.is_empty() {
@@ -146,24 +145,24 @@ fn put_long(body: &mut Vec<u8>, bytes: &[u8]) {
     body.extend_from_slice(bytes);
 }
 
-/// One message inside a batch's body, its text unchecked.
+/// A message in a batch's body; its topic may not be UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RawMessage<'a> {
-    pub flags: Flags,
+    pub flags: MessageFlags,
     pub topic: &'a [u8],
     pub properties: &'a [u8],
     pub payload: &'a [u8],
 }
 
-/// The publisher and the encoded messages after it, or `None` when the body is malformed.
+/// The publisher, and the encoded messages behind it; `None` when the body is malformed.
 pub(crate) fn split_publisher(body: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut rest = body;
     Some((take_short(&mut rest)?, rest))
 }
 
-/// The first message of `rest`, which then begins after it; `None` when it is malformed.
+/// Takes the first message off `rest`; `None` when it is malformed.
 pub(crate) fn take_message<'a>(rest: &mut &'a [u8]) -> Option<RawMessage<'a>> {
-    let flags = Flags::from_bits(take(rest, 1)?[0])?;
+    let flags = MessageFlags::from_bits(take(rest, 1)?[0])?;
     let topic = take_short(rest)?;
     let properties = take_long(rest)?;
     let payload = take_long(rest)?;
@@ -209,7 +208,7 @@ mod tests {
             batch.records().extend(&records);
             batch.begin(&publisher, 1);
             for (qos, retain, topic, properties, payload) in &sent {
-                batch.push(Flags::new(*qos, *retain), topic, properties, payload);
+                batch.push(MessageFlags::new(*qos, *retain), topic, properties, payload);
             }
             let (body, header) = (batch.body().concat(), batch.header(7, None, batch.checksum()));
             prop_assert_eq!(crc32c::crc32c(&body), header.body_checksum);
@@ -219,7 +218,7 @@ mod tests {
             let (who, mut rest) = split_publisher(messages).unwrap();
             prop_assert_eq!(who, publisher.as_bytes());
             for (qos, retain, topic, properties, payload) in &sent {
-                let flags = Flags::new(*qos, *retain);
+                let flags = MessageFlags::new(*qos, *retain);
                 let topic = topic.as_bytes();
                 let expected = RawMessage { flags, topic, properties, payload };
                 prop_assert_eq!(take_message(&mut rest), Some(expected));
@@ -239,7 +238,7 @@ mod tests {
     fn clearing_keeps_the_memory() {
         let mut batch = Batch::new();
         batch.begin("a", 1);
-        batch.push(Flags::new(0, true), "t", &[], &[0; 1000]);
+        batch.push(MessageFlags::new(0, true), "t", &[], &[0; 1000]);
         batch.records().extend([1; 300]);
         let capacity = (batch.messages.capacity(), batch.records.capacity());
         batch.clear();

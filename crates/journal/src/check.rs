@@ -1,5 +1,5 @@
-//! Reads every byte of a journal and says how it is. Never writes, locks or repairs; the broker may
-//! be writing meanwhile.
+//! Reads every byte of a journal and reports its condition. Never writes, locks or repairs. The broker
+//! may be writing in the meantime.
 
 use std::io::{self, ErrorKind};
 use std::ops::ControlFlow;
@@ -8,28 +8,25 @@ use std::path::Path;
 use crate::consumers::{self, Consumer};
 use crate::directory::Directory;
 use crate::error::ReadError;
-use crate::format::{
-    BatchHeader, FORMAT_VERSION, Flaw, Identity, SEGMENT_HEADER_BYTES, SegmentHeader,
-};
-use crate::index::Index;
-use crate::index_file::Of;
+use crate::format::{BatchHeader, FORMAT_VERSION, Flaw, JournalIdentity};
+use crate::headers;
+use crate::index::SegmentIndex;
 use crate::indexes;
 use crate::message::Messages;
 use crate::reader::missing_before;
-use crate::report::{Head, IndexState, Report, SegmentReport, SnapshotState, Tail};
-use crate::scan::{Check, Scan, Step, Window};
-use crate::segment::{Position, SegmentId};
+use crate::report::{
+    ByteProgress, CheckReport, HeaderState, IndexState, SegmentReport, SnapshotState, Tail,
+};
+use crate::scan::{CheckDepth, ReadWindow, Scan, ScanStep};
+use crate::segment::{JournalPosition, SegmentId};
 use crate::snapshot::{self, SNAPSHOT};
 use crate::storage::ReadSegments;
 
-/// How often progress is told.
-const TOLD_BYTES: u64 = 4 << 20;
+/// Bytes between two calls of `progress`.
+const PROGRESS_BYTES: u64 = 4 << 20;
 
-/// Told of bytes read and of all there are; a break ends the check.
-pub type CheckProgress<'a> = &'a mut dyn FnMut(u64, u64) -> ControlFlow<()>;
-
-/// Checks the journal in a directory. None when `progress` broke it off.
-pub fn check(dir: &Path, progress: CheckProgress<'_>) -> Result<Option<Report>, ReadError> {
+/// Checks the journal in a directory. None when `progress` ended the check.
+pub fn check(dir: &Path, progress: ByteProgress<'_>) -> Result<Option<CheckReport>, ReadError> {
     let storage = Directory::new(dir);
     if !dir.is_dir() || storage.segments()?.is_empty() {
         return Err(ReadError::NoJournal(dir.to_owned()));
@@ -40,14 +37,14 @@ pub fn check(dir: &Path, progress: CheckProgress<'_>) -> Result<Option<Report>, 
 pub(crate) fn check_over(
     source: &dyn ReadSegments,
     consumers: Vec<Consumer>,
-    progress: CheckProgress<'_>,
-) -> io::Result<Option<Report>> {
+    progress: ByteProgress<'_>,
+) -> io::Result<Option<CheckReport>> {
     let segments = source.segments()?;
     let mut walk = Walk::new(source, &segments, progress)?;
     for (number, id) in segments.iter().enumerate() {
         let next = segments.get(number + 1).copied();
         match walk.segment(*id, next) {
-            // Retention was faster.
+            // Retention removed the segment.
             Err(error) if error.kind() == ErrorKind::NotFound && next.is_some() => {}
             walked => {
                 if walked?.is_break() {
@@ -57,17 +54,18 @@ pub(crate) fn check_over(
         }
     }
     let snapshot = snapshot_state(source, walk.report.identity)?;
-    Ok(Some(Report { snapshot, consumers, ..walk.report }))
+    Ok(Some(CheckReport { snapshot, consumers, ..walk.report }))
 }
 
-/// One walk over all segments.
+/// A walk over all segments.
 struct Walk<'a> {
     source: &'a dyn ReadSegments,
-    window: Window,
-    report: Report,
-    progress: CheckProgress<'a>,
+    window: ReadWindow,
+    report: CheckReport,
+    progress: ByteProgress<'a>,
     read: u64,
-    told: u64,
+    /// How much was read at the last call of `progress`.
+    reported: u64,
     total: u64,
 }
 
@@ -75,26 +73,34 @@ impl<'a> Walk<'a> {
     fn new(
         source: &'a dyn ReadSegments,
         segments: &[SegmentId],
-        progress: CheckProgress<'a>,
+        progress: ByteProgress<'a>,
     ) -> io::Result<Self> {
         let (mut identity, mut total) = (None, 0);
         for id in segments {
             total += source.size(*id)?;
-            identity = identity.or(indexes::owner(source, *id)?.map(|of| of.identity));
+            identity = identity.or(headers::trusted(source, *id)?.map(|header| header.identity));
         }
-        let report = Report::new(identity);
-        Ok(Self { source, window: Window::default(), report, progress, read: 0, told: 0, total })
+        let report = CheckReport { identity, ..CheckReport::default() };
+        Ok(Self {
+            source,
+            window: ReadWindow::default(),
+            report,
+            progress,
+            read: 0,
+            reported: 0,
+            total,
+        })
     }
 
     fn segment(&mut self, id: SegmentId, next: Option<SegmentId>) -> io::Result<ControlFlow<()>> {
-        let head = self.head(id)?;
+        let header = self.header(id)?;
         let bytes = self.source.size(id)?;
         if self.report.segments.is_empty() {
             self.report.first_offset = id.offset;
         }
-        let mut index = Index::new(id);
+        let mut index = SegmentIndex::new(id);
         let (read, messages) = (self.read, self.report.messages);
-        let is_ours = matches!(head, Head::Whole(_) | Head::Damaged(_));
+        let is_ours = matches!(header, HeaderState::Whole(_) | HeaderState::Damaged(_));
         if is_ours && self.walk(id, next, &mut index)?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
@@ -104,67 +110,65 @@ impl<'a> Walk<'a> {
             messages: self.report.messages - messages,
             times_ns: (index.oldest_ns <= index.end.newest_ns)
                 .then_some((index.oldest_ns, index.end.newest_ns)),
-            head,
-            index: self.index_state(id, head, &index)?,
+            header,
+            index: self.index_state(id, &index)?,
         });
         self.report.bytes += bytes;
         self.report.end_offset = index.end.offset;
         self.read = read + bytes;
-        Ok(self.tell())
+        Ok(self.report_progress())
     }
 
-    fn head(&self, id: SegmentId) -> io::Result<Head> {
-        let mut bytes = [0; SEGMENT_HEADER_BYTES];
-        let length = self.source.read_at(id, 0, &mut bytes)?;
-        Ok(match SegmentHeader::decode(&bytes[..length]) {
-            Ok((version, _)) if version != FORMAT_VERSION => Head::Version(version),
-            Ok((_, header)) if header.segment != id => Head::Damaged(Flaw::WrongOffset),
+    fn header(&self, id: SegmentId) -> io::Result<HeaderState> {
+        Ok(match headers::read(self.source, id)? {
+            Ok((version, _)) if version != FORMAT_VERSION => HeaderState::Version(version),
+            Ok((_, header)) if header.segment != id => HeaderState::Damaged(Flaw::WrongOffset),
             Ok((_, header)) if Some(header.identity) != self.report.identity => {
-                Head::Foreign(header.identity)
+                HeaderState::Foreign(header.identity)
             }
-            Ok((_, header)) => Head::Whole(header.epoch),
-            Err(Flaw::HeaderShort) => Head::Torn,
-            Err(flaw) => Head::Damaged(flaw),
+            Ok((_, header)) => HeaderState::Whole(header.epoch),
+            Err(Flaw::HeaderShort) => HeaderState::Torn,
+            Err(flaw) => HeaderState::Damaged(flaw),
         })
     }
 
-    /// Every batch of a segment, into the report and the index.
+    /// Adds every batch of a segment to the report and the index.
     fn walk(
         &mut self,
         id: SegmentId,
         next: Option<SegmentId>,
-        index: &mut Index,
+        index: &mut SegmentIndex,
     ) -> io::Result<ControlFlow<()>> {
         loop {
             let at = index.end_in(id);
             match self.step(at)? {
-                Step::Batch(header) => {
+                ScanStep::Batch(header) => {
                     self.batch(at, &header)?;
                     index.pass(at.position, &header);
                     self.read += header.batch_bytes();
                 }
-                Step::Damage(damage, resume) => {
+                ScanStep::Damage(damage, resume) => {
                     self.report.add_damage(damage);
                     index.skip(at.position, resume.position, resume.offset);
                     self.read += resume.position - at.position;
                 }
-                Step::Tail(flaw) => {
+                ScanStep::Tail(flaw) => {
                     self.end(at, flaw, next)?;
                     return Ok(ControlFlow::Continue(()));
                 }
             }
-            if self.read >= self.told + TOLD_BYTES && self.tell().is_break() {
+            if self.read >= self.reported + PROGRESS_BYTES && self.report_progress().is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
     }
 
-    fn step(&mut self, at: Position) -> io::Result<Step> {
-        Scan { source: self.source, window: &mut self.window }.step(at, Check::Bodies)
+    fn step(&mut self, at: JournalPosition) -> io::Result<ScanStep> {
+        Scan { source: self.source, window: &mut self.window }.step(at, CheckDepth::Bodies)
     }
 
-    /// Counts a batch whose checksum holds; what it says may still not add up.
-    fn batch(&mut self, at: Position, header: &BatchHeader) -> io::Result<()> {
+    /// Counts a batch whose checksum is right. Its content may still be malformed.
+    fn batch(&mut self, at: JournalPosition, header: &BatchHeader) -> io::Result<()> {
         let mut scan = Scan { source: self.source, window: &mut self.window };
         let body = scan.unchecked_body(at, header)?.unwrap_or_default();
         let whole = Messages::new(header, header.split(body).0)
@@ -179,12 +183,17 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// What stands behind the last whole batch: the next segment, nothing, or what is wrong.
-    fn end(&mut self, at: Position, flaw: Option<Flaw>, next: Option<SegmentId>) -> io::Result<()> {
+    /// Reports what follows the last whole batch of a segment, unless that is the next segment or nothing.
+    fn end(
+        &mut self,
+        at: JournalPosition,
+        flaw: Option<Flaw>,
+        next: Option<SegmentId>,
+    ) -> io::Result<()> {
         let bytes = self.source.size(at.segment)?.saturating_sub(at.position);
         match (next, flaw) {
             (Some(next), flaw) => {
-                let skipped = indexes::skipped(self.source, next)?;
+                let skipped = headers::skipped(self.source, next)?;
                 if let Some(damage) = missing_before(at, next, skipped, flaw) {
                     self.report.add_damage(damage);
                 }
@@ -195,17 +204,16 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn tell(&mut self) -> ControlFlow<()> {
-        self.told = self.read;
+    fn report_progress(&mut self) -> ControlFlow<()> {
+        self.reported = self.read;
         (self.progress)(self.read.min(self.total), self.total)
     }
 
-    fn index_state(&self, id: SegmentId, head: Head, walked: &Index) -> io::Result<IndexState> {
-        let (Head::Whole(epoch), Some(identity)) = (head, self.report.identity) else {
-            return Ok(IndexState::Absent);
-        };
-        let of = Of { identity, epoch, segment: id };
-        Ok(match indexes::stored(self.source, &of)? {
+    fn index_state(&self, id: SegmentId, walked: &SegmentIndex) -> io::Result<IndexState> {
+        let header = headers::trusted(self.source, id)?;
+        let ours = header.filter(|header| Some(header.identity) == self.report.identity);
+        let Some(header) = ours else { return Ok(IndexState::Absent) };
+        Ok(match indexes::stored(self.source, &header)? {
             Ok(index) if index == *walked => IndexState::Good,
             Ok(_) => IndexState::Wrong,
             Err(None) => IndexState::Absent,
@@ -216,7 +224,7 @@ impl<'a> Walk<'a> {
 
 fn snapshot_state(
     source: &dyn ReadSegments,
-    identity: Option<Identity>,
+    identity: Option<JournalIdentity>,
 ) -> io::Result<SnapshotState> {
     let (Some(stored), Some(identity)) = (source.get(SNAPSHOT)?, identity) else {
         return Ok(SnapshotState::Absent);

@@ -1,4 +1,4 @@
-//! What a check says of a journal, on the simulated disk and on real files.
+//! The reports of journal checks, on the simulated disk and on real files.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -8,30 +8,33 @@ use crate::batch::Batch;
 use crate::check::{check, check_over};
 use crate::commit::Committer;
 use crate::error::ReadError;
-use crate::format::{Flags, Flaw};
+use crate::format::{Flaw, MessageFlags};
 use crate::index_file::IndexFlaw;
-use crate::journal::{Journal, Options};
-use crate::report::{Head, IndexState, Report, SnapshotState};
-use crate::segment::{Position, SegmentId};
-use crate::sim::{Crash, Sim};
+use crate::journal::{Journal, JournalOptions};
+use crate::report::{CheckReport, HeaderState, IndexState, SnapshotState};
+use crate::segment::{JournalPosition, SegmentId};
+use crate::sim::{Crash, SimulatedDisk};
 use crate::storage::{ReadSegments, Storage};
 
 const FIRST: SegmentId = SegmentId { offset: 0, part: 0 };
 
-fn open(sim: &Sim) -> (Journal, Committer) {
-    let options =
-        Options { segment_bytes: 500, sync_interval: Duration::ZERO, ..Options::default() };
+fn open(sim: &SimulatedDisk) -> (Journal, Committer) {
+    let options = JournalOptions {
+        segment_bytes: 500,
+        sync_interval: Duration::ZERO,
+        ..JournalOptions::default()
+    };
     let (journal, committer, _) = Journal::over(Box::new(sim.clone()), options, |_| ()).unwrap();
     (journal, committer)
 }
 
 /// Three segments of two batches each, one message and some records in every batch.
-fn journal_of_six(sim: &Sim) -> (Journal, Committer) {
+fn journal_of_six(sim: &SimulatedDisk) -> (Journal, Committer) {
     let (journal, mut committer) = open(sim);
     for number in 0..6 {
         let mut batch = Batch::new();
         batch.begin("p", 100 - number);
-        batch.push(Flags::new(1, false), "t", &[], &[7; 100]);
+        batch.push(MessageFlags::new(1, false), "t", &[], &[7; 100]);
         batch.records().extend_from_slice(&[1; 5]);
         journal.append(&mut batch, true).unwrap();
         committer.step();
@@ -40,20 +43,20 @@ fn journal_of_six(sim: &Sim) -> (Journal, Committer) {
 }
 
 /// Bytes of one of those batches.
-fn batch_bytes(sim: &Sim) -> usize {
+fn batch_bytes(sim: &SimulatedDisk) -> usize {
     (sim.size(FIRST).unwrap() as usize - 64) / 2
 }
 
-fn report(source: &dyn ReadSegments) -> Report {
+fn report(source: &dyn ReadSegments) -> CheckReport {
     let mut go_on = |_, _| ControlFlow::Continue(());
     check_over(source, Vec::new(), &mut go_on).unwrap().unwrap()
 }
 
 #[test]
 fn a_whole_journal_is_told_in_figures() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let (journal, _committer) = journal_of_six(&sim);
-    let at = Position::first(SegmentId { offset: 2, part: 0 });
+    let at = JournalPosition::first(SegmentId { offset: 2, part: 0 });
     journal.put_snapshot(at, b"state").unwrap();
     let report = report(&sim);
     assert!(report.is_whole());
@@ -65,12 +68,15 @@ fn a_whole_journal_is_told_in_figures() {
     let indexes: Vec<_> = report.segments.iter().map(|segment| segment.index).collect();
     assert_eq!(indexes, [IndexState::Good, IndexState::Good, IndexState::Absent]);
     let first = &report.segments[0];
-    assert_eq!((first.messages, first.times_ns, first.head), (2, Some((99, 100)), Head::Whole(1)));
+    assert_eq!(
+        (first.messages, first.times_ns, first.header),
+        (2, Some((99, 100)), HeaderState::Whole(1))
+    );
 }
 
 #[test]
 fn damage_in_the_middle_is_named_and_the_rest_is_counted() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let (_journal, _committer) = journal_of_six(&sim);
     sim.flip_bit(FIRST, 64 + 60);
     sim.flip_bit(SegmentId { offset: 2, part: 0 }, 64 + batch_bytes(&sim) + 60);
@@ -83,7 +89,7 @@ fn damage_in_the_middle_is_named_and_the_rest_is_counted() {
 
 #[test]
 fn a_torn_tail_is_not_called_damage() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let (journal, mut committer) = journal_of_six(&sim);
     sim.crash_after(30);
     let mut batch = Batch::new();
@@ -101,7 +107,7 @@ fn a_torn_tail_is_not_called_damage() {
 
 #[test]
 fn a_missing_segment_is_damage_with_its_offsets() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let (_journal, _committer) = journal_of_six(&sim);
     sim.remove(SegmentId { offset: 2, part: 0 }).unwrap();
     let report = report(&sim);
@@ -111,12 +117,12 @@ fn a_missing_segment_is_damage_with_its_offsets() {
 
 #[test]
 fn an_index_or_a_snapshot_that_is_not_used_is_told_and_is_no_damage() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let (journal, _committer) = journal_of_six(&sim);
     let good = sim.get(&FIRST.index_file()).unwrap().unwrap();
     sim.put(&FIRST.index_file(), &good[..20]).unwrap();
     sim.put("00000000000000000002.idx", &good).unwrap();
-    journal.put_snapshot(Position::first(FIRST), b"state").unwrap();
+    journal.put_snapshot(JournalPosition::first(FIRST), b"state").unwrap();
     let mut stored = sim.get("state.snap").unwrap().unwrap();
     *stored.last_mut().unwrap() ^= 1;
     sim.put("state.snap", &stored).unwrap();
@@ -129,7 +135,7 @@ fn an_index_or_a_snapshot_that_is_not_used_is_told_and_is_no_damage() {
 
 #[test]
 fn progress_comes_to_the_end_and_can_break_it_off() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let (_journal, _committer) = journal_of_six(&sim);
     let mut told = Vec::new();
     let mut note = |read, all| {

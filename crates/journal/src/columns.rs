@@ -1,28 +1,28 @@
-//! Messages as columns in Arrow's layout, filled straight from a batch's bytes.
-//! Knows nothing of files.
+//! Messages as columns in Arrow's layout, filled directly from a batch's bytes. Knows nothing of files.
 
 use std::ops::Range;
 
 use crate::batch::{RawMessage, split_publisher, take_message};
+use crate::excerpt::TakeBatch;
 use crate::format::BatchHeader;
 
-/// Byte strings one after the other; value `i` is `data[ends[i]..ends[i + 1]]`.
+/// A column of byte strings: value `i` is `data[ends[i]..ends[i + 1]]`.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Bytes {
-    /// One more than there are values; begins with 0.
+pub struct BytesColumn {
+    /// One entry more than there are values; the first is 0.
     pub ends: Vec<i32>,
-    /// The values.
+    /// The values one after the other.
     pub data: Vec<u8>,
 }
 
-impl Default for Bytes {
+impl Default for BytesColumn {
     fn default() -> Self {
         Self { ends: vec![0], data: Vec::new() }
     }
 }
 
-impl Bytes {
-    /// Panics beyond `i32`: `Columns` is cut long before by its byte limit.
+impl BytesColumn {
+    /// Panics beyond 2 GiB, which the byte limit of `MessageColumns` prevents.
     fn push(&mut self, value: &[u8]) {
         self.data.extend_from_slice(value);
         self.ends.push(i32::try_from(self.data.len()).expect("columns are cut below 2 GiB"));
@@ -30,15 +30,15 @@ impl Bytes {
 
     /// Value `index`, for tests and small reads.
     pub fn get(&self, index: usize) -> &[u8] {
-        let place = |at: usize| usize::try_from(self.ends[at]).expect("ends are not negative");
-        &self.data[place(index)..place(index + 1)]
+        let end = |at: usize| usize::try_from(self.ends[at]).expect("ends are not negative");
+        &self.data[end(index)..end(index + 1)]
     }
 }
 
-/// A run of messages. All columns have the same length.
+/// Messages in the order of their offsets. All columns have the same length.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Columns {
-    /// The offset after the last message here: where to read on.
+pub struct MessageColumns {
+    /// Where the next read starts: after the last message here, and after offsets that no message has.
     pub end: u64,
     /// Offset of each message.
     pub offset: Vec<i64>,
@@ -51,26 +51,26 @@ pub struct Columns {
     /// The publisher's retain flags, one bit each, lowest bit first.
     pub retain: Vec<u8>,
     /// Client id of the publisher (UTF-8).
-    pub publisher: Bytes,
+    pub publisher: BytesColumn,
     /// Topic (UTF-8).
-    pub topic: Bytes,
+    pub topic: BytesColumn,
     /// MQTT 5 properties as they came, without their length.
-    pub properties: Bytes,
+    pub properties: BytesColumn,
     /// Payload.
-    pub payload: Bytes,
+    pub payload: BytesColumn,
 }
 
-/// What became of a batch offered to `Columns`.
+/// The result of taking a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub(crate) enum TakeOutcome {
     All,
     /// The byte limit was reached.
     Full,
     Malformed,
 }
 
-impl Columns {
-    /// Messages here.
+impl MessageColumns {
+    /// How many messages there are.
     pub fn len(&self) -> usize {
         self.offset.len()
     }
@@ -80,39 +80,12 @@ impl Columns {
         self.offset.is_empty()
     }
 
-    /// Takes the messages of a batch that lie in `range`, until `bytes_max` is reached.
-    pub(crate) fn take_batch(
-        &mut self,
-        header: &BatchHeader,
-        messages: &[u8],
-        range: &Range<u64>,
-        bytes_max: usize,
-    ) -> Taken {
-        let Some((publisher, mut rest)) = split_publisher(messages) else {
-            return Taken::Malformed;
-        };
-        for offset in header.offsets() {
-            if offset >= range.end {
-                return Taken::All;
-            }
-            let Some(message) = take_message(&mut rest) else { return Taken::Malformed };
-            if offset < range.start {
-                continue;
-            }
-            if !self.has_room(publisher, &message, bytes_max) {
-                return Taken::Full;
-            }
-            self.push(offset, header.receive_ns, publisher, &message);
-        }
-        if rest.is_empty() { Taken::All } else { Taken::Malformed }
-    }
-
     fn data_bytes(&self) -> usize {
         let columns = [&self.publisher, &self.topic, &self.properties, &self.payload];
         columns.into_iter().map(|column| column.data.len()).sum()
     }
 
-    /// The first message always has room, so that a reader gets on.
+    /// Whether another message fits. The first one always does, so that every read makes progress.
     fn has_room(&self, publisher: &[u8], message: &RawMessage<'_>, bytes_max: usize) -> bool {
         let RawMessage { topic, properties, payload, .. } = message;
         let more = publisher.len() + topic.len() + properties.len() + payload.len();
@@ -138,5 +111,37 @@ impl Columns {
             self.retain.push(0);
         }
         *self.retain.last_mut().expect("pushed above") |= u8::from(retain) << bit;
+    }
+}
+
+impl TakeBatch for MessageColumns {
+    fn take_batch(
+        &mut self,
+        header: &BatchHeader,
+        body: &[u8],
+        range: &Range<u64>,
+        bytes_max: usize,
+    ) -> TakeOutcome {
+        let Some((publisher, mut rest)) = split_publisher(header.split(body).0) else {
+            return TakeOutcome::Malformed;
+        };
+        for offset in header.offsets() {
+            if offset >= range.end {
+                return TakeOutcome::All;
+            }
+            let Some(message) = take_message(&mut rest) else { return TakeOutcome::Malformed };
+            if offset < range.start {
+                continue;
+            }
+            if !self.has_room(publisher, &message, bytes_max) {
+                return TakeOutcome::Full;
+            }
+            self.push(offset, header.receive_ns, publisher, &message);
+        }
+        if rest.is_empty() { TakeOutcome::All } else { TakeOutcome::Malformed }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.offset.is_empty()
     }
 }

@@ -1,5 +1,5 @@
-//! The committer: takes all that waits, writes it at once, syncs once for all who asked.
-//! Never calls a failed write or sync a success.
+//! The committer: takes all batches that wait, writes them together, and syncs once for all of them.
+//! Never reports a failed write or sync as a success.
 
 use std::fmt;
 use std::io;
@@ -8,42 +8,42 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
-use crate::chunks::{Chunks, Spares};
-use crate::error::Failure;
-use crate::log::{Log, Wrote};
-use crate::pending::{Activity, Pending, Shared};
-use crate::status::Progress;
+use crate::error::JournalFailure;
+use crate::log::{Log, WriteOutcome};
+use crate::pending::{CommitterState, PendingQueue, SharedQueue};
+use crate::status::CommitProgress;
+use crate::write_queue::{SpareBuffers, WriteQueue};
 
-/// Of what may wait, one part of so many is memory kept for the next round: a rare flood does not hold
-/// its memory for ever.
-const KEPT_SHARE: usize = 8;
-/// With so many written bytes that are not synced, they are: whoever asks for a sync next waits for little.
+/// Spare buffers hold at most one of so many parts of what may wait, so that a rare flood does not keep its
+/// memory.
+const SPARE_SHARE: usize = 8;
+/// Written bytes that are synced even if nobody asks, so that the next one who asks does not wait long.
 const UNSYNCED_BYTES_MAX: u64 = 1 << 20;
-/// How often a write that found no space is tried again.
+/// How often a write that found no space is retried.
 const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
-/// How often an idle journal looks whether its folder is still there.
+/// How often an idle journal checks that its folder is still there.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Who is told of progress.
-pub(crate) type Listener = Box<dyn Fn(Progress) + Send + Sync>;
+/// Called after each step that made progress.
+pub(crate) type ProgressCallback = Box<dyn Fn(CommitProgress) + Send + Sync>;
 
-/// Owns the log and brings what is appended into it. Runs on a thread of its own, or in steps.
+/// Owns the log, and writes what is appended. Runs on its own thread, or step by step.
 pub struct Committer {
     log: Log,
-    shared: Arc<Shared>,
-    on_progress: Listener,
+    shared: Arc<SharedQueue>,
+    on_progress: ProgressCallback,
     sync_interval: Duration,
-    /// When the oldest unsynced byte must be synced; none when nothing is unsynced, or never.
+    /// When the oldest unsynced byte must be synced; none when all is synced, or when only requests sync.
     sync_due: Option<Instant>,
     sync_asked: bool,
     bytes_max: Option<u64>,
     seal_before: Option<i64>,
-    /// Taken, and not yet written.
-    taken: Chunks,
-    /// Memory of what is written.
-    spares: Spares,
-    ended: bool,
+    /// Taken from the queue, and not written yet.
+    taken: WriteQueue,
+    /// Buffers of batches that were written.
+    spares: SpareBuffers,
+    has_ended: bool,
 }
 
 impl fmt::Debug for Committer {
@@ -55,9 +55,9 @@ impl fmt::Debug for Committer {
 impl Committer {
     pub(crate) fn new(
         log: Log,
-        shared: Arc<Shared>,
+        shared: Arc<SharedQueue>,
         sync_interval: Duration,
-        on_progress: Listener,
+        on_progress: ProgressCallback,
     ) -> Self {
         Self {
             log,
@@ -68,30 +68,30 @@ impl Committer {
             sync_asked: false,
             bytes_max: None,
             seal_before: None,
-            taken: Chunks::default(),
-            spares: Spares::default(),
-            ended: false,
+            taken: WriteQueue::default(),
+            spares: SpareBuffers::default(),
+            has_ended: false,
         }
     }
 
-    /// Works until the journal is closed or has failed. A panic is a failure: nobody knows what was written.
+    /// Works until the journal is closed or has failed. A panic is a failure: what was written is unknown.
     pub(crate) fn run(mut self) {
-        while !self.ended {
+        while !self.has_ended {
             let round = AssertUnwindSafe(|| {
                 self.wait();
                 self.step();
             });
             if catch_unwind(round).is_err() {
                 self.shared.forget_panic();
-                self.fail(Failure::panicked());
+                self.fail(JournalFailure::panicked());
             }
         }
     }
 
-    /// Does the work at hand without waiting: writes what waits, then syncs if that was asked for
-    /// or is due. Says whether it did any; a write that finds no space again is none.
+    /// Works without waiting: writes what waits, then syncs if that was asked for or is due. Says whether
+    /// there was anything to do; a retry that still finds no space does not count.
     pub fn step(&mut self) -> bool {
-        if self.ended {
+        if self.has_ended {
             return false;
         }
         let closing = self.take();
@@ -104,8 +104,8 @@ impl Committer {
 
     /// Sleeps until there is something to do.
     fn wait(&self) {
-        let stalled = !self.taken.is_empty();
-        let retry_due = stalled.then(|| Instant::now() + RETRY_INTERVAL);
+        let is_stalled = !self.taken.is_empty();
+        let retry_due = is_stalled.then(|| Instant::now() + RETRY_INTERVAL);
         let check_due = Instant::now().checked_add(CHECK_INTERVAL);
         let due = [self.sync_due, retry_due, check_due].into_iter().flatten().min();
         let mut pending = self.shared.lock();
@@ -114,36 +114,36 @@ impl Committer {
             if left == Some(Duration::ZERO) {
                 return;
             }
-            pending.committer = Activity::Sleeps;
+            pending.committer = CommitterState::Asleep;
             pending = match left {
                 Some(left) => self.shared.work.wait_timeout(pending, left).expect("see lock").0,
                 None => self.shared.work.wait(pending).expect("see lock"),
             };
-            pending.committer = Activity::Works;
+            pending.committer = CommitterState::Working;
         }
     }
 
-    fn has_work(&self, pending: &MutexGuard<'_, Pending>) -> bool {
-        let stalled = !self.taken.is_empty();
-        let more = !pending.chunks.is_empty() || pending.sync_asked;
-        pending.closing || pending.bounds_changed || (!stalled && more)
+    fn has_work(&self, pending: &MutexGuard<'_, PendingQueue>) -> bool {
+        let is_stalled = !self.taken.is_empty();
+        let has_more = !pending.batches.is_empty() || pending.sync_asked;
+        pending.closing || pending.bounds_changed || (!is_stalled && has_more)
     }
 
-    /// Takes what waits, unless some of what was taken before still does; says whether the journal
-    /// is to be closed.
+    /// Takes what waits, unless batches taken before are not written yet. Says whether the journal is to be
+    /// closed.
     fn take(&mut self) -> bool {
         let shared = Arc::clone(&self.shared);
         let mut pending = shared.lock();
         if self.taken.is_empty() {
-            mem::swap(&mut pending.chunks, &mut self.taken);
+            mem::swap(&mut pending.batches, &mut self.taken);
             self.sync_asked |= mem::take(&mut pending.sync_asked);
         }
         self.bytes_max = pending.status.bytes_max;
-        let spare_bytes_max = pending.waiting_bytes_max / KEPT_SHARE;
+        let spare_bytes_max = pending.waiting_bytes_max / SPARE_SHARE;
         self.spares.bound(spare_bytes_max);
         pending.spares.bound(spare_bytes_max);
         self.seal_before = pending.seal_before.take();
-        self.log.forget(&mem::take(&mut pending.gone));
+        self.log.forget(&mem::take(&mut pending.removed));
         pending.bounds_changed = false;
         pending.closing
     }
@@ -165,7 +165,7 @@ impl Committer {
         let Some(ns) = self.seal_before.take() else { return Ok(false) };
         let sealed = self.log.seal_older(ns)?;
         if sealed {
-            self.tell(|_| ());
+            self.report(|_| ());
         }
         Ok(sealed)
     }
@@ -174,7 +174,7 @@ impl Committer {
         if self.taken.is_empty() {
             return Ok(false);
         }
-        let Wrote { bytes, no_space } = self.write_taken()?;
+        let WriteOutcome { bytes, no_space } = self.write_taken()?;
         if self.log.is_synced() {
             self.sync_due = None;
         } else if self.sync_due.is_none() {
@@ -183,7 +183,7 @@ impl Committer {
         let changed = bytes > 0 || no_space != self.shared.lock().status.no_space;
         if changed {
             let mut spares = mem::take(&mut self.spares);
-            self.tell(|pending| {
+            self.report(|pending| {
                 pending.status.pending_bytes -= bytes;
                 pending.status.no_space = no_space;
                 spares.give_all(&mut pending.spares);
@@ -192,13 +192,13 @@ impl Committer {
         Ok(changed)
     }
 
-    /// Writes until all is written or there is no space.
-    fn write_taken(&mut self) -> io::Result<Wrote> {
-        let mut all = Wrote { bytes: 0, no_space: None };
+    /// Writes until everything is written or there is no space.
+    fn write_taken(&mut self) -> io::Result<WriteOutcome> {
+        let mut all = WriteOutcome { bytes: 0, no_space: None };
         while let (Some(first), None) = (self.taken.first(), &all.no_space) {
-            let Wrote { bytes, no_space } = self.log.write(first, self.bytes_max)?;
+            let WriteOutcome { bytes, no_space } = self.log.write(first, self.bytes_max)?;
             self.taken.advance(bytes, &mut self.spares);
-            all = Wrote { bytes: all.bytes + bytes, no_space };
+            all = WriteOutcome { bytes: all.bytes + bytes, no_space };
         }
         self.log.verify()?;
         Ok(all)
@@ -210,18 +210,18 @@ impl Committer {
         if !(self.sync_asked || due || is_over) {
             return Ok(false);
         }
-        // Who asked may be among those that found no space.
+        // The batch that asked may be among those that found no space.
         self.sync_asked &= !self.taken.is_empty();
         self.sync_due = None;
         if self.log.is_synced() {
             return Ok(false);
         }
         self.log.sync()?;
-        self.tell(|_| ());
+        self.report(|_| ());
         Ok(true)
     }
 
-    /// Ends when all is written; what finds no space now is given up.
+    /// Closes the log when everything is written. Batches that find no space now are given up.
     fn close(&mut self) -> io::Result<()> {
         let pending = self.shared.lock();
         if let Some(why) = pending.status.no_space.as_ref() {
@@ -229,26 +229,26 @@ impl Committer {
             let message = format!("closed while {bytes} bytes found no space: {why}");
             return Err(io::Error::new(io::ErrorKind::StorageFull, message));
         }
-        let more = !pending.chunks.is_empty();
+        let has_more = !pending.batches.is_empty();
         drop(pending);
-        if !more {
+        if !has_more {
             self.log.close()?;
-            self.ended = true;
-            self.tell(|_| ());
+            self.has_ended = true;
+            self.report(|_| ());
         }
         Ok(())
     }
 
-    fn fail(&mut self, failure: Failure) {
-        self.ended = true;
-        self.tell(|pending| pending.status.failure = Some(failure));
+    fn fail(&mut self, failure: JournalFailure) {
+        self.has_ended = true;
+        self.report(|pending| pending.status.failure = Some(failure));
     }
 
-    /// Tells everyone who waits or listens how far the log has come.
-    fn tell(&mut self, note: impl FnOnce(&mut Pending)) {
+    /// Updates the figures, wakes everyone who waits for progress, and calls `on_progress`.
+    fn report(&mut self, change: impl FnOnce(&mut PendingQueue)) {
         let mut pending = self.shared.lock();
-        note(&mut pending);
-        pending.note(&self.log);
+        change(&mut pending);
+        pending.note_progress(&self.log);
         let progress = pending.progress();
         drop(pending);
         self.shared.progress.notify_all();

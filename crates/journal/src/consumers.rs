@@ -1,5 +1,5 @@
-//! Who reads the journal and how far each has come: one small file each in `consumers/`.
-//! Knows files and names; what a position holds back is retention's business.
+//! The consumers of a journal: who reads it, and how far each has read. One small file each in `consumers/`.
+//! Knows nothing of retention, which decides what a position keeps from being removed.
 
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -10,55 +10,57 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 use thiserror::Error;
 
-use crate::bounds;
-use crate::directory::{self, Directory, Names, name_error, sync_directory, write_synced};
-use crate::format::{Identity, OFFSET_MAX, array_at};
-use crate::hold::FOLDER_MODE;
+use crate::directory::{
+    self, Directory, DirectoryHandle, is_no_space, name_error, sync_directory, write_synced,
+};
+use crate::folder_lock::FOLDER_MODE;
+use crate::format::{JournalIdentity, OFFSET_MAX, array_at};
+use crate::watermarks;
 
 /// The longest name of a consumer.
 pub const NAME_BYTES_MAX: usize = 64;
-/// So many consumers one journal has at most: a program that takes a new name at every start is
-/// found out before it has filled the folder.
+/// The most consumers of one journal, so that a program that takes a new name at every start is noticed
+/// before it fills the folder.
 pub const CONSUMERS_MAX: usize = 1000;
 
 const MAGIC: [u8; 8] = *b"SLIPRCON";
 const VERSION: u32 = 2;
-/// Every position has the same length, so that a full disk can take a new one over the old.
+/// Every file has the same length, so that it can be overwritten on a full disk.
 const FILE_BYTES: usize = 56;
-/// Those of an older Slipring know no epoch.
+/// Files of an older Slipring hold no epoch.
 const OLDER_VERSION: u32 = 1;
 const OLDER_FILE_BYTES: usize = 48;
 
-/// Up to where somebody has read.
+/// How far a consumer has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
-    /// The journal that the offset counts in.
-    pub journal: Identity,
+pub struct ConsumerPosition {
+    /// The journal that the offset belongs to.
+    pub journal: JournalIdentity,
     /// The first offset not yet read.
     pub offset: u64,
-    /// The epoch of the journal when it was read: it tells when the offsets before were given again.
+    /// The epoch of the journal when it was read. It shows whether other messages got the offsets since.
     pub epoch: Option<u64>,
-    /// When this was noted: nanoseconds since the Unix epoch, UTC.
+    /// When this was committed: nanoseconds since the Unix epoch, UTC.
     pub updated_ns: i64,
 }
 
-/// One who reads, by name.
+/// A consumer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Consumer {
-    /// The name of its file.
+    /// Its name, which is the name of its file.
     pub name: String,
-    /// Where it stands, or what is wrong with its file.
-    pub standing: Result<Standing, ConsumerFlaw>,
+    /// How far it has read, or what is wrong with its file.
+    pub position: Result<ConsumerPosition, ConsumerFlaw>,
 }
 
-/// What is wrong with the file of a consumer.
+/// What is wrong with a consumer's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConsumerFlaw {
-    /// It is a folder, a link, a pipe: not a file.
+    /// It is a folder, a link or a pipe.
     NotAFile,
-    /// It is not ours, cut short, or its checksum is wrong.
+    /// It is cut short, its checksum is wrong, or it is a file of something else.
     Damaged,
-    /// Another Slipring wrote it.
+    /// Another version of Slipring wrote it.
     Version(u32),
     /// The file system refused to read it.
     Unreadable(io::ErrorKind),
@@ -75,28 +77,28 @@ impl fmt::Display for ConsumerFlaw {
     }
 }
 
-/// Why a position was not noted or forgotten.
+/// Why a position was not committed or forgotten.
 #[derive(Debug, Error)]
 pub enum ConsumerError {
-    /// The name would not make a good file.
+    /// The name cannot be a file name.
     #[error(
         "{0:?} is not a consumer's name; allowed: 1 to {NAME_BYTES_MAX} of a-z A-Z 0-9 . _ - and \
          the first a letter or digit"
     )]
     Name(String),
-    /// The journal does not go so far, or not for certain.
+    /// The journal is not synced that far.
     #[error(
-        "offset {offset} is further than the journal is on the disk, which is {durable}: note only what \
-         a reader was given"
+        "offset {offset} is beyond {durable}, up to where the journal is synced: commit only what a reader \
+         returned"
     )]
     Beyond {
-        /// What was to be noted.
+        /// The offset to be committed.
         offset: u64,
-        /// Up to where the journal survives a power cut.
+        /// The synced end of the journal.
         durable: u64,
     },
     /// There are too many already.
-    #[error("the journal has {CONSUMERS_MAX} consumers, and takes no more; forget some")]
+    #[error("the journal has {CONSUMERS_MAX} consumers, which is the most; forget some")]
     TooMany,
     /// The file system refused.
     #[error(transparent)]
@@ -110,31 +112,31 @@ pub fn list(dir: &Path) -> io::Result<Vec<Consumer>> {
     for name in names(&folder)? {
         match load(&folder.join(&name)) {
             Err(ConsumerFlaw::Unreadable(io::ErrorKind::NotFound)) => {}
-            standing => found.push(Consumer { name, standing }),
+            position => found.push(Consumer { name, position }),
         }
     }
     Ok(found)
 }
 
-/// Notes how far a consumer has come, for ever: retention then removes nothing it has not read.
-/// On a disk without room the old position is overwritten, for else nobody could ever make room.
-pub fn commit(dir: &Path, name: &str, standing: &Standing) -> Result<(), ConsumerError> {
+/// Commits how far a consumer has read; retention keeps the rest. When this returns, it survives a power cut.
+/// On a full disk the old position is overwritten in place: otherwise retention could never make room.
+pub fn commit(dir: &Path, name: &str, position: &ConsumerPosition) -> Result<(), ConsumerError> {
     check_name(name)?;
-    check_durable(dir, standing)?;
+    check_durable(dir, position)?;
     let folder = make_folder(dir)?;
     let _lock = lock(&folder)?;
     let path = folder.join(name);
     if !path.exists() && names(&folder)?.len() >= CONSUMERS_MAX {
         return Err(ConsumerError::TooMany);
     }
-    let bytes = encode(standing);
+    let bytes = encode(position);
     match replace(&folder, &path, &bytes) {
         Err(error) if is_no_space(&error) && is_file(&path) => Ok(overwrite(&path, &bytes)?),
         done => Ok(done?),
     }
 }
 
-/// Forgets a consumer, and says whether there was one. Its reader is overtaken from then on.
+/// Forgets a consumer, so that retention no longer waits for it. Says whether there was one.
 pub fn forget(dir: &Path, name: &str) -> Result<bool, ConsumerError> {
     check_name(name)?;
     let folder = folder(dir);
@@ -142,19 +144,19 @@ pub fn forget(dir: &Path, name: &str) -> Result<bool, ConsumerError> {
     if !folder.is_dir() {
         return Ok(false);
     }
-    let names = Names::open(&folder)?;
+    let handle = DirectoryHandle::open(&folder)?;
     match fs::remove_file(&path) {
-        Ok(()) => names.sync().map(|()| true).map_err(Into::into),
+        Ok(()) => handle.sync().map(|()| true).map_err(Into::into),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         failed => Ok(name_error(failed, "remove", &path).map(|()| true)?),
     }
 }
 
-/// Nobody notes more than survives a power cut. What is noted in another journal is not for this one to
-/// judge, and one of an older Slipring does not say.
-fn check_durable(dir: &Path, standing: &Standing) -> Result<(), ConsumerError> {
-    let (offset, source) = (standing.offset, Directory::new(dir));
-    match bounds::durable(&source, standing.journal)? {
+/// Refuses a position beyond the synced end. Accepts one in another journal, and all where an older Slipring
+/// did not note the synced end.
+fn check_durable(dir: &Path, position: &ConsumerPosition) -> Result<(), ConsumerError> {
+    let (offset, source) = (position.offset, Directory::new(dir));
+    match watermarks::durable(&source, position.journal)? {
         Some(Ok(durable)) if durable.offset < offset => {
             Err(ConsumerError::Beyond { offset, durable: durable.offset })
         }
@@ -162,7 +164,7 @@ fn check_durable(dir: &Path, standing: &Standing) -> Result<(), ConsumerError> {
     }
 }
 
-/// The folder of the consumers, whose name survives a power cut.
+/// Creates the folder of the consumers, so that its name survives a power cut.
 fn make_folder(dir: &Path) -> io::Result<PathBuf> {
     let folder = folder(dir);
     if !folder.is_dir() {
@@ -181,7 +183,7 @@ fn check_name(name: &str) -> Result<(), ConsumerError> {
     if is_name(name) { Ok(()) } else { Err(ConsumerError::Name(name.to_owned())) }
 }
 
-/// No path, no hidden file, nothing a shell or a terminal would take for something else.
+/// Whether a name is safe as a file name: no path, no hidden file, nothing special to a shell or a terminal.
 fn is_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     name.len() <= NAME_BYTES_MAX
@@ -189,7 +191,7 @@ fn is_name(name: &str) -> bool {
         && name.bytes().all(plain)
 }
 
-/// Names in the folder that can be a consumer's, in order; none while there is no folder.
+/// The names of consumers in the folder, in order; none while there is no folder.
 fn names(folder: &Path) -> io::Result<Vec<String>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -204,7 +206,7 @@ fn names(folder: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// One writer at a time; released when the file is dropped.
+/// Locks the folder, so that one process writes at a time. Dropping the file releases the lock.
 fn lock(folder: &Path) -> io::Result<File> {
     let file = name_error(File::open(folder), "open", folder)?;
     let locked = flock(&file, FlockOperation::LockExclusive).map_err(io::Error::from);
@@ -212,14 +214,15 @@ fn lock(folder: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The new file takes the old one's place whole. Its own name begins with a dot: no consumer's does.
+/// Writes a new file and renames it over the old one. Its own name begins with a dot, which no consumer's
+/// does.
 fn replace(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let new = folder.join(".new");
-    let names = Names::open(folder)?;
+    let handle = DirectoryHandle::open(folder)?;
     let written = directory::create(&new)
         .and_then(|file| write_synced(file, &new, bytes))
         .and_then(|()| name_error(fs::rename(&new, path), "replace", path))
-        .and_then(|()| names.sync());
+        .and_then(|()| handle.sync());
     if written.is_err() {
         let _ = fs::remove_file(&new);
     }
@@ -231,16 +234,12 @@ fn overwrite(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_synced(file, path, bytes)
 }
 
-fn is_no_space(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
-}
-
-/// A link is none: its target is not ours to write to.
+/// Whether the path is a regular file. A link is not: its target is not ours to write to.
 fn is_file(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_file())
 }
 
-fn load(path: &Path) -> Result<Standing, ConsumerFlaw> {
+fn load(path: &Path) -> Result<ConsumerPosition, ConsumerFlaw> {
     let unreadable = |error: io::Error| ConsumerFlaw::Unreadable(error.kind());
     if !fs::symlink_metadata(path).map_err(unreadable)?.is_file() {
         return Err(ConsumerFlaw::NotAFile);
@@ -251,20 +250,20 @@ fn load(path: &Path) -> Result<Standing, ConsumerFlaw> {
     decode(&bytes)
 }
 
-fn encode(standing: &Standing) -> [u8; FILE_BYTES] {
+fn encode(position: &ConsumerPosition) -> [u8; FILE_BYTES] {
     let mut bytes = [0; FILE_BYTES];
     bytes[0..8].copy_from_slice(&MAGIC);
     bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
-    bytes[12..28].copy_from_slice(&standing.journal.0);
-    bytes[28..36].copy_from_slice(&standing.offset.to_le_bytes());
-    bytes[36..44].copy_from_slice(&standing.updated_ns.to_le_bytes());
-    bytes[44..52].copy_from_slice(&standing.epoch.unwrap_or(0).to_le_bytes());
+    bytes[12..28].copy_from_slice(&position.journal.0);
+    bytes[28..36].copy_from_slice(&position.offset.to_le_bytes());
+    bytes[36..44].copy_from_slice(&position.updated_ns.to_le_bytes());
+    bytes[44..52].copy_from_slice(&position.epoch.unwrap_or(0).to_le_bytes());
     let checksum = crc32c::crc32c(&bytes[..52]);
     bytes[52..56].copy_from_slice(&checksum.to_le_bytes());
     bytes
 }
 
-fn decode(bytes: &[u8]) -> Result<Standing, ConsumerFlaw> {
+fn decode(bytes: &[u8]) -> Result<ConsumerPosition, ConsumerFlaw> {
     let (content, checksum) = bytes.split_last_chunk::<4>().ok_or(ConsumerFlaw::Damaged)?;
     let is_sound = u32::from_le_bytes(*checksum) == crc32c::crc32c(content);
     if !is_sound || content.len() + 4 < OLDER_FILE_BYTES || content[..8] != MAGIC {
@@ -276,11 +275,11 @@ fn decode(bytes: &[u8]) -> Result<Standing, ConsumerFlaw> {
         (VERSION | OLDER_VERSION, _) => return Err(ConsumerFlaw::Damaged),
         (version, _) => return Err(ConsumerFlaw::Version(version)),
     };
-    let standing = Standing {
-        journal: Identity(array_at(content, 12)),
+    let position = ConsumerPosition {
+        journal: JournalIdentity(array_at(content, 12)),
         offset: u64::from_le_bytes(array_at(content, 28)),
         epoch: epoch.filter(|epoch| *epoch > 0),
         updated_ns: i64::from_le_bytes(array_at(content, 36)),
     };
-    if standing.offset > OFFSET_MAX { Err(ConsumerFlaw::Damaged) } else { Ok(standing) }
+    if position.offset > OFFSET_MAX { Err(ConsumerFlaw::Damaged) } else { Ok(position) }
 }

@@ -7,10 +7,10 @@ use std::{env, fs, process, thread};
 use proptest::prelude::*;
 
 use crate::consumers::{
-    CONSUMERS_MAX, Consumer, ConsumerError, ConsumerFlaw, NAME_BYTES_MAX, Standing, commit, forget,
-    list,
+    CONSUMERS_MAX, Consumer, ConsumerError, ConsumerFlaw, ConsumerPosition, NAME_BYTES_MAX, commit,
+    forget, list,
 };
-use crate::format::{Identity, OFFSET_MAX};
+use crate::format::{JournalIdentity, OFFSET_MAX};
 
 struct Scratch(PathBuf);
 
@@ -29,7 +29,7 @@ impl Scratch {
 
     fn flaw(&self, name: &str) -> ConsumerFlaw {
         let found = list(&self.0).unwrap();
-        found.into_iter().find(|found| found.name == name).unwrap().standing.unwrap_err()
+        found.into_iter().find(|found| found.name == name).unwrap().position.unwrap_err()
     }
 }
 
@@ -39,8 +39,8 @@ impl Drop for Scratch {
     }
 }
 
-fn at(offset: u64) -> Standing {
-    Standing { journal: Identity([7; 16]), offset, epoch: Some(3), updated_ns: -5 }
+fn at(offset: u64) -> ConsumerPosition {
+    ConsumerPosition { journal: JournalIdentity([7; 16]), offset, epoch: Some(3), updated_ns: -5 }
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_position_is_noted_moved_and_forgotten() {
     commit(&dir.0, "lake", &at(9)).unwrap();
     let expected = [("backup-2.daily", OFFSET_MAX), ("lake", 9)];
     let expected =
-        expected.map(|(name, offset)| Consumer { name: name.into(), standing: Ok(at(offset)) });
+        expected.map(|(name, offset)| Consumer { name: name.into(), position: Ok(at(offset)) });
     assert_eq!(list(&dir.0).unwrap(), expected);
     assert!(forget(&dir.0, "lake").unwrap());
     assert!(!forget(&dir.0, "lake").unwrap());
@@ -84,7 +84,7 @@ fn content_that_is_not_ours_is_named_and_a_commit_repairs_it() {
     }
     commit(&dir.0, "text", &at(12)).unwrap();
     let found = list(&dir.0).unwrap();
-    assert_eq!(found.iter().filter(|consumer| consumer.standing.is_ok()).count(), 1);
+    assert_eq!(found.iter().filter(|consumer| consumer.position.is_ok()).count(), 1);
     dir.put("not a name", b"");
     dir.put(".new", b"");
     assert_eq!(list(&dir.0).unwrap().len(), 3);
@@ -110,7 +110,7 @@ fn a_full_disk_takes_a_new_position_over_the_old_one_but_no_new_name() {
     fill();
     let refused = commit(&dir.0, "other", &at(9)).unwrap_err();
     assert!(refused.to_string().contains("No space left"), "{refused}");
-    let lake = Consumer { name: "lake".to_owned(), standing: Ok(at(9)) };
+    let lake = Consumer { name: "lake".to_owned(), position: Ok(at(9)) };
     assert_eq!(list(&dir.0).unwrap(), [lake]);
 }
 
@@ -135,7 +135,7 @@ fn many_writers_at_once_leave_whole_positions() {
     });
     let found = list(&dir.0).unwrap();
     assert_eq!(found.len(), 2);
-    assert!(found.iter().all(|consumer| consumer.standing == Ok(at(19))), "{found:?}");
+    assert!(found.iter().all(|consumer| consumer.position == Ok(at(19))), "{found:?}");
 }
 
 proptest! {

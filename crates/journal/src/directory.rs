@@ -11,13 +11,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustix::io::Errno;
 
 use crate::consumers::{self, Consumer};
-use crate::format::Identity;
-use crate::hold::Hold;
+use crate::folder_lock::FolderLock;
+use crate::format::JournalIdentity;
 use crate::segment::SegmentId;
-use crate::spare::{self, with_spare};
+use crate::spare_descriptors::{self, with_spare};
 use crate::storage::{ReadSegments, Storage, WriteSegments};
 
-/// Of every file of a journal: its owner reads and writes it, and nobody else.
+/// The mode of every file of a journal: only its owner reads and writes it.
 pub(crate) const FILE_MODE: u32 = 0o600;
 
 /// One journal's directory.
@@ -25,37 +25,37 @@ pub(crate) const FILE_MODE: u32 = 0o600;
 pub struct Directory {
     path: PathBuf,
     active: Option<(SegmentId, File)>,
-    /// The file that was overwritten last, by its name.
+    /// The file that was last overwritten in place, and its name.
     noted: Option<(String, File)>,
-    /// What keeps other brokers out, until the journal is closed; readers hold nothing.
-    hold: Weak<Hold>,
+    /// The writer's lock, until the journal is closed; readers have none.
+    lock: Weak<FolderLock>,
 }
 
 impl Directory {
-    /// Takes the directory as it is; makes nothing.
+    /// A handle for reading. Creates nothing.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), active: None, noted: None, hold: Weak::new() }
+        Self { path: path.into(), active: None, noted: None, lock: Weak::new() }
     }
 
-    /// For the one that writes.
-    pub(crate) fn held(path: impl Into<PathBuf>, hold: &Arc<Hold>) -> Self {
-        Self { hold: Arc::downgrade(hold), ..Self::new(path) }
+    /// A handle for the writer.
+    pub(crate) fn locked(path: impl Into<PathBuf>, lock: &Arc<FolderLock>) -> Self {
+        Self { lock: Arc::downgrade(lock), ..Self::new(path) }
     }
 
-    /// Names in another folder than the one that is held are not ours to change.
-    fn check_hold(&self) -> io::Result<()> {
-        self.hold.upgrade().map_or(Ok(()), |hold| hold.check())
+    /// Fails when the locked folder was removed or replaced: another folder is not ours to change.
+    fn check_lock(&self) -> io::Result<()> {
+        self.lock.upgrade().map_or(Ok(()), |lock| lock.check())
     }
 
     fn file_path(&self, segment: SegmentId) -> PathBuf {
         self.path.join(segment.file())
     }
 
-    /// A new file takes the place of the one with this name, whole.
+    /// Writes a new file and renames it over the one with this name.
     fn replace(&self, name: &str, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
         let (path, fresh) = (self.path.join(name), self.path.join(format!("{name}.new")));
         if let Err(error) = write(&fresh) {
-            // It may be half written, on a disk that is full.
+            // On a full disk it may be half written.
             let _ = fs::remove_file(&fresh);
             return Err(error);
         }
@@ -108,7 +108,7 @@ impl WriteSegments for Directory {
     fn begin(&mut self, segment: SegmentId, bytes: &[u8]) -> io::Result<()> {
         self.active = None;
         self.put(&segment.file(), bytes)?;
-        // At once: later there may be no descriptor left for it.
+        // Open it now: later there may be no descriptor left.
         self.active(segment).map(drop)
     }
 
@@ -133,14 +133,14 @@ impl WriteSegments for Directory {
         done.or_else(|error| name_error(Err(error), "sync", &self.file_path(segment)))
     }
 
-    fn note(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
+    fn overwrite(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.path.join(name);
-        // A file that has lost the name is read by nobody: another took its place, or it was removed.
+        // If the open file was removed or replaced under this name, nobody would read what is written to it.
         let is_ours = |(noted, file): &(String, File)| noted == name && is_named(file, &path);
         if !self.noted.as_ref().is_some_and(is_ours) {
             let file = with_spare(|| OpenOptions::new().write(true).open(&path));
             let file = name_error(file, "open", &path)?;
-            // What a damaged file has behind these bytes would stay.
+            // A damaged file may be longer.
             name_error(file.set_len(bytes.len() as u64), "cut", &path)?;
             self.noted = Some((name.to_owned(), file));
         }
@@ -149,7 +149,7 @@ impl WriteSegments for Directory {
     }
 
     fn verify(&mut self, segment: SegmentId) -> io::Result<()> {
-        self.hold.upgrade().map_or(Ok(()), |hold| hold.check_again())?;
+        self.lock.upgrade().map_or(Ok(()), |lock| lock.check_again())?;
         let Some((open, file)) = &self.active else { return Ok(()) };
         if *open == segment && file.metadata()?.nlink() == 0 {
             let path = self.file_path(segment);
@@ -161,40 +161,40 @@ impl WriteSegments for Directory {
 
 impl Storage for Directory {
     fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.check_hold()?;
-        let names = Names::open(&self.path)?;
+        self.check_lock()?;
+        let handle = DirectoryHandle::open(&self.path)?;
         self.replace(name, |fresh| write_synced(create(fresh)?, fresh, bytes))?;
-        names.sync()?;
-        drop(names);
-        spare::hold();
+        handle.sync()?;
+        drop(handle);
+        spare_descriptors::refill();
         Ok(())
     }
 
-    fn leave(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+    fn put_unsynced(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.replace(name, |fresh| name_error(create(fresh)?.write_all(bytes), "write", fresh))
     }
 
     fn remove(&self, segment: SegmentId) -> io::Result<()> {
-        self.check_hold()?;
-        let names = Names::open(&self.path)?;
-        // First, so that it does not stay alone; whether it was there does not matter.
+        self.check_lock()?;
+        let handle = DirectoryHandle::open(&self.path)?;
+        // The index goes first, so that it never stays without its segment. It may be missing.
         let _ = fs::remove_file(self.path.join(segment.index_file()));
         let path = self.file_path(segment);
         name_error(fs::remove_file(&path), "remove", &path)?;
-        names.sync()
+        handle.sync()
     }
 
     fn consumers(&self) -> io::Result<Vec<Consumer>> {
         consumers::list(&self.path)
     }
 
-    fn fresh_identity(&self) -> io::Result<Identity> {
+    fn fresh_identity(&self) -> io::Result<JournalIdentity> {
         let path = Path::new("/dev/urandom");
         let mut bytes = [0; 16];
         let opened = with_spare(|| File::open(path));
         let read = opened.and_then(|mut file| file.read_exact(&mut bytes));
         name_error(read, "read", path)?;
-        Ok(Identity(bytes))
+        Ok(JournalIdentity(bytes))
     }
 
     fn now_ms(&self) -> u64 {
@@ -207,11 +207,11 @@ impl Storage for Directory {
     }
 
     fn clone_storage(&self) -> Box<dyn Storage> {
-        Box::new(Self { hold: self.hold.clone(), ..Self::new(&self.path) })
+        Box::new(Self { lock: self.lock.clone(), ..Self::new(&self.path) })
     }
 }
 
-/// Whether a path leads to this very file.
+/// Whether a path leads to this open file.
 fn is_named(file: &File, path: &Path) -> bool {
     let (Ok(held), Ok(named)) = (file.metadata(), fs::metadata(path)) else { return false };
     (named.dev(), named.ino()) == (held.dev(), held.ino())
@@ -224,28 +224,28 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
     name_error(with_spare(|| options.open(path)), "create", path)
 }
 
-/// The error says whether the write or the sync failed: a failed sync is final.
+/// Writes and syncs a file. The error says which of the two failed: a failed sync is final.
 pub(crate) fn write_synced(mut file: File, path: &Path, bytes: &[u8]) -> io::Result<()> {
     name_error(file.write_all(bytes), "write", path)?;
     name_error(file.sync_all(), "sync", path)
 }
 
-/// The names in a directory. Opened before one of them changes: when it has changed, there may be no
-/// descriptor left to sync it with.
-pub(crate) struct Names<'a> {
+/// An open directory, to sync the names in it. It is opened before a name changes: afterwards there may be
+/// no descriptor left.
+pub(crate) struct DirectoryHandle<'a> {
     directory: File,
     path: &'a Path,
 }
 
-impl<'a> Names<'a> {
-    /// Nothing has changed when this fails, so it can be tried again.
+impl<'a> DirectoryHandle<'a> {
+    /// Opens the directory. When this fails nothing has changed yet, so that it can be retried.
     pub fn open(path: &'a Path) -> io::Result<Self> {
         let directory = name_error(with_spare(|| File::open(path)), "open", path)?;
         Ok(Self { directory, path })
     }
 
-    /// Returns when the names survive a power cut. A failure is never told as a full disk: that would be
-    /// tried again, and then be called a success.
+    /// Returns when the names survive a power cut. A failure never has the kind of a full disk, which would
+    /// be retried: a second sync can succeed although the first one lost data.
     pub fn sync(&self) -> io::Result<()> {
         name_error(self.directory.sync_all().map_err(io::Error::other), "sync", self.path)
     }
@@ -253,7 +253,7 @@ impl<'a> Names<'a> {
 
 /// Syncs the names in a directory.
 pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
-    Names::open(path)?.sync()
+    DirectoryHandle::open(path)?.sync()
 }
 
 fn read_whole(file: &File, mut position: u64, into: &mut [u8]) -> io::Result<usize> {
@@ -272,12 +272,17 @@ fn read_whole(file: &File, mut position: u64, into: &mut [u8]) -> io::Result<usi
     Ok(filled)
 }
 
-/// Keeps the kind, so that a full disk can still be told from a broken one. Too many open files, or no
-/// memory for one more in the system, are a quota that is used up: it passes, too.
+/// Whether an error passes when there is space again.
+pub(crate) fn is_no_space(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
+/// Adds the operation and the path to an error, and keeps its kind, so that callers can tell a full disk
+/// from a broken one. Too many open files, or no memory for another, become `QuotaExceeded`: both pass.
 pub(crate) fn name_error<T>(result: io::Result<T>, verb: &str, path: &Path) -> io::Result<T> {
     result.map_err(|error| {
         let no_memory = Errno::from_io_error(&error) == Some(Errno::NOMEM);
-        let passes = no_memory || spare::is_out_of_descriptors(&error);
+        let passes = no_memory || spare_descriptors::is_out_of_descriptors(&error);
         let kind = if passes { io::ErrorKind::QuotaExceeded } else { error.kind() };
         io::Error::new(kind, format!("cannot {verb} {}: {error}", path.display()))
     })
@@ -293,14 +298,14 @@ mod tests {
         fs::create_dir_all(&path).unwrap();
         let mut directory = Directory::new(&path);
         directory.put("durable", b"one").unwrap();
-        directory.note("durable", b"two").unwrap();
-        // As after a write that failed. A backup of links keeps the old file alive.
+        directory.overwrite("durable", b"two").unwrap();
+        // A backup made of hard links keeps the old file alive.
         fs::hard_link(path.join("durable"), path.join("backup")).unwrap();
         directory.put("durable", b"333").unwrap();
-        directory.note("durable", b"444").unwrap();
+        directory.overwrite("durable", b"444").unwrap();
         assert_eq!(directory.get("durable").unwrap().unwrap(), b"444");
         fs::remove_file(path.join("durable")).unwrap();
-        assert!(directory.note("durable", b"555").is_err());
+        assert!(directory.overwrite("durable", b"555").is_err());
         fs::remove_dir_all(&path).unwrap();
     }
 }

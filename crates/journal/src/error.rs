@@ -1,4 +1,4 @@
-//! What can go wrong, in words for a person. Holds no logic.
+//! The errors of the journal. Plain values with their messages.
 
 use std::io;
 use std::ops::Range;
@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::format::{FORMAT_VERSION, Flaw, Identity};
+use crate::format::{FORMAT_VERSION, Flaw, JournalIdentity};
 use crate::segment::SegmentId;
 
-/// A place in the journal that should hold messages and does not.
+/// Offsets of the journal that cannot be read, and where they should be.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "damaged journal: segment {segment}.seg at byte {position}, offsets {} to {}: {flaw}",
@@ -32,10 +32,10 @@ pub enum OpenError {
     /// Another broker holds the directory.
     #[error("the journal in {} belongs to a broker that is running; stop it or use another directory", .0.display())]
     Locked(PathBuf),
-    /// A segment's header is damaged, and nothing else tells whose journal it is.
-    #[error("{0}; it cannot be opened so: put back a copy of its directory, or use another one")]
+    /// A segment's header is damaged, and no other file holds the journal's identity.
+    #[error("{0}; restore its directory from a copy, or use another one")]
     Damaged(#[from] Damage),
-    /// Another Slipring wrote it.
+    /// Another version of Slipring wrote it.
     #[error("{}", wrong_version(*segment, *version))]
     Version {
         /// The segment.
@@ -51,11 +51,11 @@ pub enum OpenError {
 /// Why a journal could not be salvaged.
 #[derive(Debug, Error)]
 pub enum SalvageError {
-    /// Nothing says whose journal it is.
-    #[error("there is no journal in {}, or no file of it tells its identity any more", .0.display())]
+    /// No file holds the journal's identity.
+    #[error("there is no journal in {}, or none of its files holds its identity any more", .0.display())]
     NoJournal(PathBuf),
-    /// Something is where the new journal should go.
-    #[error("{} is not empty: name a folder that is not there yet", .0.display())]
+    /// The folder for the new journal is not empty.
+    #[error("{} is not empty: name a folder that does not exist yet", .0.display())]
     NotEmpty(PathBuf),
     /// A broker has it open, or the new folder cannot be locked.
     #[error(transparent)]
@@ -65,33 +65,33 @@ pub enum SalvageError {
     Io(#[from] io::Error),
 }
 
-/// A write or a sync failed, and nothing after it is promised.
+/// A write or a sync failed; nothing is written afterwards.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("the journal failed: {message}")]
-pub struct Failure {
-    /// The kind, to tell a full disk from a broken one.
+pub struct JournalFailure {
+    /// The kind, which tells a full disk from a broken one.
     pub kind: io::ErrorKind,
     /// What failed and where.
     pub message: String,
 }
 
-impl Failure {
-    /// The thread that writes has panicked.
+impl JournalFailure {
+    /// The committer's thread has panicked.
     pub(crate) fn panicked() -> Self {
         Self { kind: io::ErrorKind::Other, message: "its thread panicked".to_owned() }
     }
 }
 
-impl From<&io::Error> for Failure {
+impl From<&io::Error> for JournalFailure {
     fn from(error: &io::Error) -> Self {
         Self { kind: error.kind(), message: error.to_string() }
     }
 }
 
-/// Why a batch was not appended. The batch is intact in every case.
+/// Why a batch was not appended. The batch is unchanged in every case.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AppendError {
-    /// Too many bytes wait to be written: wait for progress and try again.
+    /// Too many bytes wait to be written: wait for progress, then retry.
     #[error("the journal has {pending_bytes} bytes waiting to be written")]
     Full {
         /// Bytes waiting.
@@ -105,14 +105,14 @@ pub enum AppendError {
     },
     /// A write or a sync failed earlier.
     #[error(transparent)]
-    Failed(#[from] Failure),
+    Failed(#[from] JournalFailure),
     /// The journal was closed.
     #[error("the journal is closed")]
     Closed,
 }
 
 impl ReadError {
-    /// Whether a file is not there any more.
+    /// Whether a file was removed.
     pub(crate) fn is_removed(&self) -> bool {
         matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::NotFound)
     }
@@ -141,33 +141,33 @@ pub enum ReadError {
     Beyond {
         /// The end of the range asked for.
         asked: u64,
-        /// One past the newest offset that is known to be on the disk.
+        /// One past the newest synced offset.
         end: u64,
-        /// The same of all that is written.
+        /// One past the newest written offset.
         written: u64,
     },
-    /// The offsets before a position were given to other messages since.
+    /// Other messages have the offsets before a position by now.
     #[error("{}", other_history(*offset, *epoch, *newest, *written_in))]
     OtherHistory {
         /// The position.
         offset: u64,
-        /// The epoch that was noted with it.
+        /// The epoch that was stored with it.
         epoch: u64,
         /// The newest epoch of the journal.
         newest: u64,
         /// The epoch in which the message before the position was written; 0 where none is known.
         written_in: u64,
     },
-    /// The file `durable` cannot be used, so that nobody knows what survives a power cut.
+    /// The file `durable` is damaged, so that the synced end is unknown.
     #[error(
-        "the file `durable` of the journal cannot be used: {flaw}; the broker writes it again when it \
-         starts, and where no broker is to run any more, remove it"
+        "the file `durable` of the journal cannot be used: {flaw}; a broker writes it anew when it \
+         starts; if no broker will run here any more, remove it"
     )]
     Durable {
         /// What is wrong with it.
         flaw: Flaw,
     },
-    /// Damage in the middle. Ranges without these offsets can be read.
+    /// The range touches damage. Ranges without these offsets can be read.
     #[error(transparent)]
     Damaged(#[from] Damage),
     /// The snapshot cannot be used: follow the journal from its start.
@@ -176,17 +176,17 @@ pub enum ReadError {
         /// What is wrong with it.
         flaw: Flaw,
     },
-    /// A segment of another journal stands in the directory.
+    /// The directory holds a segment of another journal.
     #[error("segment {segment}.seg belongs to journal {found}, not {expected}")]
     Foreign {
         /// The segment.
         segment: SegmentId,
         /// The identity in that segment.
-        found: Identity,
+        found: JournalIdentity,
         /// The identity of the journal.
-        expected: Identity,
+        expected: JournalIdentity,
     },
-    /// Another Slipring wrote it.
+    /// Another version of Slipring wrote it.
     #[error("{}", wrong_version(*segment, *version))]
     Version {
         /// The segment.
@@ -201,25 +201,23 @@ pub enum ReadError {
 
 fn wrong_version(segment: SegmentId, version: u32) -> String {
     format!(
-        "segment {segment}.seg has format version {version}, and this Slipring knows only version \
+        "segment {segment}.seg has format version {version}, and this Slipring reads only version \
          {FORMAT_VERSION}: read it with the Slipring that wrote it, or use another directory"
     )
 }
 
 fn beyond(asked: u64, end: u64, written: u64) -> String {
     let what_to_do = if asked <= written {
-        "what is behind is written, and not yet known to stay: where no broker runs, start it, and try \
-         again"
+        "the rest is written, but not synced yet: try again, and start the broker if none is running"
             .to_owned()
     } else {
         format!(
-            "a reader that has been further has read messages that are lost, or the journal is an older \
-             copy: begin again at {end} or before, with a new checkpoint"
+            "a reader that was further has read messages that are lost, or the journal is an older copy: \
+             begin again at {end} or before, with a new checkpoint"
         )
     };
     format!(
-        "offset {asked} was asked for, but the journal ends at {end}, as far as it is on the disk; \
-         {what_to_do}"
+        "offset {asked} was asked for, but the journal is synced up to {end} only; {what_to_do}"
     )
 }
 
@@ -228,11 +226,11 @@ fn other_history(offset: u64, epoch: u64, newest: u64, written_in: u64) -> Strin
         format!("but the journal is in epoch {newest}: it is an older copy")
     } else {
         format!(
-            "but the message before it was written in epoch {written_in}: what was read there is lost"
+            "but the message before it was written in epoch {written_in}: what was read then is lost"
         )
     };
     format!(
-        "offset {offset} was noted in epoch {epoch}, {found}, and other messages have these offsets; \
-         begin again, from an offset before the loss, with a new checkpoint"
+        "offset {offset} was stored in epoch {epoch}, {found}, and other messages have these offsets; \
+         begin again at an offset before the loss, with a new checkpoint"
     )
 }

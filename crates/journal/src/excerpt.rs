@@ -1,15 +1,15 @@
-//! A part of the journal for a reader elsewhere: batches as they stand on disk, without the records
-//! of sessions, which are nobody else's business. Knows nothing of files.
+//! A part of the journal for a remote reader: batches as they are on disk, but without the records, which hold
+//! the state of other clients. Knows nothing of files.
 
 use std::ops::Range;
 
 use crate::batch::{split_publisher, take_message};
-use crate::columns::{Columns, Taken};
+use crate::columns::{MessageColumns, TakeOutcome};
 use crate::error::ReadError;
 use crate::format::{BATCH_HEADER_BYTES, BatchHeader, Flaw};
-use crate::reader::{COLUMNS_BYTES_MAX, Reader};
+use crate::reader::{COLUMNS_BYTES_MAX, JournalReader};
 
-/// Where the messages of a range go, batch by batch.
+/// Receives the messages of a range, batch by batch.
 pub(crate) trait TakeBatch {
     /// Takes those messages of a batch that lie in `range`, until `bytes_max` is reached.
     fn take_batch(
@@ -18,35 +18,25 @@ pub(crate) trait TakeBatch {
         body: &[u8],
         range: &Range<u64>,
         bytes_max: usize,
-    ) -> Taken;
+    ) -> TakeOutcome;
 
     /// Whether nothing was taken.
     fn is_empty(&self) -> bool;
 }
 
-impl TakeBatch for Columns {
+/// The receive time of the last batch.
+struct NewestReceiveTime(Option<i64>);
+
+impl TakeBatch for NewestReceiveTime {
     fn take_batch(
         &mut self,
         header: &BatchHeader,
-        body: &[u8],
-        range: &Range<u64>,
-        bytes_max: usize,
-    ) -> Taken {
-        Columns::take_batch(self, header, header.split(body).0, range, bytes_max)
-    }
-
-    fn is_empty(&self) -> bool {
-        Columns::is_empty(self)
-    }
-}
-
-/// The receive time of the last batch.
-struct Newest(Option<i64>);
-
-impl TakeBatch for Newest {
-    fn take_batch(&mut self, header: &BatchHeader, _: &[u8], _: &Range<u64>, _: usize) -> Taken {
+        _: &[u8],
+        _: &Range<u64>,
+        _: usize,
+    ) -> TakeOutcome {
         self.0 = Some(header.receive_ns);
-        Taken::All
+        TakeOutcome::All
     }
 
     fn is_empty(&self) -> bool {
@@ -54,21 +44,21 @@ impl TakeBatch for Newest {
     }
 }
 
-/// Batches one after the other, with the offsets of a range and no others.
+/// Batches one after the other, with the offsets of a range only.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Excerpt {
-    /// Where to read on: behind the last message here, and behind offsets after it that no message has.
+    /// Where the next read starts: after the last message here, and after offsets that no message has.
     pub end: u64,
     /// The batches, in the format of a segment.
     pub batches: Vec<u8>,
-    /// Bytes that the message at `end` needs, when not even that one had room.
+    /// Bytes that the next message needs, when it did not fit.
     pub needed: usize,
-    /// Bytes that may be here, if it is for one message only.
+    /// The limit on the bytes of an excerpt with a single message.
     single_bytes_max: usize,
 }
 
 impl Excerpt {
-    /// An empty one at an offset. A single message may take `single_bytes_max`.
+    /// An empty excerpt from an offset on. A single message may take `single_bytes_max`.
     pub(crate) fn new(start: u64, single_bytes_max: usize) -> Self {
         Self { end: start, single_bytes_max, ..Self::default() }
     }
@@ -91,22 +81,23 @@ impl Excerpt {
         }
     }
 
-    /// Makes a batch of those messages that lie in the range and have room.
+    /// Adds a batch with the messages that lie in the range and fit.
     fn push_some(
         &mut self,
         header: &BatchHeader,
         messages: &[u8],
         range: &Range<u64>,
         bytes_max: usize,
-    ) -> Taken {
+    ) -> TakeOutcome {
         let Some((publisher, mut rest)) = split_publisher(messages) else {
-            return Taken::Malformed;
+            return TakeOutcome::Malformed;
         };
         let named = 2 + publisher.len();
-        let mut piece = Piece { start: range.start.max(header.base_offset), ..Piece::default() };
+        let mut piece =
+            PartialBatch { start: range.start.max(header.base_offset), ..PartialBatch::default() };
         for offset in header.offsets() {
             let before = rest;
-            let Some(message) = take_message(&mut rest) else { return Taken::Malformed };
+            let Some(message) = take_message(&mut rest) else { return TakeOutcome::Malformed };
             if offset < range.start || offset >= range.end {
                 continue;
             }
@@ -116,7 +107,7 @@ impl Excerpt {
             let more = BATCH_HEADER_BYTES + named + piece.bytes + bytes;
             if !self.has_room(more, most) {
                 self.needed = more;
-                piece.full = true;
+                piece.is_full = true;
                 break;
             }
             piece.first.get_or_insert(messages.len() - before.len());
@@ -125,10 +116,16 @@ impl Excerpt {
             piece.count += 1;
         }
         self.push_piece(header, &messages[..named], messages, &piece);
-        if piece.full { Taken::Full } else { Taken::All }
+        if piece.is_full { TakeOutcome::Full } else { TakeOutcome::All }
     }
 
-    fn push_piece(&mut self, header: &BatchHeader, publisher: &[u8], body: &[u8], piece: &Piece) {
+    fn push_piece(
+        &mut self,
+        header: &BatchHeader,
+        publisher: &[u8],
+        body: &[u8],
+        piece: &PartialBatch,
+    ) {
         let Some(first) = piece.first else { return };
         let parts = [publisher, &body[first..first + piece.bytes]];
         let header = BatchHeader {
@@ -145,17 +142,17 @@ impl Excerpt {
     }
 }
 
-/// Messages in a row, of one batch.
+/// Consecutive messages of one batch.
 #[derive(Default)]
-struct Piece {
+struct PartialBatch {
     start: u64,
     count: u32,
-    /// Where in the body the first one begins.
+    /// Where the first one begins in the body.
     first: Option<usize>,
     bytes: usize,
     retained: bool,
-    /// The next one found no room.
-    full: bool,
+    /// Whether the next one did not fit.
+    is_full: bool,
 }
 
 impl TakeBatch for Excerpt {
@@ -165,14 +162,14 @@ impl TakeBatch for Excerpt {
         body: &[u8],
         range: &Range<u64>,
         bytes_max: usize,
-    ) -> Taken {
+    ) -> TakeOutcome {
         let messages = header.split(body).0;
         let offsets = header.offsets();
         if offsets.start > self.end {
-            // Offsets were left out here. Those of one excerpt are in a row, so that whoever gets it
-            // can tell that nothing is missing.
+            // Offsets were skipped here, so the excerpt ends: its offsets are consecutive, and the receiver
+            // can check that none is missing.
             self.end = offsets.start.min(range.end);
-            return Taken::Full;
+            return TakeOutcome::Full;
         }
         let whole = offsets.start >= range.start && offsets.end <= range.end;
         if !whole || !self.has_room(BATCH_HEADER_BYTES + messages.len(), bytes_max) {
@@ -185,7 +182,7 @@ impl TakeBatch for Excerpt {
             sent.body_checksum = crc32c::crc32c(messages);
         }
         self.push(sent, [messages, &[]]);
-        Taken::All
+        TakeOutcome::All
     }
 
     fn is_empty(&self) -> bool {
@@ -193,9 +190,9 @@ impl TakeBatch for Excerpt {
     }
 }
 
-impl Reader {
-    /// The batches of a range, to be read elsewhere: as many as fit into `bytes_max`, or one message
-    /// that fits into `single_bytes_max`.
+impl JournalReader {
+    /// The batches of a range for a remote reader: as many as fit into `bytes_max`, or one message that fits
+    /// into `single_bytes_max`.
     pub fn excerpt(
         &mut self,
         range: Range<u64>,
@@ -209,11 +206,11 @@ impl Reader {
         Ok(excerpt)
     }
 
-    /// When the newest message was received; `None` where there is none, or it is damaged.
+    /// When the newest message was received; `None` if there is none, or if it is damaged.
     pub fn newest_receive_ns(&mut self) -> Result<Option<i64>, ReadError> {
         self.end_offset()?;
         let end = self.message_end()?;
-        let mut newest = Newest(None);
+        let mut newest = NewestReceiveTime(None);
         let last = end.saturating_sub(1).max(self.first_offset())..end;
         match self.gather(&last, 0, &mut newest) {
             Err(ReadError::Damaged(_)) => Ok(None),
@@ -222,15 +219,14 @@ impl Reader {
     }
 }
 
-impl Columns {
-    /// Nothing yet, to be read from an offset on.
+impl MessageColumns {
+    /// Empty columns for reading from an offset on.
     pub fn starting_at(offset: u64) -> Self {
         Self { end: offset, ..Self::default() }
     }
 
-    /// Takes those messages of an excerpt that lie in `range`, about up to `bytes_max`; whether all
-    /// had room. The excerpt begins at offset `first`, and is checked: whoever sent it is not
-    /// believed.
+    /// Takes those messages of an excerpt that lie in `range`, up to about `bytes_max`. Says whether all had
+    /// room. The excerpt begins at offset `first`, and came over the network: all of it is checked.
     pub fn take_excerpt(
         &mut self,
         mut batches: &[u8],
@@ -255,9 +251,9 @@ impl Columns {
                 return Err(Flaw::BodyDamaged);
             }
             match self.take_batch(&header, body, range, bytes_max) {
-                Taken::All => {}
-                Taken::Full => return Ok(false),
-                Taken::Malformed => return Err(Flaw::BodyMalformed),
+                TakeOutcome::All => {}
+                TakeOutcome::Full => return Ok(false),
+                TakeOutcome::Malformed => return Err(Flaw::BodyMalformed),
             }
         }
         Ok(true)

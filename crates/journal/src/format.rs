@@ -6,9 +6,9 @@ use std::str::FromStr;
 
 use crate::segment::SegmentId;
 
-/// Opens every segment file.
+/// The first bytes of every segment file.
 const SEGMENT_MAGIC: [u8; 8] = *b"SLIPRSEG";
-/// Opens every batch, so that a reader can find the next one after damage.
+/// The first bytes of every batch, so that a reader can find the next one behind damage.
 pub(crate) const BATCH_MAGIC: [u8; 4] = *b"SLPB";
 /// The version of everything in this module.
 pub(crate) const FORMAT_VERSION: u32 = 2;
@@ -16,20 +16,20 @@ pub(crate) const FORMAT_VERSION: u32 = 2;
 pub(crate) const SEGMENT_HEADER_BYTES: usize = 64;
 /// Size of a batch's header.
 pub(crate) const BATCH_HEADER_BYTES: usize = 44;
-/// A message without topic, properties and payload: its flags and three lengths.
+/// The smallest message: flags, and the lengths of topic, properties and payload.
 pub(crate) const MESSAGE_BYTES_MIN: u64 = 11;
 /// The largest body a batch may have: two of MQTT's largest packets.
-pub const BODY_BYTES_MAX: usize = 512 << 20;
+pub(crate) const BODY_BYTES_MAX: usize = 512 << 20;
 
-/// No journal gets this far: offsets beyond are damage. There is room above it, so that what was
-/// recovered can be added to without a check for overflow.
+/// No journal has larger offsets: one beyond is damage. The headroom above it means that adding to a
+/// recovered offset cannot overflow.
 pub(crate) const OFFSET_MAX: u64 = 1 << 62;
 
 /// Which journal this is: 16 random bytes, the same in every segment, shown as hex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Identity(pub [u8; 16]);
+pub struct JournalIdentity(pub [u8; 16]);
 
-impl fmt::Display for Identity {
+impl fmt::Display for JournalIdentity {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
     }
@@ -37,14 +37,14 @@ impl fmt::Display for Identity {
 
 /// Text that is not 32 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoIdentity;
+pub struct InvalidIdentity;
 
-impl FromStr for Identity {
-    type Err = NoIdentity;
+impl FromStr for JournalIdentity {
+    type Err = InvalidIdentity;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let digit = |byte: u8| char::from(byte).to_digit(16).ok_or(NoIdentity);
-        let digits: [u8; 32] = text.as_bytes().try_into().map_err(|_| NoIdentity)?;
+        let digit = |byte: u8| char::from(byte).to_digit(16).ok_or(InvalidIdentity);
+        let digits: [u8; 32] = text.as_bytes().try_into().map_err(|_| InvalidIdentity)?;
         let mut bytes = [0; 16];
         for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
             *byte = (digit(pair[0])? << 4 | digit(pair[1])?) as u8;
@@ -53,12 +53,12 @@ impl FromStr for Identity {
     }
 }
 
-/// How a message was sent: quality of service in bits 0 and 1, retain in bit 2.
+/// The flags of a message: quality of service in bits 0 and 1, retain in bit 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Flags(u8);
+pub struct MessageFlags(u8);
 
-impl Flags {
-    /// Panics when `qos` is not 0, 1 or 2: the packet decoder has refused those already.
+impl MessageFlags {
+    /// Panics when `qos` is not 0, 1 or 2, which the packet decoder refuses.
     pub fn new(qos: u8, retain: bool) -> Self {
         assert!(qos <= 2, "QoS {qos} does not exist");
         Self(qos | u8::from(retain) << 2)
@@ -96,9 +96,9 @@ pub enum Flaw {
     BodyShort,
     /// The body's checksum is wrong.
     BodyDamaged,
-    /// The body's checksum holds, but what it says does not add up.
+    /// The body's checksum is right, but its content is malformed.
     BodyMalformed,
-    /// The segment ends before the next one begins, or is not there.
+    /// The segment ends before the next one begins, or does not exist.
     Missing,
     /// It was written by another journal, or in another version.
     Foreign,
@@ -112,7 +112,7 @@ impl fmt::Display for Flaw {
             Self::WrongOffset => "the header names another offset",
             Self::BodyShort => "the file ends inside a batch",
             Self::BodyDamaged => "the batch's checksum is wrong",
-            Self::BodyMalformed => "the batch's content does not add up",
+            Self::BodyMalformed => "the batch's content is malformed",
             Self::Missing => "the segment ends too early",
             Self::Foreign => "it belongs to another journal or version",
         })
@@ -122,12 +122,12 @@ impl fmt::Display for Flaw {
 /// The first bytes of a segment file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SegmentHeader {
-    pub identity: Identity,
+    pub identity: JournalIdentity,
     pub epoch: u64,
     /// As in the file's name.
     pub segment: SegmentId,
-    /// Offsets before the first one that no message has: recovery left them out, because a reader
-    /// may have seen other messages there.
+    /// How many offsets directly before the first one no message has. Recovery skipped them, because
+    /// readers may have seen other messages there.
     pub skipped: u64,
 }
 
@@ -146,45 +146,46 @@ impl SegmentHeader {
         bytes
     }
 
-    /// The version is answered apart from damage, so that a newer journal is not called broken.
+    /// The version and the header. Another version is no flaw, so that a newer journal is not called
+    /// damaged.
     pub fn decode(bytes: &[u8]) -> Result<(u32, Self), Flaw> {
         let bytes = bytes.first_chunk::<SEGMENT_HEADER_BYTES>().ok_or(Flaw::HeaderShort)?;
         if bytes[..8] != SEGMENT_MAGIC || u32_at(bytes, 60) != crc32c::crc32c(&bytes[..60]) {
             return Err(Flaw::HeaderDamaged);
         }
         let segment = SegmentId { offset: u64_at(bytes, 40), part: u32_at(bytes, 12) };
-        let identity = Identity(array_at(bytes, 16));
-        // Never more than there are offsets before it, whatever the bytes say.
+        let identity = JournalIdentity(array_at(bytes, 16));
+        // A hostile header must not claim more offsets than there are before the segment.
         let skipped = u64_at(bytes, 48).min(segment.offset);
         let header = Self { identity, epoch: u64_at(bytes, 32), segment, skipped };
         Ok((u32_at(bytes, 8), header))
     }
 }
 
-/// Set in a batch's flags when it has a message to be retained.
+/// The bit in a batch's flags that says that it holds a retained message.
 const RETAINED: u32 = 1;
-/// What of the flags is the distance to what is synced, plus one; zero where it is not known.
+/// The other bits of the flags are `unsynced` plus one; zero where that is unknown.
 const UNSYNCED_SHIFT: u32 = 1;
 
-/// Bytes between the end of what is synced and a batch that is appended now. A distance of 2 GiB and
-/// more is not told.
+/// `unsynced` of a batch header, for a batch that begins so many bytes behind the synced end. Unknown for
+/// 2 GiB and more.
 pub(crate) fn unsynced_bytes(bytes: u64) -> Option<u32> {
     u32::try_from(bytes).ok().filter(|bytes| *bytes < (u32::MAX >> UNSYNCED_SHIFT))
 }
 
-/// What stands before a batch's body.
+/// The header of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BatchHeader {
-    /// Publisher, messages and records together.
+    /// Bytes of publisher, messages and records together.
     pub body_bytes: u32,
     pub base_offset: u64,
     pub count: u32,
     pub receive_ns: i64,
-    /// Records of state: the last bytes of the body.
+    /// Bytes of the records, which end the body.
     pub state_bytes: u32,
     pub retained: bool,
-    /// When the batch was appended, everything further before it than so many bytes was synced. So a
-    /// batch is a witness: damage before that is no torn write.
+    /// How many bytes before this batch were not synced when it was appended. So the batch proves that
+    /// everything earlier was synced: damage there is not a torn write.
     pub unsynced: Option<u32>,
     pub body_checksum: u32,
 }
@@ -231,7 +232,7 @@ impl BatchHeader {
         }
     }
 
-    /// The body's two parts: publisher and messages, then the records.
+    /// Splits a body into publisher and messages, and the records.
     pub fn split<'a>(&self, body: &'a [u8]) -> (&'a [u8], &'a [u8]) {
         body.split_at(body.len() - self.state_bytes as usize)
     }
@@ -276,7 +277,7 @@ mod tests {
     #[test]
     fn headers_come_back_as_they_went() {
         let segment = SegmentId { offset: 42, part: 1 };
-        let identity = Identity([7; 16]);
+        let identity = JournalIdentity([7; 16]);
         let header = SegmentHeader { identity, epoch: 3, segment, skipped: 40 };
         assert_eq!(SegmentHeader::decode(&header.encode()), Ok((FORMAT_VERSION, header)));
         for unsynced in [None, unsynced_bytes(0), unsynced_bytes(u64::from(u32::MAX / 2 - 1))] {
@@ -288,10 +289,10 @@ mod tests {
 
     #[test]
     fn an_identity_is_read_back_from_its_text() {
-        let identity = Identity(std::array::from_fn(|index| (index * 17) as u8));
+        let identity = JournalIdentity(std::array::from_fn(|index| (index * 17) as u8));
         assert_eq!(identity.to_string().parse(), Ok(identity));
         for wrong in ["", "00", &"x".repeat(32), &"0".repeat(33)] {
-            assert_eq!(wrong.parse::<Identity>(), Err(NoIdentity), "{wrong}");
+            assert_eq!(wrong.parse::<JournalIdentity>(), Err(InvalidIdentity), "{wrong}");
         }
     }
 
@@ -312,10 +313,10 @@ mod tests {
 
     #[test]
     fn flags_hold_qos_and_retain_and_nothing_else() {
-        let flags = Flags::new(2, true);
+        let flags = MessageFlags::new(2, true);
         assert_eq!((flags.qos(), flags.retain()), (2, true));
-        assert_eq!(Flags::from_bits(flags.bits()), Some(flags));
-        assert_eq!(Flags::from_bits(0b011), None);
-        assert_eq!(Flags::from_bits(0b1000), None);
+        assert_eq!(MessageFlags::from_bits(flags.bits()), Some(flags));
+        assert_eq!(MessageFlags::from_bits(0b011), None);
+        assert_eq!(MessageFlags::from_bits(0b1000), None);
     }
 }

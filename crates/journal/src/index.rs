@@ -1,50 +1,54 @@
-//! The sparse index of one segment: places between batches, by offset and by time.
-//! Pure: knows bytes and numbers, never a file. Whatever it says is only a hint where to begin.
+//! The sparse index of one segment: positions between batches, by offset and by time.
+//! Pure: never reads a file. An index is only a hint where to begin reading.
+//!
+//! An example: batches end at the bytes 40,000, 80,000, 90,000 and 160,000. The entries are 80,000 and
+//! 160,000: each is the first end at least 64 KiB after the entry before. Whoever looks for a message in
+//! the last batch walks from byte 80,000.
 
 use crate::format::BatchHeader;
-use crate::segment::{Position, SegmentId};
+use crate::segment::{JournalPosition, SegmentId};
 
-/// Bytes between two places: an index of a 64 MiB segment has about 24 KiB.
+/// Bytes between two entries: the index of a 64 MiB segment takes about 24 KiB.
 const SPACING_BYTES: u64 = 64 << 10;
 
-/// A place between two batches of a segment.
+/// A position between two batches of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// The offset that comes here.
+pub(crate) struct IndexEntry {
+    /// The offset of the next message.
     pub offset: u64,
-    /// The byte of the segment.
+    /// Bytes from the start of the segment.
     pub position: u64,
-    /// The newest receive time before here: ascending, also where the clock has jumped.
+    /// The newest receive time of all batches before: it ascends even where the clock jumped back.
     pub newest_ns: i64,
 }
 
-impl Place {
-    pub fn in_segment(self, segment: SegmentId) -> Position {
-        Position { segment, position: self.position, offset: self.offset }
+impl IndexEntry {
+    pub fn in_segment(self, segment: SegmentId) -> JournalPosition {
+        JournalPosition { segment, position: self.position, offset: self.offset }
     }
 }
 
-/// What is known of a segment from its start up to `end`.
+/// The index of a segment from its start up to `end`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Index {
-    /// How far the segment was walked, and the newest receive time up to there.
-    pub end: Place,
-    /// The oldest receive time; later than `end.newest_ns` when there is no batch.
+pub(crate) struct SegmentIndex {
+    /// How far the segment was walked.
+    pub end: IndexEntry,
+    /// The oldest receive time; `i64::MAX` when there is no batch.
     pub oldest_ns: i64,
     /// Ascending in all three numbers.
-    pub places: Vec<Place>,
+    pub entries: Vec<IndexEntry>,
 }
 
-impl Index {
-    /// Of a segment of which nothing but its first place is known.
+impl SegmentIndex {
+    /// The index of a segment that was not walked yet.
     pub fn new(segment: SegmentId) -> Self {
-        let Position { offset, position, .. } = Position::first(segment);
-        let end = Place { offset, position, newest_ns: i64::MIN };
-        Self { end, oldest_ns: i64::MAX, places: Vec::new() }
+        let JournalPosition { offset, position, .. } = JournalPosition::first(segment);
+        let end = IndexEntry { offset, position, newest_ns: i64::MIN };
+        Self { end, oldest_ns: i64::MAX, entries: Vec::new() }
     }
 
-    /// Notes the batch at a position. One that was noted before, or that stands behind a stretch
-    /// that was not walked, changes nothing.
+    /// Adds the batch at a position. Ignores a batch that does not begin at `end`: it was added before,
+    /// or the bytes in front of it were not walked.
     pub fn pass(&mut self, position: u64, header: &BatchHeader) {
         if position != self.end.position {
             return;
@@ -52,42 +56,42 @@ impl Index {
         self.oldest_ns = self.oldest_ns.min(header.receive_ns);
         let newest_ns = self.end.newest_ns.max(header.receive_ns);
         let position = position + header.batch_bytes();
-        self.reach(Place { offset: header.offsets().end, position, newest_ns });
+        self.reach(IndexEntry { offset: header.offsets().end, position, newest_ns });
     }
 
-    /// Notes that nothing can be read from `from` up to the batch at `position`.
+    /// Steps over damage that reaches from `from` to the batch at `position`.
     pub fn skip(&mut self, from: u64, position: u64, offset: u64) {
         if from == self.end.position {
-            self.reach(Place { offset, position, newest_ns: self.end.newest_ns });
+            self.reach(IndexEntry { offset, position, newest_ns: self.end.newest_ns });
         }
     }
 
-    /// The last place from which a walk meets the message at `offset`.
-    pub fn before_offset(&self, offset: u64) -> Option<Place> {
-        self.last(|place| place.offset <= offset)
+    /// The last entry from which a walk meets the message at `offset`.
+    pub fn before_offset(&self, offset: u64) -> Option<IndexEntry> {
+        self.last(|entry| entry.offset <= offset)
     }
 
-    /// The last place from which a walk meets the first message received at or after `ns`.
-    pub fn before_time(&self, ns: i64) -> Option<Place> {
-        self.last(|place| place.newest_ns < ns)
+    /// The last entry from which a walk meets the first message received at or after `ns`.
+    pub fn before_time(&self, ns: i64) -> Option<IndexEntry> {
+        self.last(|entry| entry.newest_ns < ns)
     }
 
-    /// Up to where the segment was walked.
-    pub fn end_in(&self, segment: SegmentId) -> Position {
+    /// `end` as a position in the journal.
+    pub fn end_in(&self, segment: SegmentId) -> JournalPosition {
         self.end.in_segment(segment)
     }
 
-    fn reach(&mut self, place: Place) {
-        self.end = place;
-        let last = self.places.last().map_or(0, |place| place.position);
-        if place.position >= last + SPACING_BYTES {
-            self.places.push(place);
+    fn reach(&mut self, end: IndexEntry) {
+        self.end = end;
+        let last = self.entries.last().map_or(0, |entry| entry.position);
+        if end.position >= last + SPACING_BYTES {
+            self.entries.push(end);
         }
     }
 
-    fn last(&self, before: impl Fn(&Place) -> bool) -> Option<Place> {
-        let after = self.places.partition_point(before);
-        after.checked_sub(1).map(|index| self.places[index])
+    fn last(&self, before: impl Fn(&IndexEntry) -> bool) -> Option<IndexEntry> {
+        let after = self.entries.partition_point(before);
+        after.checked_sub(1).map(|index| self.entries[index])
     }
 }
 
@@ -99,10 +103,11 @@ mod tests {
     const FIRST: u64 = 64;
 
     /// Batches as (messages, body bytes, receive time), and where each begins.
-    fn segment(batches: &[(u32, u32, i64)]) -> (Index, Vec<(u64, BatchHeader)>) {
-        let (mut index, mut walked) = (Index::new(SegmentId { offset: 1000, part: 0 }), Vec::new());
+    fn segment(batches: &[(u32, u32, i64)]) -> (SegmentIndex, Vec<(u64, BatchHeader)>) {
+        let (mut index, mut walked) =
+            (SegmentIndex::new(SegmentId { offset: 1000, part: 0 }), Vec::new());
         for &(count, body_bytes, receive_ns) in batches {
-            let Place { offset, position, .. } = index.end;
+            let IndexEntry { offset, position, .. } = index.end;
             let header = header(offset, count, body_bytes, receive_ns);
             index.pass(position, &header);
             walked.push((position, header));
@@ -134,12 +139,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_place_by_offset_is_never_behind_the_message_and_less_than_two_spacings_before_it(
+        fn an_entry_by_offset_is_never_behind_the_message_and_less_than_two_spacings_before_it(
             batches in batches(), ahead in 0..200_u64,
         ) {
             let (index, walked) = segment(&batches);
             let offset = 1000 + ahead;
-            let start = index.before_offset(offset).map_or(FIRST, |place| place.position);
+            let start = index.before_offset(offset).map_or(FIRST, |entry| entry.position);
             if let Some(position) = met(&walked, |header| header.offsets().contains(&offset)) {
                 prop_assert!(start <= position);
                 prop_assert!(position - start < 2 * SPACING_BYTES);
@@ -147,11 +152,11 @@ mod tests {
         }
 
         #[test]
-        fn a_place_by_time_is_never_behind_the_first_message_at_or_after_it(
+        fn an_entry_by_time_is_never_behind_the_first_message_at_or_after_it(
             batches in batches(), ns in -60..60_i64,
         ) {
             let (index, walked) = segment(&batches);
-            let start = index.before_time(ns).map_or(FIRST, |place| place.position);
+            let start = index.before_time(ns).map_or(FIRST, |entry| entry.position);
             if let Some(position) = met(&walked, |header| header.receive_ns >= ns) {
                 prop_assert!(start <= position);
                 prop_assert!(position - start < 2 * SPACING_BYTES);
@@ -176,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stretch_that_cannot_be_read_is_passed_over() {
+    fn damage_is_stepped_over() {
         let (mut index, _) = segment(&[(3, 100, 1)]);
         let damaged = index.end.position;
         index.skip(damaged, damaged + 70_000, 1010);

@@ -1,5 +1,12 @@
-//! The journal a broker appends to from many threads, and the one thread that writes it.
+//! The journal that a broker appends to from many threads, and the one thread that writes it.
 //! Never writes or syncs on the thread of a connection.
+//!
+//! An append gives a batch its offsets and its mark. The mark is the number of bytes that were appended
+//! since the journal was opened, this batch included. An example: three publishers append 200, 300 and 100
+//! bytes, and get the marks 200, 500 and 600. The committer takes all three, writes them with one call and
+//! syncs them with one: progress says `written` 600, then `synced` 600. Each publisher's acknowledgement
+//! waits until `synced` has reached its own mark. Whatever is appended during the sync waits for the next
+//! round, so that one sync serves everybody who waited (group commit).
 
 use std::io;
 use std::path::Path;
@@ -11,36 +18,36 @@ use crate::backlog::{self, Backlog};
 use crate::batch::Batch;
 use crate::commit::Committer;
 use crate::directory::Directory;
-use crate::error::{AppendError, Failure, OpenError};
-use crate::format::{BODY_BYTES_MAX, Identity};
-use crate::hold::{Hold, make_folder};
+use crate::error::{AppendError, JournalFailure, OpenError};
+use crate::folder_lock::{FolderLock, make_folder};
+use crate::format::{BODY_BYTES_MAX, JournalIdentity};
 use crate::log::Log;
-use crate::pending::{Activity, Pending, Shared};
-use crate::reader::Reader;
-use crate::receipt::Receipt;
-use crate::retire::Kept;
-use crate::segment::Position;
+use crate::pending::{CommitterState, PendingQueue, SharedQueue};
+use crate::reader::JournalReader;
+use crate::receipt::RecoveryReceipt;
+use crate::retire::RetireCache;
+use crate::segment::JournalPosition;
 use crate::snapshot::{self, SNAPSHOT};
-use crate::spare;
-use crate::status::{Appended, Progress, Status};
+use crate::spare_descriptors;
+use crate::status::{Appended, CommitProgress, JournalFigures};
 use crate::storage::Storage;
 
 /// The limits of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// A segment is closed before it grows beyond this; one batch may be larger.
+pub struct JournalOptions {
+    /// A segment ends before it grows beyond this; a single batch may be larger.
     pub segment_bytes: u64,
-    /// Bytes that may wait to be written before an append answers `Full`. While the disk takes what it is given, no
-    /// more than [`WAITING_BYTES_MAX`] do.
+    /// Bytes that may wait to be written before an append fails with `Full`. Unless the disk is full, at most
+    /// 2 MiB wait.
     pub pending_bytes_max: usize,
     /// The longest a written byte waits for fdatasync. Zero syncs after every write.
     /// A batch whose append asks for it is synced at once.
     pub sync_interval: Duration,
-    /// With so many bytes stored there is no space for more; none leaves it to the disk.
+    /// A journal of this size takes no more; none leaves the limit to the disk.
     pub bytes_max: Option<u64>,
 }
 
-impl Default for Options {
+impl Default for JournalOptions {
     fn default() -> Self {
         Self {
             segment_bytes: 64 << 20,
@@ -51,66 +58,65 @@ impl Default for Options {
     }
 }
 
-/// Bytes that may wait while the disk takes what it is given: what a newcomer has before it. A disk that is full
-/// takes nothing, and who was promised something before it was has to wait.
+/// Bytes that may wait while the disk accepts writes. The bound is low because a new batch waits behind them
+/// all. While the disk is full, `pending_bytes_max` holds: a batch that the journal took before has to wait.
 pub(crate) const WAITING_BYTES_MAX: usize = 2 << 20;
 
-/// Open for writing; its directory is locked until it is closed or dropped.
+/// A journal open for writing. Its directory is locked until it is closed or dropped.
 #[derive(Debug)]
 pub struct Journal {
-    shared: Arc<Shared>,
-    identity: Identity,
-    options: Options,
-    /// Beside the committer's own handle, for what is not appended; one thing at a time.
+    shared: Arc<SharedQueue>,
+    identity: JournalIdentity,
+    options: JournalOptions,
+    /// For everything but appends, beside the committer's own handle. A lock: one operation at a time.
     storage: Mutex<Box<dyn Storage>>,
-    pub(crate) kept: Kept,
+    pub(crate) retire_cache: RetireCache,
     running: Mutex<Option<Running>>,
 }
 
-/// What ends with `close`. A journal that has failed holds its folder until then.
+/// The thread and the lock, until `close`. A journal that has failed keeps its folder locked until then.
 #[derive(Debug)]
 struct Running {
     committer: JoinHandle<()>,
-    _hold: Arc<Hold>,
+    _lock: Arc<FolderLock>,
 }
 
 impl Journal {
-    /// Recovers the journal in `dir`, or makes one, and starts its committer thread.
-    /// `on_progress` is called from that thread after every write, every sync and whenever there
-    /// is no space or there is some again.
+    /// Recovers the journal in `dir`, or creates one, and starts its committer thread. That thread calls
+    /// `on_progress` after every write, after every sync, and when the disk becomes full or has space again.
     pub fn open(
         dir: &Path,
-        options: Options,
-        on_progress: impl Fn(Progress) + Send + Sync + 'static,
-    ) -> Result<(Self, Receipt), OpenError> {
+        options: JournalOptions,
+        on_progress: impl Fn(CommitProgress) + Send + Sync + 'static,
+    ) -> Result<(Self, RecoveryReceipt), OpenError> {
         let narrowed = make_folder(dir)?;
-        let hold = Arc::new(Hold::take(dir)?);
-        spare::hold();
-        let storage = Box::new(Directory::held(dir, &hold));
+        let lock = Arc::new(FolderLock::take(dir)?);
+        spare_descriptors::refill();
+        let storage = Box::new(Directory::locked(dir, &lock));
         let (mut journal, committer, mut receipt) = Self::over(storage, options, on_progress)?;
         receipt.narrowed = narrowed;
-        let running = Running { committer: spawn(committer)?, _hold: hold };
+        let running = Running { committer: spawn(committer)?, _lock: lock };
         journal.running = Mutex::new(Some(running));
         Ok((journal, receipt))
     }
 
-    /// Recovers the journal in any storage, without a thread and without a lock: the caller steps
-    /// the committer. For simulations, which want nothing to happen by itself; there a
-    /// `sync_interval` of zero syncs in every step, and `Duration::MAX` only where it is asked for.
+    /// Recovers the journal in any storage, without a thread and without a lock: the caller runs the
+    /// committer step by step. For simulations, in which nothing may happen by itself. There a
+    /// `sync_interval` of zero syncs in every step, and `Duration::MAX` only where an append asks for it.
     pub fn over(
         storage: Box<dyn Storage>,
-        options: Options,
-        on_progress: impl Fn(Progress) + Send + Sync + 'static,
-    ) -> Result<(Self, Committer, Receipt), OpenError> {
+        options: JournalOptions,
+        on_progress: impl Fn(CommitProgress) + Send + Sync + 'static,
+    ) -> Result<(Self, Committer, RecoveryReceipt), OpenError> {
         let (log, receipt) = Log::open(storage, options.segment_bytes)?;
-        let shared = Arc::new(Shared::new(&log, &options));
+        let shared = Arc::new(SharedQueue::new(&log, &options));
         let storage = Mutex::new(log.storage().clone_storage());
         let journal = Self {
             shared: Arc::clone(&shared),
             identity: receipt.identity,
             options,
             storage,
-            kept: Kept::default(),
+            retire_cache: RetireCache::default(),
             running: Mutex::new(None),
         };
         let interval = options.sync_interval;
@@ -119,25 +125,25 @@ impl Journal {
     }
 
     /// Which journal this is.
-    pub fn identity(&self) -> Identity {
+    pub fn identity(&self) -> JournalIdentity {
         self.identity
     }
 
-    /// A reader over the same storage. It sees what is written; `flush` before reading what was
-    /// appended just now.
-    pub fn reader(&self) -> Reader {
+    /// A reader of the same storage. It sees what is written: `flush` before reading what was just
+    /// appended.
+    pub fn reader(&self) -> JournalReader {
         let storage = self.storage.lock().expect("storage never panics");
-        Reader::of(storage.clone_reader(), self.identity)
+        JournalReader::of(storage.clone_reader(), self.identity)
     }
 
-    /// Gives the batch its offsets and queues it for writing; the batch is then empty. With `sync`
-    /// it is synced as soon as possible, together with all who ask meanwhile; an empty batch then
-    /// asks for what is there already. On an error the batch is as it was.
+    /// Gives the batch its offsets and queues it for writing; the batch is then empty. With `sync` it is
+    /// synced as soon as possible, together with all others that ask; an empty batch asks for a sync of
+    /// what was appended before. On an error the batch is unchanged.
     pub fn append(&self, batch: &mut Batch, sync: bool) -> Result<Appended, AppendError> {
         self.append_shared(batch, sync, &mut Backlog::default())
     }
 
-    /// The same for one of many who append again and again: the room for what waits is shared among them.
+    /// The same for one of many appenders, which share the room for waiting bytes: see [`Backlog`].
     pub fn append_shared(
         &self,
         batch: &mut Batch,
@@ -152,9 +158,9 @@ impl Journal {
         admit(&pending, batch, backlog.waiting_bytes(pending.written()))?;
         let bytes = batch.bytes();
         let appended = pending.push(batch, checksum, sync);
-        let sleeps = pending.committer == Activity::Sleeps;
+        let is_asleep = pending.committer == CommitterState::Asleep;
         drop(pending);
-        if sleeps {
+        if is_asleep {
             self.shared.work.notify_one();
         }
         backlog.add(appended.mark, bytes);
@@ -162,7 +168,7 @@ impl Journal {
         Ok(appended)
     }
 
-    /// Appends as soon as there is room. Not for a thread that serves a connection.
+    /// Appends, and blocks until there is room. Not for a thread that serves a connection.
     pub fn append_waiting(&self, batch: &mut Batch, sync: bool) -> Result<Appended, AppendError> {
         loop {
             match self.append(batch, sync) {
@@ -176,16 +182,16 @@ impl Journal {
         }
     }
 
-    /// Returns when all that was appended before is written, so that readers see it.
-    pub fn flush(&self) -> Result<(), Failure> {
+    /// Blocks until everything appended before is written, so that readers see it.
+    pub fn flush(&self) -> Result<(), JournalFailure> {
         let end = self.shared.lock().appended;
         let pending = self.shared.wait_while(|pending| !pending.has_written(end));
         pending.status.failure.clone().map_or(Ok(()), Err)
     }
 
-    /// Returns when all that was appended before survives a power cut. Not for a thread that serves
-    /// a connection.
-    pub fn sync(&self) -> Result<(), Failure> {
+    /// Blocks until everything appended before survives a power cut. Not for a thread that serves a
+    /// connection.
+    pub fn sync(&self) -> Result<(), JournalFailure> {
         let mut pending = self.shared.lock();
         pending.sync_asked = true;
         let end = pending.appended;
@@ -195,38 +201,38 @@ impl Journal {
         pending.status.failure.clone().map_or(Ok(()), Err)
     }
 
-    /// Replaces the snapshot of state by that of everything before `at`. After a crash at any moment
-    /// the old one or the new one is there.
+    /// Replaces the snapshot by one of the state before `at`. After a crash at any moment the old or the new
+    /// one is there.
     ///
-    /// What is before `at` must be synced, else a power cut could leave a snapshot of what never
-    /// was: it is refused with `WouldBlock`.
-    pub fn put_snapshot(&self, at: Position, state: &[u8]) -> io::Result<()> {
+    /// Fails with `WouldBlock` if the journal is not synced up to `at`: after a power cut the snapshot would
+    /// hold the state of messages that were lost.
+    pub fn put_snapshot(&self, at: JournalPosition, state: &[u8]) -> io::Result<()> {
         if at > self.shared.lock().synced_at {
             let message = "the snapshot is ahead of what is synced";
             return Err(io::Error::new(io::ErrorKind::WouldBlock, message));
         }
         let storage = self.storage.lock().expect("storage never panics");
         storage.put(SNAPSHOT, &snapshot::encode(self.identity, at, state))?;
-        self.kept.note_snapshot(at);
+        self.retire_cache.note_snapshot(at);
         Ok(())
     }
 
-    /// A handle of its own for what takes long.
+    /// Another handle, for operations that take long.
     pub(crate) fn clone_storage(&self) -> Box<dyn Storage> {
         self.storage.lock().expect("storage never panics").clone_storage()
     }
 
-    /// Has the active segment closed when something in it is older.
+    /// Asks the committer to end the active segment if it holds something received before `ns`.
     pub(crate) fn seal_older(&self, ns: i64) {
         self.tell_committer(|pending| pending.seal_before = Some(ns));
     }
 
-    /// Counts the oldest segment as gone; what found no space is tried again at once.
+    /// Takes a removed segment out of the figures. A write that found no space is retried at once.
     pub(crate) fn forget_oldest(&self, bytes: u64, first_offset: u64) {
         self.tell_committer(|pending| pending.remove(bytes, first_offset));
     }
 
-    fn tell_committer(&self, change: impl FnOnce(&mut Pending)) {
+    fn tell_committer(&self, change: impl FnOnce(&mut PendingQueue)) {
         let mut pending = self.shared.lock();
         change(&mut pending);
         pending.bounds_changed = true;
@@ -234,35 +240,35 @@ impl Journal {
         self.shared.work.notify_one();
     }
 
-    /// How far the journal has come.
-    pub fn progress(&self) -> Progress {
+    /// How far the journal is written and synced.
+    pub fn progress(&self) -> CommitProgress {
         self.shared.lock().progress()
     }
 
-    /// Lowers the bound on bytes that wait to be written below that of the options; none is that one.
+    /// Lowers the bound on waiting bytes below that of the options; none restores it.
     pub fn lower_pending_bytes_max(&self, bytes: Option<usize>) {
         let most = self.options.pending_bytes_max;
         self.shared.lock().waiting_bytes_max = bytes.map_or(most, |bytes| bytes.min(most));
     }
 
-    /// Changes the bound on stored bytes; what found no space is tried again at once.
+    /// Changes the bound on the journal's size. A write that found no space is retried at once.
     pub fn set_bytes_max(&self, bytes_max: Option<u64>) {
         self.tell_committer(|pending| pending.status.bytes_max = bytes_max);
     }
 
-    /// The journal's figures now.
-    pub fn status(&self) -> Status {
+    /// The journal's current figures.
+    pub fn status(&self) -> JournalFigures {
         self.shared.lock().status.clone()
     }
 
-    /// Writes and syncs all that waits, ends the thread and frees the directory. A second call does
-    /// nothing but answer the same. Without a thread, the next steps of the committer do it.
-    pub fn close(&self) -> Result<(), Failure> {
+    /// Writes and syncs everything that waits, ends the thread and unlocks the directory. A second call
+    /// only returns the same result. Without a thread, the committer's next steps do this.
+    pub fn close(&self) -> Result<(), JournalFailure> {
         self.shared.lock().closing = true;
         self.shared.work.notify_one();
         let mut running = self.running.lock().expect("closing never panics");
         if running.take().is_some_and(|running| running.committer.join().is_err()) {
-            self.shared.lock().status.failure = Some(Failure::panicked());
+            self.shared.lock().status.failure = Some(JournalFailure::panicked());
         }
         self.status().failure.map_or(Ok(()), Err)
     }
@@ -270,7 +276,7 @@ impl Journal {
 
 impl Drop for Journal {
     fn drop(&mut self) {
-        // The owner who wants to know calls `close`.
+        // An owner that wants the result calls `close` itself.
         let _ = self.close();
     }
 }
@@ -279,9 +285,9 @@ fn spawn(committer: Committer) -> io::Result<JoinHandle<()>> {
     thread::Builder::new().name("journal".to_owned()).spawn(move || committer.run())
 }
 
-/// Records without messages find room when messages do not: they are few, and nobody can refuse what has
-/// happened.
-fn admit(pending: &Pending, batch: &Batch, own_bytes: usize) -> Result<(), AppendError> {
+/// Whether a batch may be appended. Records without messages may take twice the room: they are few, and they
+/// record what has already happened.
+fn admit(pending: &PendingQueue, batch: &Batch, own_bytes: usize) -> Result<(), AppendError> {
     let waiting = pending.status.pending_bytes;
     if let Some(failure) = &pending.status.failure {
         return Err(failure.clone().into());

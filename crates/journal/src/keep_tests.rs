@@ -7,26 +7,30 @@ use proptest::prelude::*;
 use crate::batch::Batch;
 use crate::commit::Committer;
 use crate::error::ReadError;
-use crate::format::Flags;
+use crate::format::MessageFlags;
 use crate::index_file;
-use crate::indexes::{self, Loaded};
-use crate::journal::{Journal, Options};
-use crate::reader::Reader;
-use crate::retention::Retention;
-use crate::segment::{Position, SegmentId};
-use crate::sim::{Crash, Sim};
+use crate::indexes::{self, LoadedIndex};
+use crate::journal::{Journal, JournalOptions};
+use crate::reader::JournalReader;
+use crate::retention::RetentionRules;
+use crate::segment::{JournalPosition, SegmentId};
+use crate::sim::{Crash, SimulatedDisk};
 use crate::storage::{ReadSegments, Storage};
 
-const SMALL: Retention = Retention { age: None, bytes: Some(0), keep_unread: true };
+const SMALL: RetentionRules = RetentionRules { age: None, bytes: Some(0), keep_unread: true };
 
-fn open(sim: &Sim, segment_bytes: u64) -> (Journal, Committer) {
-    let options = Options { segment_bytes, sync_interval: Duration::ZERO, ..Options::default() };
+fn open(sim: &SimulatedDisk, segment_bytes: u64) -> (Journal, Committer) {
+    let options = JournalOptions {
+        segment_bytes,
+        sync_interval: Duration::ZERO,
+        ..JournalOptions::default()
+    };
     let (journal, committer, _) = Journal::over(Box::new(sim.clone()), options, |_| ()).unwrap();
     (journal, committer)
 }
 
-fn reader(sim: &Sim) -> Reader {
-    Reader::over(Box::new(sim.clone())).unwrap().expect("there is a journal")
+fn reader(sim: &SimulatedDisk) -> JournalReader {
+    JournalReader::over(Box::new(sim.clone())).unwrap().expect("there is a journal")
 }
 
 /// Messages with this payload, received then; without any there is a record.
@@ -38,19 +42,20 @@ fn batch(receive_ns: i64, messages: usize, payload_bytes: usize) -> Batch {
         return batch;
     }
     batch.begin("p", receive_ns);
-    (0..messages).for_each(|_| batch.push(Flags::new(0, false), "t", &[], &vec![7; payload_bytes]));
+    (0..messages)
+        .for_each(|_| batch.push(MessageFlags::new(0, false), "t", &[], &vec![7; payload_bytes]));
     batch
 }
 
 /// A journal of some segments with ten messages each, received at 0, 1, 2 and so on, that needs no
 /// state before its end.
-fn ten_each(sim: &Sim, segments: u32) -> (Journal, Committer) {
+fn ten_each(sim: &SimulatedDisk, segments: u32) -> (Journal, Committer) {
     let (journal, mut committer) = open(sim, 200);
     for number in 0..segments {
         journal.append(&mut batch(number.into(), 10, 10), true).unwrap();
         committer.step();
     }
-    let at = Position::first(*sim.segments().unwrap().last().unwrap());
+    let at = JournalPosition::first(*sim.segments().unwrap().last().unwrap());
     journal.put_snapshot(at, b"state").unwrap();
     (journal, committer)
 }
@@ -90,12 +95,12 @@ fn naive_offset_at(received: &[Received], ns: i64, end: u64) -> u64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Also where the clock jumps, and where a crash has torn what was left beside the segments.
+    /// Also where the clock jumps, and where a crash has torn the files beside the segments.
     #[test]
     fn the_offset_at_a_time_is_the_first_received_then_or_later(
         lives in prop::collection::vec((steps(), any::<bool>()), 1..4), seed in any::<u64>(),
     ) {
-        let (mut sim, mut now, mut received) = (Sim::new(seed), 0, Vec::new());
+        let (mut sim, mut now, mut received) = (SimulatedDisk::new(seed), 0, Vec::new());
         for (steps, power_cut) in &lives {
             let (journal, mut committer) = open(&sim, 150_000);
             received.extend(write(steps, &journal, &mut committer, &mut now));
@@ -119,13 +124,13 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// A crash at any moment of it: the journal begins at a segment, has no hole, and all that
-    /// somebody needs is there.
+    /// After a crash at any moment of retention the journal begins with a segment, has no hole, and holds
+    /// everything that somebody needs.
     #[test]
     fn a_crash_while_retiring_leaves_a_journal_that_begins_later(
         segments in 2..9_u32, needed in 0..90_u64, budget in 0..40_usize, power_cut in any::<bool>(),
     ) {
-        let sim = Sim::new(7);
+        let sim = SimulatedDisk::new(7);
         let (journal, mut committer) = ten_each(&sim, segments);
         sim.crash_after(budget);
         let retired = journal.retire(&SMALL, needed, 0);
@@ -146,7 +151,7 @@ proptest! {
 
 #[test]
 fn retiring_says_what_went_and_who_holds_the_rest() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let (journal, mut committer) = ten_each(&sim, 6);
     let bytes = journal.status().bytes;
     let retired = journal.retire(&SMALL, 35, 0).unwrap();
@@ -166,7 +171,7 @@ fn retiring_says_what_went_and_who_holds_the_rest() {
 
 #[test]
 fn without_a_snapshot_nothing_goes_and_a_new_one_lets_go() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let (journal, mut committer) = open(&sim, 200);
     for ns in 0..3 {
         journal.append(&mut batch(ns, 10, 10), true).unwrap();
@@ -175,13 +180,13 @@ fn without_a_snapshot_nothing_goes_and_a_new_one_lets_go() {
     let retired = journal.retire(&SMALL, u64::MAX, 0).unwrap();
     assert_eq!(retired.held_by.as_deref(), Some("the state, which has no snapshot"));
     let last = *sim.segments().unwrap().last().unwrap();
-    journal.put_snapshot(Position::first(last), b"").unwrap();
+    journal.put_snapshot(JournalPosition::first(last), b"").unwrap();
     assert_eq!(journal.retire(&SMALL, u64::MAX, 0).unwrap().first_offset, 20);
 }
 
 #[test]
 fn a_reader_of_a_segment_that_is_removed_meets_a_gap() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let (journal, _committer) = ten_each(&sim, 4);
     let mut before = reader(&sim);
     assert_eq!(before.read(3..5, 1000).unwrap().len(), 2);
@@ -196,7 +201,7 @@ fn a_reader_of_a_segment_that_is_removed_meets_a_gap() {
 
 #[test]
 fn a_full_journal_takes_more_when_retention_or_a_higher_bound_has_made_room() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let (journal, mut committer) = ten_each(&sim, 6);
     journal.set_bytes_max(Some(journal.status().bytes));
     let next = |committer: &mut Committer| {
@@ -216,7 +221,7 @@ fn a_full_journal_takes_more_when_retention_or_a_higher_bound_has_made_room() {
 
 #[test]
 fn under_a_small_bound_segments_are_small_enough_to_make_room() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let (journal, mut committer) = open(&sim, 1 << 20);
     journal.set_bytes_max(Some(4000));
     for ns in 0..30 {
@@ -225,7 +230,7 @@ fn under_a_small_bound_segments_are_small_enough_to_make_room() {
     }
     assert!(journal.status().no_space.is_some());
     let last = *sim.segments().unwrap().last().unwrap();
-    journal.put_snapshot(Position::first(last), b"").unwrap();
+    journal.put_snapshot(JournalPosition::first(last), b"").unwrap();
     assert!(journal.retire(&SMALL, u64::MAX, 0).unwrap().segments > 1);
     committer.step();
     assert_eq!(journal.status().no_space, None);
@@ -233,8 +238,9 @@ fn under_a_small_bound_segments_are_small_enough_to_make_room() {
 
 #[test]
 fn a_quiet_journal_lets_go_of_its_last_segment_in_time() {
-    let rules = Retention { age: Some(Duration::from_nanos(100)), bytes: None, keep_unread: true };
-    let sim = Sim::new(1);
+    let rules =
+        RetentionRules { age: Some(Duration::from_nanos(100)), bytes: None, keep_unread: true };
+    let sim = SimulatedDisk::new(1);
     let (journal, mut committer) = open(&sim, 1 << 20);
     journal.append(&mut batch(50, 10, 10), true).unwrap();
     committer.step();
@@ -244,23 +250,23 @@ fn a_quiet_journal_lets_go_of_its_last_segment_in_time() {
         assert_eq!(journal.status().segments, segments, "at {now_ns}");
     }
     let last = *sim.segments().unwrap().last().unwrap();
-    journal.put_snapshot(Position::first(last), b"").unwrap();
+    journal.put_snapshot(JournalPosition::first(last), b"").unwrap();
     assert_eq!(journal.retire(&rules, u64::MAX, 151).unwrap().first_offset, 10);
 }
 
 #[test]
 fn an_index_that_lies_is_found_out_where_it_is_used() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let (journal, mut committer) = open(&sim, 300_000);
     for ns in 0..30 {
         journal.append(&mut batch(ns, 1, 20_000), true).unwrap();
         committer.step();
     }
     let segment = SegmentId::default();
-    let Loaded { mut index, of, stored } = indexes::load(&sim, segment).unwrap();
-    assert!(stored && index.places.len() > 2);
-    index.places.iter_mut().for_each(|place| place.offset -= 1);
-    sim.put(&segment.index_file(), &index_file::encode(&of.unwrap(), &index)).unwrap();
+    let LoadedIndex { mut index, header, is_stored } = indexes::load(&sim, segment).unwrap();
+    assert!(is_stored && index.entries.len() > 2);
+    index.entries.iter_mut().for_each(|entry| entry.offset -= 1);
+    sim.put(&segment.index_file(), &index_file::encode(&header.unwrap(), &index)).unwrap();
     let mut reader = reader(&sim);
     for (offset, ns) in [(12, 12), (3, 3), (9, 9)] {
         assert_eq!(reader.read(offset..offset + 1, 1).unwrap().offset, [ns]);
@@ -270,7 +276,7 @@ fn an_index_that_lies_is_found_out_where_it_is_used() {
 
 #[test]
 fn an_index_that_cannot_be_written_is_no_failure() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let (journal, mut committer) = open(&sim, 200);
     journal.append(&mut batch(1, 10, 10), true).unwrap();
     committer.step();

@@ -1,24 +1,23 @@
-//! The segmented journal: append, group commit, recovery, readers. `docs/journal.md` has its bytes.
-//! Knows nothing of MQTT's state machine, sockets or Spark.
+//! The journal in segments: append, group commit, recovery, readers. `docs/journal.md` specifies the bytes.
+//! Knows nothing of MQTT sessions, sockets or Spark.
 
 mod backlog;
 mod batch;
-mod bounds;
 mod check;
 #[cfg(test)]
 mod check_tests;
-mod chunks;
 mod columns;
 mod commit;
 pub mod consumers;
 #[cfg(test)]
 mod consumers_tests;
 mod directory;
+mod encoded_batches;
 mod error;
 mod excerpt;
-mod exchange;
+mod folder_lock;
 mod format;
-mod hold;
+mod headers;
 mod index;
 mod index_file;
 mod indexes;
@@ -31,13 +30,13 @@ mod pending;
 mod reader;
 mod receipt;
 mod recover;
+mod remote_protocol;
 mod report;
 mod reservation;
 mod retention;
 #[cfg(test)]
 mod retention_tests;
 mod retire;
-mod run;
 mod salvage;
 mod scan;
 mod segment;
@@ -48,28 +47,30 @@ pub mod sim;
 #[cfg(test)]
 mod sim_tests;
 mod snapshot;
-mod spare;
+mod spare_descriptors;
 mod status;
 mod storage;
+mod watermarks;
+mod write_queue;
 
 pub use backlog::Backlog;
 pub use batch::Batch;
-pub use check::{CheckProgress, check};
-pub use columns::{Bytes, Columns};
+pub use check::check;
+pub use columns::{BytesColumn, MessageColumns};
 pub use commit::Committer;
-pub use error::{AppendError, Damage, Failure, OpenError, ReadError, SalvageError};
-pub use excerpt::Excerpt;
-pub use exchange::{Answer, Malformed, PAIR_BYTES, READ_ANSWER_BYTES, Refusal, Request, Why};
-pub use format::{BODY_BYTES_MAX, Flags, Flaw, Identity, NoIdentity};
-pub use index_file::IndexFlaw;
-pub use journal::{Journal, Options};
-pub use message::{Message, StoredMessage};
-pub use reader::{Followed, Reader, StateBatch};
-pub use receipt::{Cut, Receipt};
-pub use report::{DAMAGE_MAX, Head, IndexState, Report, SegmentReport, SnapshotState, Tail};
-pub use retention::Retention;
-pub use retire::Retired;
-pub use salvage::{SalvageProgress, Salvaged, salvage};
-pub use segment::{Position, SegmentId};
-pub use status::{Appended, Mark, Progress, Status};
-pub use storage::{ReadSegments, Storage, WriteSegments};
+pub use error::{AppendError, Damage, JournalFailure, OpenError, ReadError, SalvageError};
+pub use format::{Flaw, JournalIdentity, MessageFlags};
+pub use journal::{Journal, JournalOptions};
+pub use message::StoredMessage;
+pub use reader::{Followed, JournalReader, StateBatch};
+pub use receipt::RecoveryReceipt;
+pub use remote_protocol::{
+    JournalAnswer, JournalRefusal, JournalRequest, READ_ANSWER_HEADER_BYTES, RefusalReason,
+    SAMPLE_PAIR_BYTES,
+};
+pub use report::{CheckReport, HeaderState, IndexState, SegmentReport, SnapshotState};
+pub use retention::RetentionRules;
+pub use salvage::{Salvaged, salvage};
+pub use segment::JournalPosition;
+pub use status::{CommitProgress, JournalFigures, JournalMark};
+pub use storage::Storage;

@@ -1,85 +1,84 @@
-//! The single-threaded journal: writes whole batches, rolls segments, syncs.
-//! Runs over any storage; never locks, waits or starts a thread.
+//! The log: writes whole batches, begins new segments, syncs. Works on any storage, on one thread.
+//! Never locks, waits or starts a thread.
 
 mod outcome;
 
 use std::io;
 
-use crate::bounds::{self, DURABLE, RESERVED};
+use crate::encoded_batches::EncodedBatches;
 use crate::error::OpenError;
-use crate::format::{Identity, SEGMENT_HEADER_BYTES, SegmentHeader};
-use crate::index::Index;
-use crate::index_file::{self, Of};
-use crate::receipt::Receipt;
+use crate::format::{JournalIdentity, SEGMENT_HEADER_BYTES, SegmentHeader};
+use crate::index::SegmentIndex;
+use crate::index_file;
+use crate::receipt::RecoveryReceipt;
 use crate::recover::recover;
 use crate::reservation::Reservation;
-use crate::run::Run;
-use crate::segment::{Position, SegmentId};
+use crate::segment::{JournalPosition, SegmentId};
 use crate::storage::Storage;
+use crate::watermarks::{self, DURABLE, RESERVED};
 
-use outcome::Halt;
-pub(crate) use outcome::{Gone, Reached, Wrote};
+use outcome::WriteHalt;
+pub(crate) use outcome::{LogPosition, RemovedSegments, WriteOutcome};
 
 /// The journal's newest segment and how far it is written and synced.
 #[derive(Debug)]
 pub(crate) struct Log {
     storage: Box<dyn Storage>,
-    identity: Identity,
+    identity: JournalIdentity,
     epoch: u64,
     segment_bytes: u64,
-    /// Whether the active segment is there and ours.
-    started: bool,
+    /// Whether this log has created the active segment.
+    is_started: bool,
     sealed_bytes: u64,
     segments: usize,
     first_offset: u64,
     /// Always in the active segment.
-    written: Reached,
-    /// In the active segment or, before that is started, at the end of the one before.
-    synced: Reached,
-    /// Offsets below may be given: the disk knows that they are not to be given again.
+    written: LogPosition,
+    /// In the active segment or, before that is created, at the end of the one before.
+    synced: LogPosition,
     reservation: Reservation,
-    /// Of the offsets before the active segment, those that no message has.
+    /// How many offsets directly before the active segment no message has.
     skipped: u64,
     /// Of the active segment, up to `written`.
-    index: Index,
+    index: SegmentIndex,
 }
 
 impl Log {
-    /// Recovers what is there and opens a segment of its own: a segment has one writer in its life.
+    /// Recovers the journal and begins a new segment: every segment is written by one process only.
     pub fn open(
         mut storage: Box<dyn Storage>,
         segment_bytes: u64,
-    ) -> Result<(Self, Receipt), OpenError> {
+    ) -> Result<(Self, RecoveryReceipt), OpenError> {
         let found = recover(&mut *storage)?;
         let (identity, epoch) = match found.written_by {
             Some(written_by) => written_by,
             None => (storage.fresh_identity()?, 0),
         };
-        // By the clock: a copy of the folder that is opened as often is in another epoch all the same.
+        // Epochs follow the clock, so that an older copy of the folder that is put back gets other ones.
         let epoch = storage.now_ms().max(epoch.saturating_add(1));
-        let start = Reached { at: Position::first(found.active), mark: 0 };
+        let start = LogPosition { at: JournalPosition::first(found.active), mark: 0 };
         let mut log = Self {
             storage,
             identity,
             epoch,
             segment_bytes,
-            started: false,
+            is_started: false,
             sealed_bytes: found.sealed_bytes,
             segments: found.sealed,
             first_offset: found.first_offset,
             written: start,
-            synced: Reached { at: found.end, mark: 0 },
+            synced: LogPosition { at: found.end, mark: 0 },
             reservation: Reservation::at(found.active.offset),
             skipped: found.skipped,
-            index: Index::new(found.active),
+            index: SegmentIndex::new(found.active),
         };
-        if let Some((of, index)) = found.index {
-            log.leave_index(&of, &index);
+        if let Some((header, index)) = found.index {
+            log.write_index(&header, &index);
         }
-        // Without space for it now, the segment is started with the first write.
+        // Where the disk is full, the first write creates the segment.
         log.start_segment().or_else(|halt| halt.failure().map_or(Ok(()), Err))?;
         log.show_durable();
-        let receipt = Receipt {
+        let receipt = RecoveryReceipt {
             identity,
             epoch: log.epoch,
             first_offset: log.first_offset,
@@ -102,13 +101,13 @@ impl Log {
         self.first_offset
     }
 
-    /// What a killed process leaves behind.
-    pub fn written(&self) -> Reached {
+    /// The end of what survives a kill of the process.
+    pub fn written(&self) -> LogPosition {
         self.written
     }
 
-    /// What a power cut leaves behind.
-    pub fn synced(&self) -> Reached {
+    /// The end of what survives a power cut.
+    pub fn synced(&self) -> LogPosition {
         self.synced
     }
 
@@ -120,7 +119,7 @@ impl Log {
         self.unsynced_bytes() == 0
     }
 
-    /// Segments that are there.
+    /// How many segments there are.
     pub fn segments(&self) -> usize {
         self.segments
     }
@@ -134,16 +133,16 @@ impl Log {
     }
 
     fn active_bytes(&self) -> u64 {
-        if self.started { self.written.at.position } else { 0 }
+        if self.is_started { self.written.at.position } else { 0 }
     }
 
     fn is_fresh(&self) -> bool {
         self.active_bytes() <= SEGMENT_HEADER_BYTES as u64
     }
 
-    /// Writes encoded batches, which follow each other from `written` on, with as few writes as the
-    /// segment size allows. With `bytes_max` stored there is no space for more.
-    pub fn write(&mut self, batches: &[u8], bytes_max: Option<u64>) -> io::Result<Wrote> {
+    /// Writes encoded batches, whose offsets go on from `written`, with as few writes as the segment size
+    /// allows. A journal of `bytes_max` bytes counts as a full disk.
+    pub fn write(&mut self, batches: &[u8], bytes_max: Option<u64>) -> io::Result<WriteOutcome> {
         let start = self.written.mark;
         let (mut bytes, mut no_space) = (0, None);
         while bytes < batches.len() && no_space.is_none() {
@@ -151,66 +150,66 @@ impl Log {
             bytes = (self.written.mark - start) as usize;
             match wrote {
                 Ok(()) => {}
-                Err(Halt::NoSpace(why)) => no_space = Some(why),
-                Err(Halt::Failed(error)) => return Err(error),
+                Err(WriteHalt::NoSpace(why)) => no_space = Some(why),
+                Err(WriteHalt::Failed(error)) => return Err(error),
             }
         }
-        Ok(Wrote { bytes, no_space })
+        Ok(WriteOutcome { bytes, no_space })
     }
 
-    /// Writes what fits the active segment, or begins the next.
-    fn write_some(&mut self, batches: &[u8], bytes_max: u64) -> Result<(), Halt> {
-        if !self.started && self.bytes() < bytes_max {
+    /// Writes the batches that fit into the active segment; if none does, begins the next segment.
+    fn write_some(&mut self, batches: &[u8], bytes_max: u64) -> Result<(), WriteHalt> {
+        if !self.is_started && self.bytes() < bytes_max {
             self.start_segment()?;
         }
-        // Asked after the start: the header counts, too.
+        // Compared after the segment is created: its header counts too.
         if self.bytes() >= bytes_max {
             let why = format!("the journal has {} bytes, {bytes_max} are allowed", self.bytes());
-            return Err(Halt::NoSpace(why));
+            return Err(WriteHalt::NoSpace(why));
         }
         let fitting = self.fitting(batches, bytes_max);
         if fitting.bytes.is_empty() {
             return self.roll();
         }
         self.reserve(self.written.at.offset + fitting.messages)?;
-        match self.storage.append(self.segment(), fitting.bytes).map_err(Halt::of_write) {
+        match self.storage.append(self.segment(), fitting.bytes).map_err(WriteHalt::of_write) {
             Ok(()) => self.advance(&fitting),
-            Err(Halt::NoSpace(why)) => {
+            Err(WriteHalt::NoSpace(why)) => {
                 self.keep_whole(fitting.bytes)?;
-                return Err(Halt::NoSpace(why));
+                return Err(WriteHalt::NoSpace(why));
             }
             failed => return failed,
         }
         Ok(())
     }
 
-    /// The batches that go into the active segment. A batch larger than a segment gets a segment
-    /// for itself. Under a small bound on all bytes segments are smaller, too: only whole ones can
-    /// be removed, and the active one never.
-    fn fitting<'a>(&self, batches: &'a [u8], bytes_max: u64) -> Run<'a> {
+    /// The batches that go into the active segment. A batch larger than a segment gets a segment of its
+    /// own. A small bound on the whole journal makes segments smaller too: retention removes whole
+    /// segments only, and never the active one.
+    fn fitting<'a>(&self, batches: &'a [u8], bytes_max: u64) -> EncodedBatches<'a> {
         let room = self.segment_bytes.min(bytes_max / 4).saturating_sub(self.active_bytes());
         let (allowed, fresh) = (bytes_max - self.bytes(), self.is_fresh());
-        Run::first(batches, |start, end| {
+        EncodedBatches::first(batches, |start, end| {
             (end as u64 <= room || (start == 0 && fresh)) && (start as u64) < allowed
         })
     }
 
-    /// After a write that found no space for all of `batches`: keeps the whole ones and cuts the
-    /// rest off.
+    /// After a write that found no space for all of `batches`: keeps those that are whole in the file and
+    /// cuts the rest off.
     fn keep_whole(&mut self, batches: &[u8]) -> io::Result<()> {
         let there = self.storage.size(self.segment())?.saturating_sub(self.active_bytes());
-        let whole = Run::first(batches, |_, end| end as u64 <= there);
+        let whole = EncodedBatches::first(batches, |_, end| end as u64 <= there);
         let end = self.active_bytes() + whole.bytes.len() as u64;
         self.storage.truncate(self.segment(), end)?;
         self.advance(&whole);
         Ok(())
     }
 
-    fn advance(&mut self, run: &Run<'_>) {
-        run.headers().for_each(|header| self.index.pass(self.index.end.position, &header));
-        self.written.at.position += run.bytes.len() as u64;
-        self.written.at.offset += run.messages;
-        self.written.mark += run.bytes.len() as u64;
+    fn advance(&mut self, written: &EncodedBatches<'_>) {
+        written.headers().for_each(|header| self.index.pass(self.index.end.position, &header));
+        self.written.at.position += written.bytes.len() as u64;
+        self.written.at.offset += written.messages;
+        self.written.mark += written.bytes.len() as u64;
     }
 
     pub fn sync(&mut self) -> io::Result<()> {
@@ -223,93 +222,101 @@ impl Log {
         Ok(())
     }
 
-    /// Fails when what is written is in no journal any more.
+    /// Fails when the segment or its folder was removed or replaced.
     pub fn verify(&mut self) -> io::Result<()> {
-        if self.started { self.storage.verify(self.segment()) } else { Ok(()) }
+        if self.is_started { self.storage.verify(self.segment()) } else { Ok(()) }
     }
 
-    /// Lets readers see what is synced. Where that fails they see less until the next time.
+    /// Notes the synced end for readers. If that fails, they see less until the next sync.
     fn show_durable(&mut self) {
-        let bytes = bounds::encode_durable(self.identity, self.synced.at);
-        if self.storage.note(DURABLE, &bytes).is_err() {
+        let bytes = watermarks::encode_durable(self.identity, self.synced.at);
+        if self.storage.overwrite(DURABLE, &bytes).is_err() {
             let _ = self.storage.put(DURABLE, &bytes);
         }
     }
 
-    /// Has the disk know of offsets before they are given, many at once. A journal that was not closed
-    /// goes on behind them: whatever a power cut took back, its offsets are not given again.
-    fn reserve(&mut self, end: u64) -> Result<(), Halt> {
+    /// Reserves offsets on disk before they are written, many at once. After a crash the journal goes on
+    /// behind them, so that offsets whose messages a power cut lost are not given again.
+    fn reserve(&mut self, end: u64) -> Result<(), WriteHalt> {
         if let Some(reserved) = self.reservation.renewed_for(end) {
-            let bytes = bounds::encode_reserved(self.identity, reserved.end());
-            self.storage.put(RESERVED, &bytes).map_err(Halt::of_write)?;
+            let bytes = watermarks::encode_reserved(self.identity, reserved.end());
+            self.storage.put(RESERVED, &bytes).map_err(WriteHalt::of_write)?;
             self.reservation = reserved;
         }
         Ok(())
     }
 
-    /// Gives back what was reserved and not given. Where that fails, the next opening leaves it out.
+    /// Gives back reserved offsets that were not used. If that fails, the next start leaves a gap.
     fn release(&mut self) {
-        let bytes = bounds::encode_reserved(self.identity, self.written.at.offset);
+        let bytes = watermarks::encode_reserved(self.identity, self.written.at.offset);
         let _ = self.storage.put(RESERVED, &bytes);
     }
 
-    /// Syncs, and leaves an empty segment as the last: what a clean close wrote is never mistaken
-    /// for a torn tail. Where there is no space for that, recovery looks at the tail again.
+    /// Syncs, and begins an empty segment, so that recovery never takes the end of this one for a torn
+    /// tail. If there is no space for another segment, recovery checks this one again.
     pub fn seal(&mut self) -> io::Result<()> {
         self.sync()?;
         let rolled = if self.is_fresh() { Ok(()) } else { self.roll() };
         rolled.or_else(|halt| halt.failure().map_or(Ok(()), Err))
     }
 
-    /// Seals for good: the next opening goes on at the very next offset.
+    /// Seals, and gives back the reservation: the next start goes on at the next offset.
     pub fn close(&mut self) -> io::Result<()> {
         self.seal()?;
         self.release();
         Ok(())
     }
 
-    /// The full segment is synced before the next exists: only the last segment can have a torn
-    /// tail.
-    fn roll(&mut self) -> Result<(), Halt> {
+    /// Begins the next segment. The full one is synced first, so that only the last segment of a journal
+    /// can have a torn tail.
+    fn roll(&mut self) -> Result<(), WriteHalt> {
         self.sync()?;
         self.sealed_bytes += self.active_bytes();
-        let of = Of { identity: self.identity, epoch: self.epoch, segment: self.segment() };
-        self.leave_index(&of, &self.index);
-        self.written.at = Position::first(self.segment().next(self.written.at.offset));
-        self.started = false;
-        self.index = Index::new(self.segment());
+        self.write_index(&self.header(), &self.index);
+        self.written.at = JournalPosition::first(self.segment().next(self.written.at.offset));
+        self.is_started = false;
+        self.index = SegmentIndex::new(self.segment());
         self.start_segment()
     }
 
-    /// Without its index a segment is walked, so it is no failure when there is no room for one.
-    fn leave_index(&self, of: &Of, index: &Index) {
-        let _ = self.storage.leave(&of.segment.index_file(), &index_file::encode(of, index));
+    /// Writes an index file. A failure is harmless: readers walk a segment without an index.
+    fn write_index(&self, header: &SegmentHeader, index: &SegmentIndex) {
+        let file = index_file::encode(header, index);
+        let _ = self.storage.put_unsynced(&header.segment.index_file(), &file);
     }
 
-    /// Begins a new segment when something in the active one was received before `ns`, so that
-    /// retention can let go of it in time.
+    /// Begins a new segment when the active one holds something received before `ns`, so that retention
+    /// can remove it in time.
     pub fn seal_older(&mut self, ns: i64) -> io::Result<bool> {
-        let old = self.started && self.index.oldest_ns < ns;
+        let old = self.is_started && self.index.oldest_ns < ns;
         if old {
             self.seal()?;
         }
         Ok(old)
     }
 
-    /// Hears of segments that were removed.
-    pub fn forget(&mut self, gone: &Gone) {
+    /// Updates the figures after retention removed segments.
+    pub fn forget(&mut self, gone: &RemovedSegments) {
         self.sealed_bytes = self.sealed_bytes.saturating_sub(gone.bytes);
         self.segments = self.segments.saturating_sub(gone.segments);
         self.first_offset = self.first_offset.max(gone.first_offset);
     }
 
-    /// The header and the name are synced before a batch follows, so a damaged header is never a
-    /// torn one.
-    fn start_segment(&mut self) -> Result<(), Halt> {
-        let (identity, epoch, segment) = (self.identity, self.epoch, self.segment());
-        let header = SegmentHeader { identity, epoch, segment, skipped: self.skipped };
-        self.storage.begin(segment, &header.encode()).map_err(Halt::of_write)?;
-        self.started = true;
+    /// The header of the active segment.
+    fn header(&self) -> SegmentHeader {
+        SegmentHeader {
+            identity: self.identity,
+            epoch: self.epoch,
+            segment: self.segment(),
+            skipped: self.skipped,
+        }
+    }
+
+    /// Creates the active segment. Its header and its name are synced before a batch follows, so that a
+    /// damaged header is never a torn one.
+    fn start_segment(&mut self) -> Result<(), WriteHalt> {
+        self.storage.begin(self.segment(), &self.header().encode()).map_err(WriteHalt::of_write)?;
+        self.is_started = true;
         self.skipped = 0;
         self.segments += 1;
         self.synced = self.written;

@@ -1,51 +1,44 @@
-//! Messages as they come out of the journal, with their text checked. Knows nothing of files.
+//! Messages read from the journal, whose topics are checked to be UTF-8. Knows nothing of files.
 
 use std::str;
 use std::sync::Arc;
 
 use crate::batch::{RawMessage, split_publisher, take_message};
-use crate::format::{BatchHeader, Flags};
+use crate::format::{BatchHeader, MessageFlags};
 
-/// A message in the journal.
+/// A message in the journal, borrowed from its batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Message<'a> {
-    /// How it was sent.
-    pub flags: Flags,
-    /// Where to.
+pub struct JournalMessage<'a> {
+    /// QoS and retain.
+    pub flags: MessageFlags,
+    /// The topic.
     pub topic: &'a str,
     /// Its MQTT 5 properties as they came, without their length.
     pub properties: &'a [u8],
-    /// What.
+    /// The payload.
     pub payload: &'a [u8],
 }
 
-impl<'a> Message<'a> {
-    fn checked(raw: RawMessage<'a>) -> Option<Self> {
-        let RawMessage { flags, topic, properties, payload } = raw;
-        Some(Self { flags, topic: str::from_utf8(topic).ok()?, properties, payload })
-    }
-}
-
-/// A message with its own bytes.
+/// A message that owns its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredMessage {
-    /// Its number in the journal.
+    /// Its offset.
     pub offset: u64,
     /// When it was received, nanoseconds since the Unix epoch, UTC.
     pub receive_ns: i64,
-    /// How it was sent.
-    pub flags: Flags,
+    /// QoS and retain.
+    pub flags: MessageFlags,
     /// Client id of the publisher.
     pub publisher: Arc<str>,
-    /// Where to.
+    /// The topic.
     pub topic: Arc<str>,
     /// Its MQTT 5 properties as they came, without their length.
     pub properties: Vec<u8>,
-    /// What.
+    /// The payload.
     pub payload: Vec<u8>,
 }
 
-/// A batch's publisher and messages, as they stand in its body.
+/// The publisher and the messages of an encoded batch.
 #[derive(Clone, Debug)]
 pub(crate) struct Messages<'a> {
     pub publisher: &'a str,
@@ -55,14 +48,14 @@ pub(crate) struct Messages<'a> {
 }
 
 impl<'a> Messages<'a> {
-    /// From the first part of a body; none when it does not begin with a publisher.
+    /// Reads the first part of a body; none when it does not begin with a publisher.
     pub fn new(header: &BatchHeader, messages: &'a [u8]) -> Option<Self> {
         let (publisher, rest) = split_publisher(messages)?;
         let publisher = str::from_utf8(publisher).ok()?;
         Some(Self { publisher, offset: header.base_offset, left: header.count, rest })
     }
 
-    /// Whether all of it can be read.
+    /// Whether all messages can be read, and nothing follows them.
     pub fn are_whole(&self) -> bool {
         let mut all = self.clone();
         all.by_ref().count();
@@ -70,13 +63,15 @@ impl<'a> Messages<'a> {
     }
 }
 
-/// Ends early where the content does not add up.
+/// Ends early at a malformed message.
 impl<'a> Iterator for Messages<'a> {
-    type Item = (u64, Message<'a>);
+    type Item = (u64, JournalMessage<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
         let left = self.left.checked_sub(1)?;
-        let message = Message::checked(take_message(&mut self.rest)?)?;
+        let RawMessage { flags, topic, properties, payload } = take_message(&mut self.rest)?;
+        let topic = str::from_utf8(topic).ok()?;
+        let message = JournalMessage { flags, topic, properties, payload };
         let offset = self.offset;
         (self.left, self.offset) = (left, offset + 1);
         Some((offset, message))

@@ -1,131 +1,126 @@
-//! Reads a journal, also from another process while the broker writes it: where things are.
-//! Never writes, locks or repairs.
+//! Reads a journal, also from another process while the broker writes it. Never writes, locks or repairs.
 
-mod head;
-mod places;
 mod ranges;
 mod records;
+mod seek;
 mod state;
 mod stored;
 
-use std::io;
 use std::ops::Range;
 use std::path::Path;
 
-use crate::bounds;
 use crate::directory::Directory;
 use crate::error::{Damage, ReadError};
-use crate::format::{Flaw, Identity, SegmentHeader};
-use crate::indexes;
-use crate::scan::{Check, Scan, Step, Window};
-use crate::segment::{Position, SegmentId};
+use crate::format::{Flaw, JournalIdentity, SegmentHeader};
+use crate::headers::{self, FoundHeader};
+use crate::scan::{CheckDepth, ReadWindow, Scan, ScanStep};
+use crate::segment::{JournalPosition, SegmentId};
 use crate::snapshot::{self, SNAPSHOT};
 use crate::storage::ReadSegments;
-use head::{Head, head, newest_epoch};
-use places::Places;
+use crate::watermarks;
+use seek::KnownIndexes;
 
 pub(crate) use ranges::COLUMNS_BYTES_MAX;
 pub use state::{Followed, StateBatch};
 
-/// How often a folder is listed again because retention removes segments meanwhile.
+/// How often a folder is listed again when retention removes a segment in the meantime.
 const OPEN_TRIES: usize = 16;
+
 /// A view of one journal.
 #[derive(Debug)]
-pub struct Reader {
+pub struct JournalReader {
     source: Box<dyn ReadSegments + Send>,
-    identity: Identity,
-    /// Those whose header is there, ascending.
+    identity: JournalIdentity,
+    /// The segments with a header, ascending.
     segments: Vec<SegmentId>,
-    places: Places,
-    /// Behind the newest whole batch seen.
-    tail: Position,
+    indexes: KnownIndexes,
+    /// The end of the newest whole batch seen.
+    tail: JournalPosition,
     extent: Extent,
-    /// One past the newest offset that is given, as of the last look.
+    /// One past the newest offset that may be read, as of the last refresh.
     end: u64,
-    /// The newest that is known, as of the last look.
+    /// The newest known epoch, as of the last refresh.
     epoch: u64,
-    /// Whether there may be a later one, which the damaged header of the last segment hides.
-    epoch_hidden: bool,
-    window: Window,
+    /// Whether the last segment, whose header is damaged, may be of a later epoch.
+    is_epoch_hidden: bool,
+    window: ReadWindow,
 }
 
-/// How far a reader reads.
+/// How far a reader may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Extent {
-    /// What survives a power cut: for whoever notes how far it has come.
+    /// Up to the synced end: for readers that store their position.
     Durable,
-    /// All that is written: for the broker itself.
+    /// Up to the written end: for the broker itself.
     Written,
 }
 
-impl Reader {
+impl JournalReader {
     /// Opens the journal in a directory.
     pub fn open(dir: &Path) -> Result<Self, ReadError> {
-        if !dir.is_dir() {
-            return Err(ReadError::NoJournal(dir.to_owned()));
-        }
-        for _ in 1..OPEN_TRIES {
+        let no_journal = || ReadError::NoJournal(dir.to_owned());
+        let mut tries = if dir.is_dir() { OPEN_TRIES } else { return Err(no_journal()) };
+        loop {
+            tries -= 1;
             match Self::over(Box::new(Directory::new(dir))) {
-                // A segment was removed after the folder was listed.
-                Err(ReadError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {}
-                opened => return opened?.ok_or_else(|| ReadError::NoJournal(dir.to_owned())),
+                // Retention removed a segment after the folder was listed.
+                Err(error) if error.is_removed() && tries > 0 => {}
+                opened => return opened?.ok_or_else(no_journal),
             }
         }
-        let opened = Self::over(Box::new(Directory::new(dir)))?;
-        opened.ok_or_else(|| ReadError::NoJournal(dir.to_owned()))
     }
 
-    /// `None` when the storage holds no journal (yet). Reads what is durable.
-    pub fn over(source: Box<dyn ReadSegments + Send>) -> Result<Option<Self>, ReadError> {
+    /// A reader of any storage, up to the synced end. `None` when the storage holds no journal (yet).
+    pub(crate) fn over(source: Box<dyn ReadSegments + Send>) -> Result<Option<Self>, ReadError> {
         let mut damaged = None;
         for segment in source.segments()? {
-            match head(&*source, segment)? {
-                Head::Whole(header) => {
+            match headers::find(&*source, segment)? {
+                FoundHeader::Whole(header) => {
                     let mut reader = Self::of(source, header.identity).durable();
                     reader.refresh()?;
                     return Ok(Some(reader));
                 }
-                Head::Short => {}
-                Head::Damaged(damage) => damaged = damaged.or(Some(damage)),
+                FoundHeader::Short => {}
+                FoundHeader::Damaged(damage) => damaged = damaged.or(Some(damage)),
             }
         }
         damaged.map_or(Ok(None), |damage| Err(damage.into()))
     }
 
-    /// Reads only what survives a power cut, so that no offset it has told is ever told for another
-    /// message. A journal of an older Slipring does not say how far that is; then all is read.
+    /// Reads up to the synced end only, so that an offset never stands for two messages. A journal of an
+    /// older Slipring does not note its synced end; then everything is read.
     #[must_use]
     pub fn durable(self) -> Self {
         Self { extent: Extent::Durable, ..self }
     }
 
-    /// For tests that look at what was written.
+    /// Reads up to the written end.
     #[cfg(test)]
     pub(crate) fn written(self) -> Self {
         Self { extent: Extent::Written, ..self }
     }
 
-    /// A reader of the journal that is known to be there. Reads all that is written.
-    pub(crate) fn of(source: Box<dyn ReadSegments + Send>, identity: Identity) -> Self {
-        // Where they cannot be listed, the first read meets that again and says so.
+    /// A reader of a journal whose identity is known, up to the written end.
+    pub(crate) fn of(source: Box<dyn ReadSegments + Send>, identity: JournalIdentity) -> Self {
+        // If the segments cannot be listed, the first read fails for the same reason.
         let segments = source.segments().unwrap_or_default();
-        let tail = Position::first(segments.last().copied().unwrap_or_default());
+        let tail = JournalPosition::first(segments.last().copied().unwrap_or_default());
         Self {
             source,
             identity,
             segments,
-            places: Places::default(),
+            indexes: KnownIndexes::default(),
             tail,
             extent: Extent::Written,
             end: 0,
             epoch: 0,
-            epoch_hidden: false,
-            window: Window::default(),
+            is_epoch_hidden: false,
+            window: ReadWindow::default(),
         }
     }
 
     /// Which journal this is.
-    pub fn identity(&self) -> Identity {
+    pub fn identity(&self) -> JournalIdentity {
         self.identity
     }
 
@@ -134,78 +129,82 @@ impl Reader {
         self.segments.first().copied().unwrap_or_default().offset
     }
 
-    /// Which opening for writing is the newest, as of the last call of `end_offset`. It goes with an
-    /// offset that is noted: see `check_position`.
+    /// The newest epoch (opening for writing), as of the last call of `end_offset`. Store it with an
+    /// offset: see `check_position`.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// One past the newest offset. Goes on where the last call stopped.
+    /// One past the newest offset that may be read.
     pub fn end_offset(&mut self) -> Result<u64, ReadError> {
-        // Before the files are looked at, so that it is never further than they are.
+        // Read before the segments, so that it is never ahead of them.
         let durable = match self.extent {
-            Extent::Durable => bounds::durable_for_readers(&*self.source, self.identity)?,
+            Extent::Durable => watermarks::durable_for_readers(&*self.source, self.identity)?,
             Extent::Written => None,
         };
         self.refresh()?;
         let last = self.segments.last().copied().unwrap_or_default();
         if last > self.tail.segment {
             self.check_identity(last)?;
-            self.tail = Position::first(last);
+            self.tail = JournalPosition::first(last);
         }
         self.follow_tail()?;
         self.end = durable.map_or(self.tail.offset, |durable| durable.offset.min(self.tail.offset));
         Ok(self.end)
     }
 
-    /// One past the newest message that is written, safe on the disk or not yet, as of the last call
-    /// of `end_offset`.
+    /// One past the newest written message, synced or not, as of the last call of `end_offset`.
     pub fn written_offset(&self) -> u64 {
         self.tail.offset
     }
 
-    /// Whether a reader that has read up to an offset, in an epoch that it noted with it, can go on
-    /// there: retention has not removed it, the journal goes so far, and no later opening gave the
-    /// offsets before it to other messages.
+    /// Whether a reader that stored this offset and epoch can resume there. It cannot when retention has
+    /// removed the offset, when the journal ends before it, or when the journal is an older copy in which
+    /// other messages have the offsets before it.
+    ///
+    /// An example: a consumer stored offset 500 in epoch 7. Then a backup from epoch 6 was put back, which
+    /// ended at 300; a broker opened it in epoch 8 and wrote 300 to 600. The segment before 500 is of
+    /// epoch 8, later than 7. So the messages that the consumer read are gone.
     pub fn check_position(&mut self, offset: u64, epoch: Option<u64>) -> Result<(), ReadError> {
         self.end_offset()?;
         self.check_range(&(offset..offset))?;
-        // 0 was noted where the newest header could not be read.
+        // A reader stores 0 when the newest header cannot be read.
         let Some(epoch) = epoch.filter(|epoch| *epoch > 0) else { return Ok(()) };
         let after = self.segments.partition_point(|segment| segment.offset < offset);
         let last_read = after.checked_sub(1).map(|index| self.segments[index]);
-        let written_in = match last_read.map(|segment| head(&*self.source, segment)).transpose()? {
-            Some(Head::Whole(header)) => header.epoch,
+        let header = last_read.map(|segment| headers::find(&*self.source, segment)).transpose()?;
+        let written_in = match header {
+            Some(FoundHeader::Whole(header)) => header.epoch,
             _ => 0,
         };
-        let is_older_copy = epoch > self.epoch && !self.epoch_hidden;
+        let is_older_copy = epoch > self.epoch && !self.is_epoch_hidden;
         if is_older_copy || written_in > epoch {
             return Err(ReadError::OtherHistory { offset, epoch, newest: self.epoch, written_in });
         }
         Ok(())
     }
 
-    /// The newest snapshot of state and where to follow the journal from, if there is one.
-    pub fn snapshot(&self) -> Result<Option<(Position, Vec<u8>)>, ReadError> {
+    /// The newest snapshot of the state, and the position to follow the journal from, if there is one.
+    pub fn snapshot(&self) -> Result<Option<(JournalPosition, Vec<u8>)>, ReadError> {
         let Some(bytes) = self.source.get(SNAPSHOT)? else { return Ok(None) };
         let flawed = |flaw| ReadError::Snapshot { flaw };
         snapshot::decode(bytes, self.identity).map(Some).map_err(flawed)
     }
 
-    /// Lists the segments again, without those at the end that are being born.
+    /// Lists the segments again, without those at the end that are still being created.
     fn refresh(&mut self) -> Result<(), ReadError> {
         self.window.clear();
         self.segments = self.source.segments()?;
         while let Some(last) = self.segments.last() {
-            match head(&*self.source, *last)? {
-                Head::Short => drop(self.segments.pop()),
-                Head::Damaged(_) => {
-                    let newest = newest_epoch(&*self.source, &self.segments)?;
-                    (self.epoch, self.epoch_hidden) = (newest, true);
+            match headers::find(&*self.source, *last)? {
+                FoundHeader::Short => drop(self.segments.pop()),
+                FoundHeader::Damaged(_) => {
+                    let newest = headers::newest_epoch(&*self.source, &self.segments)?;
+                    (self.epoch, self.is_epoch_hidden) = (newest, true);
                     break;
                 }
-                Head::Whole(header) => {
-                    (self.epoch, self.epoch_hidden) = (header.epoch, false);
+                FoundHeader::Whole(header) => {
+                    (self.epoch, self.is_epoch_hidden) = (header.epoch, false);
                     break;
                 }
             }
@@ -213,38 +212,40 @@ impl Reader {
         Ok(())
     }
 
-    /// Walks to the end of the tail's segment, over damage too: `read` is who names it.
+    /// Walks to the end of the tail's segment. Steps over damage; reading it is what fails.
     fn follow_tail(&mut self) -> Result<(), ReadError> {
         loop {
             let at = self.tail;
-            self.tail = match self.step(at, Check::Bodies)? {
-                Step::Batch(header) => {
-                    self.places.pass(at, &header);
+            self.tail = match self.step(at, CheckDepth::Bodies)? {
+                ScanStep::Batch(header) => {
+                    self.indexes.pass(at, &header);
                     at.after(&header)
                 }
-                Step::Damage(_, resume) => {
-                    self.places.skip(at, resume);
+                ScanStep::Damage(_, resume) => {
+                    self.indexes.skip(at, resume);
                     resume
                 }
-                Step::Tail(_) => return Ok(()),
+                ScanStep::Tail(_) => return Ok(()),
             };
         }
     }
 
-    /// A segment with a damaged header is ours until it says otherwise.
+    /// Fails on a segment of another journal. A damaged header is returned: it counts as this journal's.
     fn check_identity(&self, segment: SegmentId) -> Result<Option<Damage>, ReadError> {
-        match head(&*self.source, segment)? {
-            Head::Whole(SegmentHeader { identity: found, .. }) if found != self.identity => {
+        match headers::find(&*self.source, segment)? {
+            FoundHeader::Whole(SegmentHeader { identity: found, .. }) if found != self.identity => {
                 Err(ReadError::Foreign { segment, found, expected: self.identity })
             }
-            Head::Whole(_) => Ok(None),
-            Head::Short => Ok(Some(Position::first(segment).head_damage(Flaw::HeaderShort))),
-            Head::Damaged(damage) => Ok(Some(damage)),
+            FoundHeader::Whole(_) => Ok(None),
+            FoundHeader::Short => {
+                Ok(Some(JournalPosition::first(segment).header_damage(Flaw::HeaderShort)))
+            }
+            FoundHeader::Damaged(damage) => Ok(Some(damage)),
         }
     }
 
     fn check_range(&mut self, range: &Range<u64>) -> Result<(), ReadError> {
-        // Looking for the end may find that the first segments are gone: the gap is judged after it.
+        // `end_offset` lists the segments again and may find the first ones removed, so it comes first.
         let beyond = range.end > self.end && range.end > self.end_offset()?;
         let (asked, first) = (range.start, self.first_offset());
         if asked < first {
@@ -257,7 +258,7 @@ impl Reader {
         Ok(())
     }
 
-    fn step(&mut self, at: Position, check: Check) -> Result<Step, ReadError> {
+    fn step(&mut self, at: JournalPosition, check: CheckDepth) -> Result<ScanStep, ReadError> {
         Ok(self.scan().step(at, check)?)
     }
 
@@ -270,7 +271,7 @@ impl Reader {
         self.segments.get(after).copied()
     }
 
-    /// Tells a segment that retention has removed from one that cannot be read.
+    /// Turns the error of a segment that retention has removed into a gap.
     fn gap(&mut self, asked: u64, error: ReadError) -> ReadError {
         if !error.is_removed() {
             return error;
@@ -284,18 +285,18 @@ impl Reader {
         }
     }
 
-    /// The start of the next segment; offsets of the range that are missing before it are damage.
+    /// The start of the next segment. An error where offsets of the range are missing before it.
     fn leave_segment(
         &self,
-        at: Position,
+        at: JournalPosition,
         flaw: Option<Flaw>,
         range: &Range<u64>,
-    ) -> Result<Position, ReadError> {
+    ) -> Result<JournalPosition, ReadError> {
         let Some(next) = self.segment_after(at.segment) else {
-            let end = Position::first(SegmentId { offset: range.end, part: 0 });
+            let end = JournalPosition::first(SegmentId { offset: range.end, part: 0 });
             return avoid(at.damage(range.end, flaw.unwrap_or(Flaw::Missing)), range, end);
         };
-        let resume = Position::first(next);
+        let resume = JournalPosition::first(next);
         match self.missing_before(at, next, flaw)? {
             Some(damage) if damage.offsets.is_empty() => Ok(resume),
             Some(damage) => avoid(damage, range, resume),
@@ -303,11 +304,11 @@ impl Reader {
         }
     }
 
-    /// What is missing between the end of one segment and the next; offsets that the next one says
-    /// were left out are not.
+    /// The offsets missing between the end of one segment and the next, without those that the next
+    /// segment's header says were skipped.
     fn missing_before(
         &self,
-        end: Position,
+        end: JournalPosition,
         next: SegmentId,
         flaw: Option<Flaw>,
     ) -> Result<Option<Damage>, ReadError> {
@@ -315,15 +316,15 @@ impl Reader {
         if whole {
             return Ok(None);
         }
-        let skipped = indexes::skipped(&*self.source, next)?;
+        let skipped = headers::skipped(&*self.source, next)?;
         Ok(missing_before(end, next, skipped, flaw))
     }
 }
 
-/// What is missing between the end of one segment and the next, which says how many offsets before it
-/// were left out.
+/// The offsets missing between the end of one segment and the next, whose header says that `skipped`
+/// offsets before it have no message.
 pub(crate) fn missing_before(
-    end: Position,
+    end: JournalPosition,
     next: SegmentId,
     skipped: u64,
     flaw: Option<Flaw>,
@@ -334,8 +335,12 @@ pub(crate) fn missing_before(
     (!whole).then(|| end.damage(expected.max(end.offset), flaw.unwrap_or(Flaw::Missing)))
 }
 
-/// Goes on behind damage that the range does not touch.
-fn avoid(damage: Damage, range: &Range<u64>, resume: Position) -> Result<Position, ReadError> {
+/// Steps over damage outside the range; damage inside it is an error.
+fn avoid(
+    damage: Damage,
+    range: &Range<u64>,
+    resume: JournalPosition,
+) -> Result<JournalPosition, ReadError> {
     let touched = damage.offsets.start < range.end && range.start < damage.offsets.end;
     if touched { Err(damage.into()) } else { Ok(resume) }
 }

@@ -1,53 +1,53 @@
-//! What recovery found and did: one line for a person when displayed. Holds no logic.
+//! What recovery found and did. Displayed, it is one line for a person.
 
 use std::fmt;
 use std::ops::Range;
 
 use crate::error::Damage;
-use crate::format::{Flaw, Identity};
+use crate::format::{Flaw, JournalIdentity};
 use crate::segment::SegmentId;
 
-/// What was there when the journal was opened for writing.
+/// What recovery found when the journal was opened for writing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Receipt {
+pub struct RecoveryReceipt {
     /// Which journal it is.
-    pub identity: Identity,
-    /// The number of this opening for writing: its time, or more than all before.
+    pub identity: JournalIdentity,
+    /// The number of this opening for writing: its time, or one more than the last one if that is larger.
     pub epoch: u64,
     /// The oldest offset.
     pub first_offset: u64,
     /// The offset the next message gets.
     pub next_offset: u64,
-    /// Offsets in between that no message has, ascending: they are not given again after a crash.
+    /// Offsets in between that no message has, ascending: they were reserved when a broker crashed.
     pub left_out: Vec<Range<u64>>,
     /// Segment files, the active one included.
     pub segments: usize,
     /// Bytes that were read and checked.
     pub bytes_read: u64,
-    /// What was cut from the tail, if anything.
-    pub cut: Option<Cut>,
-    /// What cannot be read and was left as it is. Who follows the journal adds what is found then.
+    /// What was cut off the end, if anything.
+    pub cut: Option<TailCut>,
+    /// Damage that was left as it is. Whoever follows the journal adds what is found then.
     pub damage: Vec<Damage>,
-    /// The mode that the folder had, where others could read it; they cannot any more.
+    /// The mode that the folder had, if others could read it; that right was taken from them.
     pub narrowed: Option<u32>,
 }
 
-impl Receipt {
+impl RecoveryReceipt {
     /// How many offsets no message has.
     pub fn skipped(&self) -> u64 {
         self.left_out.iter().map(|range| range.end - range.start).sum()
     }
 
-    /// Messages in the journal, those that are damaged included.
-    pub fn records(&self) -> u64 {
+    /// Messages in the journal, including damaged ones.
+    pub(crate) fn messages(&self) -> u64 {
         (self.next_offset - self.first_offset).saturating_sub(self.skipped())
     }
 }
 
-impl fmt::Display for Receipt {
+impl fmt::Display for RecoveryReceipt {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { first_offset, next_offset, segments, .. } = self;
-        write!(out, "journal {}: {} messages kept", self.identity, self.records())?;
+        write!(out, "journal {}: {} messages kept", self.identity, self.messages())?;
         write!(out, ", offsets {first_offset} to {next_offset}, {segments} segments, ")?;
         match &self.cut {
             None => out.write_str("nothing cut")?,
@@ -57,23 +57,23 @@ impl fmt::Display for Receipt {
     }
 }
 
-/// The tail that recovery cut off.
+/// The bytes that recovery cut off the end of the last segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct TailCut {
     /// The segment.
     pub segment: SegmentId,
-    /// Where the cut was made.
+    /// The size of the segment after the cut.
     pub position: u64,
-    /// Bytes cut.
+    /// Bytes cut off.
     pub bytes: u64,
-    /// Why.
+    /// What is wrong with them.
     pub flaw: Flaw,
-    /// Whether the bytes were copied to a `.cut` file: whole batches stood among them, or they may have
+    /// Whether the bytes were copied to a `.cut` file: there were whole batches among them, or they may have
     /// been synced.
     pub set_aside: bool,
 }
 
-impl fmt::Display for Cut {
+impl fmt::Display for TailCut {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { segment, position, bytes, flaw, .. } = self;
         write!(out, "{bytes} bytes cut from segment {segment}.seg at byte {position}: {flaw}")?;

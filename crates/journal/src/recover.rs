@@ -1,55 +1,47 @@
-//! Recovery: what a journal holds when it is opened for writing, and what of its tail is cut.
-//! Never gives up bytes that might be messages without setting them aside, nor an offset twice.
-
-use std::ops::Range;
+//! Recovery: finds the end of a journal that is opened for writing, and cuts off a torn tail.
+//! Never drops bytes that might be messages without setting them aside. Never gives an offset twice.
 
 use std::io;
+use std::ops::Range;
 
-use crate::bounds;
 use crate::error::{Damage, OpenError};
-use crate::format::{FORMAT_VERSION, Flaw, Identity, SEGMENT_HEADER_BYTES, SegmentHeader};
-use crate::index::Index;
-use crate::index_file::Of;
-use crate::indexes;
-use crate::receipt::Cut;
+use crate::format::{FORMAT_VERSION, Flaw, JournalIdentity, SEGMENT_HEADER_BYTES, SegmentHeader};
+use crate::headers::{self, FoundHeader};
+use crate::index::SegmentIndex;
+use crate::receipt::TailCut;
 use crate::reservation::Reservation;
-use crate::scan::{Check, Scan, Step, Window};
-use crate::segment::{Position, SegmentId};
+use crate::scan::{CheckDepth, ReadWindow, Scan, ScanStep};
+use crate::segment::{JournalPosition, SegmentId};
 use crate::snapshot::{self, SNAPSHOT};
 use crate::storage::Storage;
+use crate::watermarks;
 
-/// What recovery learnt from the segments that were there.
-pub(crate) struct Found {
-    /// Segments that are not written any more, and their bytes.
+/// What recovery found in the segments.
+#[derive(Default)]
+pub(crate) struct RecoveryFindings {
+    /// Segments that are complete, and their bytes.
     pub sealed: usize,
     pub sealed_bytes: u64,
     pub first_offset: u64,
     /// Identity and newest epoch; `None` for a journal without a whole segment header.
-    pub written_by: Option<(Identity, u64)>,
-    /// Behind the last whole batch.
-    pub end: Position,
+    pub written_by: Option<(JournalIdentity, u64)>,
+    /// The end of the last whole batch.
+    pub end: JournalPosition,
     /// The segment to write next: a new one, or the last if it has no batch.
     pub active: SegmentId,
-    /// Offsets that are left out before the active segment, and all in the journal, ascending.
+    /// How many offsets directly before the active segment no message gets.
     pub skipped: u64,
+    /// All offsets of the journal that no message has, ascending.
     pub left_out: Vec<Range<u64>>,
     /// The index of the last segment, when its header is whole and it is not the active one.
-    pub index: Option<(Of, Index)>,
+    pub index: Option<(SegmentHeader, SegmentIndex)>,
     pub bytes_read: u64,
-    pub cut: Option<Cut>,
+    pub cut: Option<TailCut>,
     pub damage: Vec<Damage>,
 }
 
-/// What stands at the start of a segment.
-enum Head {
-    Whole(SegmentHeader),
-    /// Nothing follows.
-    Torn,
-    Damaged(Damage),
-}
-
-/// Looks at the last segment only: the others were synced whole before it existed.
-pub(crate) fn recover(storage: &mut dyn Storage) -> Result<Found, OpenError> {
+/// Reads the last segment only: the others were synced whole before it was created.
+pub(crate) fn recover(storage: &mut dyn Storage) -> Result<RecoveryFindings, OpenError> {
     let segments = storage.segments()?;
     let mut found = match segments.split_last() {
         Some((last, before)) => recover_last(storage, *last, before)?,
@@ -60,9 +52,9 @@ pub(crate) fn recover(storage: &mut dyn Storage) -> Result<Found, OpenError> {
     for segment in segments.into_iter().filter(|segment| *segment != active) {
         found.sealed += 1;
         found.sealed_bytes += storage.size(segment)?;
-        // What is before the first one is not there to be counted.
+        // Offsets before the first segment are no part of the journal.
         if segment.offset > found.first_offset {
-            let skipped = indexes::skipped(storage, segment)?;
+            let skipped = headers::skipped(storage, segment)?;
             found.leave_out(segment, skipped);
         }
     }
@@ -70,8 +62,8 @@ pub(crate) fn recover(storage: &mut dyn Storage) -> Result<Found, OpenError> {
     Ok(found)
 }
 
-impl Found {
-    /// So many offsets before a segment are left out.
+impl RecoveryFindings {
+    /// Notes that the `count` offsets directly before a segment belong to no message.
     fn leave_out(&mut self, before: SegmentId, count: u64) {
         if count > 0 {
             self.left_out.push(before.offset - count..before.offset);
@@ -79,37 +71,24 @@ impl Found {
     }
 }
 
-fn empty() -> Found {
-    let active = SegmentId::default();
-    Found {
-        sealed: 0,
-        sealed_bytes: 0,
-        first_offset: 0,
-        written_by: None,
-        end: Position::first(active),
-        active,
-        skipped: 0,
-        left_out: Vec::new(),
-        index: None,
-        bytes_read: 0,
-        cut: None,
-        damage: Vec::new(),
-    }
+fn empty() -> RecoveryFindings {
+    let end = JournalPosition::first(SegmentId::default());
+    RecoveryFindings { end, ..RecoveryFindings::default() }
 }
 
 fn recover_last(
     storage: &mut dyn Storage,
     last: SegmentId,
     before: &[SegmentId],
-) -> Result<Found, OpenError> {
-    let (mut found, mut of) = (empty(), None);
-    match head(storage, last)? {
-        Head::Whole(SegmentHeader { identity, epoch, segment, .. }) => {
-            found.written_by = Some((identity, epoch));
-            of = Some(Of { identity, epoch, segment });
+) -> Result<RecoveryFindings, OpenError> {
+    let (mut found, mut whole_header) = (empty(), None);
+    match find_header(storage, last)? {
+        FoundHeader::Whole(header) => {
+            found.written_by = Some((header.identity, header.epoch));
+            whole_header = Some(header);
         }
-        Head::Torn => found.written_by = known_writer(storage, before)?,
-        Head::Damaged(damage) => match known_writer(storage, before)? {
+        FoundHeader::Short => found.written_by = known_writer(storage, before)?,
+        FoundHeader::Damaged(damage) => match known_writer(storage, before)? {
             None => return Err(damage.into()),
             written_by => {
                 found.written_by = written_by;
@@ -118,84 +97,87 @@ fn recover_last(
         },
     }
     found.bytes_read = storage.size(last)?;
-    let known = Known::read(storage, found.written_by)?;
-    let tail = settle_tail(storage, last, &known)?;
+    let noted = NotedEnds::read(storage, found.written_by)?;
+    let tail = settle_tail(storage, last, &noted)?;
     (found.end, found.cut) = (tail.index.end_in(last), tail.cut);
     found.damage.extend(tail.damage);
-    let unused = found.end == Position::first(last) && found.damage.is_empty();
+    let unused = found.end == JournalPosition::first(last) && found.damage.is_empty();
     found.active = if unused { last } else { last.next(found.end.offset) };
-    if let Some(ahead) = known.ahead_of(found.end) {
+    if let Some(ahead) = noted.ahead_of(found.end) {
         let flaw = found.cut.as_ref().map_or(Flaw::Missing, |cut| cut.flaw);
         found.damage.push(found.end.damage(ahead.offset, flaw));
         found.active = ahead.segment.next(ahead.offset);
     }
-    let unused = known.first_unused(found.active.offset);
+    let unused = noted.first_unused(found.active.offset);
     if unused > found.active.offset {
         found.skipped = unused - found.active.offset;
         found.active = SegmentId { offset: unused, part: 0 };
     } else if found.active == last {
-        // It is begun again, with what it said.
-        found.skipped = indexes::skipped(storage, last)?;
+        // The segment is created again, and keeps what its header said.
+        found.skipped = headers::skipped(storage, last)?;
     }
-    found.index = of.filter(|_| found.active != last).map(|of| (of, tail.index));
+    let header = whole_header.filter(|_| found.active != last);
+    found.index = header.map(|header| (header, tail.index));
     Ok(found)
 }
 
-/// What the files beside the segments know of the journal.
-struct Known {
-    /// What is before was synced. None where no file says so: a journal of an older Slipring.
-    durable: Option<Position>,
-    snapshot: Option<Position>,
-    /// Offsets below may have been given.
+/// How far the journal had come, as the files beside the segments say.
+struct NotedEnds {
+    /// Everything before it was synced. None where there is no such file: an older Slipring wrote the
+    /// journal.
+    durable: Option<JournalPosition>,
+    snapshot: Option<JournalPosition>,
+    /// Offsets below it may have been given.
     reserved: Option<Result<u64, Flaw>>,
 }
 
-impl Known {
-    /// Nothing is known while nobody has written a segment.
-    fn read(storage: &dyn Storage, written_by: Option<(Identity, u64)>) -> io::Result<Self> {
+impl NotedEnds {
+    /// Reads no file while the journal has no identity: they would be of another one.
+    fn read(storage: &dyn Storage, written_by: Option<(JournalIdentity, u64)>) -> io::Result<Self> {
         let Some((identity, _)) = written_by else {
             return Ok(Self { durable: None, snapshot: None, reserved: None });
         };
         let snapshot = storage.get(SNAPSHOT)?;
         Ok(Self {
-            durable: bounds::durable(storage, identity)?.and_then(Result::ok),
+            durable: watermarks::durable(storage, identity)?.and_then(Result::ok),
             snapshot: snapshot.and_then(|bytes| snapshot::position(&bytes, identity).ok()),
-            reserved: bounds::reserved(storage, identity)?,
+            reserved: watermarks::reserved(storage, identity)?,
         })
     }
 
-    /// The first offset that was never given, in a journal that goes up to `end`.
+    /// The first offset that was never given. The segments reach up to `end`.
     fn first_unused(&self, end: u64) -> u64 {
         let reserved = self.reserved.unwrap_or(Ok(end));
         reserved.unwrap_or_else(|_| Reservation::most_after(end)).max(end)
     }
 
-    /// Where more is known than the segments have: synced bytes were lost. The offsets before it must
-    /// not be given again, and what is written next must come after it.
-    fn ahead_of(&self, end: Position) -> Option<Position> {
+    /// The position that the files note beyond the end of the segments: synced bytes were lost. The
+    /// offsets before it must not be given again, and the next segment must come after it.
+    fn ahead_of(&self, end: JournalPosition) -> Option<JournalPosition> {
         let known = self.snapshot.max(self.durable);
         known.filter(|known| *known > end && known.offset >= end.offset)
     }
 
-    /// Up to which byte a segment was synced for certain, by this alone.
+    /// Up to which byte a segment was synced, as far as `durable` says.
     fn synced_bytes(&self, segment: SegmentId) -> u64 {
         match self.durable {
             Some(durable) if durable.segment < segment => 0,
             Some(durable) if durable.segment == segment => durable.position,
-            // A later segment begins when this one is synced; and what nobody knows is kept.
+            // `durable` is in a later segment, which was created after this one was synced. Or there is
+            // no such file: then nothing counts as torn.
             _ => u64::MAX,
         }
     }
 }
 
-/// Who wrote a segment that does not say it: the others tell, or else the files beside them, which know no
-/// epoch; or nobody does.
+/// Identity and epoch for a segment whose own header is unreadable: from the other segments, or else from
+/// the files beside them, which hold no epoch.
 fn known_writer(
     storage: &dyn Storage,
     others: &[SegmentId],
-) -> Result<Option<(Identity, u64)>, OpenError> {
+) -> Result<Option<(JournalIdentity, u64)>, OpenError> {
     match newest_writer(storage, others)? {
-        None => Ok(bounds::owner(storage)?.map(|identity| (identity, 0))),
+        None => Ok(watermarks::owner(storage)?.map(|identity| (identity, 0))),
         newest => Ok(newest),
     }
 }
@@ -204,30 +186,31 @@ fn known_writer(
 fn newest_writer(
     storage: &dyn Storage,
     segments: &[SegmentId],
-) -> Result<Option<(Identity, u64)>, OpenError> {
+) -> Result<Option<(JournalIdentity, u64)>, OpenError> {
     for segment in segments.iter().rev() {
-        if let Head::Whole(header) = head(storage, *segment)? {
+        if let FoundHeader::Whole(header) = find_header(storage, *segment)? {
             return Ok(Some((header.identity, header.epoch)));
         }
     }
     Ok(None)
 }
 
-fn head(storage: &dyn Storage, segment: SegmentId) -> Result<Head, OpenError> {
+/// The header as recovery needs it: another version, or the header of another segment, is an error.
+fn find_header(storage: &dyn Storage, segment: SegmentId) -> Result<FoundHeader, OpenError> {
     let mut bytes = [0; SEGMENT_HEADER_BYTES + 1];
     let length = storage.read_at(segment, 0, &mut bytes)?;
-    let damaged =
-        |flaw| Damage { segment, position: 0, offsets: segment.offset..segment.offset, flaw };
+    let damaged = |flaw| JournalPosition::first(segment).header_damage(flaw);
     match SegmentHeader::decode(&bytes[..length]) {
-        Ok((FORMAT_VERSION, header)) if header.segment == segment => Ok(Head::Whole(header)),
+        Ok((FORMAT_VERSION, header)) if header.segment == segment => Ok(FoundHeader::Whole(header)),
         Ok((FORMAT_VERSION, _)) => Err(damaged(Flaw::WrongOffset).into()),
         Ok((version, _)) => Err(OpenError::Version { segment, version }),
-        Err(_) if is_torn(&bytes[..length]) => Ok(Head::Torn),
-        Err(flaw) => Ok(Head::Damaged(damaged(flaw))),
+        Err(_) if is_torn(&bytes[..length]) => Ok(FoundHeader::Short),
+        Err(flaw) => Ok(FoundHeader::Damaged(damaged(flaw))),
     }
 }
 
-/// A header takes its place whole: one that is short, or zeros and nothing else, was never there.
+/// Segments are created whole, with their header. A file that is shorter, or holds 64 zeros and nothing
+/// else, is a creation that a crash cut off.
 fn is_torn(bytes: &[u8]) -> bool {
     let is_blank = bytes.iter().all(|byte| *byte == 0);
     bytes.len() < SEGMENT_HEADER_BYTES || (bytes.len() == SEGMENT_HEADER_BYTES && is_blank)
@@ -235,30 +218,32 @@ fn is_torn(bytes: &[u8]) -> bool {
 
 /// The last segment, as recovery leaves it.
 struct SettledTail {
-    index: Index,
-    cut: Option<Cut>,
-    /// What cannot be read before its end.
+    index: SegmentIndex,
+    cut: Option<TailCut>,
+    /// Damage before the end.
     damage: Vec<Damage>,
 }
 
-/// Goes to the end of a segment, over damage in what was synced, and cuts off what a crash left half
-/// written. What is left is synced: who was killed before may not have done it, and the next segment
-/// must not exist before.
+/// Finds the end of the last segment. Steps over damage in what was synced, and cuts off what a crash left
+/// half written. Then syncs the segment: the process that wrote it may have been killed before it did, and
+/// the next segment must not be created earlier.
 ///
 /// A hole is damage when something proves that it was synced: the file `durable`, or a batch behind it
-/// that was appended later. Else a power cut wrote some pages and not others: nothing from the hole on
-/// was acknowledged, and a part of it would be no prefix of what was sent. So it is cut, and kept aside.
+/// that was appended later. Otherwise a power cut wrote some pages and lost others. Then nothing from the
+/// hole on was acknowledged, and keeping a part of it would not leave a prefix of what was sent. So the rest
+/// is cut off and set aside.
 ///
-/// An example: batches at bytes 64, 164, 264 and 364. The one at 364 says that all was synced but the
-/// 100 bytes before it. A flaw at 164 is damage, and the batches at 264 and 364 are kept. A flaw at 264
-/// may be a torn write; `durable` decides.
+/// An example: batches at the bytes 64, 164, 264 and 364. The header of the last one says that when it was
+/// appended, all but the 100 bytes before it was synced. So a flaw at 164 is damage, and the batches at 264
+/// and 364 are kept. A flaw at 264 may be a torn write, and `durable` decides: if it is at 364, the flaw is
+/// damage; if it is at 264, recovery cuts the segment there.
 fn settle_tail(
     storage: &mut dyn Storage,
     segment: SegmentId,
-    known: &Known,
+    noted: &NotedEnds,
 ) -> io::Result<SettledTail> {
     let Walked { mut index, mut damage, flaw, witnessed } = walk(storage, segment)?;
-    let synced = witnessed.max(known.synced_bytes(segment));
+    let synced = witnessed.max(noted.synced_bytes(segment));
     let torn = damage.iter().position(|damage| damage.position >= synced);
     let cut = match (torn.map(|at| damage[at].clone()), flaw) {
         (Some(hole), _) => {
@@ -269,7 +254,7 @@ fn settle_tail(
         }
         (None, Some(flaw)) => {
             let end = index.end.position;
-            // What was synced may have been acknowledged: a person may want its bytes.
+            // Synced bytes may have been acknowledged, so a person may want to look at them.
             Some(cut(storage, segment, end, flaw, synced > end)?)
         }
         (None, None) => None,
@@ -284,43 +269,43 @@ fn cut(
     position: u64,
     flaw: Flaw,
     set_aside: bool,
-) -> io::Result<Cut> {
+) -> io::Result<TailCut> {
     let bytes = storage.size(segment)?.saturating_sub(position);
     if set_aside {
         storage.set_aside(segment, position)?;
     }
     storage.truncate(segment, position)?;
-    Ok(Cut { segment, position, bytes, flaw, set_aside })
+    Ok(TailCut { segment, position, bytes, flaw, set_aside })
 }
 
-/// What stands in a segment.
+/// What a walk over a segment found.
 struct Walked {
-    index: Index,
-    /// Places that cannot be read, with whole batches behind them.
+    index: SegmentIndex,
+    /// Damage with whole batches behind it.
     damage: Vec<Damage>,
     /// What is wrong behind the last whole batch.
     flaw: Option<Flaw>,
-    /// What is before this byte was synced, as batches say that were appended later.
+    /// Everything before this byte was synced, as the headers of later batches say.
     witnessed: u64,
 }
 
 fn walk(storage: &dyn Storage, segment: SegmentId) -> io::Result<Walked> {
-    let mut window = Window::default();
+    let mut window = ReadWindow::default();
     let mut scan = Scan { source: storage, window: &mut window };
-    let (mut index, mut damage, mut witnessed) = (Index::new(segment), Vec::new(), 0);
+    let (mut index, mut damage, mut witnessed) = (SegmentIndex::new(segment), Vec::new(), 0);
     loop {
         let at = index.end_in(segment);
-        match scan.step(at, Check::Bodies)? {
-            Step::Batch(header) => {
+        match scan.step(at, CheckDepth::Bodies)? {
+            ScanStep::Batch(header) => {
                 let synced = header.unsynced.and_then(|back| at.position.checked_sub(back.into()));
                 witnessed = witnessed.max(synced.unwrap_or(0));
                 index.pass(at.position, &header);
             }
-            Step::Damage(found, resume) => {
+            ScanStep::Damage(found, resume) => {
                 damage.push(found);
                 index.skip(at.position, resume.position, resume.offset);
             }
-            Step::Tail(flaw) => return Ok(Walked { index, damage, flaw, witnessed }),
+            ScanStep::Tail(flaw) => return Ok(Walked { index, damage, flaw, witnessed }),
         }
     }
 }

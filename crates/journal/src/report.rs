@@ -1,21 +1,25 @@
-//! What a check found in a journal, for a person or a program. Holds no logic.
+//! The report of a journal check. Plain values.
 
 use std::fmt;
+use std::ops::ControlFlow;
 
 use crate::consumers::Consumer;
 use crate::error::Damage;
-use crate::format::{Flaw, Identity};
+use crate::format::{Flaw, JournalIdentity};
 use crate::index_file::IndexFlaw;
-use crate::segment::{Position, SegmentId};
+use crate::segment::{JournalPosition, SegmentId};
 
-/// So many damaged places are named; the others are counted.
-pub const DAMAGE_MAX: usize = 1000;
+/// Called with the bytes read and the bytes in all; a break ends a check or a salvage.
+pub(crate) type ByteProgress<'a> = &'a mut dyn FnMut(u64, u64) -> ControlFlow<()>;
 
-/// A whole journal.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+/// Damage that a report lists; further damage is only counted.
+pub(crate) const DAMAGE_MAX: usize = 1000;
+
+/// The condition of a whole journal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckReport {
     /// Which journal it is; none when no segment has a whole header.
-    pub identity: Option<Identity>,
+    pub identity: Option<JournalIdentity>,
     /// The segments, oldest first.
     pub segments: Vec<SegmentReport>,
     /// The oldest offset.
@@ -30,42 +34,22 @@ pub struct Report {
     pub record_bytes: u64,
     /// Bytes of all segments.
     pub bytes: u64,
-    /// What cannot be read, in order, up to `DAMAGE_MAX` places.
+    /// Damage in order, up to `DAMAGE_MAX` entries.
     pub damage: Vec<Damage>,
-    /// Damaged places that are not named.
+    /// Damage beyond those entries.
     pub more_damage: u64,
-    /// What stands behind the last whole batch: torn, or just being written.
+    /// Bytes behind the last whole batch: torn, or just being written.
     pub tail: Option<Tail>,
     /// The snapshot of the state.
     pub snapshot: SnapshotState,
-    /// Who reads the journal.
+    /// The consumers of the journal.
     pub consumers: Vec<Consumer>,
 }
 
-impl Report {
+impl CheckReport {
     /// Whether everything that was ever synced can be read.
     pub fn is_whole(&self) -> bool {
-        self.damage.is_empty() && self.segments.iter().all(|one| one.head.is_whole())
-    }
-}
-
-impl Report {
-    pub(crate) fn new(identity: Option<Identity>) -> Self {
-        Self {
-            identity,
-            segments: Vec::new(),
-            first_offset: 0,
-            end_offset: 0,
-            messages: 0,
-            batches: 0,
-            record_bytes: 0,
-            bytes: 0,
-            damage: Vec::new(),
-            more_damage: 0,
-            tail: None,
-            snapshot: SnapshotState::Absent,
-            consumers: Vec::new(),
-        }
+        self.damage.is_empty() && self.segments.iter().all(|one| one.header.is_whole())
     }
 
     pub(crate) fn add_damage(&mut self, damage: Damage) {
@@ -77,7 +61,7 @@ impl Report {
     }
 }
 
-/// One segment.
+/// The condition of one segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentReport {
     /// Its name.
@@ -86,36 +70,36 @@ pub struct SegmentReport {
     pub bytes: u64,
     /// Messages that can be read.
     pub messages: u64,
-    /// The oldest and the newest receive time, where there is a batch.
+    /// The oldest and the newest receive time, if there is a batch.
     pub times_ns: Option<(i64, i64)>,
-    /// How its header is.
-    pub head: Head,
-    /// How its index is.
+    /// The condition of its header.
+    pub header: HeaderState,
+    /// The condition of its index.
     pub index: IndexState,
 }
 
-/// What stands at the start of a segment.
+/// The condition of a segment's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Head {
-    /// A header of this journal, with the epoch.
+pub enum HeaderState {
+    /// A header of this journal, with its epoch.
     Whole(u64),
-    /// The segment is being born.
+    /// The segment is just being created.
     Torn,
     /// A header that cannot be trusted.
     Damaged(Flaw),
-    /// The header of another journal; the segment is not looked at.
-    Foreign(Identity),
-    /// Another version of the format; the segment is not looked at.
+    /// The header of another journal; the segment is not read.
+    Foreign(JournalIdentity),
+    /// Another version of the format; the segment is not read.
     Version(u32),
 }
 
-impl Head {
+impl HeaderState {
     fn is_whole(self) -> bool {
         matches!(self, Self::Whole(_) | Self::Torn)
     }
 }
 
-impl fmt::Display for Head {
+impl fmt::Display for HeaderState {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Whole(epoch) => write!(out, "whole, of epoch {epoch}"),
@@ -127,16 +111,16 @@ impl fmt::Display for Head {
     }
 }
 
-/// How the index of a segment is. Without a good one the segment is walked.
+/// The condition of a segment's index. Without a good one the segment is walked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexState {
-    /// It says what the segment says.
+    /// It matches the segment.
     Good,
     /// There is none; the segment being written never has one.
     Absent,
-    /// It is not used.
+    /// It cannot be used.
     Unused(IndexFlaw),
-    /// It is whole, but the segment says something else.
+    /// It is whole, but does not match the segment.
     Wrong,
 }
 
@@ -146,7 +130,7 @@ impl fmt::Display for IndexState {
             Self::Good => out.write_str("good"),
             Self::Absent => out.write_str("absent"),
             Self::Unused(flaw) => flaw.fmt(out),
-            Self::Wrong => out.write_str("the index says something else than the segment"),
+            Self::Wrong => out.write_str("the index does not match the segment"),
         }
     }
 }
@@ -155,22 +139,23 @@ impl fmt::Display for IndexState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tail {
     /// Where they begin.
-    pub at: Position,
+    pub at: JournalPosition,
     /// How many they are.
     pub bytes: u64,
-    /// Why they are no batch.
+    /// What is wrong with them.
     pub flaw: Flaw,
 }
 
-/// How the snapshot of the state is. Without a good one everything is followed from the start.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The condition of the snapshot. Without a good one recovery follows the journal from its start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SnapshotState {
     /// There is none.
+    #[default]
     Absent,
     /// It is whole.
     Whole {
-        /// What it holds the state up to.
-        at: Position,
+        /// The position whose state it holds.
+        at: JournalPosition,
         /// Bytes of the state.
         bytes: u64,
     },

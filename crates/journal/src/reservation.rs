@@ -1,21 +1,27 @@
-//! How many offsets are reserved ahead. Pure: writes no file.
+//! How many offsets are reserved ahead of the messages that are written. Pure: writes no file.
+//!
+//! An example: a broker starts at offset 1,000, and its first write holds the messages 1,000 to 1,499.
+//! Before that write the file `reserved` says 5,596, which is 1,500 and 4,096 more. Then the power fails,
+//! and the disk has kept only 200 of the messages, though a subscriber may have seen all 500. Recovery
+//! keeps 1,000 to 1,199 and goes on at 5,596, so that no offset ever names two messages. After a clean
+//! close `reserved` says 1,500, and the next start leaves no gap.
 
-/// So many at first: what a broker that is killed at once leaves out.
+/// Offsets reserved at first: the gap that a broker leaves when it is killed right after its start.
 const FEWEST: u64 = 1 << 12;
-/// So many at most: at a million messages a second a reservation is written about once a second.
+/// Offsets reserved at most: at a million messages a second, about one reservation a second is written.
 const MOST: u64 = 1 << 20;
 
 /// Offsets below `end` may be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reservation {
     end: u64,
-    /// How many are reserved next time: twice as many each time, so that a quiet journal leaves out
-    /// few, and a busy one seldom writes.
+    /// How many to reserve next. It doubles each time: a quiet journal leaves small gaps, and a busy one
+    /// writes few reservations.
     ahead: u64,
 }
 
 impl Reservation {
-    /// None beyond an offset.
+    /// Nothing is reserved beyond an offset.
     pub fn at(offset: u64) -> Self {
         Self { end: offset, ahead: FEWEST }
     }
@@ -25,14 +31,14 @@ impl Reservation {
         self.end
     }
 
-    /// The next reservation, where offsets up to `end` are not covered by this one.
+    /// The next reservation; none where this one covers the offsets up to `end`.
     pub fn renewed_for(self, end: u64) -> Option<Self> {
         let renewed = Self { end: end + self.ahead, ahead: (self.ahead * 2).min(MOST) };
         (end > self.end).then_some(renewed)
     }
 
-    /// The most that can have been reserved beyond the offsets that are in the journal, for when the
-    /// file that says it cannot be read.
+    /// The largest end that can have been reserved for a journal that reaches up to `end`. For when the
+    /// file `reserved` cannot be read.
     pub fn most_after(end: u64) -> u64 {
         end + 2 * MOST
     }

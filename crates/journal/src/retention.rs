@@ -1,68 +1,72 @@
-//! Which segments may go, and who keeps the others. Pure: names nothing it was not given.
-//! Whatever is not certain stays: a full disk can be mended, a removed message cannot.
+//! Which of the oldest segments may be removed, and who still needs the others. Pure.
+//! In doubt a segment stays: a full disk can be repaired, a removed message cannot be brought back.
+//!
+//! An example: segments begin at the offsets 0, 1,000, 2,000 and 3,000; the last one is being written.
+//! By their age the first three may go. A consumer has read up to 2,500, and a session's queue names
+//! offset 1,200. So only the segment of 0 to 999 goes, and `held_by` names the sessions.
 
 use std::time::Duration;
 
-use crate::consumers::{Consumer, ConsumerFlaw, Standing};
-use crate::format::Identity;
+use crate::consumers::Consumer;
+use crate::format::JournalIdentity;
 use crate::segment::SegmentId;
 
-/// What a journal keeps. Without a bound it keeps everything.
+/// What a journal keeps. Without a limit it keeps everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Retention {
-    /// A segment goes when everything in it was received longer ago than this.
+pub struct RetentionRules {
+    /// A segment is removed when everything in it was received longer ago than this.
     pub age: Option<Duration>,
-    /// The oldest segments go while all of them together are larger than this.
+    /// The oldest segments are removed while all of them together are larger than this.
     pub bytes: Option<u64>,
-    /// What a consumer has not read stays. Without it a consumer is overtaken, and told so.
+    /// Keeps what a consumer has not read. Without it a slow consumer meets a gap.
     pub keep_unread: bool,
 }
 
 /// A segment as retention sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Segment {
+pub(crate) struct SegmentSummary {
     pub id: SegmentId,
     pub bytes: u64,
     /// `i64::MIN` when there is no batch.
     pub newest_ns: i64,
 }
 
-/// What others need of the journal.
+/// Who needs which part of the journal.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Needs<'a> {
-    /// Where following the state begins; without a snapshot everything is followed.
+pub(crate) struct RetentionClaims<'a> {
+    /// The segment that recovery begins with; without a snapshot that is the first one.
     pub snapshot: Option<SegmentId>,
-    /// The first offset that a session's queue names.
+    /// The lowest offset that a session's queue names.
     pub sessions: u64,
-    /// Those who read, and the journal they should be reading.
+    /// The consumers, and the journal whose offsets they should hold.
     pub consumers: &'a [Consumer],
-    pub journal: Identity,
+    pub journal: JournalIdentity,
 }
 
-/// How many of the oldest segments go, and who keeps more of them from going.
+/// How many of the oldest segments to remove, and who keeps more from being removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Decision {
     pub remove: usize,
     pub held_by: Option<String>,
 }
 
-/// `segments` are all there are, oldest first; the last one is being written, and stays.
+/// Decides about all segments, oldest first. The last one is being written, and stays.
 pub(crate) fn decide(
-    segments: &[Segment],
-    needs: &Needs<'_>,
-    rules: &Retention,
+    segments: &[SegmentSummary],
+    claims: &RetentionClaims<'_>,
+    rules: &RetentionRules,
     now_ns: i64,
 ) -> Decision {
     let due = due(segments, rules, now_ns);
-    let holds = holds(segments, needs, rules.keep_unread);
-    let remove = holds.iter().map(|hold| hold.free).min().unwrap_or(due).min(due);
-    let holding = holds.iter().filter(|hold| hold.free == remove && remove < due);
-    let held_by = holding.map(|hold| hold.who.as_str()).collect::<Vec<_>>().join("; ");
+    let claims = claims.all(segments, rules.keep_unread);
+    let remove = claims.iter().map(|claim| claim.free).min().unwrap_or(due).min(due);
+    let holding = claims.iter().filter(|claim| claim.free == remove && remove < due);
+    let held_by = holding.map(|claim| claim.who.as_str()).collect::<Vec<_>>().join("; ");
     Decision { remove, held_by: Some(held_by).filter(|names| !names.is_empty()) }
 }
 
-/// How many of the oldest the rules have no use for.
-fn due(segments: &[Segment], rules: &Retention, now_ns: i64) -> usize {
+/// How many of the oldest segments exceed the rules.
+fn due(segments: &[SegmentSummary], rules: &RetentionRules, now_ns: i64) -> usize {
     let limit_ns = age_limit_ns(rules, now_ns);
     let mut bytes: u64 = segments.iter().map(|segment| segment.bytes).sum();
     let sealed = &segments[..segments.len().saturating_sub(1)];
@@ -77,55 +81,59 @@ fn due(segments: &[Segment], rules: &Retention, now_ns: i64) -> usize {
     sealed.len()
 }
 
-/// What was received before is old; none without a rule for the age. A time ahead of the clock is
-/// not old: either may be wrong.
-pub(crate) fn age_limit_ns(rules: &Retention, now_ns: i64) -> Option<i64> {
+/// Everything received before this time is too old; none without a rule for the age. A receive time
+/// ahead of the clock does not count as old: either may be wrong.
+pub(crate) fn age_limit_ns(rules: &RetentionRules, now_ns: i64) -> Option<i64> {
     let age_ns = |age: Duration| i64::try_from(age.as_nanos()).unwrap_or(i64::MAX);
     rules.age.map(|age| now_ns.saturating_sub(age_ns(age)))
 }
 
-/// One who needs something of the journal, and how many of the oldest segments hold none of it.
-struct Hold {
+/// Somebody who needs a part of the journal, and how many of the oldest segments are not in it.
+struct Claim {
     who: String,
     free: usize,
 }
 
-fn holds(segments: &[Segment], needs: &Needs<'_>, keep_unread: bool) -> Vec<Hold> {
-    let consumers = if keep_unread { needs.consumers } else { &[] };
-    let consumers = consumers.iter().map(|consumer| hold_of(segments, consumer, needs.journal));
-    let sessions = Hold {
-        who: format!("sessions, from offset {}", needs.sessions),
-        free: before(segments, needs.sessions),
-    };
-    consumers.chain([sessions, hold_of_state(segments, needs.snapshot)]).collect()
+impl RetentionClaims<'_> {
+    fn all(&self, segments: &[SegmentSummary], keep_unread: bool) -> Vec<Claim> {
+        let consumers = if keep_unread { self.consumers } else { &[] };
+        let consumers = consumers.iter().map(|one| consumer_claim(segments, one, self.journal));
+        let sessions = Claim {
+            who: format!("sessions, from offset {}", self.sessions),
+            free: before(segments, self.sessions),
+        };
+        consumers.chain([sessions, state_claim(segments, self.snapshot)]).collect()
+    }
 }
 
-fn hold_of_state(segments: &[Segment], snapshot: Option<SegmentId>) -> Hold {
+fn state_claim(segments: &[SegmentSummary], snapshot: Option<SegmentId>) -> Claim {
     let Some(snapshot) = snapshot else {
-        return Hold { who: "the state, which has no snapshot".to_owned(), free: 0 };
+        return Claim { who: "the state, which has no snapshot".to_owned(), free: 0 };
     };
     let free = segments.iter().take_while(|segment| segment.id < snapshot).count();
-    Hold { who: format!("the state, from segment {snapshot}"), free }
+    Claim { who: format!("the state, from segment {snapshot}"), free }
 }
 
-/// A consumer whose place is not known may stand anywhere.
-fn hold_of(segments: &[Segment], consumer: &Consumer, journal: Identity) -> Hold {
+/// A consumer whose position is unknown may need everything.
+fn consumer_claim(
+    segments: &[SegmentSummary],
+    consumer: &Consumer,
+    journal: JournalIdentity,
+) -> Claim {
     let name = &consumer.name;
-    let (free, why) = match consumer.standing {
-        Ok(Standing { journal: other, .. }) if other != journal => {
-            (0, format!("which stands in journal {other}: let it commit or forget it"))
+    let unclear = match consumer.position {
+        Ok(position) if position.journal == journal => {
+            let who = format!("consumer {name}, at offset {}", position.offset);
+            return Claim { who, free: before(segments, position.offset) };
         }
-        Ok(Standing { offset, .. }) => (before(segments, offset), format!("at offset {offset}")),
-        Err(flaw) => (0, unknown(flaw)),
+        Ok(position) => format!("is in journal {}", position.journal),
+        Err(flaw) => format!("is unknown, because {flaw}"),
     };
-    Hold { who: format!("consumer {name}, {why}"), free }
-}
-
-fn unknown(flaw: ConsumerFlaw) -> String {
-    format!("whose place is not known, for {flaw}: let it commit or forget it")
+    let who = format!("consumer {name}, whose position {unclear}: let it commit, or forget it");
+    Claim { who, free: 0 }
 }
 
 /// How many of the oldest segments end at or before an offset.
-fn before(segments: &[Segment], offset: u64) -> usize {
+fn before(segments: &[SegmentSummary], offset: u64) -> usize {
     segments.windows(2).take_while(|pair| pair[1].id.offset <= offset).count()
 }

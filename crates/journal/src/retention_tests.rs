@@ -1,25 +1,25 @@
-//! Laws of retention: what may never go, and what must.
+//! Laws of retention: what must never be removed, and what must be.
 
 use std::time::Duration;
 
 use proptest::prelude::*;
 
-use crate::consumers::{Consumer, ConsumerFlaw, Standing};
-use crate::format::Identity;
-use crate::retention::{Decision, Needs, Retention, Segment, decide};
+use crate::consumers::{Consumer, ConsumerFlaw, ConsumerPosition};
+use crate::format::JournalIdentity;
+use crate::retention::{Decision, RetentionClaims, RetentionRules, SegmentSummary, decide};
 use crate::segment::SegmentId;
 
-const JOURNAL: Identity = Identity([1; 16]);
+const JOURNAL: JournalIdentity = JournalIdentity([1; 16]);
 const AGE: Duration = Duration::from_nanos(100);
 
 /// Everything a decision is made from.
 #[derive(Clone, Debug)]
 struct Case {
-    segments: Vec<Segment>,
+    segments: Vec<SegmentSummary>,
     snapshot: Option<SegmentId>,
     sessions: u64,
     consumers: Vec<Consumer>,
-    rules: Retention,
+    rules: RetentionRules,
     now_ns: i64,
 }
 
@@ -30,7 +30,8 @@ impl Case {
 
     fn decide_at(&self, now_ns: i64) -> Decision {
         let (snapshot, sessions) = (self.snapshot, self.sessions);
-        let needs = Needs { snapshot, sessions, consumers: &self.consumers, journal: JOURNAL };
+        let needs =
+            RetentionClaims { snapshot, sessions, consumers: &self.consumers, journal: JOURNAL };
         decide(&self.segments, &needs, &self.rules, now_ns)
     }
 
@@ -48,12 +49,12 @@ impl Case {
     }
 }
 
-fn segments() -> impl Strategy<Value = Vec<Segment>> {
+fn segments() -> impl Strategy<Value = Vec<SegmentSummary>> {
     let segment = (0..4_u64, 64..100_u64, -200..200_i64);
     prop::collection::vec(segment, 1..12).prop_map(|steps| {
         let (mut id, mut segments) = (SegmentId { offset: 0, part: 0 }, Vec::new());
         for (messages, bytes, newest_ns) in steps {
-            segments.push(Segment { id, bytes, newest_ns });
+            segments.push(SegmentSummary { id, bytes, newest_ns });
             let part = if messages == 0 { id.part + 1 } else { 0 };
             id = SegmentId { offset: id.offset + messages, part };
         }
@@ -62,10 +63,11 @@ fn segments() -> impl Strategy<Value = Vec<Segment>> {
 }
 
 fn consumers() -> impl Strategy<Value = Vec<Consumer>> {
-    let standing = |offset| Standing { journal: JOURNAL, offset, epoch: Some(3), updated_ns: 0 };
+    let position =
+        |offset| ConsumerPosition { journal: JOURNAL, offset, epoch: Some(3), updated_ns: 0 };
     let consumer = (0..40_u64).prop_map(move |offset| Consumer {
         name: format!("c{offset}"),
-        standing: Ok(standing(offset)),
+        position: Ok(position(offset)),
     });
     prop::collection::vec(consumer, 0..3)
 }
@@ -79,7 +81,7 @@ fn cases() -> impl Strategy<Value = Case> {
             snapshot: snapshot.map(|(offset, part)| SegmentId { offset, part }),
             sessions,
             consumers,
-            rules: Retention { age: age.map(Duration::from_nanos), bytes, keep_unread },
+            rules: RetentionRules { age: age.map(Duration::from_nanos), bytes, keep_unread },
             now_ns,
         },
     )
@@ -99,7 +101,7 @@ proptest! {
             prop_assert!(case.end_of(number) <= case.sessions);
             prop_assert!(case.snapshot.is_some_and(|id| case.segments[number].id < id));
             let read = |consumer: &Consumer| {
-                case.end_of(number) <= consumer.standing.unwrap().offset
+                case.end_of(number) <= consumer.position.unwrap().offset
             };
             prop_assert!(!case.rules.keep_unread || case.consumers.iter().all(read));
         }
@@ -137,8 +139,8 @@ proptest! {
 /// Five segments of ten messages, old enough to go, that nobody needs.
 fn old() -> Case {
     let id = |number: u64| SegmentId { offset: number * 10, part: 0 };
-    let segments = (0..5).map(|number| Segment { id: id(number), bytes: 100, newest_ns: 0 });
-    let rules = Retention { age: Some(AGE), bytes: None, keep_unread: true };
+    let segments = (0..5).map(|number| SegmentSummary { id: id(number), bytes: 100, newest_ns: 0 });
+    let rules = RetentionRules { age: Some(AGE), bytes: None, keep_unread: true };
     Case {
         segments: segments.collect(),
         snapshot: Some(id(4)),
@@ -163,8 +165,9 @@ fn who_holds_back_is_named_with_the_offset() {
     case.snapshot = Some(case.segments[2].id);
     let state = "the state, from segment 00000000000000000020".to_owned();
     assert_eq!(held_by(&case), (2, state));
-    let standing = Ok(Standing { journal: JOURNAL, offset: 19, epoch: Some(3), updated_ns: 0 });
-    case.consumers.push(Consumer { name: "lake".to_owned(), standing });
+    let position =
+        Ok(ConsumerPosition { journal: JOURNAL, offset: 19, epoch: Some(3), updated_ns: 0 });
+    case.consumers.push(Consumer { name: "lake".to_owned(), position });
     assert_eq!(held_by(&case), (1, "consumer lake, at offset 19".to_owned()));
     case.snapshot = None;
     assert_eq!(held_by(&case), (0, "the state, which has no snapshot".to_owned()));
@@ -182,8 +185,9 @@ fn two_that_hold_the_same_segment_are_both_named() {
 #[test]
 fn a_consumer_is_overtaken_only_when_told_so() {
     let mut case = old();
-    let standing = Ok(Standing { journal: JOURNAL, offset: 0, epoch: Some(3), updated_ns: 0 });
-    case.consumers.push(Consumer { name: "slow".to_owned(), standing });
+    let position =
+        Ok(ConsumerPosition { journal: JOURNAL, offset: 0, epoch: Some(3), updated_ns: 0 });
+    case.consumers.push(Consumer { name: "slow".to_owned(), position });
     assert_eq!(case.decide().remove, 0);
     case.rules.keep_unread = false;
     assert_eq!(case.decide().remove, 4);
@@ -192,10 +196,14 @@ fn a_consumer_is_overtaken_only_when_told_so() {
 #[test]
 fn a_consumer_whose_place_is_not_known_holds_everything_and_the_remedy_is_named() {
     let mut case = old();
-    let elsewhere =
-        Standing { journal: Identity([2; 16]), offset: 50, epoch: Some(3), updated_ns: 0 };
-    for standing in [Err(ConsumerFlaw::Damaged), Ok(elsewhere)] {
-        case.consumers = vec![Consumer { name: "lost".to_owned(), standing }];
+    let elsewhere = ConsumerPosition {
+        journal: JournalIdentity([2; 16]),
+        offset: 50,
+        epoch: Some(3),
+        updated_ns: 0,
+    };
+    for position in [Err(ConsumerFlaw::Damaged), Ok(elsewhere)] {
+        case.consumers = vec![Consumer { name: "lost".to_owned(), position }];
         let (remove, who) = held_by(&case);
         assert_eq!(remove, 0);
         assert!(who.starts_with("consumer lost") && who.ends_with("forget it"), "{who}");

@@ -1,15 +1,15 @@
-//! Removes the oldest segments that nobody needs, beside the committer. What may go is decided in
-//! `retention`; this only asks, removes and tells.
+//! Removes the oldest segments that nobody needs, while the committer writes. `retention` decides which;
+//! this module reads what that needs, and removes files.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::sync::Mutex;
 
 use crate::index_file;
-use crate::indexes::{self, Loaded};
+use crate::indexes::{self, LoadedIndex};
 use crate::journal::Journal;
-use crate::retention::{Needs, Retention, Segment, age_limit_ns, decide};
-use crate::segment::{Position, SegmentId};
+use crate::retention::{RetentionClaims, RetentionRules, SegmentSummary, age_limit_ns, decide};
+use crate::segment::{JournalPosition, SegmentId};
 use crate::snapshot::{self, SNAPSHOT};
 use crate::storage::Storage;
 
@@ -20,34 +20,34 @@ pub struct Retired {
     pub segments: usize,
     /// Their bytes.
     pub bytes: u64,
-    /// Where the journal begins now.
+    /// The journal's first offset now.
     pub first_offset: u64,
-    /// Who needs what the rules would remove.
+    /// Who still needs segments that the rules would remove.
     pub held_by: Option<String>,
 }
 
-/// What is known of sealed segments and of the snapshot, so that it is not read again each time.
+/// Facts about sealed segments and the snapshot, so that they are not read again each time.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
-    /// One at a time retires. Held while segments are looked at and removed, never by a connection.
-    sealed: Mutex<BTreeMap<SegmentId, Segment>>,
-    /// The newest snapshot's place, once it is known.
-    snapshot: Mutex<Option<Position>>,
+pub(crate) struct RetireCache {
+    /// Only one thread retires at a time. Held while segments are read and removed, never by a connection.
+    sealed: Mutex<BTreeMap<SegmentId, SegmentSummary>>,
+    /// The position of the newest snapshot, once it is known.
+    snapshot: Mutex<Option<JournalPosition>>,
 }
 
 impl Journal {
-    /// Removes the oldest segments that the rules have no use for and nobody needs: no session, from
-    /// the offset `needed` on, no snapshot and, with `keep_unread`, no consumer. Reads and removes
-    /// files: not for a thread that serves a connection.
-    pub fn retire(&self, rules: &Retention, needed: u64, now_ns: i64) -> io::Result<Retired> {
+    /// Removes the oldest segments that exceed the rules and that nobody needs: no session, which need
+    /// everything from the offset `needed` on, no snapshot and, with `keep_unread`, no consumer. Reads and
+    /// removes files: not for a thread that serves a connection.
+    pub fn retire(&self, rules: &RetentionRules, needed: u64, now_ns: i64) -> io::Result<Retired> {
         let storage = self.clone_storage();
-        let mut sealed = self.kept.sealed.lock().expect("retiring never panics");
+        let mut sealed = self.retire_cache.sealed.lock().expect("retiring never panics");
         if let Some(ns) = age_limit_ns(rules, now_ns) {
             self.seal_older(ns);
         }
         let segments = survey(&*storage, &mut sealed)?;
         let consumers = if rules.keep_unread { storage.consumers()? } else { Vec::new() };
-        let needs = Needs {
+        let needs = RetentionClaims {
             snapshot: self.snapshot_at(&*storage)?.map(|at| at.segment),
             sessions: needed,
             consumers: &consumers,
@@ -66,9 +66,11 @@ impl Journal {
         Ok(retired)
     }
 
-    /// Where the newest snapshot stands. One that is damaged is none: everything is then followed.
-    fn snapshot_at(&self, storage: &dyn Storage) -> io::Result<Option<Position>> {
-        let mut known = self.kept.snapshot.lock().expect("nothing panics while it holds the lock");
+    /// The position of the newest snapshot. A damaged one counts as none: recovery then follows the
+    /// whole journal.
+    fn snapshot_at(&self, storage: &dyn Storage) -> io::Result<Option<JournalPosition>> {
+        let snapshot = self.retire_cache.snapshot.lock();
+        let mut known = snapshot.expect("nothing panics while it holds the lock");
         if known.is_none() {
             let stored = storage.get(SNAPSHOT)?;
             *known = stored
@@ -79,14 +81,14 @@ impl Journal {
     }
 }
 
-impl Kept {
-    /// Notes where a snapshot stands that is on the disk for good.
-    pub fn note_snapshot(&self, at: Position) {
+impl RetireCache {
+    /// Notes the position of a snapshot that is synced.
+    pub fn note_snapshot(&self, at: JournalPosition) {
         *self.snapshot.lock().expect("nothing panics while it holds the lock") = Some(at);
     }
 }
 
-/// Another may have removed it already.
+/// Removes a segment. It is no error if it is gone already.
 fn remove(storage: &dyn Storage, segment: SegmentId) -> io::Result<()> {
     match storage.remove(segment) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -94,11 +96,11 @@ fn remove(storage: &dyn Storage, segment: SegmentId) -> io::Result<()> {
     }
 }
 
-/// All segments as retention sees them. Of the last, which may be growing, nothing is asked.
+/// All segments as retention sees them. The last one may be growing, so its times are not read.
 fn survey(
     storage: &dyn Storage,
-    known: &mut BTreeMap<SegmentId, Segment>,
-) -> io::Result<Vec<Segment>> {
+    known: &mut BTreeMap<SegmentId, SegmentSummary>,
+) -> io::Result<Vec<SegmentSummary>> {
     let ids = storage.segments()?;
     let Some((&last, sealed)) = ids.split_last() else { return Ok(Vec::new()) };
     known.retain(|id, _| sealed.binary_search(id).is_ok());
@@ -106,21 +108,22 @@ fn survey(
     for &id in sealed {
         let segment = match known.get(&id) {
             Some(segment) => *segment,
-            None => learn(storage, id)?,
+            None => summarise(storage, id)?,
         };
         known.insert(id, segment);
         segments.push(segment);
     }
-    segments.push(Segment { id: last, bytes: storage.size(last)?, newest_ns: i64::MAX });
+    segments.push(SegmentSummary { id: last, bytes: storage.size(last)?, newest_ns: i64::MAX });
     Ok(segments)
 }
 
-/// A segment without a good index gets one, so that nobody walks it again.
-fn learn(storage: &dyn Storage, id: SegmentId) -> io::Result<Segment> {
-    let Loaded { index, of, stored } = indexes::load(storage, id)?;
+/// Reads a sealed segment's summary. A segment without a good index gets one, so that it is not walked
+/// again.
+fn summarise(storage: &dyn Storage, id: SegmentId) -> io::Result<SegmentSummary> {
+    let LoadedIndex { index, header, is_stored } = indexes::load(storage, id)?;
     let bytes = storage.size(id)?;
-    if let Some(of) = of.filter(|_| !stored && index.end.position == bytes) {
-        let _ = storage.leave(&id.index_file(), &index_file::encode(&of, &index));
+    if let Some(header) = header.filter(|_| !is_stored && index.end.position == bytes) {
+        let _ = storage.put_unsynced(&id.index_file(), &index_file::encode(&header, &index));
     }
-    Ok(Segment { id, bytes, newest_ns: index.end.newest_ns })
+    Ok(SegmentSummary { id, bytes, newest_ns: index.end.newest_ns })
 }

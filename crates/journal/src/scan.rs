@@ -1,52 +1,58 @@
-//! Walks a segment batch by batch and tells a whole batch, damage and the tail apart.
+//! Walks a segment batch by batch: each step finds a whole batch, damage, or the tail.
 //! Never decides what to do about them.
+//!
+//! How it finds the end of damage, by example: the batch at byte 100 has a damaged header. The scan
+//! looks for the next `SLPB`. It finds one at byte 300, inside a payload in which a client sent the bytes
+//! of a batch, and one at byte 500, where the journal's next batch begins. Both begin a chain of headers
+//! that follow each other. The chain from 500 reaches the end of the file, the one from 300 breaks off
+//! after one batch. So the scan goes on at 500.
 
 use std::io;
 
 use crate::error::Damage;
 use crate::format::{BATCH_HEADER_BYTES, BATCH_MAGIC, BatchHeader, Flaw};
-use crate::segment::{Position, SegmentId};
+use crate::segment::{JournalPosition, SegmentId};
 use crate::storage::ReadSegments;
 
-/// Bytes read at once; small batches then cost no system call each.
+/// Bytes read at once, so that small batches do not cost a system call each.
 const WINDOW_BYTES: usize = 256 << 10;
 
 /// How much of each batch to check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Check {
+pub(crate) enum CheckDepth {
     Headers,
     Bodies,
 }
 
-/// What stands at a position.
+/// What was found at a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum ScanStep {
     Batch(BatchHeader),
-    /// A batch that cannot be read; whole batches follow at the position.
-    Damage(Damage, Position),
-    /// No whole batch from here on; the flaw says why, when there are bytes at all.
+    /// Bytes that cannot be read, and the position behind them where whole batches go on.
+    Damage(Damage, JournalPosition),
+    /// No whole batch from here on. The flaw says what is wrong; none where the file ends here.
     Tail(Option<Flaw>),
 }
 
-/// A piece of one segment held in memory.
+/// A part of one segment in memory.
 #[derive(Debug, Default)]
-pub(crate) struct Window {
+pub(crate) struct ReadWindow {
     segment: SegmentId,
     start: u64,
     bytes: Vec<u8>,
 }
 
-impl Window {
-    /// Forgets what it holds, because the file may have changed.
+impl ReadWindow {
+    /// Forgets its bytes, because the file may have changed.
     pub fn clear(&mut self) {
         self.bytes.clear();
     }
 
-    /// Up to `length` bytes at a position: fewer where the file ends.
+    /// `length` bytes at a position, or fewer where the file ends.
     pub fn view<S: ReadSegments + ?Sized>(
         &mut self,
         source: &S,
-        at: Position,
+        at: JournalPosition,
         length: usize,
     ) -> io::Result<&[u8]> {
         if !self.holds(at, length) {
@@ -57,7 +63,7 @@ impl Window {
         Ok(&self.bytes[start..end])
     }
 
-    fn holds(&self, at: Position, length: usize) -> bool {
+    fn holds(&self, at: JournalPosition, length: usize) -> bool {
         let end = self.start + self.bytes.len() as u64;
         self.segment == at.segment
             && at.position >= self.start
@@ -67,7 +73,7 @@ impl Window {
     fn fill<S: ReadSegments + ?Sized>(
         &mut self,
         source: &S,
-        at: Position,
+        at: JournalPosition,
         length: usize,
     ) -> io::Result<()> {
         let left = source.size(at.segment)?.saturating_sub(at.position);
@@ -79,12 +85,12 @@ impl Window {
     }
 }
 
-/// Whole headers of which each stands where the one before it says.
+/// Batches that follow each other without a gap, by their headers.
 #[derive(Clone, Copy)]
 struct Chain {
-    begin: Position,
-    end: Position,
-    /// The file ends with it.
+    begin: JournalPosition,
+    end: JournalPosition,
+    /// Whether it reaches the end of the file.
     is_last: bool,
 }
 
@@ -94,25 +100,32 @@ impl Chain {
     }
 }
 
-/// Looks at segments through one window.
+/// Reads segments through one window.
 pub(crate) struct Scan<'a, S: ?Sized> {
     pub source: &'a S,
-    pub window: &'a mut Window,
+    pub window: &'a mut ReadWindow,
 }
 
 impl<S: ReadSegments + ?Sized> Scan<'_, S> {
-    pub fn step(&mut self, at: Position, check: Check) -> io::Result<Step> {
+    /// What is at a position.
+    pub fn step(&mut self, at: JournalPosition, check: CheckDepth) -> io::Result<ScanStep> {
         match self.look(at, check)? {
-            Ok(header) if header.base_offset == at.offset => Ok(Step::Batch(header)),
+            Ok(header) if header.base_offset == at.offset => Ok(ScanStep::Batch(header)),
             Ok(_) => self.step_over(at, Flaw::WrongOffset),
-            Err(None) => Ok(Step::Tail(None)),
-            Err(Some(flaw @ (Flaw::HeaderShort | Flaw::BodyShort))) => Ok(Step::Tail(Some(flaw))),
+            Err(None) => Ok(ScanStep::Tail(None)),
+            Err(Some(flaw @ (Flaw::HeaderShort | Flaw::BodyShort))) => {
+                Ok(ScanStep::Tail(Some(flaw)))
+            }
             Err(Some(flaw)) => self.step_over(at, flaw),
         }
     }
 
     /// The body of the batch at a position whose header was read already.
-    pub fn body(&mut self, at: Position, header: &BatchHeader) -> io::Result<Result<&[u8], Flaw>> {
+    pub fn body(
+        &mut self,
+        at: JournalPosition,
+        header: &BatchHeader,
+    ) -> io::Result<Result<&[u8], Flaw>> {
         let body = self.unchecked_body(at, header)?;
         let intact = |body: &&[u8]| crc32c::crc32c(body) == header.body_checksum;
         Ok(body
@@ -120,10 +133,10 @@ impl<S: ReadSegments + ?Sized> Scan<'_, S> {
             .and_then(|body| if intact(&body) { Ok(body) } else { Err(Flaw::BodyDamaged) }))
     }
 
-    /// The same without a look at its checksum: for who has checked it just before.
+    /// The same without checking the checksum: for a caller that has just done so.
     pub fn unchecked_body(
         &mut self,
-        at: Position,
+        at: JournalPosition,
         header: &BatchHeader,
     ) -> io::Result<Option<&[u8]>> {
         let whole = header.batch_bytes() as usize;
@@ -134,8 +147,8 @@ impl<S: ReadSegments + ?Sized> Scan<'_, S> {
     /// The header at a position, whatever its offset; `Err(None)` where the file ends.
     fn look(
         &mut self,
-        at: Position,
-        check: Check,
+        at: JournalPosition,
+        check: CheckDepth,
     ) -> io::Result<Result<BatchHeader, Option<Flaw>>> {
         let bytes = self.window.view(self.source, at, BATCH_HEADER_BYTES)?;
         if bytes.is_empty() {
@@ -148,31 +161,35 @@ impl<S: ReadSegments + ?Sized> Scan<'_, S> {
         if !self.is_whole(at, &header)? {
             return Ok(Err(Some(Flaw::BodyShort)));
         }
-        if check == Check::Headers {
+        if check == CheckDepth::Headers {
             return Ok(Ok(header));
         }
         Ok(self.body(at, &header)?.map(|_| header).map_err(Some))
     }
 
-    /// Asks the file only when the window does not show it.
-    fn is_whole(&self, at: Position, header: &BatchHeader) -> io::Result<bool> {
+    /// Whether the file holds the whole batch. Asks for the file's size only where the window ends.
+    fn is_whole(&self, at: JournalPosition, header: &BatchHeader) -> io::Result<bool> {
         let bytes = header.batch_bytes();
         let shown = self.window.holds(at, bytes as usize);
         Ok(shown || at.position + bytes <= self.source.size(at.segment)?)
     }
 
-    /// Finds the next whole batch after damage; without one the damage is the tail.
-    fn step_over(&mut self, at: Position, flaw: Flaw) -> io::Result<Step> {
+    /// Finds the next whole batch behind damage; without one the damage is the tail.
+    fn step_over(&mut self, at: JournalPosition, flaw: Flaw) -> io::Result<ScanStep> {
         let from = self.beyond(at, flaw)?;
         Ok(match self.resume(at, from)? {
-            Some(resume) => Step::Damage(at.damage(resume.offset, flaw), resume),
-            None => Step::Tail(Some(flaw)),
+            Some(resume) => ScanStep::Damage(at.damage(resume.offset, flaw), resume),
+            None => ScanStep::Tail(Some(flaw)),
         })
     }
 
-    /// Where batches go on behind damage. A payload may hold the bytes of batches, too, and what follows
-    /// it then contradicts them: the chain to the end of the file is believed, or else the longest.
-    fn resume(&mut self, at: Position, mut from: Position) -> io::Result<Option<Position>> {
+    /// Where batches go on behind damage. A payload may hold the bytes of batches too. So of the chains
+    /// that contradict each other, the one to the end of the file wins, or else the longest.
+    fn resume(
+        &mut self,
+        at: JournalPosition,
+        mut from: JournalPosition,
+    ) -> io::Result<Option<JournalPosition>> {
         let mut best: Option<Chain> = None;
         while let Some(chain) = self.next_chain(at, from)? {
             match best {
@@ -188,39 +205,43 @@ impl<S: ReadSegments + ?Sized> Scan<'_, S> {
         Ok(best.map(|chain| chain.begin))
     }
 
-    /// The next whole batch that can stand behind `at`, with those that follow it.
-    fn next_chain(&mut self, at: Position, mut from: Position) -> io::Result<Option<Chain>> {
+    /// The chain that begins with the next whole batch that can follow `at`.
+    fn next_chain(
+        &mut self,
+        at: JournalPosition,
+        mut from: JournalPosition,
+    ) -> io::Result<Option<Chain>> {
         while let Some(found) = self.find_magic(from)? {
-            if let Ok(header) = self.look(found, Check::Bodies)? {
-                let begin = Position { offset: header.base_offset, ..found };
+            if let Ok(header) = self.look(found, CheckDepth::Bodies)? {
+                let begin = JournalPosition { offset: header.base_offset, ..found };
                 if at.may_precede(begin) {
                     return self.chain(begin, &header).map(Some);
                 }
             }
-            from = Position { position: found.position + 1, ..found };
+            from = JournalPosition { position: found.position + 1, ..found };
         }
         Ok(None)
     }
 
-    fn chain(&mut self, begin: Position, first: &BatchHeader) -> io::Result<Chain> {
+    fn chain(&mut self, begin: JournalPosition, first: &BatchHeader) -> io::Result<Chain> {
         let mut end = begin.after(first);
         loop {
-            match self.look(end, Check::Headers)? {
+            match self.look(end, CheckDepth::Headers)? {
                 Ok(next) if next.base_offset == end.offset => end = end.after(&next),
                 other => return Ok(Chain { begin, end, is_last: other == Err(None) }),
             }
         }
     }
 
-    /// A header that is whole tells where its damaged body ends, and the offset that comes there: what
-    /// the body holds is a publisher's, and must not be taken for a batch.
-    fn beyond(&mut self, at: Position, flaw: Flaw) -> io::Result<Position> {
-        let header = self.look(at, Check::Headers)?.ok().filter(|_| flaw == Flaw::BodyDamaged);
-        let next = Position { position: at.position + 1, ..at };
+    /// Where to look for the next batch. Behind a damaged body whose header is whole, that header says
+    /// where the body ends: the body holds what clients sent, which must not be taken for a batch.
+    fn beyond(&mut self, at: JournalPosition, flaw: Flaw) -> io::Result<JournalPosition> {
+        let header = self.look(at, CheckDepth::Headers)?.ok().filter(|_| flaw == Flaw::BodyDamaged);
+        let next = JournalPosition { position: at.position + 1, ..at };
         Ok(header.map_or(next, |header| at.after(&header)))
     }
 
-    fn find_magic(&mut self, mut at: Position) -> io::Result<Option<Position>> {
+    fn find_magic(&mut self, mut at: JournalPosition) -> io::Result<Option<JournalPosition>> {
         loop {
             let bytes = self.window.view(self.source, at, WINDOW_BYTES)?;
             if bytes.len() < BATCH_MAGIC.len() {
@@ -228,7 +249,10 @@ impl<S: ReadSegments + ?Sized> Scan<'_, S> {
             }
             match bytes.windows(BATCH_MAGIC.len()).position(|four| four == BATCH_MAGIC) {
                 Some(skipped) => {
-                    return Ok(Some(Position { position: at.position + skipped as u64, ..at }));
+                    return Ok(Some(JournalPosition {
+                        position: at.position + skipped as u64,
+                        ..at
+                    }));
                 }
                 None => at.position += (bytes.len() - BATCH_MAGIC.len() + 1) as u64,
             }

@@ -1,4 +1,4 @@
-//! Which segment, and which place in it. Names only: never opens a file.
+//! The name of a segment, and a position in it. Never opens a file.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,32 +6,32 @@ use std::ops::Range;
 use crate::error::Damage;
 use crate::format::{BatchHeader, Flaw, MESSAGE_BYTES_MIN, OFFSET_MAX, SEGMENT_HEADER_BYTES};
 
-/// No journal has so many segments without a message: names beyond are damage.
+/// No journal has more segments without a message in a row; a larger part is damage.
 const PART_MAX: u32 = 1 << 30;
 
-/// A segment's name. Segments that hold only records have the same offset, and are told apart by
-/// their part. The order of names is the order of the journal.
+/// The name of a segment. A segment that holds only records is followed by one with the same offset, so their
+/// part numbers tell them apart. The order of names is the order of the journal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SegmentId {
     /// The offset of its first message.
     pub offset: u64,
-    /// Counts the segments of this offset, from 0 on.
+    /// The number of the segment among those of this offset, from 0 on.
     pub part: u32,
 }
 
 impl SegmentId {
-    /// The name of the segment after this one, which ends at `offset`.
+    /// The name of the segment that follows this one, which ends at `offset`.
     pub(crate) fn next(self, offset: u64) -> Self {
         let part = if offset == self.offset { self.part.saturating_add(1) } else { 0 };
         Self { offset, part }
     }
 
-    /// Whether `next` can be the segment after this one: no other belongs between their names.
+    /// Whether `next` can directly follow this segment.
     pub(crate) fn is_before(self, next: Self) -> bool {
         next == self.next(next.offset)
     }
 
-    /// The segment a file's name names.
+    /// The segment with this file name.
     pub(crate) fn of_file(name: &str) -> Option<Self> {
         let stem = name.strip_suffix(".seg")?;
         let (offset, part) = stem.split_once('-').unwrap_or((stem, "0"));
@@ -40,7 +40,7 @@ impl SegmentId {
         canonical.then_some(segment)
     }
 
-    /// Whether a journal gets so far.
+    /// Whether a journal can have such a segment.
     fn is_plausible(self) -> bool {
         self.offset <= OFFSET_MAX && self.part <= PART_MAX
     }
@@ -66,9 +66,9 @@ impl fmt::Display for SegmentId {
     }
 }
 
-/// A place between two batches, and the offset that comes there.
+/// A position between two batches, and the offset of the next message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Position {
+pub struct JournalPosition {
     /// The segment.
     pub segment: SegmentId,
     /// Bytes from the start of the segment.
@@ -77,13 +77,13 @@ pub struct Position {
     pub offset: u64,
 }
 
-impl Position {
-    /// Before the first batch of a segment.
+impl JournalPosition {
+    /// The start of a segment's first batch.
     pub(crate) fn first(segment: SegmentId) -> Self {
         Self { segment, position: SEGMENT_HEADER_BYTES as u64, offset: segment.offset }
     }
 
-    /// Whether a journal can have such a place.
+    /// Whether a journal can have such a position.
     pub(crate) fn is_plausible(self) -> bool {
         let offsets = self.segment.offset..=OFFSET_MAX;
         self.segment.is_plausible() && offsets.contains(&self.offset)
@@ -94,16 +94,16 @@ impl Position {
         Self { position, offset: header.offsets().end, ..self }
     }
 
-    /// Whether `later` in the same segment can be behind this: its offset is not lower, and the bytes
-    /// between have room for so many messages.
+    /// Whether `later`, in the same segment, can come after this position: its offset is not lower, and the
+    /// bytes between them have room for the messages between them.
     pub(crate) fn may_precede(self, later: Self) -> bool {
         let room = later.position.saturating_sub(self.position) / MESSAGE_BYTES_MIN;
         later.offset.checked_sub(self.offset).is_some_and(|messages| messages <= room)
     }
 
     /// The damage of the header of the segment that begins here.
-    pub(crate) fn head_damage(self, flaw: Flaw) -> Damage {
-        Position { position: 0, ..self }.damage(self.offset, flaw)
+    pub(crate) fn header_damage(self, flaw: Flaw) -> Damage {
+        JournalPosition { position: 0, ..self }.damage(self.offset, flaw)
     }
 
     /// The damage from here up to offset `end`.

@@ -1,28 +1,29 @@
-//! Who floods the journal does not make the others wait: room is shared, and little is unsynced. The committer is
-//! stepped by the tests, so that nothing happens by itself.
+//! An appender that floods the journal does not make the others wait: they share the room, and little is unsynced.
+//! The tests run the committer step by step, so that nothing happens by itself.
 
 use std::time::Duration;
 
 use crate::journal::WAITING_BYTES_MAX;
-use crate::sim::Sim;
-use crate::{AppendError, Backlog, Batch, Committer, Flags, Journal, Options};
+use crate::sim::SimulatedDisk;
+use crate::{AppendError, Backlog, Batch, Committer, Journal, JournalOptions, MessageFlags};
 
 const PAYLOAD: usize = 60_000;
 
 fn opened() -> (Journal, Committer) {
-    let options = Options { sync_interval: Duration::MAX, ..Options::default() };
-    let (journal, committer, _) = Journal::over(Box::new(Sim::new(1)), options, |_| ()).unwrap();
+    let options = JournalOptions { sync_interval: Duration::MAX, ..JournalOptions::default() };
+    let (journal, committer, _) =
+        Journal::over(Box::new(SimulatedDisk::new(1)), options, |_| ()).unwrap();
     (journal, committer)
 }
 
 fn batch() -> Batch {
     let mut batch = Batch::new();
     batch.begin("p", 1);
-    batch.push(Flags::new(0, false), "t", &[], &vec![0; PAYLOAD]);
+    batch.push(MessageFlags::new(0, false), "t", &[], &vec![0; PAYLOAD]);
     batch
 }
 
-/// Appends until there is no room; how many bytes wait then.
+/// Appends until there is no room. Returns how many bytes wait then.
 fn flood(journal: &Journal, backlog: &mut Backlog) -> usize {
     loop {
         match journal.append_shared(&mut batch(), false, backlog) {
@@ -95,8 +96,8 @@ fn at_most_one_mebibyte_is_written_and_not_synced() {
 
 #[test]
 fn what_was_taken_before_the_disk_was_full_finds_room() {
-    let disk = Sim::new(1);
-    let options = Options { sync_interval: Duration::MAX, ..Options::default() };
+    let disk = SimulatedDisk::new(1);
+    let options = JournalOptions { sync_interval: Duration::MAX, ..JournalOptions::default() };
     let (journal, mut committer, _) =
         Journal::over(Box::new(disk.clone()), options, |_| ()).unwrap();
     let mut backlog = Backlog::default();

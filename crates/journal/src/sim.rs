@@ -1,5 +1,5 @@
-//! Storage with a simulated disk: crashes at any byte, loses what was not synced, tears pages, flips
-//! bits, fills up, fails. For tests; the same seed gives the same faults.
+//! Storage on a simulated disk, for tests. It crashes at any byte, loses what was not synced, tears pages,
+//! flips bits, fills up and fails. The same seed gives the same faults.
 
 mod disk;
 
@@ -7,47 +7,45 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::consumers::Consumer;
-use crate::format::Identity;
+use crate::format::JournalIdentity;
 use crate::segment::SegmentId;
 use crate::storage::{ReadSegments, Storage, WriteSegments};
-use disk::Disk;
+use disk::DiskState;
 pub use disk::Random;
 
-/// What ends a run.
+/// How a process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crash {
-    /// The process is killed: what reached the file stays, synced or not.
+    /// The process is killed: written bytes stay, synced or not.
     Kill,
-    /// The power is cut: of what was not synced, any page may be missing.
+    /// The power is cut: any page that was not synced may be lost.
     PowerCut,
 }
 
-/// One process's handle on the disk. Clones belong to the same process.
+/// A process's handle on the disk. Clones belong to the same process.
 #[derive(Clone, Debug)]
-pub struct Sim {
-    disk: Arc<Mutex<Disk>>,
+pub struct SimulatedDisk {
+    disk: Arc<Mutex<DiskState>>,
     life: u64,
 }
 
-impl Sim {
+impl SimulatedDisk {
     /// An empty disk without faults.
     pub fn new(seed: u64) -> Self {
-        Self { disk: Arc::new(Mutex::new(Disk::new(seed))), life: 0 }
+        Self { disk: Arc::new(Mutex::new(DiskState::new(seed))), life: 0 }
     }
 
-    /// The next crash comes after so many bytes and operations; then everything fails until
-    /// `restart`.
+    /// Crashes after so many bytes and operations; then everything fails until `restart`.
     pub fn crash_after(&self, budget: usize) {
         self.lock().budget = budget;
     }
 
-    /// Whether the crash came.
+    /// Whether the crash has happened.
     pub fn has_crashed(&self) -> bool {
         self.lock().crashed
     }
 
-    /// Comes up again with what the crash left: the next process's handle. The handles of earlier
-    /// processes do nothing any more.
+    /// Returns the next process's handle on what the crash left. Handles of earlier processes stop working.
     #[must_use]
     pub fn restart(&self, crash: Crash) -> Self {
         let mut disk = self.lock();
@@ -55,7 +53,7 @@ impl Sim {
         Self { disk: Arc::clone(&self.disk), life: disk.life }
     }
 
-    /// Bytes the disk takes in all; none is no bound.
+    /// Limits the size of the disk; none removes the limit.
     pub fn set_capacity(&self, bytes: Option<u64>) {
         self.lock().capacity = bytes.unwrap_or(u64::MAX);
     }
@@ -65,41 +63,41 @@ impl Sim {
         self.lock().bytes()
     }
 
-    /// The write after so many others fails, perhaps half way.
+    /// Makes the write after so many others fail, perhaps half way.
     pub fn fail_write_after(&self, writes: usize) {
         self.lock().write_fails_after = Some(writes);
     }
 
-    /// The sync after so many others fails. What it should have brought to the disk is lost to
-    /// later syncs, too, although they succeed.
+    /// Makes the sync after so many others fail. Later syncs succeed, but do not bring its bytes to the disk
+    /// either.
     pub fn fail_sync_after(&self, syncs: usize) {
         self.lock().sync_fails_after = Some(syncs);
     }
 
-    /// A disk that says "synced" and does nothing.
+    /// Makes syncs succeed without doing anything.
     pub fn lie_about_syncs(&self) {
         self.lock().sync_lies = true;
     }
 
-    /// Takes back a write or a sync that was to fail.
+    /// Cancels a write or a sync failure that has not happened yet.
     pub fn heal(&self) {
         let mut disk = self.lock();
         (disk.write_fails_after, disk.sync_fails_after) = (None, None);
     }
 
-    /// Sets the clock, which stands still: milliseconds since 1970.
+    /// Sets the clock, which does not run: milliseconds since 1970.
     pub fn set_clock(&self, ms: u64) {
         self.lock().now_ms = ms;
     }
 
-    /// Flips a bit of a byte in what was put under a name.
-    pub fn flip_kept_bit(&self, name: &str, position: usize) {
-        self.lock().kept.get_mut(name).expect("it was put")[position] ^= 0x10;
+    /// Flips a bit of a byte in the file with a name.
+    pub fn flip_file_bit(&self, name: &str, position: usize) {
+        self.lock().named.get_mut(name).expect("it was put")[position] ^= 0x10;
     }
 
-    /// Removes what was put under a name.
-    pub fn forget_kept(&self, name: &str) {
-        self.lock().kept.remove(name);
+    /// Removes the file with a name.
+    pub fn remove_file(&self, name: &str) {
+        self.lock().named.remove(name);
     }
 
     /// Shortens a segment, as a power cut does.
@@ -112,7 +110,7 @@ impl Sim {
         self.lock().file_mut(segment).expect("the segment is there").bytes[position] ^= 0x10;
     }
 
-    /// Flips some bit of some segment, and says where; none when the disk is empty.
+    /// Flips a random bit of a random segment, and says where; none when the disk is empty.
     pub fn flip_any_bit(&self) -> Option<(SegmentId, u64)> {
         let mut disk = self.lock();
         let total = disk.files.values().map(|file| file.bytes.len()).sum::<usize>();
@@ -128,17 +126,17 @@ impl Sim {
         None
     }
 
-    /// The places from which recovery kept a copy.
-    pub fn set_aside_places(&self) -> Vec<(SegmentId, u64)> {
+    /// The positions from which recovery set bytes aside.
+    pub fn set_aside_positions(&self) -> Vec<(SegmentId, u64)> {
         self.lock().set_aside.clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Disk> {
+    fn lock(&self) -> MutexGuard<'_, DiskState> {
         self.disk.lock().expect("the disk never panics")
     }
 
-    /// The disk, for a process that lives.
-    fn alive(&self) -> io::Result<MutexGuard<'_, Disk>> {
+    /// The disk, if this process is alive.
+    fn alive(&self) -> io::Result<MutexGuard<'_, DiskState>> {
         let disk = self.lock();
         if self.life != disk.life {
             return Err(io::Error::other("the process is dead"));
@@ -147,15 +145,15 @@ impl Sim {
         Ok(disk)
     }
 
-    /// The same, for an operation that happens whole or not at all.
-    fn step(&self) -> io::Result<MutexGuard<'_, Disk>> {
+    /// The same for an operation that happens completely or not at all.
+    fn step(&self) -> io::Result<MutexGuard<'_, DiskState>> {
         let mut disk = self.alive()?;
         disk.step()?;
         Ok(disk)
     }
 }
 
-impl ReadSegments for Sim {
+impl ReadSegments for SimulatedDisk {
     fn segments(&self) -> io::Result<Vec<SegmentId>> {
         Ok(self.alive()?.files.keys().copied().collect())
     }
@@ -173,11 +171,11 @@ impl ReadSegments for Sim {
     }
 
     fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
-        Ok(self.alive()?.kept.get(name).cloned())
+        Ok(self.alive()?.named.get(name).cloned())
     }
 }
 
-impl WriteSegments for Sim {
+impl WriteSegments for SimulatedDisk {
     fn begin(&mut self, segment: SegmentId, bytes: &[u8]) -> io::Result<()> {
         self.alive()?.begin(segment, bytes)
     }
@@ -200,8 +198,8 @@ impl WriteSegments for Sim {
         self.step()?.sync(segment)
     }
 
-    fn note(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.step()?.note(name, bytes)
+    fn overwrite(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.step()?.overwrite(name, bytes)
     }
 
     fn verify(&mut self, _: SegmentId) -> io::Result<()> {
@@ -209,17 +207,17 @@ impl WriteSegments for Sim {
     }
 }
 
-impl Storage for Sim {
+impl Storage for SimulatedDisk {
     fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.alive()?.put(name, bytes)
     }
 
-    fn leave(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.step()?.leave(name, bytes)
+    fn put_unsynced(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.step()?.put_unsynced(name, bytes)
     }
 
     fn remove(&self, segment: SegmentId) -> io::Result<()> {
-        self.step()?.kept.remove(&segment.index_file());
+        self.step()?.named.remove(&segment.index_file());
         self.step()?.files.remove(&segment).map(drop).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
@@ -227,9 +225,9 @@ impl Storage for Sim {
         Ok(Vec::new())
     }
 
-    fn fresh_identity(&self) -> io::Result<Identity> {
+    fn fresh_identity(&self) -> io::Result<JournalIdentity> {
         let number = self.alive()?.random.number();
-        Ok(Identity(
+        Ok(JournalIdentity(
             [number.to_le_bytes(), (!number).to_le_bytes()].concat().try_into().expect("16"),
         ))
     }

@@ -15,13 +15,13 @@ use std::sync::{Arc, Mutex};
 use crate::batch::Batch;
 use crate::commit::Committer;
 use crate::error::OpenError;
-use crate::format::Flags;
-use crate::journal::{Journal, Options};
-use crate::reader::Reader;
-use crate::receipt::Receipt;
+use crate::format::MessageFlags;
+use crate::journal::{Journal, JournalOptions};
+use crate::reader::JournalReader;
+use crate::receipt::RecoveryReceipt;
 use crate::segment::SegmentId;
-use crate::sim::Sim;
-use crate::status::{Appended, Progress};
+use crate::sim::SimulatedDisk;
+use crate::status::{Appended, CommitProgress};
 
 const FIRST: SegmentId = SegmentId { offset: 0, part: 0 };
 
@@ -29,17 +29,17 @@ const FIRST: SegmentId = SegmentId { offset: 0, part: 0 };
 struct Stepped {
     journal: Journal,
     committer: Committer,
-    receipt: Receipt,
-    /// The newest that `on_progress` was told: what acknowledgements are made of.
-    told: Arc<Mutex<Progress>>,
+    receipt: RecoveryReceipt,
+    /// The last progress reported, by which the broker acknowledges.
+    told: Arc<Mutex<CommitProgress>>,
 }
 
 impl Stepped {
-    fn open(sim: &Sim, segment_bytes: u64) -> Result<Self, OpenError> {
-        // Only what asks for a sync is synced, so that nothing depends on the clock.
+    fn open(sim: &SimulatedDisk, segment_bytes: u64) -> Result<Self, OpenError> {
+        // Only appends that ask for a sync cause one, so that nothing depends on the clock.
         let sync_interval = std::time::Duration::MAX;
-        let options = Options { segment_bytes, sync_interval, ..Options::default() };
-        let told = Arc::new(Mutex::new(Progress::default()));
+        let options = JournalOptions { segment_bytes, sync_interval, ..JournalOptions::default() };
+        let told = Arc::new(Mutex::new(CommitProgress::default()));
         let listener = Arc::clone(&told);
         let on_progress = move |progress| *listener.lock().unwrap() = progress;
         let (journal, committer, receipt) =
@@ -47,7 +47,7 @@ impl Stepped {
         Ok(Self { journal, committer, receipt, told })
     }
 
-    fn told(&self) -> Progress {
+    fn told(&self) -> CommitProgress {
         self.told.lock().unwrap().clone()
     }
 
@@ -72,15 +72,15 @@ fn batch(payloads: &[&[u8]], records: &[u8]) -> Batch {
         batch.begin("sim", 1);
     }
     for payload in payloads {
-        batch.push(Flags::new(1, false), "a/b", &[], payload);
+        batch.push(MessageFlags::new(1, false), "a/b", &[], payload);
     }
     batch
 }
 
 type Contents = (Vec<Vec<u8>>, Vec<Vec<u8>>);
 
-/// All payloads and all records that are there, in order.
-fn contents(reader: &mut Reader) -> Result<Contents, String> {
+/// All payloads and all records in the journal, in order.
+fn contents(reader: &mut JournalReader) -> Result<Contents, String> {
     let text = |error: crate::error::ReadError| error.to_string();
     let end = reader.end_offset().map_err(text)?;
     let mut payloads = Vec::new();
@@ -98,12 +98,12 @@ fn contents(reader: &mut Reader) -> Result<Contents, String> {
     }
 }
 
-/// Of all that is written.
-fn reader(sim: &Sim) -> Reader {
+/// A reader of everything that is written.
+fn reader(sim: &SimulatedDisk) -> JournalReader {
     durable_reader(sim).written()
 }
 
-/// As one in another process.
-fn durable_reader(sim: &Sim) -> Reader {
-    Reader::over(Box::new(sim.clone())).unwrap().expect("there is a journal")
+/// A reader like one in another process.
+fn durable_reader(sim: &SimulatedDisk) -> JournalReader {
+    JournalReader::over(Box::new(sim.clone())).unwrap().expect("there is a journal")
 }

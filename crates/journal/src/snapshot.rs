@@ -1,15 +1,15 @@
-//! The snapshot's bytes: the state of everything up to a position, under one checksum.
+//! The bytes of a snapshot: the state of everything before a position, with a checksum.
 //! Knows nothing of what the state means.
 
-use crate::format::{FORMAT_VERSION, Flaw, Identity, array_at, u32_at, u64_at};
-use crate::segment::{Position, SegmentId};
+use crate::format::{FORMAT_VERSION, Flaw, JournalIdentity, array_at, u32_at, u64_at};
+use crate::segment::{JournalPosition, SegmentId};
 
-/// The name it is put under.
+/// Its file name.
 pub(crate) const SNAPSHOT: &str = "state.snap";
 const MAGIC: [u8; 8] = *b"SLIPSNAP";
 const HEADER_BYTES: usize = 72;
 
-pub(crate) fn encode(identity: Identity, at: Position, state: &[u8]) -> Vec<u8> {
+pub(crate) fn encode(identity: JournalIdentity, at: JournalPosition, state: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEADER_BYTES + state.len());
     bytes.extend(MAGIC);
     bytes.extend(FORMAT_VERSION.to_le_bytes());
@@ -25,8 +25,11 @@ pub(crate) fn encode(identity: Identity, at: Position, state: &[u8]) -> Vec<u8> 
     bytes
 }
 
-/// The position and the state, which stays where it is.
-pub(crate) fn decode(mut bytes: Vec<u8>, identity: Identity) -> Result<(Position, Vec<u8>), Flaw> {
+/// The position and the state.
+pub(crate) fn decode(
+    mut bytes: Vec<u8>,
+    identity: JournalIdentity,
+) -> Result<(JournalPosition, Vec<u8>), Flaw> {
     let at = position(&bytes, identity)?;
     let header = bytes[..HEADER_BYTES].to_vec();
     bytes.drain(..HEADER_BYTES);
@@ -40,7 +43,7 @@ pub(crate) fn decode(mut bytes: Vec<u8>, identity: Identity) -> Result<(Position
 }
 
 /// The position alone, from the header.
-pub(crate) fn position(bytes: &[u8], identity: Identity) -> Result<Position, Flaw> {
+pub(crate) fn position(bytes: &[u8], identity: JournalIdentity) -> Result<JournalPosition, Flaw> {
     let header = bytes.first_chunk::<HEADER_BYTES>().ok_or(Flaw::HeaderShort)?;
     if header[..8] != MAGIC || u32_at(header, 68) != crc32c::crc32c(&header[..68]) {
         return Err(Flaw::HeaderDamaged);
@@ -49,7 +52,7 @@ pub(crate) fn position(bytes: &[u8], identity: Identity) -> Result<Position, Fla
         return Err(Flaw::Foreign);
     }
     let segment = SegmentId { offset: u64_at(header, 32), part: u32_at(header, 12) };
-    let at = Position { segment, position: u64_at(header, 40), offset: u64_at(header, 48) };
+    let at = JournalPosition { segment, position: u64_at(header, 40), offset: u64_at(header, 48) };
     if at.is_plausible() { Ok(at) } else { Err(Flaw::WrongOffset) }
 }
 
@@ -58,10 +61,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const OURS: Identity = Identity([7; 16]);
+    const OURS: JournalIdentity = JournalIdentity([7; 16]);
 
-    fn place() -> Position {
-        Position { segment: SegmentId { offset: 42, part: 3 }, position: 1234, offset: 45 }
+    fn place() -> JournalPosition {
+        JournalPosition { segment: SegmentId { offset: 42, part: 3 }, position: 1234, offset: 45 }
     }
 
     proptest! {
@@ -84,13 +87,13 @@ mod tests {
 
     #[test]
     fn a_place_that_no_journal_has_is_refused() {
-        let nowhere = Position { offset: 41, ..place() };
+        let nowhere = JournalPosition { offset: 41, ..place() };
         assert_eq!(decode(encode(OURS, nowhere, &[]), OURS), Err(Flaw::WrongOffset));
     }
 
     #[test]
     fn the_snapshot_of_another_journal_is_not_ours() {
-        let bytes = encode(Identity([8; 16]), place(), &[]);
+        let bytes = encode(JournalIdentity([8; 16]), place(), &[]);
         assert_eq!(decode(bytes, OURS), Err(Flaw::Foreign));
     }
 }

@@ -1,39 +1,37 @@
-//! What a journal tells of itself: where an append ended, how far it is written and synced, its
-//! figures. Holds no logic.
+//! What a journal reports: the result of an append, its progress, its figures. Plain values.
 
 use std::ops::Range;
 
-use crate::error::Failure;
+use crate::error::JournalFailure;
 
-/// A place in the stream of appended bytes, counted from the opening of this journal. What has a
-/// lower mark is before it on the disk, too.
-pub type Mark = u64;
+/// How many bytes were appended since the journal was opened. A batch with a lower mark is earlier on disk.
+pub type JournalMark = u64;
 
-/// Where a batch went.
+/// The offsets and the mark of an appended batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Appended {
     /// The offsets of its messages.
     pub offsets: Range<u64>,
-    /// The end of the batch: it is safe when progress has come here.
-    pub mark: Mark,
+    /// The end of the batch: it is written or synced when progress has reached this mark.
+    pub mark: JournalMark,
 }
 
-/// How far the journal has come.
+/// How far the journal is written and synced.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// What is before survives a kill of the process.
-    pub written: Mark,
-    /// What is before survives a power cut.
-    pub synced: Mark,
-    /// Why nothing can be written for now; it is tried again and heals by itself.
+pub struct CommitProgress {
+    /// Everything up to this mark survives a kill of the process.
+    pub written: JournalMark,
+    /// Everything up to this mark survives a power cut.
+    pub synced: JournalMark,
+    /// Why there is no space; the write is retried until there is.
     pub no_space: Option<String>,
-    /// Set once a write or a sync has failed; there is no progress after it.
-    pub failed: Option<Failure>,
+    /// Why a write or a sync failed; there is no progress afterwards.
+    pub failed: Option<JournalFailure>,
 }
 
 /// The journal's figures, for a person or a metric.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Status {
+pub struct JournalFigures {
     /// The oldest offset.
     pub first_offset: u64,
     /// The offset the next message gets.
@@ -44,14 +42,14 @@ pub struct Status {
     pub synced: u64,
     /// Bytes of all segments.
     pub bytes: u64,
-    /// The bound on `bytes`, where there is one.
+    /// The limit on `bytes`, if there is one.
     pub bytes_max: Option<u64>,
     /// Segment files.
     pub segments: usize,
     /// Bytes that wait to be written.
     pub pending_bytes: usize,
-    /// Why nothing can be written for now.
+    /// Why there is no space, if so.
     pub no_space: Option<String>,
-    /// What failed, if anything did.
-    pub failure: Option<Failure>,
+    /// Why a write or a sync failed, if so.
+    pub failure: Option<JournalFailure>,
 }

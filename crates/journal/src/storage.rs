@@ -1,11 +1,11 @@
-//! Where segments live: the traits the journal writes and reads through. The real directory and the
-//! simulated disk are behind them. Know nothing of what the bytes mean.
+//! The traits through which the journal reads and writes. A directory implements them, and a simulated
+//! disk. They know nothing of what the bytes mean.
 
 use std::fmt;
 use std::io;
 
 use crate::consumers::Consumer;
-use crate::format::Identity;
+use crate::format::JournalIdentity;
 use crate::segment::SegmentId;
 
 /// Reading segments.
@@ -14,51 +14,50 @@ pub trait ReadSegments: fmt::Debug {
     fn segments(&self) -> io::Result<Vec<SegmentId>>;
     /// Bytes in a segment.
     fn size(&self, segment: SegmentId) -> io::Result<u64>;
-    /// Fills `into` from `position`, and says how much of it there was.
+    /// Reads from `position` into `into`. Returns how many bytes there were.
     fn read_at(&self, segment: SegmentId, position: u64, into: &mut [u8]) -> io::Result<usize>;
-    /// The bytes last put under a name; none when there never were any.
+    /// The bytes of the file with a name; none when there is no such file.
     fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>>;
 }
 
 /// Writing segments. Only the newest one grows.
 pub trait WriteSegments: ReadSegments {
-    /// Makes a segment that holds just these bytes, or lets one that is there hold them instead.
-    /// After a crash at any moment all is as before or the segment holds them; when this returns,
-    /// that survives a power cut.
+    /// Creates or replaces a segment with these bytes. After a crash at any moment the segment is as
+    /// before, or it holds the bytes. When this returns, they survive a power cut.
     fn begin(&mut self, segment: SegmentId, bytes: &[u8]) -> io::Result<()>;
-    /// Adds bytes at the end of a segment; after an error, some of them may be there.
+    /// Appends bytes to a segment; after an error, some of them may be written.
     fn append(&mut self, segment: SegmentId, bytes: &[u8]) -> io::Result<()>;
     /// Cuts a segment to `size` bytes.
     fn truncate(&mut self, segment: SegmentId, size: u64) -> io::Result<()>;
-    /// Keeps a copy of a segment from `position` on, outside the journal, for a person to look at.
+    /// Copies a segment from `position` on to a file outside the journal, for a person to look at.
     fn set_aside(&mut self, segment: SegmentId, position: u64) -> io::Result<()>;
     /// Returns when everything appended to the segment survives a power cut.
     fn sync(&mut self, segment: SegmentId) -> io::Result<()>;
-    /// Writes other bytes of the same length over those that were put under a name. Readers see
-    /// them at once; a power cut may bring older ones back.
-    fn note(&mut self, name: &str, bytes: &[u8]) -> io::Result<()>;
-    /// Fails when what is appended to the segment is in no journal any more, because the segment,
-    /// the folder or its lock was removed or replaced.
+    /// Overwrites the file with a name in place, with bytes of the same length. Readers see them at once;
+    /// a power cut may bring older ones back.
+    fn overwrite(&mut self, name: &str, bytes: &[u8]) -> io::Result<()>;
+    /// Fails when the segment, the folder or its lock was removed or replaced, so that what is appended
+    /// would be lost.
     fn verify(&mut self, segment: SegmentId) -> io::Result<()>;
 }
 
-/// All that a journal needs of the place it is kept in.
+/// Everything that a journal needs from its storage.
 pub trait Storage: WriteSegments + Send {
-    /// Replaces the bytes under a name. After a crash at any moment the old ones or the new ones
-    /// are there; when this returns, the new ones survive a power cut.
+    /// Creates or replaces the file with a name. After a crash at any moment the file is as before, or it
+    /// holds the bytes. When this returns, they survive a power cut.
     fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
-    /// The same for what can be made again: a power cut may lose it, or leave only a part.
-    fn leave(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
-    /// Removes a segment for good, with its index. When this returns, it survives a power cut.
+    /// The same without a sync, for a file that can be made again: a power cut may lose it or a part of it.
+    fn put_unsynced(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
+    /// Removes a segment and its index. When this returns, the removal survives a power cut.
     fn remove(&self, segment: SegmentId) -> io::Result<()>;
-    /// Who reads the journal from outside.
+    /// The consumers of the journal.
     fn consumers(&self) -> io::Result<Vec<Consumer>>;
     /// Sixteen bytes that no other journal has.
-    fn fresh_identity(&self) -> io::Result<Identity>;
+    fn fresh_identity(&self) -> io::Result<JournalIdentity>;
     /// The time, in milliseconds since 1970; it may jump.
     fn now_ms(&self) -> u64;
-    /// Another handle on the same place, for reading.
+    /// Another handle on the same storage, for reading.
     fn clone_reader(&self) -> Box<dyn ReadSegments + Send>;
-    /// Another handle on the same place, for `put` and `remove` beside the one that writes.
+    /// Another handle on the same storage, for `put` and `remove` beside the one that appends.
     fn clone_storage(&self) -> Box<dyn Storage>;
 }

@@ -1,10 +1,11 @@
-//! A part of the journal that is read elsewhere: the same messages, nothing of the sessions, and
-//! never more than was asked for.
+//! Excerpts for remote readers: the same messages, no records of sessions, and never more than was asked for.
 
 use std::path::PathBuf;
 use std::{env, fs, process};
 
-use slipring_journal::{Batch, Columns, Flags, Flaw, Journal, Options, ReadError, Reader};
+use slipring_journal::{
+    Batch, Flaw, Journal, JournalOptions, JournalReader, MessageColumns, MessageFlags, ReadError,
+};
 
 struct Scratch(PathBuf);
 
@@ -15,10 +16,10 @@ impl Drop for Scratch {
 }
 
 /// A journal of 40 messages in batches of 1, 2, 3 ..., with secrets of sessions between them.
-fn journal(name: &str) -> (Scratch, Reader) {
+fn journal(name: &str) -> (Scratch, JournalReader) {
     let dir = Scratch(env::temp_dir().join(format!("slipring-excerpt-{name}-{}", process::id())));
     let _ = fs::remove_dir_all(&dir.0);
-    let options = Options { segment_bytes: 1000, ..Options::default() };
+    let options = JournalOptions { segment_bytes: 1000, ..JournalOptions::default() };
     let (journal, _) = Journal::open(&dir.0, options, |_| ()).unwrap();
     let (mut batch, mut next) = (Batch::new(), 0..40_u64);
     for size in 1.. {
@@ -27,7 +28,12 @@ fn journal(name: &str) -> (Scratch, Reader) {
         batch.begin("pump", i64::try_from(*first).unwrap());
         for number in &numbers {
             let payload = vec![b'x'; *number as usize];
-            batch.push(Flags::new(1, number % 2 == 0), &format!("n/{number}"), b"p", &payload);
+            batch.push(
+                MessageFlags::new(1, number % 2 == 0),
+                &format!("n/{number}"),
+                b"p",
+                &payload,
+            );
         }
         batch.records().extend_from_slice(b"SECRET of another session");
         journal.append(&mut batch, false).unwrap();
@@ -36,13 +42,13 @@ fn journal(name: &str) -> (Scratch, Reader) {
         journal.append(&mut batch, false).unwrap();
     }
     journal.close().unwrap();
-    let reader = Reader::open(&dir.0).unwrap();
+    let reader = JournalReader::open(&dir.0).unwrap();
     (dir, reader)
 }
 
-/// What a reader elsewhere makes of a range, asking again and again.
-fn elsewhere(reader: &mut Reader, start: u64, end: u64, bytes_max: usize) -> Columns {
-    let mut columns = Columns::starting_at(start);
+/// The messages that a remote reader gets for a range, in as many requests as it needs.
+fn elsewhere(reader: &mut JournalReader, start: u64, end: u64, bytes_max: usize) -> MessageColumns {
+    let mut columns = MessageColumns::starting_at(start);
     while columns.end < end {
         let from = columns.end;
         let excerpt = reader.excerpt(from..end, bytes_max, 10_000).unwrap();
@@ -85,7 +91,7 @@ fn columns_without_room_are_filled_from_the_same_excerpt_later() {
     let excerpt = reader.excerpt(0..40, 100_000, 100_000).unwrap();
     let (mut at, mut seen) = (0, Vec::new());
     while at < 40 {
-        let mut columns = Columns::starting_at(at);
+        let mut columns = MessageColumns::starting_at(at);
         columns.take_excerpt(&excerpt.batches, 0, &(at..40), 100).unwrap();
         seen.extend(columns.offset);
         at = columns.end;
@@ -100,10 +106,10 @@ fn no_flipped_bit_goes_unseen() {
     for bit in 0..excerpt.batches.len() * 8 {
         let mut batches = excerpt.batches.clone();
         batches[bit / 8] ^= 1 << (bit % 8);
-        let taken = Columns::starting_at(5).take_excerpt(&batches, 5, &(5..9), usize::MAX);
+        let taken = MessageColumns::starting_at(5).take_excerpt(&batches, 5, &(5..9), usize::MAX);
         assert!(taken.is_err(), "bit {bit}");
     }
-    let mut columns = Columns::starting_at(4);
+    let mut columns = MessageColumns::starting_at(4);
     let moved = columns.take_excerpt(&excerpt.batches, 4, &(4..9), usize::MAX);
     assert_eq!(moved, Err(Flaw::WrongOffset));
 }
@@ -116,7 +122,7 @@ fn the_newest_receive_time_is_that_of_the_last_message() {
     assert!(matches!(error, ReadError::Beyond { asked: 41, end: 40, .. }), "{error}");
 }
 
-/// Else one bit would keep every reader elsewhere from asking for the messages before it.
+/// Otherwise one flipped bit would keep remote readers from the messages before it.
 #[test]
 fn the_time_of_a_newest_message_that_is_damaged_is_not_known() {
     let (dir, _) = journal("damaged");
@@ -127,7 +133,7 @@ fn the_time_of_a_newest_message_that_is_damaged_is_not_known() {
             fs::write(&file, bytes).unwrap();
         }
     }
-    let mut reader = Reader::open(&dir.0).unwrap();
+    let mut reader = JournalReader::open(&dir.0).unwrap();
     assert!(matches!(reader.read(39..40, 1000), Err(ReadError::Damaged(_))));
     assert_eq!(reader.newest_receive_ns().unwrap(), None);
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use std::{env, fs, process, thread};
 
 use slipring_journal::{
-    AppendError, Batch, Flags, Journal, OpenError, Options, Progress, ReadError, Reader,
+    AppendError, Batch, CommitProgress, Journal, JournalOptions, JournalReader, MessageFlags,
+    OpenError, ReadError,
 };
 
 /// A directory of its own for each test, removed at the end.
@@ -27,14 +28,14 @@ impl Drop for Scratch {
 }
 
 fn open(dir: &Path) -> Journal {
-    Journal::open(dir, Options::default(), |_| ()).unwrap().0
+    Journal::open(dir, JournalOptions::default(), |_| ()).unwrap().0
 }
 
 fn batch_of(publisher: &str, payloads: &[&[u8]]) -> Batch {
     let mut batch = Batch::new();
     batch.begin(publisher, 1_700_000_000_123_456_789);
     for payload in payloads {
-        batch.push(Flags::new(1, true), "a/b", &[], payload);
+        batch.push(MessageFlags::new(1, true), "a/b", &[], payload);
     }
     batch
 }
@@ -47,7 +48,7 @@ fn what_was_appended_is_read_back_by_column() {
     assert_eq!(journal.append(&mut batch, false).unwrap().offsets, 0..3);
     assert!(batch.is_empty());
     journal.close().unwrap();
-    let columns = Reader::open(&dir.0).unwrap().read(1..3, 1 << 20).unwrap();
+    let columns = JournalReader::open(&dir.0).unwrap().read(1..3, 1 << 20).unwrap();
     assert_eq!((columns.offset, columns.end), (vec![1, 2], 3));
     assert_eq!(columns.receive_us, [1_700_000_000_123_456; 2]);
     assert_eq!((columns.qos, columns.retain), (vec![1, 1], vec![0b11]));
@@ -58,7 +59,7 @@ fn what_was_appended_is_read_back_by_column() {
 #[test]
 fn many_threads_get_offsets_without_gap_or_overlap() {
     let dir = Scratch::new("threads");
-    let options = Options { segment_bytes: 4096, ..Options::default() };
+    let options = JournalOptions { segment_bytes: 4096, ..JournalOptions::default() };
     let (journal, _) = Journal::open(&dir.0, options, |_| ()).unwrap();
     thread::scope(|scope| {
         for name in ["a", "b", "c"] {
@@ -72,7 +73,7 @@ fn many_threads_get_offsets_without_gap_or_overlap() {
         }
     });
     journal.close().unwrap();
-    let columns = Reader::open(&dir.0).unwrap().read(0..1200, 1 << 20).unwrap();
+    let columns = JournalReader::open(&dir.0).unwrap().read(0..1200, 1 << 20).unwrap();
     assert_eq!(columns.offset, (0..1200).collect::<Vec<_>>());
     let of_b = (0..1200).filter(|row| columns.publisher.get(*row) == b"b");
     let numbers: Vec<_> = of_b.map(|row| columns.payload.get(row)[0]).collect();
@@ -82,10 +83,10 @@ fn many_threads_get_offsets_without_gap_or_overlap() {
 #[test]
 fn a_reader_follows_a_journal_that_is_being_written() {
     let dir = Scratch::new("follow");
-    let options = Options { segment_bytes: 300, ..Options::default() };
-    let (progress, told) = mpsc::channel::<Progress>();
+    let options = JournalOptions { segment_bytes: 300, ..JournalOptions::default() };
+    let (progress, told) = mpsc::channel::<CommitProgress>();
     let (journal, _) = Journal::open(&dir.0, options, move |now| drop(progress.send(now))).unwrap();
-    let mut reader = Reader::open(&dir.0).unwrap();
+    let mut reader = JournalReader::open(&dir.0).unwrap();
     for round in 0..10 {
         assert_eq!(reader.end_offset().unwrap(), round);
         let mark = journal.append(&mut batch_of("p", &[&[7; 60]]), true).unwrap().mark;
@@ -99,9 +100,11 @@ fn a_reader_follows_a_journal_that_is_being_written() {
 fn progress_says_synced_within_the_interval() {
     let dir = Scratch::new("sync");
     let (progress, told) = mpsc::channel();
-    let options = Options { sync_interval: Duration::from_millis(20), ..Options::default() };
+    let options =
+        JournalOptions { sync_interval: Duration::from_millis(20), ..JournalOptions::default() };
     let (journal, _) =
-        Journal::open(&dir.0, options, move |now: Progress| drop(progress.send(now))).unwrap();
+        Journal::open(&dir.0, options, move |now: CommitProgress| drop(progress.send(now)))
+            .unwrap();
     let mark = journal.append(&mut batch_of("p", &[b"x"]), false).unwrap().mark;
     while told.recv_timeout(Duration::from_secs(60)).unwrap().synced < mark {}
     assert_eq!(journal.status().synced, 1);
@@ -111,15 +114,16 @@ fn progress_says_synced_within_the_interval() {
 fn a_batch_that_asks_for_it_is_synced_at_once() {
     let dir = Scratch::new("asked");
     let (progress, told) = mpsc::channel();
-    let options = Options { sync_interval: Duration::MAX, ..Options::default() };
+    let options = JournalOptions { sync_interval: Duration::MAX, ..JournalOptions::default() };
     let (journal, _) =
-        Journal::open(&dir.0, options, move |now: Progress| drop(progress.send(now))).unwrap();
+        Journal::open(&dir.0, options, move |now: CommitProgress| drop(progress.send(now)))
+            .unwrap();
     let first = journal.append(&mut batch_of("p", &[b"x"]), false).unwrap().mark;
     journal.flush().unwrap();
     assert_eq!((journal.progress().written, journal.progress().synced), (first, 0));
     let second = journal.append(&mut batch_of("p", &[b"x"]), true).unwrap().mark;
     let mut steps = vec![];
-    while steps.last().is_none_or(|now: &Progress| now.synced < second) {
+    while steps.last().is_none_or(|now: &CommitProgress| now.synced < second) {
         steps.push(told.recv_timeout(Duration::from_secs(60)).unwrap());
     }
     // Who wants only the process to be survived does not wait for the sync.
@@ -133,7 +137,7 @@ fn a_batch_that_asks_for_it_is_synced_at_once() {
 fn a_second_broker_on_the_same_directory_is_told_so() {
     let dir = Scratch::new("locked");
     let journal = open(&dir.0);
-    let second = Journal::open(&dir.0, Options::default(), |_| ());
+    let second = Journal::open(&dir.0, JournalOptions::default(), |_| ());
     assert!(matches!(second, Err(OpenError::Locked(_))));
     journal.close().unwrap();
     drop(open(&dir.0));
@@ -153,7 +157,7 @@ fn closing_twice_is_closing_once_and_appending_then_is_refused() {
 #[test]
 fn a_full_queue_refuses_and_leaves_the_batch_for_another_try() {
     let dir = Scratch::new("full");
-    let options = Options { pending_bytes_max: 100, ..Options::default() };
+    let options = JournalOptions { pending_bytes_max: 100, ..JournalOptions::default() };
     let (blocked, block) = (mpsc::channel::<()>(), mpsc::channel::<()>());
     let (entered, gate) = (blocked.0, std::sync::Mutex::new(block.1));
     let (journal, _) = Journal::open(&dir.0, options, move |_| {
@@ -177,7 +181,7 @@ fn a_full_queue_refuses_and_leaves_the_batch_for_another_try() {
 #[test]
 fn a_writer_that_waits_for_room_loses_nothing_and_sync_shows_it_all() {
     let dir = Scratch::new("waiting");
-    let options = Options { pending_bytes_max: 200, ..Options::default() };
+    let options = JournalOptions { pending_bytes_max: 200, ..JournalOptions::default() };
     let (journal, _) = Journal::open(&dir.0, options, |_| ()).unwrap();
     for _ in 0..500 {
         journal.append_waiting(&mut batch_of("p", &[&[1; 80]]), false).unwrap();
@@ -185,16 +189,17 @@ fn a_writer_that_waits_for_room_loses_nothing_and_sync_shows_it_all() {
     journal.flush().unwrap();
     assert_eq!(journal.reader().end_offset().unwrap(), 500);
     journal.sync().unwrap();
-    assert_eq!(Reader::open(&dir.0).unwrap().end_offset().unwrap(), 500);
+    assert_eq!(JournalReader::open(&dir.0).unwrap().end_offset().unwrap(), 500);
 }
 
 #[test]
 fn a_failed_write_is_told_and_never_forgotten() {
     let dir = Scratch::new("failed");
-    let options = Options { segment_bytes: 200, ..Options::default() };
+    let options = JournalOptions { segment_bytes: 200, ..JournalOptions::default() };
     let (progress, told) = mpsc::channel();
     let (journal, _) =
-        Journal::open(&dir.0, options, move |now: Progress| drop(progress.send(now))).unwrap();
+        Journal::open(&dir.0, options, move |now: CommitProgress| drop(progress.send(now)))
+            .unwrap();
     // The next segment's name is taken by a directory, so that it cannot be made.
     fs::create_dir(dir.0.join("00000000000000000001.seg")).unwrap();
     for _ in 0..2 {
@@ -210,11 +215,12 @@ fn a_failed_write_is_told_and_never_forgotten() {
 fn a_panic_of_its_thread_is_a_failure_that_is_told() {
     let dir = Scratch::new("panicked");
     let (progress, told) = mpsc::channel();
-    let (journal, _) = Journal::open(&dir.0, Options::default(), move |now: Progress| {
-        assert!(now.failed.is_some(), "planted");
-        drop(progress.send(now));
-    })
-    .unwrap();
+    let (journal, _) =
+        Journal::open(&dir.0, JournalOptions::default(), move |now: CommitProgress| {
+            assert!(now.failed.is_some(), "planted");
+            drop(progress.send(now));
+        })
+        .unwrap();
     journal.append(&mut batch_of("p", &[b"x"]), true).unwrap();
     let failed = told.recv_timeout(Duration::from_secs(60)).unwrap().failed;
     assert_eq!(failed.unwrap().message, "its thread panicked");
@@ -227,9 +233,10 @@ fn a_panic_of_its_thread_is_a_failure_that_is_told() {
 fn a_bound_reached_is_told_and_raising_it_heals_at_once() {
     let dir = Scratch::new("bound");
     let (progress, told) = mpsc::channel();
-    let options = Options { bytes_max: Some(200), ..Options::default() };
+    let options = JournalOptions { bytes_max: Some(200), ..JournalOptions::default() };
     let (journal, _) =
-        Journal::open(&dir.0, options, move |now: Progress| drop(progress.send(now))).unwrap();
+        Journal::open(&dir.0, options, move |now: CommitProgress| drop(progress.send(now)))
+            .unwrap();
     let mut mark = 0;
     for _ in 0..2 {
         mark = journal.append(&mut batch_of("p", &[&[0; 100]]), true).unwrap().mark;
@@ -245,7 +252,7 @@ fn a_bound_reached_is_told_and_raising_it_heals_at_once() {
 #[test]
 fn messages_are_read_back_one_by_one_with_an_answer_for_each_offset() {
     let dir = Scratch::new("messages");
-    let options = Options { segment_bytes: 400, ..Options::default() };
+    let options = JournalOptions { segment_bytes: 400, ..JournalOptions::default() };
     let (journal, _) = Journal::open(&dir.0, options, |_| ()).unwrap();
     for number in 0..30_u8 {
         let mut batch = batch_of("pump", &[&[number], &[number, 1]]);
@@ -263,7 +270,7 @@ fn messages_are_read_back_one_by_one_with_an_answer_for_each_offset() {
         let message = answer.unwrap();
         assert_eq!((message.offset, message.receive_ns), (offset, 1_700_000_000_123_456_789));
         assert_eq!((&*message.publisher, &*message.topic), ("pump", "a/b"));
-        assert_eq!((message.flags, message.properties.len()), (Flags::new(1, true), 0));
+        assert_eq!((message.flags, message.properties.len()), (MessageFlags::new(1, true), 0));
         assert_eq!(message.payload[0], (offset / 2) as u8);
         assert_eq!(message.payload.len() as u64, offset % 2 + 1);
     }
@@ -272,15 +279,15 @@ fn messages_are_read_back_one_by_one_with_an_answer_for_each_offset() {
 #[test]
 fn whoever_follows_gets_records_and_retained_messages_and_can_go_on() {
     let dir = Scratch::new("state");
-    let options = Options { segment_bytes: 300, ..Options::default() };
+    let options = JournalOptions { segment_bytes: 300, ..JournalOptions::default() };
     let (journal, _) = Journal::open(&dir.0, options, |_| ()).unwrap();
     let mut reader = journal.reader();
     let (mut from, mut seen) = (None, Vec::new());
     for number in 0..10_u64 {
         let mut batch = Batch::new();
         batch.begin("pump", 5);
-        batch.push(Flags::new(0, false), "live", b"", b"1");
-        batch.push(Flags::new(0, number % 3 == 0), "kept", b"", b"2");
+        batch.push(MessageFlags::new(0, false), "live", b"", b"1");
+        batch.push(MessageFlags::new(0, number % 3 == 0), "kept", b"", b"2");
         if number % 2 == 0 {
             batch.records().push(number as u8);
         }
@@ -312,7 +319,7 @@ fn a_snapshot_is_there_after_the_journal_was_closed() {
     let end = journal.reader().follow(None, &mut |_| ()).unwrap().end;
     journal.put_snapshot(end, b"state").unwrap();
     journal.close().unwrap();
-    let found = Reader::open(&dir.0).unwrap().snapshot().unwrap();
+    let found = JournalReader::open(&dir.0).unwrap().snapshot().unwrap();
     assert_eq!(found, Some((end, b"state".to_vec())));
     let left = fs::read_dir(&dir.0).unwrap().map(|entry| entry.unwrap().file_name());
     assert!(left.into_iter().all(|name| !name.to_string_lossy().ends_with(".new")));
@@ -328,32 +335,32 @@ fn a_journal_of_another_version_is_refused_by_its_number() {
     let checksum = crc32c::crc32c(&bytes[..60]);
     bytes[60..64].copy_from_slice(&checksum.to_le_bytes());
     fs::write(&path, bytes).unwrap();
-    let opened = Journal::open(&dir.0, Options::default(), |_| ()).unwrap_err().to_string();
-    let read = Reader::open(&dir.0).unwrap_err().to_string();
+    let opened = Journal::open(&dir.0, JournalOptions::default(), |_| ()).unwrap_err().to_string();
+    let read = JournalReader::open(&dir.0).unwrap_err().to_string();
     for message in [opened, read] {
-        assert!(message.contains("format version 1, and this Slipring knows only version 2"));
+        assert!(message.contains("format version 1, and this Slipring reads only version 2"));
     }
 }
 
 #[test]
 fn reading_where_there_is_no_journal_says_so() {
     let dir = Scratch::new("none");
-    assert!(matches!(Reader::open(&dir.0), Err(ReadError::NoJournal(_))));
+    assert!(matches!(JournalReader::open(&dir.0), Err(ReadError::NoJournal(_))));
     fs::create_dir(&dir.0).unwrap();
-    assert!(matches!(Reader::open(&dir.0), Err(ReadError::NoJournal(_))));
+    assert!(matches!(JournalReader::open(&dir.0), Err(ReadError::NoJournal(_))));
 }
 
 #[test]
 fn removed_segments_are_a_gap_with_its_numbers() {
     let dir = Scratch::new("gap");
-    let options = Options { segment_bytes: 200, ..Options::default() };
+    let options = JournalOptions { segment_bytes: 200, ..JournalOptions::default() };
     let (journal, _) = Journal::open(&dir.0, options, |_| ()).unwrap();
     for _ in 0..3 {
         journal.append(&mut batch_of("p", &[&[0; 100]]), false).unwrap();
     }
     journal.close().unwrap();
     fs::remove_file(dir.0.join("00000000000000000000.seg")).unwrap();
-    let mut reader = Reader::open(&dir.0).unwrap();
+    let mut reader = JournalReader::open(&dir.0).unwrap();
     assert!(matches!(reader.read(0..3, 1000), Err(ReadError::Gap { asked: 0, first: 1 })));
     assert_eq!(reader.read(1..3, 1000).unwrap().len(), 2);
 }
@@ -364,7 +371,7 @@ fn an_answer_is_cut_at_its_byte_limit_but_never_empty() {
     let journal = open(&dir.0);
     journal.append(&mut batch_of("p", &[&[1; 100], &[2; 100], &[3; 100]]), false).unwrap();
     journal.close().unwrap();
-    let mut reader = Reader::open(&dir.0).unwrap();
+    let mut reader = JournalReader::open(&dir.0).unwrap();
     assert_eq!(reader.read(0..3, 210).unwrap().end, 2);
     assert_eq!(reader.read(2..3, 1).unwrap().end, 3);
 }

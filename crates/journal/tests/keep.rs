@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{env, fs, process, thread};
 
-use slipring_journal::consumers::{self, Standing};
+use slipring_journal::consumers::{self, ConsumerPosition};
 use slipring_journal::{
-    Batch, Flags, IndexState, Journal, Options, ReadError, Reader, Retention, check,
+    Batch, IndexState, Journal, JournalOptions, JournalReader, MessageFlags, ReadError,
+    RetentionRules, check,
 };
 
 /// A directory of its own for each test, removed at the end.
@@ -28,12 +29,12 @@ impl Drop for Scratch {
 }
 
 /// The oldest segments go while more than `bytes` are there.
-fn rules(bytes: u64) -> Retention {
-    Retention { age: None, bytes: Some(bytes), keep_unread: true }
+fn rules(bytes: u64) -> RetentionRules {
+    RetentionRules { age: None, bytes: Some(bytes), keep_unread: true }
 }
 
 fn open(dir: &Path, segment_bytes: u64) -> Journal {
-    let options = Options { segment_bytes, ..Options::default() };
+    let options = JournalOptions { segment_bytes, ..JournalOptions::default() };
     Journal::open(dir, options, |_| ()).unwrap().0
 }
 
@@ -42,7 +43,7 @@ fn fill(journal: &Journal, messages: u64, payload_bytes: usize) {
     let mut batch = Batch::new();
     for number in 0..messages {
         batch.begin("p", i64::try_from(number).unwrap() * 10);
-        batch.push(Flags::new(1, false), "t", b"\x01\x01", &vec![7; payload_bytes]);
+        batch.push(MessageFlags::new(1, false), "t", b"\x01\x01", &vec![7; payload_bytes]);
         journal.append_waiting(&mut batch, false).unwrap();
     }
     journal.sync().unwrap();
@@ -83,9 +84,14 @@ fn sealed_segments_have_an_index_and_retention_removes_both_files() {
 fn what_a_consumer_has_not_read_stays_until_it_moves_is_forgotten_or_overtaken() {
     let dir = Scratch::new("consumer");
     let journal = ten_segments(&dir.0);
-    let at = |offset| Standing { journal: journal.identity(), offset, epoch: None, updated_ns: 1 };
+    let at = |offset| ConsumerPosition {
+        journal: journal.identity(),
+        offset,
+        epoch: None,
+        updated_ns: 1,
+    };
     let retire = |keep_unread| {
-        let rules = Retention { keep_unread, ..rules(0) };
+        let rules = RetentionRules { keep_unread, ..rules(0) };
         let retired = journal.retire(&rules, u64::MAX, 0).unwrap();
         (retired.first_offset, retired.held_by.unwrap_or_default())
     };
@@ -94,11 +100,11 @@ fn what_a_consumer_has_not_read_stays_until_it_moves_is_forgotten_or_overtaken()
     consumers::commit(&dir.0, "lake", &at(3)).unwrap();
     fs::write(dir.0.join("consumers/odd"), "what is this").unwrap();
     let (first, held_by) = retire(true);
-    assert!(first == 2 && held_by.starts_with("consumer odd, whose place is not known"));
+    assert!(first == 2 && held_by.starts_with("consumer odd, whose position is unknown"));
     assert!(consumers::forget(&dir.0, "odd").unwrap());
     assert_eq!(retire(true).0, 3);
     assert_eq!(retire(false), (9, String::new()));
-    let error = Reader::open(&dir.0).unwrap().read(3..4, 1000).unwrap_err();
+    let error = JournalReader::open(&dir.0).unwrap().read(3..4, 1000).unwrap_err();
     assert!(matches!(error, ReadError::Gap { asked: 3, first: 9 }), "{error}");
     assert!(error.to_string().contains("read on from 9"), "{error}");
 }
@@ -117,7 +123,7 @@ fn a_reader_on_its_way_meets_a_gap_and_never_wrong_messages() {
                 journal.retire(&rules(0), needed, 0).unwrap();
             }
         });
-        let (mut reader, mut at) = (Reader::open(&dir.0).unwrap(), 0);
+        let (mut reader, mut at) = (JournalReader::open(&dir.0).unwrap(), 0);
         while at < end {
             match reader.read(at..end, 2_000) {
                 Ok(columns) => {
@@ -143,7 +149,7 @@ fn a_full_journal_goes_on_by_itself_when_there_is_room() {
     journal.set_bytes_max(Some(journal.status().bytes));
     let mut batch = Batch::new();
     batch.begin("p", 1);
-    batch.push(Flags::new(1, false), "t", &[], &[7; 100]);
+    batch.push(MessageFlags::new(1, false), "t", &[], &[7; 100]);
     journal.append(&mut batch, true).unwrap();
     while journal.status().no_space.is_none() {
         thread::yield_now();
@@ -160,7 +166,7 @@ fn a_time_is_found_with_and_without_the_indexes() {
     let journal = open(&dir.0, 300_000);
     fill(&journal, 100, 20_000);
     journal.close().unwrap();
-    let found = |ns| Reader::open(&dir.0).unwrap().offset_at(ns).unwrap();
+    let found = |ns| JournalReader::open(&dir.0).unwrap().offset_at(ns).unwrap();
     let expect = || assert_eq!([-1, 0, 1, 555, 990, 991].map(found), [0, 0, 1, 56, 99, 100]);
     expect();
     for entry in fs::read_dir(&dir.0).unwrap() {
@@ -194,7 +200,7 @@ fn segments_without_an_index_get_one_when_retention_looks_at_them() {
     let dir = Scratch::new("again");
     let journal = ten_segments(&dir.0);
     fs::remove_file(dir.0.join("00000000000000000007.idx")).unwrap();
-    let rules = Retention { age: Some(Duration::from_secs(1)), ..rules(u64::MAX) };
+    let rules = RetentionRules { age: Some(Duration::from_secs(1)), ..rules(u64::MAX) };
     assert_eq!(journal.retire(&rules, u64::MAX, 0).unwrap().segments, 0);
     assert_eq!(files(&dir.0, ".idx"), 9);
 }

@@ -1,4 +1,4 @@
-//! Salvage: whatever is damaged, all whole batches are in the new folder, under their offsets.
+//! Salvage: whatever is damaged, the new folder holds all whole batches, with their offsets.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -6,8 +6,8 @@ use std::{env, fs, process};
 
 use proptest::prelude::*;
 use slipring_journal::{
-    Batch, Flags, Journal, Options, ReadError, Reader, SalvageError, Salvaged, check, consumers,
-    salvage,
+    Batch, Journal, JournalOptions, JournalReader, MessageFlags, ReadError, SalvageError, Salvaged,
+    check, consumers, salvage,
 };
 
 const MESSAGES: u8 = 40;
@@ -38,8 +38,8 @@ impl Drop for Scratch {
     }
 }
 
-fn options() -> Options {
-    Options { segment_bytes: 600, ..Options::default() }
+fn options() -> JournalOptions {
+    JournalOptions { segment_bytes: 600, ..JournalOptions::default() }
 }
 
 /// A journal of some segments, with a record beside each message, a snapshot and a consumer.
@@ -48,14 +48,14 @@ fn write(dir: &Path) {
     for number in 0..MESSAGES {
         let mut batch = Batch::new();
         batch.begin("p", 1);
-        batch.push(Flags::new(1, false), "a/b", &[], &[number; 20]);
+        batch.push(MessageFlags::new(1, false), "a/b", &[], &[number; 20]);
         batch.records().push(number);
         journal.append(&mut batch, false).unwrap();
         if number == 10 {
             journal.sync().unwrap();
             let at = journal.reader().follow(None, &mut |_| ()).unwrap().end;
             journal.put_snapshot(at, b"state up to 10").unwrap();
-            let standing = consumers::Standing {
+            let standing = consumers::ConsumerPosition {
                 journal: journal.identity(),
                 offset: 7,
                 epoch: Some(1),
@@ -73,7 +73,7 @@ fn run(from: &Path, to: &Path) -> Result<Salvaged, SalvageError> {
 
 /// The numbers of all messages that can be read, with the offsets they have; and of the records.
 fn contents(dir: &Path) -> (Vec<(u64, u8)>, Vec<u8>) {
-    let mut reader = Reader::open(dir).unwrap();
+    let mut reader = JournalReader::open(dir).unwrap();
     let (mut at, end) = (reader.first_offset(), reader.end_offset().unwrap());
     let mut messages = Vec::new();
     while at < end {
@@ -112,18 +112,19 @@ fn a_sound_journal_is_copied_with_its_state_and_its_consumers() {
     assert!(salvaged.is_whole() && salvaged.has_state);
     assert_eq!((salvaged.messages, salvaged.consumers), (u64::from(MESSAGES), 1));
     assert_eq!(contents(&scratch.new_folder()), contents(&scratch.old()));
-    let (at, state) = Reader::open(&scratch.new_folder()).unwrap().snapshot().unwrap().unwrap();
+    let (at, state) =
+        JournalReader::open(&scratch.new_folder()).unwrap().snapshot().unwrap().unwrap();
     assert_eq!((at.offset, &state[..]), (11, &b"state up to 10"[..]));
     let mut records = Vec::new();
-    let mut reader = Reader::open(&scratch.new_folder()).unwrap();
+    let mut reader = JournalReader::open(&scratch.new_folder()).unwrap();
     reader.follow(Some(at), &mut |batch| records.extend_from_slice(batch.records)).unwrap();
     assert_eq!(records, (11..MESSAGES).collect::<Vec<_>>());
     let (_, receipt) = Journal::open(&scratch.new_folder(), options(), |_| ()).unwrap();
     assert_eq!((receipt.next_offset, receipt.cut), (u64::from(MESSAGES), None));
 }
 
-/// A second opening that leaves offsets out, because nobody knows what the first one reserved. Its segment
-/// begins with a batch of records only.
+/// A second opening that skips offsets, because the reservation of the first one is lost. Its segment begins
+/// with a batch of records only.
 fn write_behind_left_out(dir: &Path) {
     write(dir);
     flip(&dir.join("reserved"), 50);
@@ -134,7 +135,7 @@ fn write_behind_left_out(dir: &Path) {
     journal.append(&mut records, true).unwrap();
     let mut batch = Batch::new();
     batch.begin("p", 1);
-    batch.push(Flags::new(1, false), "a/b", &[], b"behind");
+    batch.push(MessageFlags::new(1, false), "a/b", &[], b"behind");
     journal.append(&mut batch, true).unwrap();
     journal.close().unwrap();
 }
@@ -154,7 +155,7 @@ fn offsets_that_were_left_out_are_no_damage_where_the_first_batch_behind_them_is
     let salvaged = run(&scratch.old(), &scratch.new_folder()).unwrap();
     assert_eq!((salvaged.damage.len(), salvaged.lost()), (1, 0));
     assert!(is_whole(&scratch.new_folder()));
-    let mut reader = Reader::open(&scratch.new_folder()).unwrap();
+    let mut reader = JournalReader::open(&scratch.new_folder()).unwrap();
     let end = reader.end_offset().unwrap();
     assert_eq!(reader.read(u64::from(MESSAGES)..end, 1000).unwrap().len(), 1);
 }
@@ -164,7 +165,7 @@ fn a_journal_of_which_no_header_is_whole_is_known_by_the_files_beside_it() {
     let scratch = Scratch::new("headers");
     write(&scratch.old());
     let (before, identity) =
-        (contents(&scratch.old()), Reader::open(&scratch.old()).unwrap().identity());
+        (contents(&scratch.old()), JournalReader::open(&scratch.old()).unwrap().identity());
     for file in segments(&scratch.old()) {
         flip(&file, 20);
     }

@@ -1,5 +1,5 @@
-//! Memory of Rust shown to Python without a copy, and of Python to Rust. The only unsafe code of the
-//! project.
+//! Memory of Rust that Python reads without a copy, and of Python that Rust reads. The only unsafe
+//! code of the project.
 
 #![allow(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
@@ -10,47 +10,47 @@ use std::sync::Arc;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use slipring_journal::{Bytes, Columns};
+use slipring_journal::{BytesColumn, MessageColumns};
 
 /// Which column of the journal's `Columns` a buffer shows.
 #[derive(Clone, Copy)]
 pub enum Column {
-    Numbers(fn(&Columns) -> &Vec<i64>),
-    Octets(fn(&Columns) -> &Vec<u8>),
-    Ends(fn(&Columns) -> &Bytes),
-    Data(fn(&Columns) -> &Bytes),
+    Numbers(fn(&MessageColumns) -> &Vec<i64>),
+    Octets(fn(&MessageColumns) -> &Vec<u8>),
+    Ends(fn(&MessageColumns) -> &BytesColumn),
+    Data(fn(&MessageColumns) -> &BytesColumn),
 }
 
 /// One column, readable through Python's buffer protocol. Keeps the columns alive.
 #[pyclass(frozen, module = "slipring._native")]
 pub struct Buffer {
-    columns: Arc<Columns>,
+    columns: Arc<MessageColumns>,
     column: Column,
 }
 
 impl Buffer {
-    pub fn new(columns: Arc<Columns>, column: Column) -> Self {
+    pub fn new(columns: Arc<MessageColumns>, column: Column) -> Self {
         Self { columns, column }
     }
 
-    fn place(&self) -> (*const c_void, usize) {
+    fn memory(&self) -> (*const c_void, usize) {
         match self.column {
-            Column::Numbers(of) => place(of(&self.columns)),
-            Column::Octets(of) => place(of(&self.columns)),
-            Column::Ends(of) => place(&of(&self.columns).ends),
-            Column::Data(of) => place(&of(&self.columns).data),
+            Column::Numbers(of) => memory(of(&self.columns)),
+            Column::Octets(of) => memory(of(&self.columns)),
+            Column::Ends(of) => memory(&of(&self.columns).ends),
+            Column::Data(of) => memory(&of(&self.columns).data),
         }
     }
 }
 
-fn place<T>(values: &[T]) -> (*const c_void, usize) {
+fn memory<T>(values: &[T]) -> (*const c_void, usize) {
     (values.as_ptr().cast(), size_of_val(values))
 }
 
 #[pymethods]
 impl Buffer {
     fn __len__(&self) -> usize {
-        self.place().1
+        self.memory().1
     }
 
     #[allow(unsafe_code, reason = "the buffer protocol is a C interface")]
@@ -62,7 +62,7 @@ impl Buffer {
         if view.is_null() {
             return Err(PyBufferError::new_err("there is no view to fill"));
         }
-        let (start, length) = slf.get().place();
+        let (start, length) = slf.get().memory();
         let length = ffi::Py_ssize_t::try_from(length)?;
         // SAFETY: `view` is Python's to fill. The memory belongs to an `Arc` that `slf` holds, is
         // never written or moved (the class is frozen), and the view holds a reference to `slf`.
@@ -76,12 +76,12 @@ impl Buffer {
 /// Contiguous memory of a Python object, lent as bytes whatever its items are.
 pub struct Lent<'py> {
     view: ffi::Py_buffer,
-    /// As long as this is, the interpreter is ours: no Python code changes the memory.
+    /// While this exists, we hold the interpreter: no Python code changes the memory.
     _py: Python<'py>,
 }
 
 impl<'py> Lent<'py> {
-    /// Raises `BufferError` or `TypeError` where there is none.
+    /// Raises `BufferError` or `TypeError` if it has none.
     #[allow(unsafe_code, reason = "the buffer protocol is a C interface")]
     pub fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
         let mut view = ffi::Py_buffer::new();

@@ -1,17 +1,18 @@
-//! The check of a journal for Python: progress out, a report back. Decides nothing.
+//! The check of a journal for Python: calls back with its progress, returns a report. Decides nothing.
 
 #![allow(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
+use std::error::Error;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use slipring_journal::{
-    self as journal, Damage, Flaw, Head, Position, ReadError, Report, SnapshotState,
+    self as journal, CheckReport, Damage, Flaw, HeaderState, JournalPosition, SnapshotState,
 };
 
 use crate::consumers::Consumer;
-use crate::journal::JournalError;
+use crate::journal::raise;
 
 /// Adds this file's classes and its function to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -56,7 +57,7 @@ struct SegmentReport {
     index: String,
 }
 
-/// A place that cannot be read: the offsets from the first up to the end.
+/// A part that cannot be read: the offsets from the first up to the end.
 #[pyclass(frozen, get_all, module = "slipring._native")]
 pub(crate) struct DamageReport {
     segment: String,
@@ -75,33 +76,35 @@ fn journal_check(
     path: PathBuf,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<JournalReport> {
-    let mut raised = None;
-    let mut tell = |read: u64, all: u64| match call(progress.as_ref(), read, all) {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(error) => {
-            raised = Some(error);
-            ControlFlow::Break(())
-        }
-    };
-    let checked = py.detach(|| journal::check(&path, &mut tell));
-    if let Some(error) = raised {
-        return Err(error);
-    }
-    let failed = |error: ReadError| JournalError::new_err(error.to_string());
-    let report = checked.map_err(failed)?.expect("only what progress raises breaks it off");
+    let report = reporting(py, progress, |tell| journal::check(&path, tell))?;
     JournalReport::new(py, report)
 }
 
-/// Ctrl-C is heard here, too.
-pub(crate) fn call(progress: Option<&Py<PyAny>>, read: u64, all: u64) -> PyResult<()> {
-    Python::attach(|py| {
-        py.check_signals()?;
-        progress.map_or(Ok(()), |progress| progress.call1(py, (read, all)).map(drop))
-    })
+/// Does long work without the interpreter, and calls `progress(read, all)` now and then. What it
+/// raises ends the work; so does Ctrl-C.
+pub(crate) fn reporting<T: Send, E: Error + Send>(
+    py: Python<'_>,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(&mut dyn FnMut(u64, u64) -> ControlFlow<()>) -> Result<Option<T>, E> + Send,
+) -> PyResult<T> {
+    let mut raised = None;
+    let mut tell = |read: u64, all: u64| {
+        let told = Python::attach(|py| {
+            py.check_signals()?;
+            progress.as_ref().map_or(Ok(()), |call| call.call1(py, (read, all)).map(drop))
+        });
+        raised = told.err();
+        if raised.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let done = py.detach(|| work(&mut tell));
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    Ok(done.map_err(|error| raise(&error))?.expect("only an error of progress ends it early"))
 }
 
 impl JournalReport {
-    fn new(py: Python<'_>, report: Report) -> PyResult<Self> {
+    fn new(py: Python<'_>, report: CheckReport) -> PyResult<Self> {
         let segments = report.segments.iter().map(|one| Py::new(py, SegmentReport::new(one)));
         let damage = report.damage.iter().map(|one| Py::new(py, DamageReport::new(one)));
         let tail = report.tail.map(|tail| DamageReport::of_tail(tail.at, tail.flaw));
@@ -135,8 +138,8 @@ impl JournalReport {
 
 impl SegmentReport {
     fn new(segment: &journal::SegmentReport) -> Self {
-        let (epoch, flaw) = match segment.head {
-            Head::Whole(epoch) => (Some(epoch), None),
+        let (epoch, flaw) = match segment.header {
+            HeaderState::Whole(epoch) => (Some(epoch), None),
             head => (None, Some(head.to_string())),
         };
         Self {
@@ -163,7 +166,7 @@ impl DamageReport {
         }
     }
 
-    fn of_tail(at: Position, flaw: Flaw) -> Self {
+    fn of_tail(at: JournalPosition, flaw: Flaw) -> Self {
         Self {
             segment: at.segment.to_string(),
             position: at.position,

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use slipring_journal::consumers::{self, ConsumerError, Standing};
+use slipring_journal::consumers::{self, ConsumerError, ConsumerPosition};
 
 use crate::journal::JournalError;
 
@@ -19,7 +19,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(forget_consumer, module)?)
 }
 
-/// One who reads a journal. Either it has a place there, or `flaw` says why it is not known.
+/// One who reads a journal. Either it has a position there, or `flaw` says why it is not known.
 #[pyclass(frozen, get_all, module = "slipring._native")]
 pub struct Consumer {
     name: String,
@@ -38,14 +38,14 @@ impl Consumer {
 
 impl From<consumers::Consumer> for Consumer {
     fn from(consumer: consumers::Consumer) -> Self {
-        let standing = consumer.standing.ok();
+        let position = consumer.position.ok();
         Self {
             name: consumer.name,
-            journal: standing.map(|standing| standing.journal.to_string()),
-            offset: standing.map(|standing| standing.offset),
-            epoch: standing.and_then(|standing| standing.epoch),
-            updated_ns: standing.map(|standing| standing.updated_ns),
-            flaw: consumer.standing.err().map(|flaw| flaw.to_string()),
+            journal: position.map(|position| position.journal.to_string()),
+            offset: position.map(|position| position.offset),
+            epoch: position.and_then(|position| position.epoch),
+            updated_ns: position.map(|position| position.updated_ns),
+            flaw: consumer.position.err().map(|flaw| flaw.to_string()),
         }
     }
 }
@@ -70,8 +70,8 @@ fn commit_consumer(
     let journal = journal.parse().map_err(|_| {
         PyValueError::new_err(format!("{journal:?} is not the identity of a journal"))
     })?;
-    let standing = Standing { journal, offset, epoch, updated_ns: now_ns() };
-    py.detach(|| consumers::commit(&path, name, &standing)).map_err(raise)
+    let position = ConsumerPosition { journal, offset, epoch, updated_ns: now_ns() };
+    py.detach(|| consumers::commit(&path, name, &position)).map_err(raise)
 }
 
 /// Forgets a consumer, and says whether there was one.
@@ -87,7 +87,7 @@ fn raise(error: ConsumerError) -> PyErr {
     }
 }
 
-/// A clock before 1970 is told as 1970.
+/// A clock before 1970 counts as 1970.
 fn now_ns() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)

@@ -1,4 +1,4 @@
-//! The engine's face in Python: start, plan, events, what is shown, stop.
+//! The engine for Python: start, plan, events, status, stop.
 
 use std::path::PathBuf;
 
@@ -7,15 +7,14 @@ use pyo3::types::PyBytes;
 use slipring_engine::{Descriptors, SessionQuery, Settings};
 
 use crate::listener::Listener;
-use crate::operating::{self, ListedSession, OwnerShare};
 use crate::plan::Plan;
-use crate::status::{self, AwaySession, ConnectedClient, PrefixTraffic, Receipt, Status, Value};
+use crate::status::{Value, shown};
 
 pyo3::import_exception!(slipring.errors, ListenError);
 pyo3::import_exception!(slipring.errors, StartError);
 pyo3::import_exception!(slipring.errors, JournalError);
 
-/// One thing that happened.
+/// Something that happened in the broker.
 #[pyclass(frozen, get_all, module = "slipring._native")]
 pub struct Event {
     at_ns: i64,
@@ -53,25 +52,25 @@ impl Engine {
         )
     }
 
-    /// Where the first listener is: HOST:PORT or unix:PATH.
+    /// The address of the first listener: HOST:PORT or unix:PATH.
     #[getter]
     fn address(&self) -> String {
         self.0.addresses()[0].to_string()
     }
 
-    /// Where the listeners are, in their order.
+    /// The addresses of the listeners, in their order.
     #[getter]
     fn addresses(&self) -> Vec<String> {
         self.0.addresses().iter().map(ToString::to_string).collect()
     }
 
-    /// What the start found in the journal.
+    /// What the start found in the journal; None if there is no journal.
     #[getter]
-    fn receipt(&self) -> Option<Receipt> {
-        Receipt::new(&self.0)
+    fn receipt<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        shown(py, &self.0.receipt())
     }
 
-    /// Swaps the plan, whole.
+    /// Replaces the whole plan.
     fn apply(&self, plan: &Plan) {
         self.0.apply(plan.0.clone());
     }
@@ -82,13 +81,13 @@ impl Engine {
         (events.into_iter().map(Event::from).collect(), lost)
     }
 
-    /// Why the engine cannot go on, once that is so: end the process.
+    /// Why the engine cannot continue, if it cannot; then the process must end.
     #[getter]
     fn failure(&self) -> Option<&str> {
         self.0.failure()
     }
 
-    /// How many seconds the engine has not answered a question; 0 while it answers. Never waits.
+    /// For how many seconds the engine has not answered its pulse; 0 while it answers. Never waits.
     fn silence_s(&self) -> f64 {
         self.0.silence().as_secs_f64()
     }
@@ -101,39 +100,38 @@ impl Engine {
         (most, for_clients)
     }
 
-    /// Totals and the state of the journal.
-    fn status(&self, py: Python<'_>) -> PyResult<Status> {
-        Status::new(py, py.detach(|| self.0.status()))
+    /// Figures of the broker as a whole, and the state of its journal.
+    fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        shown(py, &py.detach(|| self.0.status()))
     }
 
     /// Up to `most` connected clients, longest connected first.
-    fn clients(&self, py: Python<'_>, most: usize) -> PyResult<Vec<ConnectedClient>> {
-        let clients = py.detach(|| self.0.clients(most));
-        clients.into_iter().map(|client| ConnectedClient::new(py, client)).collect()
+    fn clients<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyAny>> {
+        shown(py, &py.detach(|| self.0.clients(most)))
     }
 
     /// Up to `most` sessions whose client is away, those with the most waiting messages first.
-    fn away(&self, py: Python<'_>, most: usize) -> Vec<AwaySession> {
-        py.detach(|| self.0.away(most)).into_iter().map(AwaySession::from).collect()
+    fn away<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyAny>> {
+        shown(py, &py.detach(|| self.0.away(most)))
     }
 
     /// Up to `most` sessions, connected or away, those that cost most first; and how many there are.
     #[pyo3(signature = (most, *, connected=None, owner=None))]
-    fn sessions(
+    fn sessions<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         most: usize,
         connected: Option<bool>,
         owner: Option<String>,
-    ) -> (Vec<ListedSession>, usize) {
+    ) -> PyResult<(Bound<'py, PyAny>, usize)> {
         let query = SessionQuery { is_connected: connected, owner, most };
         let found = py.detach(|| self.0.sessions(&query));
-        (found.sessions.into_iter().map(ListedSession::from).collect(), found.total)
+        Ok((shown(py, &found.sessions)?, found.total))
     }
 
     /// Who holds most of each limit that is divided among users and addresses.
-    fn owners(&self, py: Python<'_>, most: usize) -> Vec<OwnerShare> {
-        py.detach(|| self.0.owners(most)).into_iter().map(OwnerShare::from).collect()
+    fn owners<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyAny>> {
+        shown(py, &py.detach(|| self.0.owners(most)))
     }
 
     /// Ends the connection of a client; false if it is not connected.
@@ -148,11 +146,12 @@ impl Engine {
     }
 
     /// Traffic by topic prefix since the start, the busiest first.
-    fn prefixes(&self, py: Python<'_>, most: usize) -> Vec<PrefixTraffic> {
-        py.detach(|| self.0.prefixes(most)).into_iter().map(PrefixTraffic::from).collect()
+    fn prefixes<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyAny>> {
+        shown(py, &py.detach(|| self.0.prefixes(most)))
     }
 
-    /// Up to `most` values that changed after a change, and what to ask with next.
+    /// Up to `most` values that changed after the change with this number, and the number to ask
+    /// with next.
     fn values(&self, py: Python<'_>, after: u64, most: usize) -> (Vec<Value>, u64) {
         let changed = py.detach(|| self.0.values(after, most));
         (changed.values.into_iter().map(Value::from).collect(), changed.through)
@@ -168,7 +167,7 @@ impl Engine {
         PyBytes::new(py, &py.detach(|| self.0.ask_streams(name, body)))
     }
 
-    /// Reads what has arrived, says goodbye to every client, brings the journal to disk.
+    /// Reads what has arrived, disconnects every client, writes the journal to disk.
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.0.stop()).map_err(|error| JournalError::new_err(error.to_string()))
     }
@@ -190,6 +189,5 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Listener>()?;
     module.add_class::<Event>()?;
     module.add_class::<Engine>()?;
-    operating::register(module)?;
-    status::register(module)
+    module.add_class::<Value>()
 }

@@ -4,7 +4,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -12,7 +12,8 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::PyBytes;
 use slipring_engine::{Sampled, sampled};
 use slipring_journal::{
-    Batch, Bytes, Columns, Failure, Flags, Journal, OpenError, Options, ReadError, Reader,
+    Batch, BytesColumn, Journal, JournalFailure, JournalOptions, MessageColumns, MessageFlags,
+    OpenError, ReadError,
 };
 
 use crate::buffer::{Buffer, Column};
@@ -21,7 +22,7 @@ pyo3::import_exception!(slipring.errors, JournalError);
 pyo3::import_exception!(slipring.errors, JournalDamaged);
 pyo3::import_exception!(slipring.errors, JournalGap);
 
-/// What is told of samples at once.
+/// Bytes of one answer of [`JournalReader::samples`].
 const SAMPLES_BYTES_MAX: usize = 4 << 20;
 
 /// Adds this file's classes to the module.
@@ -35,8 +36,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Reads the journal in a directory, also while a broker writes it.
 #[pyclass(frozen, module = "slipring._native")]
 struct JournalReader {
-    /// Python may call from several threads; the reader remembers places between calls.
-    reader: Mutex<Reader>,
+    /// Python may call from several threads; the reader remembers its position between calls.
+    reader: Mutex<slipring_journal::JournalReader>,
     #[pyo3(get)]
     identity: String,
 }
@@ -45,52 +46,49 @@ struct JournalReader {
 impl JournalReader {
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let reader = py.detach(|| Reader::open(&path)).map_err(read_error)?;
+        let reader =
+            py.detach(|| slipring_journal::JournalReader::open(&path)).map_err(read_error)?;
         let identity = reader.identity().to_string();
         Ok(Self { reader: Mutex::new(reader), identity })
     }
 
     #[getter]
     fn first_offset(&self) -> u64 {
-        self.reader.lock().expect("reading never panics").first_offset()
+        self.reader().first_offset()
     }
 
     fn end_offset(&self, py: Python<'_>) -> PyResult<u64> {
-        let read = || self.reader.lock().expect("reading never panics").end_offset();
-        py.detach(read).map_err(read_error)
+        py.detach(|| self.reader().end_offset()).map_err(read_error)
     }
 
-    /// Which opening for writing is the newest, as of the last look at the end.
+    /// The epoch of the newest opening for writing, as of the last call of `end_offset`.
     #[getter]
     fn epoch(&self) -> u64 {
-        self.reader.lock().expect("reading never panics").epoch()
+        self.reader().epoch()
     }
 
     /// The offsets that no message has, as pairs of the first and the end.
     fn left_out(&self, py: Python<'_>) -> PyResult<Vec<(u64, u64)>> {
-        let find = || self.reader.lock().expect("reading never panics").left_out();
-        let found = py.detach(find).map_err(read_error)?;
+        let found = py.detach(|| self.reader().left_out()).map_err(read_error)?;
         Ok(found.into_iter().map(|range| (range.start, range.end)).collect())
     }
 
-    /// One past the newest message that is written, safe on the disk or not yet, as of the last look.
+    /// One past the newest message that is written, on the disk or not, as of the last call of
+    /// `end_offset`.
     #[getter]
     fn written_offset(&self) -> u64 {
-        self.reader.lock().expect("reading never panics").written_offset()
+        self.reader().written_offset()
     }
 
-    /// Raises where a reader that noted this offset in this epoch cannot go on there.
+    /// Raises if a reader that noted this offset in this epoch cannot continue there.
     #[pyo3(signature = (offset, epoch = None))]
     fn check_position(&self, py: Python<'_>, offset: u64, epoch: Option<u64>) -> PyResult<()> {
-        let check =
-            || self.reader.lock().expect("reading never panics").check_position(offset, epoch);
-        py.detach(check).map_err(read_error)
+        py.detach(|| self.reader().check_position(offset, epoch)).map_err(read_error)
     }
 
     /// The lowest offset that was received at this time or later.
     fn offset_at(&self, py: Python<'_>, receive_ns: i64) -> PyResult<u64> {
-        let find = || self.reader.lock().expect("reading never panics").offset_at(receive_ns);
-        py.detach(find).map_err(read_error)
+        py.detach(|| self.reader().offset_at(receive_ns)).map_err(read_error)
     }
 
     fn read(
@@ -100,24 +98,27 @@ impl JournalReader {
         end: u64,
         max_bytes: usize,
     ) -> PyResult<JournalColumns> {
-        let read = || self.reader.lock().expect("reading never panics").read(start..end, max_bytes);
-        let columns = py.detach(read).map_err(read_error)?;
-        Ok(JournalColumns::new(columns))
+        let columns = py.detach(|| self.reader().read(start..end, max_bytes));
+        Ok(JournalColumns::new(columns.map_err(read_error)?))
     }
 
-    /// Which messages were samples: where to go on, then offset and parameter of each as bytes.
+    /// Which messages were samples: the offset to continue at, then offset and parameter of each as
+    /// bytes.
     fn samples<'py>(
         &self,
         py: Python<'py>,
         start: u64,
         end: u64,
     ) -> PyResult<(u64, Bound<'py, PyBytes>)> {
-        let found = py.detach(|| {
-            let mut reader = self.reader.lock().expect("reading never panics");
-            sampled(&mut reader, start..end, SAMPLES_BYTES_MAX)
-        });
+        let found = py.detach(|| sampled(&mut self.reader(), start..end, SAMPLES_BYTES_MAX));
         let Sampled { end, pairs } = found.map_err(read_error)?;
         Ok((end, PyBytes::new(py, &pairs)))
+    }
+}
+
+impl JournalReader {
+    fn reader(&self) -> MutexGuard<'_, slipring_journal::JournalReader> {
+        self.reader.lock().expect("reading never panics")
     }
 }
 
@@ -136,11 +137,11 @@ fn read_error(error: ReadError) -> PyErr {
 /// Messages as columns; each attribute is a buffer in Arrow's layout, or two (ends, data).
 #[pyclass(frozen, module = "slipring._native")]
 pub struct JournalColumns {
-    columns: Arc<Columns>,
+    columns: Arc<MessageColumns>,
 }
 
 impl JournalColumns {
-    pub fn new(columns: Columns) -> Self {
+    pub fn new(columns: MessageColumns) -> Self {
         Self { columns: Arc::new(columns) }
     }
 
@@ -148,7 +149,7 @@ impl JournalColumns {
         Buffer::new(Arc::clone(&self.columns), column)
     }
 
-    fn buffers(&self, column: fn(&Columns) -> &Bytes) -> (Buffer, Buffer) {
+    fn buffers(&self, column: fn(&MessageColumns) -> &BytesColumn) -> (Buffer, Buffer) {
         (self.buffer(Column::Ends(column)), self.buffer(Column::Data(column)))
     }
 }
@@ -221,14 +222,14 @@ impl JournalWriter {
     #[new]
     #[pyo3(signature = (path, segment_bytes = None))]
     fn new(py: Python<'_>, path: PathBuf, segment_bytes: Option<u64>) -> PyResult<Self> {
-        let mut options = Options::default();
+        let mut options = JournalOptions::default();
         options.segment_bytes = segment_bytes.unwrap_or(options.segment_bytes);
         let opened = py.detach(|| Journal::open(&path, options, |_| ()));
         let (journal, _) = opened.map_err(|error: OpenError| raise(&error))?;
         Ok(Self { journal })
     }
 
-    /// Appends one batch, with quality of service 0; returns the offset of its first message.
+    /// Appends one batch at QoS 0; returns the offset of its first message.
     #[pyo3(signature = (publisher, receive_ns, messages, retain = false))]
     fn append(
         &self,
@@ -241,7 +242,7 @@ impl JournalWriter {
         let mut batch = Batch::new();
         batch.begin(mqtt_string(publisher)?, receive_ns);
         for (topic, payload) in &messages {
-            batch.push(Flags::new(0, retain), mqtt_string(topic)?, &[], payload);
+            batch.push(MessageFlags::new(0, retain), mqtt_string(topic)?, &[], payload);
         }
         let appended = py.detach(|| self.journal.append_waiting(&mut batch, false));
         Ok(appended.map_err(|error| raise(&error))?.offsets.start)
@@ -249,7 +250,7 @@ impl JournalWriter {
 
     /// Returns when readers see everything appended: it is on the disk.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.journal.sync()).map_err(|error: Failure| raise(&error))
+        py.detach(|| self.journal.sync()).map_err(|error: JournalFailure| raise(&error))
     }
 
     /// The offset the next message gets.
@@ -259,7 +260,7 @@ impl JournalWriter {
     }
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.journal.close()).map_err(|error: Failure| raise(&error))
+        py.detach(|| self.journal.close()).map_err(|error: JournalFailure| raise(&error))
     }
 }
 

@@ -9,7 +9,6 @@ mod frames;
 mod journal;
 mod listener;
 mod messages;
-mod operating;
 mod plan;
 mod properties;
 mod remote;

@@ -1,4 +1,4 @@
-//! A listener's face in Python.
+//! A listener for Python.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use slipring_engine::{Bind, ClientCertificates, ListenerSettings, TlsFiles};
 
-/// One place where clients connect, immutable.
+/// An address where clients connect, immutable.
 #[pyclass(frozen, module = "slipring._native")]
 pub struct Listener(pub ListenerSettings);
 

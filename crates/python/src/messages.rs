@@ -1,5 +1,5 @@
-//! Messages that Python hands over by the column, in Arrow's layout: to be journaled here, or to be
-//! published by a client. What happens for each of them happens in Rust.
+//! Messages that Python hands over in columns, in Arrow's layout: to be journaled here, or published
+//! by a client. Nothing happens in Python for a single message.
 
 #![allow(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
@@ -9,7 +9,7 @@ use std::str;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use slipring_journal::{Batch, Flags};
+use slipring_journal::{Batch, MessageFlags};
 use slipring_wire::{Properties, Publish, QoS};
 
 use crate::journal::{JournalWriter, raise};
@@ -22,7 +22,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Messages>()
 }
 
-/// Byte strings one after the other, as Arrow has them: ends (i32, one more than values), data.
+/// Byte strings one after the other, in Arrow's layout: ends (i32, one more than values), data.
 struct Strings {
     ends: PyBackedBytes,
     data: PyBackedBytes,
@@ -31,18 +31,18 @@ struct Strings {
 impl Strings {
     fn checked(name: &str, count: usize, given: (PyBackedBytes, PyBackedBytes)) -> PyResult<Self> {
         let strings = Self { ends: given.0, data: given.1 };
-        // Arrow pads its buffers; what stands behind the last end is not looked at.
+        // Arrow pads its buffers; bytes after the last end are ignored.
         if strings.ends.len() < 4 * (count + 1) {
             return Err(wrong(name, "has too few values"));
         }
         let in_order = (0..count).all(|index| strings.end(index) <= strings.end(index + 1));
         if !in_order || strings.end(count) > strings.data.len() {
-            return Err(wrong(name, "has ends that do not ascend, or lie behind the data"));
+            return Err(wrong(name, "has ends that do not ascend, or exceed the data"));
         }
         Ok(strings)
     }
 
-    /// Holding MQTT strings: UTF-8 that fits.
+    /// The same for MQTT strings: UTF-8 of at most 65,535 bytes.
     fn text(name: &str, count: usize, given: (PyBackedBytes, PyBackedBytes)) -> PyResult<Self> {
         let strings = Self::checked(name, count, given)?;
         let fits = |index| {
@@ -55,7 +55,7 @@ impl Strings {
         Ok(strings)
     }
 
-    /// A negative end becomes one that lies behind all data.
+    /// A negative end becomes one that exceeds all data.
     fn end(&self, index: usize) -> usize {
         let bytes = &self.ends[4 * index..][..4];
         let end = i32::from_le_bytes(bytes.try_into().expect("four bytes"));
@@ -85,7 +85,7 @@ pub struct Messages {
 
 #[pymethods]
 impl Messages {
-    /// Raises `ValueError` where the columns do not fit each other.
+    /// Raises `ValueError` if the columns do not fit together.
     #[new]
     #[pyo3(signature = (count, *, receive_ns, flags, publisher, topic, properties, payload))]
     fn new(
@@ -118,8 +118,8 @@ impl Messages {
         self.count
     }
 
-    /// Appends the messages of a range with their publishers and receive times. Waits while too
-    /// much waits to be written.
+    /// Appends the messages of a range with their publishers and receive times. Waits while the
+    /// journal is behind.
     fn append_to(
         &self,
         py: Python<'_>,
@@ -182,9 +182,9 @@ impl Messages {
         i64::from_le_bytes(self.receive_ns[8 * index..][..8].try_into().expect("eight bytes"))
     }
 
-    fn flag(&self, index: usize) -> Flags {
+    fn flag(&self, index: usize) -> MessageFlags {
         let bits = self.flags[index];
-        Flags::new(bits & 0b11, bits & 0b100 != 0)
+        MessageFlags::new(bits & 0b11, bits & 0b100 != 0)
     }
 }
 

@@ -1,11 +1,11 @@
-//! The plan's face in Python: dictionaries with the keys of the configuration become limits.
+//! The plan for Python: made from dictionaries with the keys of the configuration.
 
 use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
 use slipring_core::{
-    Authentication, DurabilityRule, JournalRule, Limit, Limits, Overflow, Retention, TableRules,
-    Users, Verifier,
+    Authentication, DurabilityRule, JournalRule, Limit, Limits, Overflow, Retention, Rights,
+    TableRules, Users, Verifier,
 };
 
 pyo3::import_exception!(slipring.errors, PlanError);
@@ -132,6 +132,7 @@ impl Plan {
             journal_bytes_max: bound(journal.bytes_max),
             journal: JournalRule::new(journal.topics).map_err(refused)?,
             authentication: Authentication { users, anonymous },
+            rights: Rights::default(),
         }))
     }
 
@@ -152,14 +153,14 @@ fn make_users(users: BTreeMap<String, (String, bool, bool)>) -> PyResult<Users> 
     Ok(users.with_readers(readers).with_operators(operators))
 }
 
-/// The verifier of a password, as it stands in a config file.
+/// The verifier of a password, as a config file has it.
 #[pyfunction]
 pub fn make_verifier(password: &[u8], salt: &[u8], iterations: u32) -> PyResult<String> {
     let verifier = Verifier::new(password, salt, iterations).map_err(refused)?;
     Ok(verifier.written())
 }
 
-/// Whether this is a verifier; the error says why not.
+/// Raises if this is not a verifier, and says why.
 #[pyfunction]
 pub fn check_verifier(text: &str) -> PyResult<()> {
     verifier(text).map(drop)

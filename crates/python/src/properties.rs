@@ -25,7 +25,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(encode_properties, module)?)
 }
 
-/// Names and values in the order they stand; a user property is a pair. Raises `ValueError`.
+/// Names and values in their order; a user property is a pair. Raises `ValueError`.
 #[pyfunction]
 fn decode_properties<'py>(py: Python<'py>, encoded: &[u8]) -> PyResult<Bound<'py, PyList>> {
     let properties = Properties::of_publish(encoded).map_err(|flaw| refused(flaw.what))?;

@@ -1,4 +1,4 @@
-//! The journal of a broker elsewhere, for Python: the methods of `JournalReader`, over the network.
+//! A remote broker's journal for Python: the methods of `JournalReader`, over the network.
 //! Decides nothing.
 
 #![allow(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
@@ -7,9 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use slipring_client::{Address, Credentials};
-use slipring_journal::{Identity, Why};
-use slipring_remote::{Options, RemoteError};
+use slipring_client::Address;
+use slipring_journal::{JournalIdentity, RefusalReason};
+use slipring_protocol::Credentials;
+use slipring_remote::{RemoteError, RemoteOptions};
 
 use crate::client::options::{TlsDict, seconds};
 use crate::journal::JournalColumns;
@@ -54,7 +55,7 @@ impl RemoteJournal {
             url.parse().map_err(|error| ConnectError::new_err(format!("{error}")))?;
         let url = address.to_string();
         let expected = options.identity.as_deref().map(identity).transpose()?;
-        let options = Options {
+        let options = RemoteOptions {
             credentials: Credentials { user: options.user, password: options.password },
             tls: options.tls.map(TryInto::try_into).transpose()?,
             timeout: seconds(options.timeout_s)?,
@@ -81,19 +82,20 @@ impl RemoteJournal {
         py.detach(|| self.journal().end_offset()).map_err(|error| translate(&self.url, &error))
     }
 
-    /// Which opening for writing is the newest, as of the last look at the end.
+    /// The epoch of the newest opening for writing, as of the last call of `end_offset`.
     #[getter]
     fn epoch(&self) -> u64 {
         self.journal().epoch()
     }
 
-    /// One past the newest message that is written, safe on the disk or not yet, as of the last look.
+    /// One past the newest message that is written, on the disk or not, as of the last call of
+    /// `end_offset`.
     #[getter]
     fn written_offset(&self) -> u64 {
         self.journal().written_offset()
     }
 
-    /// Raises where a reader that noted this offset in this epoch cannot go on there.
+    /// Raises if a reader that noted this offset in this epoch cannot continue there.
     #[pyo3(signature = (offset, epoch = None))]
     fn check_position(&self, py: Python<'_>, offset: u64, epoch: Option<u64>) -> PyResult<()> {
         let checked = py.detach(|| self.journal().check_position(offset, epoch));
@@ -115,7 +117,8 @@ impl RemoteJournal {
         Ok(JournalColumns::new(read.map_err(|error| translate(&self.url, &error))?))
     }
 
-    /// Which messages were samples: where to go on, then offset and parameter of each as bytes.
+    /// Which messages were samples: the offset to continue at, then offset and parameter of each as
+    /// bytes.
     fn samples<'py>(
         &self,
         py: Python<'py>,
@@ -148,11 +151,11 @@ impl RemoteJournal {
 }
 
 /// Whether a reader cannot go on where it was.
-fn is_no_way_on(why: Why) -> bool {
-    matches!(why, Why::Gap | Why::Beyond | Why::OtherHistory)
+fn is_no_way_on(why: RefusalReason) -> bool {
+    matches!(why, RefusalReason::Gap | RefusalReason::Beyond | RefusalReason::OtherHistory)
 }
 
-fn identity(text: &str) -> PyResult<Identity> {
+fn identity(text: &str) -> PyResult<JournalIdentity> {
     let not_one = || JournalError::new_err(format!("{text:?} is not the identity of a journal"));
     text.parse().map_err(|_| not_one())
 }

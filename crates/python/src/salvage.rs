@@ -1,15 +1,14 @@
-//! The salvage of a journal for Python: progress out, a report back. Decides nothing.
+//! The salvage of a journal for Python: calls back with its progress, returns a report. Decides
+//! nothing.
 
 #![allow(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use slipring_journal::{self as journal, SalvageError, Salvaged};
+use slipring_journal::{self as journal, Salvaged};
 
-use crate::check::{DamageReport, call};
-use crate::journal::JournalError;
+use crate::check::{DamageReport, reporting};
 
 /// Adds this file's class and its function to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -43,20 +42,7 @@ fn journal_salvage(
     into: PathBuf,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<SalvageReport> {
-    let mut raised = None;
-    let mut tell = |read: u64, all: u64| match call(progress.as_ref(), read, all) {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(error) => {
-            raised = Some(error);
-            ControlFlow::Break(())
-        }
-    };
-    let copied = py.detach(|| journal::salvage(&path, &into, &mut tell));
-    if let Some(error) = raised {
-        return Err(error);
-    }
-    let failed = |error: SalvageError| JournalError::new_err(error.to_string());
-    let salvaged = copied.map_err(failed)?.expect("only what progress raises breaks it off");
+    let salvaged = reporting(py, progress, |tell| journal::salvage(&path, &into, tell))?;
     SalvageReport::new(py, &salvaged)
 }
 

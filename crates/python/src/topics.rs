@@ -14,14 +14,14 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(match_topics, module)?)
 }
 
-/// Raises where nothing can be published to this topic.
+/// Raises `InvalidTopic` if nothing can be published to this topic.
 #[pyfunction]
 fn check_topic(topic: &str) -> PyResult<()> {
     slipring_wire::check_topic(topic)
         .map_err(|error| InvalidTopic::new_err(format!("{topic:?} is not a topic: {error}")))
 }
 
-/// Raises where nobody can subscribe to this filter.
+/// Raises `InvalidTopic` if nobody can subscribe to this filter.
 #[pyfunction]
 fn check_filter(filter: &str) -> PyResult<()> {
     slipring_wire::check_filter(filter).map_err(|error| {

@@ -1,37 +1,40 @@
-//! A journal elsewhere, read like one that is here. Reads ahead by one answer, and goes on where it
-//! was after a lost connection.
+//! A broker's journal, read over the network with the same calls as a local one. Prefetches one
+//! answer, and resumes at the offset it had reached after a lost connection.
 
 use std::ops::Range;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use slipring_client::{Address, Credentials, TlsFiles};
-use slipring_journal::{Answer, Columns, Identity, READ_ANSWER_BYTES, Request};
+use slipring_client::{Address, ClientOptions, ClientTlsFiles};
+use slipring_journal::{
+    JournalAnswer, JournalIdentity, JournalRequest, MessageColumns, READ_ANSWER_HEADER_BYTES,
+};
+use slipring_protocol::{ConnectOptions, Credentials};
 use slipring_wire::VARINT_MAX;
 
 use crate::RemoteError;
-use crate::link::{Link, Slot};
+use crate::connection::{JournalConnection, RequestSlot};
 
-/// Bytes asked for at once. The broker reads the next part while this one is looked at.
+/// Bytes asked for in one request. The broker reads the next part while the caller uses this one.
 const ANSWER_BYTES: u32 = 1 << 20;
-/// The first pause before trying again, and the longest.
+/// The first pause before a retry; it doubles up to the second.
 const PAUSE: Duration = Duration::from_millis(20);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
 /// How to reach the broker, and how long to wait for it.
 #[derive(Clone, Debug)]
-pub struct Options {
-    /// What the reader proves itself with.
+pub struct RemoteOptions {
+    /// User name and password.
     pub credentials: Credentials,
-    /// What TLS is done with; only for an address that asks for it.
-    pub tls: Option<TlsFiles>,
-    /// For connecting, and for each answer.
+    /// Certificates and keys for TLS; unused unless the address asks for TLS.
+    pub tls: Option<ClientTlsFiles>,
+    /// Longest wait for the connection, and for each answer.
     pub timeout: Duration,
-    /// How long to try again after the connection was lost, or while the broker is busy.
+    /// How long to retry after a lost connection, or while the broker says that it is busy.
     pub patience: Duration,
 }
 
-impl Default for Options {
+impl Default for RemoteOptions {
     fn default() -> Self {
         Self {
             credentials: Credentials::default(),
@@ -45,80 +48,72 @@ impl Default for Options {
 /// The journal of one broker.
 pub struct RemoteJournal {
     address: Address,
-    connecting: slipring_client::Options,
+    connecting: ClientOptions,
     patience: Duration,
-    link: Option<Link>,
-    identity: Identity,
+    connection: Option<JournalConnection>,
+    /// Known from the first answer on.
+    identity: Option<JournalIdentity>,
     first_offset: u64,
     epoch: u64,
     written_offset: u64,
-    /// The newest part that came, and the question after it with the offset it begins at.
-    part: Part,
-    ahead: Option<(Slot, u64)>,
+    /// The newest answer to `read`.
+    part: FetchedPart,
+    /// The request for the part after it, and the offset where that part begins.
+    prefetch: Option<(RequestSlot, u64)>,
 }
 
-/// Some messages in a row, as they came.
+/// The messages of consecutive offsets, as the broker sent them.
 #[derive(Default)]
-struct Part {
+struct FetchedPart {
     offsets: Range<u64>,
     /// The whole answer.
     body: Box<[u8]>,
 }
 
-impl Part {
+impl FetchedPart {
     fn batches(&self) -> &[u8] {
-        self.body.get(READ_ANSWER_BYTES..).unwrap_or_default()
+        self.body.get(READ_ANSWER_HEADER_BYTES..).unwrap_or_default()
     }
 }
 
-/// What `about` says.
-struct About {
-    identity: Identity,
-    first: u64,
-    end: u64,
-    epoch: u64,
-    written: u64,
-}
-
 impl RemoteJournal {
-    /// Connects. With the `expected` identity, known from before, another journal is refused, and a
-    /// broker that is away is waited for.
+    /// Connects. With an `expected` identity, a broker that has another journal is an error, and one
+    /// that cannot be reached is retried.
     pub fn open(
         address: Address,
-        options: Options,
-        expected: Option<Identity>,
+        options: RemoteOptions,
+        expected: Option<JournalIdentity>,
     ) -> Result<Self, RemoteError> {
-        let connecting = slipring_client::Options {
-            credentials: options.credentials,
+        let connecting = ClientOptions {
+            connect: ConnectOptions {
+                credentials: options.credentials,
+                timeout: options.timeout,
+                ..ConnectOptions::default()
+            },
             tls: options.tls,
-            timeout: options.timeout,
             inbox_bytes_max: VARINT_MAX as usize,
-            ..slipring_client::Options::default()
+            ..ClientOptions::default()
         };
         let mut journal = Self {
             address,
             connecting,
-            patience: options.patience,
-            link: None,
-            identity: expected.unwrap_or(Identity([0; 16])),
+            patience: expected.map_or(Duration::ZERO, |_| options.patience),
+            connection: None,
+            identity: expected,
             first_offset: 0,
             epoch: 0,
             written_offset: 0,
-            part: Part::default(),
-            ahead: None,
+            part: FetchedPart::default(),
+            prefetch: None,
         };
-        let about = match expected {
-            Some(_) => journal.about()?,
-            None => journal.ask_about()?,
-        };
-        journal.identity = about.identity;
-        journal.note(&about);
+        journal.end_offset()?;
+        journal.patience = options.patience;
         Ok(journal)
     }
 
     /// Which journal this is.
-    pub fn identity(&self) -> Identity {
-        self.identity
+    pub fn identity(&self) -> JournalIdentity {
+        self.identity.expect("`open` has asked for it")
     }
 
     /// The oldest offset, as of the last call of `end_offset`.
@@ -128,188 +123,179 @@ impl RemoteJournal {
 
     /// One past the newest offset.
     pub fn end_offset(&mut self) -> Result<u64, RemoteError> {
-        let about = self.about()?;
-        self.note(&about);
-        Ok(about.end)
+        let [first, end, epoch, written] =
+            self.request(&JournalRequest::About, |answer| match answer {
+                JournalAnswer::About { journal, first, end, epoch, written, .. } => {
+                    Some((journal, [first, end, epoch, written]))
+                }
+                _ => None,
+            })?;
+        (self.first_offset, self.epoch, self.written_offset) = (first, epoch, written);
+        Ok(end)
     }
 
-    /// Which opening for writing is the newest, as of the last call of `end_offset` or
+    /// The newest epoch (opening for writing), as of the last call of `end_offset` or
     /// `check_position`.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// One past the newest message that is written, safe on the disk or not yet, as of the last call
-    /// of `end_offset`.
+    /// One past the newest written message, synced or not, as of the last call of `end_offset`.
     pub fn written_offset(&self) -> u64 {
         self.written_offset
     }
 
-    /// Whether a reader that has read up to an offset, in an epoch that it noted with it, can go on
-    /// there; an error says why not.
+    /// Whether a reader that stored this offset and epoch can resume there; the error says why not.
     pub fn check_position(&mut self, offset: u64, epoch: Option<u64>) -> Result<(), RemoteError> {
-        let request = Request::Position { offset, epoch: epoch.unwrap_or(0) };
-        let (found, epoch) = self.patiently(|journal| {
-            let body = journal.ask(&request)?;
-            match understand(&request, &body)? {
-                Answer::Position { journal, epoch } => Ok((journal, epoch)),
-                _ => Err(other_answer()),
-            }
+        let request = JournalRequest::Position { offset, epoch: epoch.unwrap_or(0) };
+        self.epoch = self.request(&request, |answer| match answer {
+            JournalAnswer::Position { journal, epoch } => Some((journal, epoch)),
+            _ => None,
         })?;
-        self.check_identity(found)?;
-        self.epoch = epoch;
         Ok(())
     }
 
-    fn note(&mut self, about: &About) {
-        (self.first_offset, self.epoch) = (about.first, about.epoch);
-        self.written_offset = about.written;
-    }
-
-    /// The messages of a range, or the first of them up to about `bytes_max`; at least one. The
-    /// answer's `end` says where to read on.
-    pub fn read(&mut self, range: Range<u64>, bytes_max: usize) -> Result<Columns, RemoteError> {
-        let mut columns = Columns::starting_at(range.start);
+    /// The messages of a range, or the first of them up to about `bytes_max`, but at least one. The
+    /// `end` of the columns is where the next read starts.
+    pub fn read(
+        &mut self,
+        range: Range<u64>,
+        bytes_max: usize,
+    ) -> Result<MessageColumns, RemoteError> {
+        let mut columns = MessageColumns::starting_at(range.start);
         while columns.end < range.end {
             let rest = columns.end..range.end;
-            self.patiently(|journal| journal.fetch(&rest))?;
+            self.with_retries(|journal| journal.fetch(&rest))?;
             let part = &self.part;
             let all = columns.take_excerpt(part.batches(), part.offsets.start, &rest, bytes_max);
             if !all.map_err(RemoteError::damaged)? {
                 break;
             }
-            // The part may end behind its last message, with offsets that no message has.
+            // After its last message a part may end with offsets that no message has.
             columns.end = columns.end.max(part.offsets.end.min(rest.end));
             if columns.end == rest.start {
-                return Err(RemoteError::Nonsense("it does not get on".to_owned()));
+                return Err(RemoteError::Unusable("it holds no message".to_owned()));
             }
         }
         Ok(columns)
     }
 
-    /// Which messages of a range were samples of parameters when they came, or the first of them: where
-    /// to go on, and the offset (u64) and the parameter's index (u32) of each.
+    /// Which messages of a range were samples of parameters when they were received, or the first of
+    /// them. Returns the offset where the next call starts, and for each sample its offset (u64) and
+    /// its parameter's index (u32).
     pub fn samples(&mut self, range: Range<u64>) -> Result<(u64, Vec<u8>), RemoteError> {
-        let request = Request::Samples { from: range.start, to: range.end };
-        let (found, end, pairs) = self.patiently(|journal| {
-            let body = journal.ask(&request)?;
-            match understand(&request, &body)? {
-                Answer::Samples { journal, end, pairs } => Ok((journal, end, pairs.to_vec())),
-                _ => Err(other_answer()),
-            }
+        let request = JournalRequest::Samples { from: range.start, to: range.end };
+        let (end, pairs) = self.request(&request, |answer| match answer {
+            JournalAnswer::Samples { journal, end, pairs } => Some((journal, (end, pairs.into()))),
+            _ => None,
         })?;
-        self.check_identity(found)?;
         if end > range.end || (end <= range.start && !range.is_empty()) {
-            return Err(RemoteError::Nonsense("it is about another range".to_owned()));
+            return Err(RemoteError::Unusable("it covers another range".to_owned()));
         }
         Ok((end, pairs))
     }
 
-    /// The lowest offset whose receive time is at or after `ns`; where there is none, the end.
+    /// The lowest offset whose receive time is at or after `ns`, or the end if there is none.
     pub fn offset_at(&mut self, ns: i64) -> Result<u64, RemoteError> {
-        let request = Request::At { ns };
-        let (found, offset) = self.patiently(|journal| {
-            let body = journal.ask(&request)?;
-            match understand(&request, &body)? {
-                Answer::At { journal, offset } => Ok((journal, offset)),
-                _ => Err(other_answer()),
-            }
-        })?;
-        self.check_identity(found)?;
-        Ok(offset)
+        let request = JournalRequest::At { ns };
+        self.request(&request, |answer| match answer {
+            JournalAnswer::At { journal, offset } => Some((journal, offset)),
+            _ => None,
+        })
     }
 
-    /// Notes how far a consumer has come, so that retention does not overtake it.
+    /// Commits a consumer's position, so that retention keeps what it has not read.
     pub fn commit(
         &mut self,
         consumer: &str,
         offset: u64,
         epoch: Option<u64>,
     ) -> Result<(), RemoteError> {
-        let (journal, epoch) = (self.identity, epoch.unwrap_or(0));
-        let request = Request::Commit { journal, offset, epoch, consumer };
-        self.patiently(|journal| {
-            let body = journal.ask(&request)?;
-            understand(&request, &body).map(drop)
+        let (journal, epoch) = (self.identity(), epoch.unwrap_or(0));
+        let request = JournalRequest::Commit { journal, offset, epoch, consumer };
+        self.request(&request, |answer| match answer {
+            JournalAnswer::Committed { journal } => Some((journal, ())),
+            _ => None,
         })
     }
 
-    fn about(&mut self) -> Result<About, RemoteError> {
-        let about = self.patiently(Self::ask_about)?;
-        self.check_identity(about.identity)?;
-        Ok(about)
+    /// Asks, with retries. `pick` takes the journal's identity and what the caller wants out of the
+    /// expected kind of answer, and nothing out of another.
+    fn request<T>(
+        &mut self,
+        request: &JournalRequest<'_>,
+        pick: impl Fn(JournalAnswer<'_>) -> Option<(JournalIdentity, T)>,
+    ) -> Result<T, RemoteError> {
+        let (found, picked) = self.with_retries(|journal| {
+            let body = journal.ask(request)?;
+            pick(decode(request, &body)?).ok_or_else(other_answer)
+        })?;
+        self.check_identity(found)?;
+        Ok(picked)
     }
 
-    fn check_identity(&self, found: Identity) -> Result<(), RemoteError> {
-        if found == self.identity {
-            return Ok(());
+    fn check_identity(&mut self, found: JournalIdentity) -> Result<(), RemoteError> {
+        match *self.identity.get_or_insert(found) {
+            expected if expected == found => Ok(()),
+            expected => Err(RemoteError::OtherJournal { found, expected }),
         }
-        Err(RemoteError::OtherJournal { found, expected: self.identity })
     }
 
-    fn ask_about(&mut self) -> Result<About, RemoteError> {
-        let body = self.ask(&Request::About)?;
-        match understand(&Request::About, &body)? {
-            Answer::About { journal, first, end, epoch, written, .. } => {
-                Ok(About { identity: journal, first, end, epoch, written })
-            }
-            _ => Err(other_answer()),
-        }
-    }
-
-    /// Has the part that begins the range at hand, and asks for the one after it.
+    /// Makes `part` hold the start of the range, and requests the part after it.
     fn fetch(&mut self, range: &Range<u64>) -> Result<(), RemoteError> {
         if self.part.offsets.contains(&range.start) {
             return Ok(());
         }
-        let body = match self.ahead.take() {
-            Some((slot, start)) if start == range.start => self.link()?.answer(slot)?,
-            passed_by => {
-                if let Some((slot, _)) = passed_by {
-                    self.link()?.answer(slot)?;
+        let body = match self.prefetch.take() {
+            Some((slot, start)) if start == range.start => self.connection()?.answer(slot)?,
+            other_range => {
+                if let Some((slot, _)) = other_range {
+                    self.connection()?.answer(slot)?;
                 }
                 let slot = self.ask_part(range)?;
-                self.link()?.answer(slot)?
+                self.connection()?.answer(slot)?
             }
         };
         self.part = self.take_part(range.start, body)?;
         let end = self.part.offsets.end;
         if end < range.end {
-            self.ahead = Some((self.ask_part(&(end..range.end))?, end));
+            self.prefetch = Some((self.ask_part(&(end..range.end))?, end));
         }
         Ok(())
     }
 
-    fn ask_part(&mut self, range: &Range<u64>) -> Result<Slot, RemoteError> {
-        let request = Request::Read { from: range.start, to: range.end, bytes_max: ANSWER_BYTES };
-        self.link()?.ask(&request)
+    fn ask_part(&mut self, range: &Range<u64>) -> Result<RequestSlot, RemoteError> {
+        let request =
+            JournalRequest::Read { from: range.start, to: range.end, bytes_max: ANSWER_BYTES };
+        self.connection()?.ask(&request)
     }
 
-    fn take_part(&self, start: u64, body: Box<[u8]>) -> Result<Part, RemoteError> {
-        let request = Request::Read { from: 0, to: 0, bytes_max: 0 };
-        let Answer::Read { journal, end, .. } = understand(&request, &body)? else {
+    fn take_part(&mut self, start: u64, body: Box<[u8]>) -> Result<FetchedPart, RemoteError> {
+        let request = JournalRequest::Read { from: 0, to: 0, bytes_max: 0 };
+        let JournalAnswer::Read { journal, end, .. } = decode(&request, &body)? else {
             return Err(other_answer());
         };
         self.check_identity(journal)?;
-        Ok(Part { offsets: start..end, body })
+        Ok(FetchedPart { offsets: start..end, body })
     }
 
-    fn ask(&mut self, request: &Request<'_>) -> Result<Box<[u8]>, RemoteError> {
-        let link = self.link()?;
-        let slot = link.ask(request)?;
-        link.answer(slot)
+    fn ask(&mut self, request: &JournalRequest<'_>) -> Result<Box<[u8]>, RemoteError> {
+        let connection = self.connection()?;
+        let slot = connection.ask(request)?;
+        connection.answer(slot)
     }
 
-    fn link(&mut self) -> Result<&mut Link, RemoteError> {
-        if self.link.is_none() {
-            self.ahead = None;
-            self.link = Some(Link::open(&self.address, &self.connecting)?);
+    /// The connection, opened if there is none.
+    fn connection(&mut self) -> Result<&mut JournalConnection, RemoteError> {
+        if self.connection.is_none() {
+            self.prefetch = None;
+            self.connection = Some(JournalConnection::open(&self.address, &self.connecting)?);
         }
-        Ok(self.link.as_mut().expect("opened above"))
+        Ok(self.connection.as_mut().expect("opened above"))
     }
 
-    /// Tries until it works, until trying again is of no use, or until the patience is over.
-    fn patiently<T>(
+    /// Repeats a step until it succeeds, fails for good, or `patience` is over.
+    fn with_retries<T>(
         &mut self,
         mut step: impl FnMut(&mut Self) -> Result<T, RemoteError>,
     ) -> Result<T, RemoteError> {
@@ -320,8 +306,8 @@ impl RemoteJournal {
                 Err(error) => error,
             };
             if !matches!(error, RemoteError::Refused(_)) {
-                // Nobody knows which answers are still to come.
-                (self.link, self.ahead) = (None, None);
+                // Answers to earlier requests may still arrive on the old connection.
+                (self.connection, self.prefetch) = (None, None);
             }
             if !(error.is_busy() || error.is_lost()) || Instant::now() + pause > until {
                 return Err(error);
@@ -333,14 +319,17 @@ impl RemoteJournal {
 }
 
 fn other_answer() -> RemoteError {
-    RemoteError::Nonsense("it is about something else".to_owned())
+    RemoteError::Unusable("it answers another request".to_owned())
 }
 
-/// The answer in a body; a refusal is an error.
-fn understand<'a>(request: &Request<'_>, body: &'a [u8]) -> Result<Answer<'a>, RemoteError> {
-    match Answer::decode(request.name(), body) {
+/// Decodes an answer; a refusal is an error.
+fn decode<'a>(
+    request: &JournalRequest<'_>,
+    body: &'a [u8],
+) -> Result<JournalAnswer<'a>, RemoteError> {
+    match JournalAnswer::decode(request.name(), body) {
         Some(Ok(answer)) => Ok(answer),
         Some(Err(refusal)) => Err(RemoteError::Refused(refusal)),
-        None => Err(RemoteError::Nonsense("it has not the bytes it should have".to_owned())),
+        None => Err(RemoteError::Unusable("it is malformed".to_owned())),
     }
 }

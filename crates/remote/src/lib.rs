@@ -1,11 +1,11 @@
-//! Reads a broker's journal over the network, as if its folder were here: the same ranges, the same
-//! columns, every batch checked again. Calls block; what goes over the wire is in `docs/remote.md`.
+//! Reads a broker's journal over the network like a local folder: the same ranges, the same columns,
+//! every batch's checksum verified again. Calls block. `docs/remote.md` specifies the bytes.
 //!
-//! A connection that is lost is made again, and reading goes on at the offset it had reached.
+//! A lost connection is opened again, and reading resumes at the offset it had reached.
 
+mod connection;
 mod error;
 mod journal;
-mod link;
 
 pub use error::RemoteError;
-pub use journal::{Options, RemoteJournal};
+pub use journal::{RemoteJournal, RemoteOptions};

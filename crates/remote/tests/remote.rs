@@ -6,7 +6,10 @@ use std::{env, fs, process, thread};
 
 use slipring_core::{Authentication, Limits, Plan, Users, Verifier};
 use slipring_engine::{Engine, ListenerSettings, Settings};
-use slipring_journal::{Batch, Columns, Flags, Identity, Journal, Options, Reader, Why, consumers};
+use slipring_journal::{
+    Batch, Journal, JournalIdentity, JournalOptions, JournalReader, MessageColumns, MessageFlags,
+    RefusalReason, consumers,
+};
 use slipring_remote::{RemoteError, RemoteJournal};
 
 struct Folder(PathBuf);
@@ -27,7 +30,7 @@ impl Drop for Folder {
 
 /// Appends messages of all sizes, the largest above what one answer usually holds.
 fn write(folder: &Path, count: u32) {
-    let options = Options { segment_bytes: 1 << 20, ..Options::default() };
+    let options = JournalOptions { segment_bytes: 1 << 20, ..JournalOptions::default() };
     let (journal, _) = Journal::open(folder, options, |_| ()).unwrap();
     let mut batch = Batch::new();
     for number in 0..count {
@@ -36,7 +39,7 @@ fn write(folder: &Path, count: u32) {
             batch.begin("pump", i64::from(number));
         }
         let size = if number % 500 == 499 { 3 << 20 } else { number as usize % 5000 };
-        batch.push(Flags::new(0, false), "a/b", b"", &vec![number as u8; size]);
+        batch.push(MessageFlags::new(0, false), "a/b", b"", &vec![number as u8; size]);
         batch.records().extend_from_slice(b"nobody's business");
     }
     journal.append_waiting(&mut batch, false).unwrap();
@@ -56,10 +59,10 @@ fn start(folder: Option<&Path>, listen: &str, plan: Plan) -> Engine {
 
 fn open(engine: &Engine) -> Result<RemoteJournal, RemoteError> {
     let address = format!("mqtt://{}", engine.address()).parse().unwrap();
-    RemoteJournal::open(address, slipring_remote::Options::default(), None)
+    RemoteJournal::open(address, slipring_remote::RemoteOptions::default(), None)
 }
 
-fn refusal(error: RemoteError) -> (Why, [u64; 2], String) {
+fn refusal(error: RemoteError) -> (RefusalReason, [u64; 2], String) {
     match error {
         RemoteError::Refused(refusal) => (refusal.why, refusal.numbers, refusal.text),
         other => panic!("not a refusal: {other}"),
@@ -71,7 +74,7 @@ fn every_range_is_the_same_as_in_the_folder() {
     let folder = Folder::new("same");
     write(&folder.0, 2000);
     let engine = start(Some(&folder.0), "127.0.0.1:0", Plan::default());
-    let (mut here, mut there) = (Reader::open(&folder.0).unwrap(), open(&engine).unwrap());
+    let (mut here, mut there) = (JournalReader::open(&folder.0).unwrap(), open(&engine).unwrap());
     assert_eq!(there.identity(), here.identity());
     let end = here.end_offset().unwrap();
     assert_eq!((there.first_offset(), there.end_offset().unwrap()), (0, end));
@@ -99,11 +102,11 @@ fn what_is_not_there_is_refused_with_the_numbers() {
     let engine = start(Some(&folder.0), "127.0.0.1:0", Plan::default());
     let mut journal = open(&engine).unwrap();
     let (why, numbers, text) = refusal(journal.read(40..51, 100).unwrap_err());
-    assert_eq!((why, numbers), (Why::Beyond, [51, 50]));
+    assert_eq!((why, numbers), (RefusalReason::Beyond, [51, 50]));
     assert!(text.contains("ends at 50"), "{text}");
     assert_eq!(journal.read(40..50, 1 << 20).unwrap().len(), 10, "it still works");
     let no_journal = start(None, "127.0.0.1:0", Plan::default());
-    assert_eq!(refusal(open(&no_journal).err().unwrap()).0, Why::NoJournal);
+    assert_eq!(refusal(open(&no_journal).err().unwrap()).0, RefusalReason::NoJournal);
 }
 
 #[test]
@@ -117,7 +120,7 @@ fn a_damaged_batch_is_named_and_the_rest_is_read() {
     let engine = start(Some(&folder.0), "127.0.0.1:0", Plan::default());
     let mut journal = open(&engine).unwrap();
     let (why, numbers, _) = refusal(journal.read(0..50, 1 << 20).unwrap_err());
-    assert_eq!((why, numbers), (Why::Damaged, [0, 7]));
+    assert_eq!((why, numbers), (RefusalReason::Damaged, [0, 7]));
     assert_eq!(journal.read(7..50, 1 << 20).unwrap().len(), 43);
 }
 
@@ -130,7 +133,7 @@ fn a_message_larger_than_an_answer_may_be_is_named() {
     let mut journal = open(&engine).unwrap();
     assert_eq!(journal.read(400..499, 1 << 28).unwrap().end, 499);
     let (why, [offset, needed], text) = refusal(journal.read(490..500, 1 << 28).unwrap_err());
-    assert_eq!((why, offset), (Why::TooLarge, 499));
+    assert_eq!((why, offset), (RefusalReason::TooLarge, 499));
     assert!(needed > 3 << 20 && text.contains("limits.outbox_bytes"), "{text}");
 }
 
@@ -146,15 +149,16 @@ fn only_a_user_with_the_right_reads_the_journal() {
     let engine = start(Some(&folder.0), "127.0.0.1:0", plan);
     let open = |user: Option<&str>, password: &str| {
         let password = user.map(|_| password.as_bytes().to_vec());
-        let credentials = slipring_client::Credentials { user: user.map(str::to_owned), password };
-        let options = slipring_remote::Options { credentials, ..Default::default() };
+        let credentials =
+            slipring_protocol::Credentials { user: user.map(str::to_owned), password };
+        let options = slipring_remote::RemoteOptions { credentials, ..Default::default() };
         let address = format!("mqtt://{}", engine.address()).parse().unwrap();
         RemoteJournal::open(address, options, None)
     };
     assert_eq!(open(Some("lake"), "pencil").unwrap().end_offset().unwrap(), 10);
     for other in [Some("pump"), None] {
         let (why, _, text) = refusal(open(other, "pencil").err().unwrap());
-        assert_eq!(why, Why::NotAllowed);
+        assert_eq!(why, RefusalReason::NotAllowed);
         assert!(text.contains("journal = true"), "{text}");
     }
     let wrong = open(Some("lake"), "eraser").err().unwrap().to_string();
@@ -166,15 +170,15 @@ fn a_name_given_before_there_were_users_is_no_proof() {
     let folder = Folder::new("late");
     write(&folder.0, 10);
     let engine = start(Some(&folder.0), "127.0.0.1:0", Plan::default());
-    let credentials = slipring_client::Credentials { user: Some("lake".into()), password: None };
-    let options = slipring_remote::Options { credentials, ..Default::default() };
+    let credentials = slipring_protocol::Credentials { user: Some("lake".into()), password: None };
+    let options = slipring_remote::RemoteOptions { credentials, ..Default::default() };
     let address = format!("mqtt://{}", engine.address()).parse().unwrap();
     let mut journal = RemoteJournal::open(address, options, None).unwrap();
     let verifier = Verifier::new(b"pencil", b"salt of 16 bytes", 4096).unwrap();
     let users = Users::new([("lake".into(), verifier)]).unwrap().with_readers(["lake".into()]);
     let authentication = Authentication { users, anonymous: false };
     engine.apply(Plan { authentication, ..Plan::default() });
-    assert_eq!(refusal(journal.end_offset().unwrap_err()).0, Why::NotAllowed);
+    assert_eq!(refusal(journal.end_offset().unwrap_err()).0, RefusalReason::NotAllowed);
 }
 
 #[test]
@@ -209,7 +213,7 @@ fn another_journal_in_its_place_is_refused() {
     let error = journal.read(0..20, 100).unwrap_err();
     assert!(matches!(error, RemoteError::OtherJournal { .. }), "{error}");
     let address = format!("mqtt://{listen}").parse().unwrap();
-    let options = slipring_remote::Options::default();
+    let options = slipring_remote::RemoteOptions::default();
     let error = RemoteJournal::open(address, options, Some(journal.identity())).err().unwrap();
     assert!(matches!(error, RemoteError::OtherJournal { .. }), "{error}");
 }
@@ -222,9 +226,9 @@ fn a_consumers_position_is_noted_by_the_broker() {
     let mut journal = open(&engine).unwrap();
     journal.commit("lake", 12, Some(journal.epoch())).unwrap();
     let noted = consumers::list(&folder.0).unwrap();
-    let standing = noted[0].standing.unwrap();
-    assert_eq!((noted[0].name.as_str(), standing.offset), ("lake", 12));
-    assert_eq!(standing.journal, journal.identity());
+    let position = noted[0].position.unwrap();
+    assert_eq!((noted[0].name.as_str(), position.offset), ("lake", 12));
+    assert_eq!(position.journal, journal.identity());
     for (name, offset) in [("../lake", 1), ("", 1), ("lake", 21)] {
         assert!(
             matches!(journal.commit(name, offset, None), Err(RemoteError::Refused(_))),
@@ -239,14 +243,14 @@ fn four_readers_at_once_get_what_one_gets() {
     let folder = Folder::new("four");
     write(&folder.0, 2000);
     let engine = start(Some(&folder.0), "127.0.0.1:0", Plan::default());
-    let read = |start: u64| -> Columns {
+    let read = |start: u64| -> MessageColumns {
         open(&engine).unwrap().read(start..start + 500, usize::MAX).unwrap()
     };
-    let parts: Vec<Columns> = thread::scope(|scope| {
+    let parts: Vec<MessageColumns> = thread::scope(|scope| {
         let readers: Vec<_> = (0..4).map(|part| scope.spawn(move || read(part * 500))).collect();
         readers.into_iter().map(|reader| reader.join().unwrap()).collect()
     });
-    let mut here = Reader::open(&folder.0).unwrap();
+    let mut here = JournalReader::open(&folder.0).unwrap();
     for (part, start) in parts.iter().zip([0, 500, 1000, 1500]) {
         assert!(*part == here.read(start..start + 500, usize::MAX).unwrap());
     }
@@ -254,11 +258,11 @@ fn four_readers_at_once_get_what_one_gets() {
 
 #[test]
 fn a_broker_that_is_not_there_is_told_at_once_unless_it_was_there_before() {
-    let options = || slipring_remote::Options {
+    let options = || slipring_remote::RemoteOptions {
         patience: Duration::from_millis(100),
-        ..slipring_remote::Options::default()
+        ..slipring_remote::RemoteOptions::default()
     };
-    for expected in [None, Some(Identity([1; 16]))] {
+    for expected in [None, Some(JournalIdentity([1; 16]))] {
         let address = "mqtt://127.0.0.1:1".parse().unwrap();
         let error = RemoteJournal::open(address, options(), expected).err().unwrap();
         assert!(error.to_string().contains("connection refused"), "{error}");

@@ -19,17 +19,22 @@ pub enum Fault {
     Failures,
     /// The disk is full for a while, and the broker is killed.
     FullDisk,
+    /// The wall clock is set forth and back, and the broker is killed.
+    ClockJumps,
     /// The disk says that it has synced, and has not: a planted fault, to be found.
     Lies,
+    /// The broker is killed, and does not learn how long it was down: a planted fault, to be found.
+    ForgottenTime,
 }
 
 impl Fault {
     /// Those that a broker must survive.
-    pub const REAL: [Self; 4] = [Self::Kills, Self::PowerCuts, Self::Failures, Self::FullDisk];
+    pub const REAL: [Self; 5] =
+        [Self::Kills, Self::PowerCuts, Self::Failures, Self::FullDisk, Self::ClockJumps];
 
     fn crash(self) -> Crash {
         match self {
-            Self::Kills | Self::FullDisk => Crash::Kill,
+            Self::Kills | Self::FullDisk | Self::ClockJumps | Self::ForgottenTime => Crash::Kill,
             Self::PowerCuts | Self::Failures | Self::Lies => Crash::PowerCut,
         }
     }
@@ -53,6 +58,7 @@ pub fn play(history: &History) -> Verdict {
     if history.fault == Fault::Lies {
         world.disk.lie_about_syncs();
     }
+    world.forgets_time = history.fault == Fault::ForgottenTime;
     for _ in 0..history.steps {
         step(&mut world, &mut random, history.fault);
         if world.is_broken() {
@@ -63,11 +69,14 @@ pub fn play(history: &History) -> Verdict {
     world.disk.set_capacity(None);
     world.disk.heal();
     world.crash(history.fault.crash());
-    world.conclude()
+    world.conclude(history.fault.crash())
 }
 
 fn step(world: &mut World, random: &mut Random, fault: Fault) {
-    match random.below(20) {
+    match random.below(24) {
+        20 | 21 => world.pass(1 + random.below(8), fault.crash()),
+        22 | 23 if random.one_in(2) => world.come(),
+        22 | 23 => world.absentee_leaves(),
         16 | 17 => match random.below(5) {
             0 | 1 => world.publish_waiting(1 + random.below(3)),
             2 => world.claimer.cut(),
@@ -106,6 +115,10 @@ fn go_wrong(world: &mut World, random: &mut Random, fault: Fault) {
         (Fault::FullDisk, 2) => {
             let room = random.below(800) as u64;
             world.disk.set_capacity(Some(world.disk.bytes() + room));
+        }
+        (Fault::ClockJumps, 2..=4) => {
+            let jump_ns = [-3_600, -60, -5, 5, 60, 3_600][random.below(6)] * 1_000_000_000;
+            world.jump(jump_ns);
         }
         (Fault::FullDisk, 3) => world.disk.set_capacity(None),
         _ => {}

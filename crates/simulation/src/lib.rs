@@ -1,6 +1,7 @@
 //! Histories of crashes: the real engine on a simulated disk, clients that keep to MQTT, and a verdict
 //! on what was promised. The same seed gives the same history.
 
+mod absentee;
 mod claimer;
 mod history;
 mod leaver;

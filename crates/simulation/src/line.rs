@@ -6,8 +6,8 @@ use std::task::Poll;
 
 use slipring_engine::simulated::Simulated;
 use slipring_wire::{
-    Ack, Connect, Framed, Packet, PacketId, Properties, PropertiesBuf, PropertyId, QoS, Reason,
-    RetainHandling, Subscribe, Subscription, Value, Version, frame,
+    Ack, Connect, Packet, PacketId, PacketSplit, Properties, PropertiesBuf, PropertyId, QoS,
+    Reason, RetainHandling, Subscribe, Subscription, Value, Version, Will, split_packet,
 };
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 
@@ -20,6 +20,8 @@ const KEPT_S: u32 = 86_400;
 pub enum Stay {
     /// The one there is goes on, and is kept.
     Kept,
+    /// The one there is goes on, and is kept for so many seconds.
+    For(u32),
     /// A new one, that ends with the connection.
     WithConnection,
     /// The one there is goes on, and ends with the connection.
@@ -37,11 +39,26 @@ pub struct Line {
 impl Line {
     /// Connects, and asks for a session of this client.
     pub fn open(broker: &Simulated, client_id: &str, stay: Stay) -> Self {
+        Self::open_with(broker, client_id, stay, None)
+    }
+
+    /// The same with a will.
+    pub fn open_with(
+        broker: &Simulated,
+        client_id: &str,
+        stay: Stay,
+        will: Option<Will<'_>>,
+    ) -> Self {
         let stream = broker.connect();
         let mut line = Self { stream, unsent: Vec::new(), unread: Vec::new(), closed: false };
         let mut properties = PropertiesBuf::new();
-        if stay == Stay::Kept {
-            properties.push(PropertyId::SessionExpiryInterval, Value::Four(KEPT_S));
+        let kept_s = match stay {
+            Stay::Kept => KEPT_S,
+            Stay::For(seconds) => seconds,
+            Stay::WithConnection | Stay::LastTime => 0,
+        };
+        if kept_s > 0 {
+            properties.push(PropertyId::SessionExpiryInterval, Value::Four(kept_s));
         }
         line.send(&Packet::Connect(Box::new(Connect {
             version: VERSION,
@@ -49,7 +66,7 @@ impl Line {
             keep_alive_s: 0,
             client_id,
             properties: properties.borrow(),
-            will: None,
+            will,
             user_name: None,
             password: None,
         })));
@@ -103,7 +120,7 @@ impl Line {
     pub fn receive(&mut self, mut each: impl FnMut(&mut Self, Packet<'_>)) {
         let bytes = std::mem::take(&mut self.unread);
         let mut rest = &bytes[..];
-        while let Ok(Framed::Whole(found)) = frame(rest, usize::MAX) {
+        while let Ok(PacketSplit::Whole(found)) = split_packet(rest, usize::MAX) {
             let packet = Packet::decode(&found, VERSION).expect("the broker keeps to MQTT");
             each(self, packet);
             rest = &rest[found.length..];

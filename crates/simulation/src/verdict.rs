@@ -5,6 +5,7 @@ use std::fmt;
 
 use slipring_wire::QoS;
 
+use crate::absentee::Absentee;
 use crate::claimer::Claimer;
 use crate::leaver::Leaver;
 use crate::publisher::{Publisher, qos_of};
@@ -25,6 +26,10 @@ pub struct Verdict {
     pub claimed: usize,
     /// Sessions whose end was confirmed.
     pub ends: usize,
+    /// Sessions that ended in their client's absence.
+    pub expired: usize,
+    /// Delayed wills that were due.
+    pub wills: usize,
     /// How often the broker ended.
     pub crashes: usize,
     /// Every broken promise, in words.
@@ -102,6 +107,12 @@ impl Verdict {
         self.broken.extend(leaver.broken);
     }
 
+    pub(crate) fn hear_absentee(&mut self, absentee: Absentee) {
+        self.expired += absentee.expired;
+        self.wills += absentee.wills();
+        self.broken.extend(absentee.broken);
+    }
+
     /// Takes in another verdict.
     pub fn add(&mut self, other: Self) {
         self.acknowledged += other.acknowledged;
@@ -110,6 +121,8 @@ impl Verdict {
         self.repeated += other.repeated;
         self.claimed += other.claimed;
         self.ends += other.ends;
+        self.expired += other.expired;
+        self.wills += other.wills;
         self.crashes += other.crashes;
         self.broken.extend(other.broken);
     }
@@ -117,13 +130,13 @@ impl Verdict {
 
 impl fmt::Display for Verdict {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { acknowledged, delivered, refused, repeated, claimed, ends, crashes, broken } =
-            self;
+        let Self { acknowledged, delivered, refused, repeated, claimed, .. } = self;
+        let Self { ends, expired, wills, crashes, broken, .. } = self;
         write!(
             out,
             "{crashes} crashes, {acknowledged} acknowledged, {delivered} delivered, {repeated} of \
-             them again at QoS 1, {claimed} claimed, {refused} refused, {ends} sessions ended, {} \
-             promises broken",
+             them again at QoS 1, {claimed} claimed, {refused} refused, {ends} sessions ended, \
+             {expired} expired, {wills} wills, {} promises broken",
             broken.len()
         )
     }

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use slipring_core::{JournalRule, Plan};
 use slipring_engine::simulated::Simulated;
-use slipring_journal::Options;
-use slipring_journal::sim::{Crash, Sim};
+use slipring_journal::JournalOptions;
+use slipring_journal::sim::{Crash, SimulatedDisk};
 
+use crate::absentee::{Absentee, EXPIRY_S};
 use crate::claimer::Claimer;
 use crate::leaver::{Leaver, Step};
 use crate::line::Stay;
@@ -16,19 +17,34 @@ use crate::verdict::Verdict;
 
 /// Small segments, so that histories cross many.
 const SEGMENT_BYTES: u64 = 2 << 10;
+/// When histories begin, by the wall clock.
+const BEGINNING_NS: i64 = 1_700_000_000_000_000_000;
+/// How long the broker is down after a crash: so many milliseconds, from none to seven times.
+const DOWN_MS: u64 = 700;
+/// Milliseconds in which the journal has to keep up.
+const PASS_MS: u64 = 400;
+/// Turns of the journal and the broker until what was due is delivered.
+const SETTLING: usize = 4;
 /// Rounds after which clients must have everything.
 const ROUNDS_MAX: usize = 2_000;
 
 /// Everything there is.
 pub struct World {
-    pub disk: Sim,
+    pub disk: SimulatedDisk,
     pub publishers: Vec<Publisher>,
     pub subscribers: Vec<Subscriber>,
     /// Its messages wait for a claimer.
     pub waiting: Publisher,
     pub claimer: Claimer,
     pub leaver: Leaver,
+    pub absentee: Absentee,
     pub crashes: usize,
+    /// The broker does not learn how long it was down.
+    pub forgets_time: bool,
+    /// Milliseconds since the history began.
+    now_ms: u64,
+    /// What the wall clock showed when the broker started last.
+    wall_ns: i64,
     broker: Option<Simulated>,
 }
 
@@ -36,13 +52,17 @@ impl World {
     /// A broker on an empty disk, with subscribers that have their SUBACK.
     pub fn new(seed: u64) -> Self {
         let mut world = Self {
-            disk: Sim::new(seed),
+            disk: SimulatedDisk::new(seed),
             publishers: ["p1", "p2"].map(Publisher::new).into(),
             subscribers: ["s1", "s2"].map(Subscriber::new).into(),
             waiting: Publisher::waiting("w1"),
             claimer: Claimer::default(),
             leaver: Leaver::new(),
+            absentee: Absentee::default(),
             crashes: 0,
+            forgets_time: false,
+            now_ms: 0,
+            wall_ns: BEGINNING_NS,
             broker: None,
         };
         world.start();
@@ -56,15 +76,16 @@ impl World {
     }
 
     fn start(&mut self) {
-        let options = Options {
+        let options = JournalOptions {
             segment_bytes: SEGMENT_BYTES,
             sync_interval: Duration::MAX,
-            ..Options::default()
+            ..JournalOptions::default()
         };
         let journal = JournalRule::new(vec!["#".into()]).expect("a filter");
         let plan = Plan { journal, ..Plan::default() };
         let (broker, _, recovered) =
-            Simulated::open(Box::new(self.disk.clone()), options, plan).expect("it always starts");
+            Simulated::open(Box::new(self.disk.clone()), options, plan, self.wall_ns)
+                .expect("it always starts");
         assert_eq!(recovered.flaws, Vec::<String>::new(), "what we wrote makes sense");
         self.broker = Some(broker);
     }
@@ -77,6 +98,13 @@ impl World {
     /// The broker ends without warning, and comes up again with what that left on the disk.
     pub fn crash(&mut self, crash: Crash) {
         self.crashes += 1;
+        let down = Duration::from_millis(DOWN_MS) * (self.crashes as u32 % 8);
+        self.wall_ns = self.broker().now_ns() + down.as_nanos() as i64;
+        if self.forgets_time {
+            self.wall_ns = BEGINNING_NS;
+        }
+        let ended_ms = self.now_ms;
+        self.now_ms += down.as_millis() as u64;
         self.broker = None;
         self.disk = self.disk.restart(crash);
         self.disk.heal();
@@ -86,7 +114,47 @@ impl World {
         self.waiting.cut();
         self.claimer.cut();
         self.leaver.cut();
+        self.absentee.restarted(ended_ms, self.now_ms);
         self.start();
+    }
+
+    /// Time passes, and the journal keeps up. The disk has room: a promise that waits for it longer than half a
+    /// second is given up.
+    pub fn pass(&mut self, seconds: usize, crash: Crash) {
+        self.disk.set_capacity(None);
+        for _ in 0..seconds * 1_000 / PASS_MS as usize {
+            while self.broker().commit() {}
+            if self.is_broken() {
+                return;
+            }
+            self.broker().pass(Duration::from_millis(PASS_MS));
+            self.now_ms += PASS_MS;
+        }
+        for _ in 0..SETTLING {
+            while self.broker().commit() {}
+            self.broker().run(std::future::ready(()));
+        }
+        if !self.is_broken() {
+            self.absentee.settled(self.now_ms, crash == Crash::Kill);
+        }
+    }
+
+    /// Somebody sets the wall clock.
+    pub fn jump(&mut self, by_ns: i64) {
+        self.broker().jump(by_ns);
+        self.absentee.jumped();
+    }
+
+    /// The client that is away for a while comes back.
+    pub fn come(&mut self) {
+        let Self { absentee, broker, now_ms, .. } = self;
+        absentee.come(broker.as_mut().expect("it runs between crashes"), *now_ms);
+    }
+
+    /// It loses its connection.
+    pub fn absentee_leaves(&mut self) {
+        self.absentee.lose(self.now_ms);
+        self.broker().run(std::future::ready(()));
     }
 
     /// Whether the broker has to be started again.
@@ -105,6 +173,7 @@ impl World {
     pub fn subscribe(&mut self, which: usize, slow: bool) {
         if let Some(broker) = &self.broker {
             self.subscribers[which].turn(broker, slow);
+            self.absentee.look_at(&self.subscribers[which], self.now_ms);
         }
     }
 
@@ -142,7 +211,10 @@ impl World {
     }
 
     /// All is well again; when everything has arrived, the verdict.
-    pub fn conclude(mut self) -> Verdict {
+    pub fn conclude(mut self, crash: Crash) -> Verdict {
+        // Too short for an expiry that the last start began anew.
+        self.pass(EXPIRY_S as usize - 1, crash);
+        self.come();
         let mut quiet = 0;
         let mut before = 0;
         for _ in 0..ROUNDS_MAX {
@@ -161,6 +233,8 @@ impl World {
             Verdict::on(&self.publishers, &self.subscribers, &journaled, self.crashes);
         verdict.hear_claimers(&self.claimer);
         verdict.hear_leaver(self.leaver);
+        self.subscribers.iter().for_each(|subscriber| self.absentee.judge(subscriber));
+        verdict.hear_absentee(self.absentee);
         verdict
     }
 }

@@ -1,13 +1,13 @@
-//! WebSocket frames to the bytes inside and back, on either side. Pure.
+//! Encodes and decodes WebSocket frames, for client and server. Pure.
 //!
-//! The decoder works in the buffer it is given and keeps no data of its own, so that an idle
-//! connection costs nothing. What arrives is the same however it was cut into reads.
+//! The decoder works in the caller's buffer and stores no data, so that an idle connection costs no memory.
+//! The result does not depend on how the bytes were split into reads.
 
 use std::fmt;
 
-/// Bytes of a frame that we send; larger ones are split, so that the header stays small.
+/// The most payload bytes of a frame that we send. Larger writes are split, so that the header stays small.
 pub(crate) const SENT_MAX: usize = 0xffff;
-/// Bytes of a control frame's payload (RFC 6455 5.5).
+/// The most payload bytes of a control frame (RFC 6455 5.5).
 const CONTROL_MAX: u64 = 125;
 /// The largest header: two bytes, eight of length, four of mask.
 const HEADER_MAX: usize = 14;
@@ -22,40 +22,40 @@ const FINAL: u8 = 0x80;
 const RESERVED: u8 = 0x70;
 const MASKED: u8 = 0x80;
 
-/// Which side of a WebSocket we are.
+/// Which side of the WebSocket we are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// Who asks for it. Its frames are masked.
+    /// It opened the connection, and masks its frames.
     Client,
-    /// Who is asked.
+    /// It accepted the connection.
     Server,
 }
 
-/// How the other side broke the rules of WebSocket.
+/// How the peer broke the rules of WebSocket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Violation {
-    /// A reserved bit is set; we never agree on an extension (RFC 6455 5.2, CVE-2026-67232).
+pub(crate) enum WebSocketViolation {
+    /// A reserved bit is set, although we never accept an extension (RFC 6455 5.2, CVE-2026-67232).
     ReservedBits,
     /// A frame of a client is not masked (RFC 6455 5.1).
     Unmasked,
-    /// A frame of a server is.
+    /// A frame of a server is masked (RFC 6455 5.1).
     Masked,
-    /// MQTT travels in binary frames only (MQTT-6.0.0-1).
+    /// A text frame: MQTT uses binary frames only (MQTT-6.0.0-1).
     Text,
-    /// An opcode that nobody has defined.
+    /// An undefined opcode.
     Opcode,
-    /// A control frame that is split or too long (RFC 6455 5.5).
+    /// A control frame that is fragmented or too long (RFC 6455 5.5).
     Control,
-    /// A continuation of nothing, or a new message inside another (RFC 6455 5.4).
+    /// A continuation without a message, or a new message inside another (RFC 6455 5.4).
     Fragments,
-    /// A length written with more bytes than it needs (RFC 6455 5.2).
+    /// A length encoded with more bytes than it needs (RFC 6455 5.2).
     Length,
     /// A frame or a message larger than a packet may be.
     TooLarge,
 }
 
-impl Violation {
-    /// The status of the close frame (RFC 6455 7.4.1).
+impl WebSocketViolation {
+    /// The status code of the close frame (RFC 6455 7.4.1).
     pub fn code(self) -> u16 {
         match self {
             Self::Text => 1003,
@@ -65,14 +65,14 @@ impl Violation {
     }
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for WebSocketViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ReservedBits => "WebSocket: a frame with reserved bits",
             Self::Unmasked => "WebSocket: a frame that is not masked",
             Self::Masked => "WebSocket: a server's frame that is masked",
             Self::Text => "WebSocket: a text frame; MQTT needs binary ones",
-            Self::Opcode => "WebSocket: a frame of an unknown kind",
+            Self::Opcode => "WebSocket: a frame with an unknown opcode",
             Self::Control => "WebSocket: a control frame that is split or too long",
             Self::Fragments => "WebSocket: fragments out of order",
             Self::Length => "WebSocket: a length with more bytes than it needs",
@@ -81,34 +81,34 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Why no more data comes.
+/// Why the data ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    /// The other side said goodbye.
+pub(crate) enum DataEnd {
+    /// The peer sent a close frame.
     Closed,
-    /// It broke the rules.
-    Violation(Violation),
+    /// The peer broke the rules.
+    Violation(WebSocketViolation),
 }
 
-/// Takes frames apart.
+/// Decodes frames.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     side: Side,
     message_bytes_max: u64,
     header: [u8; HEADER_MAX],
-    /// How much of a header that came in pieces is there.
+    /// How many bytes of a header have arrived that came in pieces.
     header_bytes: u8,
     opcode: u8,
     mask: [u8; 4],
-    /// Payload of the frame that has not come yet; None between frames.
+    /// Payload bytes of the current frame still to come; None between frames.
     left: Option<u64>,
-    /// Bytes announced of a message that is not complete; None between messages.
+    /// Bytes of the current message so far; None between messages.
     message_bytes: Option<u64>,
-    /// The payload of the control frame that comes.
+    /// The payload of the current control frame so far.
     control: Vec<u8>,
-    /// The payload of the newest ping that was not answered (RFC 6455 5.5.3).
+    /// The payload of the newest unanswered ping (RFC 6455 5.5.3).
     ping: Option<Vec<u8>>,
-    end: Option<End>,
+    end: Option<DataEnd>,
 }
 
 impl Decoder {
@@ -128,17 +128,17 @@ impl Decoder {
         }
     }
 
-    /// Why no more data comes, once that is so.
-    pub fn end(&self) -> Option<End> {
+    /// Why the data ended, once it has.
+    pub fn end(&self) -> Option<DataEnd> {
         self.end
     }
 
-    /// What to answer the newest ping with, once.
+    /// Takes the payload of the newest unanswered ping.
     pub fn take_ping(&mut self) -> Option<Vec<u8>> {
         self.ping.take()
     }
 
-    /// Takes what has arrived, moves the data in it to the front, and tells how much that is.
+    /// Decodes received bytes in place: moves the data to the front, and returns its length.
     pub fn decode(&mut self, bytes: &mut [u8]) -> usize {
         let (mut from, mut to) = (0, 0);
         while from < bytes.len() && self.end.is_none() {
@@ -166,7 +166,7 @@ impl Decoder {
         to
     }
 
-    /// Takes bytes of a header, and begins the frame when it is complete.
+    /// Reads bytes of a header, and begins the frame when the header is complete.
     fn take_header(&mut self, bytes: &[u8]) -> usize {
         let need = header_bytes(bytes);
         if self.header_bytes == 0 && need <= bytes.len() {
@@ -182,7 +182,7 @@ impl Decoder {
         if header.len() == header_bytes(header) {
             self.begin_frame(header);
         } else if let Err(violation) = check_start(header, self.side) {
-            self.end = Some(End::Violation(violation));
+            self.end = Some(DataEnd::Violation(violation));
         }
         count
     }
@@ -190,32 +190,32 @@ impl Decoder {
     fn begin_frame(&mut self, header: &[u8]) {
         match self.check_frame(header) {
             Ok(()) => self.end_frame(),
-            Err(violation) => self.end = Some(End::Violation(violation)),
+            Err(violation) => self.end = Some(DataEnd::Violation(violation)),
         }
     }
 
-    fn check_frame(&mut self, header: &[u8]) -> Result<(), Violation> {
+    fn check_frame(&mut self, header: &[u8]) -> Result<(), WebSocketViolation> {
         check_start(header, self.side)?;
         let length = payload_bytes(header)?;
         let last = header[0] & FINAL != 0;
         let opcode = header[0] & 0x0f;
         self.mask = match self.side {
-            Side::Server => [0, 1, 2, 3].map(|place| header[header.len() - 4 + place]),
+            Side::Server => [0, 1, 2, 3].map(|at| header[header.len() - 4 + at]),
             Side::Client => [0; 4],
         };
         if is_control(opcode) {
             if !last || length > CONTROL_MAX {
-                return Err(Violation::Control);
+                return Err(WebSocketViolation::Control);
             }
         } else {
             let before = match (opcode, self.message_bytes) {
                 (BINARY, None) => 0,
                 (CONTINUATION, Some(bytes)) => bytes,
-                _ => return Err(Violation::Fragments),
+                _ => return Err(WebSocketViolation::Fragments),
             };
             let message_bytes = before.saturating_add(length);
             if message_bytes > self.message_bytes_max {
-                return Err(Violation::TooLarge);
+                return Err(WebSocketViolation::TooLarge);
             }
             self.message_bytes = (!last).then_some(message_bytes);
         }
@@ -224,7 +224,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Ends the frame if all of it has come.
+    /// Ends the frame if all of it has arrived.
     fn end_frame(&mut self) {
         if self.left != Some(0) {
             return;
@@ -234,7 +234,7 @@ impl Decoder {
         let control = std::mem::take(&mut self.control);
         match self.opcode {
             PING => self.ping = Some(control),
-            CLOSE => self.end = Some(End::Closed),
+            CLOSE => self.end = Some(DataEnd::Closed),
             _ => {}
         }
     }
@@ -244,7 +244,7 @@ fn is_control(opcode: u8) -> bool {
     opcode & 0x8 != 0
 }
 
-/// Bytes of a header that begins like this.
+/// The length of a header that begins with these bytes.
 fn header_bytes(header: &[u8]) -> usize {
     match header.get(1) {
         None => 2,
@@ -259,34 +259,34 @@ fn header_bytes(header: &[u8]) -> usize {
     }
 }
 
-/// What can be told from the first two bytes, so that nobody waits for the rest in vain.
-fn check_start(header: &[u8], side: Side) -> Result<(), Violation> {
+/// Checks the first two bytes, so that a wrong frame is refused before the rest of it arrives.
+fn check_start(header: &[u8], side: Side) -> Result<(), WebSocketViolation> {
     if header[0] & RESERVED != 0 {
-        return Err(Violation::ReservedBits);
+        return Err(WebSocketViolation::ReservedBits);
     }
     match header[0] & 0x0f {
-        TEXT => return Err(Violation::Text),
+        TEXT => return Err(WebSocketViolation::Text),
         CONTINUATION | BINARY | CLOSE | PING | PONG => {}
-        _ => return Err(Violation::Opcode),
+        _ => return Err(WebSocketViolation::Opcode),
     }
     let is_masked = header.get(1).map(|length| length & MASKED != 0);
     match (side, is_masked) {
-        (Side::Server, Some(false)) => Err(Violation::Unmasked),
-        (Side::Client, Some(true)) => Err(Violation::Masked),
+        (Side::Server, Some(false)) => Err(WebSocketViolation::Unmasked),
+        (Side::Client, Some(true)) => Err(WebSocketViolation::Masked),
         _ => Ok(()),
     }
 }
 
-fn payload_bytes(header: &[u8]) -> Result<u64, Violation> {
+fn payload_bytes(header: &[u8]) -> Result<u64, WebSocketViolation> {
     let (length, least) = match header[1] & !MASKED {
         126 => (u64::from(u16::from_be_bytes([header[2], header[3]])), 126),
         127 => (u64::from_be_bytes([2, 3, 4, 5, 6, 7, 8, 9].map(|at| header[at])), 0x1_0000),
         length => (u64::from(length), 0),
     };
-    if length < least { Err(Violation::Length) } else { Ok(length) }
+    if length < least { Err(WebSocketViolation::Length) } else { Ok(length) }
 }
 
-/// Applies a mask or takes it away (RFC 6455 5.3), a machine's wide word at a time.
+/// Applies or removes a mask (RFC 6455 5.3), 16 bytes at a time.
 fn unmask(bytes: &mut [u8], mask: [u8; 4]) {
     if mask == [0; 4] {
         return;
@@ -300,7 +300,7 @@ fn unmask(bytes: &mut [u8], mask: [u8; 4]) {
     words.into_remainder().iter_mut().zip(wide).for_each(|(byte, mask)| *byte ^= mask);
 }
 
-/// The header of a server's binary frame, and how many bytes of it count.
+/// The header of a server's binary frame, and its length.
 pub(crate) fn data_header(length: usize) -> ([u8; 4], u8) {
     debug_assert!(length <= SENT_MAX);
     let start = FINAL | BINARY;
@@ -312,7 +312,7 @@ pub(crate) fn data_header(length: usize) -> ([u8; 4], u8) {
     }
 }
 
-/// A whole binary frame of a client.
+/// A client's binary frame.
 pub(crate) fn masked_data(payload: &[u8], mask: [u8; 4]) -> Vec<u8> {
     let (header, bytes) = data_header(payload.len());
     let mut frame = Vec::with_capacity(header.len() + 4 + payload.len());
@@ -320,18 +320,18 @@ pub(crate) fn masked_data(payload: &[u8], mask: [u8; 4]) -> Vec<u8> {
     with_payload(frame, payload, Some(mask))
 }
 
-/// The answer to a ping; a client's with a mask.
+/// A pong frame; a client's has a mask.
 pub(crate) fn pong(payload: &[u8], mask: Option<[u8; 4]>) -> Vec<u8> {
     debug_assert!(payload.len() as u64 <= CONTROL_MAX);
     with_payload(vec![FINAL | PONG, payload.len() as u8], payload, mask)
 }
 
-/// The last frame; a client's with a mask.
+/// A close frame; a client's has a mask.
 pub(crate) fn close(code: u16, mask: Option<[u8; 4]>) -> Vec<u8> {
     with_payload(vec![FINAL | CLOSE, 2], &code.to_be_bytes(), mask)
 }
 
-/// A header that ends with the length, and what follows it.
+/// Appends mask and payload to a header that ends with the length.
 fn with_payload(mut frame: Vec<u8>, payload: &[u8], mask: Option<[u8; 4]>) -> Vec<u8> {
     if let Some(mask) = mask {
         frame[1] |= MASKED;

@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::frame::{self, Decoder, End, Side, Violation};
+use crate::frame::{self, DataEnd, Decoder, Side, WebSocketViolation};
 
 const MASK: [u8; 4] = [0x11, 0xfe, 0x00, 0x7c];
 const MAX: u64 = 100_000;
@@ -39,7 +39,7 @@ fn decode<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<u8>, Decoder) 
     (data, decoder)
 }
 
-fn end_of(bytes: &[u8]) -> Option<End> {
+fn end_of(bytes: &[u8]) -> Option<DataEnd> {
     decode([bytes]).1.end()
 }
 
@@ -76,8 +76,8 @@ fn of_many_pings_the_newest_is_answered() {
 #[test]
 fn data_before_the_end_is_given_and_nothing_after_it() {
     for (last, end) in [
-        (client_frame(0x88, &[3, 232]), End::Closed),
-        (client_frame(0x81, b"text"), End::Violation(Violation::Text)),
+        (client_frame(0x88, &[3, 232]), DataEnd::Closed),
+        (client_frame(0x81, b"text"), DataEnd::Violation(WebSocketViolation::Text)),
     ] {
         let mut bytes = client_frame(0x82, b"before");
         bytes.extend(last);
@@ -95,26 +95,26 @@ fn what_breaks_the_rules_ends_the_connection() {
     let lie = [0x82, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
     let long_ping = client_frame(0x89, &[0; 126]);
     let message_inside = [client_frame(0x02, b"a"), client_frame(0x82, b"b")].concat();
-    let rows: [(&[u8], Violation, u16); 16] = [
-        (&[0xc2], Violation::ReservedBits, 1002),
-        (&[0xa2], Violation::ReservedBits, 1002),
-        (&[0x92], Violation::ReservedBits, 1002),
-        (&[0xc9], Violation::ReservedBits, 1002),
-        (&[0x81], Violation::Text, 1003),
-        (&[0x01], Violation::Text, 1003),
-        (&[0x83], Violation::Opcode, 1002),
-        (&[0x8b], Violation::Opcode, 1002),
-        (&unmasked, Violation::Unmasked, 1002),
-        (&short_as_16, Violation::Length, 1002),
-        (&short_as_64, Violation::Length, 1002),
-        (&lie, Violation::TooLarge, 1009),
-        (&long_ping, Violation::Control, 1002),
-        (&client_frame(0x09, b"half a ping"), Violation::Control, 1002),
-        (&client_frame(0x80, b"of nothing"), Violation::Fragments, 1002),
-        (&message_inside, Violation::Fragments, 1002),
+    let rows: [(&[u8], WebSocketViolation, u16); 16] = [
+        (&[0xc2], WebSocketViolation::ReservedBits, 1002),
+        (&[0xa2], WebSocketViolation::ReservedBits, 1002),
+        (&[0x92], WebSocketViolation::ReservedBits, 1002),
+        (&[0xc9], WebSocketViolation::ReservedBits, 1002),
+        (&[0x81], WebSocketViolation::Text, 1003),
+        (&[0x01], WebSocketViolation::Text, 1003),
+        (&[0x83], WebSocketViolation::Opcode, 1002),
+        (&[0x8b], WebSocketViolation::Opcode, 1002),
+        (&unmasked, WebSocketViolation::Unmasked, 1002),
+        (&short_as_16, WebSocketViolation::Length, 1002),
+        (&short_as_64, WebSocketViolation::Length, 1002),
+        (&lie, WebSocketViolation::TooLarge, 1009),
+        (&long_ping, WebSocketViolation::Control, 1002),
+        (&client_frame(0x09, b"half a ping"), WebSocketViolation::Control, 1002),
+        (&client_frame(0x80, b"of nothing"), WebSocketViolation::Fragments, 1002),
+        (&message_inside, WebSocketViolation::Fragments, 1002),
     ];
     for (bytes, violation, code) in rows {
-        assert_eq!(end_of(bytes), Some(End::Violation(violation)), "{bytes:x?}");
+        assert_eq!(end_of(bytes), Some(DataEnd::Violation(violation)), "{bytes:x?}");
         assert_eq!(violation.code(), code);
     }
 }
@@ -125,7 +125,7 @@ fn fragments_together_may_not_be_larger_than_a_message() {
     let rest = [client_frame(0x02, &half), client_frame(0x00, &half)].concat();
     assert_eq!(end_of(&rest), None);
     let more = [rest, client_frame(0x80, b"x")].concat();
-    assert_eq!(end_of(&more), Some(End::Violation(Violation::TooLarge)));
+    assert_eq!(end_of(&more), Some(DataEnd::Violation(WebSocketViolation::TooLarge)));
     let many = client_frame(0x82, &vec![0; MAX as usize]).repeat(3);
     assert_eq!(end_of(&many), None, "messages are counted one by one");
 }

@@ -1,6 +1,6 @@
-//! WebSocket for MQTT (RFC 6455, MQTT 5 chapter 6): a stream of the bytes inside the frames, for both
-//! sides, and the client's opening. Knows nothing of MQTT packets; whom a server lets in is its own
-//! matter.
+//! WebSocket for MQTT (RFC 6455, MQTT 5 chapter 6): the bytes inside the frames as a stream, for client and
+//! server, and the client's opening handshake. Knows nothing of MQTT packets. The server checks the opening
+//! request itself.
 
 mod frame;
 #[cfg(test)]

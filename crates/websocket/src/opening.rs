@@ -1,4 +1,4 @@
-//! The opening of a WebSocket by a client: one HTTP request, one answer (RFC 6455 4.1).
+//! The client's opening handshake: one HTTP request, one response (RFC 6455 4.1).
 
 use std::io::{Error, ErrorKind, Result};
 
@@ -7,16 +7,16 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use crate::key::{SUBPROTOCOL, new_key, proof};
 use crate::stream::WebSocket;
 
-/// Bytes of an answer with its headers.
+/// The most bytes of a response's head.
 const ANSWER_MAX: usize = 8 << 10;
-/// Headers of an answer.
+/// The most headers of a response.
 const HEADERS_MAX: usize = 64;
-/// Bytes of a message, the largest that MQTT has and more.
+/// The most bytes of a message: twice MQTT's largest packet.
 const MESSAGE_BYTES_MAX: u64 = 1 << 29;
-/// Bytes of the words that come with a refusal which are told.
+/// Bytes of a refusal's body that the error repeats.
 const WORDS_MAX: usize = 200;
 
-/// Asks for a WebSocket at a host, as it stands in a URL, and a path.
+/// Opens a WebSocket on a connected stream. `host` is written as in a URL.
 pub async fn open<S>(mut stream: S, host: &str, path: &str) -> Result<WebSocket<S>>
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -37,7 +37,7 @@ where
     Ok(WebSocket::client(stream, early, MESSAGE_BYTES_MAX))
 }
 
-/// Reads as far as the empty line, and tells where that ends.
+/// Reads up to the empty line that ends the head. Returns the length of the head.
 async fn read_head<S: AsyncRead + Unpin>(stream: &mut S, answer: &mut Vec<u8>) -> Result<usize> {
     loop {
         let unseen = answer.len().saturating_sub(3);
@@ -57,13 +57,13 @@ async fn read_head<S: AsyncRead + Unpin>(stream: &mut S, answer: &mut Vec<u8>) -
     }
 }
 
-/// Whether an answer that may not be complete begins as one.
+/// Whether the bytes so far can be the start of an HTTP response.
 fn is_http(answer: &[u8]) -> bool {
     let start = answer.len().min(5);
     answer[..start] == b"HTTP/"[..start]
 }
 
-/// Whether an answer agrees to the request with this key, and to nothing else.
+/// Whether a response accepts the request with this key, and nothing else.
 fn check(answer: &[u8], early: &[u8], key: &str) -> std::result::Result<(), String> {
     let mut fields = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut parsed = httparse::Response::new(&mut fields);
@@ -80,16 +80,16 @@ fn check(answer: &[u8], early: &[u8], key: &str) -> std::result::Result<(), Stri
     };
     let is = |name: &str, text: &str| one(name).is_some_and(|it| it.eq_ignore_ascii_case(text));
     if !is("upgrade", "websocket") || !is("connection", "upgrade") {
-        return Err("the answer agrees to something else".to_owned());
+        return Err("the answer upgrades to something else".to_owned());
     }
     if one("sec-websocket-accept") != Some(&*proof(key)) {
         return Err("the answer does not prove that the request was understood".to_owned());
     }
     if one("sec-websocket-protocol") != Some(SUBPROTOCOL) {
-        return Err("it does not agree on MQTT".to_owned());
+        return Err("it does not accept MQTT as the subprotocol".to_owned());
     }
     if one("sec-websocket-extensions").is_some() {
-        return Err("it uses an extension that nobody asked for".to_owned());
+        return Err("it uses an extension that was not asked for".to_owned());
     }
     Ok(())
 }

@@ -1,6 +1,5 @@
-//! A WebSocket as a stream of the bytes inside its frames: one read takes as many frames as are
-//! there, one write makes one frame. A server keeps no buffer of its own; a client keeps the frame that
-//! it masked.
+//! A WebSocket as a stream of the bytes inside its frames. One read decodes as many frames as have arrived, one
+//! write makes one frame. A server has no buffer of its own; a client buffers the frame that it masked.
 
 use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::pin::Pin;
@@ -8,13 +7,13 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::frame::{self, Decoder, End, SENT_MAX, Side};
+use crate::frame::{self, DataEnd, Decoder, SENT_MAX, Side};
 use crate::mask::Masks;
 
-/// Slices that one write hands on, the frame's header among them.
+/// The most slices of one write, including the frame's header.
 const PARTS_MAX: usize = 16;
 
-/// A goodbye without a complaint (RFC 6455 7.4.1).
+/// The status code of a normal close (RFC 6455 7.4.1).
 const NORMAL: u16 = 1000;
 
 /// One side of an open WebSocket.
@@ -22,39 +21,39 @@ const NORMAL: u16 = 1000;
 pub struct WebSocket<S> {
     inner: S,
     decoder: Decoder,
-    /// For a client's frames.
+    /// The masks of a client's frames; none for a server.
     masks: Option<Masks>,
-    /// What came along with the opening.
+    /// Bytes that were read together with the opening handshake.
     early: Vec<u8>,
-    /// The header of the frame being written, and which bytes of it are not out yet.
+    /// The header of the frame being written, and which bytes of it are not written yet.
     header: [u8; 4],
     header_from: u8,
     header_to: u8,
-    /// Payload that the header promised and that is not out yet.
+    /// Payload bytes that the written header announced and that are not written yet.
     owed: usize,
-    /// A control frame, or a client's frame, and how much of it is out.
+    /// A control frame, or a client's frame, and how much of it is written.
     reply: Vec<u8>,
     replied: usize,
-    /// The status to close with.
+    /// The status code to close with.
     closing: Option<u16>,
     close_sent: bool,
 }
 
 impl<S> WebSocket<S> {
-    /// What the frames are carried by. To read from it or write to it directly breaks the frames.
+    /// The stream underneath. Reading from it or writing to it directly breaks the frames.
     pub fn get_mut(&mut self) -> &mut S {
         &mut self.inner
     }
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> WebSocket<S> {
-    /// The server's side. `early` are bytes that followed the request; a message may have so many
-    /// bytes.
+    /// The server's side. `early` are the bytes behind the opening request; a message may have up to
+    /// `message_bytes_max`.
     pub fn server(inner: S, early: Vec<u8>, message_bytes_max: u64) -> Self {
         Self::new(inner, Decoder::new(Side::Server, message_bytes_max), early)
     }
 
-    /// The client's side; `early` followed the answer.
+    /// The client's side. `early` are the bytes behind the opening response.
     pub fn client(inner: S, early: Vec<u8>, message_bytes_max: u64) -> Self {
         let decoder = Decoder::new(Side::Client, message_bytes_max);
         Self { masks: Some(Masks::new()), ..Self::new(inner, decoder, early) }
@@ -77,7 +76,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WebSocket<S> {
         }
     }
 
-    /// Brings pongs and the goodbye out, between two frames of data.
+    /// Writes pongs and the close frame between two frames of data.
     fn poll_replies(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
         while self.owed == 0 {
             if self.replied < self.reply.len() {
@@ -109,13 +108,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WebSocket<S> {
         Some(frame::close(code, self.masks.as_mut().map(Masks::next)))
     }
 
-    /// Tells the other side that it ends, as far as its socket takes it now.
+    /// Sends a close frame, as far as the socket accepts it now.
     fn close(&mut self, code: u16, cx: &mut Context<'_>) {
         self.closing.get_or_insert(code);
         let _ = self.poll_replies(cx);
     }
 
-    /// Writes bytes as a server's frame: a new one, or what is owed of the last one.
+    /// Writes bytes as a server's frame: a new one, or the rest of the last one.
     fn poll_write_frame(
         &mut self,
         cx: &mut Context<'_>,
@@ -131,7 +130,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WebSocket<S> {
             let header = &self.header[usize::from(self.header_from)..usize::from(self.header_to)];
             let unsent = header.len();
             let mut parts = [IoSlice::new(header); PARTS_MAX];
-            // Once promised, the next bytes belong to this frame, whoever brings them.
+            // The header announced these bytes: whatever is written next belongs to this frame.
             let count = 1 + within(slices, self.owed, &mut parts[1..]);
             let inner = Pin::new(&mut self.inner);
             let written = ready!(inner.poll_write_vectored(cx, &parts[..count]))?;
@@ -160,7 +159,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WebSocket<S> {
     }
 }
 
-/// The first `bytes` of some slices, as far as there are places for them; how many slices.
+/// Copies slices to `parts`, up to `bytes` in all and as far as `parts` has room. Returns how many.
 fn within<'a>(slices: &'a [IoSlice<'a>], mut bytes: usize, parts: &mut [IoSlice<'a>]) -> usize {
     let mut count = 0;
     for (part, slice) in parts.iter_mut().zip(slices) {
@@ -186,11 +185,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for WebSocket<S> {
             let _ = this.poll_replies(cx)?;
             match this.decoder.end() {
                 None => {}
-                Some(End::Closed) => {
+                Some(DataEnd::Closed) => {
                     this.close(NORMAL, cx);
                     return Poll::Ready(Ok(()));
                 }
-                Some(End::Violation(violation)) => {
+                Some(DataEnd::Violation(violation)) => {
                     this.close(violation.code(), cx);
                     let why = violation.to_string();
                     return Poll::Ready(Err(Error::new(ErrorKind::InvalidData, why)));
@@ -225,7 +224,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for WebSocket<S> {
             let count = bytes.len().min(SENT_MAX);
             this.reply = frame::masked_data(&bytes[..count], masks.next());
             this.replied = 0;
-            let _ = this.poll_replies(cx)?; // what does not go now goes before the next
+            let _ = this.poll_replies(cx)?; // the rest is written before the next frame
             return Poll::Ready(Ok(count));
         }
         this.poll_write_frame(cx, &[IoSlice::new(bytes)])

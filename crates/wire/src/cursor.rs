@@ -1,4 +1,4 @@
-//! A reader over the bytes of one packet. Never reads past its end.
+//! Reads the fields of one packet. Never reads past its end.
 
 use crate::Violation;
 
@@ -6,11 +6,11 @@ type Read<T> = Result<T, Violation>;
 
 /// The unread rest of a packet's bytes.
 #[derive(Clone, Copy)]
-pub(crate) struct Cursor<'a> {
+pub(crate) struct PacketCursor<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> PacketCursor<'a> {
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
     }
@@ -73,7 +73,7 @@ impl<'a> Cursor<'a> {
         let bytes = self.binary()?;
         let text = std::str::from_utf8(bytes)
             .map_err(|_| Violation::malformed("a string is not valid UTF-8"))?;
-        // Most strings are short: a look at all bytes is less work than a search.
+        // Most strings are short, so that this branch-free loop is faster than a search.
         if bytes.iter().fold(0, |found, byte| found | u8::from(*byte == 0)) > 0 {
             return Err(Violation::malformed("a string holds the null character"));
         }

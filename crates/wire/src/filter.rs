@@ -1,4 +1,4 @@
-//! Topic names and topic filters: what is well-formed, and which name a filter matches.
+//! Topic names and topic filters: which are valid, and which names a filter matches.
 
 /// Why a string is not a topic name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -102,7 +102,7 @@ pub fn shared(filter: &str) -> Option<Result<(&str, &str), FilterError>> {
     })
 }
 
-/// Whether a filter matches a topic, level by level: the rule the topic tree must equal.
+/// Whether a filter matches a topic, level by level. The topic tree must give the same results.
 ///
 /// A leading wildcard does not match a topic that begins with `$` (MQTT-4.7.2-1).
 pub fn matches(filter: &str, topic: &str) -> bool {

@@ -1,8 +1,8 @@
-//! The fixed header: where one packet ends in a stream of bytes.
+//! The fixed header: splits a stream of bytes into packets.
 
 use crate::{Reason, Violation};
 
-/// One packet's bytes, found in a stream but not decoded yet.
+/// The bytes of one packet, not decoded yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawPacket<'a> {
     /// Packet type and flags: the first byte.
@@ -13,9 +13,9 @@ pub struct RawPacket<'a> {
     pub length: usize,
 }
 
-/// What the head of a stream holds.
+/// What was found at the start of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Framed<'a> {
+pub enum PacketSplit<'a> {
     /// More bytes are needed: this many in all, as far as is known yet.
     Incomplete(usize),
     /// A whole packet.
@@ -26,11 +26,11 @@ pub enum Framed<'a> {
 ///
 /// A packet larger than `length_max` is refused as soon as its length is known (CVE-2017-7651).
 #[inline]
-pub fn frame(bytes: &[u8], length_max: usize) -> Result<Framed<'_>, Violation> {
+pub fn split_packet(bytes: &[u8], length_max: usize) -> Result<PacketSplit<'_>, Violation> {
     let mut remaining = 0usize;
     for position in 1..=4 {
         let Some(&byte) = bytes.get(position) else {
-            return Ok(Framed::Incomplete(position + 1));
+            return Ok(PacketSplit::Incomplete(position + 1));
         };
         remaining |= usize::from(byte & 0x7f) << (7 * (position - 1));
         if byte & 0x80 != 0 {
@@ -50,7 +50,7 @@ fn whole(
     header: usize,
     remaining: usize,
     length_max: usize,
-) -> Result<Framed<'_>, Violation> {
+) -> Result<PacketSplit<'_>, Violation> {
     let length = header + remaining;
     if length > length_max {
         return Err(Violation {
@@ -59,8 +59,8 @@ fn whole(
         });
     }
     Ok(match bytes.get(header..length) {
-        Some(body) => Framed::Whole(RawPacket { first: bytes[0], body, length }),
-        None => Framed::Incomplete(length),
+        Some(body) => PacketSplit::Whole(RawPacket { first: bytes[0], body, length }),
+        None => PacketSplit::Incomplete(length),
     })
 }
 
@@ -71,20 +71,20 @@ mod tests {
     #[test]
     fn a_packet_is_found_only_when_all_of_it_is_there() {
         let ping = [0xc0, 0x00, 0xff];
-        assert_eq!(frame(&ping[..0], 10), Ok(Framed::Incomplete(2)));
-        assert_eq!(frame(&ping[..1], 10), Ok(Framed::Incomplete(2)));
+        assert_eq!(split_packet(&ping[..0], 10), Ok(PacketSplit::Incomplete(2)));
+        assert_eq!(split_packet(&ping[..1], 10), Ok(PacketSplit::Incomplete(2)));
         let whole = RawPacket { first: 0xc0, body: &[], length: 2 };
-        assert_eq!(frame(&ping, 10), Ok(Framed::Whole(whole)));
+        assert_eq!(split_packet(&ping, 10), Ok(PacketSplit::Whole(whole)));
     }
 
     #[test]
     fn a_five_byte_length_is_refused_cve_2026_21888() {
-        assert!(frame(&[0x30, 0xff, 0xff, 0xff, 0xff, 0x01], usize::MAX).is_err());
+        assert!(split_packet(&[0x30, 0xff, 0xff, 0xff, 0xff, 0x01], usize::MAX).is_err());
     }
 
     #[test]
     fn a_huge_length_is_refused_before_its_body_arrives_cve_2017_7651() {
-        let refused = frame(&[0x10, 0xff, 0xff, 0xff, 0x7f], 1 << 20).unwrap_err();
+        let refused = split_packet(&[0x10, 0xff, 0xff, 0xff, 0x7f], 1 << 20).unwrap_err();
         assert_eq!(refused.reason, Reason::PacketTooLarge);
     }
 }

@@ -1,7 +1,7 @@
-//! Packets and frames to bytes and back, for every MQTT version we speak.
+//! Encodes and decodes MQTT packets of all versions, and frames of samples.
 //!
-//! Pure: no I/O, no clock. Decoded packets borrow from the bytes they came in; "incomplete" is a
-//! value, a peer that breaks the rules is a [`Violation`] with its reason code.
+//! Pure: no I/O, no clock. Decoded packets borrow from the bytes they were read from. An incomplete packet
+//! is a value; a peer that breaks the rules is a [`Violation`] with its reason code.
 
 mod cursor;
 mod filter;
@@ -13,7 +13,7 @@ mod reason;
 mod sink;
 
 pub use filter::{FilterError, TopicError, check_filter, check_topic, matches, shared};
-pub use header::{Framed, RawPacket, frame};
+pub use header::{PacketSplit, RawPacket, split_packet};
 pub use packet::{
     Ack, Auth, ConnAck, Connect, Disconnect, Packet, PacketId, Publish, QoS, RetainHandling,
     SubAck, Subscribe, Subscription, UnsubAck, Unsubscribe, Will,
@@ -21,10 +21,10 @@ pub use packet::{
 pub use property::{Properties, PropertiesBuf, PropertyId, Value};
 pub use reason::{Reason, Violation};
 
-/// The protocol versions a connection can speak.
+/// The protocol version of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Version {
-    /// MQTT 3.1, protocol level 3, which calls itself `MQIsdp`.
+    /// MQTT 3.1, protocol level 3, with the protocol name `MQIsdp`.
     V31,
     /// MQTT 3.1.1, protocol level 4.
     V311,

@@ -1,11 +1,11 @@
-//! MQTT 5 properties: checked once, then read in place from the packet's own bytes.
+//! MQTT 5 properties: checked once, then read in place from the packet's bytes.
 
-use crate::cursor::Cursor;
-use crate::packet::Kind;
+use crate::cursor::PacketCursor;
+use crate::packet::PacketType;
 use crate::sink::Sink;
-use crate::{Reason, Violation};
+use crate::{Reason, Version, Violation};
 
-/// What a property's value looks like on the wire.
+/// How a property's value is encoded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Flag,
@@ -55,8 +55,8 @@ macro_rules! properties {
                 match self { $(Self::$name => Shape::$shape,)* }
             }
 
-            fn allowed_in(self, kind: Kind) -> bool {
-                match self { $(Self::$name => matches!(kind, $(Kind::$kind)|+),)* }
+            fn allowed_in(self, kind: PacketType) -> bool {
+                match self { $(Self::$name => matches!(kind, $(PacketType::$kind)|+),)* }
             }
         }
     };
@@ -94,7 +94,7 @@ properties! {
     SharedSubscriptionAvailable = 0x2a, Flag, ConnAck;
 }
 
-/// Properties of one packet, checked and still in their encoded form.
+/// The properties of one packet: checked, and still encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Properties<'a> {
     encoded: &'a [u8],
@@ -104,10 +104,9 @@ impl<'a> Properties<'a> {
     /// No properties.
     pub const NONE: Properties<'static> = Properties { encoded: &[] };
 
-    /// The properties of a PUBLISH that were stored encoded, without the length in front; checked
-    /// like those of a packet.
+    /// Checks the encoded properties of a PUBLISH, without the length in front.
     pub fn of_publish(encoded: &'a [u8]) -> Result<Self, Violation> {
-        Self::checked(encoded, Kind::Publish)
+        Self::checked(encoded, PacketType::Publish)
     }
 
     /// The encoded properties, without the length in front.
@@ -120,9 +119,9 @@ impl<'a> Properties<'a> {
         self.encoded.is_empty()
     }
 
-    /// Every property, in the order the peer gave.
+    /// All properties in the order of the packet.
     pub fn iter(self) -> impl Iterator<Item = (PropertyId, Value<'a>)> {
-        let mut cursor = Cursor::new(self.encoded);
+        let mut cursor = PacketCursor::new(self.encoded);
         std::iter::from_fn(move || {
             (!cursor.is_empty()).then(|| one(&mut cursor).expect("checked when it was read"))
         })
@@ -151,14 +150,23 @@ impl<'a> Properties<'a> {
         }
     }
 
-    /// Reads the properties of a packet of this kind, refusing what the standard does not allow there.
-    pub(crate) fn read(cursor: &mut Cursor<'a>, kind: Kind) -> Result<Self, Violation> {
+    /// Reads the properties of a packet of this type, and refuses those that the standard does not allow
+    /// there. Only MQTT 5 has properties.
+    #[inline]
+    pub(crate) fn read(
+        cursor: &mut PacketCursor<'a>,
+        version: Version,
+        kind: PacketType,
+    ) -> Result<Self, Violation> {
+        if version != Version::V5 {
+            return Ok(Self::NONE);
+        }
         let length = cursor.varint()?;
         Self::checked(cursor.take(length as usize)?, kind)
     }
 
-    fn checked(encoded: &'a [u8], kind: Kind) -> Result<Self, Violation> {
-        let mut rest = Cursor::new(encoded);
+    fn checked(encoded: &'a [u8], kind: PacketType) -> Result<Self, Violation> {
+        let mut rest = PacketCursor::new(encoded);
         let mut seen = 0u64;
         while !rest.is_empty() {
             let (id, value) = one(&mut rest)?;
@@ -173,7 +181,7 @@ impl<'a> Properties<'a> {
     }
 }
 
-fn one<'a>(cursor: &mut Cursor<'a>) -> Result<(PropertyId, Value<'a>), Violation> {
+fn one<'a>(cursor: &mut PacketCursor<'a>) -> Result<(PropertyId, Value<'a>), Violation> {
     let id = u8::try_from(cursor.varint()?).ok().and_then(PropertyId::from_byte);
     let id = id.ok_or(Violation::malformed("unknown property"))?;
     let value = match id.shape() {
@@ -188,13 +196,18 @@ fn one<'a>(cursor: &mut Cursor<'a>) -> Result<(PropertyId, Value<'a>), Violation
     Ok((id, value))
 }
 
-fn check(id: PropertyId, value: Value<'_>, kind: Kind, seen: &mut u64) -> Result<(), Violation> {
+fn check(
+    id: PropertyId,
+    value: Value<'_>,
+    kind: PacketType,
+    seen: &mut u64,
+) -> Result<(), Violation> {
     if !id.allowed_in(kind) {
         return Err(Violation::malformed("a property that this packet must not carry")); // 2.2.2.2
     }
     let mask = 1u64 << (id as u8);
     let repeats = matches!(id, PropertyId::UserProperty)
-        || (id == PropertyId::SubscriptionIdentifier && kind == Kind::Publish);
+        || (id == PropertyId::SubscriptionIdentifier && kind == PacketType::Publish);
     if *seen & mask != 0 && !repeats {
         return Err(Violation::protocol("a property given twice"));
     }
@@ -215,19 +228,19 @@ fn check(id: PropertyId, value: Value<'_>, kind: Kind, seen: &mut u64) -> Result
     Ok(())
 }
 
-/// Properties being built, to be borrowed by a packet.
+/// Builds properties for a packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PropertiesBuf {
     encoded: Vec<u8>,
 }
 
 impl PropertiesBuf {
-    /// Starts with none.
+    /// Without properties.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds one property. The value must have the shape of the identifier.
+    /// Adds one property. The value must have the type that the identifier needs.
     pub fn push(&mut self, id: PropertyId, value: Value<'_>) -> &mut Self {
         self.encoded.push(id as u8);
         match value {
@@ -245,12 +258,12 @@ impl PropertiesBuf {
         self
     }
 
-    /// Starts again with none, keeping the memory.
+    /// Removes all properties; keeps the memory.
     pub fn clear(&mut self) {
         self.encoded.clear();
     }
 
-    /// The properties, to put into a packet.
+    /// The properties for a packet.
     pub fn borrow(&self) -> Properties<'_> {
         Properties { encoded: &self.encoded }
     }

@@ -2,9 +2,9 @@
 
 macro_rules! reasons {
     ($($name:ident = $code:literal, $text:literal;)*) => {
-        /// Why something was answered as it was (MQTT 5, section 2.4).
+        /// A reason code (MQTT 5, section 2.4).
         ///
-        /// 0x00 to 0x02 mean success, a normal disconnection or a granted QoS, by packet.
+        /// 0x00 to 0x02 mean success, a normal disconnection or a granted QoS, depending on the packet.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub enum Reason {
@@ -15,7 +15,7 @@ macro_rules! reasons {
             /// Every reason code there is.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
-            /// The reason with this code, if the standard knows it.
+            /// The reason with this code, if the standard defines it.
             pub fn from_code(code: u8) -> Option<Self> {
                 match code { $($code => Some(Self::$name),)* _ => None }
             }
@@ -128,7 +128,7 @@ pub struct Violation {
 
 impl Violation {
     /// Bytes that do not follow the packet format.
-    pub fn malformed(what: &'static str) -> Self {
+    pub(crate) fn malformed(what: &'static str) -> Self {
         Self { reason: Reason::MalformedPacket, what }
     }
 

@@ -1,4 +1,4 @@
-//! Writing the protocol's primitive fields at the end of a byte vector.
+//! Appends MQTT's primitive fields to a byte vector.
 
 use crate::VARINT_MAX;
 
@@ -39,7 +39,7 @@ impl Sink for Vec<u8> {
         }
     }
 
-    /// A length-prefixed field; the caller has checked that it fits (64 KiB).
+    /// A field with its length in front. Panics beyond 65,535 bytes.
     fn put_binary(&mut self, bytes: &[u8]) {
         let length = u16::try_from(bytes.len()).expect("a field of at most 65,535 bytes");
         self.put_u16(length);

@@ -4,7 +4,7 @@ mod packets;
 
 use packets::properties::{TABLE, WILL};
 use proptest::prelude::*;
-use slipring_wire::{Framed, Packet, PropertiesBuf, RawPacket, Version, frame};
+use slipring_wire::{Packet, PacketSplit, PropertiesBuf, RawPacket, Version, split_packet};
 
 const LENGTH_MAX: usize = 1 << 20;
 
@@ -19,7 +19,8 @@ fn through_pieces(bytes: &[u8], cuts: &[usize], version: Version) -> Vec<u8> {
     ends.sort_unstable();
     let (mut start, mut again) = (0, Vec::new());
     for end in ends {
-        while let Framed::Whole(whole) = frame(&bytes[start..end], LENGTH_MAX).unwrap() {
+        while let PacketSplit::Whole(whole) = split_packet(&bytes[start..end], LENGTH_MAX).unwrap()
+        {
             Packet::decode(&whole, version).unwrap().encode(version, &mut again);
             start += whole.length;
         }
@@ -30,7 +31,7 @@ fn through_pieces(bytes: &[u8], cuts: &[usize], version: Version) -> Vec<u8> {
 proptest! {
     #[test]
     fn what_is_encoded_is_decoded((version, bytes, shown) in packets::encoded()) {
-        let Framed::Whole(whole) = frame(&bytes, LENGTH_MAX).unwrap() else {
+        let PacketSplit::Whole(whole) = split_packet(&bytes, LENGTH_MAX).unwrap() else {
             panic!("not a whole packet")
         };
         prop_assert_eq!(whole.length, bytes.len());
@@ -54,7 +55,7 @@ proptest! {
         version in version(),
         bytes in prop::collection::vec(any::<u8>(), 0..200),
     ) {
-        if let Ok(Framed::Whole(whole)) = frame(&bytes, LENGTH_MAX) {
+        if let Ok(PacketSplit::Whole(whole)) = split_packet(&bytes, LENGTH_MAX) {
             let _ = Packet::decode(&whole, version);
         }
     }
@@ -67,7 +68,7 @@ proptest! {
     ) {
         let position = position % bytes.len();
         bytes[position] ^= damage;
-        if let Ok(Framed::Whole(whole)) = frame(&bytes, LENGTH_MAX) {
+        if let Ok(PacketSplit::Whole(whole)) = split_packet(&bytes, LENGTH_MAX) {
             let _ = Packet::decode(&whole, version);
         }
     }

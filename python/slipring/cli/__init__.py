@@ -17,7 +17,7 @@ def main() -> None:
         print(f"slipring: {error}", file=sys.stderr)
         sys.exit(1)
     except OSError as error:
-        if error.filename is None:  # then we are wrong, and a trace says where
+        if error.filename is None:  # a mistake of ours: the trace says where
             raise
         print(f"slipring: {error.filename}: {error.strerror}", file=sys.stderr)
         sys.exit(1)

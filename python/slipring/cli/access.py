@@ -1,5 +1,6 @@
-"""The options by which a command reaches a broker, the same for each. Takes no password as an
-argument, where every user of the machine could read it.
+"""The options by which every command reaches a broker.
+
+A password is never an argument: every user of the machine could read it there.
 """
 
 import getpass
@@ -13,13 +14,11 @@ from typing import Annotated, Any
 
 import typer
 
-from slipring.cli.grouped import grouped
+from slipring.cli.option_sets import option_sets
 from slipring.client import Tls, connect
 from slipring.client.connecting import URL, Connecting
 from slipring.errors import ConnectError
-from slipring.spark.place import Broker
-
-PASSWORD = "SLIPRING_PASSWORD"  # noqa: S105 (the name of a variable)
+from slipring.journal.location import PASSWORD, USER, JournalBroker
 
 
 def _file(text: str) -> Any:
@@ -33,14 +32,12 @@ class Access:
     url: Annotated[
         str, typer.Option(help="The broker: mqtt://host:port, mqtts:, ws:, wss: or unix:/path.")
     ] = URL
-    user: Annotated[str | None, typer.Option(envvar="SLIPRING_USER", help="Your user name.")] = None
+    user: Annotated[str | None, typer.Option(envvar=USER, help="Your user name.")] = None
     password_file: Annotated[
         Path | None,
-        _file(f"Its first line is the password. Else {PASSWORD} is; else you are asked."),
+        _file(f"The password is its first line; else {PASSWORD}; else you are asked."),
     ] = None
-    ca: Annotated[
-        Path | None, _file("Authorities that may have signed the broker's certificate (PEM).")
-    ] = None
+    ca: Annotated[Path | None, _file("Certificates of trusted authorities (PEM).")] = None
     cert: Annotated[Path | None, _file("Your certificate (PEM); with --key.")] = None
     key: Annotated[Path | None, _file("The key of your certificate (PEM).")] = None
     server_name: Annotated[
@@ -48,22 +45,22 @@ class Access:
     ] = None
 
     def connect(self, **options: Any) -> Connecting:
-        """Opens the connection; the options are those of `slipring.connect`.
+        """Open the connection; the options are those of `slipring.connect`.
 
-        A loss, and the return, is one line on standard error.
+        When it is lost or restored, a line on standard error says so.
         """
-        _tell_of_losses()
+        _log_losses()
         password = self._password() if self.user is not None else None
         return connect(self.url, user=self.user, password=password, tls=self._tls(), **options)
 
-    def journal(self) -> Broker:
-        """The same for reading the broker's journal."""
+    def journal(self) -> JournalBroker:
+        """The same broker, to read its journal."""
         password = self._password().decode() if self.user is not None else None
         self._tls()
         ca, cert, key = (
             None if one is None else str(one) for one in (self.ca, self.cert, self.key)
         )
-        return Broker(self.url, self.user, password, ca, cert, key, self.server_name)
+        return JournalBroker(self.url, self.user, password, ca, cert, key, self.server_name)
 
     def _password(self) -> bytes:
         if self.password_file is not None:
@@ -87,15 +84,15 @@ class Access:
         return Tls(ca=self.ca, certificate=self.cert, key=self.key, server_name=self.server_name)
 
 
-def _tell_of_losses() -> None:
+def _log_losses() -> None:
     log = logging.getLogger("slipring.client")
-    teller = logging.StreamHandler()
-    teller.setFormatter(logging.Formatter("slipring: %(message)s"))
-    log.addHandler(teller)
+    to_stderr = logging.StreamHandler()
+    to_stderr.setFormatter(logging.Formatter("slipring: %(message)s"))
+    log.addHandler(to_stderr)
     log.setLevel(logging.INFO)
     log.propagate = False
 
 
 def reaching(command: Callable[..., None]) -> Callable[..., None]:
-    """A command with the options of `Access` behind its own; it gets them as `access`."""
-    return grouped({"access": Access})(command)
+    """Add the options of `Access` to a command, which gets them as `access`."""
+    return option_sets({"access": Access})(command)

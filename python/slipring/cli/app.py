@@ -1,4 +1,4 @@
-"""The tree of commands. What a command needs is imported when it runs, so starting is quick."""
+"""The tree of commands. A command imports what it needs when it runs, so that starting is quick."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +13,7 @@ from slipring.cli.import_ import import_
 from slipring.cli.journal import journal
 from slipring.cli.ping import ping
 from slipring.cli.publish import publish
+from slipring.cli.recording_range import DATA, check_named
 from slipring.cli.replay import replay
 from slipring.cli.sessions import clients, sessions
 from slipring.cli.stream import stream
@@ -28,7 +29,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 pipeline = typer.Typer(
-    help="From the journal to a lake of tables, through Spark.", no_args_is_help=True
+    help="Carry the journal into a lake of tables, through Spark.", no_args_is_help=True
 )
 app.add_typer(pipeline, name="pipeline")
 app.add_typer(journal, name="journal")
@@ -80,9 +81,9 @@ def serve(
 
         slipring serve --config broker.toml
 
-    `kill -HUP` makes it read the file again: what can change while running holds at once, and the
-    log names what needs a restart. A file with a mistake changes nothing. Without --config there is
-    nothing to read, and SIGHUP ends it.
+    `kill -HUP` makes it read the file again: what can change while it runs changes at once, and the
+    log names what needs a restart. A file with a mistake changes nothing. Without --config, SIGHUP
+    ends the broker.
     """
     from slipring.cli.serve import run_serve
 
@@ -95,7 +96,7 @@ def status(
         str, typer.Argument(help="Address of the console, as `slipring serve` prints it.")
     ] = "http://127.0.0.1:8080",
     as_json: Annotated[
-        bool, typer.Option("--json", help="Everything the console tells, as JSON.")
+        bool, typer.Option("--json", help="Everything that the console shows, as JSON.")
     ] = False,
 ) -> None:
     """Show a running broker: clients, rates, limits that were reached, the journal.
@@ -124,9 +125,7 @@ app.command("declare")(declare)
 
 @app.command()
 def config(
-    check: Annotated[
-        Path | None, typer.Option(help="Check this file instead, and say what is wrong.")
-    ] = None,
+    check: Annotated[Path | None, typer.Option(help="Check this file instead.")] = None,
 ) -> None:
     """Print a config file with every key, its default and what it means; or check one.
 
@@ -145,13 +144,13 @@ def config(
 def password(
     iterations: Annotated[
         int,
-        typer.Option(min=4_096, max=1_000_000, help="More make guessing, and checking, slower."),
+        typer.Option(min=4_096, max=1_000_000, help="More make guessing slower, and logins too."),
     ] = 4_096,
 ) -> None:
-    """Ask for a password, and print the line that stands for it in the config file.
+    """Ask for a password, and print its line for the config file.
 
-    What is printed is enough to check the password, but is not the password. A program writes
-    it to standard input instead of being asked.
+    The line is enough to check the password, but does not contain it. A program can write the
+    password to standard input instead.
 
     For example:
 
@@ -166,21 +165,20 @@ def password(
 
 @pipeline.command("run")
 def pipeline_run(  # noqa: PLR0913, PLR0917 (an option each)
-    data: Annotated[Path, typer.Option(help="Folder of the broker, holding its journal.")] = Path(
-        "slipring-data"
-    ),
+    data: Annotated[Path, typer.Option(help="Data folder of the broker, with its journal.")] = DATA,
     lake: Annotated[
-        Path | None, typer.Option(help="Folder of the lake; by default `lake` beside the journal.")
+        Path | None, typer.Option(help="Folder of the lake; by default `lake` in the data folder.")
     ] = None,
     trigger_ms: Annotated[int, typer.Option(min=1, help="Milliseconds between two batches.")] = 500,
-    once: Annotated[bool, typer.Option(help="Take what is there, then end.")] = False,
+    once: Annotated[bool, typer.Option(help="Carry what is there now, then end.")] = False,
     master: Annotated[str, typer.Option(help="The Spark master.")] = "local[2]",
     consumer: Annotated[
-        str, typer.Option(help="Name under which the journal keeps what is unread; one per lake.")
+        str,
+        typer.Option(help="The name of this lake among the journal's consumers."),
     ] = "lake",
     keep_bytes: Annotated[
         int | None,
-        typer.Option(min=1, help="Keep the newest messages only: beyond it the oldest files go."),
+        typer.Option(min=1, help="Bound the table: beyond it the oldest files are removed."),
     ] = None,
     broker: Annotated[
         str | None,
@@ -189,16 +187,16 @@ def pipeline_run(  # noqa: PLR0913, PLR0917 (an option each)
         ),
     ] = None,
     user: Annotated[
-        str | None, typer.Option(help="Your name there; SLIPRING_PASSWORD has the password.")
+        str | None, typer.Option(help="Your user name there; the password is in SLIPRING_PASSWORD.")
     ] = None,
     ca: Annotated[
-        str | None, typer.Option(help="Authorities that may have signed its certificate (PEM).")
+        str | None, typer.Option(help="Certificates of trusted authorities (PEM).")
     ] = None,
 ) -> None:
     """Stream the journal into the Delta table `messages` of a lake, exactly once.
 
-    It goes on where it stopped, however it was stopped. Ctrl-C and SIGTERM end it after the
-    batch at hand.
+    It continues where it stopped, however it was stopped. Ctrl-C and SIGTERM end it after the
+    current batch.
 
     For example:
 
@@ -209,7 +207,6 @@ def pipeline_run(  # noqa: PLR0913, PLR0917 (an option each)
         slipring pipeline run --broker mqtts://broker.example --user lake --lake /srv/lake
     """
     from slipring.cli.pipeline import journal_at, run_pipeline
-    from slipring.cli.places import check_named
 
     if broker is None:
         check_named(data, "slipring pipeline run --data")
@@ -228,22 +225,21 @@ def pipeline_run(  # noqa: PLR0913, PLR0917 (an option each)
 @app.command()
 def demo(
     data: Annotated[
-        Path, typer.Option(help="Folder of journal and lake; a second run goes on from it.")
+        Path, typer.Option(help="Folder of journal and lake; a second run continues it.")
     ] = Path("demo-data"),
     mqtt: Annotated[str, typer.Option(help="HOST:PORT for MQTT.")] = "127.0.0.1:1883",
     console: Annotated[str, typer.Option(help="HOST:PORT of the console.")] = "127.0.0.1:8080",
     seconds: Annotated[
-        float | None, typer.Option(min=1, help="End by itself after so much flight.")
+        float | None, typer.Option(min=1, help="End after so many seconds of flight.")
     ] = None,
     keep_bytes: Annotated[
-        int, typer.Option(min=1, help="Keep the newest messages only: so many bytes of the lake.")
+        int, typer.Option(min=1, help="The size of the lake; the oldest files are removed.")
     ] = 4_000_000_000,
 ) -> None:
     """Run everything with a simulated jet: broker, console, clients, pipeline, lake.
 
-    A port that is taken is replaced by a free one. Where Spark or Java is not installed, it flies
-    without a lake. The lake keeps its newest 4 GB, the journal
-    2 GB; a disk with less than 5 GB of room ends it.
+    A port that is taken is replaced by a free one. Without Spark or Java it runs without a lake.
+    The lake keeps its newest 4 GB, the journal 2 GB; it ends when the disk has less than 5 GB free.
 
     For example:
 

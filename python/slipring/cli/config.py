@@ -1,4 +1,4 @@
-"""`slipring config`: a file with every key, its default and what it means."""
+"""`slipring config`: prints a file with every key, its default and its meaning; checks a file."""
 
 import json
 import textwrap
@@ -24,7 +24,7 @@ def run_config(check: Path | None) -> None:
 
 
 def documented_defaults() -> str:
-    """Write every key with its default, commented."""
+    """A config file with every key and its default, and a comment for each."""
     return "\n".join(_section(Config, ())) + "\n"
 
 
@@ -47,7 +47,7 @@ def _section(model: type[BaseModel], path: tuple[str, ...]) -> Iterator[str]:
 
 
 def _example(model: type[BaseModel], name: str) -> Iterator[str]:
-    """Write a table of which there may be any number: switched off, ready to be switched on."""
+    """The lines of a table that may be repeated, commented out."""
     yield ""
     yield from _comment((model.__doc__ or "").strip())
     yield f"#[[{name}]]"
@@ -57,12 +57,12 @@ def _example(model: type[BaseModel], name: str) -> Iterator[str]:
 
 
 def table_of(field: FieldInfo) -> type[BaseModel] | None:
-    """Return the table that a key is."""
+    """The model of a key that is a table; None for other keys."""
     return _model(field.annotation)
 
 
 def list_of(field: FieldInfo) -> type[BaseModel] | None:
-    """Return the table that a key is any number of."""
+    """The model of a key that is a list of tables; None for other keys."""
     arguments = get_args(field.annotation)
     return _model(arguments[0]) if arguments else None
 
@@ -78,7 +78,7 @@ def _comment(text: str) -> list[str]:
 
 
 def _toml(value: object) -> str:
-    """Write a default; JSON's strings, numbers, Booleans and flat lists are TOML's too."""
+    """A default as TOML, whose strings, numbers, Booleans and flat lists are those of JSON."""
     if isinstance(value, tuple):
         value = list(value)
     return json.dumps(str(value) if isinstance(value, Path) else value)

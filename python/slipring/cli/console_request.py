@@ -1,4 +1,4 @@
-"""The console of a running broker, asked by commands."""
+"""Requests to the console of a running broker."""
 
 import http.client
 import json
@@ -12,7 +12,7 @@ from slipring.cli.display import printable
 from slipring.errors import ConnectError
 
 TIMEOUT_S = 60
-SAID_BYTES = 500
+ERROR_BYTES_MAX = 500
 Json = dict[str, Any]
 ConsoleUrl = Annotated[
     str, typer.Option("--console", help="Address of the console, as `slipring serve` prints it.")
@@ -21,7 +21,7 @@ CONSOLE = "http://127.0.0.1:8080"
 
 
 def ask(url: str, path: str, body: Json | None = None) -> Json:
-    """Give the console's answer; with a body it is asked to do something."""
+    """The console's answer; a request with a body asks it to do something."""
     address = f"{url.rstrip('/')}{path}"
     if not address.startswith(("http://", "https://")):
         raise ConnectError(f"'{url}' is not the address of a console, as {CONSOLE}")
@@ -31,14 +31,14 @@ def ask(url: str, path: str, body: Json | None = None) -> Json:
         request.add_header("content-type", "application/json")
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310 (checked)
-            told: Json = json.load(answer)
+            content: Json = json.load(answer)
     except urllib.error.HTTPError as error:
-        said = printable(error.read(SAID_BYTES).decode(errors="replace").strip())
-        raise ConnectError(f"the broker at {url} has no answer ({error.code}): {said}") from None
+        text = printable(error.read(ERROR_BYTES_MAX).decode(errors="replace").strip())
+        raise ConnectError(f"the broker at {url} refused ({error.code}): {text}") from None
     except (OSError, ValueError, http.client.HTTPException) as error:
         reason = printable(str(getattr(error, "reason", error)).strip())
         raise ConnectError(
             f"no broker's console answers at {url}: {reason}; "
             f"`slipring serve` prints its address, as console={CONSOLE}"
         ) from None
-    return told
+    return content

@@ -1,4 +1,4 @@
-"""`slipring declare`: the parameters of a dictionary become those of a broker's table."""
+"""`slipring declare`: declares the parameters of a dictionary at a broker."""
 
 import sys
 from pathlib import Path
@@ -29,15 +29,15 @@ def declare(
     *,
     prefix: Annotated[
         str,
-        typer.Option(metavar="TOPIC", help="What stands before every name: gripen/39-7."),
+        typer.Option(metavar="TOPIC", help="The prefix of every name, such as gripen/39-7."),
     ],
     strict: Strict = False,
     access: Access,
 ) -> None:
-    """Declare the parameters of a dictionary at a broker; all, or none where something is wrong.
+    """Declare the parameters of a dictionary at a broker; none, if there is an error.
 
-    A parameter that is there already stays the same parameter; its description, range, limits,
-    rate and source are those of the file. Another type, unit or other labels are refused.
+    A parameter that is declared already stays the same; its description, range, limits, rate and
+    source become those of the file. Another type or unit, or other labels, are refused.
 
     For example:
 
@@ -73,10 +73,10 @@ async def _declare(connecting: "Connecting", prefix: str, found: "Dictionary") -
 
 
 def _refuse_clashes(prefix: str, found: "Dictionary", table: "Table") -> None:
-    """Say with file and line what the broker knows as something else: it would refuse that."""
+    """Raise if the broker has a parameter with another identity; lists each with file and line."""
     clashes = list(_clashes(prefix, found, table))
-    for told in clashes[:CLASHES_TOLD_MAX]:
-        print(printable(told), file=sys.stderr)
+    for clash in clashes[:CLASHES_TOLD_MAX]:
+        print(printable(clash), file=sys.stderr)
     if clashes:
         count = counted(len(clashes), "parameter")
         raise DictionaryError(
@@ -88,14 +88,14 @@ def _refuse_clashes(prefix: str, found: "Dictionary", table: "Table") -> None:
 def _clashes(prefix: str, found: "Dictionary", table: "Table") -> "Iterator[str]":
     for name, parameter in found.parameters.items():
         entry = table.get(f"{prefix}/{name}" if prefix else name)
-        if entry is None or _being(entry.parameter) == _being(parameter):
+        if entry is None or _identity(entry.parameter) == _identity(parameter):
             continue
         there, here = _words(entry.parameter), _words(parameter)
         other = "other labels" if there == here else f"{there}, not {here}"
         yield f"{found.file}:{found.lines[name]}: error: {name}: the broker has it as {other}"
 
 
-def _being(parameter: "Parameter") -> "tuple[object, ...]":
+def _identity(parameter: "Parameter") -> "tuple[object, ...]":
     """What never changes of a parameter."""
     return parameter.type, parameter.unit, parameter.labels and dict(parameter.labels)
 

@@ -1,4 +1,4 @@
-"""`slipring dictionary ...`: check a dictionary of parameters, and show what it says."""
+"""`slipring dictionary ...`: checks dictionaries of parameters, and shows them."""
 
 import sys
 from pathlib import Path
@@ -22,7 +22,7 @@ Strict = Annotated[
 LABELS_SHOWN = 4
 
 dictionary = typer.Typer(
-    help="Check files that describe parameters, and show what they say.", no_args_is_help=True
+    help="Check files that describe parameters, and show them.", no_args_is_help=True
 )
 
 
@@ -35,9 +35,9 @@ def check(
     *,
     strict: Strict = False,
 ) -> None:
-    """Say everything that is wrong with dictionaries, with file and line. Needs no broker.
+    """List every problem of dictionaries, with file and line. Needs no broker.
 
-    The exit code is 1 where there is an error. A unit that UCUM does not know is a warning.
+    The exit code is 1 if there is an error. A unit that is not UCUM is a warning.
 
     For example:
 
@@ -51,7 +51,7 @@ def check(
 
 
 def _is_right(file: Path, *, strict: bool) -> bool:
-    """Whether a file has no error; what it has is told."""
+    """Whether a file has no error; prints its problems."""
     from slipring.dictionary import read
 
     try:
@@ -72,7 +72,7 @@ def show(
         bool, typer.Option("--csv", help="As CSV, with all columns; also to convert a file.")
     ] = False,
 ) -> None:
-    """Show the parameters of a dictionary as a table; what is wrong goes to standard error.
+    """Show the parameters of a dictionary as a table; problems go to standard error.
 
     For example:
 
@@ -93,7 +93,7 @@ def show(
 
 
 def tell_problems(found: "Dictionary", stream: TextIO) -> None:
-    """Write a line for each problem that is told, and one for the others."""
+    """Write a line for each listed problem, and one that counts the others."""
     for problem in found.problems:
         print(printable(str(problem)), file=stream)
     if more := sum(found.counts.values()) - len(found.problems):
@@ -108,7 +108,7 @@ def summary(found: "Dictionary") -> str:
 
 
 def _show(found: "Dictionary") -> None:
-    from slipring.cli.tables import plain, show, table
+    from slipring.cli.terminal_table import plain, show, table
 
     made = table("name", "type", "unit", "range", "limits", "+Hz", "source", "description")
     for name, parameter in found.parameters.items():

@@ -1,4 +1,4 @@
-"""`slipring discover`: look for brokers, print them."""
+"""`slipring discover`: finds brokers, and prints them."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from slipring.discovery.question import PORT
 
 def discover(
     hosts: Annotated[
-        list[str] | None, typer.Argument(help="Hosts to ask as well, beyond this network.")
+        list[str] | None, typer.Argument(help="Further hosts to ask, outside this network.")
     ] = None,
     *,
     timeout: Annotated[float, typer.Option(min=0.05, help="Seconds to wait for answers.")] = (
@@ -26,8 +26,7 @@ def discover(
 ) -> None:
     """Find brokers on this machine and on the local network.
 
-    Where none answers, it ends with 1. Whoever answers has proved nothing about itself: for that
-    there is TLS.
+    The exit code is 1 if none answers. An answer proves nothing about its sender: use TLS for that.
 
     For example:
 
@@ -58,7 +57,7 @@ def discover(
 
 def _show(found: list[FoundBroker]) -> None:
     from slipring.cli.display import duration
-    from slipring.cli.tables import plain, show, table
+    from slipring.cli.terminal_table import plain, show, table
 
     shown = table("broker", "url", "version", "+up for", "found by", "console")
     for one in found:

@@ -1,15 +1,16 @@
-"""Messages, sizes and times as output. What others sent never acts on a terminal."""
+"""Messages, sizes and times as output. Control codes in them never reach a terminal."""
 
 import base64
 import json
 import math
+import os
 
 from slipring.client.payload import encode
 from slipring.model import Message, Sample
 
 
 def printable(text: str) -> str:
-    """The text, with an escape in place of each character that a terminal could act on."""
+    """The text with every control character as an escape."""
     if text.isprintable():
         return text
     return "".join(
@@ -18,7 +19,7 @@ def printable(text: str) -> str:
 
 
 def counted(number: int, thing: str, things: str | None = None) -> str:
-    """`1 message`, `1,200 messages`; `things` where it is not made with an s."""
+    """`1 message`, `1,200 messages`; `things` is the plural if it is not formed with an s."""
     return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
 
 
@@ -29,16 +30,16 @@ def as_text(message: Message) -> bytes:
 
 
 def as_sample_text(message: Message) -> bytes:
-    """The same for a sample, with its quality where that is not good, as `sample_as_text`."""
-    told = dict(message.properties)
-    if "quality" not in told:
+    """The same for a sample; a quality that is not good follows, as in `sample_as_text`."""
+    properties = dict(message.properties)
+    if "quality" not in properties:
         return as_text(message)
-    why = f" ({told['why']})" if "why" in told else ""
-    return as_text(message)[:-1] + f" [{printable(told['quality'] + why)}]\n".encode()
+    why = f" ({properties['why']})" if "why" in properties else ""
+    return as_text(message)[:-1] + f" [{printable(properties['quality'] + why)}]\n".encode()
 
 
 def as_payload(message: Message) -> bytes:
-    """The payload alone, untouched: for a file or a program, not for a terminal."""
+    """The payload alone, unchanged: for a file or a program, not for a terminal."""
     return message.payload + b"\n"
 
 
@@ -68,7 +69,7 @@ def as_json(message: Message) -> bytes:
 
 
 def value_text(sample: Sample) -> str:
-    """A value as plain MQTT clients get it: a label, `true`, the shortest digits; bytes in hex."""
+    """A value as in a plain message: a label, `true`, the shortest digits; bytes in hex."""
     if sample.label is not None:
         return printable(sample.label)
     if isinstance(sample.value, bytes):
@@ -79,7 +80,7 @@ def value_text(sample: Sample) -> str:
 
 
 def sample_as_text(name: str, sample: Sample) -> bytes:
-    """`name value`, and the quality where it is not good."""
+    """`name value`, followed by a quality that is not good."""
     quality = "" if sample.quality.is_good else f" [{sample.quality}]"
     return f"{printable(name)} {value_text(sample)}{quality}\n".encode()
 
@@ -90,12 +91,12 @@ def sample_as_value(_: str, sample: Sample) -> bytes:
 
 
 def sample_as_json(name: str, sample: Sample) -> bytes:
-    """One JSON object; bytes as `value_base64`, a number that JSON does not have as text."""
+    """One JSON object; bytes as `value_base64`, NaN and infinities as text."""
     return json.dumps({"name": name, **sample_fields(sample)}).encode() + b"\n"
 
 
 def sample_fields(sample: Sample) -> dict[str, object]:
-    """What JSON has of a sample."""
+    """The keys of a sample in JSON."""
     value, key = sample.value, "value"
     if isinstance(value, bytes):
         key, value = "value_base64", base64.b64encode(value).decode()
@@ -108,6 +109,13 @@ def sample_fields(sample: Sample) -> dict[str, object]:
     if sample.label is not None:
         row["label"] = sample.label
     return row
+
+
+def write_all(descriptor: int, content: bytes) -> None:
+    """Write all bytes, unbuffered: one call of the system may write only a part."""
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
 
 
 def size(count: float) -> str:

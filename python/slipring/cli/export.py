@@ -1,4 +1,4 @@
-"""`slipring export`: parse, export, say what came of it."""
+"""`slipring export`: parse, export, print a summary."""
 
 import contextlib
 import dataclasses
@@ -12,21 +12,21 @@ import typer
 from slipring.cli import interrupt
 from slipring.cli.access import Access
 from slipring.cli.display import counted
-from slipring.cli.export_samples import Came, export_samples
-from slipring.cli.grouped import grouped
-from slipring.cli.places import Filters, From, To, recording
-from slipring.cli.progress import Shown
+from slipring.cli.export_samples import ExportSummary, export_samples
+from slipring.cli.option_sets import option_sets
+from slipring.cli.progress import ProgressDisplay
+from slipring.cli.recording_range import Filters, From, To, recording
 from slipring.cli.sample_options import SampleOptions
 from slipring.errors import RecordingError
-from slipring.recording.form import Form, form_of, form_of_samples
-from slipring.spark.place import SCHEMES
+from slipring.journal.location import SCHEMES
+from slipring.recording.file_format import FileFormat, message_format, sample_format
 
 if TYPE_CHECKING:
-    from slipring.recording.journal import Recording
     from slipring.recording.output import Output
+    from slipring.recording.recording import Recording
 
 
-@grouped({"samples": SampleOptions, "access": Access}, without={"url"})
+@option_sets({"samples": SampleOptions, "access": Access}, without={"url"})
 def export(  # noqa: PLR0913 (each is an option, or several)
     journal: Annotated[
         str,
@@ -45,8 +45,8 @@ def export(  # noqa: PLR0913 (each is an option, or several)
     first: From = None,
     last: To = None,
     filters: Filters = None,
-    form: Annotated[
-        Form | None, typer.Option("--format", help="What to write, where OUT does not say it.")
+    file_format: Annotated[
+        FileFormat | None, typer.Option("--format", help="The format, if OUT does not tell it.")
     ] = None,
     samples: SampleOptions,
     access: Access,
@@ -56,8 +56,8 @@ def export(  # noqa: PLR0913 (each is an option, or several)
     Messages become Parquet or JSON lines. With --parameters or --names, samples become Parquet
     (a row for each sample, or --wide), CSV (a row for each time, or --grid), or MCAP.
 
-    The broker may be running. A file gets its name when it is whole; Ctrl-C leaves nothing. What is
-    damaged in the journal is told and passed over, and the exit code is then 1.
+    The broker may be running. A file gets its name when it is complete; Ctrl-C leaves no file.
+    Damaged messages of the journal are skipped and listed, and the exit code is then 1.
 
     For example:
 
@@ -76,65 +76,70 @@ def export(  # noqa: PLR0913 (each is an option, or several)
     source = reached.journal() if journal.startswith(SCHEMES) else Path(journal)
     if samples.is_given and filters:
         raise typer.BadParameter("--filter is for messages; --parameters chooses samples")
-    write = _writing(samples, out, form, reached)
+    write = _writing(samples, out, file_format, reached)
     try:
         with _opened(out) as output:
-            came = write(recording(source, first, last, filters), output)
+            summary = write(recording(source, first, last, filters), output)
     except BrokenPipeError:
-        return  # nobody reads any more
+        return  # the reader of the pipe is gone
     except KeyboardInterrupt:
         kept = "what was written is cut short" if str(out) == "-" else f"{out} was not written"
         print(f"slipring: interrupted: {kept}", file=sys.stderr)
         raise
-    _tell(came, out)
+    _tell(summary, out)
 
 
 def _writing(
-    samples: SampleOptions, out: Path, form: Form | None, reached: Access
-) -> "Callable[[Recording, Output], Came]":
-    """What writes the file that was asked for; raises if there is none such."""
+    samples: SampleOptions, out: Path, file_format: FileFormat | None, reached: Access
+) -> "Callable[[Recording, Output], ExportSummary]":
+    """A function that writes the file asked for; raises if the options do not fit."""
     if not samples.is_given:
-        chosen = form_of(out, form)
+        chosen = message_format(out, file_format)
         return lambda recorded, output: _export_messages(recorded, chosen, output.stream)
-    shape = samples.shape(form_of_samples(out, form))
+    shape = samples.shape(sample_format(out, file_format))
     return lambda recorded, output: export_samples(recorded, samples, shape, reached, output)
 
 
-def _export_messages(recorded: "Recording", form: Form, stream: BinaryIO) -> Came:
+def _export_messages(
+    recorded: "Recording", file_format: FileFormat, stream: BinaryIO
+) -> ExportSummary:
     from slipring.recording.export import export as write
 
-    with Shown("exporting", len(recorded)) as shown:
+    with ProgressDisplay("exporting", len(recorded)) as shown:
         exported = write(
-            recorded, stream, form, lambda count, end: shown.tell(count, end - recorded.start)
+            recorded,
+            stream,
+            file_format,
+            lambda count, end: shown.tell(count, end - recorded.start),
         )
-    return Came(counted(exported.messages, "message"), [], exported.damaged)
+    return ExportSummary(counted(exported.messages, "message"), [], exported.damaged)
 
 
-def _tell(came: Came, out: Path) -> None:
+def _tell(summary: ExportSummary, out: Path) -> None:
     where = "" if str(out) == "-" else f" in {out}"
     if out.is_dir():
         where += f", a folder with {counted(len(list(out.iterdir())), 'file')}"
-    print(f"{came.what}{where}", file=sys.stderr)
-    for note in came.notes:
+    print(f"{summary.what}{where}", file=sys.stderr)
+    for note in summary.notes:
         print(f"slipring: {note}", file=sys.stderr)
-    for damage in came.damaged:
+    for damage in summary.damaged:
         print(f"slipring: left out: {damage}", file=sys.stderr)
-    if came.damaged:
+    if summary.damaged:
         raise typer.Exit(1)
 
 
 @contextlib.contextmanager
 def _opened(out: Path) -> "Iterator[Output]":
-    from slipring.recording.output import OneStream, new_file
+    from slipring.recording.output import OutputStream, output_file
 
     if str(out) != "-":
-        with new_file(out) as output:
+        with output_file(out) as output:
             yield output
         return
-    # Not sys.stdout.buffer: that may write a part only, where Python runs unbuffered.
+    # Not sys.stdout.buffer: when Python runs unbuffered, it may write only a part.
     try:
         with open(sys.stdout.fileno(), "wb", closefd=False) as stream:
-            yield OneStream(stream)
+            yield OutputStream(stream)
     except BrokenPipeError:
         raise
     except OSError as error:

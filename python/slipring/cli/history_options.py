@@ -1,4 +1,4 @@
-"""The options of `slipring import` that are about histories: files with samples of parameters."""
+"""The options of `slipring import` for histories: files with samples of parameters."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,21 +8,21 @@ import typer
 
 from slipring.errors import RecordingError
 from slipring.model import Parameter
-from slipring.recording.time_format import TimeFormat
+from slipring.recording.file_format import TimeFormat
 
 if TYPE_CHECKING:
     from slipring.frames import Table
-    from slipring.recording.history.open_history import Manner
-    from slipring.recording.history.settling import Said
+    from slipring.recording.history.read.import_columns import GivenDefinitions
+    from slipring.recording.history.read.open_history import ReadOptions
 
 
 @dataclass(frozen=True)
 class HistoryOptions:
-    """What a file of samples does not say itself."""
+    """What a file of samples does not tell."""
 
     prefix: Annotated[
         str | None,
-        typer.Option(metavar="TOPIC", help="A history: what its columns' names are put below."),
+        typer.Option(metavar="TOPIC", help="A history: the prefix of its columns' names."),
     ] = None
     time_column: Annotated[
         str | None,
@@ -49,26 +49,26 @@ class HistoryOptions:
     ] = False
 
     def is_asked_of(self, file: Path) -> bool:
-        """Whether a file is to be taken as samples, and not as messages."""
-        from slipring.recording.history.open_history import is_history
+        """Whether to import a file as samples, not as messages."""
+        from slipring.recording.history.read.open_history import is_history
 
         given = (self.prefix, self.time_column, self.time_format, self.types, self.dictionary)
         if any(one is not None for one in given) or self.units:
             return True
-        # A pipe can be read once only.
+        # Only a regular file: a pipe can be read just once.
         return file.is_dir() or (file.is_file() and is_history(file))
 
-    def manner(self) -> "Manner":
-        """How to read the file."""
-        from slipring.recording.history.open_history import Manner
+    def read_options(self) -> "ReadOptions":
+        """The options for reading the file."""
+        from slipring.recording.history.read.open_history import ReadOptions
 
-        return Manner(self.time_column, self.time_format, self.units)
+        return ReadOptions(self.time_column, self.time_format, self.units)
 
-    def said(self, table: "Table") -> "Said":
-        """What is known of parameters beside the file."""
-        from slipring.recording.history.settling import Said
+    def given(self, table: "Table") -> "GivenDefinitions":
+        """The definitions that do not come from the file."""
+        from slipring.recording.history.read.import_columns import GivenDefinitions
 
-        return Said(dict(map(_pair, self.types or [])), self._dictionary(), table)
+        return GivenDefinitions(dict(map(_pair, self.types or [])), self._dictionary(), table)
 
     def _dictionary(self) -> dict[str, Parameter]:
         if self.dictionary is None:

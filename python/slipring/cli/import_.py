@@ -1,9 +1,8 @@
-"""`slipring import`: parse, import, say how far it came, whatever ended it."""
+"""`slipring import`: parse, import, and say how far it came, whatever ended it."""
 
 import contextlib
 import dataclasses
-import sys
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,17 +11,16 @@ import typer
 from slipring.cli import interrupt
 from slipring.cli.access import Access
 from slipring.cli.display import counted
-from slipring.cli.grouped import grouped
 from slipring.cli.history_options import HistoryOptions
-from slipring.cli.import_history import import_history
-from slipring.cli.progress import Shown
-from slipring.errors import RecordingError, SlipringError
+from slipring.cli.import_history import import_history, rest_told
+from slipring.cli.option_sets import option_sets
+from slipring.cli.progress import ProgressDisplay
 
 if TYPE_CHECKING:
-    from slipring.recording.importing import Intake
+    from slipring.recording.importing import MessageProgress
 
 
-@grouped({"history": HistoryOptions, "access": Access})
+@option_sets({"history": HistoryOptions, "access": Access})
 def import_(  # noqa: PLR0913 (each is an option, or several)
     file: Annotated[
         Path,
@@ -38,23 +36,23 @@ def import_(  # noqa: PLR0913 (each is an option, or several)
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="No broker: append to this journal, which no broker has open.",
+            help="Append to this journal instead; no broker may have it open.",
         ),
     ] = None,
     skip: Annotated[
-        int, typer.Option(min=0, metavar="ROWS", help="Begin behind so many rows of the file.")
+        int, typer.Option(min=0, metavar="ROWS", help="Begin after so many rows of the file.")
     ] = 0,
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Pass over rows that are no message, and count them.")
+        bool, typer.Option("--skip-bad", help="Skip rows that are no message, and count them.")
     ] = False,
     history: HistoryOptions,
     access: Access,
 ) -> None:
     """Publish the messages or samples of a file to a broker, or append messages to a journal.
 
-    A broker gets them at QoS 1, and what is counted is what it has acknowledged. A journal gets
-    messages with their publishers and receive times. Only `topic` and `payload` must be in the
-    file. Ctrl-C says how to go on later.
+    A broker gets them at QoS 1, and those it has acknowledged are counted. A journal gets
+    messages with their publishers and receive times. The file needs `topic` and `payload` only.
+    After Ctrl-C it says how to continue later.
 
     A CSV file, or a Parquet file without messages, is a history: a column of source times, and a
     column for each parameter. Its parameters are declared, and its samples published as frames.
@@ -84,48 +82,34 @@ def import_(  # noqa: PLR0913 (each is an option, or several)
 
 
 def _into_journal(path: Path, folder: Path, *, skip: int, skip_bad: bool) -> None:
-    from slipring.recording.files import open_messages
-    from slipring.recording.importing import import_to_journal, into, open_journal
+    from slipring.recording.importing import appended_to, import_to_journal, open_journal
+    from slipring.recording.message_file import open_messages
 
     with open_messages(path) as file, contextlib.closing(open_journal(folder)) as writer:
-        intake = into(writer, skip)
-        with _rest_told(intake, "in the journal"), Shown("importing", file.total) as shown:
-            chunks = file.chunks(skip=skip, skip_bad=skip_bad)
-            import_to_journal(chunks, writer, intake, shown.tell)
-    print(f"{counted(intake.messages, 'message')} in {folder}{_bad(intake)}")
+        progress = appended_to(writer, skip)
+        arrived = partial(_arrived, progress, "in the journal")
+        with rest_told(arrived, progress), ProgressDisplay("importing", file.total) as shown:
+            batches = file.batches(skip=skip, skip_bad=skip_bad)
+            import_to_journal(batches, writer, progress, shown.tell)
+    print(_arrived(progress, f"in {folder}"))
 
 
 async def _into_broker(path: Path, access: Access, *, skip: int, skip_bad: bool) -> None:
-    from slipring.recording.files import open_messages
-    from slipring.recording.importing import import_to_broker, through
+    from slipring.recording.importing import acknowledged_by, import_to_broker
+    from slipring.recording.message_file import open_messages
 
     with open_messages(path) as file:
         async with access.connect() as bus:
             publisher = bus.publisher()
-            intake = through(publisher, skip)
-            with _rest_told(intake, "acknowledged"), Shown("importing", file.total) as shown:
-                chunks = interrupt.heard(file.chunks(skip=skip, skip_bad=skip_bad))
+            progress = acknowledged_by(publisher, skip)
+            arrived = partial(_arrived, progress, "acknowledged")
+            with rest_told(arrived, progress), ProgressDisplay("importing", file.total) as shown:
+                batches = interrupt.heard(file.batches(skip=skip, skip_bad=skip_bad))
                 async with publisher:
-                    await import_to_broker(chunks, publisher, intake, file.place, shown.tell)
-    print(f"{counted(intake.messages, 'message')} acknowledged by {access.url}{_bad(intake)}")
+                    await import_to_broker(batches, publisher, progress, file.where, shown.tell)
+    print(_arrived(progress, f"acknowledged by {access.url}"))
 
 
-@contextlib.contextmanager
-def _rest_told(intake: "Intake", where: str) -> Iterator[None]:
-    """Where it ends early, say what is there and how to go on with the rest of the file."""
-    try:
-        yield
-    except SlipringError as error:
-        raise RecordingError(f"{error}; {_rest(intake, where)}") from None
-    except BaseException:
-        print(f"slipring: interrupted; {_rest(intake, where)}", file=sys.stderr)
-        raise
-
-
-def _rest(intake: "Intake", where: str) -> str:
-    there = f"{counted(intake.messages, 'message')} {where}{_bad(intake)}"
-    return f"{there}: go on behind them with --skip {intake.next_row}"
-
-
-def _bad(intake: "Intake") -> str:
-    return f", {counted(intake.bad, 'bad row')} passed over" if intake.bad else ""
+def _arrived(progress: "MessageProgress", where: str) -> str:
+    bad = f", {counted(progress.bad, 'bad row')} skipped" if progress.bad else ""
+    return f"{counted(progress.messages, 'message')} {where}{bad}"

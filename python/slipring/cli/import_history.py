@@ -1,8 +1,8 @@
-"""The half of `slipring import` that is about samples: a history into a broker."""
+"""The half of `slipring import` that is about samples: from a file into a broker."""
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,31 +10,40 @@ from slipring.cli import interrupt
 from slipring.cli.access import Access
 from slipring.cli.display import counted
 from slipring.cli.history_options import HistoryOptions
-from slipring.cli.progress import Shown
+from slipring.cli.progress import ProgressDisplay
 from slipring.errors import RecordingError, SlipringError
 
 if TYPE_CHECKING:
-    from slipring.recording.history.importing import Rows
-    from slipring.recording.history.settling import Settled
+    from slipring.recording.history.importing import RowProgress
+    from slipring.recording.history.read.import_columns import ImportColumns
+    from slipring.recording.importing import MessageProgress
 
 
 async def import_history(path: Path, options: HistoryOptions, access: Access, skip: int) -> None:
     """Declare the parameters of a file, and publish its samples."""
-    from slipring.recording.history.importing import Import, Rows
-    from slipring.recording.history.open_history import open_history
-    from slipring.recording.history.settling import Settled
+    from slipring.recording.history.importing import RowProgress, SampleImport
+    from slipring.recording.history.read.import_columns import ImportColumns
+    from slipring.recording.history.read.open_history import open_history
 
-    file = open_history(path, options.manner())
+    file = open_history(path, options.read_options())
     async with access.connect() as bus:
-        prefix, said = options.prefix or "", options.said(await bus.table())
-        settled = interrupt.blocking(lambda: Settled(file, prefix, said))
+        prefix, given = options.prefix or "", options.given(await bus.table())
+        columns = interrupt.blocking(lambda: ImportColumns(file, prefix, given))
         publisher = bus.publisher()
-        rows = Rows(publisher, skip)
-        with _rest_told(rows), Shown("importing", file.total, "rows") as shown:
-            blocks = interrupt.heard(file.blocks(settled.types, skip))
+        progress = RowProgress(publisher, skip)
+
+        def arrived() -> str:
+            return f"{counted(progress.arrived, 'row')} acknowledged"
+
+        with (
+            rest_told(arrived, progress),
+            ProgressDisplay("importing", file.total, "rows") as shown,
+        ):
+            blocks = interrupt.heard(file.blocks(columns.types, skip))
             async with publisher:
-                await Import(bus, publisher, settled, rows, file.place).run(blocks, shown.tell)
-    _tell(rows, settled, access.url)
+                samples = SampleImport(bus, publisher, columns, progress, file.where)
+                await samples.run(blocks, shown.tell)
+    _tell(progress, columns, access.url)
     if file.earlier:
         told = ", ".join(file.earlier[:5]) + (", ..." if len(file.earlier) > 5 else "")
         print(
@@ -44,27 +53,28 @@ async def import_history(path: Path, options: HistoryOptions, access: Access, sk
         )
 
 
-def _tell(rows: "Rows", settled: "Settled", url: str) -> None:
-    samples = counted(rows.samples, "sample")
-    parameters = counted(len(settled.topics), "parameter")
-    print(f"{samples} of {parameters}, {counted(rows.arrived, 'row')}, acknowledged by {url}")
-    if settled.empty:
-        told = ", ".join(settled.empty[:5]) + (", ..." if len(settled.empty) > 5 else "")
+def _tell(progress: "RowProgress", columns: "ImportColumns", url: str) -> None:
+    samples = counted(progress.samples, "sample")
+    parameters = counted(len(columns.topics), "parameter")
+    print(f"{samples} of {parameters}, {counted(progress.arrived, 'row')}, acknowledged by {url}")
+    if columns.empty:
+        told = ", ".join(columns.empty[:5]) + (", ..." if len(columns.empty) > 5 else "")
         print(f"slipring: no value is in the columns {told}", file=sys.stderr)
 
 
 @contextlib.contextmanager
-def _rest_told(rows: "Rows") -> Iterator[None]:
-    """Where it ends early, say what is there and how to go on with the rest of the file."""
+def rest_told(
+    arrived: Callable[[], str], progress: "RowProgress | MessageProgress"
+) -> Iterator[None]:
+    """If the import ends early, say what has arrived and how to import the rest of the file."""
+
+    def rest() -> str:
+        return f"{arrived()}: continue after them with --skip {progress.next_row}"
+
     try:
         yield
     except SlipringError as error:
-        raise RecordingError(f"{error}; {_rest(rows)}") from None
+        raise RecordingError(f"{error}; {rest()}") from None
     except BaseException:
-        print(f"slipring: interrupted; {_rest(rows)}", file=sys.stderr)
+        print(f"slipring: interrupted; {rest()}", file=sys.stderr)
         raise
-
-
-def _rest(rows: "Rows") -> str:
-    there = counted(rows.arrived, "row")
-    return f"{there} acknowledged: go on behind them with --skip {rows.next_row}"

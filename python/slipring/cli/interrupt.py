@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM as one thing: an exception, after which a command says what it kept."""
+"""Ctrl-C and SIGTERM both raise an exception, so that a command can say what it has done."""
 
 import asyncio
 import signal
@@ -10,15 +10,15 @@ from typing import Any, TypeVar
 Item = TypeVar("Item")
 
 
-class _Told:
-    """What a signal does. A signal is heard by the main thread between two instructions."""
+class _SignalState:
+    """What a signal should do. Python handles it in the main thread, between two instructions."""
 
     def __init__(self) -> None:
         self.is_blocking = False
         self.is_cancelled = False
 
 
-_told = _Told()
+_signals = _SignalState()
 
 
 def also_on_sigterm() -> None:
@@ -27,12 +27,12 @@ def also_on_sigterm() -> None:
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
-    """Run to the end; Ctrl-C and SIGTERM cancel it, and it ends as KeyboardInterrupt."""
+    """Run a coroutine; Ctrl-C and SIGTERM cancel it, and KeyboardInterrupt is raised."""
     asyncio.run(_heard(work))
 
 
 def heard(items: Iterable[Item]) -> Iterator[Item]:
-    """The same items; waiting for the next one, which blocks the loop, ends with a signal."""
+    """The same items; a signal interrupts the wait for the next one, which blocks the loop."""
     iterator = iter(items)
     while True:
         with _blocking():
@@ -44,7 +44,7 @@ def heard(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def blocking(work: Callable[[], Item]) -> Item:
-    """What the work returns, which blocks the loop; a signal ends it."""
+    """The result of work that blocks the loop; a signal interrupts it."""
     with _blocking():
         return work()
 
@@ -54,9 +54,9 @@ async def _heard(work: Coroutine[Any, Any, None]) -> None:
     assert task is not None
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:
-        if _told.is_blocking:
+        if _signals.is_blocking:
             raise KeyboardInterrupt
-        _told.is_cancelled = True
+        _signals.is_cancelled = True
         loop.call_soon_threadsafe(task.cancel)
 
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -64,15 +64,15 @@ async def _heard(work: Coroutine[Any, Any, None]) -> None:
     try:
         await work
     except asyncio.CancelledError:
-        if _told.is_cancelled:
+        if _signals.is_cancelled:
             raise KeyboardInterrupt from None
         raise
 
 
 @contextmanager
 def _blocking() -> Iterator[None]:
-    _told.is_blocking = True
+    _signals.is_blocking = True
     try:
         yield
     finally:
-        _told.is_blocking = False
+        _signals.is_blocking = False

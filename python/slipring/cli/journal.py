@@ -1,4 +1,4 @@
-"""`slipring journal ...`: look at a journal, check it, and look after its consumers."""
+"""`slipring journal ...`: shows, checks and salvages journals, and manages their consumers."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slipring.cli.display import printable
-from slipring.cli.progress import Shown
+from slipring.cli.progress import ProgressDisplay
+from slipring.cli.recording_range import DATA
 from slipring.errors import JournalError
 
 if TYPE_CHECKING:
@@ -17,19 +18,16 @@ Folder = Annotated[
     Path, typer.Argument(metavar="FOLDER", help="Folder of a journal, or of its broker.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
-DATA = Path("slipring-data")
 
-journal = typer.Typer(
-    help="Look at a journal, check it, look after those who read it.", no_args_is_help=True
-)
+journal = typer.Typer(help="Show a journal, check it, manage its consumers.", no_args_is_help=True)
 
 
 @journal.command()
 def check(folder: Folder = DATA, *, as_json: AsJson = False) -> None:
-    """Read every byte of a journal and say what a start would find. Changes nothing.
+    """Read every byte of a journal, and say what a start would find. Changes nothing.
 
-    The broker may be running. The exit code is 1 where something is damaged; bytes at the end
-    that a crash left unfinished are no damage, and are cut at the next start.
+    The broker may be running. The exit code is 1 if something is damaged. Unfinished bytes at the
+    end, which a crash leaves, are not damage; the next start cuts them.
 
     For example:
 
@@ -38,14 +36,14 @@ def check(folder: Folder = DATA, *, as_json: AsJson = False) -> None:
         slipring journal check /var/lib/slipring --json | jq .damage
     """
     from slipring.cli import journal_report
+    from slipring.journal.location import journal_folder
+    from slipring.journal.writer_lock import is_open_for_writing
     from slipring.native import journal_check
-    from slipring.recording.holder import is_open_for_writing
-    from slipring.recording.journal import journal_folder
 
-    place = journal_folder(folder)
-    with Shown("checking", None, "bytes") as shown:
-        report = journal_check(place, shown.tell_bytes)
-    is_open = is_open_for_writing(place)
+    found = journal_folder(folder)
+    with ProgressDisplay("checking", None, "bytes") as shown:
+        report = journal_check(found, shown.tell_bytes)
+    is_open = is_open_for_writing(found)
     if as_json:
         _print_json(journal_report.as_json(report, is_open=is_open))
     else:
@@ -63,12 +61,11 @@ def salvage(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Copy all that is whole in a damaged journal into a new folder. Leaves the old one as it is.
+    """Copy what is readable in a damaged journal into a new folder. The old one is not changed.
 
-    Messages keep their offsets, so that readers go on where they were; the state of sessions and
-    the consumers come along. Offsets that cannot be read are left out and listed. The broker must
-    be stopped. The exit code is 0 where all was copied, 1 where something was lost or nothing
-    could be copied.
+    Messages keep their offsets, so that readers continue where they were; the state of sessions
+    and the consumers are copied too. Offsets that cannot be read are left out and listed. The
+    broker must be stopped. The exit code is 0 if all was copied, else 1.
 
     For example, for a broker with the data folder slipring-data:
 
@@ -77,12 +74,12 @@ def salvage(
         mv slipring-data/journal damaged && mv saved slipring-data/journal
     """
     from slipring.cli import journal_report
+    from slipring.journal.location import journal_folder
     from slipring.native import journal_salvage
-    from slipring.recording.journal import journal_folder
 
-    place = journal_folder(folder)
-    with Shown("salvaging", None, "bytes") as shown:
-        report = journal_salvage(place, into, shown.tell_bytes)
+    found = journal_folder(folder)
+    with ProgressDisplay("salvaging", None, "bytes") as shown:
+        report = journal_salvage(found, into, shown.tell_bytes)
     if as_json:
         _print_json(journal_report.salvage_json(report))
     else:
@@ -93,7 +90,7 @@ def salvage(
 
 @journal.command()
 def show(folder: Folder = DATA, *, as_json: AsJson = False) -> None:
-    """Show a journal: segments, times, sizes, consumers. Quick: reads no more than it shows.
+    """Show a journal: segments, times, sizes, consumers. Quick: does not read the messages.
 
     For example:
 
@@ -102,7 +99,7 @@ def show(folder: Folder = DATA, *, as_json: AsJson = False) -> None:
         slipring journal show /var/lib/slipring --json | jq .segments
     """
     from slipring.cli import journal_contents
-    from slipring.recording.segments import contents
+    from slipring.journal.contents import contents
 
     found = contents(folder)
     if as_json:
@@ -113,7 +110,7 @@ def show(folder: Folder = DATA, *, as_json: AsJson = False) -> None:
 
 @journal.command()
 def consumers(folder: Folder = DATA, *, as_json: AsJson = False) -> None:
-    """List who reads a journal and how far each has come; retention waits for them.
+    """List the consumers of a journal, and how far each has read; retention waits for them.
 
     For example:
 
@@ -122,7 +119,7 @@ def consumers(folder: Folder = DATA, *, as_json: AsJson = False) -> None:
         slipring journal consumers /var/lib/slipring --json
     """
     from slipring.cli import journal_contents
-    from slipring.recording.segments import contents
+    from slipring.journal.contents import contents
 
     found = contents(folder)
     if as_json:
@@ -130,7 +127,7 @@ def consumers(folder: Folder = DATA, *, as_json: AsJson = False) -> None:
     elif found.consumers:
         _print(journal_contents.consumers_table(found))
     else:
-        print(f"nobody has noted how far it has read {found.folder}")
+        print(f"{found.folder} has no consumers")
 
 
 @journal.command()
@@ -140,20 +137,20 @@ def forget(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Forget a consumer, so that retention waits for it no longer. It may come back by itself.
+    """Forget a consumer, so that retention does not wait for it. It may register itself again.
 
     For example:
 
         slipring journal forget lake
     """
+    from slipring.journal.location import journal_folder
     from slipring.native import forget_consumer
-    from slipring.recording.journal import journal_folder
 
-    place = journal_folder(folder)
-    if not place.is_dir():
-        raise JournalError(f"there is no journal in {place}")
+    found = journal_folder(folder)
+    if not found.is_dir():
+        raise JournalError(f"there is no journal in {found}")
     try:
-        is_gone = forget_consumer(place, name)
+        is_gone = forget_consumer(found, name)
     except ValueError as error:
         raise JournalError(str(error)) from None
     if as_json:
@@ -162,7 +159,7 @@ def forget(
         print(f"{printable(name)} is forgotten")
     if not is_gone:
         raise JournalError(
-            f"{place} has no consumer {name!r}; `slipring journal consumers` lists them"
+            f"{found} has no consumer {name!r}; `slipring journal consumers` lists them"
         )
 
 
@@ -171,6 +168,6 @@ def _print_json(value: Any) -> None:
 
 
 def _print(*shown: "Table") -> None:
-    from slipring.cli import tables
+    from slipring.cli import terminal_table
 
-    tables.show(*shown)
+    terminal_table.show(*shown)

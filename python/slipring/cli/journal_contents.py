@@ -8,21 +8,21 @@ from typing import Any
 from rich.table import Table
 
 from slipring.cli.display import ago, counted, size
-from slipring.cli.tables import facts, plain, table
+from slipring.cli.terminal_table import facts, plain, table
+from slipring.journal.contents import JournalContents, SegmentContents
 from slipring.native import Consumer
 from slipring.recording.moment import format_time
-from slipring.recording.segments import Contents, Segment
 
 Json = dict[str, Any]
 
 
-def tables(found: Contents) -> list[Table]:
-    """What the journal is, its segments, its consumers."""
+def tables(found: JournalContents) -> list[Table]:
+    """A summary, the segments, and the consumers."""
     shown = [_summary(found), _segments(found)]
     return [*shown, consumers_table(found)] if found.consumers else shown
 
 
-def as_json(found: Contents) -> Json:
+def as_json(found: JournalContents) -> Json:
     """Everything that `tables` shows."""
     return {
         "folder": str(found.folder),
@@ -36,8 +36,8 @@ def as_json(found: Contents) -> Json:
     }
 
 
-def consumers_table(found: Contents) -> Table:
-    """Who reads, and how far each has come."""
+def consumers_table(found: JournalContents) -> Table:
+    """The consumers, and how far each has read."""
     shown = table("consumer", "+read to", "+behind", "+moved")
     for one in found.consumers:
         row = consumer_json(one, found.count)
@@ -46,30 +46,24 @@ def consumers_table(found: Contents) -> Table:
         else:
             moved = ago((time.time_ns() - (one.updated_ns or 0)) / 1e9)
             if one.offset is not None and one.offset > found.end_offset:
-                moved += "; further than the journal is on the disk"
+                moved += "; past the end of the journal on the disk"
             shown.add_row(plain(one.name), f"{one.offset:,}", f"{row['behind']:,}", moved)
     return shown
 
 
-def consumers_json(found: Contents) -> list[Json]:
-    """The same for programs."""
+def consumers_json(found: JournalContents) -> list[Json]:
+    """The consumers as JSON."""
     return [consumer_json(one, found.count) for one in found.consumers]
 
 
 def consumer_json(one: Consumer, count: Callable[[int], int]) -> Json:
-    """One consumer; `behind` is how many messages it has not read, as `count` says."""
-    return {
-        "name": one.name,
-        "journal": one.journal,
-        "offset": one.offset,
-        "epoch": one.epoch,
-        "behind": None if one.offset is None else count(one.offset),
-        "updated_ns": one.updated_ns,
-        "flaw": one.flaw,
-    }
+    """A consumer as JSON; `count` returns how many messages there are from an offset on."""
+    behind = None if one.offset is None else count(one.offset)
+    names = ("name", "journal", "offset", "epoch", "updated_ns", "flaw")
+    return {**{name: getattr(one, name) for name in names}, "behind": behind}
 
 
-def _summary(found: Contents) -> Table:
+def _summary(found: JournalContents) -> Table:
     times = [time for one in found.segments for time in (one.first_ns, one.last_ns) if time]
     span = f"{_time(times[0])} to {_time(times[-1])}" if times else "none yet"
     messages = counted(found.messages, "message")
@@ -84,18 +78,18 @@ def _summary(found: Contents) -> Table:
     )
 
 
-def _segments(found: Contents) -> Table:
+def _segments(found: JournalContents) -> Table:
     shown = table("segment", "+messages", "+size", "first received", "last received")
     for one in found.segments:
         shown.add_row(*_cells(one))
     return shown
 
 
-def _cells(one: Segment) -> tuple[str, ...]:
+def _cells(one: SegmentContents) -> tuple[str, ...]:
     times = (_time(one.first_ns), _time(one.last_ns))
     return (one.name, f"{one.messages:,}", size(one.bytes), *times)
 
 
 def _time(receive_ns: int | None) -> str:
-    """To the millisecond: what a person reads."""
+    """A time to the millisecond."""
     return "" if receive_ns is None else f"{format_time(receive_ns)[:23]}Z"

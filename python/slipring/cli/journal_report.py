@@ -1,4 +1,4 @@
-"""What a check found in a journal, as tables for people, or as JSON for programs."""
+"""The result of a check or a salvage, as tables for people, or as JSON for programs."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,7 +7,7 @@ from rich.table import Table
 
 from slipring.cli.display import counted, size
 from slipring.cli.journal_contents import consumer_json
-from slipring.cli.tables import facts, plain, table
+from slipring.cli.terminal_table import facts, plain, table
 from slipring.native import DamageReport, JournalReport, SalvageReport, SegmentReport
 from slipring.recording.moment import format_time
 
@@ -16,7 +16,7 @@ Json = dict[str, Any]
 
 
 def facts_of(report: JournalReport, *, is_open: bool) -> Table:
-    """What a start would find, in a few lines."""
+    """The result of a check in a few lines: what a start would find."""
     kept = counted(report.messages, "message")
     offsets = f"offsets {report.first_offset:,} to {report.end_offset:,}"
     segments = counted(len(report.segments), "segment")
@@ -36,7 +36,7 @@ def facts_of(report: JournalReport, *, is_open: bool) -> Table:
 
 
 def salvage_facts(report: SalvageReport) -> Table:
-    """What was copied and what was lost, in a few lines."""
+    """The result of a salvage in a few lines."""
     copied = counted(report.messages, "message")
     return facts(
         [
@@ -50,7 +50,7 @@ def salvage_facts(report: SalvageReport) -> Table:
 
 
 def salvage_tables(report: SalvageReport) -> list[Table]:
-    """The places that could not be read, where there are any."""
+    """What could not be read, if there is anything."""
     shown = _damage_table(report.damage)
     for name in report.foreign:
         shown.add_row(plain(name), "0", "", "", plain("it belongs to another journal or version"))
@@ -60,19 +60,12 @@ def salvage_tables(report: SalvageReport) -> list[Table]:
 
 
 def salvage_json(report: SalvageReport) -> Json:
-    """Everything that a salvage tells."""
+    """The result of a salvage as JSON."""
     return {
         "whole": report.is_whole,
-        "messages": report.messages,
-        "batches": report.batches,
-        "bytes": report.bytes,
-        "segments": report.segments,
-        "lost": report.lost,
+        **_attributes(report, "messages", "batches", "bytes", "segments", "lost"),
         "damage": [_damage_json(one) for one in report.damage],
-        "more_damage": report.more_damage,
-        "foreign": report.foreign,
-        "has_state": report.has_state,
-        "consumers": report.consumers,
+        **_attributes(report, "more_damage", "foreign", "has_state", "consumers"),
     }
 
 
@@ -93,7 +86,7 @@ def _damage_table(damage: Iterable[DamageReport]) -> Table:
 
 
 def tables(report: JournalReport) -> list[Table]:
-    """The damaged places, where there are any."""
+    """What is damaged, if there is anything."""
     shown = _damage_table(report.damage)
     for segment in report.segments:
         if segment.flaw:
@@ -104,7 +97,7 @@ def tables(report: JournalReport) -> list[Table]:
 
 
 def as_json(report: JournalReport, *, is_open: bool) -> Json:
-    """Everything the check tells."""
+    """The result of a check as JSON."""
 
     def behind(offset: int) -> int:
         return max(0, report.end_offset - offset)
@@ -112,13 +105,8 @@ def as_json(report: JournalReport, *, is_open: bool) -> Json:
     return {
         "whole": report.is_whole,
         "open": is_open,
-        "identity": report.identity,
-        "first_offset": report.first_offset,
-        "end_offset": report.end_offset,
-        "messages": report.messages,
-        "batches": report.batches,
-        "bytes": report.bytes,
-        "record_bytes": report.record_bytes,
+        **_attributes(report, "identity", "first_offset", "end_offset"),
+        **_attributes(report, "messages", "batches", "bytes", "record_bytes"),
         "segments": [_segment_json(one) for one in report.segments],
         "damage": [_damage_json(one) for one in report.damage],
         "more_damage": report.more_damage,
@@ -140,10 +128,10 @@ def _span(report: JournalReport) -> str:
 def _tail(report: JournalReport, *, is_open: bool) -> str:
     if report.tail is None:
         return "nothing"
-    place = f"{report.tail_bytes:,} bytes of {report.tail.segment} at byte {report.tail.position:,}"
+    tail = f"{report.tail_bytes:,} bytes of {report.tail.segment} at byte {report.tail.position:,}"
     if is_open:
-        return f"nothing; {place} are being written"
-    return f"{place} at the next start: {report.tail.why}"
+        return f"nothing; {tail} are being written"
+    return f"{tail} at the next start: {report.tail.why}"
 
 
 def _damaged(report: JournalReport) -> str:
@@ -190,23 +178,13 @@ def _snapshot_json(report: JournalReport) -> Json | None:
 
 
 def _segment_json(one: SegmentReport) -> Json:
-    return {
-        "name": one.name,
-        "bytes": one.bytes,
-        "messages": one.messages,
-        "oldest_ns": one.oldest_ns,
-        "newest_ns": one.newest_ns,
-        "epoch": one.epoch,
-        "flaw": one.flaw,
-        "index": one.index,
-    }
+    times = ("oldest_ns", "newest_ns", "epoch")
+    return _attributes(one, "name", "bytes", "messages", *times, "flaw", "index")
 
 
 def _damage_json(one: DamageReport) -> Json:
-    return {
-        "segment": one.segment,
-        "position": one.position,
-        "first_offset": one.first_offset,
-        "end_offset": one.end_offset,
-        "why": one.why,
-    }
+    return _attributes(one, "segment", "position", "first_offset", "end_offset", "why")
+
+
+def _attributes(one: object, *names: str) -> Json:
+    return {name: getattr(one, name) for name in names}

@@ -1,12 +1,13 @@
-"""The journal's rows of `slipring status`: what there is, is promised and was found."""
+"""The journal's rows of `slipring status`: its size, its durability, and what a start found."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from slipring.cli.display import duration, size
 
 RULES_SHOWN = 5
 DAMAGE_SHOWN = 5
-Json = dict[str, Any]
+Json = Mapping[str, Any]
 
 
 def journal_rows(journal: Json) -> list[tuple[str, str]]:

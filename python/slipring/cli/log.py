@@ -1,6 +1,6 @@
 """The log on standard error: a line for each record, for people or for programs.
 
-A name that a client gave itself never ends a line, and never reaches a terminal as control codes.
+Control characters in a client's name are escaped: it cannot end a line or act on a terminal.
 """
 
 import json
@@ -8,7 +8,7 @@ import logging
 import time
 
 from slipring.cli.display import printable
-from slipring.control.events import Told
+from slipring.control.events import EventEntry
 
 TIME = "%Y-%m-%dT%H:%M:%S"
 
@@ -21,23 +21,23 @@ class LineFormatter(logging.Formatter):
         return super().formatMessage(record)
 
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802
-        """Give the time it happened, where the record knows it, else when it was told."""
+        """The time of the event if the record has one, else the time of the record."""
         at_ns: int = getattr(record, "at_ns", int(record.created * 1e9))
         seconds = time.strftime(datefmt or TIME, time.gmtime(at_ns // 1_000_000_000))
         return f"{seconds}.{at_ns // 1_000_000 % 1000:03d}Z"
 
 
 class JsonFormatter(LineFormatter):
-    """One JSON object in a line, for programs: the same keys in each, null where there is none."""
+    """One JSON object in a line, for programs: always with the same keys, some of them null."""
 
     def format(self, record: logging.LogRecord) -> str:
-        told: Told | None = getattr(record, "told", None)
+        entry: EventEntry | None = getattr(record, "entry", None)
         row = {
             "time": self.formatTime(record),
             "level": record.levelname.lower(),
-            "event": told.kind if told else None,
-            "client": told.client if told else None,
-            "detail": told.detail if told else None,
+            "event": entry.kind if entry else None,
+            "client": entry.client if entry else None,
+            "detail": entry.detail if entry else None,
             "message": record.getMessage(),
         }
         if record.exc_info:
@@ -45,9 +45,9 @@ class JsonFormatter(LineFormatter):
         return json.dumps(row)
 
 
-def log_to_stderr(level: str, form: str) -> None:
-    """Write what is at least of this level, as `text` or as `json`."""
+def log_to_stderr(level: str, log_format: str) -> None:
+    """Write records of at least this level, as `text` or as `json`."""
     handler = logging.StreamHandler()
     line = LineFormatter("%(asctime)s %(levelname)s %(message)s", TIME)
-    handler.setFormatter(JsonFormatter() if form == "json" else line)
+    handler.setFormatter(JsonFormatter() if log_format == "json" else line)
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)

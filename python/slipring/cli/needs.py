@@ -1,4 +1,4 @@
-"""The options of `slipring sub` that choose parameters, and what the broker is told of them."""
+"""The options of `slipring sub` that select parameters, and the properties that they become."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,7 +10,7 @@ from slipring.client.needs import Needs
 
 
 class Deliver(StrEnum):
-    """In which form the broker sends samples."""
+    """How the broker delivers samples."""
 
     FRAME = "frame"
     TEXT = "text"
@@ -19,7 +19,7 @@ class Deliver(StrEnum):
 
 @dataclass(frozen=True)
 class NeedOptions:
-    """What is needed of parameters; nothing, for plain messages."""
+    """The needs of a selection; none, for plain messages."""
 
     rate: Annotated[
         float | None,
@@ -27,9 +27,9 @@ class NeedOptions:
     ] = None
     deadband: Annotated[
         str | None,
-        typer.Option(metavar="WIDTH", help="Numbers that moved further: 0.5, or 2% of the value."),
+        typer.Option(metavar="WIDTH", help="Only numbers that moved further: 0.5, or 2%."),
     ] = None
-    change: Annotated[bool, typer.Option("--change", help="Values that are not as before.")] = False
+    change: Annotated[bool, typer.Option("--change", help="Only values that changed.")] = False
     deliver: Annotated[
         Deliver | None,
         typer.Option(
@@ -44,11 +44,11 @@ class NeedOptions:
         return self.deliver is Deliver.FRAME
 
     def options(self) -> dict[str, Any]:
-        """The same for `Bus.select`."""
+        """The needs as arguments of `Bus.select`."""
         return {"rate_hz": self.rate, "deadband": self.deadband, "change": self.change}
 
     def properties(self) -> dict[str, str]:
-        """The same for `Bus.subscribe`; nothing if nothing is needed."""
+        """The needs as properties of `Bus.subscribe`; empty if there are none."""
         if (self.rate, self.deadband, self.change, self.deliver) == (None, None, False, None):
             return {}
         return dict(Needs(**self.options()).properties(self.deliver or Deliver.TEXT))

@@ -1,4 +1,4 @@
-"""What a person is told of a parameter: a row of many, or all that is known of one. Pure."""
+"""Parameters for people: a row for each, or all facts about one. Pure."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -16,15 +16,15 @@ STYLES = {"critical": "bold red", "warning": "yellow", "doubtful": "yellow", "st
 Samples = Mapping[str, Sample]
 
 
-class Alarm(NamedTuple):
+class ExceededLimit(NamedTuple):
     """A limit that a value exceeds."""
 
     level: str
     why: str
 
 
-def alarm_of(parameter: Parameter, value: object) -> Alarm | None:
-    """The worst limit that a value exceeds; None where there is none."""
+def exceeded_limit(parameter: Parameter, value: object) -> ExceededLimit | None:
+    """The worst limit that a value exceeds; None if it exceeds none."""
     limits = parameter.limits
     if limits is None or isinstance(value, str | bytes) or not isinstance(value, int | float):
         return None
@@ -38,15 +38,15 @@ def alarm_of(parameter: Parameter, value: object) -> Alarm | None:
         if limit is not None and (value > limit if is_above else value < limit):
             name = "critical limit" if level == "critical" else "limit"
             where = "above" if is_above else "below"
-            return Alarm(level, f"{where} the {name} of {limit:.15g}{unit}")
+            return ExceededLimit(level, f"{where} the {name} of {limit:.15g}{unit}")
     return None
 
 
 def state_of(parameter: Parameter, sample: Sample | None) -> tuple[str, str]:
-    """How far a value is to be trusted and which limit it exceeds, with what it is coloured by."""
+    """The quality of a value or the limit that it exceeds, in words; and the key of its style."""
     if sample is None:
         return "no sample", "stale"
-    quality, alarm = printable(str(sample.quality)), alarm_of(parameter, sample.value)
+    quality, alarm = printable(str(sample.quality)), exceeded_limit(parameter, sample.value)
     if sample.quality.status is Status.STALE:
         return (f"{quality}; it was {alarm.why}" if alarm else quality), "stale"
     if alarm:
@@ -54,17 +54,17 @@ def state_of(parameter: Parameter, sample: Sample | None) -> tuple[str, str]:
     return quality, "good" if sample.quality.is_good else "doubtful"
 
 
-def picture(entries: Iterable[Entry], samples: Samples, now_ns: int) -> "Table":
-    """A row for each."""
+def parameter_table(entries: Iterable[Entry], samples: Samples, now_ns: int) -> "Table":
+    """A table with a row for each parameter."""
     from rich.text import Text
 
-    from slipring.cli.tables import plain, table
+    from slipring.cli.terminal_table import plain, table
 
     shown = table("name", "type", "+value", "unit", "state", "age", "description")
     for entry in entries:
         sample, parameter = samples.get(entry.name), entry.parameter
-        words, mood = state_of(parameter, sample)
-        style = STYLES.get(mood, "")
+        words, style_key = state_of(parameter, sample)
+        style = STYLES.get(style_key, "")
         shown.add_row(
             plain(entry.name),
             parameter.type,
@@ -77,15 +77,15 @@ def picture(entries: Iterable[Entry], samples: Samples, now_ns: int) -> "Table":
     return shown
 
 
-def everything(entry: Entry, sample: Sample | None, now_ns: int) -> list[tuple[str, str]]:
-    """All that is known of one, a line for each fact."""
+def parameter_facts(entry: Entry, sample: Sample | None, now_ns: int) -> list[tuple[str, str]]:
+    """All facts about one parameter, a line for each."""
     parameter = entry.parameter
     unit = f" {parameter.unit}" if parameter.unit else ""
     facts = [
         ("name", entry.name),
         ("value", "" if sample is None else f"{value_text(sample)}{unit}"),
         ("state", state_of(parameter, sample)[0]),
-        ("time", "" if sample is None else _moment(sample.time_ns, now_ns)),
+        ("time", "" if sample is None else _time_and_age(sample.time_ns, now_ns)),
         ("type", parameter.type),
         ("labels", ", ".join(f"{key} {label}" for key, label in (parameter.labels or {}).items())),
         ("range", _range(parameter)),
@@ -99,15 +99,15 @@ def everything(entry: Entry, sample: Sample | None, now_ns: int) -> list[tuple[s
 
 
 def as_object(entry: Entry, sample: Sample | None) -> dict[str, Any]:
-    """The same for a program: `alarm` is there where a limit is exceeded."""
+    """A parameter as JSON; with `alarm` if its value exceeds a limit."""
     row = {"index": entry.index, "name": entry.name, **entry.parameter.as_json()}
     if sample is None:
         return row
-    alarm = alarm_of(entry.parameter, sample.value)
+    alarm = exceeded_limit(entry.parameter, sample.value)
     return row | sample_fields(sample) | ({"alarm": alarm.level} if alarm else {})
 
 
-def _moment(time_ns: int, now_ns: int) -> str:
+def _time_and_age(time_ns: int, now_ns: int) -> str:
     seconds, rest_ns = divmod(time_ns, 1_000_000_000)
     try:
         at = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")

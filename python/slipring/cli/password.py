@@ -1,4 +1,4 @@
-"""`slipring password`: ask, and print the line of a config file that stands for it."""
+"""`slipring password`: asks for a password, and prints its line for a config file."""
 
 import sys
 
@@ -9,7 +9,7 @@ from slipring.errors import ConfigError
 
 
 def run_password(iterations: int) -> None:
-    """Print one line; the password itself is shown nowhere."""
+    """Print one line, which does not contain the password."""
     print(f'password = "{verifier_of(_ask(), iterations)}"')
 
 

@@ -1,4 +1,4 @@
-"""`slipring ping`: the way to a broker and back, and how its clock differs. Decides nothing."""
+"""`slipring ping`: measures the round trip to a broker, and the difference of its clock."""
 
 import asyncio
 import json
@@ -19,8 +19,8 @@ from slipring.errors import NoAnswer, PublishRefused
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """What the pings of one run came to, in milliseconds."""
+class PingSummary:
+    """The figures of one run, in milliseconds."""
 
     url: str
     count: int
@@ -29,21 +29,21 @@ class Measured:
     p99_ms: float
     max_ms: float
     offset_ms: float | None = None
-    """The broker's clock minus ours."""
+    """The broker's clock minus this machine's."""
     uncertainty_ms: float | None = None
 
 
 @reaching
 def ping(
     *,
-    count: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many times.")] = 10,
-    interval: Annotated[float, typer.Option(min=0, help="Seconds between two.")] = 0.1,
+    count: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many pings.")] = 10,
+    interval: Annotated[float, typer.Option(min=0, help="Seconds between two pings.")] = 0.1,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
     access: Access,
 ) -> None:
     """Measure the round trip to a broker, and how far its clock is from this machine's.
 
-    A broker that is not Slipring's tells nothing of its clock.
+    Only a broker of Slipring tells its clock.
 
     For example:
 
@@ -59,12 +59,12 @@ async def _ping(connecting: Connecting, count: int, interval_s: float, *, as_jso
     async with connecting as bus:
         try:
             await _measure(bus, count, interval_s, trips_ms)
-        finally:  # also of those before Ctrl-C, or before the connection was lost
+        finally:  # also after Ctrl-C, and after the connection was lost
             if trips_ms:
                 _print(_measured(bus, trips_ms), as_json=as_json)
 
 
-def _print(measured: Measured, *, as_json: bool) -> None:
+def _print(measured: PingSummary, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(asdict(measured)))
         return
@@ -75,7 +75,7 @@ def _print(measured: Measured, *, as_json: bool) -> None:
     print(f"clock       {_clock(measured)}")
 
 
-def _clock(measured: Measured) -> str:
+def _clock(measured: PingSummary) -> str:
     if measured.offset_ms is None or measured.uncertainty_ms is None:
         return "not known: the broker does not tell its time"
     where = "ahead" if measured.offset_ms >= 0 else "behind"
@@ -94,9 +94,9 @@ async def _measure(bus: Bus, count: int, interval_s: float, trips_ms: list[float
             trips_ms.append(await bus.ping() * 1e3)
 
 
-def _measured(bus: Bus, trips_ms: Sequence[float]) -> Measured:
+def _measured(bus: Bus, trips_ms: Sequence[float]) -> PingSummary:
     offset_ns, uncertainty_ns = bus.clock.offset_ns, bus.clock.uncertainty_ns
-    return Measured(
+    return PingSummary(
         bus.url,
         len(trips_ms),
         min(trips_ms),
@@ -109,7 +109,7 @@ def _measured(bus: Bus, trips_ms: Sequence[float]) -> Measured:
 
 
 async def _knows_clock(bus: Bus) -> bool:
-    """The first ping also warms the way, and is not counted."""
+    """Whether the broker tells its clock; this first ping is not counted."""
     try:
         await bus.clock.measure(timeout_s=2.0)
     except (NoAnswer, PublishRefused):
@@ -118,6 +118,6 @@ async def _knows_clock(bus: Bus) -> bool:
 
 
 def _p99(values: Sequence[float]) -> float:
-    """The value that 99 of 100 are not above."""
+    """The 99th percentile."""
     ordered = sorted(values)
     return ordered[math.ceil(len(ordered) * 0.99) - 1]

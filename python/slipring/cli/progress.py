@@ -1,4 +1,4 @@
-"""How far long work has come: a bar on a terminal, a line now and then elsewhere. On stderr."""
+"""The progress of long work on standard error: a bar on a terminal, else a line now and then."""
 
 import sys
 import time
@@ -10,14 +10,13 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 LINE_S = 5.0
-"""Between two lines where there is no terminal."""
+"""Between two lines, if there is no terminal."""
 
 
-class Shown:
-    """Shows what it is told, as often as somebody can read it.
+class ProgressDisplay:
+    """Shows progress as often as a person can read it.
 
-    `total` is what `done` counts up to, None where nobody knows; what is counted for people are
-    messages or bytes.
+    `total` is what `done` counts up to; None if it is unknown. `unit` is what `count` counts.
     """
 
     def __init__(self, what: str, total: int | None, unit: str = "messages") -> None:
@@ -39,7 +38,7 @@ class Shown:
             self._bar.stop()
 
     def tell(self, count: int, done: int) -> None:
-        """So many are through, and so much of the total is done."""
+        """Show that `count` units are done, and `done` of the total."""
         now_s = time.monotonic()
         seconds = now_s - self._began_s
         if self._bar:
@@ -50,19 +49,19 @@ class Shown:
             print(self.line(count, done, seconds), file=sys.stderr, flush=True)
 
     def tell_bytes(self, done: int, total: int) -> None:
-        """So many bytes of all bytes are done."""
+        """Show that so many bytes of all bytes are done."""
         self.total = total
         self.tell(done, done)
 
     def counted(self, count: int, seconds: float) -> str:
-        """How many, and how many in a second."""
+        """The count, and the rate per second."""
         rate = count / max(seconds, 1e-9)
         if self.unit == "bytes":
             return f"{size(count)}, {size(rate)}/s"
         return f"{count:,} {self.unit}, {rate:,.0f}/s"
 
     def line(self, count: int, done: int, seconds: float) -> str:
-        """How many, rate, share and time left in one line."""
+        """Count, rate, share and time left, in one line."""
         line = f"{self.what}: {self.counted(count, seconds)}"
         if not self.total or not done:
             return line
@@ -70,7 +69,7 @@ class Shown:
         return f"{line}, {share:.0%}, {seconds / share - seconds:,.0f} s left"
 
     def note(self, text: str) -> None:
-        """Tell something beside it, without disturbing the bar."""
+        """Print a line without disturbing the bar."""
         if self._bar:
             self._bar.console.print(text, markup=False, highlight=False)
         else:

@@ -1,4 +1,4 @@
-"""`slipring pub`: parse, publish. Decides nothing about messages."""
+"""`slipring pub`: parses options, and publishes."""
 
 import asyncio
 import math
@@ -9,25 +9,23 @@ from typing import Annotated
 import typer
 
 from slipring.cli.access import Access, reaching
-from slipring.cli.lines import lines
+from slipring.cli.input_lines import lines
 from slipring.client.connecting import Connecting
 from slipring.errors import Refused
 from slipring.model import Message
 
 PATIENCE_S = 30.0
-"""How long one message waits for a broker that was lost; lines of a stream wait for ever."""
+"""How long one message waits for a lost broker; lines of standard input wait for ever."""
 
 
 @reaching
 def publish(  # noqa: PLR0913 (typer reads the options from the signature)
-    topic: Annotated[
-        str, typer.Argument(metavar="TOPIC", help="Where to, such as gripen/39-7/engine/rpm.")
-    ],
+    topic: Annotated[str, typer.Argument(metavar="TOPIC", help="Such as gripen/39-7/engine/rpm.")],
     message: Annotated[
         str | None,
         typer.Argument(
             metavar="MESSAGE",
-            help="The payload. Left out or -: each line of standard input is one.",
+            help="The payload. Without it, or with -, each line of standard input is a message.",
         ),
     ] = None,
     *,
@@ -36,26 +34,27 @@ def publish(  # noqa: PLR0913 (typer reads the options from the signature)
         typer.Option(help="Publish this file as one message.", exists=True, dir_okay=False),
     ] = None,
     qos: Annotated[
-        int, typer.Option(min=0, max=2, help="1: at least once, 2: exactly once; 0: nobody tells.")
+        int,
+        typer.Option(min=0, max=2, help="1: at least once; 2: exactly once; 0: no answer."),
     ] = 1,
     retain: Annotated[
-        bool, typer.Option("--retain", help="Ask the broker to keep it for later subscribers.")
+        bool, typer.Option("--retain", help="The broker keeps it for later subscribers.")
     ] = False,
     properties: Annotated[
         list[str] | None,
         typer.Option("--property", metavar="NAME=VALUE", help="A user property; may be repeated."),
     ] = None,
     expiry: Annotated[
-        int | None, typer.Option(min=0, help="Seconds after which nobody needs it any more.")
+        int | None, typer.Option(min=0, help="Seconds after which it expires.")
     ] = None,
-    content_type: Annotated[str | None, typer.Option(help="What the payload is.")] = None,
-    response_topic: Annotated[str | None, typer.Option(help="Where an answer is expected.")] = None,
+    content_type: Annotated[str | None, typer.Option(help="The media type of the payload.")] = None,
+    response_topic: Annotated[str | None, typer.Option(help="The topic for an answer.")] = None,
     access: Access,
 ) -> None:
     """Publish messages to a topic.
 
-    It ends when the broker has acknowledged them all; one that the broker does not take is an
-    error, such as a text for a parameter that is a number. With --qos 0 nobody tells.
+    It ends when the broker has acknowledged them all. A message that the broker refuses is an
+    error, such as text for a parameter that is a number. With --qos 0 there are no answers.
 
     For example:
 
@@ -88,7 +87,7 @@ def _contents(file: Path) -> bytes:
 
 
 def _payload(message: str | None) -> bytes | None:
-    """The argument's own bytes; none where lines are to be read."""
+    """The bytes of the argument; None if lines are to be read."""
     if message is None or message == "-":
         return None
     return message.encode("utf-8", "surrogateescape")

@@ -1,7 +1,6 @@
-"""`slipring replay`: parse, play, say what came of it."""
+"""`slipring replay`: parse, play, print a summary."""
 
 import asyncio
-import contextlib
 import sys
 import time
 from functools import partial
@@ -13,18 +12,16 @@ import typer
 from slipring.cli import interrupt
 from slipring.cli.access import Access, reaching
 from slipring.cli.display import counted
-from slipring.cli.places import DATA, Filters, From, To, check_named, recording
-from slipring.cli.progress import Shown
+from slipring.cli.export_samples import skipped_words
+from slipring.cli.progress import ProgressDisplay
+from slipring.cli.recording_range import DATA, Filters, From, To, check_named, recording
 from slipring.errors import PublishRefused, RecordingError, SlipringError
 
 if TYPE_CHECKING:
     from slipring.client import Bus, Publisher
     from slipring.recording.history.translation import Translation
-    from slipring.recording.journal import Recording
-    from slipring.recording.replay import Played, Replay
-
-FLUSH_S = 10.0
-"""How long a replay that is broken off waits for the broker's last acknowledgements."""
+    from slipring.recording.recording import Recording
+    from slipring.recording.replay import Replay, ReplayProgress
 
 
 @reaching
@@ -41,16 +38,16 @@ def replay(  # noqa: PLR0913 (each is an option)
     filters: Filters = None,
     to_topic: Annotated[
         str,
-        typer.Option(metavar="TOPIC", help="Where to; {topic} stands for the recorded topic."),
+        typer.Option(metavar="TOPIC", help="Send to this topic; {topic} is the recorded one."),
     ] = "{topic}",
     loop: Annotated[bool, typer.Option("--loop", help="Play it again and again.")] = False,
     access: Access,
 ) -> None:
     """Play recorded messages back into a broker, with their original timing.
 
-    Order, QoS, retain flag and properties are as recorded. A message that is late is sent at once,
-    and makes none behind it late. Parameters and streams are declared as they were recorded, and
-    --filter and --to-topic hold for their names.
+    Order, QoS, retain flag and properties are as recorded. A late message is sent at once, and
+    delays none after it. Parameters and streams are declared as they were recorded; --filter and
+    --to-topic apply to their names too.
 
     For example:
 
@@ -96,21 +93,21 @@ class _Playing:
         self._loop = loop
 
     async def run(self, recorded: "Recording") -> None:
+        from slipring.recording.importing import flushed_when_interrupted
+
         async with self._access.connect() as bus, bus.publisher() as publisher:
             translation = self._translation(recorded, bus)
             self._warn(recorded, translation)
-            with Shown("replaying", len(recorded)) as shown:
+            with ProgressDisplay("replaying", len(recorded)) as shown:
                 replay = self._replay(recorded, publisher, translation, shown)
                 told = partial(_summary, replay.played, publisher, translation)
                 try:
-                    await self._play(replay, bus, publisher)
+                    async with flushed_when_interrupted(publisher):
+                        await self._play(replay, bus, publisher)
                 except SlipringError as error:
                     refused = isinstance(error, PublishRefused)
                     raise RecordingError(f"{error}; {told(refused=refused)}") from None
                 except asyncio.CancelledError:
-                    with contextlib.suppress(SlipringError, TimeoutError):
-                        async with asyncio.timeout(FLUSH_S):
-                            await publisher.flush()
                     shown.note(f"interrupted: {told()}")
                     raise
             self._refuse_nothing(recorded, replay.played)
@@ -120,21 +117,21 @@ class _Playing:
     async def _play(self, replay: "Replay", bus: "Bus", publisher: "Publisher") -> None:
         await replay.run(loop=self._loop)
         await publisher.flush()
-        # Behind all that was sent at QoS 0: the broker has read it when it answers.
+        # When the broker answers a ping, it has read all messages sent at QoS 0 before it.
         await bus.ping()
 
     def _translation(self, recorded: "Recording", bus: "Bus") -> "Translation":
-        from slipring.recording.columns import check_filters
-        from slipring.recording.history.definitions import of_journal
-        from slipring.recording.history.other_broker import OtherBroker
+        from slipring.recording.history.read.definitions import of_journal
         from slipring.recording.history.translation import Translation
+        from slipring.recording.history.write.broker_declarations import BrokerDeclarations
+        from slipring.recording.message_columns import check_filters
 
         check_filters(self._filters)
         assert recorded.folder is not None, "a replay is of a folder"
         return Translation(
             recorded,
             of_journal(recorded.folder),
-            OtherBroker(bus),
+            BrokerDeclarations(bus),
             filters=self._filters,
             to_topic=self._to_topic,
         )
@@ -144,34 +141,34 @@ class _Playing:
         recorded: "Recording",
         publisher: "Publisher",
         translation: "Translation",
-        shown: Shown,
+        shown: ProgressDisplay,
     ) -> "Replay":
-        from slipring.recording.replay import Monotonic, Replay
+        from slipring.recording.replay import MonotonicClock, Replay
 
         return Replay(
             recorded,
             publisher,
-            Monotonic(),
+            MonotonicClock(),
             speed=self._speed,
             prepare=translation.messages,
             on_progress=lambda messages, end: shown.tell(messages, end - recorded.start),
         )
 
     def _warn(self, recorded: "Recording", translation: "Translation") -> None:
+        from slipring.journal.writer_lock import is_open_for_writing
         from slipring.recording.history.translation import feeds_itself
-        from slipring.recording.holder import is_open_for_writing
 
         folder = recorded.folder
         if folder and is_open_for_writing(folder) and feeds_itself(recorded, translation):
             print(
                 f"slipring: a broker has {folder} open: if it is {self._access.url}, it "
-                "records again what is replayed, under topics that this replay chooses from; "
+                "records the replayed messages again, under topics that this replay takes; "
                 "give --to-topic 'replay/{topic}' and a --filter to keep them apart",
                 file=sys.stderr,
             )
 
-    def _refuse_nothing(self, recorded: "Recording", played: "Played") -> None:
-        """A filter that nothing matches is a mistake."""
+    def _refuse_nothing(self, recorded: "Recording", played: "ReplayProgress") -> None:
+        """Raise if the filters match nothing: that is a mistake."""
         if self._filters and not played.messages:
             raise RecordingError(
                 f"nothing in {recorded.name} from offset {recorded.start} to {recorded.end} "
@@ -180,7 +177,11 @@ class _Playing:
 
 
 def _summary(
-    played: "Played", publisher: "Publisher", translation: "Translation", *, refused: bool = False
+    played: "ReplayProgress",
+    publisher: "Publisher",
+    translation: "Translation",
+    *,
+    refused: bool = False,
 ) -> str:
     now_ns = time.monotonic_ns()
     seconds = (now_ns - (played.began_ns or now_ns)) / 1e9
@@ -197,15 +198,9 @@ def _summary(
     )
 
 
-def _tell_flaws(played: "Played", translation: "Translation") -> None:
-    """What could not be played makes the exit code 1."""
-    skipped = translation.skipped
-    flaws = [str(damage) for damage in played.damaged]
-    if skipped.of_other_tables:
-        frames = counted(skipped.of_other_tables, "frame")
-        flaws.append(f"{frames} of another table, whose parameters this journal does not know")
-    if skipped.unreadable:
-        flaws.append(f"{counted(skipped.unreadable, 'frame')} that cannot be read")
+def _tell_flaws(played: "ReplayProgress", translation: "Translation") -> None:
+    """List what could not be played; the exit code is then 1."""
+    flaws = [*map(str, played.damaged), *skipped_words(translation.skipped)]
     for flaw in flaws:
         print(f"slipring: left out: {flaw}", file=sys.stderr)
     if flaws:

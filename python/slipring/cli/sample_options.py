@@ -1,4 +1,4 @@
-"""The options of `slipring export` that are about samples of parameters."""
+"""The options of `slipring export` for samples of parameters."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,12 +8,12 @@ import typer
 
 from slipring.errors import RecordingError
 from slipring.model.nearest import nearest_name
-from slipring.recording.form import Form
+from slipring.recording.file_format import FileFormat
 
 if TYPE_CHECKING:
-    from slipring.recording.history.chosen import Chosen
-    from slipring.recording.history.definitions import Definitions
-    from slipring.recording.history.export import Shape
+    from slipring.recording.history.export import HistoryShape
+    from slipring.recording.history.read.definitions import Definitions
+    from slipring.recording.history.shape.export_columns import ExportColumns
 
 
 @dataclass(frozen=True)
@@ -29,25 +29,25 @@ class SampleOptions:
     names: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Samples of the parameters that a file names, one in a line."
+            metavar="FILE", help="Samples of the parameters in this file, a name in each line."
         ),
     ] = None
     wide: Annotated[
         bool,
-        typer.Option("--wide", help="Parquet with a row for each time, a column for each name."),
+        typer.Option("--wide", help="Parquet: a row for each time, a column for each name."),
     ] = False
     grid: Annotated[
         str | None,
-        typer.Option(metavar="STEP", help="Wide, at even times, values held: 100ms, 1s."),
+        typer.Option(metavar="STEP", help="Wide, at even times, with the last values: 100ms, 1s."),
     ] = None
     units: Annotated[bool, typer.Option("--units", help="CSV: units in a second line.")] = False
     time_column: Annotated[
-        str, typer.Option(metavar="NAME", help="What the column of times is called.")
+        str, typer.Option(metavar="NAME", help="The name of the column of times.")
     ] = "time"
 
     @property
     def is_given(self) -> bool:
-        """Whether samples are asked for, not messages."""
+        """Whether samples are to be exported, not messages."""
         if self.parameters is not None and self.names is not None:
             raise typer.BadParameter("give --parameters or --names, not both")
         is_given = self.parameters is not None or self.names is not None
@@ -55,40 +55,39 @@ class SampleOptions:
             raise typer.BadParameter("--wide, --grid and --units are for --parameters or --names")
         return is_given
 
-    def shape(self, form: Form) -> "Shape":
-        """What the file is to look like."""
-        from slipring.recording.history.export import Shape
-        from slipring.recording.history.step import parse_step
+    def shape(self, file_format: FileFormat) -> "HistoryShape":
+        """The shape of the file."""
+        from slipring.recording.history.export import HistoryShape
+        from slipring.recording.history.shape.time_grid import parse_step
 
-        if form is Form.MCAP and (self.wide or self.grid):
+        if file_format is FileFormat.MCAP and (self.wide or self.grid):
             raise typer.BadParameter("--wide and --grid are for Parquet and CSV")
-        if self.units and form is not Form.CSV:
+        if self.units and file_format is not FileFormat.CSV:
             raise typer.BadParameter("--units is for CSV; Parquet and MCAP have the definitions")
-        return Shape(
-            form,
+        return HistoryShape(
+            file_format,
             is_wide=self.wide,
             grid_ns=None if self.grid is None else parse_step(self.grid),
             has_units=self.units,
             time_name=self.time_column,
         )
 
-    def choose(self, definitions: "Definitions", where: str) -> "Chosen":
-        """The parameters that are asked for."""
-        from slipring.recording.columns import check_filters
-        from slipring.recording.history.chosen import choose, choose_named
+    def choose(self, definitions: "Definitions", where: str) -> "ExportColumns":
+        """The columns of the parameters that the options choose."""
+        from slipring.recording.message_columns import check_filters
 
         if self.names is not None:
             names = _lines(self.names)
             _refuse_unknown(definitions, names, where)
-            return choose_named(definitions, names)
+            return definitions.columns_named(names)
         filters = self.parameters or []
         check_filters(filters)
         _refuse_unknown(definitions, [one for one in filters if not set(one) & set("+#")], where)
-        return choose(definitions, filters, where)
+        return definitions.columns_matching(filters, where)
 
 
 def _refuse_unknown(definitions: "Definitions", names: list[str], where: str) -> None:
-    """Raise for a name that is not in the table, with the one that may be meant."""
+    """Raise for a name that is not in the table, with a similar one."""
     missing = [name for name in names if name not in definitions.table]
     if not missing:
         return
@@ -99,7 +98,7 @@ def _refuse_unknown(definitions: "Definitions", names: list[str], where: str) ->
 
 
 def _lines(path: Path) -> list[str]:
-    """The names in a file; empty lines and blanks around names are nothing."""
+    """The names in a file, without empty lines and surrounding blanks."""
     try:
         lines = path.read_text().splitlines()
     except (OSError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""`slipring serve`: one broker and its console, from the ready line to the clean end."""
+"""`slipring serve`: runs one broker and its console, from the ready line to the clean end."""
 
 import asyncio
 import logging
@@ -12,14 +12,14 @@ from slipring.cli.log import log_to_stderr
 from slipring.console import ConsoleServer
 from slipring.control import Broker, Config, load_config
 from slipring.control.listener import MQTT
-from slipring.discovery.place import Place
+from slipring.discovery.endpoint import Endpoint
 from slipring.errors import ConfigError, SlipringError
 
 log = logging.getLogger("slipring.serve")
 
 
 Read: TypeAlias = Callable[[], Config]
-"""Reads the configuration, as it is now."""
+"""Reads the configuration again."""
 
 
 def run_serve(
@@ -38,7 +38,7 @@ async def _serve(config: Config, read: Read | None) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     if read:
-        # It is called by the loop, and so not before there is a broker.
+        # The loop calls it later, when there is a broker.
         loop.add_signal_handler(signal.SIGHUP, lambda: _reload(broker, read))
     elif signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as `nohup` sets it
         loop.add_signal_handler(signal.SIGHUP, stop.set)
@@ -49,7 +49,7 @@ async def _serve(config: Config, read: Read | None) -> None:
         broker.engine.stop()
         raise
     if console:
-        broker.console = Place.at("console", "http", console.url.removeprefix("http://"))
+        broker.console = Endpoint.at("console", "http", console.url.removeprefix("http://"))
     print(_ready_line(broker, console), flush=True)
     try:
         async with asyncio.TaskGroup() as group:
@@ -71,7 +71,7 @@ def _reload(broker: Broker, read: Read) -> None:
 
 
 def _ready_line(broker: Broker, console: ConsoleServer | None) -> str:
-    """Tell scripts where to connect; `mqtt` is the first listener, whatever it is named."""
+    """The line that tells scripts where to connect; `mqtt` is the first listener."""
     named = zip(broker.config.listeners, broker.engine.addresses, strict=True)
     further = [f"{one.name}={address}" for one, address in named if one.name != MQTT]
     url = console.url if console else "off"

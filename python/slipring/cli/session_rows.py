@@ -1,4 +1,4 @@
-"""Sessions as the console tells them: asked for, shown, ended."""
+"""Sessions by the console's API: list them, show them, end them."""
 
 import time
 from typing import Any
@@ -6,22 +6,22 @@ from urllib.parse import urlencode
 
 from slipring.cli.console_request import ask
 from slipring.cli.display import ago, counted, duration, size
-from slipring.cli.tables import plain, show, table
+from slipring.cli.terminal_table import plain, show, table
 
 BATCH = 1_000
-"""Sessions that one request names, at most."""
+"""The sessions in one request, at most."""
 Json = dict[str, Any]
 
 
 def found(console: str, owner: str | None, state: str | None, most: int) -> Json:
-    """Ask for sessions, those that cost most first."""
+    """Ask for sessions, the costliest first."""
     wanted = {"owner": owner, "state": state, "most": most}
     query = urlencode({key: value for key, value in wanted.items() if value is not None})
     return ask(console, f"/api/sessions?{query}")
 
 
 def show_sessions(answer: Json) -> None:
-    """Print them for a person."""
+    """Print sessions as a table."""
     rows = answer["sessions"]
     heads = ("client", "owner", "address", "+since", "+ends in", "+waiting", "+data")
     shown = table(*heads, "+subscriptions", "+parameters")
@@ -49,17 +49,17 @@ def _ends(row: Json) -> str:
 
 
 def act(console: str, path: str, client_ids: list[str]) -> Json:
-    """Do something to each of these clients; whom it was done to, and who was not found."""
-    told: Json = {"done": [], "unknown": []}
+    """Disconnect these clients or end their sessions; returns those done, and those not found."""
+    result: Json = {"done": [], "unknown": []}
     for first in range(0, len(client_ids), BATCH):
         answer = ask(console, path, {"client_ids": client_ids[first : first + BATCH]})
-        for key, named in told.items():
+        for key, named in result.items():
             named.extend(answer[key])
-    return told
+    return result
 
 
 def act_on_owner(console: str, path: str, owner: str, state: str | None) -> Json:
-    """Do it to all of one owner that are there now."""
+    """The same for all clients that one owner has now."""
     done: dict[str, None] = {}
     while True:
         rows = found(console, owner, state, BATCH)["sessions"]

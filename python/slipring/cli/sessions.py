@@ -1,4 +1,4 @@
-"""`slipring sessions ...` and `slipring clients ...`: who holds what, and who has to go."""
+"""`slipring sessions ...` and `slipring clients ...`: lists them, and ends them."""
 
 import json
 from typing import Annotated
@@ -30,7 +30,7 @@ def list_sessions(
     as_json: AsJson = False,
     console: ConsoleUrl = CONSOLE,
 ) -> None:
-    """Show sessions, connected or away: whose they are, and what they hold.
+    """Show sessions, connected or away: their owners, and what they hold.
 
     Those with the most bytes waiting come first, then those with the most subscriptions.
 
@@ -49,9 +49,9 @@ def list_sessions(
 def end(
     client_ids: ClientIds = None, *, owner: Owner = None, console: ConsoleUrl = CONSOLE
 ) -> None:
-    """End sessions for good, with what waits in them; a connected client is disconnected (0x98).
+    """End sessions with their queued messages; a connected client is disconnected (0x98).
 
-    When the command is done, no restart brings them back. The exit code is 1 if one was not there.
+    After the command no restart restores them. The exit code is 1 if a session was not found.
 
     For example:
 
@@ -70,7 +70,7 @@ def list_clients(
     as_json: AsJson = False,
     console: ConsoleUrl = CONSOLE,
 ) -> None:
-    """Show connected clients: where they come from, and what they hold.
+    """Show connected clients: their addresses, and what they hold.
 
     For example:
 
@@ -85,7 +85,7 @@ def list_clients(
 def disconnect(
     client_ids: ClientIds = None, *, owner: Owner = None, console: ConsoleUrl = CONSOLE
 ) -> None:
-    """Disconnect clients (0x98, administrative action). Their sessions stay; they may come back.
+    """Disconnect clients (0x98, administrative action). Sessions stay; clients may reconnect.
 
     The exit code is 1 if one was not connected.
 
@@ -120,8 +120,8 @@ def _each(  # noqa: PLR0917 (what to do, to whom, and how to say it)
 
     if bool(client_ids) == bool(owner):
         raise typer.BadParameter("name clients, or an owner with --owner")
-    told = act_on_owner(console, path, owner, state) if owner else act(console, path, client_ids)
-    print(f"{done} {len(told['done'])}")
-    if told["unknown"]:
-        print(f"not found: {', '.join(map(repr, told['unknown']))}")
+    result = act_on_owner(console, path, owner, state) if owner else act(console, path, client_ids)
+    print(f"{done} {len(result['done'])}")
+    if result["unknown"]:
+        print(f"not found: {', '.join(map(repr, result['unknown']))}")
         raise typer.Exit(1)

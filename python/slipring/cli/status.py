@@ -1,7 +1,7 @@
-"""`slipring status`: a running broker at a glance, asked of its console."""
+"""`slipring status`: a running broker at a glance, from its console."""
 
 import json
-from typing import Any
+from typing import cast
 
 from rich.table import Table
 from rich.text import Text
@@ -9,19 +9,20 @@ from rich.text import Text
 from slipring.cli.console_request import ask
 from slipring.cli.display import ago, counted, duration, printable, size
 from slipring.cli.journal_rows import journal_rows
-from slipring.cli.tables import facts, plain, show, table
+from slipring.cli.terminal_table import facts, plain, show, table
+from slipring.status.engine import MemoryUse
+from slipring.status.message import JournalSummary, LiveMessage, TableFigures
 
 CLIENTS_SHOWN = 20
 AWAY_SHOWN = 20
 PREFIXES_SHOWN = 10
 OWNERS_FROM = 10
-"""Who holds less than one part in so many of what one may hold is not shown."""
-Json = dict[str, Any]
+"""An owner is shown if it holds at least one part in so many of a limit."""
 
 
 def run_status(url: str, *, as_json: bool) -> None:
-    """Print what the broker's console tells, for a person or as it came."""
-    overview = ask(url, "/api/overview")
+    """Print the overview of the broker's console, as tables or as JSON."""
+    overview = cast("LiveMessage", ask(url, "/api/overview"))
     if as_json:
         print(json.dumps(overview, indent=2))
         return
@@ -37,14 +38,14 @@ def run_status(url: str, *, as_json: bool) -> None:
     show(*_trouble(overview["broker"]["journal"]), *(one for one in tables if one.row_count))
 
 
-def _trouble(journal: Json) -> list[Text]:
+def _trouble(journal: JournalSummary) -> list[Text]:
     if not journal["reason"]:
         return []
     trouble = f"{journal['state'].upper()}: {journal['reason']}; {journal['advice']}"
     return [Text(printable(trouble), "bold red")]
 
 
-def _summary(overview: Json) -> Table:
+def _summary(overview: LiveMessage) -> Table:
     broker, rates, totals = overview["broker"], overview["rates"], overview["totals"]
     rows = [
         ("broker", f"{broker['name']} {broker['version']}, up for {duration(broker['uptime_s'])}"),
@@ -63,11 +64,11 @@ def _summary(overview: Json) -> Table:
     return facts(rows)
 
 
-def _memory_line(memory: Json) -> str:
+def _memory_line(memory: MemoryUse) -> str:
     return f"{size(memory['bytes'])} of what waits for others, {size(memory['budget'])} at most"
 
 
-def _table_line(table: Json) -> str:
+def _table_line(table: TableFigures) -> str:
     if not table["parameters"]:
         return "no parameters"
     refused = f", {table['refused']:,} refused" if table["refused"] else ""
@@ -77,7 +78,7 @@ def _table_line(table: Json) -> str:
     )
 
 
-def _clients(overview: Json) -> Table:
+def _clients(overview: LiveMessage) -> Table:
     busiest = sorted(
         overview["clients"], key=lambda row: (-row["dropped"], -row["queued_messages"])
     )
@@ -90,7 +91,7 @@ def _clients(overview: Json) -> Table:
     return shown
 
 
-def _away(overview: Json) -> Table:
+def _away(overview: LiveMessage) -> Table:
     shown = table("client away", "user", "+waiting", "+data", "+since", "+ends in")
     for row in overview["away"][:AWAY_SHOWN]:
         left_s = row["expires_s"]
@@ -105,12 +106,12 @@ def _away(overview: Json) -> Table:
     return shown
 
 
-def _consumers(overview: Json) -> Table:
+def _consumers(overview: LiveMessage) -> Table:
     journal = overview["broker"]["journal"]
     shown = table("consumer", "+read to", "+behind", "+moved")
     for row in journal["consumers"]:
-        if row["flaw"]:
-            shown.add_row(plain(row["name"]), "", "", plain(row["flaw"]))
+        if row["flaw"] or row["updated_ms"] is None:
+            shown.add_row(plain(row["name"]), "", "", plain(row["flaw"] or ""))
             continue
         moved = ago((overview["at_ms"] - row["updated_ms"]) / 1_000)
         shown.add_row(plain(row["name"]), f"{row['offset']:,}", f"{row['behind']:,}", moved)
@@ -118,7 +119,7 @@ def _consumers(overview: Json) -> Table:
     return shown
 
 
-def _prefixes(overview: Json) -> Table:
+def _prefixes(overview: LiveMessage) -> Table:
     shown = table("prefix", "+messages/s", "+data/s", "+messages", "+deliveries")
     for row in overview["prefixes"][:PREFIXES_SHOWN]:
         rates = (f"{row['messages_s']:,.0f}", f"{size(row['bytes_s'])}/s")
@@ -127,7 +128,7 @@ def _prefixes(overview: Json) -> Table:
     return shown
 
 
-def _limits(overview: Json) -> Table:
+def _limits(overview: LiveMessage) -> Table:
     shown = table("limit reached", "+set to", "+times", "+last")
     for row in overview["limits"]:
         ago_s = (overview["at_ms"] - row["last_ms"]) / 1_000
@@ -136,8 +137,8 @@ def _limits(overview: Json) -> Table:
     return shown
 
 
-def _owners(overview: Json) -> Table:
-    """Who holds a tenth and more of what one may hold; of each limit, the first."""
+def _owners(overview: LiveMessage) -> Table:
+    """For each limit, the owner that holds most of it, if that is a tenth or more."""
     shown = table("holds most", "of", "+has", "+may have")
     seen: set[str] = set()
     for row in overview["owners"]:

@@ -1,8 +1,7 @@
-"""`slipring stream ...`: list streams, write what one carries to a file, write a file into one."""
+"""`slipring stream ...`: lists streams, reads one to a file, writes standard input to one."""
 
 import contextlib
 import json
-import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
@@ -14,8 +13,8 @@ import typer
 
 from slipring.cli import interrupt
 from slipring.cli.access import Access, reaching
-from slipring.cli.display import counted, size
-from slipring.cli.lines import reads
+from slipring.cli.display import counted, size, write_all
+from slipring.cli.input_lines import reads
 
 if TYPE_CHECKING:
     from slipring.client.connecting import Connecting
@@ -30,7 +29,7 @@ stream = typer.Typer(
 @stream.command("list")
 @reaching
 def list_(
-    chosen: Filter = "#",
+    topic_filter: Filter = "#",
     *,
     as_json: Annotated[bool, typer.Option("--json", help="An object a line.")] = False,
     access: Access,
@@ -45,26 +44,26 @@ def list_(
 
     slipring stream list --json | jq -r 'select(.live) | .name'
     """
-    interrupt.run(_list(access.connect(), chosen, as_json=as_json))
+    interrupt.run(_list(access.connect(), topic_filter, as_json=as_json))
 
 
 @stream.command()
 @reaching
 def read(
-    chosen: Filter,
+    topic_filter: Filter,
     *,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A file, instead of standard output.")
     ] = None,
     newest: Annotated[
-        bool, typer.Option("--newest", help="Begin with the next chunk, not with what is kept.")
+        bool, typer.Option("--newest", help="Begin with the next chunk, not with the buffer.")
     ] = False,
     count: Annotated[int | None, typer.Option(min=1, help="End after so many chunks.")] = None,
     access: Access,
 ) -> None:
     """Write the bytes of the streams that match, as they come. Ctrl-C ends.
 
-    Chunks that were missed are told on standard error.
+    Missed chunks are counted on standard error.
 
     For example:
 
@@ -73,7 +72,7 @@ def read(
     slipring stream read gripen/39-7/cockpit/sound --newest -o sound.pcm
     """
     with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
-        interrupt.run(_read(access.connect(), chosen, newest, count, output))
+        interrupt.run(_read(access.connect(), topic_filter, newest, count, output))
 
 
 @stream.command()
@@ -86,9 +85,9 @@ def write(
         int, typer.Option(min=1, max=1 << 24, help="Bytes of a chunk, at most.")
     ] = 16 << 10,
     buffer_bytes: Annotated[
-        int | None, typer.Option(min=1, help="How much the broker keeps of its end.")
+        int | None, typer.Option(min=1, help="Size of the broker's buffer for the newest chunks.")
     ] = None,
-    description: Annotated[str | None, typer.Option(help="What it is, for people.")] = None,
+    description: Annotated[str | None, typer.Option(help="A description for people.")] = None,
     access: Access,
 ) -> None:
     """Declare a stream, and write standard input into it as it comes. Ctrl-C ends.
@@ -98,22 +97,22 @@ def write(
     arecord -r 48000 -f S16_LE | slipring stream write gripen/39-7/cockpit/sound \
 --media 'audio/pcm;rate=48000'
     """
-    told = {"media": media, "buffer_bytes": buffer_bytes, "description": description}
+    definition = {"media": media, "buffer_bytes": buffer_bytes, "description": description}
     with contextlib.suppress(KeyboardInterrupt):
-        interrupt.run(_write(access.connect(), name, told, chunk_bytes))
+        interrupt.run(_write(access.connect(), name, definition, chunk_bytes))
 
 
-async def _list(connecting: "Connecting", chosen: str, *, as_json: bool) -> None:
-    from slipring.cli.tables import plain, show, table
+async def _list(connecting: "Connecting", topic_filter: str, *, as_json: bool) -> None:
+    from slipring.cli.terminal_table import plain, show, table
 
     async with connecting as bus:
-        found = await bus.streams(chosen)
+        found = await bus.streams(topic_filter)
     if as_json:
         for one in found:
             print(json.dumps(asdict(one)))
         return
     if not found:
-        print("no streams", "yet" if chosen == "#" else "match", file=sys.stderr)
+        print("no streams", "yet" if topic_filter == "#" else "match", file=sys.stderr)
         return
     shown = table("stream", "media", "+chunks", "+kept", "+buffer", "published", "description")
     for one in found:
@@ -124,34 +123,32 @@ async def _list(connecting: "Connecting", chosen: str, *, as_json: bool) -> None
 
 
 async def _read(
-    connecting: "Connecting", chosen: str, newest: bool, count: int | None, output: Path | None
+    connecting: "Connecting",
+    topic_filter: str,
+    newest: bool,
+    count: int | None,
+    output: Path | None,
 ) -> None:
     with ExitStack() as stack:
         if output is None:
             target = sys.stdout.fileno()
         else:
             target = stack.enter_context(output.open("wb", buffering=0)).fileno()
-        async with connecting as bus, bus.stream(chosen, newest=newest) as chunks:
+        async with connecting as bus, bus.stream(topic_filter, newest=newest) as chunks:
             async for chunk in chunks:
                 if chunk.lost:
                     missed = counted(chunk.lost, "chunk")
                     print(f"slipring: missed {missed} of {chunk.topic}", file=sys.stderr)
-                _all(target, chunk.payload)
+                write_all(target, chunk.payload)
                 count = None if count is None else count - 1
                 if count == 0:
                     return
 
 
-def _all(target: int, payload: bytes) -> None:
-    rest = memoryview(payload)
-    while rest:
-        rest = rest[os.write(target, rest) :]
-
-
 async def _write(
-    connecting: "Connecting", name: str, told: dict[str, str | int | None], chunk_bytes: int
+    connecting: "Connecting", name: str, definition: dict[str, str | int | None], chunk_bytes: int
 ) -> None:
-    given = {key: value for key, value in told.items() if value is not None}
+    given = {key: value for key, value in definition.items() if value is not None}
     async with connecting as bus:
         writer = await bus.declare_stream(name, qos=1, **given)  # type: ignore[arg-type]
         async for chunk in _chunks(reads(sys.stdin.fileno()), chunk_bytes):

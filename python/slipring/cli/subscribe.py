@@ -1,8 +1,7 @@
-"""`slipring sub`: parse, subscribe, print. Decides nothing about messages."""
+"""`slipring sub`: parses options, subscribes, and prints."""
 
 import asyncio
 import contextlib
-import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,16 +12,16 @@ import typer
 
 from slipring.cli import display
 from slipring.cli.access import Access
-from slipring.cli.grouped import grouped
 from slipring.cli.needs import NeedOptions
+from slipring.cli.option_sets import option_sets
 from slipring.client.connecting import Connecting
 from slipring.model import Message, Sample
 
 SILENCE_S = 3.0
-"""After so long a person may wonder whether anything will come."""
+"""After so long without a message, a line on the terminal says so."""
 
 
-class Format(StrEnum):
+class LineFormat(StrEnum):
     """How a message is printed."""
 
     TEXT = "text"
@@ -31,8 +30,8 @@ class Format(StrEnum):
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What to print."""
+class WantedMessages:
+    """Which messages to print, and how many."""
 
     filters: list[str]
     qos: int
@@ -40,7 +39,7 @@ class Wanted:
     properties: dict[str, str]
 
 
-@grouped({"needs": NeedOptions, "access": Access})
+@option_sets({"needs": NeedOptions, "access": Access})
 def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
     filters: Annotated[
         list[str],
@@ -50,13 +49,13 @@ def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
     ],
     *,
     count: Annotated[int | None, typer.Option(min=1, help="End after so many messages.")] = None,
-    form: Annotated[
-        Format,
+    line_format: Annotated[
+        LineFormat,
         typer.Option(
             "--format",
             help="text: topic and payload; json: one object a line; payload: the payload alone.",
         ),
-    ] = Format.TEXT,
+    ] = LineFormat.TEXT,
     qos: Annotated[
         int, typer.Option(min=0, max=2, help="1: at least once, 2: exactly once; acknowledged.")
     ] = 0,
@@ -70,9 +69,9 @@ def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
 ) -> None:
     """Print the messages that match one of the filters, one on each line. Ctrl-C ends.
 
-    With --session-expiry the broker goes on collecting for that long; the next run with the same
+    With --session-expiry the broker keeps collecting for that long; the next run with the same
     --client-id prints what came meanwhile. Above QoS 0 a message is acknowledged when it is
-    printed. A connection that is lost is made again.
+    printed. A lost connection is restored.
 
     With --rate, --deadband, --change or --deliver only parameters are printed, their current values
     first.
@@ -94,36 +93,36 @@ def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
     if session_expiry and not client_id:
         raise typer.BadParameter("a session that is kept needs a name: give --client-id")
     connecting = access.connect(client_id=client_id, session_expiry_s=session_expiry)
-    wanted = Wanted(filters, qos, count, needs.properties())
+    wanted = WantedMessages(filters, qos, count, needs.properties())
     with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
         if needs.is_frame:
-            asyncio.run(_select(connecting, wanted, needs, _sample_line(form)))
+            asyncio.run(_select(connecting, wanted, needs, _sample_line(line_format)))
         else:
-            line = _line(form, is_chosen=bool(wanted.properties))
+            line = _line(line_format, is_chosen=bool(wanted.properties))
             asyncio.run(_subscribe(connecting, wanted, line))
 
 
-def _line(form: Format, *, is_chosen: bool) -> Callable[[Message], bytes]:
-    if form is Format.JSON:
+def _line(line_format: LineFormat, *, is_chosen: bool) -> Callable[[Message], bytes]:
+    if line_format is LineFormat.JSON:
         return display.as_json
-    if form is Format.TEXT:
+    if line_format is LineFormat.TEXT:
         return display.as_sample_text if is_chosen else display.as_text
     return display.as_safe_payload if sys.stdout.isatty() else display.as_payload
 
 
-def _sample_line(form: Format) -> Callable[[str, Sample], bytes]:
-    if form is Format.JSON:
+def _sample_line(line_format: LineFormat) -> Callable[[str, Sample], bytes]:
+    if line_format is LineFormat.JSON:
         return display.sample_as_json
-    return display.sample_as_text if form is Format.TEXT else display.sample_as_value
+    return display.sample_as_text if line_format is LineFormat.TEXT else display.sample_as_value
 
 
 async def _select(
     connecting: Connecting,
-    wanted: Wanted,
+    wanted: WantedMessages,
     needs: NeedOptions,
     line: Callable[[str, Sample], bytes],
 ) -> None:
-    """Every sample of the frames, until there were enough."""
+    """Print every sample of the frames, up to the count."""
     left = wanted.count
     async with connecting as bus, bus.select(*wanted.filters, **needs.options()) as frames:
         waiting = _tell_of_silence(wanted.filters)
@@ -138,7 +137,7 @@ async def _select(
 
 
 async def _subscribe(
-    connecting: Connecting, wanted: Wanted, line: Callable[[Message], bytes]
+    connecting: Connecting, wanted: WantedMessages, line: Callable[[Message], bytes]
 ) -> None:
     async with (
         connecting as bus,
@@ -150,7 +149,7 @@ async def _subscribe(
                 waiting.cancel()
                 _print(b"".join(map(line, batch)))
             return
-        # One at a time, for what is taken beyond the last one would be lost to others.
+        # One at a time: messages taken beyond the last one would be lost.
         for _ in range(wanted.count):
             message = await anext(messages)
             waiting.cancel()
@@ -158,7 +157,7 @@ async def _subscribe(
 
 
 def _tell_of_silence(filters: list[str]) -> asyncio.TimerHandle:
-    """Say on a terminal, after a while, that nothing has matched: a filter may be mistyped."""
+    """Say on a terminal, after SILENCE_S, that nothing has matched: a filter may be mistyped."""
     text = f"slipring: nothing has come yet for {' '.join(map(repr, filters))}; waiting for it"
     if not set("".join(filters)) & set("+#"):
         text += " (`name/#` is all below a name)"
@@ -171,18 +170,5 @@ def _tell_of_silence(filters: list[str]) -> asyncio.TimerHandle:
 
 
 def _print(lines: bytes) -> None:
-    """Raises BrokenPipeError once nobody reads the output any more (`slipring sub ... | head`)."""
-    try:
-        _write(lines)
-    except BrokenPipeError:
-        # What is still buffered would fail again when Python flushes at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise
-
-
-def _write(lines: bytes) -> None:
-    """All of it: where Python runs unbuffered, one call may write a part only."""
-    rest = memoryview(lines)
-    while rest:
-        rest = rest[sys.stdout.buffer.write(rest) :]
-    sys.stdout.buffer.flush()
+    """Write to standard output; BrokenPipeError if its reader is gone, as `| head` is."""
+    display.write_all(sys.stdout.fileno(), lines)

@@ -1,4 +1,4 @@
-"""`slipring table`: the parameters of a broker with their current values. Parse, ask, print."""
+"""`slipring table`: shows the parameters of a broker with their current values."""
 
 import asyncio
 import contextlib
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 WATCH_HZ = 2.0
 ROWS_BESIDE = 3
-"""Lines of a watched terminal that are no rows: the heads, and how many there are."""
+"""Lines of a watched terminal that are not rows: the heads, and the count."""
 
 
 @reaching
@@ -31,23 +31,22 @@ def table(
     filters: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="FILTER", help="Which: 'gripen/#'; a whole name tells all about it."
+            metavar="FILTER",
+            help="Such as 'gripen/#'; one name shows all about it.",
         ),
     ] = None,
     *,
     search: Annotated[
         str | None, typer.Option(help="Only those with this in their name or description.")
     ] = None,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Go on showing them; Ctrl-C ends.")
-    ] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Keep showing them; Ctrl-C ends.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="An object a line.")] = False,
     access: Access,
 ) -> None:
     """Show the parameters of a broker: type, unit, current value, state and age.
 
-    The state is the quality, or the limit that the value exceeds. A whole name, without wildcards,
-    that is not there is an error.
+    The state is the quality, or the limit that the value exceeds. A name without wildcards that is
+    not in the table is an error.
 
     For example:
 
@@ -101,19 +100,19 @@ def _why_none(known: int) -> str:
 
 
 def _show(entries: "list[Entry]", samples: "dict[str, Sample]", filters: list[str]) -> None:
-    from slipring.cli.parameter_rows import everything, picture
-    from slipring.cli.tables import facts, show
+    from slipring.cli.parameter_rows import parameter_facts, parameter_table
+    from slipring.cli.terminal_table import facts, show
 
     if [entry.name for entry in entries] == filters and len(filters) == 1:
         one = entries[0]
-        show(facts(everything(one, samples.get(one.name), time.time_ns())))
+        show(facts(parameter_facts(one, samples.get(one.name), time.time_ns())))
         return
-    show(picture(entries, samples, time.time_ns()))
+    show(parameter_table(entries, samples, time.time_ns()))
     print(f"\n{counted(len(entries), 'parameter')}")
 
 
 async def _tell_missing(bus: "Bus", filters: list[str]) -> None:
-    """Raises for a name that is not in the table, with the one that may be meant."""
+    """Raise for a name that is not in the table, with a similar one."""
     for name in filters:
         if set(name) & set("+#") or (await bus.table()).matching(name):
             continue
@@ -133,20 +132,20 @@ async def _watch(connecting: "Connecting", filters: list[str], search: str | Non
                 while True:
                     entries = await _entries(bus, filters, search)
                     live.update(_screen(entries, samples, live.console.height), refresh=True)
-                    with contextlib.suppress(TimeoutError):  # then ages grow all the same
+                    with contextlib.suppress(TimeoutError):  # no frame: the ages still grow
                         frame = await asyncio.wait_for(anext(frames), 1 / WATCH_HZ)
                         samples.update(frame.each())
 
 
 def _screen(entries: "list[Entry]", samples: "dict[str, Sample]", height: int) -> "RenderableType":
-    """As many rows as there is room for: what nobody can see is not drawn."""
+    """As many rows as the terminal has room for."""
     from rich.console import Group
     from rich.text import Text
 
-    from slipring.cli.parameter_rows import picture
+    from slipring.cli.parameter_rows import parameter_table
 
     rows = entries[: max(1, height - ROWS_BESIDE)]
-    shown = picture(rows, samples, time.time_ns())
+    shown = parameter_table(rows, samples, time.time_ns())
     total = counted(len(entries), "parameter")
     more = len(entries) - len(rows)
     hint = f", {more:,} of them not in view: name a filter, or --search" if more else ""
@@ -154,7 +153,7 @@ def _screen(entries: "list[Entry]", samples: "dict[str, Sample]", height: int) -
 
 
 async def _entries(bus: "Bus", filters: list[str], search: str | None) -> "list[Entry]":
-    """By name, for people."""
+    """The parameters, sorted by name."""
     found = sorted((await bus.table()).matching(*filters), key=lambda entry: entry.name)
     if search is None:
         return found

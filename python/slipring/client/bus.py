@@ -1,6 +1,6 @@
 """A connection to a broker: publish, subscribe, declare, select. Belongs to one event loop.
 
-What needs numpy is imported when it is used: a program without it starts quickly.
+Modules that need numpy are imported when they are used: a program without them starts quickly.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from slipring.client.changes import Changes
 from slipring.client.chunks import Chunks
 from slipring.client.clock import Clock
-from slipring.client.link import Link, Terms
+from slipring.client.connection import ClientConnection, GrantedTerms
 from slipring.client.notices import Notices, topic_of
 from slipring.client.payload import Value, encode
 from slipring.client.publisher import Publisher, Row
@@ -37,15 +37,15 @@ NOTHING_GIVEN = (None, None, None, None)
 class Bus:
     """An open connection. `slipring.connect` makes one."""
 
-    def __init__(self, link: Link, terms: Terms) -> None:
-        self._link = link
-        self._native = link.native
+    def __init__(self, connection: ClientConnection, terms: GrantedTerms) -> None:
+        self._connection = connection
+        self._native = connection.native
         self._terms = terms
         self._published = 0
         self._is_closed = False
         self._parameters: Parameters | None = None
         self._streams: Streams | None = None
-        self._clock = Clock(lambda timeout_s: link.ask("ping", b"", timeout_s))
+        self._clock = Clock(lambda timeout_s: connection.ask("ping", b"", timeout_s))
 
     @property
     def url(self) -> str:
@@ -70,20 +70,20 @@ class Bus:
     @property
     def is_connected(self) -> bool:
         """Whether there is a connection at this moment."""
-        return self._link.is_open
+        return self._connection.is_open
 
     def changes(self) -> Changes[ConnectionChange]:
         """What happens to the connection from now on: `async for change in bus.changes()`."""
-        return self._link.changes()
+        return self._connection.changes()
 
     @property
     def unsent_bytes(self) -> int:
-        """Accepted by `publish` and not sent yet."""
+        """Bytes accepted by `publish` and not sent."""
         return self._native.unsent_bytes
 
     @property
     def unread_bytes(self) -> int:
-        """Received and not yet fetched by a subscription."""
+        """Bytes received and not fetched by a subscription."""
         return self._native.unread_bytes
 
     async def publish(  # noqa: PLR0913 (every option has its name at the call)
@@ -103,23 +103,23 @@ class Bus:
 
         At QoS 0 it is accepted to be sent; this waits only while the outbox is full. At QoS 1
         and 2 this returns when the broker has acknowledged it, and raises PublishRefused when
-        the broker does not take it.
+        the broker refuses it.
 
-        Text travels as UTF-8, numbers and truth values as text (`12034.5`, `true`), bytes as they
+        Text is sent as UTF-8, numbers and truth values as text (`12034.5`, `true`), bytes as they
         are. Raises InvalidTopic, Refused, or ConnectionLost.
         """
         payload = value if type(value) is bytes else encode(value)
         given = (content_type, response_topic, correlation_data, expiry_s)
-        extras = None
+        details = None
         if properties or given != NOTHING_GIVEN:
-            extras = (list(properties.items()) if properties else [], *given)
-        identity = self._native.publish(topic, payload, qos, retain, extras)
+            details = (list(properties.items()) if properties else [], *given)
+        identity = self._native.publish(topic, payload, qos, retain, details)
         if identity is None:
-            identity = await self._link.send(
-                lambda: self._native.publish(topic, payload, qos, retain, extras)
+            identity = await self._connection.send(
+                lambda: self._native.publish(topic, payload, qos, retain, details)
             )
         if qos:
-            await self._link.acknowledged(identity)
+            await self._connection.acknowledged(identity)
             return
         self._published += 1
         if self._published % PUBLISHED_PER_TURN == 0:
@@ -128,17 +128,17 @@ class Bus:
     def publisher(self, *, qos: int = 1) -> Publisher:
         """Messages in bulk: `async with bus.publisher() as publisher: await publisher.send(...)`.
 
-        Keeps as many on their way as the broker takes; leaving the block waits for the broker to
+        Keeps as many in flight as the broker takes; leaving the block waits for the broker to
         acknowledge them all.
         """
-        return Publisher(self._link, qos)
+        return Publisher(self._connection, qos)
 
     async def publish_many(self, messages: Iterable[Row], *, qos: int = 1) -> int:
         """Publishes messages, and returns how many, once the broker has acknowledged them all.
 
         A message is a `Message`, or a tuple of its first fields: (topic, payload). Raises
-        PublishRefused, whose `index` tells the first message that the broker did not take; later
-        ones may have been taken.
+        PublishRefused, whose `index` is that of the first message that the broker refused; later
+        ones may have been accepted.
         """
         async with self.publisher(qos=qos) as publisher:
             await publisher.send(messages)
@@ -149,18 +149,18 @@ class Bus:
     ) -> Subscription:
         """The messages of these topic filters: `async with bus.subscribe("a/#") as messages`.
 
-        They come at this quality at most. Above QoS 0 a message is acknowledged when its reader
-        comes back for the next one. The broker is told the properties: with `deliver`, `rate` or
-        another need, a Slipring broker sends samples of parameters, and nothing else.
+        They come at this QoS at most. Above QoS 0 a message is acknowledged when its reader comes
+        back for the next one. Properties are sent to the broker: with `deliver`, `rate` or another
+        need, a Slipring broker sends samples of parameters, and nothing else.
         """
-        return Subscription(self._link, filters, qos, tuple((properties or {}).items()))
+        return Subscription(self._connection, filters, qos, tuple((properties or {}).items()))
 
     async def unsubscribe(self, *filters: str) -> None:
-        """Gives up at the broker what an earlier subscription of this session has left there.
+        """Unsubscribes from filters that an earlier program of this session left at the broker.
 
-        With it go the messages that came for it. Filters that a subscription uses now stay.
+        Messages that came for them are dropped. Filters that a subscription uses now stay.
         """
-        await self._link.send(lambda: self._native.give_up(filters))
+        await self._connection.send(lambda: self._native.give_up(filters))
 
     async def declare(
         self,
@@ -176,15 +176,15 @@ class Bus:
         `engine = await bus.declare("gripen/39-7/engine", {"rpm": Parameter("f64", unit="1/min")})`,
         or with a type alone, `{"rpm": "f64"}`.
 
-        All hold or none: raises DeclareRefused, whose `problems` name every parameter that the
-        broker does not take, such as one that is declared with another type or unit. Samples are
+        The broker accepts all or none: raises DeclareRefused, whose `problems` name every parameter
+        that it refuses, such as one that is declared with another type or unit. Samples are
         gathered for `beat_ms` (0 sends at once) and sent as one frame, compressed with `deflate`.
         """
         from slipring.client.declaration import Declaration
-        from slipring.client.declared import Manner
+        from slipring.client.declared import FrameOptions
 
         declaration = Declaration(prefix, parameters)
-        return await self._home().declare(declaration, Manner(beat_ms, qos, deflate))
+        return await self._home().declare(declaration, FrameOptions(beat_ms, qos, deflate))
 
     def select(
         self,
@@ -200,33 +200,32 @@ class Bus:
         Chooses by filters, or by a list of names; names that are not there are in the selection's
         `missing`. With `rate_hz` the newest samples at that rate, else every sample, gathered for
         `beat_ms`. With `deadband` (`0.5` or `"2%"`) only numbers that moved further than that, with
-        `change` only values that are not what they were. The current values come first.
+        `change` only values that differ from those before. The current values come first.
         """
-        from slipring.client.choice import Choice
+        from slipring.client.choice import ParameterChoice
         from slipring.client.needs import Needs
         from slipring.client.selection import Selection
 
         needs = Needs(rate_hz=rate_hz, deadband=deadband, change=change, beat_ms=beat_ms)
-        return Selection(self._home(), Choice(filters, names), needs)
+        return Selection(self._home(), ParameterChoice(filters, names), needs)
 
     async def table(self) -> "Table":
         """The parameters of the broker, by name and by index.
 
-        Fetched when it is first asked for, and then kept as it changes: ask again, and it costs
-        nothing.
+        Fetched by the first call, and then kept up to date: further calls cost nothing.
         """
         return await self._home().table()
 
     async def remembered(self) -> tuple[int, list[Entry]]:
         """The table's identity, and its parameters with those that were removed, by index.
 
-        They are what frames in the journal are about. A name may be there several times.
+        Frames in the journal may be about any of them. A name may be there several times.
         """
         found = await self._home().mirror.remembered()
         return found.identity, found.entries
 
     async def table_changes(self) -> Changes[TableChange]:
-        """What happens to it from now on: `async for change in await bus.table_changes()`."""
+        """Changes of the table from now on: `async for change in await bus.table_changes()`."""
         await self._home().table()
         return self._home().mirror.changes()
 
@@ -235,10 +234,10 @@ class Bus:
 
         A parameter that never had a sample is not among them.
         """
-        from slipring.client.choice import Choice
+        from slipring.client.choice import ParameterChoice
 
         return await self._home().current(
-            Choice([names], None) if isinstance(names, str) else Choice([], names)
+            ParameterChoice([names], None) if isinstance(names, str) else ParameterChoice([], names)
         )
 
     async def newest(self, name: str) -> Sample:
@@ -246,7 +245,7 @@ class Bus:
         return await self._home().newest(name)
 
     async def refusals(self) -> Changes[Refusal]:
-        """What the broker does not take of this client's samples, from now on; also in the log."""
+        """What the broker refuses of this client's samples from now on; also in the log."""
         return await self._home().refusals()
 
     async def declare_stream(
@@ -261,8 +260,8 @@ class Bus:
     ) -> StreamWriter:
         """Declares a stream, to write chunks of bytes into it: `await writer.write(chunk)`.
 
-        The broker keeps the last `buffer_bytes` of it (1 MiB if nothing is said) for those who
-        come later. Raises DeclareRefused.
+        The broker keeps the last `buffer_bytes` of it (by default 1 MiB) for later readers. Raises
+        DeclareRefused.
         """
         said = {"description": description, "buffer_bytes": buffer_bytes, "source": source}
         given = {key: value for key, value in said.items() if value is not None}
@@ -275,13 +274,13 @@ class Bus:
     def stream(self, *filters: str, newest: bool = False) -> Chunks:
         """Chunks of streams: `async with bus.stream("gripen/+/cockpit/sound") as chunks`.
 
-        What the broker keeps of them comes first, with `newest` only what comes from now on.
+        Chunks that the broker keeps come first; with `newest`, only those from now on.
         """
-        return Chunks(self._link, filters, newest=newest)
+        return Chunks(self._connection, filters, newest=newest)
 
     async def ping(self) -> float:
-        """The round trip to the broker in seconds, behind what was published before."""
-        return await self._link.ping()
+        """The round trip to the broker in seconds; waits behind what was published before."""
+        return await self._connection.ping()
 
     @property
     def clock(self) -> Clock:
@@ -289,20 +288,20 @@ class Bus:
         return self._clock
 
     def notices(self) -> Notices:
-        """What others say to this node: `async with bus.notices() as notices`."""
-        return Notices(self._link)
+        """Notices to this node: `async with bus.notices() as notices`."""
+        return Notices(self._connection)
 
     async def notify(self, role: str, value: Value = b"", *, qos: int = 1) -> None:
-        """Says something to every connected node of a role that reads notices.
+        """Sends a notice to every connected node of a role that reads notices.
 
         The role is `all`, `publishers`, `subscribers`, `brokers`, or `node/` and a client id. At
-        QoS 1 this returns when the broker has passed it on. Raises PublishRefused where there were
+        QoS 1 this returns when the broker has passed it on. Raises PublishRefused if there were
         too many at once, or it is too large.
         """
         await self.publish(topic_of(role), value, qos=qos)
 
     async def close(self) -> None:
-        """Sends what was accepted, says goodbye and ends the connection; twice is fine.
+        """Sends what was accepted, then ends the connection; closing twice is fine.
 
         Raises ConnectionLost if something that was accepted could not be sent.
         """
@@ -314,22 +313,22 @@ class Bus:
             if self._streams is not None:
                 self._streams.close()
             self._native.close()
-        end = await self._link.over()
+        end = await self._connection.over()
         unsent, end.unsent_bytes = end.unsent_bytes + samples, 0
         if unsent and (end.cause or samples):
             cause = end.cause or "it was closed meanwhile"
-            raise self._link.lost(f"{cause} ({unsent} accepted bytes were not sent)")
+            raise self._connection.lost(f"{cause} ({unsent} accepted bytes were not sent)")
 
     def _stream_home(self) -> Streams:
         if self._streams is None:
-            self._streams = Streams(self._link)
+            self._streams = Streams(self._connection)
         return self._streams
 
     def _home(self) -> "Parameters":
         if self._parameters is None:
             from slipring.client.parameters import Parameters
 
-            self._parameters = Parameters(self._link, self.clock)
+            self._parameters = Parameters(self._connection, self.clock)
         return self._parameters
 
     async def __aenter__(self) -> "Bus":
@@ -339,12 +338,12 @@ class Bus:
         if error is None:
             await self.close()
         else:
-            # What went wrong in the block matters more than what could not be sent after it.
+            # The error of the block matters more than what could not be sent after it.
             with contextlib.suppress(ConnectionLost):
                 await self.close()
 
     def __del__(self) -> None:
-        if not self._is_closed and self._link.end is None:
+        if not self._is_closed and self._connection.end is None:
             text = f"the bus to {self.url} was not closed"
             warnings.warn(text, ResourceWarning, stacklevel=2, source=self)
             self._native.close()

@@ -1,6 +1,7 @@
-"""News of a connection or a table, for who follows it. Bounded: the oldest news go first."""
+"""News of a connection or a table, for its followers. Bounded: the oldest news are dropped."""
 
 import asyncio
+import weakref
 from collections import deque
 from typing import Generic, TypeVar
 
@@ -36,3 +37,21 @@ class Changes(Generic[News]):
             self._news.clear()
             await self._news.wait()
         return self._kept.popleft()
+
+
+class Followers(Generic[News]):
+    """All who follow the same news. One that is not referenced any more is forgotten."""
+
+    def __init__(self) -> None:
+        self._all: weakref.WeakSet[Changes[News]] = weakref.WeakSet()
+
+    def follow(self) -> Changes[News]:
+        """What happens from now on."""
+        changes: Changes[News] = Changes()
+        self._all.add(changes)
+        return changes
+
+    def tell(self, change: News | None) -> None:
+        """Tells every follower of a change; None is the end."""
+        for follower in self._all:
+            follower.tell(change)

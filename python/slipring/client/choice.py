@@ -1,29 +1,28 @@
 """What a selection chooses: filters, or names that the broker keeps as a list."""
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from slipring.client.asking import NAMES_MAX, REQUEST_BYTES_MAX, Asking
-from slipring.client.link import SELECTION
+from slipring.client.connection import SELECTION
+from slipring.client.json_requests import JsonRequests, in_requests
 from slipring.errors import InvalidTopic
 from slipring.frames.table import Table
 from slipring.native import check_filter
 
 TOLD = 5
-"""Names that a message to a person has; the others are counted."""
+"""Names that a log message lists; the others are counted."""
 NOT_TEXT = "filters are texts, one after the other; names are a list: select(names=[...])"
 
 
-class Chosen(NamedTuple):
-    """What to subscribe to, and what is not there."""
+class ResolvedChoice(NamedTuple):
+    """What to subscribe to, and names that are not there, each with the reason."""
 
     filters: tuple[str, ...]
     missing: dict[str, str]
 
 
-class Choice:
-    """Filters as they are, or names by lists: several if they are too many for one request."""
+class ParameterChoice:
+    """Filters as they are, or names as lists: several lists if one request cannot hold them."""
 
     def __init__(self, filters: Sequence[str], names: Iterable[str] | str | None) -> None:
         if bool(filters) == (names is not None):
@@ -43,20 +42,20 @@ class Choice:
         more = f" and {len(absent) - TOLD} more" if len(absent) > TOLD else ""
         return ", ".join(map(repr, absent[:TOLD])) + more
 
-    async def resolve(self, asking: Asking) -> Chosen:
-        """Asks the broker for lists of the names; those that are not there are told."""
+    async def resolve(self, requests: JsonRequests) -> ResolvedChoice:
+        """Asks the broker for lists of the names."""
         if self.names is None:
-            return Chosen(self.filters, {})
+            return ResolvedChoice(self.filters, {})
         lists, missing = list[str](), dict[str, str]()
-        for some in in_parts(self.names):
-            answer = await asking.ask("select", {"names": some})
+        for some in in_requests(self.names):
+            answer = await requests.ask("select", {"names": some})
             lists.append(SELECTION + answer["selection"])
             absent = (
                 name for name, index in zip(some, answer["indices"], strict=True) if index is None
             )
             words = {error["name"]: error["message"] for error in answer["errors"]}
             missing |= {name: words.get(name, "no parameter has this name") for name in absent}
-        return Chosen(tuple(dict.fromkeys(lists)), missing)
+        return ResolvedChoice(tuple(dict.fromkeys(lists)), missing)
 
 
 def _check(one: str) -> None:
@@ -65,16 +64,3 @@ def _check(one: str) -> None:
     check_filter(one)
     if one.startswith("$share/"):
         raise InvalidTopic(f"a selection cannot be shared, as {one!r} would be; leave $share/ out")
-
-
-def in_parts(names: Sequence[str], count_max: int = NAMES_MAX) -> Iterator[list[str]]:
-    """Lists of names, each small enough for one request."""
-    part, size = list[str](), 0
-    for name in names:
-        length = len(json.dumps(name)) + 2
-        if part and (size + length > REQUEST_BYTES_MAX or len(part) == count_max):
-            yield part
-            part, size = [], 0
-        part.append(name)
-        size += length
-    yield part

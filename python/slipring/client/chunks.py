@@ -1,6 +1,6 @@
 """Chunks of streams, to iterate over. Fetches only what its reader asks for."""
 
-from slipring.client.link import Link
+from slipring.client.connection import ClientConnection
 from slipring.client.subscription import Subscription
 from slipring.model import Chunk, Message
 
@@ -8,21 +8,22 @@ from slipring.model import Chunk, Message
 class Chunks:
     """What `Bus.stream` returns: enter it, then iterate over its chunks.
 
-    Those that the broker keeps come first, then every later one. After a loss of the connection
-    it goes on where it was, as far as the broker has kept the chunks; `Chunk.lost` tells how many
-    were missed.
+    Chunks that the broker keeps come first, then every later one. After a lost connection it
+    continues where it was, if the broker still keeps the chunks; `Chunk.lost` counts missed ones.
     """
 
-    def __init__(self, link: Link, filters: tuple[str, ...], *, newest: bool) -> None:
+    def __init__(
+        self, connection: ClientConnection, filters: tuple[str, ...], *, newest: bool
+    ) -> None:
         if not filters:
             raise ValueError("no filters are given")
         begin = (("from", "newest"),) if newest else ()
         self.lost = 0
         """How many chunks were missed so far."""
-        name = link.new_name()
+        name = connection.new_name()
         named = tuple(name + one for one in filters)
-        self._inner = Subscription(link, named, 0, (("deliver", "stream"), *begin))
-        self._places: dict[str, tuple[str, int]] = {}
+        self._inner = Subscription(connection, named, 0, (("deliver", "stream"), *begin))
+        self._expected: dict[str, tuple[str, int]] = {}
         """The run and the next sequence of each topic."""
 
     async def __aenter__(self) -> "Chunks":
@@ -47,14 +48,14 @@ class Chunks:
         raise StopAsyncIteration
 
     def _new(self, message: Message) -> Chunk | None:
-        """None if it came before: another connection begins with what is kept."""
+        """None if it was read before: a new connection begins with all that the broker keeps."""
         said = dict(message.properties)
         sequence, run = int(said["seq"]), said["run"]
-        known, expected = self._places.get(message.topic, (run, sequence))
+        known, expected = self._expected.get(message.topic, (run, sequence))
         if known == run and sequence < expected:
             return None
         lost = sequence - expected if known == run else 0
         self.lost += lost
-        self._places[message.topic] = (run, sequence + 1)
+        self._expected[message.topic] = (run, sequence + 1)
         media = message.content_type or ""
         return Chunk(message.topic, sequence, int(said["time"]), message.payload, media, lost)

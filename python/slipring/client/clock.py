@@ -1,4 +1,4 @@
-"""The broker's clock as this client knows it: asked for, and kept fresh while somebody needs it."""
+"""The broker's clock as this client knows it: measured, and measured again while it is needed."""
 
 import asyncio
 import struct
@@ -8,33 +8,33 @@ from contextlib import contextmanager, suppress
 from itertools import count
 from typing import Protocol, TypeAlias
 
-from slipring.client.exchange import Estimate, Exchange
+from slipring.client.exchange import Exchange, OffsetEstimate
 from slipring.errors import ConnectionLost, NoAnswer, SlipringError
 
 Ask: TypeAlias = Callable[[float], Awaitable[bytes]]
-"""Pings the broker; gives its answer, if it comes within so many seconds."""
+"""Pings the broker, with a time-out in seconds; returns its answer."""
 ANSWER_S = 10.0
 ANSWER = struct.Struct("<qq")
 """When the broker read the ping and when it wrote the answer; the ping's own bytes follow."""
 FIRST, FIRST_S = 8, 0.02
-"""Exchanges at the beginning, and the time between them: a single one may have been slow."""
+"""Exchanges at the beginning, and the time between them: a single one may be slow."""
 AGAIN_S = 5.0
 REFUSED_S = 60.0
-"""When to ask again a broker that does not know the question."""
+"""When to ask a broker again that does not know this request."""
 
 
-class Times(Protocol):
-    """The clocks of a machine."""
+class Clocks(Protocol):
+    """The two clocks of a computer."""
 
     def wall_ns(self) -> int:
         """Nanoseconds since 1970; people and NTP make it jump."""
 
     def steady_ns(self) -> int:
-        """Nanoseconds since any moment; never jumps."""
+        """Nanoseconds since some moment; never jumps."""
 
 
-class MachineTimes:
-    """The clocks of this machine."""
+class SystemClocks:
+    """The clocks of this computer."""
 
     def wall_ns(self) -> int:
         return time.time_ns()
@@ -44,44 +44,44 @@ class MachineTimes:
 
 
 class Clock:
-    """What is known of the broker's clock. `Bus.clock` gives it."""
+    """What is known of the broker's clock; see `Bus.clock`."""
 
-    def __init__(self, ask: Ask, times: Times | None = None) -> None:
+    def __init__(self, ask: Ask, clocks: Clocks | None = None) -> None:
         self._ask = ask
-        self._times = times or MachineTimes()
-        self._estimate = Estimate()
+        self._clocks = clocks or SystemClocks()
+        self._estimate = OffsetEstimate()
         self._keepers = 0
         self._keeping: asyncio.Task[None] | None = None
         self._told: list[Callable[[int], None]] = []
 
     @property
     def offset_ns(self) -> int | None:
-        """The broker's clock minus this machine's; None as long as nothing was measured."""
+        """The broker's clock minus this computer's; None before the first measurement."""
         best = self._estimate.best
         return None if best is None else best.offset_ns
 
     @property
     def uncertainty_ns(self) -> int | None:
         """How wrong `offset_ns` can be at most; it grows with time."""
-        return self._estimate.uncertainty_ns(self._times.steady_ns())
+        return self._estimate.uncertainty_ns(self._clocks.steady_ns())
 
     @property
     def round_trip_ns(self) -> int | None:
-        """The quickest of the last ways to the broker and back."""
+        """The quickest of the last round trips to the broker."""
         best = self._estimate.best
         return None if best is None else best.round_trip_ns
 
     async def measure(self, times: int = 1, *, timeout_s: float = ANSWER_S) -> Exchange:
-        """Asks the broker so many times; returns the last exchange.
+        """Asks the broker this many times; returns the last exchange.
 
-        Raises NoAnswer, PublishRefused (no broker of this kind), or ConnectionLost.
+        Raises NoAnswer, PublishRefused (not a Slipring broker), or ConnectionLost.
         """
         for _ in range(times - 1):
             await self._measure(timeout_s)
         return await self._measure(timeout_s)
 
     async def refresh(self) -> bool:
-        """Asks the broker once; whether it answers. Raises ConnectionLost."""
+        """Asks the broker once; whether it answered. Raises ConnectionLost."""
         try:
             await self._measure(ANSWER_S)
         except ConnectionLost:
@@ -91,13 +91,13 @@ class Clock:
         return True
 
     async def known(self) -> None:
-        """Asks the broker if nothing was measured yet; it may stay unknown."""
+        """Measures if nothing was measured yet. A broker that does not answer leaves it unknown."""
         if self.offset_ns is None:
             await self.refresh()
 
     @contextmanager
     def kept(self, tell: Callable[[int], None] | None = None) -> Iterator[None]:
-        """Keeps it fresh in the background; `tell` is called with every better offset."""
+        """Measures in the background; `tell` is called with every new offset."""
         if tell is not None:
             self._told.append(tell)
             if (known := self.offset_ns) is not None:
@@ -115,12 +115,12 @@ class Clock:
                 self._keeping.cancel()
 
     async def _measure(self, timeout_s: float) -> Exchange:
-        sent_ns, begun_ns = self._times.wall_ns(), self._times.steady_ns()
+        sent_ns, begun_ns = self._clocks.wall_ns(), self._clocks.steady_ns()
         answer = await self._ask(timeout_s)
-        at_ns = self._times.steady_ns()
+        at_ns = self._clocks.steady_ns()
         if len(answer) < ANSWER.size:
             raise NoAnswer("the broker's answer to a ping has no times")
-        # By the clock that does not jump, so that a jump in between makes no odd round trip.
+        # By the steady clock, so that a jump of the other one does not change the round trip.
         received_ns = sent_ns + at_ns - begun_ns
         read_ns, written_ns = ANSWER.unpack_from(answer)
         exchange = Exchange(sent_ns, read_ns, written_ns, received_ns, at_ns)
@@ -132,7 +132,7 @@ class Clock:
         return exchange
 
     async def _keep(self) -> None:
-        with suppress(ConnectionLost):  # then there is nothing to know any more
+        with suppress(ConnectionLost):  # there is no broker to measure any more
             for number in count(1):
                 known = await self.refresh()
                 pause_s = FIRST_S if number < FIRST else AGAIN_S

@@ -5,12 +5,12 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from slipring.client.bus import Bus
-from slipring.client.link import Link
+from slipring.client.connection import ClientConnection
 from slipring.client.tls import Tls
 from slipring.native import Client
 
 URL = "mqtt://127.0.0.1:1883"
-"""Where a broker on this machine listens."""
+"""Where a broker on this computer listens by default."""
 
 
 def connect(  # noqa: PLR0913 (every option has its name at the call)
@@ -32,14 +32,13 @@ def connect(  # noqa: PLR0913 (every option has its name at the call)
 
     The address is `mqtt://host:port`, `mqtts://host:port` (TLS), `ws://host:port/path` and
     `wss://host:port/path` (WebSocket; the path is `/mqtt` if there is none) or `unix:/path`.
-    Without a client id the broker gives one.
+    Without a client id the broker assigns one.
 
-    `session_expiry_s` is how long the broker keeps the session without a
-    connection; above 0 an earlier session with the same client id goes on, except with
-    `clean_start`. A connection that is lost is made again for `reconnect_s`; 0 is never.
-    `keep_alive_s` is the silence after which the broker is asked for a
-    sign of life, and given up after as long again; 0 is never. `timeout_s` is for connecting, and
-    again for closing. `outbox_bytes_max` bounds what waits to be sent, `inbox_bytes_max` what
+    `session_expiry_s` is how long the broker keeps the session without a connection; above 0 an
+    earlier session with the same client id is continued, except with `clean_start`. A lost
+    connection is retried for `reconnect_s`; 0 is not at all. After `keep_alive_s` of silence the
+    broker is pinged, and given up after as long again; 0 is never. `timeout_s` is for connecting,
+    and again for closing. `outbox_bytes_max` bounds what waits to be sent, `inbox_bytes_max` what
     waits to be read. Raises ConnectError.
     """
     return Connecting(
@@ -85,5 +84,5 @@ class Connecting:
 
     async def _open(self) -> Bus:
         durable = self._options["session_expiry_s"] > 0
-        link = Link(Client(self._url, self._options), durable=durable)
-        return Bus(link, await link.connected())
+        connection = ClientConnection(Client(self._url, self._options), durable=durable)
+        return Bus(connection, await connection.connected())

@@ -1,42 +1,39 @@
-"""The broker's current samples, asked for once: its JSON to samples of the parameters' types."""
+"""The broker's current samples, asked for once, from JSON to the types of the parameters."""
 
 import base64
 from collections.abc import Sequence
 from typing import Any
 
-from slipring.client.asking import Asking
-from slipring.client.choice import Choice, in_parts
+from slipring.client.choice import ParameterChoice
+from slipring.client.json_requests import JsonRequests, in_requests
 from slipring.client.mirror import Mirror
 from slipring.model import Kind, Parameter, Quality, Sample, Value
 
 
 async def current_samples(
-    asking: Asking, mirror: Mirror, choice: Choice
+    requests: JsonRequests, mirror: Mirror, choice: ParameterChoice
 ) -> tuple[dict[str, Sample], dict[str, str]]:
-    """The samples of what is chosen, and names that are not there, with why."""
+    """The samples of what is chosen, and names that are not there, each with the reason."""
     table = await mirror.cover(choice.filters, choice.names or ())
     samples, missing = dict[str, Sample](), dict[str, str]()
     for body in _bodies(choice):
-        start: int | None = 0
-        while start is not None:
-            page = await asking.ask("values", body | {"from": start})
+        async for page in requests.pages("values", body):
             for row in page["values"]:
                 entry = table.get(row["name"])
                 if entry is not None:
                     samples[entry.name] = sample_of(row, entry.parameter)
             missing |= {error["name"]: error["message"] for error in page["errors"]}
-            start = page["next"]
     return samples, missing
 
 
-def _bodies(choice: Choice) -> Sequence[dict[str, Any]]:
+def _bodies(choice: ParameterChoice) -> Sequence[dict[str, Any]]:
     if choice.names is None:
         return [{"filter": one} for one in choice.filters]
-    return [{"names": some} for some in in_parts(choice.names)]
+    return [{"names": some} for some in in_requests(choice.names)]
 
 
 def sample_of(row: dict[str, Any], parameter: Parameter) -> Sample:
-    """A sample as JSON has it, in the type of its parameter."""
+    """A sample from JSON, in the type of its parameter."""
     value, label = _value(row["value"], parameter)
     quality = Quality.of_words(row["quality"], row.get("why"))
     return Sample(value, row["time"], quality, label)

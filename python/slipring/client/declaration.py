@@ -1,19 +1,18 @@
-"""What is declared together, as requests to the broker, and the indices it answers with."""
+"""Parameters that are declared together: the requests to the broker, and the indices it gives."""
 
-import json
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
-from slipring.client.asking import CHANGED_MAX, REQUEST_BYTES_MAX, Asking
-from slipring.client.rows import Part, parts_of
+from slipring.client.json_requests import CHANGED_MAX, JsonRequests, in_requests
+from slipring.client.rows import KindColumns, columns_by_kind
 from slipring.frames.arrays import Indices
 from slipring.model import Kind, Parameter
 
 
-class Place(NamedTuple):
-    """Where samples of a name go."""
+class DeclaredParameter(NamedTuple):
+    """A parameter with the index that the broker gave it."""
 
     number: int
     """Its index."""
@@ -21,18 +20,18 @@ class Place(NamedTuple):
     parameter: Parameter
 
 
-class Granted(NamedTuple):
+class GrantedDeclaration(NamedTuple):
     """What the broker answered."""
 
     table: int
     indices: Indices
     """In the order of declaration."""
-    parts: dict[Kind, Part]
-    places: dict[str, Place]
+    columns: dict[Kind, KindColumns]
+    parameters: dict[str, DeclaredParameter]
 
 
 class Declaration:
-    """Names below a prefix, and what they are."""
+    """Names below a prefix, and their definitions."""
 
     def __init__(self, prefix: str, parameters: Mapping[str, Parameter | str]) -> None:
         if not parameters:
@@ -48,43 +47,31 @@ class Declaration:
         prefix = f"{self.prefix}/" if self.prefix else ""
         return tuple(prefix + name for name in self.parameters)
 
-    async def ask(self, asking: Asking) -> Granted:
+    async def ask(self, requests: JsonRequests) -> GrantedDeclaration:
         """Declares everything; raises DeclareRefused.
 
-        What does not fit into one request goes in several: then those before the one that is
-        refused hold.
+        What does not fit into one request is declared by several; those before a refused one hold.
+        The broker gives indices in the order of the rows: sorted by kind, those of a kind stay
+        together.
         """
-        table, numbers = 0, dict[str, int]()
-        for rows in self._requests():
-            body = {"prefix": self.prefix, "parameters": rows}
-            answer = await asking.ask("declare", body)
+        table, indices = 0, dict[str, int]()
+        by_kind = sorted(self.parameters.items(), key=lambda pair: pair[1].kind)
+        rows = ({"name": name, **parameter.as_json()} for name, parameter in by_kind)
+        for some in in_requests(rows, CHANGED_MAX):
+            answer = await requests.ask("declare", {"prefix": self.prefix, "parameters": some})
             table = answer["table"]
-            names = (row["name"] for row in rows)
-            numbers.update(zip(names, answer["indices"], strict=True))
-        return self._granted(table, numbers)
+            names = (row["name"] for row in some)
+            indices.update(zip(names, answer["indices"], strict=True))
+        return self._granted(table, indices)
 
-    def _requests(self) -> Iterator[list[dict[str, Any]]]:
-        """Sorted by kind, as the broker gives indices: then those of a kind stay together."""
-        rows = list[dict[str, Any]]()
-        size = 0
-        for name, parameter in sorted(self.parameters.items(), key=lambda pair: pair[1].kind):
-            row = {"name": name, **parameter.as_json()}
-            length = len(json.dumps(row)) + 2
-            if rows and (size + length > REQUEST_BYTES_MAX or len(rows) == CHANGED_MAX):
-                yield rows
-                rows, size = [], 0
-            rows.append(row)
-            size += length
-        yield rows
-
-    def _granted(self, table: int, numbers: dict[str, int]) -> Granted:
+    def _granted(self, table: int, numbers: dict[str, int]) -> GrantedDeclaration:
         indices = np.array([numbers[name] for name in self.parameters], np.uint32)
         kinds = [parameter.kind for parameter in self.parameters.values()]
-        places = {
-            name: Place(numbers[name], parameter.kind, parameter)
+        parameters = {
+            name: DeclaredParameter(numbers[name], parameter.kind, parameter)
             for name, parameter in self.parameters.items()
         }
-        return Granted(table, indices, parts_of(kinds, indices), places)
+        return GrantedDeclaration(table, indices, columns_by_kind(kinds, indices), parameters)
 
 
 def _parameter(name: str, given: Parameter | str) -> Parameter:

@@ -7,30 +7,28 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from slipring.client.asking import CHANGED_MAX
-from slipring.client.choice import in_parts
-from slipring.client.declaration import Declaration, Granted, Place
+from slipring.client.declaration import Declaration, DeclaredParameter, GrantedDeclaration
 from slipring.client.rows import Writable, by_kind, byte_of, encoded, qualities_of, scalar
 from slipring.client.times import Given, doubt, time_of, times_of
-from slipring.errors import ConnectionLost, DeclareRefused, FrameError, Refused, RequestFailed
+from slipring.errors import ConnectionLost, DeclareRefused, FrameError, Refused
 from slipring.frames.arrays import Indices, Octets
 from slipring.model import GOOD, Parameter, Quality, Refusal
 from slipring.model.nearest import nearest_name
-from slipring.native import Client, Writer
+from slipring.native import Writer
 
 if TYPE_CHECKING:
     from slipring.client.parameters import Parameters
 
 Row = Any
-"""An array of numbers, or anything numpy makes one of; for several types a dict by their names."""
+"""An array of numbers, or anything numpy converts to one; for several types a dict by type."""
 NEVER_SENT = {0x95, 0x9B}
-"""Reasons of this client: the frame is too large, or the quality of service too high."""
+"""Reason codes that this client gives itself: the frame is too large, or its QoS too high."""
 Qualities = Quality | Octets | Mapping[str, Octets]
 
 log = logging.getLogger("slipring.client")
 
 
-class Manner(NamedTuple):
+class FrameOptions(NamedTuple):
     """How frames are sent."""
 
     beat_ms: int
@@ -45,15 +43,15 @@ class Declared:
     samples are kept, up to 16 MiB.
     """
 
-    def __init__(self, home: "Parameters", declaration: Declaration, manner: Manner) -> None:
+    def __init__(self, home: "Parameters", declaration: Declaration, options: FrameOptions) -> None:
         self._home = home
         self._declaration = declaration
-        self._manner = manner
-        self._granted: Granted | None = None
+        self._options = options
+        self._granted: GrantedDeclaration | None = None
         self._writer: Writer | None = None
         self._failure: DeclareRefused | None = None
         self._has_doubted = False
-        """A time that is probably in another unit was told of."""
+        """A time that is probably in another unit was logged."""
 
     def __repr__(self) -> str:
         return f"<Declared {len(self.names)} parameters below {self.prefix!r}>"
@@ -92,7 +90,7 @@ class Declared:
 
     @property
     def unsent_bytes(self) -> int:
-        """Gathered and not sent."""
+        """Bytes gathered and not sent."""
         return 0 if self._writer is None else self._writer.unsent_bytes
 
     def write(
@@ -146,100 +144,93 @@ class Declared:
             self._accept(writer.grid(kind, indices, times, octets, byte))
 
     async def flush(self) -> None:
-        """Sends what is gathered, and waits until it is written; at QoS 1, until it is answered."""
-        await self._home.link.flushed(self._open_writer().flush())
+        """Sends what is gathered; waits until it is written and, at QoS 1, acknowledged."""
+        await self._home.connection.flushed(self._open_writer().flush())
 
     async def remove(self) -> None:
-        """Takes the parameters out of the table, for everybody; their indices stay theirs.
+        """Removes the parameters from the table for everybody; nobody else gets their indices.
 
         Raises RequestFailed for one that another client publishes too; it stays.
         """
         await self.close()
-        for names in in_parts(self.topics, CHANGED_MAX):
-            answer = await self._home.asking.ask("remove", {"names": names})
-            for error in answer["errors"]:
-                text = f"{error['name']} was not removed: {error['message']}"
-                raise RequestFailed(text, code=error["code"])
+        await self._home.requests.remove(self.topics)
 
     async def close(self) -> None:
-        """Sends what is gathered and takes nothing more; closing twice is fine.
+        """Sends what is gathered and takes no more samples; closing twice is fine.
 
         The parameters stay in the table; they go stale when the bus is closed. Raises
         ConnectionLost if samples could not be sent.
         """
         if unsent := await self.finish():
             text = f"{unsent} bytes of samples below {self.prefix!r} were not sent"
-            raise self._home.link.lost(text)
+            raise self._home.connection.lost(text)
 
     async def finish(self, timeout_s: float | None = None) -> int:
-        """Closes it; how many bytes of samples were not sent, in this time if there is one."""
+        """Closes it, within this time; returns how many bytes of samples were not sent."""
         self._home.forget(self)
         writer, self._writer = self._writer, None
         if writer is None:
             return 0
         with contextlib.suppress(ConnectionLost, TimeoutError):
             async with asyncio.timeout(timeout_s):
-                if self._home.link.is_open:
-                    await self._home.link.flushed(writer.close())
-        self._home.link.unwatch(writer.identity)
+                if self._home.connection.is_open:
+                    await self._home.connection.flushed(writer.close())
+        self._home.connection.unwatch(writer.identity)
         return writer.unsent_bytes
 
     def set_skew(self, offset_ns: int) -> None:
-        """Frames tell how far the broker's clock is ahead of this machine's."""
+        """Frames say from now on how far the broker's clock is ahead of this computer's."""
         if self._writer is not None:
             self._writer.set_skew(offset_ns)
 
     async def declare(self) -> None:
         """Asks the broker for the indices; again on each connection. Raises DeclareRefused."""
-        native = self._home.link.native
+        requests = self._home.requests
         try:
-            connection, granted = await self._grant(native)
+            connection, granted = await requests.on_one_connection(
+                lambda: self._declaration.ask(requests)
+            )
         except DeclareRefused as refused:
             self._failure = refused
             raise
         self._granted, self._failure = granted, None
         if self._writer is None:
             topic = self.prefix or self.topics[0]
-            self._writer = native.writer(topic, granted.table, connection, **self._manner._asdict())
-            self._home.link.watch(self._writer.identity, self._on_refused)
+            native = self._home.connection.native
+            self._writer = native.writer(
+                topic, granted.table, connection, **self._options._asdict()
+            )
+            self._home.connection.watch(self._writer.identity, self._on_refused)
         else:
             self._writer.resume(granted.table, connection)
 
     def _on_refused(self) -> None:
-        """The broker tells itself what it does not take; this is for what was never sent."""
+        """Reports frames that were never sent; the broker itself reports those that it refused."""
         refused = None if self._writer is None else self._writer.refused
         if refused is not None and refused[1] in NEVER_SENT:
             self._home.tell_refusal(Refusal(self.prefix, "not_sent", refused[2], 1))
 
-    async def _grant(self, native: Client) -> tuple[int, Granted]:
-        """The answer, and the connection that all of it came by."""
-        while True:
-            connection = native.connection
-            granted = await self._declaration.ask(self._home.asking)
-            if connection == native.connection:
-                return connection, granted
-
     def _encoded(
         self, values: Row, quality: Qualities, rows: int | None
     ) -> list[tuple[int, Indices, Any, int | Octets]]:
-        """For each kind what the writer takes. All is checked before anything is written."""
+        """What the writer takes, for each kind. All is checked before anything is written."""
         assert self._granted is not None
-        parts, made = self._granted.parts, []
-        for kind, some in by_kind(values, parts).items():
-            part = parts[kind]
+        all_columns, made = self._granted.columns, []
+        for kind, some in by_kind(values, all_columns).items():
+            columns = all_columns[kind]
             mine = quality[kind.word] if isinstance(quality, Mapping) else quality
-            bytes_of = qualities_of(part, mine, rows)
-            made.append((int(kind), part.indices, encoded(part, some, rows), bytes_of))
+            bytes_of = qualities_of(columns, mine, rows)
+            made.append((int(kind), columns.indices, encoded(columns, some, rows), bytes_of))
         return made
 
     def _taken(self, name: str, value: Writable) -> tuple[int, int, Writable]:
-        place = self._place(name)
-        return place.number, int(place.kind), scalar(place.parameter, value)
+        found = self._declared(name)
+        return found.number, int(found.kind), scalar(found.parameter, value)
 
-    def _place(self, name: str) -> Place:
+    def _declared(self, name: str) -> DeclaredParameter:
         assert self._granted is not None
         try:
-            return self._granted.places[name]
+            return self._granted.parameters[name]
         except KeyError:
             short = name.removeprefix(f"{self.prefix}/")
             hint = ""
@@ -255,15 +246,15 @@ class Declared:
         return time_ns
 
     def _doubt(self, time_ns: int) -> None:
-        """Tells of a time in another unit, once: the broker takes it, and its age is decades."""
+        """Warns once of a time in another unit: the broker takes it, as a sample decades old."""
         if not self._has_doubted and (words := doubt(time_ns)):
             self._has_doubted = True
             log.warning("below %r %s; give nanoseconds, as time.time_ns() does", self.prefix, words)
 
     def _with_name(self, text: str, names: Iterable[str]) -> str:
-        """The native writer knows only indices."""
+        """The native writer's error with the name of the parameter instead of its index."""
         for name in names:
-            text = re.sub(rf"for index {self._place(name).number}$", f"for {name!r}", text)
+            text = re.sub(rf"for index {self._declared(name).number}$", f"for {name!r}", text)
         return text
 
     def _open_writer(self) -> Writer:

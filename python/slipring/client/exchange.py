@@ -1,32 +1,38 @@
-"""How far another clock is ahead of ours, from exchanges of four times (as NTP does). Pure."""
+"""How far the broker's clock is ahead of ours, from exchanges of four times, as NTP does. Pure.
+
+For example, we send at 100 ms by our clock; the broker receives at 2,130 ms and answers at 2,131 ms
+by its clock; the answer comes at 121 ms. The round trip is 21 - 1 = 20 ms. If both ways took 10 ms,
+the broker's clock is (2,030 + 2,010) / 2 = 2,020 ms ahead. If one way took all 20 ms, it is 2,010
+or 2,030 ms ahead: the uncertainty is 10 ms.
+"""
 
 from collections import deque
 from dataclasses import dataclass
 
 KEPT = 16
-"""Exchanges that are compared: the quickest of them knows best."""
+"""Exchanges that are compared; the quickest is the most exact."""
 DRIFT_PER_S = 100e-6
-"""How much two clocks may go apart; cheap crystals do less."""
+"""How fast two clocks may drift apart; cheap crystals drift less."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A question and its answer, by both clocks."""
+    """A ping and its answer, by both clocks."""
 
     sent_ns: int
-    """The question left us, by our clock."""
+    """When we sent the ping, by our clock."""
     broker_received_ns: int
-    """It came to the broker, by the broker's clock."""
+    """When the broker received it, by the broker's clock."""
     broker_sent_ns: int
-    """The answer left the broker, by the broker's clock."""
+    """When the broker sent the answer, by the broker's clock."""
     received_ns: int
-    """It came to us, by our clock."""
+    """When we received it, by our clock."""
     at_ns: int
-    """The same moment by a clock that never jumps."""
+    """The same moment by our clock that never jumps."""
 
     @property
     def round_trip_ns(self) -> int:
-        """How long both ways took, without the time at the broker."""
+        """How long the way there and back took, without the time at the broker."""
         return (self.received_ns - self.sent_ns) - (self.broker_sent_ns - self.broker_received_ns)
 
     @property
@@ -37,7 +43,7 @@ class Exchange:
 
     @property
     def uncertainty_ns(self) -> int:
-        """How wrong the offset can be: all the time may have been spent on one of the ways."""
+        """How wrong the offset can be: one of the ways may have taken all the time."""
         return self.round_trip_ns // 2
 
     def is_possible(self) -> bool:
@@ -45,8 +51,8 @@ class Exchange:
         return self.broker_sent_ns >= self.broker_received_ns and self.round_trip_ns >= 0
 
 
-class Estimate:
-    """The offset of a clock, from the last exchanges with it."""
+class OffsetEstimate:
+    """The offset of the broker's clock, from the last exchanges."""
 
     def __init__(self) -> None:
         self.best: Exchange | None = None
@@ -54,7 +60,7 @@ class Estimate:
         self._kept: deque[Exchange] = deque(maxlen=KEPT)
 
     def take(self, new: Exchange) -> None:
-        """Take a further exchange. When it cannot be true with the others, a clock has jumped."""
+        """Adds an exchange. If it contradicts an earlier one, a clock has jumped: drops those."""
         if not new.is_possible():
             return
         if any(_contradict(one, new) for one in self._kept):
@@ -63,7 +69,7 @@ class Estimate:
         self.best = min(self._kept, key=lambda one: one.round_trip_ns)
 
     def uncertainty_ns(self, at_ns: int) -> int | None:
-        """How wrong the offset can be by now: clocks go apart."""
+        """How wrong the offset can be by now, because clocks drift apart."""
         best = self.best
         return None if best is None else best.uncertainty_ns + _drift_ns(at_ns - best.at_ns)
 

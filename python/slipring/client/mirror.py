@@ -1,18 +1,16 @@
-"""Keeps a copy of the broker's table, or of the parts somebody needs, as it changes."""
+"""A copy of the broker's table, or of the parts somebody needs, that follows its changes."""
 
 import asyncio
 import json
 import logging
-import weakref
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from slipring.client.asking import Asking
-from slipring.client.changes import Changes
-from slipring.client.choice import in_parts
+from slipring.client.changes import Changes, Followers
+from slipring.client.connection import ClientConnection
 from slipring.client.incoming import Incoming
-from slipring.client.link import Link
+from slipring.client.json_requests import JsonRequests, in_requests
 from slipring.errors import SlipringError
 from slipring.frames.table import Table
 from slipring.model import Entry, Message, Parameter, TableChange
@@ -22,11 +20,11 @@ EVERYTHING = "#"
 LOST: dict[str, Any] = {}
 """Stands for changes that were too many to keep."""
 NEAR = 50
-"""Indices that are no further apart are listed by one request: another costs as much."""
+"""Indices that are no further apart are listed by one request: a second one costs more."""
 PAGE = 1000
 """Parameters asked for at once; the broker may answer with fewer."""
 TOLD_MAX = 1000
-"""Changes that wait to be looked at; with more, everything is listed again."""
+"""Changes that wait to be applied; with more, everything is listed again."""
 
 log = logging.getLogger("slipring.client")
 
@@ -40,15 +38,15 @@ class Listing(NamedTuple):
 
 
 class Mirror:
-    """Lists what its filters choose once, then fetches what the broker says has changed.
+    """Lists what its filters choose once, then fetches what the broker reports as changed.
 
-    One task at a time asks, so that an older answer never replaces a newer one.
+    Only one task asks at a time, so that an older answer never replaces a newer one.
     """
 
-    def __init__(self, link: Link, asking: Asking) -> None:
+    def __init__(self, connection: ClientConnection, requests: JsonRequests) -> None:
         self.table = Table()
-        self._link = link
-        self._asking = asking
+        self._connection = connection
+        self._requests = requests
         self._filters: list[str] = []
         self._names: dict[str, None] = {}
         """Names beside the filters, in the order they were asked for."""
@@ -56,14 +54,17 @@ class Mirror:
         self._lock = asyncio.Lock()
         self._told: deque[dict[str, Any]] = deque()
         self._work: asyncio.Task[None] | None = None
-        self._followers: weakref.WeakSet[Changes[TableChange]] = weakref.WeakSet()
+        self._followers: Followers[TableChange] = Followers()
         self._listeners: set[Callable[[TableChange], None]] = set()
 
     async def cover(self, filters: Iterable[str], names: Iterable[str] = ()) -> Table:
-        """The table, with these names and all that the filters choose. Raises like `Asking.ask`."""
+        """The table, with these names and all that the filters choose.
+
+        Raises like `JsonRequests.ask`.
+        """
         async with self._lock:
             if self._incoming is None:
-                incoming = Incoming(self._link, self._receive)
+                incoming = Incoming(self._connection, self._receive)
                 await incoming.subscribe([CHANGES])
                 self._incoming = incoming
             for one in filters:
@@ -74,7 +75,7 @@ class Mirror:
         return self.table
 
     async def catch_up(self, identity: int | None = None) -> Table:
-        """The table, after all that was told so far; listed anew if it is another one."""
+        """The table, after all changes so far are applied; listed anew if it is another one."""
         while self._work is not None and not self._work.done():
             await asyncio.shield(self._work)
         if identity is not None and identity != self.table.identity:
@@ -82,11 +83,11 @@ class Mirror:
         return self.table
 
     async def remembered(self) -> Listing:
-        """Every parameter of the broker, those that were removed too; asked for, and not kept."""
+        """Every parameter of the broker, with those that were removed; not kept here."""
         return await self._list([EVERYTHING], removed=True)
 
     async def reload(self) -> None:
-        """Lists everything again: something may have been missed."""
+        """Lists everything again, because changes may have been missed."""
         if self._incoming is None:
             return
         async with self._lock:
@@ -97,9 +98,7 @@ class Mirror:
 
     def changes(self) -> Changes[TableChange]:
         """What happens to the table from now on."""
-        changes: Changes[TableChange] = Changes()
-        self._followers.add(changes)
-        return changes
+        return self._followers.follow()
 
     def listen(self, listener: Callable[[TableChange], None]) -> None:
         """Calls it with every change, until `leave`."""
@@ -111,8 +110,7 @@ class Mirror:
 
     def end(self) -> None:
         """The bus is closed."""
-        for follower in self._followers:
-            follower.tell(None)
+        self._followers.tell(None)
         if self._work is not None:
             self._work.cancel()
 
@@ -129,14 +127,14 @@ class Mirror:
         self._names |= dict.fromkeys(names)
 
     async def _kept(self, first: int = 0, end: int | None = None) -> Listing:
-        """What is to be known of a range of indices."""
+        """What the filters and names choose of a range of indices."""
         by_filter = await self._list(self._filters, first, end)
         return await self._with_names(by_filter, list(self._names), first, end)
 
     async def _with_names(
         self, found: Listing, names: list[str], first: int = 0, end: int | None = None
     ) -> Listing:
-        """These names too, and not what is beside them: few requests, however long the table is."""
+        """These names too, without their neighbours: few requests, however long the table is."""
         if not names:
             return found
         wanted = set(names)
@@ -155,8 +153,8 @@ class Mirror:
     ) -> tuple[Listing, list[tuple[int, int]]]:
         """Which ranges have these names, of those between `first` and `end`."""
         indices = list[int]()
-        for some in in_parts(names):
-            answer = await self._asking.ask("find", {"names": some})
+        for some in in_requests(names):
+            answer = await self._requests.ask("find", {"names": some})
             found = joined(found, Listing(answer["table"], answer["revision"], []))
             indices += [one for one in answer["indices"] if one is not None]
         return found, spans(
@@ -173,19 +171,13 @@ class Mirror:
     ) -> Listing:
         """What these filters choose of a range of indices, page by page."""
         found = Listing(self.table.identity, self.table.revision, [])
+        count = PAGE if end is None else min(PAGE, end - first)
         for one in list(filters):
-            start: int | None = first
-            while start is not None and (end is None or start < end):
-                asked = PAGE if end is None else min(PAGE, end - start)
-                body = {"filter": one, "from": start, "count": asked}
-                if removed:
-                    body["removed"] = True
-                page = await self._asking.ask("list", body)
+            body = {"filter": one, "count": count} | ({"removed": True} if removed else {})
+            async for page in self._requests.pages("list", body, first, end):
                 entries = [_entry(row) for row in page["parameters"]]
                 inside = [entry for entry in entries if end is None or entry.index < end]
-                earlier = found.entries if page["table"] == found.identity else []
-                found = Listing(page["table"], page["revision"], earlier + inside)
-                start = page["next"]
+                found = joined(found, Listing(page["table"], page["revision"], inside))
         return found
 
     def _take(self, listing: Listing) -> None:
@@ -196,7 +188,7 @@ class Mirror:
             self.table.put(entry)
 
     def _replace(self, listing: Listing) -> list[TableChange]:
-        """Takes a whole listing over, and says what is new about it."""
+        """Takes a complete listing, and returns what it changes."""
         before, known = self.table, {entry.name: entry for entry in self.table.entries()}
         self._take(listing)
         if self.table is not before:
@@ -229,7 +221,7 @@ class Mirror:
         except SlipringError as error:
             # On another connection all is listed again; on this one, with the next change.
             self._told.appendleft(LOST)
-            log.warning("the table at %s is not followed: %s", self._link.native.url, error)
+            log.warning("the table at %s is not followed: %s", self._connection.native.url, error)
 
     async def _apply(self, told: dict[str, Any]) -> list[TableChange]:
         if told is LOST or told["table"] != self.table.identity:
@@ -246,20 +238,19 @@ class Mirror:
         return [TableChange(event, tuple(names), told["revision"], told.get("why"))]
 
     def _tell(self, change: TableChange) -> None:
-        for follower in self._followers:
-            follower.tell(change)
+        self._followers.tell(change)
         for listener in list(self._listeners):
             listener(change)
 
 
 def joined(one: Listing, other: Listing) -> Listing:
-    """Both, or the later one where they are of two tables."""
+    """Both, or the later one if they are of two tables."""
     entries = one.entries if one.identity == other.identity else []
     return other._replace(entries=entries + other.entries)
 
 
 def spans(indices: list[int]) -> list[tuple[int, int]]:
-    """Ranges that have these ascending indices, and little else."""
+    """Ranges that hold these ascending indices, and few others."""
     made = list[tuple[int, int]]()
     for one in indices:
         if made and one - made[-1][1] < NEAR:

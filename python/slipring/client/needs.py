@@ -1,23 +1,23 @@
-"""What a selection needs of its parameters, and the user properties that say so to the broker."""
+"""What a selection asks for, and the user properties that tell the broker."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """Checked by the broker, whose words name what is wrong."""
+    """The needs of a selection. The broker checks them, and its error names what is wrong."""
 
     rate_hz: float | None = None
-    """Frames at this rate, the newest samples win; without it every sample."""
+    """The newest samples at this rate; without it every sample."""
     deadband: float | str | None = None
     """How far a number has to move before it is sent again: `0.5`, or `"2%"` of what was sent."""
     change: bool = False
-    """Only values that are not as they were sent last."""
+    """Only values that differ from those sent last."""
     beat_ms: int | None = None
-    """How long samples are gathered; the broker's own beat where it is not said."""
+    """How long samples are gathered; by default the broker's own beat."""
 
     def properties(self, deliver: str) -> tuple[tuple[str, str], ...]:
-        """In the order a person would say them."""
+        """As user properties, with the way of delivery first."""
         said = [("deliver", deliver)]
         if self.rate_hz is not None:
             said.append(("rate", _decimal(self.rate_hz)))

@@ -1,11 +1,11 @@
-"""What nodes say to each other by role, and the broker to all: read and addressed."""
+"""Notices: what a node says to all nodes of a role, and the broker to all nodes."""
 
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, Self
 
-from slipring.client.link import Link
+from slipring.client.connection import ClientConnection
 from slipring.client.subscription import Subscription
 from slipring.model import Message
 
@@ -21,25 +21,25 @@ class Notice:
     to: str
     """Whom it is for: a role, or `node/` and this client's id."""
     sender: str
-    """The client id of who says it; empty where it is the broker itself."""
+    """The client id of the sender; empty if it is the broker itself."""
     payload: bytes
     message: Message
-    """As it came, with all its properties."""
+    """The message that carried it, with all its properties."""
 
     @classmethod
     def of(cls, message: Message) -> Self:
-        """Reads what the broker has added."""
+        """Reads the properties that the broker has added."""
         told = dict(message.properties)
         return cls(told.get("to", ""), told.get("from", ""), message.payload, message)
 
     @property
     def text(self) -> str:
-        """The payload as UTF-8 text; raises UnicodeDecodeError where it is not."""
+        """The payload as UTF-8 text; raises UnicodeDecodeError if it is not."""
         return self.payload.decode()
 
     @property
     def event(self) -> str | None:
-        """What happened, where the broker says it: `shutdown`."""
+        """What happened at the broker: `shutdown`; None in notices of other nodes."""
         told = _json(self.payload) if not self.sender else None
         event = told.get("event") if isinstance(told, dict) else None
         return event if isinstance(event, str) else None
@@ -48,8 +48,8 @@ class Notice:
 class Notices:
     """What `Bus.notices` returns: enter it, then iterate over it."""
 
-    def __init__(self, link: Link) -> None:
-        self._messages = Subscription(link, (TOPIC,), qos=1)
+    def __init__(self, connection: ClientConnection) -> None:
+        self._messages = Subscription(connection, (TOPIC,), qos=1)
 
     async def __aenter__(self) -> "Notices":
         await self._messages.__aenter__()
@@ -70,7 +70,7 @@ class Notices:
 
 
 def topic_of(role: str) -> str:
-    """Where to say something to a role; ValueError where there is no such role."""
+    """The topic of notices to a role; raises ValueError if there is no such role."""
     if role not in ROLES and not (role.startswith(NODE) and len(role) > len(NODE)):
         raise ValueError(f"{role!r} is no role: {', '.join(ROLES)} or {NODE}CLIENT-ID")
     return f"$slipring/to/{role}"

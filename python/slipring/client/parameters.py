@@ -1,25 +1,24 @@
-"""All of a connection that has to do with parameters, made when it is first needed."""
+"""The parameters of one client: declaring, selecting, following the broker's table."""
 
 import asyncio
 import contextlib
 import json
 import logging
-import weakref
-from collections.abc import Awaitable, Callable
+from collections.abc import Iterator
 
-from slipring.client.asking import Asking
-from slipring.client.changes import Changes
-from slipring.client.choice import Choice
+from slipring.client.changes import Changes, Followers
+from slipring.client.choice import ParameterChoice
 from slipring.client.clock import Clock
+from slipring.client.connection import ClientConnection
 from slipring.client.current import current_samples
 from slipring.client.declaration import Declaration
-from slipring.client.declared import Declared, Manner
+from slipring.client.declared import Declared, FrameOptions
 from slipring.client.incoming import Incoming
-from slipring.client.link import Link
+from slipring.client.json_requests import JsonRequests
 from slipring.client.mirror import EVERYTHING, Mirror
-from slipring.errors import NoAnswer, SlipringError
+from slipring.client.reconnecting import Work, redo
 from slipring.frames.table import Table
-from slipring.model import ConnectionChange, Message, Refusal, Sample
+from slipring.model import Message, Refusal, Sample
 
 REFUSED = "$slipring/refused"
 CLOSE_S = 10.0
@@ -29,19 +28,18 @@ log = logging.getLogger("slipring.client")
 
 
 class Parameters:
-    """Declares and selects over one link, and does it again on each new connection."""
+    """Declares and selects on one connection, and again whenever it was lost."""
 
-    def __init__(self, link: Link, clock: Clock) -> None:
-        self.link = link
+    def __init__(self, connection: ClientConnection, clock: Clock) -> None:
+        self.connection = connection
         self.clock = clock
-        self.asking = Asking(link)
-        self.mirror = Mirror(link, self.asking)
+        self.requests = JsonRequests(connection, "table")
+        self.mirror = Mirror(connection, self.requests)
         self._declared: set[Declared] = set()
-        self._followers: weakref.WeakSet[Changes[Refusal]] = weakref.WeakSet()
+        self._followers: Followers[Refusal] = Followers()
         self._refused: Incoming | None = None
         self._hearing = asyncio.Lock()
-        changes = link.changes()
-        self._keeping = asyncio.get_running_loop().create_task(self._keep(changes))
+        self._redeclaring = redo(connection, self._works)
         self._watching = contextlib.ExitStack()
         self._watching.enter_context(clock.kept(self._tell_skew))
 
@@ -49,11 +47,11 @@ class Parameters:
         """All parameters of the broker, kept as they change."""
         return await self.mirror.cover([EVERYTHING])
 
-    async def declare(self, declaration: Declaration, manner: Manner) -> Declared:
+    async def declare(self, declaration: Declaration, options: FrameOptions) -> Declared:
         """See `Bus.declare`."""
         await self._hear_refusals()
-        await self.clock.known()  # so that already the first frame tells of it
-        declared = Declared(self, declaration, manner)
+        await self.clock.known()  # so that the first frame already carries the offset
+        declared = Declared(self, declaration, options)
         await declared.declare()
         self._declared.add(declared)
         if self.clock.offset_ns is not None:
@@ -64,28 +62,27 @@ class Parameters:
         """It is not declared again on another connection."""
         self._declared.discard(declared)
 
-    async def current(self, choice: Choice) -> dict[str, Sample]:
+    async def current(self, choice: ParameterChoice) -> dict[str, Sample]:
         """See `Bus.current`."""
-        samples, _ = await current_samples(self.asking, self.mirror, choice)
+        samples, _ = await current_samples(self.requests, self.mirror, choice)
         return samples
 
     async def newest(self, name: str) -> Sample:
         """See `Bus.newest`."""
-        samples, missing = await current_samples(self.asking, self.mirror, Choice([], [name]))
+        choice = ParameterChoice([], [name])
+        samples, missing = await current_samples(self.requests, self.mirror, choice)
         if name in samples:
             return samples[name]
         why = missing.get(name, "it never had a sample")
-        raise KeyError(f"no sample of {name!r} is at {self.link.native.url}: {why}")
+        raise KeyError(f"no sample of {name!r} is at {self.connection.native.url}: {why}")
 
     async def refusals(self) -> Changes[Refusal]:
-        """What the broker does not take from now on."""
+        """What the broker refuses from now on."""
         await self._hear_refusals()
-        changes: Changes[Refusal] = Changes()
-        self._followers.add(changes)
-        return changes
+        return self._followers.follow()
 
     async def close(self) -> int:
-        """Sends what is gathered, as far as there is a connection, and ends what runs here.
+        """Sends what is gathered, if there is a connection, and ends the tasks.
 
         Returns how many bytes of samples were not sent.
         """
@@ -96,56 +93,35 @@ class Parameters:
             self._end()
 
     def _end(self) -> None:
-        self._keeping.cancel()
+        self._redeclaring.cancel()
         self._watching.close()
         self.mirror.end()
-        for follower in self._followers:
-            follower.tell(None)
+        self._followers.tell(None)
 
     def _tell_skew(self, offset_ns: int) -> None:
         for declared in self._declared:
             declared.set_skew(offset_ns)
 
-    async def _keep(self, changes: Changes[ConnectionChange]) -> None:
-        """Declares again whenever there is another connection."""
-        async for change in changes:
-            if change.connected:
-                await self._again()
-
-    async def _again(self) -> None:
-        """Each for itself: what is refused holds nothing else up."""
-        refresh = self.clock.refresh  # it may be another machine's now
-        declared = (declared.declare for declared in self._declared)
-        for work in (refresh, *declared, self.mirror.reload):
-            await self._until_answered(work)
-
-    async def _until_answered(self, work: Callable[[], Awaitable[object]]) -> None:
-        while True:
-            try:
-                await work()
-            except NoAnswer as error:
-                log.warning("%s; it is asked again", error)
-                continue
-            except SlipringError as error:
-                url = self.link.native.url
-                log.warning("not everything is declared again at %s: %s", url, error)
-            return
+    def _works(self) -> Iterator[Work]:
+        yield self.clock.refresh  # another computer may answer at this address now
+        for declared in self._declared:
+            yield declared.declare
+        yield self.mirror.reload
 
     async def _hear_refusals(self) -> None:
         async with self._hearing:
             if self._refused is None:
-                refused = Incoming(self.link, self._hear_refusal)
+                refused = Incoming(self.connection, self._hear_refusal)
                 await refused.subscribe([REFUSED])
                 self._refused = refused
 
     def tell_refusal(self, refusal: Refusal) -> None:
-        """To the log, and to who follows."""
+        """Tells the log and all who follow refusals."""
         log.warning(
             "the broker at %s refused %d frames or samples for %s: %s",
-            *(self.link.native.url, refusal.count, refusal.topic, refusal.message),
+            *(self.connection.native.url, refusal.count, refusal.topic, refusal.message),
         )
-        for follower in self._followers:
-            follower.tell(refusal)
+        self._followers.tell(refusal)
 
     def _hear_refusal(self, message: Message) -> None:
         told = json.loads(message.payload)

@@ -1,4 +1,4 @@
-"""How a Python value becomes the bytes of a message. Never guesses: other types are refused."""
+"""From a Python value to the bytes of a message. Never guesses: other types are refused."""
 
 from typing import Any, Protocol
 
@@ -6,14 +6,14 @@ TYPES = "bytes, str, int, float or bool"
 
 
 class Scalar(Protocol):
-    """A number of numpy's."""
+    """A numpy number."""
 
     @property
     def ndim(self) -> int:
-        """0: an array has more."""
+        """0; an array has more."""
 
     def item(self) -> Any:
-        """The same as a number of Python's."""
+        """The same as a Python number."""
 
 
 Value = bytes | bytearray | memoryview | str | int | float | bool | Scalar

@@ -1,4 +1,4 @@
-"""Values as people have them, to the bytes of a frame's rows: checked, in the order of indices."""
+"""Values to the bytes of a frame's rows: checked, converted, in the order of indices."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -12,44 +12,46 @@ Writable = Value | np.generic
 """One value to write; numbers may be numpy's."""
 
 
-class Part(NamedTuple):
-    """The parameters of one kind among those declared together."""
+class KindColumns(NamedTuple):
+    """The parameters of one kind among those declared together: the columns of its rows."""
 
     kind: Kind
     indices: Indices
     """Ascending."""
     order: Values | None
-    """Where each of them is among its kind as declared; None where that is the same order."""
+    """The position of each in the order of declaration; None if both orders are the same."""
 
     def arranged(self, values: Values) -> Values:
         """Columns in the order of the indices."""
         return values if self.order is None else values[..., self.order]
 
 
-def parts_of(kinds: Sequence[Kind], indices: Indices) -> dict[Kind, Part]:
-    """The parts of what was declared, by kind, in the order of their codes."""
+def columns_by_kind(kinds: Sequence[Kind], indices: Indices) -> dict[Kind, KindColumns]:
+    """The columns of what was declared, by kind, in the order of the kinds' codes."""
     codes = np.array(kinds, np.uint8)
     made = {}
     for kind in sorted(set(kinds)):
         mine = indices[codes == kind]
         order = np.argsort(mine)
         is_sorted = bool((order == np.arange(len(mine))).all())
-        made[kind] = Part(kind, np.ascontiguousarray(mine[order]), None if is_sorted else order)
+        made[kind] = KindColumns(
+            kind, np.ascontiguousarray(mine[order]), None if is_sorted else order
+        )
     return made
 
 
-def by_kind(values: Any, parts: Mapping[Kind, Part]) -> dict[Kind, Any]:
+def by_kind(values: Any, columns: Mapping[Kind, KindColumns]) -> dict[Kind, Any]:
     """Values given for each kind, or for the only one there is."""
     if isinstance(values, Mapping):
         found = {_kind_of(word): some for word, some in values.items()}
-        if unknown := found.keys() - parts.keys():
+        if unknown := found.keys() - columns.keys():
             words = ", ".join(sorted(kind.word for kind in unknown))
             raise ValueError(f"nothing of this type is declared: {words}")
         return found
-    if len(parts) != 1:
-        words = ", ".join(f'"{kind.word}"' for kind in parts)
+    if len(columns) != 1:
+        words = ", ".join(f'"{kind.word}"' for kind in columns)
         raise ValueError(f"several types are declared: give a dict of arrays for {words}")
-    return {next(iter(parts)): values}
+    return {next(iter(columns)): values}
 
 
 def _kind_of(word: str) -> Kind:
@@ -67,29 +69,29 @@ def byte_of(quality: Quality) -> int:
     return quality.byte
 
 
-def encoded(part: Part, values: Any, rows: int | None) -> Any:
-    """What the writer takes: an array in the form of the frame, or a list of texts or bytes.
+def encoded(columns: KindColumns, values: Any, rows: int | None) -> Any:
+    """What the writer takes: an array as the frame stores it, or a list of texts or bytes.
 
     `rows` is None for a single row, given without the dimension of rows.
     """
-    found = np.asarray(values, object if not part.kind.is_fixed else None)
-    shape = (len(part.indices),) if rows is None else (rows, len(part.indices))
+    found = np.asarray(values, object if not columns.kind.is_fixed else None)
+    shape = (len(columns.indices),) if rows is None else (rows, len(columns.indices))
     if found.shape != shape:
-        raise ValueError(f"{part.kind.word} values have shape {found.shape}, not {shape}")
-    found = part.arranged(found)
-    if not part.kind.is_fixed:
+        raise ValueError(f"{columns.kind.word} values have shape {found.shape}, not {shape}")
+    found = columns.arranged(found)
+    if not columns.kind.is_fixed:
         return found.ravel().tolist()
-    return _octets(_converted(part.kind, found), part.kind)
+    return _octets(_converted(columns.kind, found), columns.kind)
 
 
-def qualities_of(part: Part, quality: Quality | Octets, rows: int | None) -> int | Octets:
+def qualities_of(columns: KindColumns, quality: Quality | Octets, rows: int | None) -> int | Octets:
     """One byte for all, or an array with one for each value."""
     if not isinstance(quality, np.ndarray):
         return byte_of(quality)
-    shape = (len(part.indices),) if rows is None else (rows, len(part.indices))
+    shape = (len(columns.indices),) if rows is None else (rows, len(columns.indices))
     if quality.shape != shape or quality.dtype != np.uint8:
         raise ValueError(f"qualities are a Quality, or uint8 of shape {shape}")
-    return np.ascontiguousarray(part.arranged(quality))
+    return np.ascontiguousarray(columns.arranged(quality))
 
 
 def scalar(parameter: Parameter, value: Writable) -> Writable:
@@ -104,7 +106,7 @@ def scalar(parameter: Parameter, value: Writable) -> Writable:
 
 
 def _converted(kind: Kind, found: Values) -> Values:
-    """The same values in the type of the kind; raises ValueError where they are others then."""
+    """The same values in the type of the kind; raises ValueError if that would change them."""
     dtype = DTYPES[kind]
     if found.dtype == dtype:
         return found

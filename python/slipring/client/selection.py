@@ -1,4 +1,4 @@
-"""Parameters somebody chose, as frames to iterate over. Fetches only what its reader asks for."""
+"""Frames of the parameters that a reader chose, to iterate over. Fetches only what is asked for."""
 
 import asyncio
 import logging
@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import AsyncIterator
 from operator import is_
 
-from slipring.client.choice import Choice
+from slipring.client.choice import ParameterChoice
 from slipring.client.needs import Needs
 from slipring.client.parameters import Parameters
 from slipring.client.subscription import Subscription
@@ -15,7 +15,7 @@ from slipring.errors import FrameError, Refused, SlipringError
 from slipring.frames.arrays import Indices
 from slipring.frames.decoding import decode
 from slipring.frames.frame import Frame
-from slipring.frames.header import Arrival
+from slipring.frames.header import FrameArrival
 from slipring.frames.table import Table
 from slipring.model import TableChange
 
@@ -25,22 +25,22 @@ log = logging.getLogger("slipring.client")
 class Selection:
     """What `Bus.select` returns: enter it, then iterate over its frames.
 
-    The first frames have the current values of everything chosen. A reader that is slow gets, with
-    a rate, fewer and fuller frames.
+    The first frames have the current values of everything chosen. With a rate, a slow reader gets
+    fewer and fuller frames.
     """
 
-    def __init__(self, home: Parameters, choice: Choice, needs: Needs) -> None:
+    def __init__(self, home: Parameters, choice: ParameterChoice, needs: Needs) -> None:
         self.needs = needs
         self.missing: dict[str, str] = {}
-        """Names that are not there, and why. One that comes later leaves it, and is delivered."""
+        """Names that are not there, and why; one that is declared later is removed from it."""
         self._home = home
         self._choice = choice
-        self._name = home.link.new_name()
+        self._name = home.connection.new_name()
         self._inner: Subscription | None = None
         self._entered = False
         self._taken: deque[tuple[bytes, int]] = deque()
         self._familiar: tuple[Table | None, list[Indices]] = None, []
-        """The parameters of the last frame, all of which the table knows."""
+        """The table, and the parameters of the last frame, all of which it knows."""
         self._choosing: asyncio.Task[None] | None = None
         self._is_outdated = False
         """The table has changed since the names were looked up."""
@@ -51,14 +51,14 @@ class Selection:
         if self._entered:
             raise RuntimeError("a selection is entered once; call bus.select() again")
         self._entered = True
-        await self._home.clock.known()  # so that already the first frame has its age
+        await self._home.clock.known()  # so that the first frame already has its age
         table = await self._home.mirror.cover(self._choice.filters, self._choice.names or ())
         await self._choose()
         if self._choice.names is not None:
             self._home.mirror.listen(self._on_change)
         if absent := self._choice.absent(table, self.missing):
-            url = self._home.link.native.url
-            log.warning("no parameter at %s is chosen by %s yet; it comes when it is", url, absent)
+            url = self._home.connection.native.url
+            log.warning("no parameter at %s matches %s yet; later ones are delivered", url, absent)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -84,12 +84,12 @@ class Selection:
         return frame
 
     async def frames(self) -> AsyncIterator[list[Frame]]:
-        """The same frames in lists of what is there; `Frame.joined` makes one of them."""
+        """The same frames in lists of all that wait; `Frame.joined` makes one frame of a list."""
         while await self._is_filled():
             yield await self._decoded(len(self._taken))
 
     async def collect(self, seconds: float) -> Frame:
-        """All that comes within so many seconds, as one frame; an empty one if nothing does.
+        """All that arrives within this many seconds, as one frame; it may be empty.
 
         `(await frames.collect(60)).to_pandas()` is a minute of what was chosen.
         """
@@ -127,7 +127,7 @@ class Selection:
         return bool(self._taken)
 
     async def _decoded(self, count: int) -> list[Frame]:
-        """The oldest frames. What cannot be read is gone; else all stay where this fails."""
+        """The oldest frames. After FrameError they are gone; after other errors they are kept."""
         taken = [self._taken.popleft() for _ in range(count)]
         try:
             return [await self._decode(payload, arrived_ns) for payload, arrived_ns in taken]
@@ -141,16 +141,19 @@ class Selection:
         mirror, now_ns = self._home.mirror, time.time_ns()
         clock = self._home.clock
         offset_ns, uncertainty_ns = clock.offset_ns or 0, clock.uncertainty_ns
-        arrival = Arrival(arrived_ns or now_ns, now_ns, offset_ns, uncertainty_ns)
+        arrival = FrameArrival(arrived_ns or now_ns, now_ns, offset_ns, uncertainty_ns)
         frame = decode(payload, mirror.table, arrival)
         if self._is_strange(frame):
-            # It may be about parameters that the broker has told of, and we have not looked at.
+            # The broker may have announced its parameters, and we have not listed them yet.
             table = await mirror.catch_up(frame.header.table)
             frame = Frame(table, frame.runs, frame.header, arrival)
         return frame
 
     def _is_strange(self, frame: Frame) -> bool:
-        """Whether it has parameters that the table does not know; most have those of the last."""
+        """Whether it has parameters that the table does not know.
+
+        Most frames have the same parameters as the last one: then nothing is looked up.
+        """
         table, indices = frame.table, [run.indices for run in frame.runs]
         if frame.header.table != table.identity:
             return True
@@ -162,19 +165,19 @@ class Selection:
         return not is_known
 
     async def _choose(self, refused: Subscription | None = None) -> None:
-        """Subscribes to what is chosen by now, and leaves what was before."""
+        """Subscribes to what the names mean now, and ends the subscription of before."""
         async with self._lock:
             before = self._inner
             if refused is None or refused is before:
                 await self._replace(before, is_refused=refused is not None)
 
     async def _replace(self, before: Subscription | None, *, is_refused: bool) -> None:
-        chosen = await self._choice.resolve(self._home.asking)
+        chosen = await self._choice.resolve(self._home.requests)
         self.missing = chosen.missing
         filters = tuple(self._name + one for one in chosen.filters)
         if before is not None and before.filters == filters and not is_refused:
             return
-        inner = Subscription(self._home.link, filters, 0, self.needs.properties("frame"))
+        inner = Subscription(self._home.connection, filters, 0, self.needs.properties("frame"))
         await inner.__aenter__()
         if self._is_closed:
             inner.unsubscribe()
@@ -184,7 +187,7 @@ class Selection:
             before.unsubscribe()
 
     def _on_change(self, change: TableChange) -> None:
-        """Names that came, or have another index now, are chosen anew."""
+        """Chooses again if one of the names was added, or has another index now."""
         names = set(self._choice.names or ())
         is_ours = change.event == "replaced" or (
             change.event in {"added", "removed"} and not names.isdisjoint(change.names)
@@ -199,4 +202,6 @@ class Selection:
                 self._is_outdated = False
                 await self._choose()
         except SlipringError as error:
-            log.warning("a selection at %s stays as it was: %s", self._home.link.native.url, error)
+            log.warning(
+                "a selection at %s stays as it was: %s", self._home.connection.native.url, error
+            )

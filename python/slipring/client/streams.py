@@ -1,30 +1,27 @@
-"""All of a connection that has to do with streams: declaring, writing, listing."""
+"""The streams of one client: declaring, writing, listing."""
 
 import asyncio
-import logging
 from typing import Any
 
-from slipring.client.asking import NOT_AUTHORIZED, Asking
-from slipring.client.changes import Changes
-from slipring.client.link import Link
-from slipring.errors import ConnectionLost, PublishRefused, SlipringError
-from slipring.model import ConnectionChange, Stream
+from slipring.client.connection import ClientConnection
+from slipring.client.json_requests import NOT_AUTHORIZED, JsonRequests
+from slipring.client.reconnecting import redo
+from slipring.errors import ConnectionLost, PublishRefused
+from slipring.model import Stream
 
 AGAIN = -1
 """The stream has to be declared on this connection first."""
 
-log = logging.getLogger("slipring.client")
-
 
 class Streams:
-    """Declares streams over one link, and does it again on each new connection."""
+    """Declares streams on one connection, and again whenever it was lost."""
 
-    def __init__(self, link: Link) -> None:
-        self.link = link
-        self.asking = Asking(link, "streams")
+    def __init__(self, connection: ClientConnection) -> None:
+        self.connection = connection
+        self.requests = JsonRequests(connection, "streams")
         self._writers: dict[StreamWriter, None] = {}
         """In the order of their declarations."""
-        self._keeping = asyncio.get_running_loop().create_task(self._keep(link.changes()))
+        self._redeclaring = redo(connection, lambda: [one.declare for one in self._writers])
 
     async def declare(self, name: str, body: dict[str, Any], qos: int) -> "StreamWriter":
         """See `Bus.declare_stream`."""
@@ -35,40 +32,18 @@ class Streams:
 
     async def list(self, chosen: str) -> list[Stream]:
         """See `Bus.streams`."""
-        found, start = list[Stream](), 0
-        while True:
-            answer = await self.asking.ask("list", {"filter": chosen, "from": start})
-            found += [Stream.of(row) for row in answer["streams"]]
-            if answer["next"] is None:
-                return found
-            start = answer["next"]
+        pages = self.requests.pages("list", {"filter": chosen})
+        return [Stream.of(row) async for page in pages for row in page["streams"]]
 
     def forget(self, writer: "StreamWriter") -> None:
         """It is not declared again on another connection."""
         self._writers.pop(writer, None)
 
     def close(self) -> None:
-        """Ends what runs here."""
-        self._keeping.cancel()
+        """Ends the task, and closes the writers."""
+        self._redeclaring.cancel()
         for writer in list(self._writers):
             writer.close()
-
-    async def _keep(self, changes: Changes[ConnectionChange]) -> None:
-        """Declares again whenever there is another connection."""
-        async for change in changes:
-            if change.connected:
-                await self._again()
-
-    async def _again(self) -> None:
-        """Declares all again; one that is refused does not keep the others from it."""
-        for writer in list(self._writers):
-            try:
-                await writer.declare()
-            except SlipringError as error:
-                url = self.link.native.url
-                log.warning(
-                    "the stream %s is not declared again at %s: %s", writer.name, url, error
-                )
 
 
 class StreamWriter:
@@ -84,8 +59,8 @@ class StreamWriter:
         self._home = home
         self._body = body
         self._qos = qos
-        self._connection: int | None = None
-        """The connection that it is declared on."""
+        self._declared_on: int | None = None
+        """The number of the connection that it is declared on."""
         self._lock = asyncio.Lock()
         self._closed = False
 
@@ -93,30 +68,30 @@ class StreamWriter:
         """Sends a chunk, made at this time or now; waits while there is no room or no connection.
 
         At QoS 0 it is accepted to be sent, at QoS 1 the broker has it. Raises PublishRefused,
-        Refused where it is larger than the broker takes, DeclareRefused, ConnectionLost.
+        Refused if it is larger than the broker takes, DeclareRefused, ConnectionLost.
         """
-        payload, extras = bytes(chunk), None
+        payload, properties = bytes(chunk), None
         if time_ns is not None:
-            extras = ([("time", str(time_ns))], None, None, None, None)
-        while not await self._sent(payload, extras):
+            properties = ([("time", str(time_ns))], None, None, None, None)
+        while not await self._sent(payload, properties):
             await self.declare()
 
-    async def _sent(self, payload: bytes, extras: Any) -> bool:
-        """Whether the broker takes it; not where the stream has to be declared first."""
-        native = self._home.link.native
+    async def _sent(self, payload: bytes, properties: Any) -> bool:
+        """Whether the broker takes it; false if the stream has to be declared first."""
+        native = self._home.connection.native
 
         def attempt() -> int | None:
             if self._closed:
                 raise ConnectionLost(f"the stream {self.name!r} is closed")
-            if self._connection != native.connection:
+            if self._declared_on != native.connection:
                 return AGAIN
-            return native.publish(self.name, payload, self._qos, False, extras)
+            return native.publish(self.name, payload, self._qos, False, properties)
 
-        sent, connection = await self._home.link.send(attempt), self._connection
+        sent, connection = await self._home.connection.send(attempt), self._declared_on
         if sent == AGAIN or not self._qos:
             return sent != AGAIN
         try:
-            await self._home.link.acknowledged(sent)
+            await self._home.connection.acknowledged(sent)
         except PublishRefused as refused:
             # Sent again on another connection, before the stream was declared there.
             if refused.code != NOT_AUTHORIZED or connection == native.connection:
@@ -126,20 +101,19 @@ class StreamWriter:
 
     async def declare(self) -> None:
         """Declares it on this connection, if it is not; raises DeclareRefused."""
-        native = self._home.link.native
         async with self._lock:
-            while self._connection != (connection := native.connection):
-                answer = await self._home.asking.ask("declare", {"streams": [self._body]})
+            if self._declared_on != self._home.connection.native.connection:
+                self._declared_on, answer = await self._home.requests.on_one_connection(
+                    lambda: self._home.requests.ask("declare", {"streams": [self._body]})
+                )
                 self.index = answer["indices"][0]
-                if connection == native.connection:
-                    self._connection = connection
 
     async def remove(self) -> None:
-        """Takes the stream out, for everybody, with what is kept of it."""
+        """Removes the stream for everybody, with the chunks that the broker keeps."""
         self.close()
-        await self._home.asking.ask("remove", {"names": [self.name]})
+        await self._home.requests.remove([self.name])
 
     def close(self) -> None:
-        """Takes nothing more; the stream stays declared. Closing twice is fine."""
+        """Takes no more chunks; the stream stays declared. Closing twice is fine."""
         self._closed = True
         self._home.forget(self)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from itertools import repeat
 from typing import TypeVar, cast
 
-from slipring.client.link import Link
+from slipring.client.connection import ClientConnection
 from slipring.model import Message
 
 BATCH_COUNT_MAX = 1024
@@ -15,9 +15,9 @@ BATCH_BYTES_MAX = 1 << 20
 """Bytes in one batch, or one larger message."""
 Taken = TypeVar("Taken")
 TURN_PART = 16
-"""What one message taken alone counts: 64 of them are as much work as a batch."""
+"""How many messages one that is taken alone counts as: 64 of them are as much work as a batch."""
 FRAME_PART = 64
-"""What a frame counts: 16 of them are."""
+"""How many messages a frame counts as: 16 frames are as much work as a batch."""
 
 
 class Subscription:
@@ -33,7 +33,7 @@ class Subscription:
 
     def __init__(
         self,
-        link: Link,
+        connection: ClientConnection,
         filters: tuple[str, ...],
         qos: int,
         properties: tuple[tuple[str, str], ...] = (),
@@ -43,28 +43,28 @@ class Subscription:
         self.filters = filters
         self.qos = qos
         self.properties = properties
-        """What the broker is told beside the filters; then it sends for this subscription alone."""
-        self._link = link
+        """User properties of SUBSCRIBE; with them, the broker marks messages for this one alone."""
+        self._connection = connection
         self._entered = False
         self._identity: int | None = None
         self._readable = asyncio.Event()
         self._batch: deque[Message] = deque()
         self._taken = 0
-        """What was taken since the loop had a turn, by messages."""
+        """Messages taken since other tasks had a turn."""
         self._owed = 0
-        """Messages the reader has and did not come back from, above QoS 0."""
+        """Above QoS 0: messages that the reader has and is not done with."""
 
     async def __aenter__(self) -> "Subscription":
         if self._entered:
             raise RuntimeError("a subscription is entered once; call bus.subscribe() again")
         self._entered = True
-        self._identity = await self._link.subscribe(
+        self._identity = await self._connection.subscribe(
             self.filters, self.qos, self._readable, self.properties
         )
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        # What a reader that failed was at, the broker sends again to the session's next one.
+        # What a reader that failed was working on, the broker sends again to the next one.
         self._leave(done=kind is None)
 
     def close(self) -> None:
@@ -77,17 +77,17 @@ class Subscription:
     def unsubscribe(self) -> None:
         """Ends the subscription here and at the broker, also in a session that stays."""
         if self._identity is not None:
-            self._link.unsubscribe(self._identity)
+            self._connection.unsubscribe(self._identity)
         self._end()
 
     def _leave(self, *, done: bool) -> None:
-        if not self._link.durable or self.properties:
+        if not self._connection.durable or self.properties:
             self.unsubscribe()
             return
         if done:
             self._settle()
         if self._identity is not None:
-            self._link.detach(self._identity)
+            self._connection.detach(self._identity)
         self._end()
 
     def _end(self) -> None:
@@ -102,7 +102,7 @@ class Subscription:
         if self._owed:
             self._settle()
         if not self._batch:
-            # What is taken and not read cannot be given back to the session.
+            # A message that was taken and not read could not be given back to the session.
             count_max = 1 if self.qos else BATCH_COUNT_MAX
             self._batch.extend(await self.fetch(count_max))
             if not self._batch:
@@ -112,7 +112,7 @@ class Subscription:
         return self._batch.popleft()
 
     async def batches(self) -> AsyncIterator[list[Message]]:
-        """The same messages in lists of what is there, for less work on each message."""
+        """The same messages in lists of all that wait, with less work for each message."""
         self._settle()
         batch = list(self._batch)
         self._batch.clear()
@@ -124,31 +124,30 @@ class Subscription:
             batch = []
 
     def _settle(self) -> None:
-        """The reader is done with what it has."""
+        """The reader is done with the messages it has."""
         if self._owed and self._identity is not None:
-            self._link.native.done(self._identity, self._owed)
+            self._connection.native.done(self._identity, self._owed)
         self._owed = 0
 
     async def fetch_frames(self) -> list[tuple[bytes, int]]:
-        """Payloads and when they came, for a reader of frames, at QoS 0; else like `fetch`."""
+        """Like `fetch`, for frames at QoS 0: payloads, and when they arrived."""
         return await self._until(self._take_frames)
 
     async def fetch(self, count_max: int = BATCH_COUNT_MAX) -> list[Message]:
-        """What is there, at least one message; nothing once the subscription is closed."""
+        """All messages that wait, at least one; none once the subscription is closed."""
         batch = await self._until(lambda: self._take(count_max))
         self._taken += BATCH_COUNT_MAX if count_max > 1 else TURN_PART
         return batch
 
     async def _until(self, take: Callable[[], list[Taken]]) -> list[Taken]:
-        """Takes, as soon as there is something."""
+        """Takes as soon as there are messages."""
         if not self._entered:
             raise RuntimeError(
                 "write `async with bus.subscribe(...) as messages` (`with`, in slipring.sync), "
                 "then iterate"
             )
         if self._taken >= BATCH_COUNT_MAX:
-            # The loop gets a turn now and then, before more is taken: a task that is cancelled
-            # here has lost nothing.
+            # Other tasks get a turn before more is taken: who is cancelled here loses nothing.
             await asyncio.sleep(0)
             self._taken = 0
         while not (batch := take()):
@@ -162,21 +161,23 @@ class Subscription:
         if self._identity is None:
             return []
         self._readable.clear()
-        rows = self._link.native.take(self._identity, count_max, BATCH_BYTES_MAX)
+        rows = self._connection.native.take(self._identity, count_max, BATCH_BYTES_MAX)
         return cast("list[Message]", list(map(tuple.__new__, repeat(Message), rows)))
 
     def _take_frames(self) -> list[tuple[bytes, int]]:
         if self._identity is None:
             return []
         self._readable.clear()
-        frames = self._link.native.take_frames(self._identity, BATCH_COUNT_MAX, BATCH_BYTES_MAX)
+        frames = self._connection.native.take_frames(
+            self._identity, BATCH_COUNT_MAX, BATCH_BYTES_MAX
+        )
         self._taken += FRAME_PART * len(frames)
         return frames
 
     def _is_over(self) -> bool:
-        end = self._link.end
-        if self._identity in self._link.refused:
-            raise self._link.refused[self._identity]
+        end = self._connection.end
+        if self._identity in self._connection.refused:
+            raise self._connection.refused[self._identity]
         if self._identity is not None and end is not None and end.cause is not None:
-            raise self._link.lost(end.cause)
+            raise self._connection.lost(end.cause)
         return self._identity is None or end is not None

@@ -1,4 +1,4 @@
-"""Source times as somebody gives them, to whole nanoseconds since 1970. Checks, never guesses."""
+"""Source times from numbers and dates, in whole nanoseconds since 1970. Checks, never guesses."""
 
 import operator
 import time
@@ -12,7 +12,7 @@ from slipring.frames.arrays import Times
 Given = npt.ArrayLike
 WANTED = "a time is a whole number of nanoseconds since 1970, such as time.time_ns(), not"
 DOUBTFUL_NS = range(10**9, 10**16)
-"""The first months of 1970; what clocks say now in seconds, milliseconds and microseconds too."""
+"""The first months of 1970: today's times in seconds, milliseconds or microseconds fall into it."""
 
 
 def time_of(given: int | None) -> int:
@@ -26,7 +26,7 @@ def time_of(given: int | None) -> int:
 
 
 def times_of(given: Any) -> Times:
-    """Many: whole numbers, or dates of numpy or pandas in any unit.
+    """Many times: whole numbers, or dates of numpy or pandas in any unit.
 
     Raises TypeError for anything else, ValueError for a date that is missing.
     """
@@ -46,7 +46,7 @@ def _dated(array: Any) -> Any:
 
 
 def doubt(time_ns: int) -> str | None:
-    """What to tell a person about a time that is probably in another unit."""
+    """A warning about a time that is probably in another unit; None for other times."""
     if time_ns not in DOUBTFUL_NS:
         return None
     date = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(time_ns // 10**9))

@@ -1,4 +1,4 @@
-"""What TLS is done with. Names files; never reads them."""
+"""The files for TLS: names them, never reads them."""
 
 from dataclasses import asdict, dataclass
 from os import PathLike
@@ -11,13 +11,13 @@ Path = str | PathLike[str]
 class Tls:
     """For `slipring.connect("mqtts://...", tls=...)`, or `wss://`; the files are PEM.
 
-    Without any of it, the broker's certificate must be signed by an authority this system trusts.
+    Without `ca`, an authority that this system trusts must have signed the broker's certificate.
     """
 
     ca: Path | None = None
     """Authorities that may have signed the broker's certificate, instead of the system's."""
     certificate: Path | None = None
-    """This client's certificate, where the broker asks for one; with its `key`."""
+    """This client's certificate, if the broker asks for one; with its `key`."""
     key: Path | None = None
     """The key of the certificate, without a passphrase."""
     server_name: str | None = None

@@ -1,4 +1,4 @@
-"""The routes: the page, a picture of the broker, the same live, parameters, metrics, and health."""
+"""The routes: the page, the live message once and over WebSocket, parameters, metrics, health."""
 
 from pathlib import Path
 
@@ -10,37 +10,35 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
 
-from slipring.console.door import Door
-from slipring.console.door_metrics import console_families
-from slipring.console.gate import Gate
+from slipring.console.listener import ConsoleListener
+from slipring.console.live_message import LivePosition
 from slipring.console.metrics import METRICS_TYPE, metrics_text
+from slipring.console.middleware import AccessMiddleware
 from slipring.console.operating import operator_routes
 from slipring.console.page import converse, nothing_to_say, send
 from slipring.console.parameters import parameter_routes
-from slipring.console.picture import Seen
-from slipring.console.pictures import Pictures
+from slipring.console.shared_messages import SharedMessages
 from slipring.console.silence import silent
 from slipring.control import Broker
 from slipring.control.address import Address
 
 
-def make_app(broker: Broker, listen: Address, static: Path, door: Door) -> Starlette:
-    """Everything the console answers to."""
-    pictures = Pictures(broker)
+def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleListener) -> Starlette:
+    """Make the application with all routes."""
+    messages = SharedMessages(broker)
 
     async def overview(_: Request) -> Response:
         silence = await silent(broker)
-        return silence or Response(pictures.after(Seen())[0], media_type="application/json")
+        return silence or Response(messages.after(LivePosition())[0], media_type="application/json")
 
     async def live(socket: WebSocket) -> None:
         await socket.accept()
-        await converse(socket, _send_pictures(socket, broker, pictures), nothing_to_say)
+        await converse(socket, _send_messages(socket, broker, messages), nothing_to_say)
 
     async def metrics(_: Request) -> Response:
         if silence := await silent(broker):
             return silence
-        text = metrics_text(broker, console_families(door))
-        return Response(text, media_type=METRICS_TYPE)
+        return Response(metrics_text(broker, listener), media_type=METRICS_TYPE)
 
     async def live_probe(_: Request) -> Response:
         return PlainTextResponse("live\n")
@@ -59,15 +57,17 @@ def make_app(broker: Broker, listen: Address, static: Path, door: Door) -> Starl
         *operator_routes(broker),
         Mount("/", StaticFiles(directory=static, html=True)),
     ]
-    return Starlette(routes=routes, middleware=[Middleware(Gate, listen=listen, door=door)])
+    return Starlette(
+        routes=routes, middleware=[Middleware(AccessMiddleware, listen=listen, listener=listener)]
+    )
 
 
-async def _send_pictures(socket: WebSocket, broker: Broker, pictures: Pictures) -> None:
-    """At every beat what is new; a reader that is slow gets fewer pictures, never old ones."""
-    seen = Seen()
+async def _send_messages(socket: WebSocket, broker: Broker, messages: SharedMessages) -> None:
+    """Send what is new after every poll; a slow reader gets fewer messages, never old ones."""
+    seen = LivePosition()
     while True:
         if not broker.pulse.is_busy:
-            text, seen = pictures.after(seen)
+            text, seen = messages.after(seen)
             await send(socket, text)
-        async with broker.beaten:
-            await broker.beaten.wait()
+        async with broker.polled:
+            await broker.polled.wait()

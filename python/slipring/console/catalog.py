@@ -1,6 +1,6 @@
-"""The names of all parameters, in the order people look for them, and which of them a search finds.
+"""The sorted names of all parameters, and which of them a search finds.
 
-Definitions are not kept here: a page shows few, and asks for those.
+Definitions are not kept here: a page shows few of them, and asks for those.
 """
 
 import asyncio
@@ -14,11 +14,11 @@ from slipring.errors import InvalidTopic
 from slipring.native import check_filter
 
 PAGE = 2_000
-"""Parameters in one question: a few milliseconds."""
+"""Parameters in one request to the engine: a few milliseconds."""
 REST_S = (1.0, 5.0)
 """Least and most time between two readings of a table that keeps changing."""
 REST_SHARE = 3
-"""Between these, a reading is followed by a rest of so many times its own length."""
+"""Within these bounds, the pause after a reading is so many times its duration."""
 
 Ask: TypeAlias = Callable[[str, bytes], bytes]
 """`Engine.ask_table`."""
@@ -26,26 +26,26 @@ Json = dict[str, Any]
 
 
 class Catalog:
-    """Read again when the table has changed and somebody looks."""
+    """Reads the names again when the table has changed and a page asks."""
 
     def __init__(self, ask: Ask) -> None:
-        """Start without any name."""
+        """Start without names."""
         self.names: list[str] = []
         self.revision = -1
         self._ask = ask
         self._rest_until_s = 0.0
         self._reading = asyncio.Lock()
-        """So that pages which look at the same time share one reading."""
+        """Pages that ask at the same time share one reading."""
         self._finding = asyncio.Lock()
 
     async def refresh(self) -> None:
-        """See whether the table has changed."""
+        """Read the names if the table has changed."""
         async with self._reading:
             revision = self.ask("find", {"names": []})["revision"]
             started_s = time.monotonic()
             if revision == self.revision or started_s < self._rest_until_s:
                 return
-            self.names = await asyncio.to_thread(lambda: sorted(self._read(), key=_place))
+            self.names = await asyncio.to_thread(lambda: sorted(self._read(), key=_sort_key))
             self.revision = revision
             now_s = time.monotonic()
             least_s, most_s = REST_S
@@ -64,14 +64,14 @@ class Catalog:
             start = page["next"]
 
     async def found(self, search: str) -> list[str]:
-        """Find in turns and beside the loop: however many search, all else goes on."""
+        """Search a large table on a thread, one at a time, so that the event loop goes on."""
         if len(self.names) <= PAGE:
             return self.find(search)
         async with self._finding:
             return await asyncio.to_thread(self.find, search)
 
     def find(self, search: str) -> list[str]:
-        """Give the names that a filter with wildcards matches, or that have this text."""
+        """Return the names that a filter with wildcards matches, or that contain this text."""
         wanted = search.strip()
         if not wanted:
             return self.names
@@ -82,7 +82,7 @@ class Catalog:
         return [name for name in self.names if part in name.casefold()]
 
 
-def _place(name: str) -> str:
+def _sort_key(name: str) -> str:
     """Numbers in names compare as numbers: `cell/2` comes before `cell/10`."""
     return re.sub("[0-9]+", lambda number: number[0].zfill(10), name)
 

@@ -1,4 +1,4 @@
-"""Who may talk to the console: pages of its own origin, by a name of its own. Pure."""
+"""Which requests the console answers: from its own origin, by a name of this machine. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ SECURITY_HEADERS = {
     "cache-control": "no-cache",
 }
 
-# RFC 9112, 3.2: a name or an address, and a port. Percent-encodings are of no use to anybody here.
+# RFC 9112, 3.2: a name or an address, and a port. Percent-encoding is not supported.
 _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([0-9A-Za-z._~-]+))(?::[0-9]{0,5})?")
 
 
@@ -27,7 +27,7 @@ class Verdict(Enum):
 
 
 def judge(headers: Iterable[tuple[bytes, bytes]], listen: Address) -> Verdict:
-    """Tell whether a request comes by a name of this machine and from no other page.
+    """Say whether a request names this machine and comes from no other page.
 
     A page elsewhere must not read telemetry through the visitor's browser (CVE-2026-67405),
     neither by its own origin nor by a name of its own that points to this machine.

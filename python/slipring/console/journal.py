@@ -1,68 +1,81 @@
-"""The journal as the page shows it: what is promised, what there is, who reads it."""
+"""The journal's part of the live message and of the metrics."""
 
-from typing import Any
+from typing import Literal, cast, get_type_hints
 
 from slipring.control import Broker
 from slipring.control.config import Config
-from slipring.control.consumers import Reading, readings
+from slipring.control.consumers import consumer_statuses
 from slipring.control.health import trouble
-from slipring.control.receipt import damaged, in_a_line, kept, messages_between
-from slipring.native import JournalStatus, Receipt, Status
-
-DAMAGE_SHOWN = 100
-"""Damaged ranges in a picture; their number is always there."""
-CONSUMERS_SHOWN = 100
-"""Consumers in a picture, those that are furthest behind."""
-FIGURES = (
-    "first_offset",
-    "next_offset",
-    "synced_offset",
-    "bytes",
-    "bytes_max",
-    "segments",
-    "not_journaled",
-    "held_by",
+from slipring.control.receipt import damage_text, in_words, kept_messages, messages_between
+from slipring.status.description import part
+from slipring.status.engine import BrokerStatus, JournalStatus, ReceiptFigures, StartReceipt
+from slipring.status.message import (
+    ConsumerStatus,
+    Durability,
+    JournalSummary,
+    ReceiptSummary,
+    Retention,
 )
 
-Json = dict[str, Any]
+DAMAGE_SHOWN = 100
+"""Damaged ranges in a message; `damage_total` counts all."""
+CONSUMERS_SHOWN = 100
+"""Consumers in a message, those that are furthest behind."""
+NO_JOURNAL = cast("JournalStatus", dict.fromkeys(get_type_hints(JournalStatus)))
 
 
-def journal_picture(broker: Broker, status: Status) -> Json:
-    """Everything that is shown of it; the figures are null where there is no journal."""
-    journal, receipt, wrong = status.journal, broker.engine.receipt, trouble(status.journal)
-    consumers = _consumers(broker, status)
+def journal_summary(broker: Broker, status: BrokerStatus) -> JournalSummary:
+    """Describe the journal; the figures are null where there is none."""
+    journal, receipt = status["journal"] or NO_JOURNAL, broker.receipt
+    wrong, consumers = trouble(journal), consumers_of(broker, status)
     return {
-        "state": wrong.state if wrong else "ok" if journal else "off",
+        **journal,
+        "state": _state(status["journal"]),
         "reason": wrong.reason if wrong else None,
         "advice": wrong.advice if wrong else None,
-        **{field: getattr(journal, field) if journal else None for field in FIGURES},
-        **_counts(journal, receipt),
+        "messages": _messages_from(journal["first_offset"], journal, receipt),
+        "unsynced": _messages_from(journal["synced_offset"], journal, receipt),
         "durability": _durability(broker.config),
-        "acknowledged": status.acknowledged,
+        "acknowledged": status["acknowledged"],
         "retention": _retention(broker.config),
         "consumers": consumers[:CONSUMERS_SHOWN],
         "consumers_total": len(consumers),
-        "receipt": _receipt(receipt) if receipt else None,
+        "receipt": receipt_summary(receipt) if receipt else None,
     }
 
 
-def _counts(journal: JournalStatus | None, receipt: Receipt | None) -> Json:
+def _state(journal: JournalStatus | None) -> Literal["ok", "full", "failed", "off"]:
+    if journal is None:
+        return "off"
+    return "failed" if journal["failure"] else "full" if journal["no_space"] else "ok"
+
+
+def consumers_of(broker: Broker, status: BrokerStatus) -> list[ConsumerStatus]:
+    """Who reads the journal, and how far behind each is."""
+    journal, receipt = status["journal"], broker.receipt
     if journal is None or receipt is None:
-        return {"messages": None, "unsynced": None}
-    first, synced, end = journal.first_offset, journal.synced_offset, journal.next_offset
+        return []
+    return consumer_statuses(broker.consumers(), receipt, journal["next_offset"] or 0)
+
+
+def _messages_from(
+    offset: int | None, journal: JournalStatus, receipt: StartReceipt | None
+) -> int | None:
+    if offset is None or receipt is None:
+        return None
+    return messages_between(receipt, offset, journal["next_offset"] or 0)
+
+
+def _durability(config: Config) -> Durability:
+    journal = config.journal
     return {
-        "messages": messages_between(receipt, first, end),
-        "unsynced": messages_between(receipt, synced, end),
+        "default": journal.durability,
+        "journaled": list(journal.topics),
+        "rules": [{"topics": list(rule.topics), "level": rule.level} for rule in config.durability],
     }
 
 
-def _durability(config: Config) -> Json:
-    rules = [{"topics": list(rule.topics), "level": rule.level} for rule in config.durability]
-    journal = config.journal
-    return {"default": journal.durability, "journaled": list(journal.topics), "rules": rules}
-
-
-def _retention(config: Config) -> Json:
+def _retention(config: Config) -> Retention:
     journal = config.journal
     return {
         "age_s": journal.retain_age_s or None,
@@ -71,45 +84,15 @@ def _retention(config: Config) -> Json:
     }
 
 
-def _consumers(broker: Broker, status: Status) -> list[Json]:
-    receipt = broker.engine.receipt
-    if status.journal is None or receipt is None:
-        return []
-    known = readings(broker.consumers(), receipt, status.journal.next_offset)
-    return [_consumer(one) for one in known]
-
-
-def _consumer(one: Reading) -> Json:
+def receipt_summary(receipt: StartReceipt) -> ReceiptSummary:
+    """Describe what the start found: in words, in numbers, and what is damaged."""
+    all_messages = messages_between(receipt, receipt["first_offset"], receipt["next_offset"])
     return {
-        "name": one.name,
-        "offset": one.offset,
-        "behind": one.behind,
-        "updated_ms": None if one.updated_ns is None else one.updated_ns / 1e6,
-        "flaw": one.flaw,
-    }
-
-
-def _receipt(receipt: Receipt) -> Json:
-    shown = receipt.damage[:DAMAGE_SHOWN]
-    return {
-        "text": in_a_line(receipt),
-        "identity": receipt.identity,
-        "epoch": receipt.epoch,
-        "kept": kept(receipt),
-        "first_offset": receipt.first_offset,
-        "next_offset": receipt.next_offset,
-        "segments": receipt.segments,
-        "bytes_read": receipt.bytes_read,
-        "cut_bytes": receipt.cut_bytes,
-        "cut_why": receipt.cut_why,
-        "damage": [
-            {"first_offset": one.first_offset, "end_offset": one.end_offset, "text": damaged(one)}
-            for one in shown
-        ],
-        "damage_total": len(receipt.damage),
-        "flaws": receipt.flaws[:DAMAGE_SHOWN],
-        "sessions": receipt.sessions,
-        "queued": receipt.queued,
-        "retained": receipt.retained,
-        "seconds": receipt.seconds,
+        **part(ReceiptFigures, receipt),
+        "flaws": receipt["flaws"][:DAMAGE_SHOWN],
+        "text": in_words(receipt),
+        "kept": kept_messages(receipt),
+        "damaged": all_messages - kept_messages(receipt),
+        "damage": [{**one, "text": damage_text(one)} for one in receipt["damage"][:DAMAGE_SHOWN]],
+        "damage_total": len(receipt["damage"]),
     }

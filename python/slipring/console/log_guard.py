@@ -1,6 +1,7 @@
-"""Keeps the log readable whatever is sent to the console: faults of a peer are counted, not told.
+"""Keeps the log readable whatever is sent to the console.
 
-What the web server says more often than a person can read is told a few times a minute, with a sum.
+Faults of a peer are counted and not logged. A line that repeats is logged a few times a minute,
+with the number of those left out.
 """
 
 import logging
@@ -14,17 +15,17 @@ PEER_FAULTS = frozenset(
         "Unsupported upgrade request.",
     }
 )
-"""What the web server says of a request or a message that is malformed; the peer is told too."""
+"""What the web server logs about malformed requests and messages; the peer is answered, too."""
 LINES_MAX = 5
-"""Lines that begin alike in one period."""
+"""Lines with the same format that are logged in one period."""
 KINDS_MAX = 100
-"""Beginnings of lines that are told apart; further ones count together."""
+"""Formats that are counted apart; further ones count together."""
 PERIOD_S = 60.0
 OTHERS = "others"
 
 
 class LogGuard(logging.Filter):
-    """Stands before a logger that a peer can make speak."""
+    """Filters a logger whose lines a peer can cause."""
 
     def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -36,7 +37,7 @@ class LogGuard(logging.Filter):
         self._untold: dict[str, int] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether this line is told."""
+        """Whether this line is logged."""
         if record.msg in PEER_FAULTS:
             self.malformed += 1
             return False
@@ -49,7 +50,7 @@ class LogGuard(logging.Filter):
             self._untold[kind] = self._untold.get(kind, 0) + 1
             return False
         if untold := self._untold.pop(kind, 0):
-            record.msg = f"{record.getMessage()} (and {untold:,} times more, not told one by one)"
+            record.msg = f"{record.getMessage()} (and {untold:,} more like it)"
             record.args = None
         return True
 
@@ -58,6 +59,6 @@ class LogGuard(logging.Filter):
             return
         self._period_ends_s = now_s + PERIOD_S
         self._told = {}
-        # A beginning that was not heard again is forgotten, so that these do not grow for ever.
+        # Formats that did not come back are forgotten, so that the dictionary stays bounded.
         if len(self._untold) > KINDS_MAX:
             self._untold = {}

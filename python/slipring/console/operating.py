@@ -1,24 +1,22 @@
-"""What an operator asks for: sessions, listed and ended; clients, disconnected.
+"""What an operator asks for: list and end sessions, disconnect clients.
 
-What changes something is taken from this machine only, and as JSON: a browser sends that to another
-origin only after it was allowed to, and nobody allows it.
+Requests that change something are taken from this machine only, and only as JSON: a browser sends
+JSON to another origin only after that origin allowed it, and the console never does.
 """
 
 import asyncio
 import json
 from collections.abc import Callable
-from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from slipring.console.door import WAIT_S
 from slipring.console.guard import host_name
+from slipring.console.listener import WAIT_S
 from slipring.control import Broker
 from slipring.control.address import Address
 from slipring.errors import JournalError
-from slipring.native import ListedSession
 
 SESSIONS_SHOWN = 1_000
 """Sessions of one answer, at most."""
@@ -26,15 +24,14 @@ NAMED_MAX = 1_000
 """Clients of one request, at most."""
 ASKED_BYTES_MAX = 512 * 1024
 DIGITS_MAX = 9
-"""Of a number in a question: Python refuses to read thousands of them."""
-UNSPECIFIED = ("0.0.0.0", "::")  # noqa: S104 (as who listens everywhere prints its address)
+"""Digits of a number in a query: Python refuses to convert thousands of them."""
+UNSPECIFIED = ("0.0.0.0", "::")  # noqa: S104 (printed as the address by a console that listens everywhere)
 ELSEWHERE = (
     "sessions are ended and clients disconnected from the broker's own machine only; "
     "run the command there, with --console http://127.0.0.1:PORT\n"
 )
 NOT_UNDERSTOOD = f'send JSON: {{"client_ids": ["..."]}}, at most {NAMED_MAX} of them\n'
 
-Json = dict[str, Any]
 Refused = tuple[str, int]
 
 
@@ -49,7 +46,7 @@ def operator_routes(broker: Broker) -> list[BaseRoute]:
         found, total = await asyncio.to_thread(
             engine.sessions, most, connected=connected, owner=wanted.get("owner")
         )
-        return JSONResponse({"sessions": [session_picture(one) for one in found], "total": total})
+        return JSONResponse({"sessions": found, "total": total})
 
     async def end(request: Request) -> Response:
         return await _each(request, engine.end_session)
@@ -65,7 +62,7 @@ def operator_routes(broker: Broker) -> list[BaseRoute]:
 
 
 async def _each(request: Request, act: Callable[[str], bool]) -> Response:
-    """Do it to each client that is named; tell of whom it was done."""
+    """Apply `act` to each named client; answer with those it was done to, and the unknown ones."""
     named = await _named(request)
     if isinstance(named, tuple):
         return PlainTextResponse(*named)
@@ -87,7 +84,7 @@ async def _named(request: Request) -> list[str] | Refused:
             body = await _body(request)
     except TimeoutError:
         return NOT_UNDERSTOOD, 408
-    except ClientDisconnect:  # nobody hears this
+    except ClientDisconnect:  # nobody reads the answer
         return NOT_UNDERSTOOD, 400
     if body is None:
         return NOT_UNDERSTOOD, 413
@@ -96,10 +93,10 @@ async def _named(request: Request) -> list[str] | Refused:
 
 
 def _is_from_here(request: Request) -> bool:
-    """Whether it comes from this machine, by an address of its own or as localhost.
+    """Whether it comes from this machine and names it by a loopback address or localhost.
 
-    A page elsewhere can have a name of its own point here: then the browser of this machine asks
-    for it, and Host and Origin are alike.
+    The name matters: a foreign page can let its own name resolve to this machine (DNS rebinding).
+    The browser here then asks for that page, with equal Host and Origin.
     """
     peer, name = request.client, host_name(request.headers.get("host", ""))
     is_own = name in UNSPECIFIED or (name is not None and Address(name, 0).is_loopback)
@@ -107,7 +104,7 @@ def _is_from_here(request: Request) -> bool:
 
 
 async def _body(request: Request) -> bytes | None:
-    """What was sent; None where it is too much."""
+    """The body of a request; None if it is too large."""
     body = b""
     async for part in request.stream():
         body += part
@@ -120,7 +117,7 @@ def _client_ids(body: bytes) -> list[str] | None:
     try:
         asked = json.loads(body)
         named = asked["client_ids"]
-        "".join(named).encode()  # half of a surrogate pair is no name
+        "".join(named).encode()  # half of a surrogate pair is not a name
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
     is_list = isinstance(named, list) and len(named) <= NAMED_MAX
@@ -130,21 +127,3 @@ def _client_ids(body: bytes) -> list[str] | None:
 def _most(text: str) -> int:
     is_number = text.isascii() and text.isdigit() and len(text) <= DIGITS_MAX
     return min(int(text), SESSIONS_SHOWN) if is_number else SESSIONS_SHOWN
-
-
-def session_picture(one: ListedSession) -> Json:
-    """Show whose a session is, and what it holds."""
-    return {
-        "client_id": one.client_id,
-        "user": one.user,
-        "owner": one.owner,
-        "state": "away" if one.address is None else "connected",
-        "address": one.address,
-        "since_ms": one.since_ns / 1e6,
-        "kept": one.is_kept,
-        "expires_s": one.expires_s,
-        "queued_messages": one.queued_messages,
-        "queued_bytes": one.queued_bytes,
-        "subscriptions": one.subscriptions,
-        "parameters": one.parameters,
-    }

@@ -1,4 +1,4 @@
-"""One open page: what is sent to it, and what it says, until it is gone."""
+"""The WebSocket of one open page: sends to it and takes its messages until it closes."""
 
 import asyncio
 import contextlib
@@ -10,15 +10,15 @@ UNSUPPORTED = 1003
 """The code that closes a WebSocket after data that cannot be accepted (RFC 6455, 7.4.1)."""
 
 Take = Callable[[str | None], str | None]
-"""Takes a message, None where it is no text; says what is wrong with it, or None."""
+"""Takes a message (None: it was not text); returns what is wrong with it, or None."""
 
 
 def nothing_to_say(_: str | None) -> None:
-    """Take whatever a page sends that has nothing to say."""
+    """Ignore what a page sends where it has nothing to ask."""
 
 
 async def converse(socket: WebSocket, sending: Coroutine[None, None, None], take: Take) -> None:
-    """Run `sending` until the page is gone, the console ends, or a message is not understood."""
+    """Run `sending` until the page closes, the console ends, or a message is not understood."""
     tasks = (asyncio.create_task(sending), asyncio.create_task(_take_all(socket, take)))
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -36,15 +36,15 @@ async def converse(socket: WebSocket, sending: Coroutine[None, None, None], take
 
 
 async def send(socket: WebSocket, text: str) -> None:
-    """Send to a page; raises WebSocketDisconnect where it is gone, or going."""
+    """Send to a page; raises WebSocketDisconnect if it has closed or is closing."""
     try:
         await socket.send_text(text)
-    except RuntimeError:  # the closing has begun, and the event of it is still on its way to us
+    except RuntimeError:  # it is closing, and its disconnect event has not arrived yet
         raise WebSocketDisconnect from None
 
 
 async def _take_all(socket: WebSocket, take: Take) -> str:
-    """Take messages until one is not understood; what is wrong with it."""
+    """Take messages until one is not understood; return what is wrong with it."""
     while True:
         message = await socket.receive()
         if message["type"] == "websocket.disconnect":

@@ -1,4 +1,4 @@
-"""How a page watches parameters: it says what it searches for, and is sent what changes."""
+"""The routes for parameters: a page sends a search, and is sent what changes."""
 
 import json
 
@@ -37,11 +37,11 @@ def parameter_routes(broker: Broker) -> list[BaseRoute]:
         watch = Watch(catalog, socket.query_params.get("search", "")[:SEARCH_MAX])
 
         def search(text: str | None) -> str | None:
-            """The newest counts, at the next beat: however fast they come, one costs one look."""
-            wish = _wish(text)
-            if wish is None:
+            """Keep the newest search for the next poll: many in a row cost no more than one."""
+            asked = _asked(text)
+            if asked is None:
                 return NOT_UNDERSTOOD
-            watch.search, watch.view = wish
+            watch.search, watch.view = asked
             return None
 
         await converse(socket, send_changes(socket, watch, broker), search)
@@ -51,20 +51,20 @@ def parameter_routes(broker: Broker) -> list[BaseRoute]:
 
 
 async def send_changes(socket: WebSocket, watch: Watch, broker: Broker) -> None:
-    """At every beat; a page that is slow is sent less often, and then what is true by then."""
+    """Send what changed after every poll; a slow page is sent less often, and then the newest."""
     while True:
         if not broker.pulse.is_busy:
             told = await watch.look()
             await send(socket, json.dumps(told, separators=(",", ":")))
-        async with broker.beaten:
-            await broker.beaten.wait()
+        async with broker.polled:
+            await broker.polled.wait()
 
 
-def _wish(text: str | None) -> tuple[str, tuple[int, int]] | None:
-    """What a page searches for, and the rows of it that are in view: all, where it says none."""
+def _asked(text: str | None) -> tuple[str, tuple[int, int]] | None:
+    """Read what a page searches for, and which rows are in view (all by default)."""
     try:
         asked = json.loads(text or "")
-        json.dumps(asked, ensure_ascii=False).encode()  # half of a surrogate pair is no text
+        json.dumps(asked, ensure_ascii=False).encode()  # half of a surrogate pair is not text
     except (ValueError, RecursionError):
         return None
     if not isinstance(asked, dict):

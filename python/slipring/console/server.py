@@ -1,7 +1,6 @@
 """The console's web server, inside the broker's event loop.
 
-Listening is quick and comes first; `serve` loads the web framework when the first browser waits at
-the door.
+It listens at once; `serve` loads the web framework when the first connection comes.
 """
 
 import asyncio
@@ -13,8 +12,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipring.console.door import Door
 from slipring.console.guard import has_body
+from slipring.console.listener import ConsoleListener
 from slipring.console.log_guard import LogGuard
 from slipring.control import Broker
 from slipring.control.address import Address
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
 
 STATIC = Path(str(files("slipring.console"))) / "static"
 STOP_S = 2
-"""How long open pages may hold up the end."""
+"""How long open pages may delay the shutdown."""
 ASKED_BYTES_MAX = 16_384
-"""Bytes of a message from a page: all that a page sends is a search."""
+"""Bytes of a message from a page: a page sends only searches."""
 HEAD_BYTES_MAX = 16_384
 """Bytes of a request's head."""
 BACKLOG = 512
@@ -54,20 +53,20 @@ class ConsoleServer:
         return f"http://{Address(self.listen.host, self._socket.getsockname()[1])}"
 
     async def serve(self, stop: asyncio.Event) -> None:
-        """Answer until told to stop; nothing is loaded for a console that nobody opens."""
-        if not await _knocked(self._socket, stop):
+        """Answer until told to stop; the web framework is not loaded before somebody connects."""
+        if not await _has_connection(self._socket, stop):
             self._socket.close()
             return
-        server, door = await asyncio.to_thread(self._loaded)
+        server, listener = await asyncio.to_thread(self._loaded)
         serving = asyncio.create_task(server.serve(sockets=[]))
-        accepting = asyncio.create_task(door.serve())
+        accepting = asyncio.create_task(listener.serve())
         await stop.wait()
         accepting.cancel()
         server.should_exit = True
         await asyncio.gather(serving, accepting, return_exceptions=True)
 
-    def _loaded(self) -> "tuple[uvicorn.Server, Door]":
-        """The web server with all that it imports; on a thread, so that the broker goes on."""
+    def _loaded(self) -> "tuple[uvicorn.Server, ConsoleListener]":
+        """Import and make the web server; on a thread, so that the event loop goes on."""
         import uvicorn
         from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -81,24 +80,24 @@ class ConsoleServer:
 
         class Http(H11Protocol):
             def _should_upgrade(self) -> bool:
-                """Take an upgrade with a body as a plain request: as an upgrade, none answers."""
+                """Treat an upgrade with a body as a plain request: else it gets no answer."""
                 return super()._should_upgrade() and not has_body(self.headers)
 
         def speak_http() -> asyncio.Protocol:
             return Http(config, server.server_state, app_state={})
 
-        door = Door(self._socket, speak_http, self.broker.config.console.connections)
+        listener = ConsoleListener(self._socket, speak_http, self.broker.config.console.connections)
         config = uvicorn.Config(
-            make_app(self.broker, self.listen, STATIC, door),
+            make_app(self.broker, self.listen, STATIC, listener),
             log_config=None,
-            # What it says of connections is nothing to a person, and has what pages search for.
+            # Its lines about connections say nothing to a person, and contain the searches.
             log_level="warning",
             access_log=False,
             lifespan="off",
             ws="websockets-sansio",
             ws_max_size=ASKED_BYTES_MAX,
             h11_max_incomplete_event_size=HEAD_BYTES_MAX,
-            # Who a connection is from is what the system says, not what a header claims.
+            # The peer is what the system says, not what a header claims.
             proxy_headers=False,
             timeout_graceful_shutdown=STOP_S,
             server_header=False,
@@ -107,21 +106,21 @@ class ConsoleServer:
         for name in ("uvicorn.error", "asyncio"):
             logging.getLogger(name).addFilter(self.log_guard)
         server = Server(config)
-        return server, door
+        return server, listener
 
 
-async def _knocked(door: socket.socket, stop: asyncio.Event) -> bool:
-    """Whether somebody connects before the end; they wait at the door meanwhile."""
-    loop, knock = asyncio.get_running_loop(), asyncio.Event()
-    loop.add_reader(door, knock.set)
-    waits = [asyncio.create_task(event.wait()) for event in (knock, stop)]
+async def _has_connection(listening: socket.socket, stop: asyncio.Event) -> bool:
+    """Wait for the first connection; False if `stop` comes first. The connection stays queued."""
+    loop, connected = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(listening, connected.set)
+    waits = [asyncio.create_task(event.wait()) for event in (connected, stop)]
     try:
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        loop.remove_reader(door)
+        loop.remove_reader(listening)
         for wait in waits:
             wait.cancel()
-    return knock.is_set()
+    return connected.is_set()
 
 
 def _bind(listen: Address) -> socket.socket:

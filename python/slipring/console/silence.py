@@ -1,4 +1,4 @@
-"""What the console answers for an engine that does not."""
+"""What the console answers while the engine does not."""
 
 from starlette.responses import PlainTextResponse, Response
 
@@ -6,6 +6,6 @@ from slipring.control import Broker
 
 
 async def silent(broker: Broker) -> Response | None:
-    """Answer for an engine that does not: who asks it for more would wait, and all others too."""
+    """Answer 503 while the engine is silent: waiting for it would block the event loop."""
     trouble = await broker.pulse.answered()
     return PlainTextResponse(f"engine: {trouble}\n", 503) if trouble else None

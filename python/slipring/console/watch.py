@@ -1,31 +1,38 @@
-"""What one page watches: the parameters that its search finds, and what changes of them."""
+"""What one page watches: the parameters that its search finds, and which values changed."""
 
 import base64
 import time
 from bisect import bisect_left
+from collections import defaultdict
 from itertools import islice
 from typing import Any
 
 from slipring.console.catalog import Catalog
+from slipring.status.description import part
+from slipring.status.parameters import (
+    AlarmBounds,
+    ParameterDefinition,
+    ParameterSample,
+    ParametersMessage,
+)
 
 ROWS_SHOWN = 200
-"""Parameters that one page watches; how many match is told."""
+"""Parameters that one page watches; it is also sent how many match."""
 TEXT_SHOWN = 256
 """Characters of a value that are shown."""
 BYTES_SHOWN = 64
 """Bytes of a value that are shown, in hex."""
 EXACT_MAX = 2**53
-"""Beyond this a number of JavaScript is not exact, so a value goes as text."""
-TOLD = ("index", "name", "type", "unit", "description", "range", "limits", "rate_hz", "source")
+"""Beyond this an integer is not exact in JavaScript, so it is sent as text."""
 
 Json = dict[str, Any]
 
 
 class Watch:
-    """One page's; nothing of it outlives the page."""
+    """The state of one page."""
 
     def __init__(self, catalog: Catalog, search: str) -> None:
-        """Begin with a search; the empty one finds all."""
+        """Start with a search; an empty one finds all."""
         self.search = search
         self.view: tuple[int, int] = (0, ROWS_SHOWN)
         """The first row that a person sees, and how many."""
@@ -34,13 +41,13 @@ class Watch:
         self._matching = 0
         self._types: dict[str, str] = {}
         self._indices: list[int] = []
-        self._sent: dict[int, Json] = {}
+        self._sent: dict[int, ParameterSample] = {}
         self._is_complete = False
-        """Whether every row had its turn: from then on only those in view are looked at."""
+        """Whether every row was sent once: from then on only rows in view are read."""
         self._from = 0
 
-    async def look(self) -> Json:
-        """Tell what is new: the rows, where there are others than before, and changed values."""
+    async def look(self) -> ParametersMessage:
+        """Make the next message: the rows if they are not those of before, and changed values."""
         await self._catalog.refresh()
         definitions = await self._choose()
         return {
@@ -52,7 +59,7 @@ class Watch:
             "values": self._changed(),
         }
 
-    async def _choose(self) -> list[Json] | None:
+    async def _choose(self) -> list[ParameterDefinition] | None:
         key = (self._catalog.revision, self.search)
         if self._chosen_for == key:
             return None
@@ -67,18 +74,18 @@ class Watch:
         self._from = 0
         return definitions
 
-    def _definition(self, name: str) -> list[Json]:
-        """None where it has been removed since."""
+    def _definition(self, name: str) -> list[ParameterDefinition]:
+        """Empty if it has been removed since."""
         answer = self._catalog.ask("list", {"filter": name, "count": 1})
-        return [{key: one.get(key) for key in TOLD} for one in answer["parameters"]]
+        return [_definition(one) for one in answer["parameters"]]
 
-    def _changed(self) -> list[Json]:
-        """One question a time: values that do not fit into its answer come with the next one."""
+    def _changed(self) -> list[ParameterSample]:
+        """Ask once: values that do not fit into the answer come with the next message."""
         names = self._in_view()
         if not names:
             return []
         answer = self._catalog.ask("values", {"names": names, "from": self._from})
-        if "error" in answer:  # Not even the first one fits: it is passed over.
+        if "error" in answer:  # not even the first value fits: skip it
             later = self._indices[bisect_left(self._indices, self._from) + 1 :]
             self._go_on(later[0] if later else None)
             return []
@@ -99,7 +106,15 @@ class Watch:
         self._is_complete = self._is_complete or index is None
 
 
-def _value(row: Json, type_: str) -> Json:
+def _definition(row: Json) -> ParameterDefinition:
+    """What the engine leaves out is null."""
+    told = part(ParameterDefinition, defaultdict(lambda: None, row))
+    if told["limits"] is not None:
+        told["limits"] = part(AlarmBounds, defaultdict(lambda: None, told["limits"]))
+    return told
+
+
+def _value(row: Json, type_: str) -> ParameterSample:
     return {
         "index": row["index"],
         "value": _shown(row["value"], type_),
@@ -111,7 +126,7 @@ def _value(row: Json, type_: str) -> Json:
 
 
 def _shown(value: Any, type_: str) -> Any:
-    """As the page takes it: bytes in hex, long ones cut, great integers as text."""
+    """Convert for the page: bytes in hex, long texts cut, large integers as text."""
     if type_ == "bytes":
         return _hex(value)
     if isinstance(value, int) and abs(value) > EXACT_MAX:
@@ -120,7 +135,7 @@ def _shown(value: Any, type_: str) -> Any:
 
 
 def _hex(coded: str) -> str:
-    """The first bytes, and how many there are where these are not all."""
+    """The first bytes in hex, and the number of bytes if there are more."""
     total = len(coded) // 4 * 3 - coded.count("=", -2)
     first = base64.b64decode(coded[: (BYTES_SHOWN + 2) // 3 * 4])[:BYTES_SHOWN].hex()
     return first if total <= BYTES_SHOWN else f"{first}… ({total:,} bytes)"

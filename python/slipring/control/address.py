@@ -36,10 +36,10 @@ class Address:
         except ValueError:
             return False
         if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped:
-            return address.ipv4_mapped.is_loopback  # an IPv4 client of a socket for both
+            return address.ipv4_mapped.is_loopback  # an IPv4 client of a dual-stack socket
         return address.is_loopback
 
     def __str__(self) -> str:
-        """As it is written."""
+        """Write it as HOST:PORT."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"

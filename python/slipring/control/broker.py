@@ -1,4 +1,4 @@
-"""A broker: the engine with its plan, its events fetched in batches, and its overview."""
+"""A broker: starts the engine, polls its events and counters, and applies changed plans."""
 
 import asyncio
 import json
@@ -9,11 +9,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+from slipring.control.cached import Cached
 from slipring.control.config import Config
 from slipring.control.consumers import known_consumers
-from slipring.control.descriptors import tell as tell_descriptors
-from slipring.control.discovery import Discovery, places
-from slipring.control.events import Told
+from slipring.control.descriptors import log_line as descriptors_line
+from slipring.control.discovery import Discovery, endpoints
+from slipring.control.events import EventEntry
 from slipring.control.folder import make_private, open_to_others
 from slipring.control.health import Trouble, trouble
 from slipring.control.listener import ListenerSection
@@ -22,23 +23,22 @@ from slipring.control.overview import WINDOW_S, Overview
 from slipring.control.plan import make_plan
 from slipring.control.prefixes import PREFIXES_MAX
 from slipring.control.pulse import Pulse
-from slipring.control.receipt import tell
-from slipring.control.reload import reload, tell_applied, tell_waiting
-from slipring.control.remembered import Remembered
+from slipring.control.receipt import log_lines
+from slipring.control.reload import applied_text, reload, waiting_text
 from slipring.control.streams import STREAMS_SHOWN
 from slipring.discovery.announcement import Announcement
-from slipring.discovery.place import Place
+from slipring.discovery.endpoint import Endpoint
 from slipring.errors import EngineError, ListenError, StartError
 from slipring.native import Engine, Listener, version
 
-BEAT_S = 0.25
-"""How often the control plane fetches what the engine has to tell."""
+POLL_S = 0.25
+"""How often the control plane fetches the engine's events and counters."""
 AWAY_MAX = 200
-"""Sessions of clients that are away that are shown."""
+"""Sessions of absent clients that are shown."""
 OWNERS_MAX = 5
 """Owners of each limit that are shown: those that hold most."""
 HOLDERS_MAX = 10
-"""Sessions that are shown because most waits for them."""
+"""Sessions with the most waiting messages that are shown."""
 
 LEVELS = {name.lower(): level for name, level in logging.getLevelNamesMapping().items()}
 
@@ -53,26 +53,26 @@ class Broker:
         self.config = config
         self._started_s = time.monotonic()
         self.overview = Overview()
-        self.beaten = asyncio.Condition()
+        self.polled = asyncio.Condition()
         folder = _journal_folder(config)
         share_free_memory()
         self.engine = _start(config, folder)
-        receipt = self.engine.receipt
-        self.id = receipt.identity if receipt else secrets.token_hex(16)
+        self.receipt = self.engine.receipt
+        self.id = self.receipt["identity"] if self.receipt else secrets.token_hex(16)
         self._table: int = json.loads(self.engine.ask_table("find", b'{"names": []}'))["table"]
-        self.console: Place | None = None
-        """Where the page for people is, once there is one."""
+        self.console: Endpoint | None = None
+        """Where the console is, once it listens."""
         self.discovery = Discovery(config.discovery, self.announce)
-        self.away = Remembered(lambda: self.engine.away(AWAY_MAX))
-        self.owners = Remembered(lambda: self.engine.owners(OWNERS_MAX))
-        self.holders = Remembered(lambda: self.engine.sessions(HOLDERS_MAX)[0])
+        self.away = Cached(lambda: self.engine.away(AWAY_MAX))
+        self.owners = Cached(lambda: self.engine.owners(OWNERS_MAX))
+        self.holders = Cached(lambda: self.engine.sessions(HOLDERS_MAX)[0])
         self._trouble: Trouble | None = None
         self.pulse = Pulse(self.engine)
-        self.consumers = Remembered(lambda: known_consumers(folder))
-        if receipt:
-            for level, line in tell(receipt):
+        self.consumers = Cached(lambda: known_consumers(folder))
+        if self.receipt:
+            for level, line in log_lines(self.receipt):
                 log.log(level, "%s", line)
-        log.log(*tell_descriptors(*self.engine.descriptors, config.limits.connections))
+        log.log(*descriptors_line(*self.engine.descriptors, config.limits.connections))
         if config.allow_anonymous:
             log.warning("allow_anonymous: clients are let in without proving who they are")
         if not config.console.is_private:
@@ -81,14 +81,14 @@ class Broker:
             log.warning("config: %s", doubt)
 
     def reload(self, wanted: Config) -> None:
-        """Take over what can change while running; ConfigError where nothing is changed."""
-        found = reload(self.config, wanted, journaling=self.engine.receipt is not None)
+        """Apply what can change while running; after a ConfigError nothing has changed."""
+        found = reload(self.config, wanted, journaling=self.receipt is not None)
         self.engine.apply(make_plan(found.config))
         self.config = found.config
         for change in found.applied:
-            log.info("config: %s", tell_applied(change))
+            log.info("config: %s", applied_text(change))
         for change in found.waiting:
-            log.warning("config: %s", tell_waiting(change))
+            log.warning("config: %s", waiting_text(change))
         if not found.applied and not found.waiting:
             log.info("config: read again, nothing has changed")
         for doubt in found.config.doubts if found.applied else ():
@@ -96,80 +96,75 @@ class Broker:
 
     @property
     def trouble(self) -> Trouble | None:
-        """Why QoS 1 and 2 messages are not acknowledged now, or nobody is served. Never waits."""
+        """Why QoS 1 and 2 messages are not acknowledged, or no client is served. Never waits."""
         if self.pulse.is_busy:
             return self.pulse.trouble or self._trouble
-        return trouble(self.engine.status().journal)
-
-    def listener_name(self, index: int) -> str:
-        """Give the name of the listener that a client came by."""
-        return self.config.listeners[index].name
+        return trouble(self.engine.status()["journal"])
 
     def announce(self) -> Announcement:
-        """Tell who looks for brokers of this one."""
+        """What this broker announces to those who look for brokers."""
         return Announcement(
             self.id,
             self.config.name,
             version,
-            places(self.config.listeners, self.engine.addresses),
+            endpoints(self.config.listeners, self.engine.addresses),
             uptime_s=time.monotonic() - self._started_s,
             table=self._table,
             console=self.console,
         )
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Fetch events and counters at every beat until told to stop; then stop the engine."""
+        """Poll the engine until told to stop; then stop the engine."""
         try:
             await self.discovery.open()
             while not stop.is_set():
-                self.beat()
-                async with self.beaten:
-                    self.beaten.notify_all()
-                await _wait(stop, BEAT_S)
+                self.poll()
+                async with self.polled:
+                    self.polled.notify_all()
+                await _wait(stop, POLL_S)
         finally:
             await asyncio.gather(asyncio.to_thread(self.engine.stop), self.discovery.close())
             if not self.engine.failure:
-                self.beat()
+                self.poll()
 
-    def beat(self) -> None:
-        """Fetch once."""
+    def poll(self) -> None:
+        """Fetch events and counters once."""
         events, lost = self.engine.take_events()
         now_ns, now_s = time.time_ns(), time.monotonic()
-        for told in self.overview.tell(events, lost, now_ns):
-            _log(told)
+        for entry in self.overview.add_events(events, lost, now_ns):
+            _log(entry)
         if self.engine.failure:
             raise EngineError(f"the engine cannot go on: {self.engine.failure}; start it again")
         if news := self.pulse.news():
-            _log(self.overview.note(*news, now_ns))
+            _log(self.overview.add_own_event(*news, now_ns))
         if self.pulse.is_busy:
-            return  # what follows would wait for it, and the console with it
+            return  # the calls below would wait for it, and block the event loop
         status = self.engine.status()
-        self._look_after(trouble(status.journal), now_ns)
-        self.overview.sample(now_s, status.totals)
-        self.overview.sample_table(now_s, status.table)
-        self.overview.reach(status.reached, now_ns)
+        self._look_after(trouble(status["journal"]), now_ns)
+        self.overview.sample(now_s, status)
+        self.overview.reach(status["reached"], now_ns)
         prefixes = self.overview.prefixes
         if prefixes.at_s is None or now_s >= prefixes.at_s + WINDOW_S:
             prefixes.sample(now_s, self.engine.prefixes(PREFIXES_MAX))
             self.overview.streams.sample(now_s, self._streams())
 
     def _streams(self) -> list[dict[str, Any]]:
-        """The first of them, as the engine tells them."""
+        """The first streams, as the engine lists them."""
         answer = self.engine.ask_streams("list", b'{"count": %d}' % STREAMS_SHOWN)
         streams: list[dict[str, Any]] = json.loads(answer)["streams"]
         return streams
 
     def _look_after(self, now: Trouble | None, now_ns: int) -> None:
-        """Tell when the journal gets into trouble, and when it is out of it."""
+        """Report when the journal gets into trouble, and when the trouble ends."""
         before, self._trouble = self._trouble, now
         if now and (before is None or now.state != before.state):
-            _log(self.overview.note(now.state, f"journal: {now}", now_ns))
+            _log(self.overview.add_own_event(now.state, f"journal: {now}", now_ns))
         elif before and now is None:
-            _log(self.overview.note("healed", "journal: there is room again", now_ns))
+            _log(self.overview.add_own_event("healed", "journal: there is room again", now_ns))
 
 
-def _log(told: Told) -> None:
-    log.log(LEVELS[told.level], "%s", told.text, extra={"at_ns": told.at_ns, "told": told})
+def _log(entry: EventEntry) -> None:
+    log.log(LEVELS[entry.level], "%s", entry.text, extra={"at_ns": entry.at_ns, "entry": entry})
 
 
 def _start(config: Config, journal: Path | None) -> Engine:
@@ -189,7 +184,7 @@ def _start(config: Config, journal: Path | None) -> Engine:
 
 
 def _processors_to_take() -> int:
-    """One is left to the control plane, the console and the system."""
+    """All but one, which is for the control plane, the console and the system."""
     return max(1, len(os.sched_getaffinity(0)) - 1)
 
 
@@ -226,7 +221,7 @@ def _journal_folder(config: Config) -> Path | None:
 
 async def _wait(stop: asyncio.Event, seconds: float) -> None:
     try:
-        async with asyncio.timeout(seconds):  # no task of its own, which every beat would pay for
+        async with asyncio.timeout(seconds):  # wait_for would make a task at every poll
             await stop.wait()
     except TimeoutError:
         return

@@ -1,4 +1,4 @@
-"""The configuration: one TOML file, every key typed, bounded, documented. Never guesses."""
+"""The configuration: one TOML file in which every key has a type, bounds and a description."""
 
 import tomllib
 from pathlib import Path
@@ -36,13 +36,14 @@ class MqttSection(Section):
     server_reference: str = Field(
         "",
         max_length=1024,
-        description="Another broker, as HOST:PORT, told to MQTT 5 clients there is no room for.",
+        description="Another broker, as HOST:PORT; MQTT 5 clients are sent there when this one is "
+        "full.",
     )
     sys_interval_s: int = Field(
         10,
         ge=0,
         le=3_600,
-        description="Seconds between two tellings of the $SYS topics; 0 is never.",
+        description="Seconds between two updates of the $SYS topics; 0 turns them off.",
     )
 
 
@@ -101,7 +102,7 @@ class ConsoleSection(Section):
 
 
 class LogSection(Section):
-    """What is told on standard error."""
+    """The log on standard error."""
 
     level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="The least important level that is still written."
@@ -118,7 +119,7 @@ class Config(Section):
         "slipring",
         min_length=1,
         max_length=64,
-        description="The broker's name, shown in the console and told to who looks for brokers.",
+        description="The broker's name, for the console and for programs that look for brokers.",
     )
     data: Path = Field(
         Path("slipring-data"), description="Folder of the journal, made if it is not there."
@@ -144,11 +145,9 @@ class Config(Section):
     durability: tuple[DurabilitySection, ...] = Field(
         (), max_length=RULES_MAX, description="Levels of durability by topic."
     )
-    listener: tuple[ListenerSection, ...] = Field(
-        (), description="Further places where clients connect."
-    )
+    listener: tuple[ListenerSection, ...] = Field((), description="Further listeners.")
     user: Annotated[tuple[UserSection, ...], AfterValidator(each_once)] = Field(
-        (), description="Who may connect; while there is nobody, everyone may."
+        (), description="Who may connect; without any user, everyone may."
     )
 
     @property
@@ -156,7 +155,7 @@ class Config(Section):
         """All listeners, that of `[mqtt]` first."""
         if self.mqtt.listen == "off":
             return self.listener
-        # Made without the check of its name, which others may not have.
+        # Skips validation, which reserves this name.
         mqtt = ListenerSection.model_construct(name=MQTT, listen=self.mqtt.listen)
         return (mqtt, *self.listener)
 
@@ -172,7 +171,7 @@ class Config(Section):
 
     @property
     def doubts(self) -> list[str]:
-        """What is allowed, but hardly meant: a sentence for each."""
+        """Settings that are allowed but probably not intended: a sentence for each."""
         return doubts(self.journal, self.durability)
 
     @model_validator(mode="after")
@@ -212,9 +211,9 @@ def _key(listener: ListenerSection) -> str:
 
 
 def load_config(file: Path | None = None, *, again: bool = False, **overrides: Any) -> Config:
-    """Read a file and lay what the command line says over it; None means not said.
+    """Read a file, and apply the options of the command line over it; None is an absent option.
 
-    A file that is read `again` says something: one that is empty now is being written, or lost.
+    A file that is read `again` and is empty is refused: it is being written, or was lost.
     """
     values = _read(file) if file else {}
     if again and not values:

@@ -1,10 +1,10 @@
-"""What the limit on open files allows, as a person reads it. Pure."""
+"""The log line about the limit on open files. Pure."""
 
 import logging
 
 
-def tell(most: int, for_clients: int, connections: int) -> tuple[int, str]:
-    """Say how many clients the process has descriptors for; `connections` is the limit on them."""
+def log_line(most: int, for_clients: int, connections: int) -> tuple[int, str]:
+    """How many clients the process has descriptors for; `connections` is `limits.connections`."""
     if for_clients >= connections:
         return logging.INFO, (
             f"descriptors: the process may have {most:,}, of which {for_clients:,} are for clients"

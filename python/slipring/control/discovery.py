@@ -1,6 +1,6 @@
-"""A broker lets itself be found: the configuration of it, what is told, and for how long.
+"""Lets a broker be found, by answers over UDP and by mDNS, and has the configuration for that.
 
-Not being found is never a reason to stop: what does not work is in the log.
+A failure here never stops the broker: it is logged.
 """
 
 import asyncio
@@ -15,11 +15,11 @@ from slipring.control.listener import ListenerSection
 from slipring.control.section import Section
 from slipring.discovery.announcement import Announcement
 from slipring.discovery.answering import EVERYWHERE, HERE, Answers, listen
-from slipring.discovery.place import Place
+from slipring.discovery.endpoint import Endpoint
 from slipring.discovery.question import PORT
 
 LOOK_AGAIN_S = 30.0
-"""How often what is told by mDNS is compared with the broker's name and the machine's addresses."""
+"""How often the announced name and addresses are compared with the current ones."""
 
 log = logging.getLogger("slipring.discovery")
 
@@ -29,25 +29,28 @@ class DiscoverySection(Section):
 
     udp: bool = Field(
         True,
-        description="Answer who asks by UDP for brokers; other machines only where a listener is "
-        "open to them.",
+        description="Answer questions for brokers over UDP; those of other machines only if a "
+        "listener is open to them.",
     )
     mdns: bool = Field(
         True,
-        description="Tell the local network by mDNS of the listeners that other machines can "
-        "reach, if there are any.",
+        description="Announce by mDNS the listeners that other machines can reach, if there are "
+        "any.",
     )
     port: int = Field(
         PORT, ge=0, le=65_535, description="UDP port for questions; 0 picks a free one."
     )
 
 
-def places(listeners: Sequence[ListenerSection], addresses: Iterable[str]) -> tuple[Place, ...]:
-    """Where clients connect, as it is told to others."""
+def endpoints(
+    listeners: Sequence[ListenerSection], addresses: Iterable[str]
+) -> tuple[Endpoint, ...]:
+    """Where clients connect, as it is announced."""
     return tuple(
-        Place.at(one.name, _scheme(one), address)
+        Endpoint.at(one.name, _scheme(one), address)
         for one, address in zip(listeners, addresses, strict=True)
-        if not address.startswith("unix:") or _scheme(one) == "mqtt"  # others have no URL
+        if not address.startswith("unix:")
+        or _scheme(one) == "mqtt"  # other schemes have no URL for a Unix socket
     )
 
 
@@ -58,7 +61,7 @@ def _scheme(listener: ListenerSection) -> str:
 
 
 class Discovery:
-    """Tells of a broker while it is open, on UDP and by mDNS."""
+    """Announces a broker while it is open, over UDP and by mDNS."""
 
     def __init__(
         self,
@@ -66,7 +69,7 @@ class Discovery:
         tell: Callable[[], Announcement],
         interfaces: Sequence[str] | None = None,
     ) -> None:
-        """Tell what `tell` gives; by mDNS on all interfaces, if none are named."""
+        """`tell` makes the announcement; mDNS uses all interfaces if none are named."""
         self._section = section
         self._tell = tell
         self._interfaces = interfaces
@@ -76,24 +79,24 @@ class Discovery:
 
     @property
     def counts(self) -> Counter[str]:
-        """What became of the datagrams that came."""
+        """Datagrams received, by what became of them."""
         return self._answers.counts
 
     @property
     def port(self) -> int | None:
-        """Where questions are answered."""
+        """The UDP port on which questions are answered."""
         return int(self._sockets[0].get_extra_info("sockname")[1]) if self._sockets else None
 
     async def open(self) -> None:
-        """Begin."""
-        public = bool(self._tell().for_others().places)
+        """Start to answer and announce."""
+        public = bool(self._tell().for_others().endpoints)
         if self._section.udp:
             await self._listen(public=public)
         if self._section.mdns and public:
             self._telling = asyncio.create_task(self._advertise())
 
     async def close(self) -> None:
-        """End: those who follow mDNS are told."""
+        """Stop, and withdraw the mDNS announcement."""
         for one in self._sockets:
             one.close()
         if self._telling:
@@ -112,7 +115,7 @@ class Discovery:
             log.info("discovery: answers on UDP port %d of %s", self.port, hosts[0])
 
     async def _advertise(self) -> None:
-        """Tell by mDNS, and anew where the machine's addresses or the broker's name change."""
+        """Announce by mDNS, and again when the machine's addresses or the broker's name change."""
         from slipring.discovery.mdns import Advertisement, services
         from slipring.discovery.network import addresses
 
@@ -120,10 +123,10 @@ class Discovery:
             here, told = addresses(), self._tell()
             try:
                 async with Advertisement(services(told, here), self._interfaces):
-                    log.info("discovery: told by mDNS as '%s'", told.name)
-                    # Nobody tells when an address changes.
+                    log.info("discovery: announced by mDNS as '%s'", told.name)
+                    # No event says that an address has changed, so compare.
                     while told.name == self._tell().name and here == addresses():  # noqa: ASYNC110
                         await asyncio.sleep(LOOK_AGAIN_S)
             except OSError as error:
-                log.warning("discovery: not told by mDNS: %s", error.strerror or error)
+                log.warning("discovery: not announced by mDNS: %s", error.strerror or error)
                 await asyncio.sleep(LOOK_AGAIN_S)

@@ -1,4 +1,4 @@
-"""What the engine tells, as a person reads it: a level, a sentence, and one line for a flood."""
+"""Events as a person reads them: a level, a sentence, and one line for a flood."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -7,53 +7,55 @@ from dataclasses import dataclass
 from slipring.native import Event
 
 LINES_MAX = 50
-"""Events of one kind that are told one by one at a beat; the rest of them is one line."""
+"""Events of one kind in one poll that get a line each; the rest share one line."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """How events of one kind are told."""
+class EventKind:
+    """How events of one kind are written."""
 
     level: str
     verb: str
-    """Follows the client's name; the detail follows it."""
+    """Comes between the client's name and the detail."""
     more: str
-    """Follows a number: what else of this kind happened."""
+    """Comes after a number: what else of this kind happened."""
 
 
 KINDS = {
-    "connected": Kind("info", "connected ", "more clients connected"),
-    "disconnected": Kind("info", "disconnected: ", "more clients disconnected"),
-    "refused": Kind("warning", "refused: ", "more connections were refused"),
-    "subscribed": Kind("debug", "subscribed ", "more subscriptions were made"),
-    "unsubscribed": Kind("debug", "unsubscribed ", "more subscriptions were given up"),
-    "subscription refused": Kind(
+    "connected": EventKind("info", "connected ", "more clients connected"),
+    "disconnected": EventKind("info", "disconnected: ", "more clients disconnected"),
+    "refused": EventKind("warning", "refused: ", "more connections were refused"),
+    "subscribed": EventKind("debug", "subscribed ", "more subscriptions were made"),
+    "unsubscribed": EventKind("debug", "unsubscribed ", "more subscriptions were given up"),
+    "subscription refused": EventKind(
         "warning", "subscription refused: ", "more subscriptions were refused"
     ),
-    "publish refused": Kind("warning", "publish refused: ", "more clients were refused samples"),
-    "dropped": Kind("warning", "lost ", "more clients lost messages"),
-    "notice": Kind("info", "says: ", "more notices to the broker"),
-    "expired": Kind("info", "expired: ", "more sessions expired"),
-    "ended": Kind("info", "ended: ", "more sessions were ended"),
-    "failed": Kind("error", "failed: ", "more failures"),
-    "trouble": Kind("error", "is in trouble: ", "more troubles of the journal"),
-    "restarted": Kind("error", "was started again: ", "more tasks were started again"),
-    "panicked": Kind(
+    "publish refused": EventKind(
+        "warning", "publish refused: ", "more clients were refused samples"
+    ),
+    "dropped": EventKind("warning", "lost ", "more clients lost messages"),
+    "notice": EventKind("info", "says: ", "more notices to the broker"),
+    "expired": EventKind("info", "expired: ", "more sessions expired"),
+    "ended": EventKind("info", "ended: ", "more sessions were ended"),
+    "failed": EventKind("error", "failed: ", "more failures"),
+    "trouble": EventKind("error", "is in trouble: ", "more troubles of the journal"),
+    "restarted": EventKind("error", "was started again: ", "more tasks were started again"),
+    "panicked": EventKind(
         "error", "was let go after a panic: ", "more clients were let go after a panic"
     ),
-    "silent": Kind("error", "", "times the engine did not answer"),
-    "answers": Kind("info", "", "times the engine answered again"),
-    "full": Kind("error", "", "times the journal was full"),
-    "healed": Kind("info", "", "times the journal was well again"),
-    "lost": Kind("warning", "", "events were lost: too many at once"),
+    "silent": EventKind("error", "", "times the engine did not answer"),
+    "answers": EventKind("info", "", "times the engine answered again"),
+    "full": EventKind("error", "", "times the journal was full"),
+    "healed": EventKind("info", "", "times the journal was well again"),
+    "lost": EventKind("warning", "", "events were lost: too many at once"),
 }
-"""Every kind of event. `lost` is what nobody fetched in time; `full`, `healed`, `silent` and
-`answers` are seen here."""
+"""Every kind of event. `lost` counts events that were not fetched in time. The control plane itself
+notices `full`, `healed`, `silent` and `answers`; the others come from the engine."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """An event as a person reads it. Numbers grow, so that a reader can ask for what is new."""
+class EventEntry:
+    """An event as a person reads it. Numbers ascend, so that a reader can ask for what is new."""
 
     number: int
     at_ns: int
@@ -61,38 +63,41 @@ class Told:
     kind: str
     text: str
     client: str | None = None
-    """None where one line tells of many."""
+    """None in a line that sums up many events."""
     detail: str | None = None
 
 
-def tell(events: Iterable[Event], numbers: Iterator[int]) -> tuple[list[Told], Counter[str]]:
-    """Tell the events of one beat, and how many of each kind there were.
+def entries_of(
+    events: Iterable[Event], numbers: Iterator[int]
+) -> tuple[list[EventEntry], Counter[str]]:
+    """Write the events of one poll, and count them by kind.
 
-    10,000 clients that come at once are 50 lines and a sum: what is told costs the same however
-    much happens.
+    10,000 clients that connect at once are 50 lines and a sum, so the cost is bounded.
     """
-    told: list[Told] = []
+    entries: list[EventEntry] = []
     counts: Counter[str] = Counter()
     last: dict[str, int] = {}
     for event in events:
         counts[event.kind] += 1
         if counts[event.kind] <= LINES_MAX:
-            told.append(_one(event, next(numbers)))
+            entries.append(_one(event, next(numbers)))
         else:
             last[event.kind] = event.at_ns
     for kind, at_ns in last.items():
-        told.append(tell_sum(kind, counts[kind] - LINES_MAX, at_ns, next(numbers)))
-    return told, counts
+        entries.append(sum_entry(kind, counts[kind] - LINES_MAX, at_ns, next(numbers)))
+    return entries, counts
 
 
-def tell_sum(kind: str, count: int, at_ns: int, number: int) -> Told:
-    """Tell of many events in one line."""
+def sum_entry(kind: str, count: int, at_ns: int, number: int) -> EventEntry:
+    """Sum up many events in one line."""
     known = KINDS[kind]
-    return Told(number, at_ns, known.level, kind, f"{count:,} {known.more}")
+    return EventEntry(number, at_ns, known.level, kind, f"{count:,} {known.more}")
 
 
-def _one(event: Event, number: int) -> Told:
+def _one(event: Event, number: int) -> EventEntry:
     known = KINDS[event.kind]
     verb = known.verb if event.detail else known.verb.rstrip(" :")
     text = f"{event.client} {verb}{event.detail}"
-    return Told(number, event.at_ns, known.level, event.kind, text, event.client, event.detail)
+    return EventEntry(
+        number, event.at_ns, known.level, event.kind, text, event.client, event.detail
+    )

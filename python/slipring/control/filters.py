@@ -1,4 +1,4 @@
-"""How topic filters relate to each other: which topics two have in common. Pure."""
+"""Whether two topic filters overlap, and whether one covers the other. Pure."""
 
 from typing import Annotated
 
@@ -51,5 +51,5 @@ def covers(wide: str, narrow: str) -> bool:
 
 
 def _differ_at_the_dollar(one: str, other: str) -> bool:
-    """Wildcards at the beginning leave out topics that begin with a dollar (MQTT-4.7.2-1)."""
+    """A leading wildcard does not match topics that begin with a dollar sign (MQTT-4.7.2-1)."""
     return one.startswith(WILDCARDS) and other.startswith("$")

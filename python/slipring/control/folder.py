@@ -1,4 +1,4 @@
-"""The folder of a broker's data: for its owner alone. Never changes one that is there."""
+"""The data folder, readable by its owner only. Never changes an existing folder."""
 
 import stat
 from pathlib import Path
@@ -8,17 +8,17 @@ OTHERS = 0o077
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder that only its owner can read; one that is there stays as it is."""
+    """Make a folder that only its owner can read; an existing one stays as it is."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.mkdir(mode=PRIVATE, exist_ok=True)
 
 
 def open_to_others(folder: Path) -> str | None:
-    """Say that others can read a folder, where they can."""
+    """Return a warning if others can read a folder."""
     mode = stat.S_IMODE(folder.stat().st_mode)
     if not mode & OTHERS:
         return None
     return (
-        f"others can look into {folder} (mode {mode:04o}); the journal in it is for its owner "
-        f"alone, what else is there may not be: chmod 700 {folder}"
+        f"others can read {folder} (mode {mode:04o}); the journal in it is private, other files "
+        f"there may not be: chmod 700 {folder}"
     )

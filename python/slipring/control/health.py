@@ -1,21 +1,21 @@
-"""Whether a broker can keep its promises, and what to do where it cannot. Pure."""
+"""What is wrong with a broker, and what to do about it. Pure."""
 
 from dataclasses import dataclass
 from typing import Literal
 
-from slipring.native import JournalStatus
+from slipring.status.engine import JournalStatus
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Why QoS 1 and 2 messages are not acknowledged, or nobody is served."""
+    """Why QoS 1 and 2 messages are not acknowledged, or no client is served."""
 
     state: Literal["failed", "full", "silent"]
     reason: str
     advice: str
 
     def __str__(self) -> str:
-        """Say it in one line."""
+        """Reason and advice in one line."""
         return f"{self.reason}; {self.advice}"
 
 
@@ -29,22 +29,22 @@ FULL = (
 )
 SILENT = "clients wait: look at what the busiest of them do; restart the broker if it stays so"
 SILENT_S = 1.0
-"""An engine that has not answered for so long is not ready."""
+"""After so long without an answer the engine is not ready."""
 
 
 def silent(silence_s: float) -> Trouble | None:
-    """Say that the engine does not answer, if it has not for long enough."""
+    """Report an engine that has not answered for too long."""
     if silence_s < SILENT_S:
         return None
     return Trouble("silent", f"it has not answered for {silence_s:.1f} s", SILENT)
 
 
 def trouble(journal: JournalStatus | None) -> Trouble | None:
-    """Say what is wrong with the journal, if anything is."""
+    """Report what is wrong with the journal, if anything is."""
     if journal is None:
         return None
-    if journal.failure:
-        return Trouble("failed", journal.failure, FAILED)
-    if journal.no_space:
-        return Trouble("full", f"no room for more: {journal.no_space}", FULL)
+    if journal["failure"]:
+        return Trouble("failed", journal["failure"], FAILED)
+    if journal["no_space"]:
+        return Trouble("full", f"no room for more: {journal['no_space']}", FULL)
     return None

@@ -1,4 +1,4 @@
-"""The journal of the configuration: what is kept, how safely, for how long."""
+"""The journal's part of the configuration: what is kept, how safely, for how long."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ from slipring.control.section import Section
 
 Level = Literal["memory", "process", "disk"]
 FOR_EVER = 0
-"""Of a time or a size: there is no bound."""
+"""A time or size of 0 means no bound."""
 CENTURY_S = 3_155_760_000
 PIB = 1 << 50
 RULES_MAX = 256
@@ -69,7 +69,7 @@ class DurabilitySection(Section):
 
 
 def unkept(journal: JournalSection, rules: tuple[DurabilitySection, ...]) -> str | None:
-    """Say which rule asks for what the journal cannot do, if one does."""
+    """Explain which rule the journal cannot keep, if there is one."""
     for number, rule in enumerate(rules, 1):
         for topic in rule.topics if rule.level != "memory" else ():
             if not any(overlap(topic, kept) for kept in journal.topics):
@@ -82,7 +82,7 @@ def unkept(journal: JournalSection, rules: tuple[DurabilitySection, ...]) -> str
 
 
 def doubts(journal: JournalSection, rules: tuple[DurabilitySection, ...]) -> list[str]:
-    """Say what is allowed, but hardly meant."""
+    """List settings that are allowed but probably not intended."""
     return [*_nothing_kept(journal), *_about_rules(journal, rules), *_about_room(journal)]
 
 

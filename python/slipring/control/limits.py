@@ -1,4 +1,4 @@
-"""The bounds on what a client may do, and what happens there."""
+"""The limits of the configuration. `crates/core/src/limits.rs` has the same keys and defaults."""
 
 from typing import Literal
 
@@ -215,15 +215,15 @@ class LimitsSection(Section):
         0,
         ge=0,
         le=1024 * 1024 * MIB,
-        description="Bytes of memory that all that waits for others may take; beyond it QoS 0 "
-        "messages go first. 0 is a quarter of the machine's memory, or of the control group's.",
+        description="Bytes of memory for all that waits (docs/limits.md); beyond it QoS 0 messages "
+        "are dropped first. 0 is a quarter of the machine's memory, or of the control group's.",
     )
     owner_connections_percent: int = Field(
         90,
         ge=1,
         le=100,
         description="Percent of `connections` that one user, or one address of clients that prove "
-        "no name, may have; a further one is refused (0x97). 100 divides nothing.",
+        "no name, may have; a further one is refused (0x97). 100 turns the quota off.",
     )
     owner_sessions_percent: int = Field(
         75,

@@ -1,4 +1,4 @@
-"""The listeners of the configuration: where clients connect, and what they must prove there."""
+"""The listeners of the configuration: where clients connect, and how they prove who they are."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,10 +15,10 @@ MQTT = "mqtt"
 OWN_LIMITS = ("connections", "packet_bytes", "connect_ms", "keep_alive_s")
 """Limits that a listener can have of its own."""
 RESERVED = (MQTT, "console")
-"""Names that the ready line has its own use for."""
+"""Names that the ready line uses itself."""
 
 
-def _is_place(text: str) -> str:
+def _is_bind_address(text: str) -> str:
     if not text.startswith(UNIX):
         Address.parse(text)
     elif not text.startswith(f"{UNIX}/") or any(letter.isspace() for letter in text):
@@ -40,14 +40,14 @@ def _is_origin(text: str) -> str:
 
 
 class ListenerSection(Section):
-    """A further place where clients connect. Repeat it for another one."""
+    """A further listener. Repeat this table for each one."""
 
     name: Annotated[str, AfterValidator(_is_name)] = Field(
         pattern=r"^[a-z][a-z0-9_-]{0,31}$",
         description="Its name, in messages and in the ready line: small letters, digits, - and _.",
         examples=["secure"],
     )
-    listen: Annotated[str, AfterValidator(_is_place)] = Field(
+    listen: Annotated[str, AfterValidator(_is_bind_address)] = Field(
         description="HOST:PORT, [IPV6]:PORT or unix:/PATH; port 0 picks a free one.",
         examples=["0.0.0.0:8883"],
     )
@@ -59,7 +59,7 @@ class ListenerSection(Section):
     )
     certificate: Path | None = Field(
         None,
-        description="PEM file with the certificate of the broker; with it TLS is spoken.",
+        description="PEM file with the certificate of the broker; with it the listener speaks TLS.",
         examples=["broker.pem"],
     )
     key: Path | None = Field(
@@ -67,12 +67,12 @@ class ListenerSection(Section):
     )
     client_ca: Path | None = Field(
         None,
-        description="PEM file with the authorities whose client certificates count; without one "
-        "no client is asked.",
+        description="PEM file with the authorities of client certificates; without it clients are "
+        "not asked for one.",
         examples=["ca.pem"],
     )
     client_certificates: Literal["required", "optional"] = Field(
-        "required", description="Whether a client may come without a certificate."
+        "required", description="Whether clients need a certificate: required or optional."
     )
     connections: int | None = Field(
         None,
@@ -119,7 +119,7 @@ class ListenerSection(Section):
         return self
 
     def limits(self, everywhere: LimitsSection) -> dict[str, Any]:
-        """The bounds that hold here."""
+        """The limits of this listener: its own in place of those for all."""
         own = {key: getattr(self, key) for key in OWN_LIMITS}
         here = {key: value for key, value in own.items() if value is not None}
         return everywhere.model_dump() | here
@@ -131,5 +131,5 @@ class ListenerSection(Section):
 
     @property
     def proves(self) -> bool:
-        """Whether nobody comes in without proving who they are."""
+        """Whether every client has to prove who it is with a certificate."""
         return self.client_ca is not None and self.client_certificates == "required"

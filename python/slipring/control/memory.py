@@ -1,4 +1,4 @@
-"""The process's memory: how much may be used for what waits, and how the system gives it."""
+"""The process's memory: the default budget, and the setting of the allocator."""
 
 import ctypes
 import os
@@ -10,16 +10,16 @@ GROUP_FILES = (
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
 )
 SHARE = 4
-"""One part of so many: the tables and the system need some, too."""
+"""The default budget is the memory divided by this: tables and the system need some, too."""
 M_ARENA_MAX = -8
-"""The number by which glibc's `mallopt` knows how many arenas there may be."""
+"""The parameter of glibc's `mallopt` for the number of arenas."""
 
 
 def share_free_memory() -> None:
-    """Let all threads use what any of them has freed (decision 0061).
+    """Let all threads reuse what any of them has freed (decision 0061).
 
-    glibc gives each thread an arena of its own: memory freed by one is not used by the others, and
-    a budget is resident once for each. Who sets MALLOC_ARENA_MAX decides for themselves.
+    glibc gives each thread its own arena. Memory freed in one is not reused by the others, so the
+    budget could be resident once for each thread. MALLOC_ARENA_MAX overrides this.
     """
     if "MALLOC_ARENA_MAX" in os.environ:
         return
@@ -44,7 +44,7 @@ def _machine_bytes() -> int:
 
 
 def _group_bytes(file: Path) -> int:
-    """A group without a limit says `max`, or a number that no machine has."""
+    """A group without a limit contains `max`, or a number larger than any machine."""
     try:
         text = file.read_text(encoding="ascii").strip()
     except OSError:

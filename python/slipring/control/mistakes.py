@@ -1,4 +1,4 @@
-"""What is wrong in a configuration, in words: the key, what it may be, or which one is meant."""
+"""Explains what is wrong in a configuration: the key, what it may be, or which one was meant."""
 
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, get_args
@@ -10,15 +10,15 @@ if TYPE_CHECKING:
 
 SHOWN_BYTES_MAX = 40
 SHOWS_INPUT = ("int_", "float_", "bool_", "greater_than", "less_than", "literal_error")
-"""Kinds of mistake whose value helps to see it. Others may be a password's."""
+"""Kinds of mistake that show the value. Others do not: it could be a password."""
 
 
 def explain(error: ValidationError, model: type[BaseModel]) -> str:
-    """Say all that is wrong, each with its key."""
-    return "; ".join(_told(one, model) for one in error.errors(include_url=False))
+    """List every mistake with its key."""
+    return "; ".join(_explained(one, model) for one in error.errors(include_url=False))
 
 
-def _told(mistake: "ErrorDetails", model: type[BaseModel]) -> str:
+def _explained(mistake: "ErrorDetails", model: type[BaseModel]) -> str:
     key = ".".join(map(str, mistake["loc"]))
     if mistake["type"] == "extra_forbidden":
         return f"{key}: there is no such key{_meant(mistake['loc'], model)}"
@@ -29,8 +29,8 @@ def _told(mistake: "ErrorDetails", model: type[BaseModel]) -> str:
     return f"{key}: {message}" if key else message
 
 
-def _meant(place: tuple[int | str, ...], model: type[BaseModel]) -> str:
-    *above, last = place
+def _meant(location: tuple[int | str, ...], model: type[BaseModel]) -> str:
+    *above, last = location
     keys = _keys_below(model)
     beside = [
         key for key in keys if key[:-1] == tuple(one for one in above if isinstance(one, str))

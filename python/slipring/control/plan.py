@@ -1,4 +1,4 @@
-"""From the configuration to the engine's plan: one immutable value, swapped whole."""
+"""Makes the engine's plan from the configuration: one immutable value, replaced as a whole."""
 
 from slipring.control.config import Config
 from slipring.control.memory import default_budget_bytes
@@ -6,7 +6,7 @@ from slipring.native import Plan
 
 
 def make_plan(config: Config) -> Plan:
-    """Everything the engine has to know to decide without asking."""
+    """Collect everything the engine needs to decide without asking Python."""
     return Plan(
         config.limits.model_dump() | {"memory_bytes": _memory_bytes(config)},
         listeners=[listener.limits(config.limits) for listener in config.listeners],

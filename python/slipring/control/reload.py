@@ -1,4 +1,4 @@
-"""What a changed file means for a running broker: what holds from now on, and what has to wait.
+"""What a changed file means for a running broker: what applies now, and what needs a restart.
 
 Pure: compares configurations, changes nothing.
 """
@@ -18,7 +18,7 @@ from slipring.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A key whose value is another one; None where the whole of it is new, or gone."""
+    """A key whose value has changed; None before if it is new, None after if it is gone."""
 
     key: str
     before: object
@@ -27,17 +27,17 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Reload:
-    """What comes of a file that was read again."""
+    """The result of reading the file again."""
 
     config: Config
-    """What holds from now on."""
+    """What is in force from now on."""
     applied: list[Change]
     waiting: list[Change]
-    """What a restart would change."""
+    """Changes that need a restart."""
 
 
 def reload(running: Config, wanted: Config, *, journaling: bool) -> Reload:
-    """Take over what can change while running; ConfigError where that alone would not do.
+    """Apply what can change while running; ConfigError if that alone would not be valid.
 
     `journaling` says whether the broker has a journal open.
     """
@@ -49,13 +49,13 @@ def reload(running: Config, wanted: Config, *, journaling: bool) -> Reload:
 
 _NOBODY_LEFT = (
     "there is no [[user]] in the file any more, and without users everyone is let in; if that is "
-    "meant, write allow_anonymous = true, otherwise the file may be cut"
+    "intended, write allow_anonymous = true, otherwise the file may be cut"
 )
 """Mosquitto let everyone in after a password file was emptied (CVE-2018-12550)."""
 
 
-def tell_applied(change: Change) -> str:
-    """Tell what is so from now on."""
+def applied_text(change: Change) -> str:
+    """Describe a change that is in force now."""
     if isinstance(change.before or change.after, UserSection | ListenerSection):
         return f"{change.key} {_fate(change)}"
     if isinstance(change.after, SecretStr):
@@ -64,8 +64,8 @@ def tell_applied(change: Change) -> str:
     return f"{change.key} is {_text(change.after)} now, was {_text(change.before)}"
 
 
-def tell_waiting(change: Change) -> str:
-    """Tell what is not so before a restart."""
+def waiting_text(change: Change) -> str:
+    """Describe a change that needs a restart."""
     if isinstance(change.before or change.after, ListenerSection):
         return f"{change.key} {_fate(change)} in the file, which needs a restart"
     return (
@@ -75,7 +75,7 @@ def tell_waiting(change: Change) -> str:
 
 
 def _meanwhile(running: Config, wanted: Config, *, journaling: bool) -> Config:
-    """What is wanted, but for what a start alone can do."""
+    """The wanted configuration, with settings that need a restart left as they are."""
     sections = {
         "data": running.data,
         "threads": running.threads,
@@ -99,12 +99,12 @@ def _own_limits(running: ListenerSection, wanted: Config) -> ListenerSection:
 
 
 def _checked(config: Config) -> Config:
-    """Each of two files can be safe, and not what one takes from the other."""
+    """Check the mixture: two safe files can make an unsafe one."""
     try:
         return Config.model_validate(config.model_dump(exclude_unset=True))
     except ValidationError as error:
         raise ConfigError(
-            f"some of the changes need a restart, and the rest is nothing without them: "
+            f"some of the changes need a restart, and the others are not valid without them: "
             f"{explain(error, Config)}"
         ) from None
 
@@ -127,7 +127,7 @@ def _changes(before: Config, after: Config) -> list[Change]:
 
 
 def _flat(config: Config) -> dict[str, object]:
-    """Every key with its value; listeners and users by name."""
+    """Map every key to its value; listeners and users by name."""
     flat: dict[str, object] = {}
     for name, value in config:
         if isinstance(value, Section):

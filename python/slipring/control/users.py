@@ -1,4 +1,4 @@
-"""The users of a broker. A password is never kept, only what is enough to check it."""
+"""The users of a broker. Passwords are not stored, only verifiers to check them with."""
 
 import secrets
 import unicodedata
@@ -13,8 +13,8 @@ from slipring.native import check_verifier, make_verifier
 
 SALT_BYTES = 16
 PASSWORD_CHARACTERS_MAX = 1_024
-NOBODYS = f"SCRAM-SHA-256$4096:{'A' * 22}==${'A' * 43}=:{'A' * 43}="
-"""A verifier that no password fits, to show what one looks like."""
+EXAMPLE_VERIFIER = f"SCRAM-SHA-256$4096:{'A' * 22}==${'A' * 43}=:{'A' * 43}="
+"""A verifier that no password matches, as an example."""
 
 
 def _is_printable(name: str) -> str:
@@ -32,14 +32,14 @@ def _is_verifier(password: SecretStr) -> SecretStr:
 
 
 class UserSection(Section):
-    """One who may connect; while there is nobody, everyone may."""
+    """A user who may connect. Without any user, everyone may."""
 
     name: Annotated[str, AfterValidator(_is_printable)] = Field(
         min_length=1, max_length=256, description="The user name.", examples=["gripen"]
     )
     password: Annotated[SecretStr, AfterValidator(_is_verifier)] = Field(
         description="What `slipring password` prints; never the password itself.",
-        examples=[NOBODYS],
+        examples=[EXAMPLE_VERIFIER],
     )
     journal: bool = Field(
         False, description="Whether the user may read the journal over the network (remote.md)."
@@ -51,7 +51,7 @@ class UserSection(Section):
 
 
 def each_once(users: tuple[UserSection, ...]) -> tuple[UserSection, ...]:
-    """Refuse a name that is there twice."""
+    """Refuse a name that is used twice."""
     for name, count in Counter(user.name for user in users).items():
         if count > 1:
             raise ValueError(f"the name '{name}' is there twice")
@@ -59,11 +59,11 @@ def each_once(users: tuple[UserSection, ...]) -> tuple[UserSection, ...]:
 
 
 def verifier_of(password: str, iterations: int) -> str:
-    """What to store for a password; ConfigError says why it is none to choose."""
+    """Make the verifier to store for a password; ConfigError says why the password is refused."""
     if not 0 < len(password) <= PASSWORD_CHARACTERS_MAX:
         raise ConfigError(f"a password has 1 to {PASSWORD_CHARACTERS_MAX} characters")
-    # RFC 5802 has both sides prepare passwords, so that two ways to write a letter are one. Devices
-    # seldom do: what would be changed by it is not taken.
+    # RFC 5802 lets both sides normalise passwords, so that two encodings of a letter are equal.
+    # Devices seldom do, so a password that normalisation would change is refused.
     if not password.isprintable() or unicodedata.normalize("NFKC", password) != password:
         raise ConfigError("the password has characters that not every program sends alike")
     return make_verifier(password.encode(), secrets.token_bytes(SALT_BYTES), iterations)

@@ -1,4 +1,4 @@
-"""The demo: everything at once, with a simulated aircraft. Uses the product as anyone would."""
+"""The demo: the whole product with a simulated aircraft. Uses it as anyone else would."""
 
 from slipring.demo.show import run_demo
 

@@ -1,4 +1,4 @@
-"""A command of ours beside the demo, in a session of its own: Ctrl-C reaches us alone."""
+"""A `slipring` command that the demo runs, in its own session: Ctrl-C reaches only the demo."""
 
 import asyncio
 import signal
@@ -13,7 +13,7 @@ LOG_LINES_SHOWN = 5
 
 
 class Child:
-    """`slipring ARGUMENTS`, its output in a log file."""
+    """`slipring ARGUMENTS`; its output goes to a log file."""
 
     def __init__(self, name: str, process: asyncio.subprocess.Process, log: Path) -> None:
         """Take over a started process; use `start`."""
@@ -23,7 +23,7 @@ class Child:
 
     @classmethod
     async def start(cls, name: str, log: Path, *arguments: str, stdout: int | None = None) -> Self:
-        """Start the command; its standard output goes to the log too unless asked for."""
+        """Start the command; its standard output goes to the log too, unless `stdout` is given."""
         with log.open("wb") as stream:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -47,7 +47,7 @@ class Child:
         return line.decode()
 
     async def failed(self) -> None:
-        """Wait for it to end, which it should not, and raise what its log says."""
+        """Wait until it ends, which it should not, and raise DemoError with the end of its log."""
         code = await self.process.wait()
         lines = self.log.read_text(errors="replace").splitlines()[-LOG_LINES_SHOWN:]
         raise DemoError(
@@ -55,7 +55,7 @@ class Child:
         )
 
     async def stop(self) -> None:
-        """Ask it to end, and see to it."""
+        """Ask it to end, and wait; kill it if it does not."""
         if self.process.returncode is not None:
             return
         self.process.send_signal(signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""The demo's pipeline and lake; without Spark or Java the demo flies without them."""
+"""The demo's pipeline and lake. Without Spark or Java the demo runs without them."""
 
 import asyncio
 import contextlib
@@ -11,21 +11,21 @@ from slipring.pipeline.job import require_java, require_packages
 
 LOOK_S = 0.25
 CATCH_UP_LOOKS = 480
-"""How often to look at the end whether the lake has the last messages, before leaving it."""
+"""How often to check, at the end, whether the lake has the last messages."""
 
 
 class LakePart:
-    """What the demo starts, tells and waits for of the lake."""
+    """Starts the pipeline, and knows how far the lake has come."""
 
     def __init__(self, data: Path, keep_bytes: int) -> None:
-        """Keep no more of the lake than so many bytes."""
+        """The lake keeps its newest `keep_bytes`."""
         self._data = data
         self._keep_bytes = keep_bytes
         self.missing = _missing()
-        """Why there is no lake; None where there is one."""
+        """Why there is no lake; None if there is one."""
 
     async def start(self, stack: contextlib.AsyncExitStack) -> list[Child]:
-        """Start the pipeline, to be stopped with the stack."""
+        """Start the pipeline; the stack stops it."""
         if self.missing:
             return []
         bound = ("--keep-bytes", str(self._keep_bytes))
@@ -35,7 +35,7 @@ class LakePart:
         return [pipeline]
 
     def introduction(self, journal_bytes: int) -> list[str]:
-        """What is said of it at the start."""
+        """The lines about the lake that the demo prints at the start."""
         if self.missing:
             return [f"  lake      none: {self.missing}"]
         kept = (
@@ -46,15 +46,15 @@ class LakePart:
             f"            the newest {kept}; it may run as long as you like",
         ]
 
-    def told(self) -> str:
-        """How much is in it."""
+    def summary(self) -> str:
+        """How much is in the lake."""
         if self.missing:
             return "no lake"
         rows = self._rows()
         return f"{rows:,} rows in the lake" if rows else "Spark is starting"
 
     async def catch_up(self) -> None:
-        """Wait until the lake holds what the journal holds."""
+        """Wait until the lake has all that the journal has."""
         for _ in range(0 if self.missing else CATCH_UP_LOOKS):
             if await asyncio.to_thread(self._is_caught_up):
                 return

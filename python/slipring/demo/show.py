@@ -1,4 +1,4 @@
-"""The show: starts every part, tells what is happening, ends everything cleanly."""
+"""Starts every part of the demo, prints what happens, and ends all parts cleanly."""
 
 import asyncio
 import contextlib
@@ -15,17 +15,17 @@ from slipring.control.folder import make_private
 from slipring.demo.child import Child
 from slipring.demo.jet import Jet
 from slipring.demo.jet.derived import derive
-from slipring.demo.jet.flying import Flight
+from slipring.demo.jet.flying import JetFlight
 from slipring.demo.lake_part import LakePart
 from slipring.errors import DemoError
 from slipring.native import JournalReader
 
 TELL_S = 5.0
 FREE_BYTES_MIN = 5_000_000_000
-"""Less room on the disk ends the show, whoever took it."""
+"""The demo ends when the disk has less room."""
 JOURNAL_BYTES = 2_000_000_000
 CONFIG = f"""\
-# The journal of the demo: what the lake has taken is removed, but for the newest.
+# The journal of the demo keeps its newest bytes, and what the lake has not read.
 [journal]
 retain_bytes = {JOURNAL_BYTES}
 """
@@ -40,13 +40,13 @@ def run_demo(
 
 
 class Show:
-    """Broker, jet, calculator and pipeline together."""
+    """Broker, jet, computing client and pipeline together."""
 
     def __init__(self, data: Path, keep_bytes: int) -> None:
-        """Keep everything in one folder, and no more of the lake than so many bytes."""
+        """Keep everything in one folder; the lake keeps its newest `keep_bytes`."""
         self.data = data
         self.lake = LakePart(data, keep_bytes)
-        self.flight = Flight(Jet())
+        self.flight = JetFlight(Jet())
         self.stop = asyncio.Event()
 
     async def run(self, mqtt: str, console: str, seconds: float | None) -> None:
@@ -62,15 +62,15 @@ class Show:
             _say("landing: the last messages go to disk and on into the lake ...")
             await broker.stop()
             await self.lake.catch_up()
-        _say(f"done: {self._counts()}; it is all in {self.data}, where the next demo goes on")
+        _say(f"done: {self._counts()}; it is all in {self.data}, where the next demo continues")
 
     async def _start_broker(
         self, stack: contextlib.AsyncExitStack, mqtt: str, console: str
     ) -> Child:
         config = self.data / "broker.toml"
         config.write_text(CONFIG, encoding="utf-8")
-        places = ("--data", str(self.data), "--config", str(config))
-        arguments = ("serve", "--mqtt", mqtt, "--console", console, *places)
+        files = ("--data", str(self.data), "--config", str(config))
+        arguments = ("serve", "--mqtt", mqtt, "--console", console, *files)
         log = self.data / "broker.log"
         broker = await Child.start("broker", log, *arguments, stdout=asyncio.subprocess.PIPE)
         stack.push_async_callback(broker.stop)
@@ -87,7 +87,7 @@ class Show:
         )
 
     async def _fly(self, address: str, seconds: float | None, *children: Child) -> None:
-        """Fly and tell until it is time to stop; a part that ends early ends the show."""
+        """Fly until it is time to stop; a part that ends early ends the demo."""
         async with asyncio.TaskGroup() as group:
             watchers = [group.create_task(child.failed()) for child in children]
             teller = group.create_task(self._tell())
@@ -99,14 +99,14 @@ class Show:
                 task.cancel()
 
     async def _land_after(self, seconds: float | None) -> None:
-        """Stop so long after the take-off, however long the start took; None is never."""
+        """Stop so long after the parameters are declared; None is never."""
         if seconds is not None:
             await self.flight.declared.wait()
             await asyncio.sleep(seconds)
             self.stop.set()
 
     async def _calculate(self, url: str) -> None:
-        """Publish what follows from the jet's parameters, in a connection of its own."""
+        """Publish derived parameters, over a connection of its own."""
         await self.flight.declared.wait()
         async with slipring.connect(url, client_id="gripen-39-7-derived") as bus:
             await derive(bus)
@@ -120,14 +120,14 @@ class Show:
                 self.stop.set()
 
     def _counts(self) -> str:
-        told = f"{self.flight.samples:,} samples, {self._in_journal():,} messages journaled"
-        return f"{told}, {self.lake.told()}"
+        journaled = f"{self._in_journal():,} messages journaled"
+        return f"{self.flight.samples:,} samples, {journaled}, {self.lake.summary()}"
 
     def _in_journal(self) -> int:
         return JournalReader(self.data / "journal").end_offset()
 
     def _listen_to_signals(self) -> None:
-        """The first Ctrl-C lands the aircraft; a second one ends everything at once."""
+        """The first Ctrl-C lands the aircraft; a second one ends the demo at once."""
         loop = asyncio.get_running_loop()
 
         def land() -> None:
@@ -155,7 +155,7 @@ def _program() -> str:
 
 
 def _free(listen: str) -> str:
-    """Give the address, or one with a free port if this one is taken."""
+    """The address; with port 0, for any free one, if its port is taken."""
     address = Address.parse(listen)
     with socket.socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,4 +1,4 @@
-"""Dictionaries: what a file says about parameters, checked. Never talks to a broker."""
+"""Dictionaries: files that describe parameters, read and checked. Never talks to a broker."""
 
 from slipring.dictionary.csv_file import write_csv
 from slipring.dictionary.load import Dictionary, load, read

@@ -1,4 +1,4 @@
-"""Dictionaries as CSV: one row a parameter, the columns by name in any order; read and written."""
+"""Dictionaries as CSV, read and written: a row for each parameter, the columns in any order."""
 
 import csv
 import difflib
@@ -23,7 +23,7 @@ OTHER_WORDS = {
     "warning_high": "high", "lowlow": "low_critical", "highhigh": "high_critical",
     "lolo": "low_critical", "hihi": "high_critical", "lo": "low", "hi": "high",
 }  # fmt: skip
-"""What other people's columns are called here."""
+"""Column names of other programs, and ours for each."""
 
 LABEL = re.compile(r"(?:\\.|[^;\\])+")
 ESCAPED = re.compile(r"\\(.)")
@@ -32,7 +32,7 @@ BACKSLASHED = r"\\\1"
 
 
 def read_csv(text: str, findings: Findings) -> Iterator[Draft]:
-    """The rows as drafts; a row that cannot be read is told and left out."""
+    """The rows as drafts; a row that cannot be read is reported and left out."""
     rows = _rows(text, findings)
     line, head = next(rows, (1, []))
     columns = _columns(line, head, findings)
@@ -50,7 +50,7 @@ def read_csv(text: str, findings: Findings) -> Iterator[Draft]:
 
 
 def write_csv(parameters: Mapping[str, Parameter]) -> str:
-    """All columns, one row a parameter."""
+    """A CSV file with all columns, and a row for each parameter."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -59,7 +59,7 @@ def write_csv(parameters: Mapping[str, Parameter]) -> str:
 
 
 def _rows(text: str, findings: Findings) -> Iterator[tuple[int, list[str]]]:
-    """Rows with the line each begins in."""
+    """The rows, each with its first line."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     while True:
         line = reader.line_num + 1
@@ -75,7 +75,7 @@ def _rows(text: str, findings: Findings) -> Iterator[tuple[int, list[str]]]:
 
 
 def _columns(line: int, head: list[str], findings: Findings) -> list[str] | None:
-    """The columns' names; None where rows could not be understood."""
+    """The names of the columns; None if the header is wrong."""
     if not any(head):
         findings.error(line, f"there is no header; begin with {','.join(COLUMNS)}")
         return None

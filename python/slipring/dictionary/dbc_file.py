@@ -1,6 +1,6 @@
 """Dictionaries as DBC, the CAN database: a signal becomes the parameter `message/signal`.
 
-cantools parses; here is decided what a signal becomes, and in which line a problem is.
+cantools parses the file; this decides what a signal becomes, and finds the line of a problem.
 """
 
 import logging
@@ -20,18 +20,18 @@ MESSAGE = re.compile(r"\s*BO_\s+\d+\s+(\w+)\s*:")
 SIGNAL = re.compile(r"\s*SG_\s+(\w+)[^:]*:?\s*(?:\d+\s*\|\s*(\d+))?")
 NOBODY = "Vector__XXX"
 UNSENT = "VECTOR__INDEPENDENT_SIG_MSG"
-"""A message that tools write for signals of no message."""
+"""A message that tools write for signals that belong to no message."""
 RANGELESS = ("bool", "enum", "bytes")
 BITS_MAX = 64 * 8
 """The longest data of a CAN FD frame."""
 DIGITS_MAX = 20
 F32_STEPS_MAX = 2**23
-"""So many steps of a scaled signal a 32-bit float tells apart."""
+"""A 32-bit float tells so many steps of a scaled signal apart."""
 
 
 def read_dbc(text: str, findings: Findings) -> Iterator[Draft]:
     """The signals as drafts, in the file's order."""
-    lines = Lines(text)
+    lines = DbcLines(text)
     for line, words in lines.too_long:
         findings.error(line, words)
     database = None if lines.too_long else _parse(text, lines, findings)
@@ -42,43 +42,43 @@ def read_dbc(text: str, findings: Findings) -> Iterator[Draft]:
         yield from (_draft(message, signal, lines, findings) for signal in message.signals)
 
 
-class Lines:
-    """Where messages and signals are in the text."""
+class DbcLines:
+    """The lines of messages and signals."""
 
     def __init__(self, text: str) -> None:
-        """Look for every `BO_` and `SG_`."""
+        """Find every `BO_` and `SG_`."""
         self.text = text.splitlines()
         self.too_long: list[tuple[int, str]] = []
-        """Signals that would make cantools ask for all memory."""
-        self._places: dict[tuple[str, str], list[int]] = {}
+        """Signals that would make cantools allocate too much memory."""
+        self._lines: dict[tuple[str, str], list[int]] = {}
         message = ""
         for number, line in enumerate(self.text, start=1):
             if found := MESSAGE.match(line):
                 message = found[1]
-                self._places.setdefault((message, ""), []).append(number)
+                self._lines.setdefault((message, ""), []).append(number)
             elif found := SIGNAL.match(line):
-                self._places.setdefault((message, found[1]), []).append(number)
+                self._lines.setdefault((message, found[1]), []).append(number)
                 if found[2] and int(found[2][:DIGITS_MAX]) > BITS_MAX:
                     words = f"{message}/{found[1]}: {found[2][:DIGITS_MAX]} bits or more"
                     self.too_long.append((number, f"{words}; a message has {BITS_MAX} at most"))
 
     def of(self, message: str, signal: str = "") -> int:
-        """The line of a signal, else of its message, else the first."""
-        places = self._places.get((message, signal)) or self._places.get((message, "")) or [1]
-        return places[0]
+        """The line of a signal; else that of its message; else the first line."""
+        found_lines = self._lines.get((message, signal)) or self._lines.get((message, "")) or [1]
+        return found_lines[0]
 
     def take(self, message: str, signal: str) -> int:
-        """The line of a signal; of one that is there twice, the next at each call."""
-        places = self._places.get((message, signal), [])
-        return places.pop(0) if len(places) > 1 else self.of(message, signal)
+        """The line of a signal; for one that is defined twice, each call returns the next line."""
+        found_lines = self._lines.get((message, signal), [])
+        return found_lines.pop(0) if len(found_lines) > 1 else self.of(message, signal)
 
     def naming(self, words: str) -> int | None:
-        """The first line with these words, as words."""
+        """The first line that contains this as whole words."""
         pattern = re.compile(rf"(?<!\w){re.escape(words)}(?!\w)")
         return next((at for at, line in enumerate(self.text, 1) if pattern.search(line)), None)
 
 
-def _parse(text: str, lines: Lines, findings: Findings) -> "Database | None":
+def _parse(text: str, lines: DbcLines, findings: Findings) -> "Database | None":
     try:
         from cantools.database.can import Database
     except ImportError:
@@ -89,15 +89,15 @@ def _parse(text: str, lines: Lines, findings: Findings) -> "Database | None":
     try:
         database.add_dbc_string(text)
     except Exception as error:  # noqa: BLE001 (cantools raises whatever its parts raise)
-        for line, said in _explained(error, lines):
-            findings.error(line, said)
+        for line, words in _explained(error, lines):
+            findings.error(line, words)
         return None
     return database
 
 
-def _explained(error: Exception, lines: Lines) -> Iterator[tuple[int | None, str]]:
-    """Lines and words for what cantools raised."""
-    said = str(error)
+def _explained(error: Exception, lines: DbcLines) -> Iterator[tuple[int | None, str]]:
+    """The line and the text of each problem that cantools raised."""
+    message = str(error)
     if isinstance(error, KeyError):
         name = str(error.args[0])
         yield lines.naming(name), f"{name!r} is used and not defined; define it, or remove its use"
@@ -105,21 +105,21 @@ def _explained(error: Exception, lines: Lines) -> Iterator[tuple[int | None, str
         column = getattr(error, "column", 1)
         where = lines.text[at - 1][column - 1 :][:30] if at <= len(lines.text) else ""
         known = f"no DBC from here on: {where!r}; correct it, or save it again with its tool"
-        yield at, known if where else "a DBC does not end here; is the file whole?"
-    elif entries := re.findall(r"^\s+((?:SIG_)?VAL\w*_ .+)$", said, re.MULTILINE):
+        yield at, known if where else "a DBC does not end here; is the file complete?"
+    elif entries := re.findall(r"^\s+((?:SIG_)?VAL\w*_ .+)$", message, re.MULTILINE):
         for entry in entries:
             yield lines.naming(entry), f"{entry} is of a signal that is not there; remove it"
     else:
-        yield _named_line(said, lines), f"cantools says: {said}"
+        yield _named_line(message, lines), f"cantools says: {message}"
 
 
-def _named_line(said: str, lines: Lines) -> int | None:
-    found = re.search(r"(?:signals? (\w+).*)?in\s+message (\w+)", said)
+def _named_line(message: str, lines: DbcLines) -> int | None:
+    found = re.search(r"(?:signals? (\w+).*)?in\s+message (\w+)", message)
     return lines.of(found[2], found[1] or "") if found else None
 
 
-def _check_layout(message: "Message", lines: Lines, findings: Findings) -> None:
-    """Signals overlap, or reach over the end: its decoder reads nonsense, the names still serve."""
+def _check_layout(message: "Message", lines: DbcLines, findings: Findings) -> None:
+    """Warn of signals that overlap or exceed the message: decoders read nonsense there."""
     from cantools.database.errors import Error
 
     try:
@@ -130,7 +130,7 @@ def _check_layout(message: "Message", lines: Lines, findings: Findings) -> None:
         findings.warning(_named_line(str(error), lines), text)
 
 
-def _draft(message: "Message", signal: "Signal", lines: Lines, findings: Findings) -> Draft:
+def _draft(message: "Message", signal: "Signal", lines: DbcLines, findings: Findings) -> Draft:
     line = lines.take(message.name, signal.name)
     name = f"{message.name}/{signal.name}"
     labels = _labels(signal)
@@ -160,7 +160,7 @@ def _labels(signal: "Signal") -> dict[int, str]:
 
 
 def _told_apart(labels: dict[int, str]) -> dict[int, str]:
-    """Labels that are there twice, such as `Reserved`, get their number."""
+    """Append the number to labels that occur twice, such as `Reserved`."""
     words = [label.strip() for label in labels.values()]
     return {
         number: word if word and words.count(word) == 1 else f"{word} {number}".strip()
@@ -169,7 +169,7 @@ def _told_apart(labels: dict[int, str]) -> dict[int, str]:
 
 
 def _type(signal: "Signal", labels: dict[int, str]) -> str:
-    """What a signal's values are, once they are decoded."""
+    """The type of a signal's decoded values."""
     scale, offset = signal.scale, signal.offset
     if signal.length > 64:
         return "bytes"
@@ -194,7 +194,7 @@ def _raw_span(signal: "Signal") -> tuple[int, int]:
 
 
 def _integer(least: int, greatest: int) -> str:
-    """The smallest integer that holds both ends; else a float."""
+    """The smallest integer type that holds both; else a float."""
     for bits in (8, 16, 32, 64):
         if least >= 0 and greatest < 2**bits:
             return f"u{bits}"
@@ -204,7 +204,7 @@ def _integer(least: int, greatest: int) -> str:
 
 
 def _rate_hz(message: "Message", signal: "Signal") -> float | None:
-    """By the message's cycle time; a multiplexed signal is in some of its messages only."""
+    """From the message's cycle time; None for a multiplexed signal, which not every message has."""
     if not message.cycle_time or signal.multiplexer_ids is not None:
         return None
     return 1_000 / message.cycle_time

@@ -1,14 +1,14 @@
-"""A parameter as a file describes it, before anybody has checked it."""
+"""A parameter as a file describes it, not checked yet."""
 
 from dataclasses import dataclass, field
 
 LIMITS = ("low_critical", "low", "high", "high_critical")
-"""The limits' names, rising."""
+"""The names of the limits, from the lowest to the highest."""
 
 
 @dataclass(slots=True)
 class Draft:
-    """What one row, signal or leaf says; numbers are numbers already, nothing else is sure."""
+    """What one row, signal or leaf says. Numbers are parsed; nothing else is checked."""
 
     name: str
     line: int

@@ -1,4 +1,4 @@
-"""A dictionary from a file, by the file's ending: CSV, DBC, or JSON of the VSS."""
+"""A dictionary from a file; its suffix tells the format: CSV, DBC, or VSS as JSON."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ from slipring.errors import DictionaryError
 from slipring.model import Parameter
 
 BYTES_MAX = 256 * 1024 * 1024
-"""A dictionary that is larger is none."""
+"""A larger file is not a dictionary."""
 
-Reader = Callable[[str, Findings], Iterable[Draft]]
-READERS: dict[str, Reader] = {".csv": read_csv, ".dbc": read_dbc, ".json": read_vss}
+DraftReader = Callable[[str, Findings], Iterable[Draft]]
+READERS: dict[str, DraftReader] = {".csv": read_csv, ".dbc": read_dbc, ".json": read_vss}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,11 @@ class Dictionary:
     parameters: Mapping[str, Parameter]
     """By name, in the file's order; without those that have an error."""
     lines: Mapping[str, int]
-    """Where each is in the file."""
+    """The line of each name in the file."""
     problems: tuple[Problem, ...]
     """The first hundred."""
     counts: Mapping[Severity, int]
-    """How many there are of each severity."""
+    """The number of problems of each severity."""
 
     @property
     def is_right(self) -> bool:
@@ -47,15 +47,15 @@ def load(file: Path | str, *, strict: bool = False) -> dict[str, Parameter]:
     """
     found = read(file, strict=strict)
     if not found.is_right:
-        told = [problem for problem in found.problems if problem.severity is Severity.ERROR]
-        more = found.counts[Severity.ERROR] - len(told)
-        lines = [*map(str, told), *([f"and {more} more"] if more else [])]
+        errors = [problem for problem in found.problems if problem.severity is Severity.ERROR]
+        more = found.counts[Severity.ERROR] - len(errors)
+        lines = [*map(str, errors), *([f"and {more} more"] if more else [])]
         raise DictionaryError("\n".join(lines), problems=found.problems)
     return dict(found.parameters)
 
 
 def read(file: Path | str, *, strict: bool = False) -> Dictionary:
-    """A dictionary with all its problems; raises DictionaryError only where it cannot be read."""
+    """A dictionary with its problems; raises DictionaryError only if the file cannot be read."""
     path = Path(file)
     reader = READERS.get(path.suffix.lower())
     if reader is None:
@@ -67,21 +67,21 @@ def read(file: Path | str, *, strict: bool = False) -> Dictionary:
         checker.add(draft)
     if not checker.lines and not findings.problems:
         findings.error(None, "there is no parameter in it")
-    return Dictionary(path, checker.parameters, checker.lines, findings.told(), findings.counts)
+    return Dictionary(path, checker.parameters, checker.lines, findings.listed(), findings.counts)
 
 
 def _text(path: Path) -> str:
-    """The file's text; a DBC that is not UTF-8 is of Windows."""
+    """The text of a file; a DBC that is not UTF-8 is in a Windows encoding."""
     try:
         if path.stat().st_size > BYTES_MAX:
             raise DictionaryError(f"{path}: larger than {BYTES_MAX} bytes; this is no dictionary")
-        whole = path.read_bytes()
+        content = path.read_bytes()
     except OSError as error:
         raise DictionaryError(f"{path}: cannot be read: {error.strerror}") from None
     try:
-        return whole.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         if path.suffix.lower() == ".dbc":
-            return whole.decode("cp1252", errors="replace")
-        line = whole.count(b"\n", 0, error.start) + 1
+            return content.decode("cp1252", errors="replace")
+        line = content.count(b"\n", 0, error.start) + 1
         raise DictionaryError(f"{path}:{line}: is not UTF-8; save the file as UTF-8") from None

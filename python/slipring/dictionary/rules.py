@@ -1,6 +1,6 @@
-"""What must hold for a parameter, rule by rule: the broker's bounds, and what is surely a mistake.
+"""The rules for a parameter: the broker's bounds, and likely mistakes.
 
-A rule gives what it found, how bad it is and what to do; it changes nothing.
+A rule yields each problem with its severity and what to do about it. It changes nothing.
 """
 
 import difflib
@@ -31,20 +31,20 @@ OTHER_WORDS = {
     "bit": "bool", "string": "text", "str": "text", "char": "text", "binary": "bytes",
     "blob": "bytes", "enumeration": "enum",
 }  # fmt: skip
-"""What other systems call our types."""
+"""Type names of other systems, and ours for each."""
 
-Found = Iterator[tuple[Severity, str]]
+RuleProblems = Iterator[tuple[Severity, str]]
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
 
-def all_of(draft: Draft) -> Found:
-    """Everything that is to say about one draft."""
+def all_of(draft: Draft) -> RuleProblems:
+    """All problems of one draft."""
     for rule in (_name, _type, _labels, _unit, _source, _range, _limits, _rate):
         yield from rule(draft)
 
 
 def bounds_of(word: str) -> tuple[int, int] | None:
-    """The least and the greatest number of a type; None where it has no such bounds."""
+    """The least and the greatest number of a type; None if it has no such bounds."""
     if word == "bool":
         return 0, 1
     if word not in TYPES or word == "enum" or not Kind.of_word(word).is_integer:
@@ -53,7 +53,7 @@ def bounds_of(word: str) -> tuple[int, int] | None:
     return (0, 2**bits - 1) if word[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 
 
-def _name(draft: Draft) -> Found:
+def _name(draft: Draft) -> RuleProblems:
     name = draft.name
     if not name:
         yield ERROR, "the name is empty; give it one, or remove the row"
@@ -66,12 +66,12 @@ def _name(draft: Draft) -> Found:
     if (size := len(name.encode())) > NAME_BYTES_MAX:
         yield ERROR, f"the name has {size} bytes; {NAME_BYTES_MAX} are allowed: shorten it"
     if name and "" in name.split("/"):
-        yield WARNING, "the name has an empty level; remove the / that is too much"
+        yield WARNING, "the name has an empty level; remove the extra /"
     if name != name.strip():
         yield WARNING, "the name begins or ends with a space; remove it"
 
 
-def _type(draft: Draft) -> Found:
+def _type(draft: Draft) -> RuleProblems:
     word = draft.type
     if word in TYPES:
         return
@@ -84,7 +84,7 @@ def _type(draft: Draft) -> Found:
     yield ERROR, f"{word!r} is no type; {hint}"
 
 
-def _labels(draft: Draft) -> Found:
+def _labels(draft: Draft) -> RuleProblems:
     labels = draft.labels
     if draft.type == "enum" and not labels:
         yield ERROR, "an enum needs labels, such as 0=off;1=on"
@@ -102,7 +102,7 @@ def _labels(draft: Draft) -> Found:
             yield ERROR, f"{first[label]} and {number} have the same label {label!r}; rename one"
 
 
-def _unit(draft: Draft) -> Found:
+def _unit(draft: Draft) -> RuleProblems:
     unit = draft.unit
     if not unit:
         return
@@ -114,19 +114,19 @@ def _unit(draft: Draft) -> Found:
         yield NOTE, f"unit {unit!r} {MISREAD[unit]}"
 
 
-def _source(draft: Draft) -> Found:
+def _source(draft: Draft) -> RuleProblems:
     if (size := len(draft.source.encode())) > SOURCE_BYTES_MAX:
         yield ERROR, f"the source has {size} bytes; {SOURCE_BYTES_MAX} are allowed: shorten it"
 
 
-def _range(draft: Draft) -> Found:
+def _range(draft: Draft) -> RuleProblems:
     given = [one for one in (draft.least, draft.greatest) if one is not None]
     if not given:
         return
     if draft.type in UNORDERED:
         yield ERROR, f"{draft.type} has no min and max; remove them"
     elif not all(map(math.isfinite, given)):
-        yield ERROR, "min and max are finite numbers; leave them empty where there are none"
+        yield ERROR, "min and max are finite numbers; leave them empty if there are none"
     elif len(given) == 2 and given[0] > given[1]:
         yield ERROR, f"max {given[1]:g} is below min {given[0]:g}; exchange them"
     elif len(given) == 1 and bounds_of(draft.type) is None:
@@ -137,7 +137,7 @@ def _range(draft: Draft) -> Found:
         yield WARNING, f"the range {span} is more than {holds}; correct it, or take a larger type"
 
 
-def _limits(draft: Draft) -> Found:
+def _limits(draft: Draft) -> RuleProblems:
     limits = [(name, draft.limits[name]) for name in LIMITS if name in draft.limits]
     if limits and draft.type in UNORDERED:
         yield ERROR, f"{draft.type} has no limits; remove them"
@@ -153,7 +153,7 @@ def _limits(draft: Draft) -> Found:
             yield ERROR, f"{lower} {below:g} is above {upper} {above:g}; limits rise: exchange them"
 
 
-def _rate(draft: Draft) -> Found:
+def _rate(draft: Draft) -> RuleProblems:
     if draft.rate_hz is not None and not 0 < draft.rate_hz <= RATE_HZ_MAX:
         bounds = f"above 0 and at most {RATE_HZ_MAX:,.0f}"
         yield ERROR, f"rate_hz {draft.rate_hz:g} is not {bounds}; correct it, or leave it empty"

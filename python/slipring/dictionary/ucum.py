@@ -14,27 +14,27 @@ PREFIX_LENGTH_MAX = 2
 
 
 def fault(unit: str) -> str | None:
-    """What keeps a unit from being UCUM; None where nothing does."""
-    place = 1 if unit.startswith("/") else 0
+    """Why a unit is not UCUM; None if it is."""
+    position = 1 if unit.startswith("/") else 0
     depth = 0
     expects_component = True
-    while place < len(unit):
+    while position < len(unit):
         if not expects_component:
-            if unit[place] not in (".", "/", ")") or (unit[place] == ")" and not depth):
-                return f"{unit[place]!r} cannot follow {unit[:place]!r}"
-            expects_component = unit[place] != ")"
-            depth -= unit[place] == ")"
-            place += 1
-        elif unit[place] == "(":
+            if unit[position] not in (".", "/", ")") or (unit[position] == ")" and not depth):
+                return f"{unit[position]!r} cannot follow {unit[:position]!r}"
+            expects_component = unit[position] != ")"
+            depth -= unit[position] == ")"
+            position += 1
+        elif unit[position] == "(":
             depth += 1
-            place += 1
+            position += 1
         else:
-            found = COMPONENT.match(unit, place)
+            found = COMPONENT.match(unit, position)
             if found is None or not found.group():
-                return f"{unit[place]!r} cannot stand at {unit[place:]!r}"
+                return f"{unit[position]!r} cannot stand at {unit[position:]!r}"
             if (symbol := found["symbol"]) and not is_symbol(symbol):
                 return f"there is no {symbol!r}"
-            place = found.end()
+            position = found.end()
             expects_component = False
     if expects_component:
         return "it ends where a unit is missing"
@@ -42,7 +42,7 @@ def fault(unit: str) -> str | None:
 
 
 def is_symbol(symbol: str) -> bool:
-    """Whether it is one unit, with a prefix or without."""
+    """Whether it is the symbol of a unit, with or without a prefix."""
     return (
         symbol in METRIC
         or symbol in PLAIN

@@ -1,4 +1,4 @@
-"""How people write units, and what UCUM writes for it: words, signs, habits of DBC and VSS."""
+"""How people write units, and the UCUM unit for each: words, signs, habits of DBC and VSS."""
 
 import re
 
@@ -52,19 +52,19 @@ WORDS = {
     "bps": "bit/s", "baud": "Bd", "stars": "{stars}", "enum": "1", "bool": "1",
     "boolean": "1", "iso8601": "{iso8601}",
 }  # fmt: skip
-"""Words and signs in small letters."""
+"""Words and signs, in lower case."""
 
 CASED = {"C": "Cel", "F": "[degF]", "NM": "[nmi_i]", "Nm": "N.m", "G": "[g]", "Min": "min"}
-"""What small letters would not tell apart."""
+"""Words that lower case would confuse with others."""
 
 ALSO = {"rpm": "1/min"}
-"""Another way to write it."""
+"""A second way to write the unit."""
 
 UNLIKELY = {
     "ft": "femtotonne", "kt": "kilotonne", "kph": "kilophot", "mph": "milliphot",
     "PS": "petasiemens",
 }  # fmt: skip
-"""Symbols that UCUM has for what nobody measures; they are somebody's feet, knots or speeds."""
+"""UCUM symbols that nobody needs; the author meant feet, knots or speeds."""
 
 MISREAD = {
     "C": "is coulomb; degrees Celsius are Cel",
@@ -77,20 +77,20 @@ MISREAD = {
     "Gal": "is the acceleration cm/s2; a gallon is [gal_us]",
     "a": "is a year; an ampere is A",
 }
-"""Whole units that are valid, and often not what was meant."""
+"""Units that are valid, and often not what was meant."""
 
 SIGNS = str.maketrans("²³⁴⁻⁺·\u00d7*µμ", "234-+...uu")
 PART = re.compile(r"\{[^}]*\}|[^./()]+|[./()]")
 EXPONENT = re.compile(r"^(.*?[^0-9+-])([+-]?[0-9]+)?$")
 _COMMON = "m s g K Hz N Pa J W A V Ohm bar l rad mol Cel lx T Bd bit By"
-_BY_SMALL_LETTERS: dict[str, set[str]] = {}
+_BY_LOWER_CASE: dict[str, set[str]] = {}
 for _prefix in ("", "k", "M", "G", "h", "d", "c", "m", "u", "n"):
     for _unit in _COMMON.split():
-        _BY_SMALL_LETTERS.setdefault((_prefix + _unit).lower(), set()).add(_prefix + _unit)
+        _BY_LOWER_CASE.setdefault((_prefix + _unit).lower(), set()).add(_prefix + _unit)
 
 
 def doubt(unit: str) -> str | None:
-    """Why a unit cannot be taken as it is written, and what to write; None where it can."""
+    """Why a unit is refused, and what to write instead; None if it is right."""
     fault = ucum.fault(unit) or _unlikely(unit)
     if fault is None:
         return None
@@ -102,17 +102,17 @@ def doubt(unit: str) -> str | None:
 
 
 def translation(unit: str) -> str:
-    """The unit in UCUM where what was meant is clear, else as it is; for files others wrote."""
+    """The unit in UCUM if its meaning is clear, else as it is: for files of other programs."""
     if ucum.fault(unit) or _unlikely(unit) or unit in MISREAD:
         return suggestion(unit) or unit
     return unit
 
 
 def suggestion(unit: str) -> str | None:
-    """What was probably meant, in UCUM; None where it is not clear."""
-    whole = _word(unit.strip())
-    if whole is not None:
-        return whole
+    """What was probably meant, in UCUM; None if that is not clear."""
+    unit_word = _word(unit.strip())
+    if unit_word is not None:
+        return unit_word
     text = unit.strip().replace("**", "").replace("^", "").replace(" per ", "/")
     text = re.sub(r"\s*([/*·\u00d7.])\s*", r"\1", text).translate(SIGNS)
     made = ""
@@ -142,9 +142,9 @@ def _part(part: str) -> str:
 
 
 def _word(word: str) -> str | None:
-    """The unit for one word, where there is just one."""
+    """The unit for a word; None if there is none, or several."""
     found = CASED.get(word) or WORDS.get(word) or WORDS.get(word.lower())
     if found is not None:
         return found
-    spelt = _BY_SMALL_LETTERS.get(word.lower(), set())
+    spelt = _BY_LOWER_CASE.get(word.lower(), set())
     return next(iter(spelt)) if len(spelt) == 1 else None

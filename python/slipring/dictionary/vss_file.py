@@ -1,6 +1,6 @@
-"""Dictionaries as JSON of the Vehicle Signal Specification: a leaf becomes a parameter.
+"""Dictionaries in the Vehicle Signal Specification, as `vspec export json` writes them.
 
-`Vehicle.Cabin.Door` becomes `Vehicle/Cabin/Door`. What `vspec export json` writes is read.
+A leaf becomes a parameter: `Vehicle.Cabin.Door` becomes `Vehicle/Cabin/Door`.
 """
 
 import math
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from slipring.dictionary.draft import Draft
-from slipring.dictionary.json_lines import Node, NotJson, parse
+from slipring.dictionary.json_tree import JsonNode, NotJson, parse
 from slipring.dictionary.problem import Findings
 from slipring.dictionary.unit_words import translation
 
@@ -38,21 +38,21 @@ def read_vss(text: str, findings: Findings) -> Iterator[Draft]:
     yield from _below("", tree.value, findings)
 
 
-def _is_tree(tree: Node) -> bool:
+def _is_tree(tree: JsonNode) -> bool:
     return isinstance(tree.value, dict) and any(
         isinstance(node.value, dict) and ("children" in node.value or "type" in node.value)
         for node in tree.value.values()
     )
 
 
-def _below(above: str, children: dict[str, Node], findings: Findings) -> Iterator[Draft]:
+def _below(above: str, children: dict[str, JsonNode], findings: Findings) -> Iterator[Draft]:
     for name, node in children.items():
         if any(sign in name for sign in "./"):
             findings.error(node.line, f"{above}{name}: a node's name has neither . nor /")
         yield from _drafts(f"{above}{name}", node, findings)
 
 
-def _drafts(name: str, node: Node, findings: Findings) -> Iterator[Draft]:
+def _drafts(name: str, node: JsonNode, findings: Findings) -> Iterator[Draft]:
     """The leaves at and below a node."""
     if not isinstance(node.value, dict):
         findings.error(node.line, f"{name}: a node is an object with a type, not {node.value!r}")
@@ -71,19 +71,19 @@ def _drafts(name: str, node: Node, findings: Findings) -> Iterator[Draft]:
         findings.error(node.line, f"{name}: {kind!r} is no type of a node; give one of {known}")
 
 
-def _branch(name: str, node: Node, findings: Findings) -> Iterator[Draft]:
+def _branch(name: str, node: JsonNode, findings: Findings) -> Iterator[Draft]:
     if "instances" in node.value:
         line = node.value["instances"].line
         findings.error(line, f"{name}: instances are not expanded; use vspec export json --expand")
         return
-    children = node.value.get("children", Node(node.line, {}))
+    children = node.value.get("children", JsonNode(node.line, {}))
     if not isinstance(children.value, dict):
         findings.error(children.line, f"{name}: children are an object, by name")
         return
     yield from _below(f"{name}/", children.value, findings)
 
 
-def _leaf(name: str, node: Node, kind: str, findings: Findings) -> Draft | None:
+def _leaf(name: str, node: JsonNode, kind: str, findings: Findings) -> Draft | None:
     datatype = _text(node, "datatype", name, findings)
     becomes = _type(name, node, datatype, findings)
     if becomes is None:
@@ -109,8 +109,8 @@ def _leaf(name: str, node: Node, kind: str, findings: Findings) -> Draft | None:
     )
 
 
-def _type(name: str, node: Node, datatype: str, findings: Findings) -> str | None:
-    """Our type for theirs; None, and told, where there is none."""
+def _type(name: str, node: JsonNode, datatype: str, findings: Findings) -> str | None:
+    """Our type for a datatype; None, and reported, if there is none."""
     line = node.value["datatype"].line if "datatype" in node.value else node.line
     if datatype in TYPES:
         return TYPES[datatype]
@@ -127,12 +127,12 @@ def _type(name: str, node: Node, datatype: str, findings: Findings) -> str | Non
     return None
 
 
-def _unit(node: Node, name: str, findings: Findings) -> str:
+def _unit(node: JsonNode, name: str, findings: Findings) -> str:
     unit = _text(node, "unit", name, findings)
     return translation(unit) if unit else ""
 
 
-def _text(node: Node, key: str, name: str, findings: Findings) -> str:
+def _text(node: JsonNode, key: str, name: str, findings: Findings) -> str:
     found = node.value.get(key)
     if found is None:
         return ""
@@ -142,7 +142,7 @@ def _text(node: Node, key: str, name: str, findings: Findings) -> str:
     return " ".join(found.value.split())
 
 
-def _number(node: Node, key: str, name: str, findings: Findings) -> float | None:
+def _number(node: JsonNode, key: str, name: str, findings: Findings) -> float | None:
     found = node.value.get(key)
     if found is None:
         return None
@@ -152,7 +152,7 @@ def _number(node: Node, key: str, name: str, findings: Findings) -> float | None
     return float(found.value) if abs(found.value) < FLOAT_MAX else math.inf
 
 
-def _allowed(name: str, node: Node, findings: Findings) -> list[Any]:
+def _allowed(name: str, node: JsonNode, findings: Findings) -> list[Any]:
     """The values that are allowed: all words, or all numbers."""
     found = node.value.get("allowed")
     if found is None:

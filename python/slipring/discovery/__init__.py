@@ -1,6 +1,6 @@
-"""Finding brokers: by a question over UDP, and by mDNS. Proves nothing about who answers.
+"""Finding brokers: by a question over UDP, and by mDNS. An answer proves nothing about its sender.
 
-What goes over the network is in docs/discovery.md.
+docs/discovery.md describes the datagrams.
 """
 
 from slipring.discovery.discover import discover

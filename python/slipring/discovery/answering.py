@@ -1,6 +1,6 @@
-"""A broker answers questions over UDP: never more bytes than it was sent, and not too often.
+"""A broker answers questions over UDP: never with more bytes than the question, and not too often.
 
-What is not a question is ignored and counted; nobody can make it fail, or use it against others.
+So nobody can use it to flood others. What is not a question is ignored and counted.
 """
 
 import asyncio
@@ -16,15 +16,15 @@ from slipring.discovery.question import decode_question
 from slipring.discovery.quota import Quota
 
 OUTCOMES = ("answered", "malformed", "short", "limited", "silent")
-"""What becomes of a datagram. Short: shorter than its answer. Silent: nothing to tell there."""
+"""What became of a datagram. Short: shorter than its answer. Silent: no endpoint for its sender."""
 LOOPBACK_BROADCAST = "127.255.255.255"
-"""Reaches every broker of this machine, where 127.0.0.1 reaches the one that came last."""
+"""Reaches every broker of this machine; 127.0.0.1 reaches only the one started last."""
 HERE = ("127.0.0.1", LOOPBACK_BROADCAST, "::1")
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 (a broadcast is received nowhere else)
 
 
 class Answers:
-    """What is answered to whom, and how much of it was. Does not send."""
+    """Decides on an answer to each datagram, and counts the outcomes. Sends nothing."""
 
     def __init__(self, tell: Callable[[], Announcement]) -> None:
         self.counts: Counter[str] = Counter(dict.fromkeys(OUTCOMES, 0))
@@ -32,7 +32,7 @@ class Answers:
         self._quota = Quota()
 
     def answer(self, datagram: bytes, source: str, now_s: float) -> bytes | None:
-        """The answer to a datagram, or None where there is none."""
+        """The answer to a datagram; None if it gets none."""
         answer, outcome = self._judge(datagram, source, now_s)
         self.counts[outcome] += 1
         return answer
@@ -44,7 +44,7 @@ class Answers:
         if not self._quota.take(source, now_s):
             return None, "limited"
         told = self._tell().for_one(source)
-        if not told.places:
+        if not told.endpoints:
             return None, "silent"
         answer = encode(told, *asked)
         if len(answer) > len(datagram):
@@ -53,19 +53,19 @@ class Answers:
 
 
 class AnsweringSocket(asyncio.DatagramProtocol):
-    """One socket on which questions come."""
+    """A socket that receives questions."""
 
     def __init__(self, answers: Answers, by: asyncio.DatagramTransport | None = None) -> None:
-        """Answer by another socket where a broadcast is received: nothing is sent from there."""
+        """`by` sends the answers, for a socket with a broadcast address, which cannot send."""
         self._answers = answers
         self._by = by
 
     def connection_made(self, transport: asyncio.DatagramTransport) -> None:  # type: ignore[override]
-        """Asyncio has the socket."""
+        """Asyncio has opened the socket."""
         self._by = self._by or transport
 
     def datagram_received(self, data: bytes, addr: tuple[Any, ...]) -> None:
-        """Something came."""
+        """A datagram has arrived."""
         answer = self._answers.answer(data, str(addr[0]), time.monotonic())
         if answer and self._by and not self._by.is_closing():
             self._by.sendto(answer, addr)
@@ -74,7 +74,7 @@ class AnsweringSocket(asyncio.DatagramProtocol):
 async def listen(
     answers: Answers, hosts: tuple[str, ...], port: int
 ) -> list[asyncio.DatagramTransport]:
-    """Answer at these addresses, on one port; the first one has to be there (OSError)."""
+    """Answer at these addresses, on one port; OSError if the first one cannot be opened."""
     opened: list[asyncio.DatagramTransport] = []
     for host in hosts:
         try:
@@ -93,7 +93,7 @@ async def listen(
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """A socket that shares its port with other brokers of this machine."""
+    """A socket that can share its port with other brokers of this machine."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     made = socket.socket(family, socket.SOCK_DGRAM)
     try:

@@ -1,4 +1,4 @@
-"""Asking over UDP who is there: by broadcast, and host by host."""
+"""Asks over UDP which brokers there are: by broadcast, and host by host."""
 
 import asyncio
 import secrets
@@ -13,28 +13,28 @@ from slipring.discovery.network import broadcasts
 from slipring.discovery.question import encode_question
 
 AGAIN_S = 0.3
-"""A question or its answer may be lost on the way, so it is asked again."""
+"""The question is repeated: it or its answer may be lost."""
 FOUND_MAX = 10_000
-"""Answers that are kept of one search."""
+"""Answers that one search keeps."""
 LIMITED_BROADCAST = "255.255.255.255"
 
 
 class AskingSocket(asyncio.DatagramProtocol):
-    """Sends questions with one nonce, and keeps what answers it."""
+    """Keeps the answers to questions with one nonce."""
 
     def __init__(self) -> None:
         self.nonce = secrets.token_hex(8)
         self.found: dict[FoundBroker, None] = {}
 
     def datagram_received(self, data: bytes, addr: tuple[Any, ...]) -> None:
-        """Something came."""
+        """A datagram has arrived."""
         answer = decode(data, self.nonce, str(addr[0]))
         if answer is not None and len(self.found) < FOUND_MAX:
             self.found[answer] = None
 
 
 async def ask(hosts: Sequence[str], port: int, timeout_s: float) -> list[FoundBroker]:
-    """Everyone who answers within a time, as often as they did."""
+    """The distinct answers that come within a time; a broker may have given several."""
     asking = AskingSocket()
     loop = asyncio.get_running_loop()
     targets = await _targets(hosts, port)
@@ -67,7 +67,7 @@ async def _repeat(
 
 
 async def _targets(hosts: Sequence[str], port: int) -> list[tuple[int, tuple[Any, ...]]]:
-    """Where to ask; a host that is not known raises OSError."""
+    """The addresses to ask; OSError for an unknown host."""
     everyone = [LOOPBACK_BROADCAST, *broadcasts(), LIMITED_BROADCAST]
     targets: list[tuple[int, tuple[Any, ...]]] = [(socket.AF_INET, (one, port)) for one in everyone]
     for host in hosts:

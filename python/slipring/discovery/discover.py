@@ -1,4 +1,4 @@
-"""`slipring.discover`: every way of looking at once. What it needs is imported when it looks."""
+"""`slipring.discover`: asks over UDP and browses mDNS at once. Imports both when called."""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ TIMEOUT_S = 2.0
 async def discover(
     *hosts: str, timeout_s: float = TIMEOUT_S, port: int = PORT, mdns: bool = True
 ) -> list[FoundBroker]:
-    """The brokers that answer within a time: of this machine, of its networks, and of `hosts`.
+    """The brokers that answer within a time: on this machine, on its networks, and on `hosts`.
 
-    The question goes by UDP to `port`, as a broadcast and to each host; with `mdns` what brokers
-    tell by mDNS counts too. Each broker is there once. Whoever answers has proved nothing. Raises
-    OSError for a host that is not known.
+    The question goes by UDP to `port`, as a broadcast and to each host; with `mdns`, brokers that
+    advertise themselves by mDNS are found too. Each broker is listed once. An answer proves nothing
+    about its sender. Raises OSError for an unknown host.
     """
     from slipring.discovery.asking import ask
 

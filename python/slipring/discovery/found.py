@@ -1,12 +1,12 @@
-"""Brokers that were found, and the same broker found twice. Pure."""
+"""Brokers that were found; one that was found twice is merged. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from slipring.discovery.place import is_loopback
+from slipring.discovery.endpoint import is_loopback
 
 LATER = ("ws", "unix:")
-"""What comes after MQTT over TCP and TLS: more work for the same, or this machine's alone."""
+"""Sorted after MQTT over TCP and TLS: slower, or for this machine only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,26 +15,26 @@ class FoundBroker:
 
     name: str
     urls: tuple[str, ...]
-    """Where it listens, at least one. `slipring.connect` takes each of them."""
+    """Where it listens, at least one address. `slipring.connect` takes each of them."""
     id: str | None = None
-    """Tells brokers apart; None for a broker that is not Slipring's."""
+    """The broker's identity; None for a broker that is not Slipring's."""
     version: str | None = None
     uptime_s: float | None = None
     table: int | None = None
-    """The id of its table of current values."""
+    """The identity of its table."""
     console: str | None = None
-    """The address of its page for people."""
+    """The address of its console."""
     found_by: tuple[str, ...] = ()
     """`udp`, `mdns` or both."""
 
     @property
     def url(self) -> str:
-        """The first of them: on this machine before on others, TCP and TLS before the others."""
+        """The first address: this machine before others, TCP and TLS before other transports."""
         return self.urls[0]
 
 
 def merged(found: Iterable[FoundBroker]) -> list[FoundBroker]:
-    """Each broker once, by its id, in the order of names; what came first counts."""
+    """Each broker once, by its identity, sorted by name; of two answers the first one counts."""
     brokers: dict[str, FoundBroker] = {}
     for one in found:
         key = one.id or one.urls[0]
@@ -56,12 +56,12 @@ def _both(first: FoundBroker, again: FoundBroker) -> FoundBroker:
 
 
 def _near_first(urls: tuple[str, ...]) -> tuple[str, ...]:
-    """Addresses of this machine before the same machine's others; TCP, WebSocket, Unix sockets."""
+    """TCP before WebSocket before Unix sockets; loopback addresses first among each."""
     return tuple(sorted(urls, key=lambda url: (_kind(url), not _is_near(url))))
 
 
 def _kind(url: str) -> int:
-    return next((place for place, scheme in enumerate(LATER, 1) if url.startswith(scheme)), 0)
+    return next((order for order, scheme in enumerate(LATER, 1) if url.startswith(scheme)), 0)
 
 
 def _is_near(url: str) -> bool:

@@ -1,4 +1,4 @@
-"""Brokers on the local network by mDNS and DNS-SD (RFC 6762, RFC 6763): told, and looked for."""
+"""Brokers on the local network by mDNS and DNS-SD (RFC 6762, RFC 6763): advertise and browse."""
 
 import asyncio
 import ipaddress
@@ -7,8 +7,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 from slipring.discovery.announcement import TEXT_CHARACTERS_MAX, Announcement
+from slipring.discovery.endpoint import WEBSOCKET, WEBSOCKET_PATH, Endpoint, is_path
 from slipring.discovery.found import FoundBroker
-from slipring.discovery.place import WEBSOCKET, WEBSOCKET_PATH, Place, is_path
 
 if TYPE_CHECKING:
     from zeroconf import InterfaceChoice, ServiceInfo, ServiceStateChange, Zeroconf
@@ -22,64 +22,64 @@ TYPES = {
     "ws": "_mqtt-ws._tcp.local.",
     "wss": "_mqtt-wss._tcp.local.",
 }
-"""Types of services, by what is spoken there: registered ones, and what others use too."""
+"""The service type of each scheme: registered ones, and those in common use."""
 SUBTYPE = "_slipring._sub."
-"""Before a type: only brokers of this kind."""
+"""In front of a type: Slipring's brokers only."""
 LABEL_BYTES_MAX = 63
 TEXT_BYTES_MAX = 200
 FOUND_MAX = 1_000
-"""Services that are looked at in one search."""
+"""Services that one search asks for details."""
 
 
-def services(told: Announcement, addresses: Iterable[str]) -> "list[ServiceInfo]":
-    """What is told: every listener that others can reach, with what it speaks."""
+def services(announcement: Announcement, addresses: Iterable[str]) -> "list[ServiceInfo]":
+    """What is advertised: every listener that other machines can reach."""
     from zeroconf import ServiceInfo
 
     everywhere = list(addresses)
     return [
         ServiceInfo(
-            TYPES[place.scheme],
-            f"{_label(told, place)}.{TYPES[place.scheme]}",
-            port=place.port,
-            parsed_addresses=_addresses(place, everywhere),
-            properties=_properties(told, place),
-            server=f"slipring-{told.id[:12]}-{place.name}.local.",
+            TYPES[endpoint.scheme],
+            f"{_label(announcement, endpoint)}.{TYPES[endpoint.scheme]}",
+            port=endpoint.port,
+            parsed_addresses=_addresses(endpoint, everywhere),
+            properties=_properties(announcement, endpoint),
+            server=f"slipring-{announcement.id[:12]}-{endpoint.name}.local.",
         )
-        for place in told.for_others().places
-        if place.scheme in TYPES
+        for endpoint in announcement.for_others().endpoints
+        if endpoint.scheme in TYPES
     ]
 
 
-def _addresses(place: Place, everywhere: list[str]) -> list[str]:
-    if place.host is None or place.is_everywhere:
-        return [address for address in everywhere if place.takes(address)]
-    return [place.host]
+def _addresses(endpoint: Endpoint, everywhere: list[str]) -> list[str]:
+    if endpoint.host is None or endpoint.is_everywhere:
+        return [address for address in everywhere if endpoint.takes(address)]
+    return [endpoint.host]
 
 
-def _properties(told: Announcement, place: Place) -> dict[str, str]:
+def _properties(announcement: Announcement, endpoint: Endpoint) -> dict[str, str]:
     facts = {
         "txtvers": "1",
-        "id": told.id,
-        "name": told.name,
-        "version": told.version,
-        "table": "" if told.table is None else str(told.table),
-        "console": _console(told.for_others().console),
-        "path": place.path if place.scheme in WEBSOCKET else "",
+        "id": announcement.id,
+        "name": announcement.name,
+        "version": announcement.version,
+        "table": "" if announcement.table is None else str(announcement.table),
+        "console": _console(announcement.for_others().console),
+        "path": endpoint.path if endpoint.scheme in WEBSOCKET else "",
     }
     return {key: _cut(text, TEXT_BYTES_MAX) for key, text in facts.items() if text}
 
 
-def _console(place: Place | None) -> str:
-    """A URL, or only its port where the host is the broker's."""
-    if place is None:
+def _console(endpoint: Endpoint | None) -> str:
+    """The URL of the console; only `:PORT` if every address of the broker leads to it."""
+    if endpoint is None:
         return ""
-    return f":{place.port}" if place.is_everywhere else place.url("")
+    return f":{endpoint.port}" if endpoint.is_everywhere else endpoint.url("")
 
 
-def _label(told: Announcement, place: Place) -> str:
-    """A name that no other service has, in one label: a dot would begin another one."""
-    printable = "".join(letter if letter.isprintable() else " " for letter in told.name)
-    mark = f" [{told.id[:6]} {place.name}]"
+def _label(announcement: Announcement, endpoint: Endpoint) -> str:
+    """A unique name in one DNS label; without a dot, which would begin another label."""
+    printable = "".join(letter if letter.isprintable() else " " for letter in announcement.name)
+    mark = f" [{announcement.id[:6]} {endpoint.name}]"
     return _cut(printable.replace(".", "-"), LABEL_BYTES_MAX - len(mark)) + mark
 
 
@@ -88,18 +88,18 @@ def _cut(text: str, most: int) -> str:
 
 
 class Advertisement:
-    """What is told for as long as it is open."""
+    """Advertises services for as long as it is open."""
 
     def __init__(self, infos: "Sequence[ServiceInfo]", on: "Interfaces | None" = None) -> None:
-        """Tell of these services on these interfaces; OSError where there is no multicast."""
-        # A responder has one type for a name, so the subtype is told by a second one.
+        """Advertise on these interfaces; OSError if there is no multicast."""
+        # A responder has one type for a name, so a second one advertises the subtype.
         self._told = list(infos), [_as_subtype(info) for info in infos]
         self._responders = open_zeroconf(on), open_zeroconf(on)
 
     async def __aenter__(self) -> Self:
         for responder, infos in zip(self._responders, self._told, strict=True):
             for info in infos:
-                # The names are nobody else's, so nobody is asked whether they are free.
+                # The names are unique, so no probe has to ask whether they are free.
                 await responder.async_register_service(info, cooperating_responders=True)
         return self
 
@@ -126,7 +126,7 @@ def _as_subtype(info: "ServiceInfo") -> "ServiceInfo":
 
 
 class Search:
-    """Services that are heard of, and what they tell when they are asked."""
+    """Asks each service that is heard of for its details."""
 
     def __init__(self, timeout_s: float) -> None:
         self.found: dict[str, FoundBroker] = {}
@@ -140,7 +140,7 @@ class Search:
         name: str,
         state_change: "ServiceStateChange",
     ) -> None:
-        """Take news of a service; zeroconf gives them by these names."""
+        """Note that a service exists; zeroconf calls this with these names."""
         if name not in self._asked and len(self._asked) < FOUND_MAX:
             ask = self._ask(zeroconf, service_type, name)
             self._asked[name] = asyncio.get_running_loop().create_task(ask)
@@ -153,14 +153,14 @@ class Search:
             self.found[name] = broker
 
     async def end(self) -> None:
-        """What has not told yet will not be heard."""
+        """Cancel the questions without an answer."""
         for task in self._asked.values():
             task.cancel()
         await asyncio.gather(*self._asked.values(), return_exceptions=True)
 
 
 async def browse(timeout_s: float, on: "Interfaces | None" = None) -> list[FoundBroker]:
-    """Everyone who is told of within a time; nobody where there is no multicast."""
+    """The brokers that are advertised within a time; none if there is no multicast."""
     from zeroconf import DNSQuestionType
     from zeroconf.asyncio import AsyncServiceBrowser
 
@@ -173,7 +173,7 @@ async def browse(timeout_s: float, on: "Interfaces | None" = None) -> list[Found
         looking.zeroconf,
         list(TYPES.values()),
         handlers=[search.heard],
-        # An answer to one alone may reach another program of this machine instead.
+        # A unicast answer may reach another program of this machine instead.
         question_type=DNSQuestionType.QM,
     )
     try:
@@ -186,7 +186,7 @@ async def browse(timeout_s: float, on: "Interfaces | None" = None) -> list[Found
 
 
 def read(info: "ServiceInfo | AsyncServiceInfo") -> FoundBroker | None:
-    """What a service tells, if there is a way to it."""
+    """The broker that a service describes; None if it cannot be reached."""
     from zeroconf import IPVersion
 
     scheme = next((scheme for scheme, kind in TYPES.items() if kind == info.type), None)
@@ -198,7 +198,7 @@ def read(info: "ServiceInfo | AsyncServiceInfo") -> FoundBroker | None:
     path = path if is_path(path) else WEBSOCKET_PATH
     return FoundBroker(
         name=(texts.get("name") or info.get_name())[:TEXT_CHARACTERS_MAX],
-        urls=tuple(Place("", scheme, host, info.port, path).url(host) for host in hosts),
+        urls=tuple(Endpoint("", scheme, host, info.port, path).url(host) for host in hosts),
         id=texts.get("id"),
         version=texts.get("version"),
         table=int(table) if table.isdecimal() and len(table) <= 10 else None,
@@ -209,17 +209,17 @@ def read(info: "ServiceInfo | AsyncServiceInfo") -> FoundBroker | None:
 
 def _read_console(text: str, host: str) -> str | None:
     if text.startswith(":") and text[1:].isdecimal():
-        return Place("console", "http", host, int(text[1:])).url(host)
+        return Endpoint("console", "http", host, int(text[1:])).url(host)
     return text if text.startswith("http://") else None
 
 
 def _is_usable(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    """A link-local address means nothing without its interface."""
+    """Whether it is not link-local: such an address means nothing without its interface."""
     return not address.is_link_local
 
 
 def open_zeroconf(on: "Interfaces | None") -> "AsyncZeroconf":
-    """Take part in mDNS on these interfaces, or on all."""
+    """Open mDNS on these interfaces, or on all."""
     from zeroconf import InterfaceChoice
     from zeroconf.asyncio import AsyncZeroconf
 

@@ -9,7 +9,7 @@ Interface: TypeAlias = ipaddress.IPv4Interface | ipaddress.IPv6Interface
 
 
 def interfaces() -> list[Interface]:
-    """Every address others might reach this machine by, with its network."""
+    """Every address by which others might reach this machine, with its network."""
     found = [
         ipaddress.ip_interface(f"{ip.ip if ip.is_IPv4 else ip.ip[0]}/{ip.network_prefix}")
         for adapter in ifaddr.get_adapters()
@@ -19,11 +19,11 @@ def interfaces() -> list[Interface]:
 
 
 def addresses() -> list[str]:
-    """The same, without their networks."""
+    """Every address by which others might reach this machine."""
     return [str(one.ip) for one in interfaces()]
 
 
 def broadcasts() -> list[str]:
-    """Where a question reaches every machine of each network this one is in."""
+    """The broadcast address of each network of this machine."""
     networks = (one.network for one in interfaces() if one.version == 4)
     return sorted({str(net.broadcast_address) for net in networks if net.prefixlen < 31})

@@ -1,23 +1,23 @@
-"""The question of who looks for brokers, as a datagram. Pure."""
+"""The discovery question as a datagram. Pure."""
 
 import re
 
 from slipring.discovery.announcement import ANSWER_BYTES_MAX
 
 PORT = 18830
-"""Where brokers answer, by default."""
+"""The default port on which brokers answer."""
 QUESTION_BYTES_MAX = 1472
-"""What fits into one packet; a longer datagram is no question."""
+"""What fits into one packet; a longer datagram is not a question."""
 QUESTION = re.compile(rb"slipring\?1(?: (?P<nonce>[!-~]{1,32}))? *(?:\n.*)?", re.DOTALL)
 
 
 def encode_question(nonce: str) -> bytes:
-    """Write a question that is long enough for any answer."""
+    """A question, padded so that no answer is longer."""
     return f"slipring?1 {nonce}\n".encode().ljust(ANSWER_BYTES_MAX)
 
 
 def decode_question(datagram: bytes) -> tuple[str | None] | None:
-    """Read the nonce of a question, if it has one; None where it is no question."""
+    """The nonce of a question, or (None,) if it has none; None if it is not a question."""
     if len(datagram) > QUESTION_BYTES_MAX:
         return None
     asked = QUESTION.fullmatch(datagram)

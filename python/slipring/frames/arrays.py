@@ -1,4 +1,4 @@
-"""The arrays that frames are made of, by what is in them."""
+"""The arrays that frames consist of, by their contents."""
 
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -33,11 +33,11 @@ DTYPES: dict[Kind, np.dtype[Any]] = {
     Kind.TEXT: np.dtype(object),
     Kind.BYTES: np.dtype(object),
 }
-"""What the values of a kind are to numpy; texts and bytes are objects."""
+"""The numpy type of each kind's values; texts and bytes are objects."""
 
 
 def distinct(indices: Sequence[Indices]) -> Indices:
-    """The indices that are in any of these, ascending: by marking them, which needs no sorting."""
+    """The indices that are in any of these, ascending. Marks them, which is faster than sorting."""
     if len(indices) == 1 and (np.diff(indices[0].astype(np.int64)) > 0).all():
         return indices[0]
     size = max((int(some.max()) + 1 for some in indices if len(some)), default=0)
@@ -48,7 +48,7 @@ def distinct(indices: Sequence[Indices]) -> Indices:
 
 
 def ranks(present: Indices, indices: Indices) -> Times:
-    """Where each index is among those present, which are ascending."""
+    """The position of each index among those present, which are ascending."""
     where = np.zeros(int(present[-1]) + 1 if len(present) else 0, np.int64)
     where[present] = np.arange(len(present))
     return where[indices]

@@ -1,4 +1,4 @@
-"""Samples as an Arrow table, a row each. The columns are always the same, so tables can be joined.
+"""Samples as an Arrow table, one row each. All tables have the same columns and can be joined.
 
 | column | |
 |---|---|
@@ -48,7 +48,7 @@ def to_arrow(table: Table, runs: Sequence[Run]) -> Any:
 
 
 class _Names:
-    """The names that occur, each once, and where each index finds its own."""
+    """The names that occur, each once, as the dictionary of a column."""
 
     def __init__(self, table: Table, runs: Sequence[Run]) -> None:
         self._indices = distinct([run.indices for run in runs])

@@ -1,10 +1,10 @@
-"""A frame's bytes to arrays: numbers are shown where they lie in the payload, not copied."""
+"""A frame's bytes to arrays: arrays of numbers use the payload's memory, without a copy."""
 
 import numpy as np
 
 from slipring.frames.arrays import DTYPES, Times, Values
 from slipring.frames.frame import Frame
-from slipring.frames.header import Arrival, Header, Marks
+from slipring.frames.header import FrameArrival, Header, PublishTimes
 from slipring.frames.run import Run
 from slipring.frames.table import Table
 from slipring.model import Kind
@@ -12,19 +12,19 @@ from slipring.native import NativeFrame, NativeRun, decode_frame
 
 KINDS = {int(kind): kind for kind in Kind}
 SAME_QUALITY = np.arange(256, dtype=np.uint8).reshape(256, 1)
-"""The array of one quality for all samples, by its byte."""
+"""The array with one quality for all samples, for each possible byte."""
 SAME_QUALITY.setflags(write=False)
 
 
-def decode(payload: bytes, table: Table, arrival: Arrival) -> Frame:
-    """The frame in a message's payload; raises FrameError where there is none."""
+def decode(payload: bytes, table: Table, arrival: FrameArrival) -> Frame:
+    """The frame in a message's payload; raises FrameError if it is none."""
     native = decode_frame(payload)
     return Frame(table, [_run(one, table) for one in native.runs], _header(native), arrival)
 
 
 def _header(native: NativeFrame) -> Header:
-    marks = None if native.hops is None else Marks(*native.hops)
-    return Header(native.table, native.sequence, native.sent_ns, marks)
+    published = None if native.hops is None else PublishTimes(*native.hops)
+    return Header(native.table, native.sequence, native.sent_ns, published)
 
 
 def _run(native: NativeRun, table: Table) -> Run:

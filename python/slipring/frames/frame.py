@@ -1,13 +1,13 @@
-"""A frame as its reader has it: samples of many parameters, asked for by name or as arrays."""
+"""A frame as its reader sees it: samples of many parameters, by name or as arrays."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from slipring.frames.arrays import NO_TIME, Floats, Indices, Octets, Times, Values, distinct
-from slipring.frames.header import NS_PER_S, Arrival, Header, hops_of
+from slipring.frames.header import NS_PER_S, FrameArrival, Header, hops_of
 from slipring.frames.run import Run
 from slipring.frames.table import Table
 from slipring.model import Hops, Quality, Sample
@@ -32,19 +32,21 @@ class Frame:
     change is not in a frame.
     """
 
-    def __init__(self, table: Table, runs: Sequence[Run], header: Header, arrival: Arrival) -> None:
+    def __init__(
+        self, table: Table, runs: Sequence[Run], header: Header, arrival: FrameArrival
+    ) -> None:
         self.table = table
         """What the indices mean."""
         self.runs = tuple(runs)
-        """The samples as they travelled: one kind each."""
+        """The samples as the frame has them: one kind each."""
         self.header = header
         """What the broker says about it."""
         self.arrival = arrival
-        """When it came here."""
+        """When it arrived here."""
 
     @classmethod
     def joined(cls, frames: "Sequence[Frame]") -> "Frame":
-        """Frames of one table as one, in their order; it says of itself what the last one does."""
+        """Frames of one table as one, in their order, with the header and arrival of the last."""
         if not frames:
             raise ValueError("there is no frame to join")
         last = frames[-1]
@@ -56,7 +58,7 @@ class Frame:
     @classmethod
     def empty(cls, table: Table) -> "Frame":
         """A frame without samples."""
-        return cls(table, [], Header(table.identity, 0, 0), Arrival(0, 0))
+        return cls(table, [], Header(table.identity, 0, 0), FrameArrival(0, 0))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -99,24 +101,24 @@ class Frame:
         return found
 
     def get(self, name: str) -> Sample | None:
-        """The newest sample of a parameter; None where there is none here."""
+        """The newest sample of a parameter; None if the frame has none."""
         index = self.table.find(name)
         if index is None:
             return None
         for run in reversed(self.runs):
-            place = run.place(index)
-            if place is not None:
-                return self._sample(index, *run.last(place))
+            column = run.column(index)
+            if column is not None:
+                return self._sample(index, *run.last(column))
         return None
 
     def samples(self, name: str) -> Samples:
-        """All samples of a parameter here, as arrays; of its own type, and none if there are none.
+        """All samples of a parameter here, as arrays of its own type; empty if there are none.
 
         `times, values, qualities = frame.samples(name)`
         """
         index = self.table.index(name)
-        places = [(run, run.place(index)) for run in self.runs]
-        parts = [run.part(place) for run, place in places if place is not None]
+        columns = [(run, run.column(index)) for run in self.runs]
+        parts = [run.part(column) for run, column in columns if column is not None]
         if not parts:
             return Samples(np.empty(0, np.int64), np.empty(0), np.empty(0, np.uint8))
         return Samples(
@@ -137,41 +139,37 @@ class Frame:
                 yield name, self._sample(index, value, time_ns, Quality.of_byte(byte))
 
     def values(self, names: Iterable[str] | Indices | None = None) -> Floats:
-        """The newest number of each parameter, NaN where there is none here.
+        """The newest number of each parameter; NaN if the frame has none.
 
         Truth values are 0 and 1, enumerations their numbers, texts NaN. Names that are asked for
         often are better given as their indices (`table.indices(names)`). Without names, all that
         are here, in the order of `names`.
         """
-        wanted = self._wanted(names)
-        found = np.full(len(wanted), np.nan)
-        for run in self.runs:
-            which, places = run.places(wanted)
-            if len(which):
-                found[which] = run.sample_numbers()[run.newest()][places]
-        return found
+        return self._newest(names, np.float64(np.nan), Run.sample_numbers)
 
     def times(self, names: Iterable[str] | Indices | None = None) -> Times:
-        """The source time of the newest sample of each parameter; NO_TIME where none is here.
+        """The source time of the newest sample of each parameter; NO_TIME if there is none.
 
         To `datetime64[ns]`, NO_TIME is NaT.
         """
-        wanted = self._wanted(names)
-        found = np.full(len(wanted), NO_TIME)
-        for run in self.runs:
-            which, places = run.places(wanted)
-            if len(which):
-                found[which] = run.sample_times()[run.newest()][places]
-        return found
+        return self._newest(names, NO_TIME, Run.sample_times)
 
     def qualities(self, names: Iterable[str] | Indices | None = None) -> Octets:
         """The quality of the newest sample of each parameter, as its byte; 0 (good) if none."""
+        return self._newest(names, np.uint8(0), Run.sample_qualities)
+
+    def _newest(
+        self,
+        names: Iterable[str] | Indices | None,
+        missing: np.generic,
+        of_samples: Callable[[Run], Values],
+    ) -> Values:
         wanted = self._wanted(names)
-        found = np.zeros(len(wanted), np.uint8)
+        found: Values = np.full(len(wanted), missing)
         for run in self.runs:
-            which, places = run.places(wanted)
+            which, columns = run.columns(wanted)
             if len(which):
-                found[which] = run.sample_qualities()[run.newest()][places]
+                found[which] = of_samples(run)[run.newest()][columns]
         return found
 
     @cached_property
@@ -181,7 +179,7 @@ class Frame:
 
     @property
     def age_s(self) -> float:
-        """How old its newest sample was when its reader had it, by the clocks as they are known."""
+        """How old its newest sample was when its reader took it, as far as clocks are known."""
         return (self._taken_ns() - self.newest_ns) / NS_PER_S
 
     @property
@@ -197,13 +195,13 @@ class Frame:
     def hops(self) -> Hops | None:
         """Where its newest sample spent its time.
 
-        None if the broker does not tell, or as long as this client's clock was not measured.
+        None if the broker does not say it, or this client's clock was not measured yet.
         """
         return hops_of(self.newest_ns, self.header, self.arrival)
 
     @property
     def uncertainty_s(self) -> float | None:
-        """How wrong `age_s` and `hops` can be for this client's clock; None: it is not known."""
+        """How wrong `age_s` and `hops` can be because of this client's clock; None if unknown."""
         uncertainty_ns = self.arrival.uncertainty_ns
         return None if uncertainty_ns is None else uncertainty_ns / NS_PER_S
 
@@ -227,9 +225,9 @@ class Frame:
         return to_pandas(self.table, self.runs)
 
     def _taken_ns(self) -> int:
-        """When its reader had it, by the clock of the publisher."""
-        marks = self.header.marks
-        skew_ns = marks.skew_ns if marks else 0
+        """When its reader took it, by the clock of the publisher."""
+        published = self.header.published
+        skew_ns = published.skew_ns if published else 0
         return self.arrival.taken_ns + self.arrival.offset_ns - skew_ns
 
     def _wanted(self, names: Iterable[str] | Indices | None) -> Indices:

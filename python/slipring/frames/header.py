@@ -7,7 +7,7 @@ from slipring.model import Hops
 NS_PER_S = 1e9
 
 
-class Marks(NamedTuple):
+class PublishTimes(NamedTuple):
     """When the frame with the newest sample was published and received, by the broker's clock."""
 
     published_ns: int
@@ -17,41 +17,41 @@ class Marks(NamedTuple):
 
 
 class Header(NamedTuple):
-    """The beginning of a frame."""
+    """The header of a frame."""
 
     table: int
     sequence: int
     sent_ns: int
     """By the sender's clock."""
-    marks: Marks | None = None
+    published: PublishTimes | None = None
 
 
-class Arrival(NamedTuple):
-    """When a frame came, by this machine's clock."""
+class FrameArrival(NamedTuple):
+    """When a frame arrived, by this computer's clock."""
 
     arrived_ns: int
     taken_ns: int
-    """When its reader had it."""
+    """When its reader took it."""
     offset_ns: int = 0
-    """The broker's clock minus this machine's, as far as it is known."""
+    """The broker's clock minus this computer's, if it is known."""
     uncertainty_ns: int | None = None
-    """How wrong that can be; None as long as nothing was measured."""
+    """How wrong the offset can be; None before anything was measured."""
 
 
-def hops_of(newest_ns: int, header: Header, arrival: Arrival) -> Hops | None:
-    """Where the time went; None where the frame does not say, or this machine's clock may be any.
+def hops_of(newest_ns: int, header: Header, arrival: FrameArrival) -> Hops | None:
+    """Where the time was spent; None if the frame does not say it, or no clock was measured.
 
-    By a clock that was not measured, times on the way are too long or negative by any amount.
+    Without a measured clock, the time on the network could be wrong by any amount.
     """
-    marks = header.marks
-    if marks is None or arrival.uncertainty_ns is None:
+    published = header.published
+    if published is None or arrival.uncertainty_ns is None:
         return None
     arrived_ns = arrival.arrived_ns + arrival.offset_ns
-    uplink_ns = marks.received_ns - marks.published_ns
+    uplink_ns = published.received_ns - published.published_ns
     downlink_ns = arrived_ns - header.sent_ns
     return Hops(
-        publisher_s=(marks.published_ns - newest_ns - marks.skew_ns) / NS_PER_S,
+        publisher_s=(published.published_ns - newest_ns - published.skew_ns) / NS_PER_S,
         network_s=(uplink_ns + downlink_ns) / NS_PER_S,
-        broker_s=(header.sent_ns - marks.received_ns) / NS_PER_S,
+        broker_s=(header.sent_ns - published.received_ns) / NS_PER_S,
         subscriber_s=(arrival.taken_ns - arrival.arrived_ns) / NS_PER_S,
     )

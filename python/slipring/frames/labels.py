@@ -30,15 +30,15 @@ class Labels:
         return self._sets[pairs]
 
     def look_up(self, sets: "np.ndarray[Any, np.dtype[np.int32]]", numbers: Values) -> Values:
-        """The label of each number, None where it has none. One set for each number."""
+        """The label of each number, None if it has none; `sets` has the set of each number."""
         self._sort()
         found: Values = np.full(len(numbers), None, object)
         if not len(self._keys):
             return found
         keys = sets.astype(np.uint64) << np.uint64(32) | numbers.astype(np.uint64)
-        places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-        hits = (sets != NO_SET) & (self._keys[places] == keys)
-        found[hits] = self._labels[places[hits]]
+        positions = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        hits = (sets != NO_SET) & (self._keys[positions] == keys)
+        found[hits] = self._labels[positions[hits]]
         return found
 
     def _sort(self) -> None:

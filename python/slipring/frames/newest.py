@@ -1,4 +1,4 @@
-"""The newest values of some parameters, over many frames: what a calculation works on."""
+"""The newest values of some parameters over many frames: the inputs of a calculation."""
 
 from collections.abc import Iterable
 
@@ -26,7 +26,7 @@ class Newest:
         self._revision = -1
 
     def update(self, frame: Frame) -> Floats:
-        """Takes over what the frame has, and returns all values: a copy."""
+        """Takes the frame's samples, and returns a copy of all values."""
         wanted = self._wanted(frame.table)
         times = frame.times(wanted)
         here = times != NO_TIME
@@ -47,12 +47,12 @@ class Newest:
 
     @property
     def quality(self) -> Quality:
-        """Good where all are; else the worst status, calculated from bad inputs."""
+        """Good if all are good; else the worst status, with the reason `BAD_INPUTS`."""
         worst = Status(int(self.qualities.max(initial=0)) >> 6)
         return GOOD if worst is Status.GOOD else Quality(worst, Reason.BAD_INPUTS)
 
     def _wanted(self, table: Table) -> Indices:
-        """The indices of the names; one that no parameter has, for a name that is not there."""
+        """The indices of the names; for a name that is not there, an index that is never given."""
         if table is not self._table or table.revision != self._revision:
             absent = 0xFFFF_FFFF
             found = [table.get(name) for name in self.names]

@@ -1,6 +1,6 @@
 """One run of a frame: samples of parameters of one kind, as arrays. docs/frames.md is the format.
 
-The three layouts of a run differ in which arrays are short; what is asked of a run is the same.
+The three layouts of a run differ in which arrays are short; its methods are the same for all.
 """
 
 from dataclasses import dataclass
@@ -58,47 +58,47 @@ class Run:
         return int(self.times[-1] if self.counts is None else self.times.max())
 
     def newest(self) -> "slice | Times":
-        """Where the last sample of each parameter is."""
+        """The positions of the last sample of each parameter."""
         if self.counts is None:
             return slice(len(self) - len(self.indices), None)
         return np.cumsum(self.counts, dtype=np.int64) - 1
 
-    def place(self, index: int) -> int | None:
-        """Which of its parameters this one is."""
-        place = int(np.searchsorted(self.indices, index))
-        found = place < len(self.indices) and self.indices[place] == index
-        return place if found else None
+    def column(self, index: int) -> int | None:
+        """The position of a parameter among those of the run; None if it has none."""
+        column = int(np.searchsorted(self.indices, index))
+        found = column < len(self.indices) and self.indices[column] == index
+        return column if found else None
 
-    def places(self, indices: Indices) -> tuple[Times, Times]:
-        """Of these parameters, which are in this run, and which of its parameters they are."""
-        places = np.searchsorted(self.indices, indices)
-        places[places == len(self.indices)] = 0
-        wanted = np.flatnonzero(self.indices[places] == indices)
-        return wanted, places[wanted]
+    def columns(self, indices: Indices) -> tuple[Times, Times]:
+        """Which of these parameters the run has, and their positions among those of the run."""
+        columns = np.searchsorted(self.indices, indices)
+        columns[columns == len(self.indices)] = 0
+        wanted = np.flatnonzero(self.indices[columns] == indices)
+        return wanted, columns[wanted]
 
-    def span(self, place: int) -> slice:
-        """Where the samples of a parameter are."""
+    def span(self, column: int) -> slice:
+        """Which samples are of the parameter at this position."""
         if self.counts is None:
-            return slice(place, None, len(self.indices))
-        end = int(self.counts[: place + 1].sum(dtype=np.int64))
-        return slice(end - int(self.counts[place]), end)
+            return slice(column, None, len(self.indices))
+        end = int(self.counts[: column + 1].sum(dtype=np.int64))
+        return slice(end - int(self.counts[column]), end)
 
-    def part(self, place: int) -> Self:
-        """The samples of one parameter, alone."""
-        span = self.span(place)
+    def part(self, column: int) -> Self:
+        """A run with the samples of one parameter alone."""
+        span = self.span(column)
         one = len(self.qualities) == 1
         return type(self)(
             self.kind,
-            self.indices[place : place + 1],
+            self.indices[column : column + 1],
             self.times if self.counts is None else self.times[span],
             None,
             self.qualities if one else self.qualities[span],
             self.values[span],
         )
 
-    def last(self, place: int) -> tuple[Value, int, Quality]:
+    def last(self, column: int) -> tuple[Value, int, Quality]:
         """The last value of a parameter, its time and its quality."""
-        position = range(len(self))[self.span(place)][-1]
+        position = range(len(self))[self.span(column)][-1]
         row = position if self.counts is not None else position // len(self.indices)
         quality = self.qualities[0 if len(self.qualities) == 1 else position]
         value: Value = self.values.item(position)

@@ -1,4 +1,4 @@
-"""The parameters of runs that came before: a frame of a selection mostly has those of the last."""
+"""A cache of the indices of runs: most frames of a selection have the same parameters."""
 
 import numpy as np
 
@@ -6,18 +6,18 @@ from slipring.frames.arrays import Indices
 from slipring.native import NativeRun
 
 INDICES_MAX = 1 << 20
-"""Indices that are kept; with more, all are forgotten."""
+"""Indices that are kept; with more, the cache is emptied."""
 
 
 class Spans:
-    """Lists of indices, each made once: by the bytes that say it in a frame."""
+    """Arrays of indices, by the bytes that encode them in a frame."""
 
     def __init__(self) -> None:
         self._found: dict[bytes, Indices] = {}
         self._kept = 0
 
     def indices(self, run: NativeRun) -> Indices:
-        """The indices of a run; the same array as before, while it is kept. It is read-only."""
+        """The indices of a run, read-only; the same array as before, while it is cached."""
         found = self._found.get(run.span)
         return self._add(run) if found is None else found
 

@@ -1,6 +1,6 @@
-"""A broker's table as a client sees it: which parameters there are, by name and by index.
+"""A broker's table as a client knows it: its parameters, by name and by index.
 
-Only what it is told goes in; it asks nobody. `slipring.client` keeps one fresh.
+It asks nobody: `slipring.client` puts in what the broker reports.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,8 +19,8 @@ from slipring.native import match_topics
 class Table:
     """The parameters of a broker, and their indices.
 
-    A name that was removed keeps its index for frames that are still on their way; it is not in
-    the table any more.
+    A name that was removed is not in the table any more, but its index still has a name: frames
+    may be on their way.
     """
 
     def __init__(self, identity: int = 0) -> None:
@@ -56,7 +56,7 @@ class Table:
             raise self._unknown(name) from None
 
     def get(self, name: str) -> Entry | None:
-        """The parameter of this name, if there is one."""
+        """The parameter with this name, if there is one."""
         return self._entries.get(name)
 
     def entries(self) -> list[Entry]:
@@ -74,14 +74,14 @@ class Table:
         return np.array([self.index(name) for name in names], np.uint32)
 
     def index(self, name: str) -> int:
-        """The index of a name, also of one that was removed; raises KeyError."""
+        """The index of a name, even of one that was removed; raises KeyError."""
         index = self.find(name)
         if index is None:
             raise self._unknown(name)
         return index
 
     def find(self, name: str) -> int | None:
-        """The same, without an error."""
+        """The same; None instead of an error."""
         return self._indices.get(name)
 
     def _unknown(self, name: str) -> KeyError:
@@ -90,7 +90,7 @@ class Table:
         return KeyError(f"the table has no parameter {name!r}{hint}")
 
     def names(self, indices: Indices) -> Values:
-        """The names of these indices; None where one is not known."""
+        """The names of these indices; None for one that is not known."""
         inside = indices < len(self._names)
         if inside.all():
             return self._names[indices]
@@ -99,17 +99,17 @@ class Table:
         return found
 
     def parameter(self, index: int) -> Parameter | None:
-        """The definition of what has this index, or had it."""
+        """The definition of the parameter that has this index, or had it."""
         return self._parameters.get(index)
 
     def knows(self, indices: Indices) -> bool:
-        """Whether all of these were told."""
+        """Whether all of these indices are known."""
         if not len(indices):
             return True
         return bool(indices.max() < len(self._known) and self._known[indices].all())
 
     def label_sets(self, indices: Indices) -> "np.ndarray[Any, np.dtype[np.int32]]":
-        """The set of labels of each of these; `labels` knows them."""
+        """The number of each one's set of labels, for `labels.look_up`."""
         inside = np.minimum(indices, len(self._sets) - 1)
         return np.where(indices < len(self._sets), self._sets[inside], np.int32(NO_SET))
 
@@ -126,7 +126,7 @@ class Table:
         self._known[entry.index] = True
 
     def remove(self, first: int, count: int) -> list[str]:
-        """Takes parameters out, and returns their names."""
+        """Removes a range of parameters, and returns their names."""
         gone = [
             name
             for name in self._names[first : first + count]
@@ -137,14 +137,14 @@ class Table:
         return gone
 
     def keep_only(self, names: Iterable[str]) -> list[str]:
-        """Takes all others out, and returns their names."""
+        """Removes all others, and returns their names."""
         gone = list(self._entries.keys() - set(names))
         for name in gone:
             del self._entries[name]
         return gone
 
     def range_names(self, first: int, count: int) -> list[str]:
-        """The names of a range of indices, as far as they are known."""
+        """The known names of a range of indices."""
         return [name for name in self._names[first : first + count] if name is not None]
 
     def _grow(self, size: int) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CELLS_MAX = 50_000_000
-"""Rows times columns: above it, samples with times of their own would be memory of gaps."""
+"""Rows times columns; above it, samples at many different times would fill memory with gaps."""
 
 
 def to_pandas(table: Table, runs: Sequence[Run]) -> "pd.DataFrame":
@@ -29,15 +29,16 @@ def to_pandas(table: Table, runs: Sequence[Run]) -> "pd.DataFrame":
     times = [run.sample_times() for run in runs]
     rows, row_of = np.unique(np.concatenate([*times, np.empty(0, np.int64)]), return_inverse=True)
     columns = [
-        _part(table, _Chosen(runs, row_of, is_text=is_text), len(rows)) for is_text in (False, True)
+        _part(table, _Columns(runs, row_of, is_text=is_text), len(rows))
+        for is_text in (False, True)
     ]
     index = pd.DatetimeIndex(rows.astype("datetime64[ns]"), name="time").tz_localize("UTC")
     made = pd.concat(columns, axis=1)
     return made.set_axis(index, axis="index")
 
 
-class _Chosen:
-    """The samples of all runs that are texts, or of all that are not, with their rows."""
+class _Columns:
+    """The samples of all runs of texts, or of all other runs, with their rows."""
 
     def __init__(self, runs: Sequence[Run], row_of: Times, *, is_text: bool) -> None:
         ends = np.cumsum([len(run) for run in runs])
@@ -54,7 +55,7 @@ class _Chosen:
         ]
 
 
-def _part(table: Table, chosen: _Chosen, rows: int) -> "pd.DataFrame":
+def _part(table: Table, chosen: _Columns, rows: int) -> "pd.DataFrame":
     import pandas as pd
 
     columns = distinct(chosen.indices)

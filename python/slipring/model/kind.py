@@ -1,4 +1,4 @@
-"""The types a parameter may have, as they travel in a frame."""
+"""The types of a parameter's values, as a frame encodes them."""
 
 from enum import IntEnum
 
@@ -36,7 +36,7 @@ class Kind(IntEnum):
 
     @property
     def is_integer(self) -> bool:
-        """Whether it is a whole number; a truth value is none."""
+        """Whether it is a whole number; a truth value is not."""
         return Kind.U8 <= self <= Kind.I64
 
     @property

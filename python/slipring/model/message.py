@@ -1,4 +1,4 @@
-"""Messages and what happens to a connection, as values. Never does I/O."""
+"""Messages, and changes of a connection, as values. Never does I/O."""
 
 from typing import NamedTuple
 
@@ -17,19 +17,19 @@ class Message(NamedTuple):
     properties: tuple[tuple[str, str], ...] = ()
     """User properties in the publisher's order; a name may come twice."""
     qos: int = 0
-    """The quality it came at: the lower of the publisher's and the subscription's."""
+    """The QoS it came at: the lower of the publisher's and the subscription's."""
     content_type: str | None = None
     """What the payload is, in the publisher's words, such as `application/json`."""
     response_topic: str | None = None
-    """Where an answer is expected."""
+    """The topic on which the publisher expects a response."""
     correlation_data: bytes | None = None
-    """Which question an answer belongs to."""
+    """Which request a response belongs to."""
     expiry_s: int | None = None
-    """Seconds after which nobody needs it: as published, less the time it waited at the broker."""
+    """Seconds until it expires: as published, less the time it waited at the broker."""
 
     @property
     def text(self) -> str:
-        """The payload as UTF-8 text; raises UnicodeDecodeError where it is not."""
+        """The payload as UTF-8 text; raises UnicodeDecodeError if it is not."""
         return self.payload.decode()
 
 
@@ -38,10 +38,10 @@ class ConnectionChange(NamedTuple):
 
     connected: bool
     cause: str | None = None
-    """Why there is none."""
+    """Why there is no connection."""
     retry_s: float | None = None
-    """Seconds until the next try; None where there will be none."""
+    """Seconds until the next try; None if there will be none."""
     unsent_bytes: int = 0
     """Bytes accepted at QoS 0 that were not sent and never will be."""
     session_present: bool = False
-    """Whether the broker had kept the session; else what came meanwhile is missing."""
+    """Whether the broker had kept the session; if not, messages of the meantime are missing."""

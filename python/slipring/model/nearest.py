@@ -1,14 +1,14 @@
-"""Which name somebody may have meant who mistyped one. Pure."""
+"""The name that somebody who mistyped one may have meant. Pure."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 COMPARED_MAX = 5_000
-"""Comparing takes time, and a table may be large."""
+"""Names that are compared; comparing takes time, and a table may be large."""
 
 
 def nearest_name(name: str, names: Iterable[str]) -> str | None:
-    """The nearest of the names that differ from it in the last level only, or else before it."""
+    """The most similar name: with the same levels above it, or else with the same last level."""
     above, _, last = name.rpartition("/")
     beside, below = list[str](), list[str]()
     for one in names:

@@ -1,4 +1,4 @@
-"""What a parameter is: its type and what people need to know about it. Checked when it is made."""
+"""A parameter's definition: its type, and what people need to know. Checked when it is made."""
 
 import math
 from collections.abc import Mapping
@@ -44,10 +44,10 @@ class Parameter:
     labels: Mapping[int, str] | None = None
     """What the numbers of an enumeration mean: `{0: "off", 1: "on"}`."""
     range: tuple[float, float] | None = None
-    """The least and the greatest value that can be."""
+    """The lowest and the highest possible value."""
     limits: AlarmLimits | None = None
     rate_hz: float | None = None
-    """How often a sample is to be expected; a parameter that is silent for long goes stale."""
+    """How often samples come; a parameter without samples for many periods goes stale."""
     source: str | None = None
     """What measures it."""
 
@@ -69,14 +69,14 @@ class Parameter:
 
     @property
     def kind(self) -> Kind:
-        """How its values travel; an enumeration as the smallest number that holds its labels."""
+        """How a frame encodes its values; an enumeration as the smallest type for its numbers."""
         if not self.labels:
             return Kind.of_word(self.type)
         greatest = max(self.labels)
         return Kind.U8 if greatest <= 0xFF else Kind.U16 if greatest <= 0xFFFF else Kind.U32
 
     def as_json(self) -> dict[str, Any]:
-        """The definition as the broker is asked for it, without what is not given."""
+        """The definition for a request to the broker, without fields that are None."""
         made: dict[str, Any] = {"type": self.type}
         for name in ("unit", "description", "rate_hz", "source"):
             if (value := getattr(self, name)) is not None:
@@ -91,7 +91,7 @@ class Parameter:
 
     @classmethod
     def of_json(cls, found: Mapping[str, Any]) -> "Parameter":
-        """The definition as the broker lists it; what this version does not know is left out."""
+        """The definition from the broker's JSON; unknown fields are ignored."""
         labels, span, limits = (found.get(name) for name in ("labels", "range", "limits"))
         return cls(
             found["type"],
@@ -110,7 +110,7 @@ class Entry:
     """A parameter in a table."""
 
     index: int
-    """Its number there, for ever."""
+    """Its number there; it never changes."""
     name: str
     """Its topic."""
     parameter: Parameter

@@ -1,11 +1,11 @@
-"""How far a sample can be trusted, and why not further: one byte in a frame."""
+"""How far a sample can be trusted, and the reason if not fully: one byte in a frame."""
 
 from enum import IntEnum
 from typing import NamedTuple
 
 
 class Status(IntEnum):
-    """What a quality says first."""
+    """How far a sample can be trusted."""
 
     GOOD = 0
     UNCERTAIN = 1
@@ -14,7 +14,7 @@ class Status(IntEnum):
 
     @property
     def word(self) -> str:
-        """As text and JSON have it: `good`, `stale`."""
+        """The word for it in text and JSON: `good`, `stale`."""
         return self.name.lower()
 
 
@@ -39,7 +39,7 @@ class Quality(NamedTuple):
 
     @classmethod
     def of_byte(cls, byte: int) -> "Quality":
-        """The quality that travels as this byte."""
+        """The quality that a frame encodes as this byte."""
         return cls(Status(byte >> 6), byte & 0x3F)
 
     @classmethod
@@ -56,12 +56,12 @@ class Quality(NamedTuple):
 
     @property
     def why(self) -> str | None:
-        """The reason in a word, or its number; None where there is none."""
+        """The reason in a word, or its number; None if there is none."""
         return _words(self.reason) if self.reason else None
 
     @property
     def is_good(self) -> bool:
-        """Whether nothing speaks against the sample."""
+        """Whether the status is good."""
         return self.status is Status.GOOD
 
     def __str__(self) -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from slipring.model.quality import GOOD, Quality
 
 Value = bool | int | float | str | bytes
-"""What a parameter can be: the value of an enumeration is its number."""
+"""The value of a sample; that of an enumeration is its number."""
 
 
 class Sample(NamedTuple):
@@ -17,7 +17,7 @@ class Sample(NamedTuple):
     """The source time: nanoseconds since 1970, UTC."""
     quality: Quality = GOOD
     label: str | None = None
-    """What the number means, where the parameter is an enumeration that knows it."""
+    """The meaning of the number, if the parameter is an enumeration with a label for it."""
 
     @property
     def time(self) -> datetime:

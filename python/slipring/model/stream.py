@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stream:
-    """What the broker tells of a stream."""
+    """A stream as the broker lists it."""
 
     name: str
     """Its topic."""
@@ -37,7 +37,7 @@ class Stream:
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
-        """From what a broker tells; a newer one may tell more."""
+        """From a row of the broker's list; fields that this version does not know are ignored."""
         return cls(**{one.name: row[one.name] for one in fields(cls) if one.name in row})
 
 
@@ -48,7 +48,7 @@ class Chunk(NamedTuple):
     sequence: int
     """Its number in the stream; the broker counts from 0 since it started."""
     time_ns: int
-    """When it was made, as its publisher says, else when the broker received it."""
+    """When it was made, if its publisher says so, else when the broker received it."""
     payload: bytes
     media: str
     lost: int = 0

@@ -1,4 +1,4 @@
-"""What the broker tells about its table, and about what it did not take."""
+"""Changes of the broker's table, and what the broker refused."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -8,23 +8,23 @@ class TableChange(NamedTuple):
     """Parameters that were added, removed or changed, went stale or are fresh again."""
 
     event: str
-    """`added`, `removed`, `changed`, `stale` or `fresh`; `replaced` where it is another table."""
+    """`added`, `removed`, `changed`, `stale` or `fresh`; `replaced` if it is another table."""
     names: tuple[str, ...]
-    """The parameters it is about; none where all of them are."""
+    """The parameters it is about; none for all of them."""
     revision: int
     """The table's revision after it."""
     why: str | None = None
-    """The reason, where the broker gives one: the publisher is gone, it is silent."""
+    """The reason, if the broker gives one: the publisher is gone, or it is silent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Frames or samples of this client that the broker did not take."""
+    """Frames or samples of this client that the broker refused."""
 
     topic: str
     error: str
-    """What it was, as a code."""
+    """The reason, as a code."""
     message: str
-    """What it was, for a person."""
+    """The reason, for a person."""
     count: int
-    """How many since the last one was told."""
+    """How many were refused since the last report."""

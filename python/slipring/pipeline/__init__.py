@@ -1,6 +1,6 @@
-"""The jobs that carry the journal into the lake. Importing this is quick: Spark is loaded by `run`.
+"""The job that carries a journal into the lake. Quick to import: `run` loads Spark if it needs it.
 
-May use `spark`, `native`, `model` and `errors`; must never use the broker's rooms.
+Reaches Spark's source by its format name only; must never use the broker's rooms.
 """
 
 from slipring.pipeline.job import run

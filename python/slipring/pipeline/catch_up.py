@@ -1,4 +1,4 @@
-"""A short backlog into the lake without Spark: in this process, with the same files and commits.
+"""A short backlog into the lake, in this process, with the same files and commits as Spark's.
 
 Starting Spark takes many seconds; writing a million messages takes about one. Must never import
 pyspark.
@@ -7,7 +7,7 @@ pyspark.
 import threading
 from collections.abc import Callable
 
-from slipring.pipeline.destination import Committed, Destination
+from slipring.pipeline.destination import Destination, LakeCommit
 from slipring.pipeline.parquet import write_range
 
 MESSAGES_MAX = 1_000_000
@@ -20,15 +20,13 @@ def catch_up(
     *,
     batch_messages_max: int,
     stop: threading.Event,
-    on_batch: Callable[[Committed], None] | None = None,
+    on_batch: Callable[[LakeCommit], None] = lambda _commit: None,
 ) -> None:
-    """Bring everything before the offset `end` into the table, a commit for each batch."""
+    """Write all messages before the offset `end` to the table, with a commit for each batch."""
     batch = 0
     # Asked once for each batch: another run may commit at any moment.
     while not stop.is_set() and (target := destination.target()).committed < end:
         start = target.committed
         until = min(end, start + batch_messages_max)
-        committed = destination.commit(batch, start, write_range(start, until, target))
+        on_batch(destination.commit(batch, start, write_range(start, until, target)))
         batch += 1
-        if on_batch is not None:
-            on_batch(committed)

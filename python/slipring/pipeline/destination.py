@@ -1,7 +1,7 @@
-"""Where a journal goes: how far its table has come, and what a commit makes of new files.
+"""The table that a journal goes to: how far it has come, and commits of new files.
 
-Trusts the table about what is committed, never Spark's checkpoint: the checkpoint may be lost. Must
-never import pyspark: what is asked here is asked before Spark is started.
+The table says what is committed, never Spark's checkpoint, which may be lost. Must never import
+pyspark: this is used before Spark is started.
 """
 
 from collections.abc import Sequence
@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slipring.errors import JournalGap, PipelineError
-from slipring.pipeline.parquet import NewFile, Target
+from slipring.journal.location import Journal, JournalLocation, settled_end
+from slipring.journal.offsets import check_within
+from slipring.pipeline.parquet import LakeTarget, WrittenFile
 from slipring.pipeline.table import MessageTable
-from slipring.spark.columns import Journal
-from slipring.spark.offsets import check_within
-from slipring.spark.place import Place, settled_end
 
 
 @dataclass(frozen=True)
-class Committed:
+class LakeCommit:
     """One commit to the lake: offsets [start, end) of a journal."""
 
     batch: int
@@ -33,7 +32,7 @@ class Destination:
 
     def __init__(
         self,
-        journal: Place,
+        journal: JournalLocation,
         lake: Path,
         consumer: str | None = None,
         keep_bytes: int | None = None,
@@ -52,21 +51,21 @@ class Destination:
         return self._first_offset if committed is None else committed
 
     def backlog(self) -> tuple[int, int]:
-        """Offsets that the journal has now and the table has not; raises JournalGap."""
+        """The range of offsets that the journal has and the table lacks; raises JournalGap."""
         start = self.committed()
-        # The end first: looking for it sees what retention has removed meanwhile.
+        # The end first: reading it updates the first offset, which retention may have moved.
         end = settled_end(self._reader)
         check_within(start, self._reader.first_offset, end, self._reader.written_offset)
         return start, end
 
-    def target(self) -> Target:
-        """What whoever writes files for it has to know."""
-        return Target(self.journal, str(self.table.path), self.committed())
+    def target(self) -> LakeTarget:
+        """What a worker must know to write files for the table."""
+        return LakeTarget(self.journal, str(self.table.path), self.committed())
 
-    def commit(self, batch: int, committed: int, written: Sequence[NewFile]) -> Committed:
-        """Make the files part of the table, which had come to `committed` when they were begun.
+    def commit(self, batch: int, committed: int, written: Sequence[WrittenFile]) -> LakeCommit:
+        """Add the files to the table, which ended at `committed` when they were begun.
 
-        Of a range whose offsets are all left out there is no file, and the table notes its end.
+        A range in which no offset has a message has no file; the table still records its end.
         """
         start, end = min(file.start for file in written), max(file.end for file in written)
         self._refuse_gap(start, committed)
@@ -74,17 +73,17 @@ class Destination:
         self.table.commit(self.journal.identity, end, self._epoch(), files)
         self._note_position()
         rows = sum(file.rows for file in files)
-        return Committed(batch, max(start, committed), end, rows, len(files), self.table.version)
+        return LakeCommit(batch, max(start, committed), end, rows, len(files), self.table.version)
 
     def _note_position(self) -> None:
-        """Let the journal's retention know what the table has; before that, it removes nothing."""
+        """Record how far the table has come, so that retention keeps what it lacks."""
         if self._consumer is not None:
-            place, identity = self.journal.place, self.journal.identity
+            location, identity = self.journal.location, self.journal.identity
             epoch = self.table.epoch(identity)
-            place.commit(self._consumer, identity, self.committed(), epoch)
+            location.commit(self._consumer, identity, self.committed(), epoch)
 
     def _check_position(self) -> None:
-        """Go on only where the journal still has the messages that are in the lake."""
+        """Refuse a journal that no longer has the messages that are in the lake."""
         identity = self.journal.identity
         committed = self.table.committed(identity)
         if committed is None:
@@ -95,7 +94,7 @@ class Destination:
             raise JournalGap(f"the lake cannot go on in journal {identity}: {gap}") from gap
 
     def _epoch(self) -> int:
-        """The newest one; what was read counts, also when retention has removed it meanwhile."""
+        """The newest epoch, even if retention has removed the messages meanwhile."""
         self._reader.end_offset()
         return self._reader.epoch
 
@@ -103,6 +102,6 @@ class Destination:
         if start > committed:
             raise PipelineError(
                 f"the lake ends at offset {committed} of journal {self.journal.identity}, but the "
-                f"checkpoint goes on at {start}; remove the checkpoint, and the pipeline "
+                f"checkpoint continues at {start}; remove the checkpoint, and the pipeline "
                 "continues where the lake ends"
             )

@@ -1,4 +1,4 @@
-"""Journal to table through Spark: ranges in, files by its workers, one commit per batch."""
+"""From the journal to the table through Spark: its workers write files, each batch is a commit."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -8,36 +8,34 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from slipring.errors import PipelineError
-from slipring.pipeline.destination import Committed, Destination
-from slipring.pipeline.parquet import FILE_SCHEMA, NewFile, Target, write_ranges
+from slipring.pipeline.destination import Destination, LakeCommit
+from slipring.pipeline.parquet import FILE_SCHEMA, LakeTarget, WrittenFile, write_ranges
 
 
 class Ingest:
-    """What Spark calls for each micro-batch."""
+    """Spark calls `write` for each micro-batch."""
 
-    def __init__(
-        self, destination: Destination, on_batch: Callable[[Committed], None] | None
-    ) -> None:
+    def __init__(self, destination: Destination, on_batch: Callable[[LakeCommit], None]) -> None:
         self.destination = destination
         self.on_batch = on_batch
         self.failure: Exception | None = None
         self._finished = False
-        # Whoever finishes waits for the batch being written; a batch then sees `_finished`.
+        # `finish` waits for the batch that is being written; a later batch sees `_finished`.
         self._writing = threading.Lock()
 
     def ranges(self, spark: SparkSession, messages_max: int) -> DataFrame:
-        """The stream of offset ranges that the table does not have yet."""
+        """The stream of offset ranges that the table lacks."""
         return (
             spark.readStream.format("slipring")
             .option("deliver", "ranges")
             .option("startingOffset", str(self.destination.committed()))
             .option("maxMessagesPerTrigger", str(messages_max))
-            .options(**self.destination.journal.place.options())
+            .options(**self.destination.journal.location.options())
             .load()
         )
 
     def write(self, ranges: DataFrame, batch: int) -> None:
-        """Bring one micro-batch into the table; a batch that is there already changes nothing."""
+        """Write one micro-batch to the table; one that is there already changes nothing."""
         with self._writing:
             if self._finished:
                 raise PipelineError("the pipeline is stopping; this batch waits for the next run")
@@ -48,22 +46,19 @@ class Ingest:
                 raise
 
     def finish(self) -> None:
-        """Wait for the batch being written, and refuse any other."""
+        """Wait for the batch that is being written, and refuse later ones."""
         with self._writing:
             self._finished = True
 
     def _write(self, ranges: DataFrame, batch: int) -> None:
         target = self.destination.target()
-        files = [NewFile(**row.asDict()) for row in written_files(ranges, target).collect()]
-        if not files:
-            return
-        done = self.destination.commit(batch, target.committed, files)
-        if self.on_batch is not None:
-            self.on_batch(done)
+        files = [WrittenFile(**row.asDict()) for row in written_files(ranges, target).collect()]
+        if files:
+            self.on_batch(self.destination.commit(batch, target.committed, files))
 
 
-def written_files(ranges: DataFrame, target: Target) -> DataFrame:
-    """Offset ranges in; the Parquet files that hold their messages out."""
+def written_files(ranges: DataFrame, target: LakeTarget) -> DataFrame:
+    """Takes offset ranges; returns the Parquet files with their messages."""
 
     def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return write_ranges(batches, target)

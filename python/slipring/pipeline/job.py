@@ -1,4 +1,4 @@
-"""`slipring pipeline run`, up to where Spark is needed. Must never import pyspark itself."""
+"""`slipring pipeline run`, up to the start of Spark. Must never import pyspark itself."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipring.errors import PipelineError
-from slipring.spark.place import Broker, Folder
+from slipring.journal.location import JournalBroker, JournalFolder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from slipring.pipeline.destination import Committed
+    from slipring.pipeline.destination import LakeCommit
 
-# Bounds the work of one micro-batch, and so the memory and the time of a catch-up.
+# Bounds a micro-batch, and so the memory and the time of a catch-up.
 BATCH_MESSAGES_MAX = 4_000_000
 
-# Its name among the journal's consumers.
+# The pipeline's name among the journal's consumers.
 CONSUMER = "lake"
 
 
 def run(  # noqa: PLR0913 (every option has its name at the call)
-    journal: Path | Broker,
+    journal: Path | JournalBroker,
     lake: Path,
     *,
     checkpoint: Path | None = None,
@@ -36,31 +36,35 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
     spark: SparkSession | None = None,
     batch_messages_max: int = BATCH_MESSAGES_MAX,
     stop: threading.Event | None = None,
-    on_batch: Callable[[Committed], None] | None = None,
+    on_batch: Callable[[LakeCommit], None] = lambda _commit: None,
     on_step: Callable[[str], None] = lambda _step: None,
     consumer: str | None = CONSUMER,
     keep_bytes: int | None = None,
 ) -> None:
     """Stream the journal into the Delta table `<lake>/messages`, each message exactly once.
 
-    Returns when `stop` is set, or with `once` when all that is there now has arrived. `on_batch`
-    is called after each commit to the lake, from a thread of its own, and `on_step` is told what
-    is being done. A `spark` session given is used and left running; without one the pipeline starts
-    its own on `master`, unless `once` finds so little that this process brings it into the lake
-    sooner than Spark is started (where `master` is this machine). The journal keeps
-    what `consumer` has not brought into the lake; each lake needs a name of its own. The journal
-    is a folder, or that of a broker elsewhere. With `keep_bytes` the table has the newest messages
-    only: when it is larger, its oldest files are removed.
+    The journal is a folder, or that of a broker elsewhere. The run ends when `stop` is set, or with
+    `once` when all messages that are there now have arrived. `on_batch` is called after each commit
+    to the lake, from another thread; `on_step` is called with what is being done.
+
+    A `spark` session is used and left running; without one the pipeline starts its own on `master`.
+    It needs none with `once` and a short backlog, if `master` is this machine: this process then
+    writes the messages itself, sooner than Spark would have started.
+
+    The journal keeps the messages that `consumer` has not read; each lake needs a name of its own.
+    With `keep_bytes` the table has the newest messages only: beyond it the oldest files go.
     """
     require_packages("deltalake")
     from slipring.pipeline.catch_up import MESSAGES_MAX, catch_up
     from slipring.pipeline.destination import Destination
 
     stop = stop or threading.Event()
-    place = journal if isinstance(journal, Broker) else Folder(str(journal.absolute()))
-    destination = Destination(place, lake, consumer, keep_bytes)
+    location = (
+        journal if isinstance(journal, JournalBroker) else JournalFolder(str(journal.absolute()))
+    )
+    destination = Destination(location, lake, consumer, keep_bytes)
     start, end = destination.backlog()
-    on_step(_told(start, end))
+    on_step(_backlog_words(start, end))
     if once and spark is None and master.startswith("local") and end - start <= MESSAGES_MAX:
         catch_up(
             destination, end, batch_messages_max=batch_messages_max, stop=stop, on_batch=on_batch
@@ -69,22 +73,22 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
     require_packages("pyspark")
     require_java()
     from slipring.pipeline.ingest import Ingest
-    from slipring.pipeline.query import Schedule, carry
+    from slipring.pipeline.query import QuerySchedule, carry
 
     where = checkpoint or lake / "_checkpoints" / "messages"
-    schedule = Schedule(where, batch_messages_max, None if once else trigger_ms)
+    schedule = QuerySchedule(where, batch_messages_max, None if once else trigger_ms)
     ingest = Ingest(destination, on_batch)
     carry(ingest, schedule, spark=spark or master, stop=stop, on_step=on_step)
 
 
-def _told(start: int, end: int) -> str:
+def _backlog_words(start: int, end: int) -> str:
     if start >= end:
         return f"the lake has everything, up to offset {end:,}"
     return f"{end - start:,} messages are not in the lake yet, from offset {start:,} on"
 
 
 def require_packages(*names: str) -> None:
-    """Raise PipelineError, with the remedy, when Slipring was installed without its Spark half."""
+    """Raise PipelineError, with the remedy, if a package of the `spark` extra is missing."""
     for name in names:
         if importlib.util.find_spec(name) is None:
             raise PipelineError(
@@ -93,7 +97,7 @@ def require_packages(*names: str) -> None:
 
 
 def require_java() -> None:
-    """Raise PipelineError, with the remedy, when Spark would not find Java."""
+    """Raise PipelineError, with the remedy, if Spark would not find Java."""
     home = os.environ.get("JAVA_HOME")
     if (home and (Path(home) / "bin" / "java").exists()) or (not home and shutil.which("java")):
         return

@@ -1,4 +1,4 @@
-"""Looks into the lake without Spark: how much is there, and the rows themselves. Never writes."""
+"""Reads the lake without Spark: how much is there, and the rows themselves. Never writes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from slipring.pipeline.table import app_id
 
 
 @dataclass(frozen=True)
-class Status:
+class LakeStatus:
     """The table `messages` in figures."""
 
     rows: int
@@ -29,11 +29,11 @@ def open_table(lake: Path) -> DeltaTable:
     return DeltaTable(path)
 
 
-def status(lake: Path) -> Status:
+def status(lake: Path) -> LakeStatus:
     """Rows and files by the table's own log; no data is read."""
     table = open_table(lake)
     files = pa.table(table.get_add_actions(flatten=True))
-    return Status(
+    return LakeStatus(
         rows=sum(files.column("num_records").to_pylist()),
         files=files.num_rows,
         bytes=sum(files.column("size_bytes").to_pylist()),
@@ -42,12 +42,12 @@ def status(lake: Path) -> Status:
 
 
 def arrived(lake: Path, journal: str) -> int:
-    """The offset up to which a journal came into the table; 0 where nothing of it did."""
+    """The offset up to which a journal is in the table; 0 if nothing of it is."""
     return open_table(lake).transaction_version(app_id(journal)) or 0
 
 
 def read(lake: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """All rows, by journal and offset: for tests and small lakes."""
+    """All rows, sorted by journal and offset: for tests and small lakes."""
     rows = open_table(lake).to_pyarrow_table()
     order = [(name, "ascending") for name in ("journal", "offset")]
     ordered = rows.sort_by(order)

@@ -1,11 +1,11 @@
 """Ranges of the journal written as Parquet files, in Spark's workers.
 
-Never makes a file visible: only the table's commit does.
+Never makes a file visible: only a commit to the table does.
 """
 
 import uuid
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import date
 from pathlib import Path
 
@@ -13,33 +13,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from slipring.journal.columns import DELTA_PACKED, SCHEMA, read_batches
+from slipring.journal.location import Journal
 from slipring.pipeline.statistics import Statistics
-from slipring.spark.columns import SCHEMA, Journal, read_batches
 
-# Rows of a row group: enough to compress well. The reader's byte limit keeps a worker's memory.
+# Enough rows to compress well. The reader's byte limit bounds a worker's memory.
 GROUP_ROWS_MAX = 1 << 20
 
-_COUNTING = ("offset", "receive_time", "receive_ns")
-
-# The source's columns, and which journal the offset counts in.
+# The columns of the source, and the journal that each offset belongs to.
 ROW_SCHEMA = pa.schema([pa.field("journal", pa.string(), nullable=False), *SCHEMA])
-
-FILE_SCHEMA = pa.schema(
-    [
-        pa.field("path", pa.string(), nullable=False),
-        pa.field("bytes", pa.int64(), nullable=False),
-        pa.field("rows", pa.int64(), nullable=False),
-        pa.field("receive_date", pa.string(), nullable=False),
-        pa.field("stats", pa.string(), nullable=False),
-        pa.field("start", pa.int64(), nullable=False),
-        pa.field("end", pa.int64(), nullable=False),
-    ]
-)
 
 
 @dataclass(frozen=True)
-class Target:
-    """Which journal goes where, and the offset up to which it is there already."""
+class LakeTarget:
+    """Which journal goes to which table, and the offset up to which it is there already."""
 
     journal: Journal
     table_path: str
@@ -47,8 +34,8 @@ class Target:
 
 
 @dataclass(frozen=True)
-class NewFile:
-    """A Parquet file that waits to become part of the table; [start, end) is its whole range."""
+class WrittenFile:
+    """A Parquet file that is not part of the table yet; it covers the offsets [start, end)."""
 
     path: str
     bytes: int
@@ -59,35 +46,44 @@ class NewFile:
     end: int
 
 
-def write_ranges(ranges: Iterator[pa.RecordBatch], target: Target) -> Iterator[pa.RecordBatch]:
-    """Rows (start, end) in, rows of FILE_SCHEMA out."""
+FILE_SCHEMA = pa.schema(
+    [
+        pa.field(one.name, pa.string() if one.type is str else pa.int64(), nullable=False)
+        for one in fields(WrittenFile)
+    ]
+)
+"""The fields of WrittenFile, for Spark."""
+
+
+def write_ranges(ranges: Iterator[pa.RecordBatch], target: LakeTarget) -> Iterator[pa.RecordBatch]:
+    """Takes rows of start and end; returns rows of FILE_SCHEMA."""
     for batch in ranges:
         for row in batch.to_pylist():
             files = write_range(row["start"], row["end"], target)
             yield pa.RecordBatch.from_pylist([asdict(file) for file in files], schema=FILE_SCHEMA)
 
 
-def write_range(start: int, end: int, target: Target) -> list[NewFile]:
-    """Write what the table does not have of a range, one file for each day of receive time."""
+def write_range(start: int, end: int, target: LakeTarget) -> list[WrittenFile]:
+    """Write the messages of a range that the table lacks, a file for each day of receive time."""
     first = max(start, target.committed)
-    parts: dict[date, Part] = {}
+    files: dict[date, DayFile] = {}
     for batch in read_batches(target.journal, first, end, rows_max=GROUP_ROWS_MAX):
         for day, rows in split_by_day(batch):
-            if day not in parts:
-                parts[day] = Part(day, first, end, Path(target.table_path))
-            parts[day].add(with_journal(rows, target.journal.identity))
-    if not parts and first < end:
-        return [nothing_new(start, end)]
-    return [part.finish(start, end) for part in parts.values()]
+            if day not in files:
+                files[day] = DayFile(day, first, end, Path(target.table_path))
+            files[day].add(with_journal(rows, target.journal.identity))
+    if not files and first < end:
+        return [no_file(start, end)]
+    return [file.finish(start, end) for file in files.values()]
 
 
-def nothing_new(start: int, end: int) -> NewFile:
-    """Say that a range has no message that the table lacks: offsets may be left out."""
-    return NewFile(path="", bytes=0, rows=0, receive_date="", stats="", start=start, end=end)
+def no_file(start: int, end: int) -> WrittenFile:
+    """Stands for a range in which no offset has a message."""
+    return WrittenFile(path="", bytes=0, rows=0, receive_date="", stats="", start=start, end=end)
 
 
 def split_by_day(batch: pa.RecordBatch) -> Iterator[tuple[date, pa.RecordBatch]]:
-    """The rows of each UTC day of receive time, in their order."""
+    """The rows of each UTC day of receive time, in order."""
     times = batch.column("receive_time").cast(pa.timestamp("us"))
     days = times.cast(pa.date32(), safe=False)
     unique = days.unique().to_pylist()
@@ -97,13 +93,13 @@ def split_by_day(batch: pa.RecordBatch) -> Iterator[tuple[date, pa.RecordBatch]]
 
 
 def with_journal(rows: pa.RecordBatch, journal: str) -> pa.RecordBatch:
-    """Name the journal in every row."""
+    """Add the identity of the journal to every row."""
     names = pa.repeat(pa.scalar(journal), rows.num_rows)
     return pa.record_batch([names, *rows.columns], schema=ROW_SCHEMA)
 
 
-class Part:
-    """A Parquet file in the making. Its name is new: a second attempt never meets the first."""
+class DayFile:
+    """Writes the file of one day. Its name is unique, so that two attempts never collide."""
 
     def __init__(self, day: date, start: int, end: int, table: Path) -> None:
         self.day = day
@@ -117,9 +113,9 @@ class Part:
         self.writer.write_batch(rows, row_group_size=GROUP_ROWS_MAX)
         self.stats.add(rows)
 
-    def finish(self, start: int, end: int) -> NewFile:
+    def finish(self, start: int, end: int) -> WrittenFile:
         self.writer.close()
-        return NewFile(
+        return WrittenFile(
             path=self.path,
             bytes=self.file.stat().st_size,
             rows=self.stats.rows,
@@ -137,5 +133,5 @@ def _parquet_writer(path: Path) -> pq.ParquetWriter:
         compression="zstd",
         compression_level=1,
         use_dictionary=["journal", "publisher", "topic", "qos"],
-        column_encoding=dict.fromkeys(_COUNTING, "DELTA_BINARY_PACKED"),
+        column_encoding=DELTA_PACKED,
     )

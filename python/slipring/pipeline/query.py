@@ -1,4 +1,4 @@
-"""The streaming query of the pipeline: started, watched, stopped. Must never look at a message."""
+"""Spark's streaming query of the pipeline: starts, watches and stops it. Reads no message."""
 
 import re
 import threading
@@ -18,14 +18,14 @@ from slipring.pipeline.ingest import Ingest
 from slipring.pipeline.session import own_session
 
 STOP_POLL_S = 0.1
-# Spark gives its Python process ten seconds to start, which a busy machine may not keep.
+# Spark gives its Python process ten seconds to start, which a busy machine may exceed.
 START_ATTEMPTS = 3
 SLOW_START = "Python worker failed to connect back"
 
 
 @dataclass(frozen=True)
-class Schedule:
-    """How much a micro-batch takes and when; without an interval, once all that is there."""
+class QuerySchedule:
+    """How much a micro-batch takes, and when. Without an interval: all that is there now, once."""
 
     checkpoint: Path
     batch_messages_max: int
@@ -43,20 +43,20 @@ class Schedule:
 
 def carry(
     ingest: Ingest,
-    schedule: Schedule,
+    schedule: QuerySchedule,
     *,
     spark: SparkSession | str,
     stop: threading.Event,
     on_step: Callable[[str], None],
 ) -> None:
-    """Carry the journal into the lake, in the session given or one of our own on that master."""
+    """Carry the journal into the lake, in the given session, or in a new one on that master."""
     with own_session(spark, on_step) if isinstance(spark, str) else nullcontext(spark) as session:
         on_step("reading the journal through Spark")
         follow(schedule.of(ingest, session), stop, ingest)
 
 
 def follow(stream: DataStreamWriter, stop: threading.Event, ingest: Ingest) -> None:
-    """Run the query; a slow start is tried again, which is safe where nothing happens twice."""
+    """Run the query; try again after a slow start. That is safe: each batch is committed once."""
     for attempts_left in reversed(range(START_ATTEMPTS)):
         try:
             _wait(stream.start(), stop, ingest)
@@ -68,7 +68,7 @@ def follow(stream: DataStreamWriter, stop: threading.Event, ingest: Ingest) -> N
 
 
 def explained(failure: Exception) -> SlipringError:
-    """Our own error out of Spark's account of what happened in its Python processes."""
+    """The Slipring error that Spark reports from one of its Python processes."""
     ours = re.findall(r"^slipring\.errors\.(\w+): (.+)$", str(failure), re.MULTILINE)
     if not ours:
         return PipelineError(f"the stream into the lake ended: {failure}")

@@ -1,4 +1,4 @@
-"""The pipeline's Spark session, quiet and local by default. Must never know what runs in it."""
+"""The pipeline's Spark session, quiet and local by default. Knows no job."""
 
 import os
 import sys
@@ -22,7 +22,7 @@ QUICK_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
 def own_session(
     master: str, on_step: Callable[[str], None] = lambda _step: None
 ) -> Iterator[SparkSession]:
-    """A session that ends with the block, unless it was there before us."""
+    """A session that ends with the block, unless it was running before."""
     found = SparkContext._active_spark_context  # noqa: SLF001 (Spark has no public way to ask)
     on_step(f"starting Spark on {master}; this takes some seconds")
     began_s = time.monotonic()
@@ -36,7 +36,7 @@ def own_session(
 
 
 def session_settings(master: str) -> dict[str, str]:
-    """What we ask of Spark; a cluster keeps its own addresses."""
+    """The settings of a session; a cluster keeps its own addresses."""
     cores = str(_cores(master))
     settings = {
         "spark.app.name": "slipring",
@@ -61,7 +61,7 @@ def session_settings(master: str) -> dict[str, str]:
 def _start(master: str) -> SparkSession:
     # Spark's workers must run in this environment, not in the first python3 on the path.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    # Of the small Java program that makes the command line of the large one.
+    # For Spark's launcher, a small Java program that starts the large one.
     os.environ.setdefault("SPARK_LAUNCHER_OPTS", QUICK_JAVA)
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")

@@ -1,7 +1,7 @@
-"""What the table's log says of each file, by which readers count rows and skip files.
+"""The statistics of a file in the table's log, by which readers count rows and skip files.
 
-Must speak of every column but those of bytes: delta-rs hands Arrow "topic >= null" for a column
-that is missing here, and a query by that column then finds nothing.
+They must cover every column but those of bytes: for a missing column delta-rs gives Arrow
+"topic >= null", and a query by that column then finds nothing.
 """
 
 import json
@@ -11,13 +11,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-# A topic may have 65,535 bytes; the log needs no more than what tells files apart.
+# A topic may have 65,535 bytes; the log needs only enough to tell files apart.
 TEXT_MAX = 256
 _LAST_CHARACTER = "\U0010ffff"
 
 
 class Statistics:
-    """Count and bounds of the rows of one file."""
+    """The number of rows of one file, and the bounds of each column."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -44,12 +44,12 @@ class Statistics:
 
 
 def lower(value: Any) -> Any:
-    """A value that is not above this one."""
+    """A short value that is not above this one."""
     return value[:TEXT_MAX] if isinstance(value, str) else _plain(value)
 
 
 def upper(value: Any) -> Any:
-    """A value that is not below this one; text is cut where a higher character can follow."""
+    """A short value that is not below this one: text is cut, and the highest character follows."""
     if not isinstance(value, str):
         return _plain(value)
     if len(value) <= TEXT_MAX or value[TEXT_MAX] == _LAST_CHARACTER:

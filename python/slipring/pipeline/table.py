@@ -1,6 +1,6 @@
-"""The Delta table `<lake>/messages`: made, committed to and read through delta-rs.
+"""The Delta table `<lake>/messages`: created, committed to and read through delta-rs.
 
-The table itself says how far each journal has come; nothing else is trusted about it.
+The table itself records how far each journal has come; no other source is trusted about it.
 """
 
 import time
@@ -12,31 +12,31 @@ import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction
 from deltalake.transaction import AddAction, RemoveAction
 
-from slipring.pipeline.parquet import ROW_SCHEMA, NewFile
+from slipring.pipeline.parquet import ROW_SCHEMA, WrittenFile
 
 TABLE_SCHEMA = ROW_SCHEMA.append(pa.field("receive_date", pa.date32(), nullable=False))
 PARTITION_BY = ["receive_date"]
 
 KEPT_SHARE = 0.9
-"""Where the oldest files go, so many go that this share stays: not one in each commit."""
-FORGOTTEN_HOURS = 1
-FORGOTTEN = {
-    "delta.logRetentionDuration": f"interval {FORGOTTEN_HOURS} hours",
-    "delta.deletedFileRetentionDuration": f"interval {FORGOTTEN_HOURS} hours",
+"""A table that is too large shrinks to this share of its size, not by a file in each commit."""
+LOG_HOURS = 1
+SHORT_LOG = {
+    "delta.logRetentionDuration": f"interval {LOG_HOURS} hours",
+    "delta.deletedFileRetentionDuration": f"interval {LOG_HOURS} hours",
 }
-"""How long the log of a table of bounded size knows what is gone."""
+"""How long the log of a bounded table keeps removed files."""
 
 
 class MessageTable:
-    """All messages of a lake, one row per journal offset."""
+    """All messages of a lake, a row for each journal offset."""
 
     def __init__(self, lake: Path, keep_bytes: int | None = None) -> None:
-        """With `keep_bytes` it is a window: when it is larger, its oldest files go."""
+        """With `keep_bytes` the table is bounded: beyond it the oldest files are removed."""
         self.path = (lake / "messages").absolute()
         self._table = _open_or_create(self.path)
         self._keep_bytes = keep_bytes
         if keep_bytes is not None:
-            self._forget_soon()
+            self._shorten_log()
             self._bytes = sum(file.bytes for file in self._files())
 
     @property
@@ -44,18 +44,18 @@ class MessageTable:
         return self._table.version()
 
     def committed(self, journal: str) -> int | None:
-        """The offset up to which a journal is in the table; None when nothing of it is."""
+        """The offset up to which a journal is in the table; None if nothing of it is."""
         self._table.update_incremental()
         return self._table.transaction_version(app_id(journal))
 
     def epoch(self, journal: str) -> int | None:
-        """The epoch in which the newest messages were read; None where it was not noted."""
+        """The epoch in which the newest messages were read; None if it was not recorded."""
         return self._table.transaction_version(epoch_id(journal))
 
-    def commit(self, journal: str, end: int, epoch: int, files: Sequence[NewFile]) -> None:
-        """Make the files visible and note the offset `end` with its epoch, in one transaction.
+    def commit(self, journal: str, end: int, epoch: int, files: Sequence[WrittenFile]) -> None:
+        """Make the files visible and record the offset `end` and its epoch, in one transaction.
 
-        Of two writers that try the same at once, one gets delta-rs's conflict error.
+        If two writers commit the same range at once, one gets delta-rs's conflict error.
         """
         now_ms = time.time_ns() // 1_000_000
         surplus = self._surplus(sum(file.bytes for file in files))
@@ -78,8 +78,8 @@ class MessageTable:
         for file in surplus:
             (self.path / file.path).unlink(missing_ok=True)
 
-    def _surplus(self, new_bytes: int) -> "list[_Held]":
-        """The oldest files, where there would be too much with so many bytes more."""
+    def _surplus(self, new_bytes: int) -> "list[_TableFile]":
+        """The oldest files, which must go if the table grows by so many bytes."""
         if self._keep_bytes is None:
             return []
         self._bytes += new_bytes
@@ -93,7 +93,7 @@ class MessageTable:
             self._bytes -= file.bytes
         return found
 
-    def _files(self) -> "list[_Held]":
+    def _files(self) -> "list[_TableFile]":
         """All files of the table, oldest first."""
         held = pa.table(self._table.get_add_actions(flatten=True))
         rows = zip(
@@ -102,18 +102,16 @@ class MessageTable:
             held.column("size_bytes").to_pylist(),
             strict=True,
         )
-        return [_Held(path, size) for _, path, size in sorted(rows)]
+        return [_TableFile(path, size) for _, path, size in sorted(rows)]
 
-    def _forget_soon(self) -> None:
-        """What is gone leaves neither a long log nor files that a killed run did not remove."""
-        if FORGOTTEN.items() - self._table.metadata().configuration.items():
-            self._table.alter.set_table_properties(FORGOTTEN)
-        self._table.vacuum(
-            FORGOTTEN_HOURS, dry_run=False, enforce_retention_duration=False, full=True
-        )
+    def _shorten_log(self) -> None:
+        """Keep the log short, and remove the files that a killed run left behind."""
+        if SHORT_LOG.items() - self._table.metadata().configuration.items():
+            self._table.alter.set_table_properties(SHORT_LOG)
+        self._table.vacuum(LOG_HOURS, dry_run=False, enforce_retention_duration=False, full=True)
 
 
-class _Held(NamedTuple):
+class _TableFile(NamedTuple):
     """A file of the table."""
 
     path: str
@@ -128,16 +126,16 @@ def _open_or_create(path: Path) -> DeltaTable:
 
 
 def app_id(journal: str) -> str:
-    """Under which name the table notes how far a journal has come."""
+    """The name under which the table records how far a journal has come."""
     return f"slipring/{journal}"
 
 
 def epoch_id(journal: str) -> str:
-    """Under which name the table notes the epoch in which a journal was read."""
+    """The name under which the table records the epoch in which a journal was read."""
     return f"{app_id(journal)}/epoch"
 
 
-def _add_action(file: NewFile, now_ms: int) -> AddAction:
+def _add_action(file: WrittenFile, now_ms: int) -> AddAction:
     return AddAction(
         path=file.path,
         size=file.bytes,

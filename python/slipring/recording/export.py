@@ -8,27 +8,26 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from slipring.errors import JournalDamaged
-from slipring.recording.columns import EXPORT
-from slipring.recording.form import Form
-from slipring.recording.journal import Piece, Recording
-from slipring.recording.jsonlines import encode_lines
+from slipring.journal.columns import DELTA_PACKED
+from slipring.recording.file_format import FileFormat
+from slipring.recording.json_lines import encode_lines
+from slipring.recording.message_columns import EXPORT
+from slipring.recording.recording import Recording
 
-_COUNTING = ("offset", "receive_time", "receive_ns")
 
-
-class Writer(Protocol):
-    """Puts messages into a stream, in one form."""
+class MessageWriter(Protocol):
+    """Writes messages to a stream in one format."""
 
     def write(self, rows: pa.RecordBatch) -> None:
-        """Add some."""
+        """Write these rows of EXPORT."""
 
     def close(self) -> None:
-        """Add what stands at the end of a file."""
+        """Write the end of the file."""
 
 
 @dataclass
-class Exported:
-    """What an export came to."""
+class ExportedMessages:
+    """The result of an export."""
 
     messages: int = 0
     damaged: list[JournalDamaged] = field(default_factory=list)
@@ -37,34 +36,29 @@ class Exported:
 def export(
     recording: Recording,
     stream: BinaryIO,
-    form: Form,
+    file_format: FileFormat,
     on_progress: Callable[[int, int], None] = lambda _messages, _offset: None,
-) -> Exported:
-    """Write every message of the recording; progress is messages and the offset reached."""
-    exported = Exported()
-    writer = _writer(recording, stream, form)
+) -> ExportedMessages:
+    """Write every message of the recording; `on_progress` gets the messages and the offset."""
+    exported = ExportedMessages()
+    writer = _writer(recording, stream, file_format)
     for piece in recording.pieces(exported.damaged.append):
-        exported.messages += _write(writer, piece)
+        if piece.rows.num_rows:
+            writer.write(piece.rows)
+            exported.messages += piece.rows.num_rows
         on_progress(exported.messages, piece.end)
     writer.close()
     return exported
 
 
-def _write(writer: Writer, piece: Piece) -> int:
-    count: int = piece.rows.num_rows
-    if count:
-        writer.write(piece.rows)
-    return count
+def _writer(recording: Recording, stream: BinaryIO, file_format: FileFormat) -> MessageWriter:
+    if file_format is FileFormat.PARQUET:
+        return ParquetMessageWriter(recording, stream)
+    return JsonLinesWriter(stream)
 
 
-def _writer(recording: Recording, stream: BinaryIO, form: Form) -> Writer:
-    if form is Form.PARQUET:
-        return ParquetForm(recording, stream)
-    return JsonLinesForm(stream)
-
-
-class JsonLinesForm:
-    """One JSON object in a line."""
+class JsonLinesWriter:
+    """Writes a JSON object in each line."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -73,11 +67,11 @@ class JsonLinesForm:
         self._stream.write(encode_lines(rows))
 
     def close(self) -> None:
-        """Nothing stands behind the last line."""
+        """Write nothing: the format has no footer."""
 
 
-class ParquetForm:
-    """A row group for each piece. The file's metadata name the journal."""
+class ParquetMessageWriter:
+    """Writes a row group for each piece. The file's metadata name the journal."""
 
     def __init__(self, recording: Recording, stream: BinaryIO) -> None:
         metadata = {"slipring.journal": recording.identity}
@@ -87,7 +81,7 @@ class ParquetForm:
             compression="zstd",
             compression_level=1,
             use_dictionary=["publisher", "topic", "qos", "properties"],
-            column_encoding=dict.fromkeys(_COUNTING, "DELTA_BINARY_PACKED"),
+            column_encoding=DELTA_PACKED,
         )
 
     def write(self, rows: pa.RecordBatch) -> None:

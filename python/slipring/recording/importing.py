@@ -1,8 +1,8 @@
-"""A file's messages into a journal or a broker. Tells how far it came, whatever ends it."""
+"""A file's messages into a journal or a broker. Knows how far it came, whatever ends it."""
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 
 from slipring.client import Publisher
@@ -13,113 +13,127 @@ from slipring.errors import (
     Refused,
     SlipringError,
 )
+from slipring.journal.location import journal_folder
 from slipring.native import JournalWriter
-from slipring.recording.chunk import Chunk
-from slipring.recording.columns import at_least_once, to_native
-from slipring.recording.journal import journal_folder
+from slipring.recording.file_batch import FileBatch
+from slipring.recording.message_columns import at_least_once, to_native
 
 STEP_MESSAGES = 8192
-"""Sent between two tellings of the progress."""
+"""Messages sent between two reports of the progress."""
 FLUSH_S = 10.0
-"""How long an import that is broken off waits for the broker's last acknowledgements."""
+"""How long to wait for the broker's last acknowledgements after an interrupt."""
 
 OnProgress = Callable[[int, int], None]
-"""Told how many messages have arrived, and how far the file is read."""
+"""Called with the number of messages that have arrived, and how far the file is read."""
 
 
-class Intake:
-    """How far an import has come. Exact also after an interrupt at any instruction."""
+class MessageProgress:
+    """How far an import has come. It stays exact when an interrupt comes at any instruction."""
 
     def __init__(self, arrived: Callable[[], int], skip: int) -> None:
-        """`arrived` tells how many messages are where they should be, in the file's order."""
+        """`arrived` returns how many messages are stored, in the order of the file."""
         self.skip = skip
         self.bad = 0
         self._arrived = arrived
-        self._now: tuple[Chunk | None, int] = (None, 0)
+        self._current: tuple[FileBatch | None, int] = (None, 0)
+        """The batch being stored, and the messages stored before it."""
 
     def stop_at(self, count: int) -> None:
-        """Count no message behind the first `count`: the next one was refused."""
+        """Count no more than the first `count` messages: the next one was refused."""
         arrived = self._arrived
         self._arrived = lambda: min(count, arrived())
 
-    def begin(self, chunk: Chunk) -> None:
-        """Go on with a chunk; everything before it has arrived."""
-        self._now = (chunk, self._arrived())
-        self.bad += chunk.bad
+    def begin(self, batch: FileBatch) -> None:
+        """Begin a batch; everything before it has arrived."""
+        self._current = (batch, self._arrived())
+        self.bad += batch.bad
 
     @property
     def messages(self) -> int:
-        """Messages that have arrived."""
+        """The messages that have arrived."""
         return self._arrived()
 
     @property
     def next_row(self) -> int:
-        """The first row of the file that another import has to take."""
-        chunk, before = self._now
-        if chunk is None:
+        """The row of the file at which another import has to begin."""
+        batch, before = self._current
+        if batch is None:
             return self.skip
         count = self._arrived() - before
-        return chunk.numbers[count] if count < len(chunk.numbers) else chunk.end
+        return batch.numbers[count] if count < len(batch.numbers) else batch.end
 
 
 def import_to_journal(
-    chunks: Iterable[Chunk], writer: JournalWriter, intake: Intake, on_progress: OnProgress
+    batches: Iterable[FileBatch],
+    writer: JournalWriter,
+    progress: MessageProgress,
+    on_progress: OnProgress,
 ) -> None:
     """Append every message with its publisher and receive time."""
-    for chunk in chunks:
-        intake.begin(chunk)
-        to_native(chunk.messages).append_to(writer, 0, len(chunk.numbers))
-        on_progress(intake.messages, chunk.done)
+    for batch in batches:
+        progress.begin(batch)
+        to_native(batch.messages).append_to(writer, 0, len(batch.numbers))
+        on_progress(progress.messages, batch.done)
 
 
 async def import_to_broker(
-    chunks: Iterable[Chunk],
+    batches: Iterable[FileBatch],
     publisher: Publisher,
-    intake: Intake,
-    place: Callable[[int], str],
+    progress: MessageProgress,
+    where: Callable[[int], str],
     on_progress: OnProgress,
 ) -> None:
-    """Publish every message at QoS 1. Where it returns, the broker has acknowledged them all.
+    """Publish every message at QoS 1. When it returns, the broker has acknowledged them all.
 
-    `place` says in words where a row is, for one that is refused.
+    `where` says in words where a refused row is.
     """
     try:
-        for chunk in chunks:
-            intake.begin(chunk)
-            messages = to_native(at_least_once(chunk.messages))
-            for start in range(0, len(messages), STEP_MESSAGES):
-                end = min(start + STEP_MESSAGES, len(messages))
-                await publisher.send_columns(messages, start, end)
-                on_progress(intake.messages, chunk.done)
-            await publisher.flush()
-            on_progress(intake.messages, chunk.done)
+        async with flushed_when_interrupted(publisher):
+            for batch in batches:
+                progress.begin(batch)
+                messages = to_native(at_least_once(batch.messages))
+                for start in range(0, len(messages), STEP_MESSAGES):
+                    end = min(start + STEP_MESSAGES, len(messages))
+                    await publisher.send_columns(messages, start, end)
+                    on_progress(progress.messages, batch.done)
+                await publisher.flush()
+                on_progress(progress.messages, batch.done)
+    except PublishRefused as refused:
+        progress.stop_at(refused.index)
+        raise RecordingError(f"{where(progress.next_row)}: {refused}") from None
+    except (InvalidTopic, Refused) as refused:
+        await publisher.flush()
+        raise RecordingError(f"{where(progress.next_row)}: {refused}") from None
+
+
+@contextlib.asynccontextmanager
+async def flushed_when_interrupted(publisher: Publisher) -> AsyncIterator[None]:
+    """Wait, after an interrupt, until the messages that the client accepted are acknowledged.
+
+    The client sends them in any case: after the wait their count is right.
+    """
+    try:
+        yield
     except (asyncio.CancelledError, KeyboardInterrupt):
-        # What was accepted is sent all the same; wait for it, so that the count is right.
         with contextlib.suppress(SlipringError, TimeoutError):
             async with asyncio.timeout(FLUSH_S):
                 await publisher.flush()
         raise
-    except PublishRefused as refused:
-        intake.stop_at(refused.index)
-        raise RecordingError(f"{place(intake.next_row)}: {refused}") from None
-    except (InvalidTopic, Refused) as refused:
-        await publisher.flush()
-        raise RecordingError(f"{place(intake.next_row)}: {refused}") from None
 
 
-def through(publisher: Publisher, skip: int = 0) -> Intake:
-    """An intake that counts what the broker has acknowledged."""
-    return Intake(lambda: publisher.settled, skip)
+def acknowledged_by(publisher: Publisher, skip: int = 0) -> MessageProgress:
+    """Progress that counts the messages that the broker has acknowledged."""
+    return MessageProgress(lambda: publisher.settled, skip)
 
 
-def into(writer: JournalWriter, skip: int = 0) -> Intake:
-    """An intake that counts what is appended from now on."""
+def appended_to(writer: JournalWriter, skip: int = 0) -> MessageProgress:
+    """Progress that counts the messages appended from now on."""
     start = writer.next_offset
-    return Intake(lambda: writer.next_offset - start, skip)
+    return MessageProgress(lambda: writer.next_offset - start, skip)
 
 
 def open_journal(folder: Path) -> JournalWriter:
-    """Open a journal for writing, made if it is not there."""
+    """Open a journal for writing; create it if there is none."""
     inner = journal_folder(folder)
     try:
         inner.mkdir(parents=True, exist_ok=True)

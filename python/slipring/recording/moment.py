@@ -1,4 +1,4 @@
-"""A place in a recording as a person writes it: an offset, a time, or an age. Pure: now in."""
+"""A moment of a recording as a person writes it: an offset, a time, or an age. Pure: takes now."""
 
 import re
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from slipring.errors import RecordingError
 
-WAYS = "an offset as @1200, a time as 2026-01-02T03:04:05Z, or an age as -10m (s, m, h, d)"
+MOMENT_FORMS = "an offset as @1200, a time as 2026-01-02T03:04:05Z, or an age as -10m (s, m, h, d)"
 
 _OFFSET = re.compile(r"@(\d{1,18})")
 _AGE = re.compile(r"-(?=\d)(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?")
@@ -16,19 +16,19 @@ _FRACTION = re.compile(r"(.+[^\d+-]\d\d:?\d\d:?\d\d)[.,](\d+)([zZ]|[+-][\d:]+)?"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SECOND = timedelta(seconds=1)
 _TIMES = range(-(1 << 63), 1 << 63)
-"""Nanoseconds that there are: the years 1678 to 2262."""
+"""The nanoseconds of an int64: the years 1678 to 2262."""
 
 
 @dataclass(frozen=True)
 class AtOffset:
-    """Where a message with this offset is."""
+    """The message with this offset."""
 
     offset: int
 
 
 @dataclass(frozen=True)
 class AtTime:
-    """Where the first message is that was received at this time or after."""
+    """The first message that was received at this time or later."""
 
     receive_ns: int
 
@@ -37,7 +37,7 @@ Moment = AtOffset | AtTime
 
 
 def parse_moment(text: str, now_ns: int) -> Moment:
-    """Read a moment; a time without a zone is UTC."""
+    """Parse a moment; a time without a zone is UTC. Or RecordingError."""
     if found := _OFFSET.fullmatch(text):
         return AtOffset(int(found[1]))
     try:
@@ -46,12 +46,12 @@ def parse_moment(text: str, now_ns: int) -> Moment:
     except (ValueError, ArithmeticError):
         time_ns = None
     if time_ns is None or time_ns not in _TIMES:
-        raise RecordingError(f"{text!r} is no place in a recording; write {WAYS}")
+        raise RecordingError(f"{text!r} is no moment of a recording; write {MOMENT_FORMS}")
     return AtTime(time_ns)
 
 
 def parse_time(text: str) -> int:
-    """Nanoseconds of a time in ISO 8601; digits behind the ninth are left out. ValueError."""
+    """The nanoseconds of a time in ISO 8601; digits after the ninth are dropped. Or ValueError."""
     fraction_ns = 0
     if found := _FRACTION.fullmatch(text):
         fraction_ns = int(found[2][:9].ljust(9, "0"))
@@ -59,19 +59,19 @@ def parse_time(text: str) -> int:
     time = datetime.fromisoformat(text.removesuffix("z") + "Z" * text.endswith("z"))
     since = (time if time.tzinfo else time.replace(tzinfo=UTC)) - _EPOCH
     if since % _SECOND:
-        raise ValueError("a fraction is not where it should be")
+        raise ValueError("only seconds have a fraction")
     return since // _SECOND * 1_000_000_000 + fraction_ns
 
 
 def format_time(receive_ns: int) -> str:
-    """ISO 8601 with all nine digits, as `parse_time` reads it."""
+    """ISO 8601 with nine digits of the second, as `parse_time` reads it."""
     seconds, fraction_ns = divmod(receive_ns, 1_000_000_000)
     return f"{_format_second(seconds)}.{fraction_ns:09d}Z"
 
 
 @lru_cache(maxsize=64)
 def _format_second(seconds: int) -> str:
-    """Remembered: thousands of messages come in one second."""
+    """Cached: thousands of messages come in one second."""
     return f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%S}"
 
 

@@ -1,4 +1,4 @@
-"""Files in the making. They have their final name when they are whole, and not before."""
+"""Files being written. A file gets its final name when it is complete, not before."""
 
 import contextlib
 import io
@@ -19,11 +19,11 @@ class Output(Protocol):
         """The file that is written now."""
 
     def another(self) -> BinaryIO:
-        """A further file, where one is too large; the one before is done."""
+        """Finish the file and begin another one, since it would be too large."""
 
 
-class OneStream:
-    """Standard output, or whatever else is one stream for ever."""
+class OutputStream:
+    """Standard output, or another stream that cannot be divided."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self.stream = stream
@@ -35,16 +35,16 @@ class OneStream:
         )
 
 
-class NewFile:
-    """One file; or, where one is not enough, a folder of files with the name of the one."""
+class OutputFile:
+    """One file; or, if it would be too large, a folder of files with its name."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._parts: list[Path] = []
-        self.stream: BinaryIO = io.BytesIO()  # until the first file is there
+        self.stream: BinaryIO = io.BytesIO()  # until `begin` opens a file
 
     def begin(self) -> None:
-        """Make the first file, beside the place."""
+        """Open the first file, beside its final path."""
         self.stream = self._open()
 
     def another(self) -> BinaryIO:
@@ -54,21 +54,21 @@ class NewFile:
 
     @property
     def files(self) -> int:
-        """How many there are."""
+        """How many files are begun."""
         return len(self._parts)
 
     def finish(self) -> None:
-        """Bring all to disk, and to their place."""
+        """Sync all files, and move them to their final path."""
         _finish(self.stream)
         if self.files == 1:
             self._parts[0].replace(self._path)
         else:
-            self._place_folder()
+            self._move_to_folder()
         _sync_folder(self._path.parent)
 
-    def leave(self) -> None:
-        """Remove what is not in its place."""
-        with contextlib.suppress(OSError):  # a full disk, which was told before
+    def remove_unfinished(self) -> None:
+        """Remove the files that were not moved to their final path."""
+        with contextlib.suppress(OSError):  # a full disk, which was reported before
             self.stream.close()
         shutil.rmtree(self._beside("folder"), ignore_errors=True)
         for part in self._parts:
@@ -76,14 +76,14 @@ class NewFile:
 
     def _open(self) -> BinaryIO:
         part = self._beside(f"{len(self._parts) + 1}.part")
-        self._parts.append(part)  # before it is there: an interrupt may come at any time
+        self._parts.append(part)  # before it is created: an interrupt may come at any time
         return part.open("xb")
 
     def _beside(self, suffix: str) -> Path:
         return self._path.with_name(f".{self._path.name}.{os.getpid()}.{suffix}")
 
-    def _place_folder(self) -> None:
-        """Readers of Parquet take a folder by its name, its files in the order of theirs."""
+    def _move_to_folder(self) -> None:
+        """Readers of Parquet read a folder as one file, its files in the order of their names."""
         folder = self._beside("folder")
         folder.mkdir()
         for number, part in enumerate(self._parts, start=1):
@@ -94,20 +94,20 @@ class NewFile:
 
 
 @contextlib.contextmanager
-def new_file(path: Path) -> Iterator[NewFile]:
-    """Write beside the place, then move there; whatever ends it early leaves nothing behind."""
+def output_file(path: Path) -> Iterator[OutputFile]:
+    """Write beside the path, then move there. An export that ends early leaves no file."""
     if path.is_dir():
         raise RecordingError(f"{path} is a folder: name a file, or remove the folder first")
     if path.exists() and not path.is_file():
         raise RecordingError(f"{path} is no file: name one, or - for standard output")
     try:
-        made = NewFile(path.resolve())
+        made = OutputFile(path.resolve())
         try:
             made.begin()
             yield made
             made.finish()
         finally:
-            made.leave()
+            made.remove_unfinished()
     except OSError as error:
         raise RecordingError(f"cannot write {path}: {error.strerror or error}") from None
 
@@ -119,7 +119,7 @@ def _finish(stream: BinaryIO) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Bring the new names to disk too."""
+    """Sync the new names too."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,7 +1,7 @@
-"""MQTT 5 properties of a message as keys of a JSON row, and back to the bytes they were.
+"""MQTT 5 properties of a message as keys of a JSON row, and back to their encoding.
 
-User properties stand under `properties`, as pairs, as `slipring sub --format json` prints them;
-the standard's own under their names. Their order among each other has no meaning, and is lost.
+User properties are pairs under `properties`, as `slipring sub --format json` prints them; the other
+properties are under their names. The order of the keys has no meaning, and is not kept.
 """
 
 import base64
@@ -14,12 +14,12 @@ from slipring.native import decode_properties, encode_properties
 USER = "properties"
 CORRELATION = "correlation_data_base64"
 RAW = "properties_base64"
-"""All properties of a message in one, where they cannot be told apart."""
+"""The encoded properties of a message, if they cannot be decoded."""
 NAMED = ("payload_format", "message_expiry_s", "content_type", "response_topic")
 
 
 def to_keys(encoded: bytes) -> dict[str, Any]:
-    """The keys for these bytes."""
+    """The keys for encoded properties."""
     if not encoded:
         return {}
     try:
@@ -36,7 +36,7 @@ def to_keys(encoded: bytes) -> dict[str, Any]:
 
 
 def from_keys(row: Mapping[str, Any]) -> bytes:
-    """The bytes for the keys of a row; ValueError says what is wrong."""
+    """The encoded properties for the keys of a row; or ValueError."""
     if RAW in row:
         return from_base64(row, RAW)
     pairs: list[tuple[str, Any]] = [(name, row[name]) for name in NAMED if name in row]
@@ -47,7 +47,7 @@ def from_keys(row: Mapping[str, Any]) -> bytes:
 
 
 def from_base64(row: Mapping[str, Any], key: str) -> bytes:
-    """The bytes of a key; ValueError where it is not Base64."""
+    """The bytes under a key; ValueError if they are not Base64."""
     try:
         return base64.b64decode(row[key], validate=True)
     except (TypeError, ValueError, binascii.Error):

@@ -1,4 +1,4 @@
-"""A recording played again: in its order, with its timing, to whoever takes the messages."""
+"""A recording played again, in its order and with its timing."""
 
 import asyncio
 import time
@@ -10,37 +10,37 @@ import pyarrow as pa
 
 from slipring.errors import JournalDamaged, RecordingError
 from slipring.native import Messages
-from slipring.recording.columns import to_messages, to_native
-from slipring.recording.journal import Piece, Recording
-from slipring.recording.schedule import EARLIEST_NS, Schedule, due_times
+from slipring.recording.message_columns import to_messages, to_native
+from slipring.recording.recording import Piece, Recording
+from slipring.recording.replay_schedule import EARLIEST_NS, ReplaySchedule, due_times
 
 SLEEP_NS_MAX = 1_000_000_000
-"""The longest sleep while nothing is due, so that progress is told meanwhile."""
+"""The longest sleep while no message is due, so that progress is reported meanwhile."""
 
 
-class Target(Protocol):
-    """Where a replay goes."""
+class ReplayTarget(Protocol):
+    """Takes the messages of a replay."""
 
     async def send_columns(self, messages: Messages, start: int, end: int) -> None:
-        """Take the messages of a range; wait only while there is no room."""
+        """Send the messages [start, end); wait only while the client has no room."""
 
 
 Prepare = Callable[[Piece], Awaitable[pa.RecordBatch]]
-"""What is sent of a piece, ready to be sent."""
+"""Returns the messages to send for a piece."""
 
 
-class Clock(Protocol):
-    """A time that never goes back, and a way to wait for it."""
+class ReplayClock(Protocol):
+    """A monotonic time, and a way to wait for it."""
 
     def now_ns(self) -> int:
-        """Nanoseconds since some beginning."""
+        """Nanoseconds since an unknown moment."""
 
     def sleep(self, wait_ns: int) -> Awaitable[None]:
-        """Wait so long, or longer."""
+        """Wait at least so long."""
 
 
-class Monotonic:
-    """The clock of this machine."""
+class MonotonicClock:
+    """The monotonic clock of this machine."""
 
     def now_ns(self) -> int:
         return time.monotonic_ns()
@@ -50,41 +50,41 @@ class Monotonic:
 
 
 @dataclass
-class Played:
-    """How far a replay has come; true at every moment."""
+class ReplayProgress:
+    """How far a replay has come; up to date at every moment."""
 
     began_ns: int | None = None
     """When the first message was due, on the replay's clock."""
     messages: int = 0
     passes: int = 0
-    """Whole ones."""
+    """Completed ones."""
     recorded_ns: int = 0
-    """Of recorded time, all passes together."""
+    """The recorded time that was played, in all passes."""
     damaged: list[JournalDamaged] = field(default_factory=list)
 
 
 class Replay:
-    """Plays a recording once, or again and again."""
+    """Plays a recording once, or in a loop."""
 
     def __init__(
         self,
         recording: Recording,
-        target: Target,
-        clock: Clock,
+        target: ReplayTarget,
+        clock: ReplayClock,
         *,
         speed: float | None,
         prepare: Prepare | None = None,
         on_progress: Callable[[int, int], None] = lambda _messages, _offset: None,
     ) -> None:
-        """`speed` None is as fast as the target takes it; `prepare` makes what is sent."""
-        self.played = Played()
+        """`speed` None is as fast as the target takes messages; `prepare` returns what is sent."""
+        self.played = ReplayProgress()
         self._recording = recording
         self._target = target
         self._clock = clock
         self._speed = speed
         self._prepare = prepare or _as_recorded
         self._on_progress = on_progress
-        self._schedule: Schedule | None = None
+        self._schedule: ReplaySchedule | None = None
         self._due_ns = EARLIEST_NS
 
     async def run(self, *, loop: bool = False) -> None:
@@ -92,7 +92,7 @@ class Replay:
         await self._pass()
         while loop:
             if self._schedule is None:
-                raise RecordingError(f"no message of {self._recording.name} is there to loop")
+                raise RecordingError(f"no message of {self._recording.name} can be looped")
             self._schedule = self._schedule.again(self._due_ns)
             self._due_ns = EARLIEST_NS
             await self._pass()
@@ -108,11 +108,11 @@ class Replay:
         self.played.passes += 1
 
     async def _play(self, rows: pa.RecordBatch, end: int, before_ns: int) -> None:
-        """Send each message when it is due, those that are due together at once."""
+        """Send each message when it is due, and messages that are due together in one call."""
         due = due_times(rows.column("receive_ns"), self._due_ns)
         if self._schedule is None:
             self.played.began_ns = self._clock.now_ns()
-            self._schedule = Schedule(due[0], self.played.began_ns, self._speed)
+            self._schedule = ReplaySchedule(due[0], self.played.began_ns, self._speed)
         messages, at = to_native(to_messages(rows)), 0
         while at < len(due):
             now_ns = self._clock.now_ns()

@@ -1,4 +1,4 @@
 """The PySpark data source `format("slipring")`; Spark finds it through `pyspark_slipring`.
 
-Knows the journal and Spark; must never know the broker or the lake.
+Knows journals and Spark; must never know the broker or the lake.
 """

@@ -1,14 +1,14 @@
-"""The options of `format("slipring")`, parsed once. Never opens a journal or imports pyspark."""
+"""The options of `format("slipring")`, parsed once. Must never open a journal."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from slipring.spark.columns import COLUMNS
-from slipring.spark.place import SCHEMES, Broker, Folder, Place
+from slipring.journal.columns import COLUMNS
+from slipring.journal.location import SCHEMES, JournalBroker, JournalFolder, JournalLocation
+from slipring.journal.offsets import OffsetBound
 
 Deliver = Literal["messages", "ranges"]
-Bound = int | Literal["earliest", "latest"]
 
 BROKER_NAMES = ("user", "password", "ca", "certificate", "key", "serverName")
 
@@ -27,12 +27,12 @@ NAMES = (
 
 
 @dataclass(frozen=True)
-class Options:
-    """What the user asked for."""
+class SourceOptions:
+    """The parsed options."""
 
-    place: Place
-    starting_offset: Bound = "earliest"
-    ending_offset: Bound = "latest"
+    location: JournalLocation
+    starting_offset: OffsetBound = "earliest"
+    ending_offset: OffsetBound = "latest"
     partitions: int | None = None
     messages_per_trigger_max: int | None = None
     columns: tuple[str, ...] = COLUMNS
@@ -40,15 +40,15 @@ class Options:
     consumer: str | None = None
 
 
-def parse_options(raw: Mapping[str, str]) -> Options:
-    """Read Spark's options, whose names have no case; raise ValueError on what is not allowed."""
+def parse_options(raw: Mapping[str, str]) -> SourceOptions:
+    """Parse Spark's options, whose names ignore case; or ValueError."""
     given = {name.lower(): value for name, value in raw.items()}
     _refuse_unknown(given)
     deliver = _deliver(given.get("deliver", "messages"))
     if deliver == "ranges" and "columns" in given:
         raise ValueError("option columns goes with deliver=messages only")
-    return Options(
-        place=_place(given),
+    return SourceOptions(
+        location=_location(given),
         starting_offset=_bound("startingOffset", given.get("startingoffset", "earliest")),
         ending_offset=_bound("endingOffset", given.get("endingoffset", "latest")),
         partitions=_count("partitions", given.get("partitions")),
@@ -67,14 +67,14 @@ def _refuse_unknown(given: Mapping[str, str]) -> None:
         raise ValueError(f"unknown option {', '.join(unknown)}; allowed: {', '.join(NAMES)}")
 
 
-def _place(given: Mapping[str, str]) -> Place:
+def _location(given: Mapping[str, str]) -> JournalLocation:
     path, broker = given.get("path"), given.get("broker")
     if path and path.startswith(SCHEMES):
         path, broker = broker, path
     if path and broker:
-        raise ValueError("options path and broker are both given; the journal is in one place only")
+        raise ValueError("options path and broker are both given; give one of them")
     if broker:
-        return Broker.known_as(broker, given)
+        return JournalBroker.from_options(broker, given)
     if not path:
         raise ValueError(
             'option path is missing: the journal\'s directory, as in load("data/journal"), or a '
@@ -83,13 +83,13 @@ def _place(given: Mapping[str, str]) -> Place:
     for name in BROKER_NAMES:
         if name.lower() in given:
             raise ValueError(f"option {name} goes with a broker only, and {path} is a directory")
-    return Folder(path.removeprefix("file://"))
+    return JournalFolder(path.removeprefix("file://"))
 
 
-def _bound(name: str, text: str) -> Bound:
+def _bound(name: str, text: str) -> OffsetBound:
     word = text.strip().lower()
     if word in ("earliest", "latest"):
-        return cast("Bound", word)
+        return cast("OffsetBound", word)
     if word.isdecimal():
         return int(word)
     raise ValueError(f"option {name} is {text!r}; allowed: earliest, latest or an offset like 1000")

@@ -1,6 +1,6 @@
-"""The classes Spark calls. Reads the journal and holds no rule of its own.
+"""The classes that Spark calls. They read the journal, and have no rules of their own.
 
-Must never write, but for the position of a consumer.
+Must never write anything but the position of a consumer.
 """
 # ruff: noqa: N802 (Spark names these methods)
 
@@ -25,10 +25,10 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from slipring.spark.columns import SCHEMA, Journal, read_batches
-from slipring.spark.offsets import Position, advance, check_within, resolve, split
-from slipring.spark.options import Options, parse_options
-from slipring.spark.place import Reader
+from slipring.journal.columns import SCHEMA, read_batches
+from slipring.journal.location import Journal, OpenJournal
+from slipring.journal.offsets import JournalPosition, advance, check_within, resolve, split
+from slipring.spark.options import SourceOptions, parse_options
 
 RANGES_SCHEMA = pa.schema(
     [pa.field("start", pa.int64(), nullable=False), pa.field("end", pa.int64(), nullable=False)]
@@ -37,7 +37,7 @@ RANGES_SCHEMA = pa.schema(
 
 @dataclass
 class Range(InputPartition):
-    """Offsets [start, end) of one journal: the work of one task."""
+    """The offsets [start, end) of one journal: the work of one task."""
 
     journal: str
     start: int
@@ -60,7 +60,7 @@ class SlipringDataSource(DataSource):
     def reader(self, schema: StructType) -> DataSourceReader:
         options = parse_options(self.options)
         if options.consumer is not None:
-            raise ValueError("option consumer goes with readStream only: a batch has no next one")
+            raise ValueError("option consumer goes with readStream only: a batch is read once")
         return BatchReader(options)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
@@ -70,11 +70,11 @@ class SlipringDataSource(DataSource):
 class BatchReader(DataSourceReader):
     """Reads what is in the journal now, between two offsets."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: SourceOptions) -> None:
         self.options = options
 
     def partitions(self) -> Sequence[InputPartition]:
-        journal = self.options.place.open()
+        journal = self.options.location.open()
         first, end = journal.first_offset, journal.end_offset()
         start = resolve(self.options.starting_offset, first, end)
         stop = resolve(self.options.ending_offset, first, end)
@@ -85,15 +85,15 @@ class BatchReader(DataSourceReader):
 
 
 class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Follows the journal. Its position is the journal's identity, an offset and an epoch."""
+    """Follows the journal. Its position is a journal's identity, an offset and an epoch."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: SourceOptions) -> None:
         self.options = options
         self._target: int | None = None
-        self._opened: Reader | None = None
+        self._opened: OpenJournal | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Workers get a copy without the open reader: each opens its own."""
+        """Give workers a copy without the open journal: each opens its own."""
         return {**self.__dict__, "_opened": None}
 
     def initialOffset(self) -> dict[str, Any]:
@@ -104,11 +104,11 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return start
 
     def commit(self, end: dict[str, Any]) -> None:
-        """Note what Spark is through with, so that retention does not overtake this stream."""
+        """Record what Spark has finished, so that retention does not overtake this stream."""
         if self.options.consumer is not None:
-            position = Position.from_json(end)
-            place, consumer = self.options.place, self.options.consumer
-            place.commit(consumer, position.journal, position.offset, position.epoch)
+            position = JournalPosition.from_json(end)
+            location, consumer = self.options.location, self.options.consumer
+            location.commit(consumer, position.journal, position.offset, position.epoch)
 
     def getDefaultReadLimit(self) -> ReadLimit:
         messages_max = self.options.messages_per_trigger_max
@@ -132,35 +132,35 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return _read(self.options, partition)
 
-    def _journal(self) -> Reader:
+    def _journal(self) -> OpenJournal:
         if self._opened is None:
-            self._opened = self.options.place.open()
+            self._opened = self.options.location.open()
         return self._opened
 
     def _position(self, offset: int) -> dict[str, Any]:
         journal = self._journal()
-        return Position(journal.identity, offset, journal.epoch).to_json()
+        return JournalPosition(journal.identity, offset, journal.epoch).to_json()
 
     def _check(self, value: dict[str, Any]) -> int:
-        """The offset of a checkpoint's position, when it stands in this journal."""
-        position = Position.from_json(value)
+        """The offset of a checkpoint's position; raises JournalGap if it is not in this journal."""
+        position = JournalPosition.from_json(value)
         if position.journal != self._journal().identity:
-            self._opened = self.options.place.open(position.journal)
+            self._opened = self.options.location.open(position.journal)
         journal = self._journal()
-        # The end first: looking for it sees what retention has removed meanwhile.
+        # The end first: reading it updates the first offset, which retention may have moved.
         end = journal.end_offset()
-        if (begin := self._passed_over(position.offset)) is not None:
+        if (begin := self._later_begin(position.offset)) is not None:
             check_within(begin, journal.first_offset, end, journal.written_offset)
             return begin
         check_within(position.offset, journal.first_offset, end, journal.written_offset)
         journal.check_position(position.offset, position.epoch)
         return position.offset
 
-    def _passed_over(self, offset: int) -> int | None:
-        """Where ranges begin instead of at an older checkpoint.
+    def _later_begin(self, offset: int) -> int | None:
+        """The starting offset, if ranges are asked for and it is after the checkpoint's offset.
 
-        Whoever asks for ranges keeps its own account of what it has, which may come further without
-        Spark: then retention may have removed what the checkpoint names.
+        A reader of ranges records itself how far it has come, and may have come further without
+        Spark. Retention may then have removed the messages at the checkpoint.
         """
         begin = self.options.starting_offset
         if self.options.deliver != "ranges" or not isinstance(begin, int) or begin <= offset:
@@ -168,17 +168,17 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return begin
 
 
-def _ranges(options: Options, journal: str, start: int, end: int) -> list[Range]:
+def _ranges(options: SourceOptions, journal: str, start: int, end: int) -> list[Range]:
     parts = split(start, end, options.partitions, os.cpu_count() or 1)
     return [Range(journal=journal, start=first, end=last) for first, last in parts]
 
 
-def _read(options: Options, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-    # Spark makes a partition of its own where we returned none.
+def _read(options: SourceOptions, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+    # If we return no partition, Spark makes one of its own.
     if not isinstance(partition, Range):
         return iter(())
     if options.deliver == "ranges":
         row = [pa.array([partition.start]), pa.array([partition.end])]
         return iter([pa.record_batch(row, schema=RANGES_SCHEMA)])
-    journal = Journal(options.place, partition.journal)
+    journal = Journal(options.location, partition.journal)
     return read_batches(journal, partition.start, partition.end, options.columns)

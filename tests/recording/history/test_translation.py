@@ -17,12 +17,12 @@ from slipring.frames.run import Run
 from slipring.frames.table import Table
 from slipring.model import Entry, Kind, Parameter
 from slipring.native import encode_frame
-from slipring.recording.history.definitions import Definitions
-from slipring.recording.history.reencoding import grids
-from slipring.recording.history.source import NO_ARRIVAL
+from slipring.recording.history.read.definitions import Definitions
+from slipring.recording.history.read.sample_reader import NO_ARRIVAL
 from slipring.recording.history.translation import Translation, feeds_itself
-from slipring.recording.journal import Recording
-from tests.recording.history.journals import TABLE, frame_row, journal, plain_row
+from slipring.recording.history.write.frame_reencoding import grid_runs
+from slipring.recording.recording import Recording
+from tests.recording.history.sample_journals import TABLE, frame_row, journal, plain_row
 
 KINDS = (Kind.BOOL, Kind.U8, Kind.F64, Kind.TEXT, Kind.BYTES)
 
@@ -96,7 +96,7 @@ def test_samples_are_the_same_under_any_indices(
     if not mask.any():
         return
     indices = np.array(there, np.uint32)[run.indices]
-    made = encode_frame(list(grids(run, mask, indices)), table=1, sequence=1, sent_ns=0)
+    made = encode_frame(list(grid_runs(run, mask, indices)), table=1, sequence=1, sent_ns=0)
     found: dict[int, list[tuple[Any, ...]]] = {}
     for one in decode(made, Table(1), NO_ARRIVAL).runs:
         for index, rows in samples(one, {index: index for index in range(41)}).items():

@@ -1,4 +1,4 @@
-"""Rows of a history that are wrong: told with their place, and the rows before them are given."""
+"""Wrong rows of a history: the error names the line, and the rows before it are imported."""
 
 from pathlib import Path
 from typing import Any
@@ -9,18 +9,18 @@ import pytest
 
 from slipring.errors import RecordingError
 from slipring.model import Parameter
-from slipring.recording.history.history_file import Block
-from slipring.recording.history.open_history import Manner, open_history
+from slipring.recording.history.read.history_file import RowBlock
+from slipring.recording.history.read.open_history import ReadOptions, open_history
 
 TYPES = {"a": Parameter("f64"), "b": Parameter("u8")}
 LONG: dict[str, list[Any]] = {"name": ["a", "a", "b"], "time": [1, 2, 3], "value": [1.0, 2.0, 3.0]}
 
 
-def given(path: Path, types: dict[str, Parameter] = TYPES) -> tuple[list[Block], str]:
+def given(path: Path, types: dict[str, Parameter] = TYPES) -> tuple[list[RowBlock], str]:
     """What is given before the error, and the error."""
-    blocks: list[Block] = []
+    blocks: list[RowBlock] = []
     with pytest.raises(RecordingError) as refused:
-        blocks.extend(open_history(path, Manner()).blocks(types, 0))
+        blocks.extend(open_history(path, ReadOptions()).blocks(types, 0))
     return blocks, str(refused.value)
 
 
@@ -35,7 +35,7 @@ def test_of_csv_the_rows_before_the_first_wrong_one_are_given(tmp_path: Path) ->
     blocks, error = given(path)
     assert "line 4: column 'b': 'x' is no u8" in error
     assert [(block.first, block.end) for block in blocks] == [(0, 2)]
-    assert sum(patch.values.size for patch in blocks[0].patches) == 4
+    assert sum(patch.values.size for patch in blocks[0].samples) == 4
 
 
 def test_rows_before_a_wrong_time_are_given(tmp_path: Path) -> None:
@@ -80,6 +80,6 @@ def test_a_row_of_a_parameter_that_the_file_does_not_define_is_not_lost(tmp_path
 
 def test_a_u64_needs_no_column_of_texts(tmp_path: Path) -> None:
     columns = LONG | {"name": ["a"] * 3, "integer": [1, None, 3]}
-    file = open_history(write(tmp_path / "h.parquet", columns), Manner())
+    file = open_history(write(tmp_path / "h.parquet", columns), ReadOptions())
     (block,) = file.blocks({"a": Parameter("u64")}, 0)
-    assert [patch.values.ravel().tolist() for patch in block.patches] == [[1, 3]]
+    assert [patch.values.ravel().tolist() for patch in block.samples] == [[1, 3]]

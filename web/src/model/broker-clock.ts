@@ -1,5 +1,5 @@
-// The broker's time as the page knows it: ages and charts use it, so a wrong clock on this machine does no harm.
-// It follows the least delayed messages; one that waited in a queue is then seen to be late.
+// An estimate of the broker's clock, for ages and charts: a wrong clock on this machine does no harm.
+// It follows the least delayed messages, so a message that waited in a queue counts as late.
 
 /** How far two clocks may drift apart: 200 parts in a million, more than any quartz. */
 const DRIFT_MAX = 0.000_2;
@@ -21,7 +21,7 @@ export class BrokerClock {
     this.#broker_ms = broker_ms;
   }
 
-  /** Null until the broker has told its time. */
+  /** Null until the first message. */
   now(local_ms: number): number | null {
     return this.#offset_ms === null ? null : local_ms + this.#offset_ms;
   }

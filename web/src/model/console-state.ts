@@ -1,4 +1,4 @@
-// All that the page knows. Live messages change it, views read it; it knows neither sockets nor the page.
+// All that the page knows. Live messages change it, views read it; it uses neither sockets nor the DOM.
 import { BrokerClock } from "./broker-clock.ts";
 import type { LiveMessage } from "./contract.ts";
 import { EventLog } from "./event-log.ts";
@@ -20,7 +20,7 @@ export class ConsoleState {
     return this.#latest;
   }
 
-  /** `first` says that this message opens a connection, so it tells everything and not only what changed. */
+  /** `first`: this message is the first of a connection, so it has everything and not only what changed. */
   receive(message: LiveMessage, first: boolean, local_ms: number): void {
     this.clock.observe(message.at_ms, local_ms, first);
     this.#breakOffAfterPause(message.at_ms);

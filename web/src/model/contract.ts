@@ -1,186 +1,211 @@
-// What the broker tells the console, as docs/console.md specifies it. Types only: `parse.ts` makes them from text.
-import type { Journal } from "./contract-journal.ts";
+// What the broker sends to the page. Written by `make reference` from python/slipring/status.
+import { fields, list, oneOf, orNull, type TypeOf } from "./shape.ts";
 
-export interface Broker {
-  name: string;
-  version: string;
-  uptime_s: number;
-  mqtt: string;
-  journal: Journal;
-}
+/** What went through the broker since the start. */
+export const Totals = fields({
+  messages_in: "number", messages_out: "number", bytes_in: "number", bytes_out: "number", dropped: "number",
+  expired: "number", connections: "number",
+});
+export type Totals = TypeOf<typeof Totals>;
 
-export interface Rates {
-  messages_in: number;
-  messages_out: number;
-  bytes_in: number;
-  bytes_out: number;
-  dropped: number;
-  expired: number;
-}
+/** Retained messages, without the broker's own. */
+export const RetainedMessages = fields({
+  messages: "number", bytes: "number",
+});
+export type RetainedMessages = TypeOf<typeof RetainedMessages>;
 
-export interface Totals extends Rates {
-  connections: number;
-}
+/** Messages that wait for their first subscriber. */
+export const WaitingMessages = fields({
+  messages: "number", bytes: "number",
+});
+export type WaitingMessages = TypeOf<typeof WaitingMessages>;
 
-export interface Client {
-  client_id: string;
-  address: string;
-  /** The name of the listener it came by. */
-  listener: string;
-  /** Who it says it is, or has proved to be. */
-  user: string | null;
-  protocol: string;
-  connected_s: number;
-  messages_in: number;
-  messages_out: number;
-  dropped: number;
-  expired: number;
-  /** QoS 1 and 2 messages that wait or are in flight. */
-  queued_messages: number;
-  queued_bytes: number;
-  inflight: number;
-  subscriptions: string[];
-}
+/** Memory of all that waits for others. */
+export const MemoryUse = fields({
+  bytes: "number", budget: "number",
+});
+export type MemoryUse = TypeOf<typeof MemoryUse>;
+
+/** The level of some topics. */
+export const DurabilityRule = fields({
+  topics: list("text"), level: oneOf("memory", "process", "disk"),
+});
+export type DurabilityRule = TypeOf<typeof DurabilityRule>;
+
+/** What the journal promises. */
+export const Durability = fields({
+  default: oneOf("memory", "process", "disk"), journaled: list("text"), rules: list(DurabilityRule),
+});
+export type Durability = TypeOf<typeof Durability>;
+
+/** QoS 1 and 2 messages since the start, by their durability then. */
+export const Acknowledged = fields({
+  memory: "number", process: "number", disk: "number",
+});
+export type Acknowledged = TypeOf<typeof Acknowledged>;
+
+/** What is removed from the journal. */
+export const Retention = fields({
+  age_s: orNull("number"), bytes: orNull("number"), keep_unread: "truth",
+});
+export type Retention = TypeOf<typeof Retention>;
+
+/** A consumer of the journal, and how far it has come. */
+export const ConsumerStatus = fields({
+  name: "text", offset: orNull("number"), behind: orNull("number"), updated_ms: orNull("number"),
+  flaw: orNull("text"),
+});
+export type ConsumerStatus = TypeOf<typeof ConsumerStatus>;
+
+/** A range of offsets that cannot be read, in words. */
+export const ShownDamage = fields({
+  first_offset: "number", end_offset: "number", why: "text", text: "text",
+});
+export type ShownDamage = TypeOf<typeof ShownDamage>;
+
+/** What the start found in the journal. */
+export const ReceiptSummary = fields({
+  identity: "text", epoch: "number", first_offset: "number", next_offset: "number", segments: "number",
+  bytes_read: "number", cut_bytes: "number", cut_why: orNull("text"), flaws: list("text"), sessions: "number",
+  queued: "number", retained: "number", waiting: "number", seconds: "number", text: "text", kept: "number",
+  damaged: "number", damage: list(ShownDamage), damage_total: "number",
+});
+export type ReceiptSummary = TypeOf<typeof ReceiptSummary>;
+
+/** The journal: its state, what it promises, who reads it, what the start found. */
+export const JournalSummary = fields({
+  first_offset: orNull("number"), next_offset: orNull("number"), synced_offset: orNull("number"),
+  bytes: orNull("number"), bytes_max: orNull("number"), segments: orNull("number"), not_journaled: orNull("number"),
+  held_by: orNull("text"), no_space: orNull("text"), failure: orNull("text"),
+  state: oneOf("ok", "full", "failed", "off"), reason: orNull("text"), advice: orNull("text"),
+  messages: orNull("number"), unsynced: orNull("number"), durability: Durability, acknowledged: Acknowledged,
+  retention: Retention, consumers: list(ConsumerStatus), consumers_total: "number", receipt: orNull(ReceiptSummary),
+});
+export type JournalSummary = TypeOf<typeof JournalSummary>;
+
+/** Which broker it is, and how its journal does. */
+export const BrokerSummary = fields({
+  name: "text", version: "text", uptime_s: "number", mqtt: "text", journal: JournalSummary,
+});
+export type BrokerSummary = TypeOf<typeof BrokerSummary>;
+
+/** What came from clients and went to them: since the start, or per second. */
+export const TrafficCounts = fields({
+  messages_in: "number", messages_out: "number", bytes_in: "number", bytes_out: "number", dropped: "number",
+  expired: "number",
+});
+export type TrafficCounts = TypeOf<typeof TrafficCounts>;
+
+/** The current value table, with rates. */
+export const TableFigures = fields({
+  parameters: "number", stale: "number", value_bytes: "number", selections: "number", readers: "number",
+  readers_newest: "number", frames: "number", samples: "number", refused: "number", frames_s: "number",
+  samples_s: "number", refused_s: "number",
+});
+export type TableFigures = TypeOf<typeof TableFigures>;
+
+/** One stream: what is kept of it, and how fast it comes. */
+export const StreamRate = fields({
+  index: "number", name: "text", media: "text", live: "truth", publishers: "number", chunks: "number",
+  received_bytes: "number", kept_chunks: "number", kept_bytes: "number", buffer_bytes: "number", chunks_s: "number",
+  bytes_s: "number", received_ms: orNull("number"),
+});
+export type StreamRate = TypeOf<typeof StreamRate>;
+
+/** The streams, and the first of them one by one. */
+export const StreamFigures = fields({
+  streams: "number", readers: "number", kept_bytes: "number", chunks: "number", bytes: "number", delivered: "number",
+  lost: "number", refused: "number", shown: list(StreamRate),
+});
+export type StreamFigures = TypeOf<typeof StreamFigures>;
+
+/** A connected client. */
+export const ClientStatus = fields({
+  messages_in: "number", messages_out: "number", bytes_in: "number", bytes_out: "number", dropped: "number",
+  expired: "number", client_id: "text", address: "text", listener: "text", user: orNull("text"), protocol: "text",
+  connected_s: "number", queued_messages: "number", queued_bytes: "number", inflight: "number",
+  subscriptions: list("text"),
+});
+export type ClientStatus = TypeOf<typeof ClientStatus>;
 
 /** A session whose client is away. */
-export interface AwaySession {
-  client_id: string;
-  user: string | null;
-  since_ms: number;
-  /** Until the session ends; null is for ever. */
-  expires_s: number | null;
-  queued_messages: number;
-  queued_bytes: number;
-  subscriptions: string[];
-}
+export const AwayStatus = fields({
+  client_id: "text", user: orNull("text"), since_ms: "number", expires_s: orNull("number"), queued_messages: "number",
+  queued_bytes: "number", subscriptions: list("text"),
+});
+export type AwayStatus = TypeOf<typeof AwayStatus>;
+
+/** A session, connected or away: whose it is, and what it holds. */
+export const SessionStatus = fields({
+  client_id: "text", user: orNull("text"), owner: "text", state: oneOf("connected", "away"), address: orNull("text"),
+  since_ms: "number", kept: "truth", expires_s: orNull("number"), queued_messages: "number", queued_bytes: "number",
+  subscriptions: "number", parameters: "number",
+});
+export type SessionStatus = TypeOf<typeof SessionStatus>;
+
+/** What one owner holds of a limit that has quotas. */
+export const OwnerShare = fields({
+  limit: "text", owner: "text", held: "number", most: "number",
+});
+export type OwnerShare = TypeOf<typeof OwnerShare>;
 
 /** A limit that was reached since the start. */
-export interface LimitReached {
-  /** Its key in the table `limits` of the configuration. */
-  limit: string;
-  value: number;
-  times: number;
-  last_ms: number;
-}
-
-/** Memory of all that waits for others, in bytes. */
-export interface Memory {
-  bytes: number;
-  /** What it may be; 0 is no bound. */
-  budget: number;
-}
-
-/** A session, of a client that is here or away: one of those for which most waits. */
-export interface Holder {
-  client_id: string;
-  /** Who it is counted for: `user:NAME` or `address:IP`. */
-  owner: string;
-  state: "connected" | "away";
-  queued_messages: number;
-  queued_bytes: number;
-}
-
-/** What one owner holds of a limit, and what one may hold. */
-export interface OwnerShare {
-  limit: string;
-  owner: string;
-  held: number;
-  most: number;
-}
+export const LimitReached = fields({
+  limit: "text", value: "number", times: "number", last_ms: "number",
+});
+export type LimitReached = TypeOf<typeof LimitReached>;
 
 /** What is published below the first two levels of a topic: since the start, and per second. */
-export interface PrefixTraffic {
-  prefix: string;
-  messages: number;
-  bytes: number;
-  deliveries: number;
-  messages_s: number;
-  bytes_s: number;
-}
+export const PrefixRate = fields({
+  prefix: "text", messages: "number", bytes: "number", deliveries: "number", messages_s: "number", bytes_s: "number",
+});
+export type PrefixRate = TypeOf<typeof PrefixRate>;
 
-/** The current value table: what there is, counts since the start, and per second. */
-export interface TableFigures {
-  parameters: number;
-  stale: number;
-  selections: number;
-  frames: number;
-  samples: number;
-  refused: number;
-  frames_s: number;
-  samples_s: number;
-  refused_s: number;
-}
+/** The newest message of a topic that is not a parameter. */
+export const TopicValue = fields({
+  topic: "text", text: orNull("text"), bytes: "number", at_ms: "number", count: "number",
+});
+export type TopicValue = TypeOf<typeof TopicValue>;
 
-export interface Stream {
-  name: string;
-  media: string;
-  /** Whether somebody who is connected publishes it. */
-  live: boolean;
-  publishers: number;
-  kept_chunks: number;
-  kept_bytes: number;
-  buffer_bytes: number;
-  chunks_s: number;
-  bytes_s: number;
-  /** When the last chunk was received; null before the first one. */
-  received_ms: number | null;
-}
+/** An event, as in the log. */
+export const BrokerEvent = fields({
+  at_ms: "number", level: "text", kind: "text", text: "text",
+});
+export type BrokerEvent = TypeOf<typeof BrokerEvent>;
 
-/** The streams: what there is, counts since the start, and the first of them. */
-export interface StreamFigures {
-  streams: number;
-  readers: number;
-  lost: number;
-  refused: number;
-  shown: Stream[];
-}
+/** The broker as the page shows it. */
+export const LiveMessage = fields({
+  totals: Totals, clients_total: "number", sessions_total: "number", sessions_away: "number",
+  subscriptions_total: "number", topics_total: "number", retained: RetainedMessages, waiting: WaitingMessages,
+  memory: MemoryUse, at_ms: "number", broker: BrokerSummary, rates: TrafficCounts, table: TableFigures,
+  streams: StreamFigures, clients: list(ClientStatus), away: list(AwayStatus), holders: list(SessionStatus),
+  owners: list(OwnerShare), limits: list(LimitReached), prefixes: list(PrefixRate), values: list(TopicValue),
+  events: list(BrokerEvent),
+});
+export type LiveMessage = TypeOf<typeof LiveMessage>;
 
-/** Of a topic that is not a parameter. */
-export interface TopicValue {
-  topic: string;
-  /** Null when the payload is not UTF-8 text. */
-  text: string | null;
-  bytes: number;
-  at_ms: number;
-  count: number;
-}
+/** Values outside which somebody should look; null where there is no such bound. */
+export const AlarmBounds = fields({
+  low_critical: orNull("number"), low: orNull("number"), high: orNull("number"), high_critical: orNull("number"),
+});
+export type AlarmBounds = TypeOf<typeof AlarmBounds>;
 
-export interface BrokerEvent {
-  at_ms: number;
-  level: string;
-  kind: string;
-  text: string;
-}
+/** A parameter's definition; null is what it does not say. */
+export const ParameterDefinition = fields({
+  index: "number", name: "text", type: "text", unit: orNull("text"), description: orNull("text"),
+  range: orNull("pair"), limits: orNull(AlarmBounds), rate_hz: orNull("number"), source: orNull("text"),
+});
+export type ParameterDefinition = TypeOf<typeof ParameterDefinition>;
 
-export interface Amount {
-  messages: number;
-  bytes: number;
-}
+/** A parameter's newest value. */
+export const ParameterSample = fields({
+  index: "number", value: "scalar", time_ms: "number", received_ms: "number", quality: "text", why: orNull("text"),
+});
+export type ParameterSample = TypeOf<typeof ParameterSample>;
 
-export interface LiveMessage {
-  at_ms: number;
-  broker: Broker;
-  rates: Rates;
-  totals: Totals;
-  clients: Client[];
-  clients_total: number;
-  away: AwaySession[];
-  sessions_total: number;
-  /** Sessions that wait for their client. */
-  sessions_away: number;
-  subscriptions_total: number;
-  retained: Amount;
-  /** Messages that wait for their first subscriber. */
-  waiting: Amount;
-  memory: Memory;
-  /** Those for whom most waits, the one with most first. */
-  holders: Holder[];
-  owners: OwnerShare[];
-  limits: LimitReached[];
-  prefixes: PrefixTraffic[];
-  table: TableFigures;
-  streams: StreamFigures;
-  topics_total: number;
-  values: TopicValue[];
-  events: BrokerEvent[];
-}
+/** The parameters that a search finds. */
+export const ParametersMessage = fields({
+  at_ms: "number", search: "text", parameters: "number", matching: "number",
+  definitions: orNull(list(ParameterDefinition)), values: list(ParameterSample),
+});
+export type ParametersMessage = TypeOf<typeof ParametersMessage>;

@@ -4,7 +4,7 @@ export const HISTORY_MS = 120_000;
 /** Four messages a second for two minutes, and some more. */
 const SAMPLES_MAX = 512;
 const SAMPLES_AT_FIRST = 16;
-/** Going back by more means that the broker's clock was set, and what came before has no place any more. */
+/** A time that is further back means that the broker's clock was set: earlier samples are dropped. */
 const CLOCK_BACK_MS_MAX = 1_000;
 
 /** Times in ms ascending, and the values at these times; NaN is a gap. */
@@ -36,7 +36,7 @@ export class History {
     this.#length += 1;
   }
 
-  /** Leaves a gap: what happened from here to the next sample is not known. */
+  /** Adds a gap: nothing is known from here to the next sample. */
   breakOff(at_ms: number): void {
     if (this.#length > 0) this.append(at_ms, Number.NaN);
   }

@@ -1,15 +1,17 @@
 // The journal as a person reads it. Pure: the same journal always gives the same words.
-import type { Consumer, Journal, Level, Receipt } from "./contract-journal.ts";
+import type { ConsumerStatus, DurabilityRule, JournalSummary, ReceiptSummary } from "./contract.ts";
 import { age, bytes, count, duration, legible } from "./wording.ts";
 
+type Level = DurabilityRule["level"];
+
 /** What is wrong and what to do, in one line; null while all is well. */
-export function alarm(journal: Journal): string | null {
+export function alarm(journal: JournalSummary): string | null {
   if (journal.reason === null) return null;
   const advice = journal.advice === null ? "" : ` ${sentence(journal.advice)}`;
   return sentence(legible(journal.reason)) + advice;
 }
 
-export function stored(journal: Journal): string {
+export function stored(journal: JournalSummary): string {
   if (journal.bytes === null) return "nothing";
   const files = journal.segments === 1 ? "1 segment" : `${count(journal.segments)} segments`;
   const held = `${bytes(journal.bytes)} in ${files}`;
@@ -17,18 +19,18 @@ export function stored(journal: Journal): string {
 }
 
 /** How full it is, from 0 to 1; null where the disk is the bound. */
-export function fullness(journal: Journal): number | null {
+export function fullness(journal: JournalSummary): number | null {
   if (!journal.bytes_max || journal.bytes === null) return null;
   return Math.min(1, journal.bytes / journal.bytes_max);
 }
 
-export function offsets(journal: Journal): string {
+export function offsets(journal: JournalSummary): string {
   if (journal.next_offset === null) return "none";
   const { first_offset, next_offset, synced_offset } = journal;
   return `first ${count(first_offset)}, next ${count(next_offset)}, on disk before ${count(synced_offset)}`;
 }
 
-export function retention(journal: Journal): string {
+export function retention(journal: JournalSummary): string {
   const { age_s, bytes: size, keep_unread } = journal.retention;
   if (age_s === null && size === null) return "everything is kept for ever";
   const unread = keep_unread ? "what a consumer has not read stays" : "read or not";
@@ -42,18 +44,18 @@ function goes(age_s: number | null, size: number | null): string {
   return `older than ${duration(age_s)}${beyond && ` or ${beyond}`} goes`;
 }
 
-export function acknowledged(journal: Journal): string {
+export function acknowledged(journal: JournalSummary): string {
   const { memory, process, disk } = journal.acknowledged;
   return `${count(disk)} on disk, ${count(process)} written, ${count(memory)} in memory`;
 }
 
-export function receipt(found: Receipt | null): string {
+export function receipt(found: ReceiptSummary | null): string {
   if (found === null) return "there is no journal";
   return found.cut_why === null ? found.text : `${found.text}; ${legible(found.cut_why)}`;
 }
 
 /** Each damaged range, how many more there are, and what else is lost. */
-export function damage(found: Receipt | null): string[] {
+export function damage(found: ReceiptSummary | null): string[] {
   if (found === null) return [];
   const more = found.damage_total - found.damage.length;
   const lines = found.damage.map(({ text }) => legible(text));
@@ -62,7 +64,7 @@ export function damage(found: Receipt | null): string[] {
 }
 
 /** Topics and their levels, in the order in which they are tried. */
-export function levels(journal: Journal): [string, Level][] {
+export function levels(journal: JournalSummary): [string, Level][] {
   const { rules, journaled, default: otherwise } = journal.durability;
   if (journaled.length === 0) return [["everything", "memory"]];
   const told = rules.map(({ topics, level }): [string, Level] => [topics.map(legible).join(", "), level]);
@@ -70,7 +72,7 @@ export function levels(journal: Journal): [string, Level][] {
   return [...told, [journaled.map(legible).join(", "), otherwise], ["what is not journaled", "memory"]];
 }
 
-export function consumerCells(consumer: Consumer, now_ms: number): string[] {
+export function consumerCells(consumer: ConsumerStatus, now_ms: number): string[] {
   const name = legible(consumer.name);
   if (consumer.flaw !== null) return [name, "–", "–", legible(consumer.flaw)];
   const moved = consumer.updated_ms === null ? "–" : age(now_ms - consumer.updated_ms);

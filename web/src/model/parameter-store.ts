@@ -1,5 +1,5 @@
 // The parameters that the page watches: never more than the broker's bound. Never touches the page.
-import type { Definition, ParametersMessage, Sample } from "./contract-parameters.ts";
+import type { ParameterDefinition, ParameterSample, ParametersMessage } from "./contract.ts";
 import { History } from "./history.ts";
 import { numberOf } from "./parameter-value.ts";
 
@@ -9,9 +9,9 @@ const PAUSE_MS_MAX = 2_000;
 export interface ParameterRecord {
   /** Its name. */
   readonly topic: string;
-  definition: Definition;
+  definition: ParameterDefinition;
   /** Null while it never had a value. */
-  newest: Sample | null;
+  newest: ParameterSample | null;
   readonly history: History;
 }
 
@@ -45,7 +45,7 @@ export class ParameterStore {
     this.#latest = message;
   }
 
-  /** Only these rows are told of from now on: what happens to others meanwhile is not known. */
+  /** The broker sends only these rows from now on; the lines of others get a gap. */
   watch(first: number, count: number): void {
     const at_ms = this.#latest?.at_ms;
     this.#rows.forEach(({ history }, row) => {
@@ -56,15 +56,15 @@ export class ParameterStore {
     this.#end = first + count;
   }
 
-  /** What stays in view keeps its line. */
-  #replace(definitions: Definition[]): void {
+  /** Parameters that stay keep their line. */
+  #replace(definitions: ParameterDefinition[]): void {
     const known = new Map(this.#rows.map((record) => [record.topic, record]));
     this.#rows = definitions.map((definition) => renewed(known.get(definition.name), definition));
     this.#byIndex = new Map(this.#rows.map((record) => [record.definition.index, record]));
     this.#revision += 1;
   }
 
-  #take(sample: Sample): void {
+  #take(sample: ParameterSample): void {
     const record = this.#byIndex.get(sample.index);
     if (!record) return;
     record.newest = sample;
@@ -80,7 +80,7 @@ export class ParameterStore {
 }
 
 /** Another index or type under the same name is another parameter. */
-function renewed(known: ParameterRecord | undefined, definition: Definition): ParameterRecord {
+function renewed(known: ParameterRecord | undefined, definition: ParameterDefinition): ParameterRecord {
   const same = known?.definition.index === definition.index && known.definition.type === definition.type;
   if (!known || !same) return { topic: definition.name, definition, newest: null, history: new History() };
   known.definition = definition;

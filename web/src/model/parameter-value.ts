@@ -1,8 +1,8 @@
 // A parameter's value in its type: as a person reads it, as a number for lines and limits, and which limit it exceeds.
-import type { Definition, Sample } from "./contract-parameters.ts";
+import type { ParameterDefinition, ParameterSample } from "./contract.ts";
 import { payload } from "./wording.ts";
 
-/** Digits that tell something; a title has them all. */
+/** Significant digits; the title has all. */
 const DIGITS: Record<string, number> = { f32: 7, f64: 10 };
 const NUMERIC = /^(?:[iu](?:8|16|32|64)|f32|f64)$/;
 
@@ -11,15 +11,15 @@ export interface Alarm {
   why: string;
 }
 
-export function valueText(type: string, value: Sample["value"]): string {
+export function valueText(type: string, value: ParameterSample["value"]): string {
   if (typeof value === "boolean") return value ? "on" : "off";
   if (typeof value === "string") return payload(value, value.length);
   const digits = DIGITS[type];
   return String(digits === undefined ? value : Number(value.toPrecision(digits)));
 }
 
-/** Null where it is none: a text, a label, not a number. */
-export function numberOf(type: string, value: Sample["value"]): number | null {
+/** Null if it is not a number: a text, a label, `nan`. */
+export function numberOf(type: string, value: ParameterSample["value"]): number | null {
   if (typeof value === "boolean") return value ? 1 : 0;
   if (!NUMERIC.test(type)) return null;
   if (value === "inf") return Number.POSITIVE_INFINITY;
@@ -29,7 +29,7 @@ export function numberOf(type: string, value: Sample["value"]): number | null {
 }
 
 /** The limit that a value exceeds, the worst first; null where there is none. */
-export function alarmOf(definition: Definition, value: Sample["value"]): Alarm | null {
+export function alarmOf(definition: ParameterDefinition, value: ParameterSample["value"]): Alarm | null {
   const { limits, type, unit } = definition;
   const number = numberOf(type, value);
   if (limits === null || number === null) return null;

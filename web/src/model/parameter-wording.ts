@@ -1,6 +1,5 @@
-// What a person is told of a parameter: how far its value can be trusted, and all that is known of it.
-import type { TableFigures } from "./contract.ts";
-import type { Definition, ParametersMessage, Sample } from "./contract-parameters.ts";
+// A parameter in words: how far its value can be trusted, and its definition.
+import type { ParameterDefinition, ParameterSample, ParametersMessage, TableFigures } from "./contract.ts";
 import { type Alarm, alarmOf } from "./parameter-value.ts";
 import { count, duration, legible, rate } from "./wording.ts";
 
@@ -10,13 +9,13 @@ const REASONS: Record<string, string> = {
   "bad-inputs": "calculated from bad inputs",
 };
 
-export interface Condition {
+export interface ParameterCondition {
   mood: "good" | "doubtful" | "stale" | "warning" | "critical";
   text: string;
 }
 
-/** Quality and limits in words. An old value that exceeded a limit is old first. */
-export function condition(definition: Definition, sample: Sample | null, now_ms: number): Condition {
+/** Quality and limits in words. Of a stale value that exceeded a limit, staleness comes first. */
+export function condition(definition: ParameterDefinition, sample: ParameterSample | null, now_ms: number): ParameterCondition {
   if (sample === null) return { mood: "stale", text: "no value yet" };
   const alarm = alarmOf(definition, sample.value);
   if (sample.quality === "stale") return { mood: "stale", text: joined(stale(sample, now_ms), alarm) };
@@ -29,7 +28,7 @@ function joined(first: string, alarm: Alarm | null, further = ""): string {
   return first + rest;
 }
 
-function stale(sample: Sample, now_ms: number): string {
+function stale(sample: ParameterSample, now_ms: number): string {
   const since = duration((now_ms - sample.time_ms) / 1_000);
   if (sample.why === "publisher-gone") return `stale: publisher gone ${since} ago`;
   if (sample.why === "silent") return `stale: silent for ${since}`;
@@ -37,14 +36,14 @@ function stale(sample: Sample, now_ms: number): string {
   return `stale for ${since}`;
 }
 
-function quality(sample: Sample): string {
+function quality(sample: ParameterSample): string {
   if (sample.why === null) return legible(sample.quality);
   const reason = REASONS[sample.why] ?? (/^\d+$/.test(sample.why) ? `reason ${sample.why}` : sample.why);
   return legible(`${sample.quality}: ${reason}`);
 }
 
 /** Everything about one parameter, in a line. */
-export function details(definition: Definition): string {
+export function details(definition: ParameterDefinition): string {
   const { description, type, unit, range, limits, rate_hz, source, index } = definition;
   const facts = [
     description,
@@ -58,7 +57,7 @@ export function details(definition: Definition): string {
   return legible(facts.filter((fact) => fact !== null).join(" · "));
 }
 
-function limitsText(limits: NonNullable<Definition["limits"]>): string {
+function limitsText(limits: NonNullable<ParameterDefinition["limits"]>): string {
   const named: [string, number | null][] = [
     ["critical low", limits.low_critical],
     ["low", limits.low],
@@ -68,7 +67,7 @@ function limitsText(limits: NonNullable<Definition["limits"]>): string {
   return named.flatMap(([name, value]) => (value === null ? [] : [`${name} ${value}`])).join(", ");
 }
 
-/** How much of the table is in view. */
+/** How many parameters are shown, match and exist. */
 export function extent(message: ParametersMessage | null, shown: number): string {
   if (message === null || message.parameters === 0) return "";
   const { matching, parameters } = message;
@@ -76,7 +75,7 @@ export function extent(message: ParametersMessage | null, shown: number): string
   return shown < matching ? `the first ${count(shown)} of ${found}; search to see others` : found;
 }
 
-/** What comes for the table, and how much of it is old. */
+/** What arrives for the table, and how many values are stale. */
 export function inflow(table: TableFigures): string {
   if (table.parameters === 0) return "";
   const refused = table.refused > 0 ? ` · ${count(table.refused)} refused` : "";

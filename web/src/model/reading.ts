@@ -1,7 +1,7 @@
-// Reads a payload as a number where it is one in plain decimal writing; anything else is not for a chart.
+// Reads a payload as a number if it is one in plain decimal writing; charts show nothing else.
 
 const DECIMAL = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
-/** A longer one may be cut off by the broker, and would then be a different number. */
+/** A longer text may have been cut by the broker, and would be another number. */
 const CHARACTERS_MAX = 64;
 
 export function numericReading(text: string | null): number | null {

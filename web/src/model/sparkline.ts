@@ -1,5 +1,5 @@
-// A series as the path of a small line: no axes, its own range, gaps where nothing is known.
-import { envelope } from "./envelope.ts";
+// A series as the SVG path of a small line without axes: scaled to its own range, with gaps.
+import { downsample } from "./downsample.ts";
 import type { Series } from "./history.ts";
 
 export interface Box {
@@ -13,7 +13,7 @@ export function sparkline(series: Series, to_ms: number, span_ms: number, { widt
   const first = series.times.findIndex((time) => time >= from_ms);
   if (first < 0) return "";
   const recent = { times: series.times.subarray(first), values: series.values.subarray(first) };
-  const { times, values } = envelope(recent, { from_ms, to_ms, columns: width });
+  const { times, values } = downsample(recent, { from_ms, to_ms, columns: width });
   const known = values.filter((value) => !Number.isNaN(value));
   const low = Math.min(...known);
   const scale = (height - 2) / (Math.max(...known) - low);

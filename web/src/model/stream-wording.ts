@@ -1,5 +1,5 @@
-// What is said of streams. Pure: the same input always gives the same words.
-import type { Stream, StreamFigures } from "./contract.ts";
+// Streams in words. Pure: the same input always gives the same words.
+import type { StreamFigures, StreamRate } from "./contract.ts";
 import { age, bytes, count, legible, rate, UNKNOWN } from "./wording.ts";
 
 export function extent({ streams, readers, lost, refused, shown }: StreamFigures): string {
@@ -11,7 +11,7 @@ export function extent({ streams, readers, lost, refused, shown }: StreamFigures
   return said.filter((one) => one !== "").join(" · ");
 }
 
-export function streamCells(stream: Stream, now_ms: number): string[] {
+export function streamCells(stream: StreamRate, now_ms: number): string[] {
   return [
     legible(stream.name),
     legible(stream.media),

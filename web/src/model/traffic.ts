@@ -1,12 +1,12 @@
 // Messages in and out per second over the last two minutes.
-import type { Rates } from "./contract.ts";
+import type { TrafficCounts } from "./contract.ts";
 import { History } from "./history.ts";
 
 export class Traffic {
   readonly messages_in = new History();
   readonly messages_out = new History();
 
-  append(at_ms: number, rates: Rates): void {
+  append(at_ms: number, rates: TrafficCounts): void {
     this.messages_in.append(at_ms, rates.messages_in);
     this.messages_out.append(at_ms, rates.messages_out);
   }

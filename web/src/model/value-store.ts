@@ -41,7 +41,7 @@ export class ValueStore {
     for (const value of values) this.#updateOne(value);
   }
 
-  /** Takes `values` as all there is: a broker that started anew no longer knows the others. */
+  /** Takes `values` as complete: a restarted broker no longer knows the other topics. */
   replace(values: TopicValue[]): void {
     const known = new Set(values.map((value) => value.topic));
     for (const topic of this.#records.keys()) {
@@ -51,7 +51,7 @@ export class ValueStore {
     this.update(values);
   }
 
-  /** The page heard nothing from `at_ms` on, so no line may bridge what comes next. */
+  /** No message came after `at_ms`, so every line gets a gap there. */
   breakOff(at_ms: number): void {
     for (const record of this.#records.values()) record.history.breakOff(at_ms);
   }

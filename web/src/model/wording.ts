@@ -15,7 +15,7 @@ export function perSecond(value: number | null): string {
   return value === null ? UNKNOWN : `${rate(value)} /s`;
 }
 
-/** A rate with as many digits as tell something: 0.25, 3.5, 1,000, 1.25 M. */
+/** A rate with its significant digits: 0.25, 3.5, 1,000, 1.25 M. */
 export function rate(per_second: number | null): string {
   if (per_second === null) return UNKNOWN;
   if (per_second >= 1e6) return `${(per_second / 1e6).toFixed(2)} M`;
@@ -35,7 +35,7 @@ export function bytes(size: number | null): string {
   return `${scaled.toFixed(digits)} ${SIZE_UNITS[unit]}`;
 }
 
-/** One unit, rounded down, and calm: everything within a second is "now". */
+/** One unit, rounded down; less than a second is "now". */
 export function age(elapsed_ms: number): string {
   const seconds = Math.floor(Math.max(0, elapsed_ms) / 1_000);
   if (seconds < 1) return "now";
@@ -54,13 +54,13 @@ export function duration(elapsed_s: number): string {
   return `${Math.floor(s / 86_400)} d ${Math.floor((s % 86_400) / 3_600)} h`;
 }
 
-/** By the clock on the viewer's wall. */
+/** In the viewer's time zone. */
 export function timeOfDay(at_ms: number): string {
   const date = new Date(at_ms);
   return Number.isNaN(date.getTime()) ? UNKNOWN : clock.format(date);
 }
 
-/** The whole of a time, and the same in UTC as logs and other tools have it: for titles. */
+/** Date and time in the viewer's zone and, as in logs, in UTC: for titles. */
 export function moment(at_ms: number): string {
   const date = new Date(at_ms);
   if (Number.isNaN(date.getTime())) return UNKNOWN;

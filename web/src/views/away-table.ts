@@ -1,5 +1,5 @@
 // Sessions whose client is away: what waits for each, since when, and until when.
-import type { AwaySession, LiveMessage } from "../model/contract.ts";
+import type { AwayStatus, LiveMessage } from "../model/contract.ts";
 import { age, bytes, count, duration, legible } from "../model/wording.ts";
 import { explainNobodyAway } from "./empty-states.ts";
 import { KeyedRows } from "./keyed-rows.ts";
@@ -21,7 +21,7 @@ export class AwayTable {
   }
 }
 
-function cells(session: AwaySession, now_ms: number): string[] {
+function cells(session: AwayStatus, now_ms: number): string[] {
   return [
     session.client_id === "" ? "‹no name›" : legible(session.client_id),
     session.user === null ? "" : legible(session.user),

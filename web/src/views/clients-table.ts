@@ -1,5 +1,5 @@
 // Who is connected, and how each of them keeps up.
-import type { Client, LiveMessage } from "../model/contract.ts";
+import type { ClientStatus, LiveMessage } from "../model/contract.ts";
 import { bytes, count, duration, legible } from "../model/wording.ts";
 import { explainNoClients } from "./empty-states.ts";
 import { KeyedRows } from "./keyed-rows.ts";
@@ -29,7 +29,7 @@ export class ClientsTable {
   }
 }
 
-function cells(client: Client): string[] {
+function cells(client: ClientStatus): string[] {
   return [
     client.client_id === "" ? "‹no name›" : legible(client.client_id),
     client.user === null ? "" : legible(client.user),
@@ -47,12 +47,12 @@ function cells(client: Client): string[] {
   ];
 }
 
-function queue(client: Client): string {
+function queue(client: ClientStatus): string {
   if (client.queued_messages === 0 && client.queued_bytes === 0) return "0";
   return `${count(client.queued_messages)}, ${bytes(client.queued_bytes)}`;
 }
 
-function mark(row: HTMLTableRowElement | undefined, client: Client): void {
+function mark(row: HTMLTableRowElement | undefined, client: ClientStatus): void {
   if (!row) return;
   setData(row, "dropping", client.dropped > 0 ? "yes" : "no");
   setTitle(row.cells[0], legible(client.client_id));

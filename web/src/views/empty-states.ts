@@ -1,4 +1,4 @@
-// What panels say while they have nothing to show: always the next thing to do.
+// What panels say while they have nothing to show: what to do next.
 import type { LiveMessage } from "../model/contract.ts";
 import { explain } from "./page.ts";
 
@@ -49,7 +49,7 @@ export function explainNoClients(node: HTMLElement, latest: LiveMessage | null):
 }
 
 export function explainNoEvents(node: HTMLElement): void {
-  explain(node, "Nothing to tell yet. Clients that come and go, refusals and faults appear here.");
+  explain(node, "No events yet. Clients that connect and disconnect, refusals and faults appear here.");
 }
 
 export function explainNoLimits(node: HTMLElement): void {

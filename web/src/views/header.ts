@@ -1,13 +1,13 @@
-// Who the broker is, how to reach it, and whether what the page shows is still so.
-import type { Broker } from "../model/contract.ts";
-import type { Condition, Freshness } from "../model/link.ts";
+// The broker's name and address, and whether what the page shows is current.
+import type { BrokerSummary } from "../model/contract.ts";
+import type { ConnectionCondition, Freshness } from "../model/connection-state.ts";
 import { duration, legible } from "../model/wording.ts";
 import { copyText } from "./clipboard.ts";
 import { part, setData, setText } from "./page.ts";
 
 const COPIED_FOR_MS = 1_200;
 
-const ANNOUNCED: Record<Condition, string> = {
+const ANNOUNCED: Record<ConnectionCondition, string> = {
   connecting: "Connecting to the broker.",
   live: "Live.",
   silent: "The broker is silent. The page shows old data.",
@@ -29,7 +29,7 @@ export class Header {
     this.#mqtt.addEventListener("click", () => void this.#copyAddress());
   }
 
-  renderBroker(broker: Broker, since_heard_s: number): void {
+  renderBroker(broker: BrokerSummary, since_heard_s: number): void {
     setText(this.#name, legible(broker.name));
     setText(this.#version, broker.version);
     setText(this.#uptime, duration(broker.uptime_s + since_heard_s));

@@ -1,12 +1,11 @@
 // The journal: what is promised, what there is, who reads it, what the start found; and a red line when it is in trouble.
-import type { LiveMessage } from "../model/contract.ts";
-import type { Journal } from "../model/contract-journal.ts";
+import type { JournalSummary, LiveMessage } from "../model/contract.ts";
 import * as wording from "../model/journal-wording.ts";
 import { count } from "../model/wording.ts";
 import { KeyedRows } from "./keyed-rows.ts";
 import { element, part, setData, setText } from "./page.ts";
 
-const FACTS: [string, (journal: Journal) => string][] = [
+const FACTS: [string, (journal: JournalSummary) => string][] = [
   ["stored", wording.stored],
   ["offsets", wording.offsets],
   ["retention", wording.retention],
@@ -57,7 +56,7 @@ export class JournalPanel {
     this.#damage.replaceChildren(...lines.map((line) => element("li", "", line)));
   }
 
-  #renderConsumers(journal: Journal, now_ms: number): void {
+  #renderConsumers(journal: JournalSummary, now_ms: number): void {
     const { consumers, consumers_total: total } = journal;
     const shown = total === 0 ? "nobody has left a position" : "furthest behind first";
     const some = consumers.length === total ? shown : `showing ${count(consumers.length)} of ${count(total)}`;

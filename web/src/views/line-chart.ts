@@ -1,4 +1,4 @@
-// A uPlot line chart over a moving window of time: its colours follow the page's theme, its size follows its place.
+// A uPlot line chart over a moving window of time, with the colours of the page's theme and the size of its container.
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Series } from "../model/history.ts";
@@ -10,7 +10,7 @@ export interface Line {
   dash?: number[];
 }
 
-export interface Window {
+export interface TimeWindow {
   from_ms: number;
   to_ms: number;
 }
@@ -51,7 +51,7 @@ export class LineChart {
   }
 
   /** All series share the times of the first. */
-  draw(series: [Series, ...Series[]], window: Window): void {
+  draw(series: [Series, ...Series[]], window: TimeWindow): void {
     const times = Array.from(series[0].times, (time) => time / 1_000);
     const columns = series.map(({ values }) => Array.from(values, (value) => (Number.isNaN(value) ? null : value)));
     this.#plot.batch(() => {

@@ -1,5 +1,5 @@
 // The memory budget, for whom most waits, and who holds most of each limit. A person can let go of some.
-import type { Holder, LiveMessage, OwnerShare } from "../model/contract.ts";
+import type { LiveMessage, OwnerShare, SessionStatus } from "../model/contract.ts";
 import { bytes, count, legible } from "../model/wording.ts";
 import { KeyedRows } from "./keyed-rows.ts";
 import { element, part, setText } from "./page.ts";
@@ -41,7 +41,7 @@ export class MemoryPanel {
   }
 
   /** Buttons for what can be done to a client. */
-  #offer(row: HTMLTableRowElement | undefined, holder: Holder): void {
+  #offer(row: HTMLTableRowElement | undefined, holder: SessionStatus): void {
     const cell = row?.cells[row.cells.length - 1];
     if (!cell || cell.dataset["state"] === holder.state) return;
     cell.dataset["state"] = holder.state;
@@ -77,7 +77,7 @@ async function ask(deed: Deed, client_id: string): Promise<string> {
   }
 }
 
-function holderCells({ client_id, owner, state, queued_messages, queued_bytes }: Holder): string[] {
+function holderCells({ client_id, owner, state, queued_messages, queued_bytes }: SessionStatus): string[] {
   return [shown(client_id), legible(owner), state, count(queued_messages), bytes(queued_bytes)];
 }
 

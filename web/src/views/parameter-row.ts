@@ -5,7 +5,7 @@ import { condition } from "../model/parameter-wording.ts";
 import { age, legible, moment, UNKNOWN } from "../model/wording.ts";
 import { element, setData, setText, setTitle } from "./page.ts";
 import { cell } from "./rows-panel.ts";
-import { Spark } from "./spark.ts";
+import { SparklineView } from "./sparkline-view.ts";
 
 export class ParameterRow {
   readonly root = element("div", "value-row parameter-row");
@@ -14,7 +14,7 @@ export class ParameterRow {
   readonly #unit = cell("unit");
   readonly #age = cell("age");
   readonly #state = cell("state");
-  readonly #spark = new Spark();
+  readonly #spark = new SparklineView();
   #record: ParameterRecord | null = null;
 
   constructor() {

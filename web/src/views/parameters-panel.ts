@@ -1,4 +1,4 @@
-// Parameters by search: the rows that the broker sends, and what is known of the one that a person chose.
+// Parameters by search: the rows that the broker sends, and the details of the chosen one.
 import type { LiveMessage } from "../model/contract.ts";
 import type { ParameterRecord, ParameterStore } from "../model/parameter-store.ts";
 import { details, extent, inflow } from "../model/parameter-wording.ts";
@@ -21,46 +21,46 @@ const WORDS = {
   keys: "Arrow keys choose a row, Enter tells all about it.",
 };
 
-/** What a person looks for, and which rows of it are in view. */
-export interface Wish {
+/** What the page asks the broker for: a search, and which of its rows are in view. */
+export interface SearchRequest {
   search: string;
   first: number;
   count: number;
 }
 
 export interface ParametersActions {
-  /** Called whenever the wish is another one. */
-  wish: (wish: Wish) => void;
+  /** Called whenever the request changes. */
+  request: (request: SearchRequest) => void;
   moved: () => void;
 }
 
 export class ParametersPanel {
   readonly #panel: RowsPanel<ParameterRecord, ParameterRow>;
   readonly #inflow: HTMLElement;
-  readonly #tell: (wish: Wish) => void;
-  #told = "";
+  readonly #send: (request: SearchRequest) => void;
+  #sent = "";
   #revision = -1;
   #now_ms = 0;
 
-  constructor({ wish, moved }: ParametersActions) {
-    this.#tell = wish;
+  constructor({ request, moved }: ParametersActions) {
+    this.#send = request;
     this.#panel = new RowsPanel<ParameterRecord, ParameterRow>(WORDS, {
       make: () => new ParameterRow(),
       draw: (row, record, index, active) => row.render(record, index, active, this.#now_ms),
-      chosen: ({ definition }) => this.#panel.tell(`${legible(definition.name)}: ${details(definition)}`),
+      chosen: ({ definition }) => this.#panel.describe(`${legible(definition.name)}: ${details(definition)}`),
       moved,
     });
     this.#inflow = this.#panel.note("inflow");
     this.#panel.search.maxLength = SEARCH_MAX;
-    this.#panel.search.addEventListener("input", () => this.#wish());
+    this.#panel.search.addEventListener("input", () => this.#request());
   }
 
-  /** The broker forgets with the connection what it was told. */
-  tellAgain(): void {
-    this.#told = "";
+  /** Sends the request again: the broker forgets it when the connection ends. */
+  sendAgain(): void {
+    this.#sent = "";
   }
 
-  /** What a person looks for now. */
+  /** The text in the search box. */
   get search(): string {
     return this.#panel.search.value;
   }
@@ -76,14 +76,14 @@ export class ParametersPanel {
       else if (store.latest.parameters > 0) explainNoParameterMatches(node);
       else explainNoParameters(node, latest);
     });
-    this.#wish();
+    this.#request();
   }
 
-  #wish(): void {
-    const wish = { search: this.search, ...this.#panel.view };
-    const told = JSON.stringify(wish);
-    if (told === this.#told) return;
-    this.#told = told;
-    this.#tell(wish);
+  #request(): void {
+    const request = { search: this.search, ...this.#panel.view };
+    const text = JSON.stringify(request);
+    if (text === this.#sent) return;
+    this.#sent = text;
+    this.#send(request);
   }
 }

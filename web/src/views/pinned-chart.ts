@@ -1,9 +1,9 @@
 // One value over the last two minutes, with its range. It shows the newest value of each message from the broker.
-import { envelope } from "../model/envelope.ts";
+import { downsample } from "../model/downsample.ts";
 import type { Series } from "../model/history.ts";
 import type { TopicRecord } from "../model/value-store.ts";
 import { legible, payload, reading, timeOfDay } from "../model/wording.ts";
-import { LineChart, type Window } from "./line-chart.ts";
+import { LineChart, type TimeWindow } from "./line-chart.ts";
 import { element, setText } from "./page.ts";
 
 const HEIGHT = 130;
@@ -24,10 +24,10 @@ export class PinnedChart {
     this.#chart = new LineChart({ host: plot, lines: [{ colour: "--line-in" }], height: HEIGHT, fromZero: false });
   }
 
-  render(record: TopicRecord | undefined, window: Window): void {
+  render(record: TopicRecord | undefined, window: TimeWindow): void {
     if (!record) return setText(this.#range, "The broker no longer knows this topic.");
     const columns = this.#chart.width;
-    const series = envelope(record.history.series(), { ...window, columns });
+    const series = downsample(record.history.series(), { ...window, columns });
     this.#chart.draw([series], window);
     setText(this.#value, payload(record.newest.text, record.newest.bytes));
     setText(this.#range, this.#describe(series));

@@ -1,5 +1,5 @@
 // Where the traffic is: topics by their first two levels, the busiest now first, each with its share.
-import type { LiveMessage, PrefixTraffic } from "../model/contract.ts";
+import type { LiveMessage, PrefixRate } from "../model/contract.ts";
 import { bytes, count, legible, rate } from "../model/wording.ts";
 import { explainNoPrefixes } from "./empty-states.ts";
 import { KeyedRows } from "./keyed-rows.ts";
@@ -22,7 +22,7 @@ export class PrefixesTable {
   }
 }
 
-function cells(prefix: PrefixTraffic): string[] {
+function cells(prefix: PrefixRate): string[] {
   return [
     prefix.prefix === "" ? "‹empty›" : legible(prefix.prefix),
     rate(prefix.messages_s),

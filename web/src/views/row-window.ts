@@ -2,7 +2,7 @@
 import { RowCursor } from "./row-cursor.ts";
 
 const ROWS_BEYOND_VIEW = 4;
-/** Rows in view are told in steps of so many, and as many beyond each edge: scrolling a little asks for nothing. */
+/** The rows in view are reported in steps of so many, and as many beyond each edge: short scrolling sends nothing. */
 const VIEW_STEP = 10;
 
 export interface Named {

@@ -1,4 +1,4 @@
-// A panel of many rows: its head with a search, its columns, the rows in view, and words where there are none.
+// A panel of many rows: a head with a search box, columns, the rows in view, and a text when there are none.
 import { element, part, setText } from "./page.ts";
 import { RowWindow, type Named, type RowWindowOptions, type WindowRow } from "./row-window.ts";
 
@@ -53,7 +53,7 @@ export class RowsPanel<R extends Named, W extends WindowRow<R>> {
     this.#rows.show(records);
   }
 
-  /** `explainNothing` fills the place of rows where there are none. */
+  /** `explainNothing` writes what is shown in place of rows when there are none. */
   render(extent: string, explainNothing: (node: HTMLElement) => void): void {
     setText(this.#count, extent);
     const nothing = this.length === 0;
@@ -66,8 +66,8 @@ export class RowsPanel<R extends Named, W extends WindowRow<R>> {
     this.#rows.render();
   }
 
-  /** Tells about one row in words, so that what a pointer finds in titles is there for the keyboard, too. */
-  tell(text: string): void {
+  /** Describes one row in words, so that keyboard users get what a pointer finds in titles. */
+  describe(text: string): void {
     this.#detail.hidden = false;
     setText(this.#detail, text);
   }

@@ -1,6 +1,5 @@
 // The figures at a glance. A tile turns to a warning by its own rule and says in words what is wrong.
-import type { LiveMessage, Rates, TableFigures, Totals } from "../model/contract.ts";
-import type { Journal } from "../model/contract-journal.ts";
+import type { JournalSummary, LiveMessage, TableFigures, Totals, TrafficCounts } from "../model/contract.ts";
 import { bytes, count, rate } from "../model/wording.ts";
 import { setData, setText } from "./page.ts";
 
@@ -32,7 +31,7 @@ function figures(message: LiveMessage): [string, Figure][] {
   ];
 }
 
-function droppedFigure(totals: Totals, rates: Rates): Figure {
+function droppedFigure(totals: Totals, rates: TrafficCounts): Figure {
   const expired = totals.expired > 0 ? `, ${count(totals.expired)} expired` : "";
   const value = count(totals.dropped);
   if (rates.dropped > 0) return { value, note: `now ${rate(rates.dropped)} /s${expired}`, mood: "warning" };
@@ -59,7 +58,7 @@ function keptNote(message: LiveMessage): string {
   return waiting + (messages > 0 ? `${count(messages)} retained, ${bytes(size)}` : "none retained");
 }
 
-function journalFigure(journal: Journal): Figure {
+function journalFigure(journal: JournalSummary): Figure {
   if (journal.state === "off") return { value: "off", note: "messages are not kept", state: "not recording" };
   const figure = { value: count(journal.next_offset), unit: "next offset" };
   if (journal.state === "failed") {
@@ -79,7 +78,7 @@ function segments(amount: number | null): string {
   return amount === 1 ? "1 segment" : `${count(amount)} segments`;
 }
 
-function unsynced(journal: Journal): string {
+function unsynced(journal: JournalSummary): string {
   if (journal.next_offset === null || journal.synced_offset === null) return "disk state unknown";
   const waiting = journal.next_offset - journal.synced_offset;
   return waiting > 0 ? `${count(waiting)} not yet on disk` : "all on disk";

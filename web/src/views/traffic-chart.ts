@@ -1,8 +1,8 @@
 // Messages in and out per second over the last two minutes.
-import type { Rates } from "../model/contract.ts";
+import type { TrafficCounts } from "../model/contract.ts";
 import type { Traffic } from "../model/traffic.ts";
 import { perSecond, timeOfDay } from "../model/wording.ts";
-import { LineChart, type Window } from "./line-chart.ts";
+import { LineChart, type TimeWindow } from "./line-chart.ts";
 import { element, part, setText } from "./page.ts";
 
 const HEIGHT = 170;
@@ -23,7 +23,7 @@ export class TrafficChart {
     });
   }
 
-  render(traffic: Traffic, latest: Rates, window: Window): void {
+  render(traffic: Traffic, latest: TrafficCounts, window: TimeWindow): void {
     const incoming = traffic.messages_in.series();
     const outgoing = traffic.messages_out.series();
     this.#chart.draw([incoming, outgoing], window);

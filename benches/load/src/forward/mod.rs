@@ -1,10 +1,10 @@
 //! The floor: a broker in one epoll loop that parses, copies and forwards, and does nothing else.
 //!
-//! It knows CONNECT, SUBSCRIBE to exact topics, and PUBLISH at QoS 0 and 1. It checks no rule, keeps
-//! nothing, and forwards a message with the identifier it came with.
+//! It supports CONNECT, SUBSCRIBE to exact topics, and PUBLISH at QoS 0 and 1. It checks nothing, stores
+//! nothing, and forwards a message with the identifier that it had.
 
 mod peer;
-mod routes;
+mod subscribers;
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -14,23 +14,24 @@ use mio::{Events, Interest, Poll, Token};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::Result;
-use crate::arguments::Forward;
-use crate::inlet::scratch;
-use crate::report::Report;
+use crate::arguments::ForwardArguments;
+use crate::dial::wait;
+use crate::receive_buffer::scratch;
+use crate::run_report::RunReport;
 use crate::standard_input;
-use peer::{Peers, Reading};
-use routes::Routes;
+use peer::{PeerReader, PeerSockets};
+use subscribers::TopicSubscribers;
 
-/// Connections the system may queue for us in a burst: as many as Slipring asks for.
+/// Connections that the system may queue in a burst: as many as Slipring asks for.
 const BACKLOG: i32 = 4096;
 const LISTENER: Token = Token(usize::MAX);
 
-/// Listens, says where, and forwards until standard input closes.
-pub fn run(arguments: &Forward) -> Result<()> {
+/// Listens, prints its address, and forwards until standard input closes.
+pub fn run(arguments: &ForwardArguments) -> Result<()> {
     let mut listener = listen(arguments.listen)?;
     let poll = Poll::new()?;
     poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
-    Report::default().text("listening", &listener.local_addr()?.to_string()).print();
+    RunReport::default().text("listening", &listener.local_addr()?.to_string()).print();
     std::thread::spawn(|| {
         standard_input::wait_until_closed();
         std::process::exit(0);
@@ -38,10 +39,10 @@ pub fn run(arguments: &Forward) -> Result<()> {
     Forwarder {
         poll,
         listener,
-        readings: Vec::new(),
+        readers: Vec::new(),
         free: Vec::new(),
-        peers: Peers::default(),
-        routes: Routes::default(),
+        peers: PeerSockets::default(),
+        subscribers: TopicSubscribers::default(),
     }
     .run()
 }
@@ -58,22 +59,19 @@ fn listen(address: SocketAddr) -> Result<TcpListener> {
 struct Forwarder {
     poll: Poll,
     listener: TcpListener,
-    /// What each client sends, by its token; none where a client has gone.
-    readings: Vec<Option<Reading>>,
-    /// Tokens of clients that have gone.
+    /// The receiving side of each client, by token; none for a client that has disconnected.
+    readers: Vec<Option<PeerReader>>,
+    /// Tokens of clients that have disconnected.
     free: Vec<usize>,
-    peers: Peers,
-    routes: Routes,
+    peers: PeerSockets,
+    subscribers: TopicSubscribers,
 }
 
 impl Forwarder {
     fn run(mut self) -> Result<()> {
         let (mut events, mut scratch) = (Events::with_capacity(1_024), scratch());
         loop {
-            match self.poll.poll(&mut events, None) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                other => other?,
-            }
+            wait(&mut self.poll, &mut events, None)?;
             for event in &events {
                 match event.token() {
                     LISTENER => self.accept()?,
@@ -95,30 +93,30 @@ impl Forwarder {
 
     fn admit(&mut self, mut stream: TcpStream) -> Result<()> {
         stream.set_nodelay(true)?;
-        let number = self.free.pop().unwrap_or(self.readings.len());
+        let number = self.free.pop().unwrap_or(self.readers.len());
         let interest = Interest::READABLE | Interest::WRITABLE;
         self.poll.registry().register(&mut stream, Token(number), interest)?;
-        let reading = self.peers.admit(number, stream);
-        if number == self.readings.len() {
-            self.readings.push(None);
+        let reader = self.peers.admit(number, stream);
+        if number == self.readers.len() {
+            self.readers.push(None);
         }
-        self.readings[number] = Some(reading);
+        self.readers[number] = Some(reader);
         Ok(())
     }
 
-    /// Does what a client's socket is ready for. A client that fails or breaks off is gone.
+    /// Reads or writes a client's socket. Removes a client that fails or disconnects.
     fn attend(&mut self, number: usize, is_readable: bool, scratch: &mut [u8]) {
-        let Some(reading) = self.readings[number].as_mut() else { return };
-        let is_open = if is_readable {
-            reading.read(number, scratch, &mut self.peers, &mut self.routes)
+        let Some(reader) = self.readers[number].as_mut() else { return };
+        let served = if is_readable {
+            reader.read(number, scratch, &mut self.peers, &mut self.subscribers)
         } else {
-            self.peers.flush(number).map(|()| true)
+            self.peers.flush(number)
         };
-        if !is_open.unwrap_or(false) {
-            self.readings[number] = None;
+        if served.is_err() {
+            self.readers[number] = None;
             self.free.push(number);
             self.peers.remove(number);
-            self.routes.remove(number);
+            self.subscribers.remove(number);
         }
     }
 }

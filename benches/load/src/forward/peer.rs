@@ -1,38 +1,38 @@
-//! The clients of the forwarder: what they send, and what is written to them.
+//! The clients of the forwarder: reads what they send, and writes to their sockets.
 
 use std::rc::Rc;
 
 use mio::net::TcpStream;
 use slipring_wire::{
-    ConnAck, Framed, Packet, Properties, RawPacket, Reason, SubAck, Version, frame,
+    ConnAck, Packet, PacketSplit, Properties, RawPacket, Reason, SubAck, Version, split_packet,
 };
 
-use super::routes::Routes;
+use super::subscribers::TopicSubscribers;
 use crate::Result;
-use crate::inlet::Inlet;
-use crate::outlet::Outlet;
+use crate::receive_buffer::ReceiveBuffer;
+use crate::send_buffer::SendBuffer;
 
 /// The sockets to write to, by client.
 #[derive(Default)]
-pub struct Peers {
-    peers: Vec<Option<(Rc<TcpStream>, Outlet)>>,
+pub struct PeerSockets {
+    peers: Vec<Option<(Rc<TcpStream>, SendBuffer)>>,
 }
 
 /// A client's socket to read from.
-pub struct Reading {
+pub struct PeerReader {
     stream: Rc<TcpStream>,
-    inlet: Inlet,
+    received: ReceiveBuffer,
     version: Version,
 }
 
-impl Peers {
-    pub fn admit(&mut self, number: usize, stream: TcpStream) -> Reading {
+impl PeerSockets {
+    pub fn admit(&mut self, number: usize, stream: TcpStream) -> PeerReader {
         let stream = Rc::new(stream);
         if number == self.peers.len() {
             self.peers.push(None);
         }
-        self.peers[number] = Some((Rc::clone(&stream), Outlet::default()));
-        Reading { stream, inlet: Inlet::default(), version: Version::V311 }
+        self.peers[number] = Some((Rc::clone(&stream), SendBuffer::default()));
+        PeerReader { stream, received: ReceiveBuffer::default(), version: Version::V311 }
     }
 
     pub fn remove(&mut self, number: usize) {
@@ -40,45 +40,43 @@ impl Peers {
     }
 
     pub fn flush(&mut self, number: usize) -> Result<()> {
-        if let Some((stream, outlet)) = &mut self.peers[number] {
-            outlet.flush(&mut &**stream)?;
+        if let Some((stream, unsent)) = &mut self.peers[number] {
+            unsent.flush(&mut &**stream)?;
         }
         Ok(())
     }
 
-    /// A subscriber that has just gone gets nothing; its own socket tells that it has.
+    /// Ignores a subscriber that has just disconnected: its own socket reports that.
     fn send(&mut self, number: usize, bytes: &[u8]) {
-        if let Some((stream, outlet)) = &mut self.peers[number] {
-            let _ = outlet.send(bytes, &mut &**stream);
+        if let Some((stream, unsent)) = &mut self.peers[number] {
+            let _ = unsent.send(bytes, &mut &**stream);
         }
     }
 }
 
-impl Reading {
-    /// Serves all packets that have come; whether the client is still there.
+impl PeerReader {
+    /// Handles all packets that have arrived.
     pub fn read(
         &mut self,
         number: usize,
         scratch: &mut [u8],
-        peers: &mut Peers,
-        routes: &mut Routes,
-    ) -> Result<bool> {
-        let Self { stream, inlet, version } = self;
+        peers: &mut PeerSockets,
+        subscribers: &mut TopicSubscribers,
+    ) -> Result<()> {
+        let Self { stream, received, version } = self;
         let mut answers = Vec::new();
-        let is_open = inlet.read(&mut &**stream, scratch, |bytes| {
+        received.read(&mut &**stream, scratch, |bytes| {
             let mut used = 0;
-            while let Framed::Whole(packet) =
-                frame(&bytes[used..], usize::MAX).map_err(|broken| broken.to_string())?
-            {
+            while let PacketSplit::Whole(packet) = split_packet(&bytes[used..], usize::MAX)? {
                 if packet.first >> 4 == 3 {
                     let topic = topic(packet.body)?;
-                    let run = run(&bytes[used..], topic, &mut answers)?;
-                    for &subscriber in routes.of(topic) {
-                        peers.send(subscriber, &bytes[used..used + run]);
+                    let length = same_topic_bytes(&bytes[used..], topic, &mut answers)?;
+                    for &subscriber in subscribers.of(topic) {
+                        peers.send(subscriber, &bytes[used..used + length]);
                     }
-                    used += run;
+                    used += length;
                 } else {
-                    serve(&packet, version, number, routes, &mut answers)?;
+                    serve(&packet, version, number, subscribers, &mut answers)?;
                     used += packet.length;
                 }
             }
@@ -88,19 +86,19 @@ impl Reading {
         if !answers.is_empty() {
             peers.send(number, &answers);
         }
-        Ok(is_open)
+        Ok(())
     }
 }
 
-/// Answers everything that is not a message.
+/// Handles every packet but PUBLISH.
 fn serve(
     packet: &RawPacket<'_>,
     version: &mut Version,
     number: usize,
-    routes: &mut Routes,
+    subscribers: &mut TopicSubscribers,
     answers: &mut Vec<u8>,
 ) -> Result<()> {
-    match Packet::decode(packet, *version).map_err(|broken| broken.to_string())? {
+    match Packet::decode(packet, *version)? {
         Packet::Connect(connect) => {
             *version = connect.version;
             let (reason, properties) = (Reason::Success, Properties::NONE);
@@ -109,7 +107,7 @@ fn serve(
         }
         Packet::Subscribe(subscribe) => {
             for subscription in &subscribe.subscriptions {
-                routes.add(subscription.filter.as_bytes(), number);
+                subscribers.add(subscription.filter.as_bytes(), number);
             }
             let reasons = subscribe.subscriptions.iter().map(|subscription| {
                 Reason::from_code(subscription.qos as u8).expect("a granted QoS is a reason")
@@ -127,10 +125,11 @@ fn serve(
     Ok(())
 }
 
-/// The bytes of all messages at the front that go to one topic; at QoS 1 they are acknowledged.
-fn run(bytes: &[u8], topic: &[u8], answers: &mut Vec<u8>) -> Result<usize> {
+/// Counts the bytes of the first messages to one topic, up to another topic or an incomplete packet. Acknowledges
+/// them at QoS 1.
+fn same_topic_bytes(bytes: &[u8], topic: &[u8], answers: &mut Vec<u8>) -> Result<usize> {
     let mut length = 0;
-    while let Ok(Framed::Whole(packet)) = frame(&bytes[length..], usize::MAX) {
+    while let Ok(PacketSplit::Whole(packet)) = split_packet(&bytes[length..], usize::MAX) {
         if packet.first >> 4 != 3 || self::topic(packet.body)? != topic {
             break;
         }
@@ -172,22 +171,22 @@ mod tests {
     }
 
     #[test]
-    fn messages_to_one_topic_are_one_run_until_another_or_a_piece_comes() {
+    fn messages_to_one_topic_are_taken_together_until_another_or_a_piece_comes() {
         let one = message("a/b", 0);
         let mut bytes = one.repeat(3);
         bytes.extend(message("a/c", 0));
-        assert_eq!(run(&bytes, b"a/b", &mut Vec::new()).unwrap(), 3 * one.len());
+        assert_eq!(same_topic_bytes(&bytes, b"a/b", &mut Vec::new()).unwrap(), 3 * one.len());
         assert_eq!(
-            run(&bytes[..2 * one.len() + 3], b"a/b", &mut Vec::new()).unwrap(),
+            same_topic_bytes(&bytes[..2 * one.len() + 3], b"a/b", &mut Vec::new()).unwrap(),
             2 * one.len()
         );
     }
 
     #[test]
-    fn a_run_at_qos_1_is_acknowledged_message_by_message() {
+    fn messages_at_qos_1_are_acknowledged_one_by_one() {
         let mut answers = Vec::new();
         let bytes = [message("a/b", 5), message("a/b", 6)].concat();
-        assert_eq!(run(&bytes, b"a/b", &mut answers).unwrap(), bytes.len());
+        assert_eq!(same_topic_bytes(&bytes, b"a/b", &mut answers).unwrap(), bytes.len());
         assert_eq!(answers, [0x40, 2, 0, 5, 0x40, 2, 0, 6]);
     }
 }

@@ -1,7 +1,7 @@
-//! What arrived and was not taken yet: one queue for each subscription, one for notices.
+//! The inbox: messages that arrived and were not taken, one queue for each subscription; and events.
 //!
-//! Bounded in bytes over all subscriptions. Nothing is dropped at the bound: the driver stops
-//! reading the socket until half of it is free again.
+//! Bounded in bytes over all subscriptions. Nothing is dropped at the bound: the driver stops reading
+//! the socket until half of the bytes are free again.
 
 mod queue;
 #[cfg(test)]
@@ -10,28 +10,28 @@ mod unclaimed;
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{BorrowedFd, RawFd};
+use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use slipring_protocol::{ClientEvent, DeliveryTag, ProtocolEvent, ReceivedMessage, SubscriptionId};
 use slipring_wire::QoS;
 use tokio::sync::Notify;
 
 use crate::clock::now_ns;
-use crate::machine::{Event, Message, Notice, Receipt, SubscriptionId};
 use crate::wake::Wake;
-use queue::Queue;
-use unclaimed::Unclaimed;
+use queue::SubscriptionQueue;
+use unclaimed::UnclaimedMessages;
 
 #[derive(Default)]
 struct State {
-    notices: Vec<Notice>,
-    queues: HashMap<SubscriptionId, Queue>,
+    events: Vec<ClientEvent>,
+    queues: HashMap<SubscriptionId, SubscriptionQueue>,
     bytes: usize,
-    unclaimed: Unclaimed,
+    unclaimed: UnclaimedMessages,
 }
 
 pub(crate) struct Inbox {
-    /// Filled by the driver, emptied by the owner's threads; held to move messages, never to wait.
+    /// The driver fills it, the owner's threads empty it. Locked to move messages, never to wait.
     state: Mutex<State>,
     wake: Wake,
     room: Notify,
@@ -42,10 +42,6 @@ impl Inbox {
     pub fn new(bytes_max: usize) -> io::Result<Self> {
         let state = Mutex::default();
         Ok(Self { state, wake: Wake::new()?, room: Notify::new(), bytes_max })
-    }
-
-    pub fn fd(&self) -> RawFd {
-        self.wake.fd()
     }
 
     pub fn as_fd(&self) -> BorrowedFd<'_> {
@@ -62,16 +58,16 @@ impl Inbox {
 
     /// Resolves when a full inbox has room again.
     pub async fn room(&self) {
-        // Room that was made while nobody waited left a permit behind, which says nothing of now.
+        // A permit may be left from room that was made while nobody waited: look again.
         while self.bytes() > self.bytes_max / 2 {
             self.room.notified().await;
         }
     }
 
-    /// A queue for a subscription, with what came for it before.
+    /// Makes a queue for a subscription, with the unclaimed messages that match its filters.
     pub fn open(&self, id: SubscriptionId, qos: QoS, filters: &[&str]) {
         let mut state = self.lock();
-        let mut queue = Queue::new(qos);
+        let mut queue = SubscriptionQueue::new(qos);
         for message in state.unclaimed.claim(filters) {
             queue.add(message);
         }
@@ -79,9 +75,10 @@ impl Inbox {
         state.queues.insert(id, queue);
     }
 
-    /// Forgets a subscription that goes on without a reader; what it did not take is kept for the
-    /// next one, what it took and was not done with is told.
-    pub fn detach(&self, id: SubscriptionId) -> Vec<Receipt> {
+    /// Removes the queue of a subscription that stays with the session. Messages that its reader did
+    /// not take are kept for the next one; the tags of those it took and was not done with are
+    /// returned.
+    pub fn detach(&self, id: SubscriptionId) -> Vec<DeliveryTag> {
         let mut state = self.lock();
         let Some(queue) = state.queues.remove(&id) else { return Vec::new() };
         let mut abandoned: Vec<_> = queue.taken.into_iter().flatten().collect();
@@ -92,47 +89,50 @@ impl Inbox {
         abandoned
     }
 
-    /// Forgets what was kept for these filters.
-    pub fn give_up(&self, filters: &[&str]) -> Vec<Receipt> {
+    /// Drops unclaimed messages that match these filters.
+    pub fn give_up(&self, filters: &[&str]) -> Vec<DeliveryTag> {
         let claimed = self.lock().unclaimed.claim(filters);
-        claimed.into_iter().filter_map(|message| message.receipt).collect()
+        claimed.into_iter().filter_map(|message| message.tag).collect()
     }
 
-    /// How many messages are kept for a subscription still to come, and the topic of the first.
+    /// How many messages no subscription has claimed, and the topic of the first.
     pub fn unclaimed(&self) -> (usize, Option<Arc<str>>) {
         self.lock().unclaimed.shown()
     }
 
-    /// Forgets a subscription and what it did not take; the receipts of all it was not done with.
-    pub fn close(&self, id: SubscriptionId) -> Vec<Receipt> {
+    /// Removes the queue of a subscription with its messages; the tags of all that its reader was not
+    /// done with.
+    pub fn close(&self, id: SubscriptionId) -> Vec<DeliveryTag> {
         let mut state = self.lock();
         let Some(queue) = state.queues.remove(&id) else { return Vec::new() };
         self.release(state, queue.bytes);
-        let untaken = queue.messages.into_iter().map(|message| message.receipt);
+        let untaken = queue.messages.into_iter().map(|message| message.tag);
         queue.taken.into_iter().chain(untaken).flatten().collect()
     }
 
-    /// Puts messages into their queues; the receipts of those that go beyond a bound, and that the
-    /// broker keeps.
+    /// Puts messages into their queues; the tags of those that exceed the bound of unclaimed
+    /// messages, and stay unacknowledged.
     #[must_use]
-    pub fn push(&self, events: &mut Vec<Event>) -> Vec<Receipt> {
+    pub fn push(&self, events: &mut Vec<ProtocolEvent>) -> Vec<DeliveryTag> {
         let mut refused = Vec::new();
         if events.is_empty() {
             return refused;
         }
         stamp(events);
         let mut state = self.lock();
-        let notices = state.notices.len();
+        let before = state.events.len();
         for event in events.drain(..) {
             match event {
-                Event::Message { subscriptions, message } if subscriptions.is_empty() => {
+                ProtocolEvent::Message { subscriptions, message } if subscriptions.is_empty() => {
                     refused.extend(state.keep(message, self.bytes_max));
                 }
-                Event::Message { subscriptions, message } => state.add(&subscriptions, message),
-                Event::Notice(notice) => state.notices.push(notice),
+                ProtocolEvent::Message { subscriptions, message } => {
+                    state.add(&subscriptions, message);
+                }
+                ProtocolEvent::Client(event) => state.events.push(event),
             }
         }
-        let told = state.notices.len() > notices;
+        let told = state.events.len() > before;
         drop(state);
         if told {
             self.wake.raise();
@@ -140,27 +140,27 @@ impl Inbox {
         refused
     }
 
-    pub fn notify(&self, notice: Notice) {
-        self.lock().notices.push(notice);
+    pub fn notify(&self, event: ClientEvent) {
+        self.lock().events.push(event);
         self.wake.raise();
     }
 
-    /// The notices so far, in order.
-    pub fn notices(&self) -> Vec<Notice> {
+    /// The events so far, in order.
+    pub fn events(&self) -> Vec<ClientEvent> {
         self.wake.clear();
-        std::mem::take(&mut self.lock().notices)
+        std::mem::take(&mut self.lock().events)
     }
 
     /// The oldest messages of a subscription: at most so many, and about so many bytes.
     ///
-    /// When there are none, a `Readable` notice tells of the next. With them come the receipts of
-    /// those that are done with by being taken.
+    /// When there are none, a `Readable` event announces the next. Also returns the tags of messages
+    /// that need no [`Self::done`]: those of a reader at QoS 0.
     pub fn take(
         &self,
         id: SubscriptionId,
         count_max: usize,
         bytes_max: usize,
-    ) -> (Vec<Message>, Vec<Receipt>) {
+    ) -> (Vec<ReceivedMessage>, Vec<DeliveryTag>) {
         let mut state = self.lock();
         let Some(queue) = state.queues.get_mut(&id) else { return Default::default() };
         let (messages, bytes) = queue.take(count_max, bytes_max);
@@ -169,8 +169,8 @@ impl Inbox {
         (messages, done)
     }
 
-    /// The receipts of the oldest messages that were taken and not counted yet.
-    pub fn done(&self, id: SubscriptionId, count: usize) -> Vec<Receipt> {
+    /// The tags of the oldest messages that were taken and not counted yet.
+    pub fn done(&self, id: SubscriptionId, count: usize) -> Vec<DeliveryTag> {
         let mut state = self.lock();
         let Some(queue) = state.queues.get_mut(&id) else { return Vec::new() };
         let count = count.min(queue.taken.len());
@@ -192,17 +192,17 @@ impl Inbox {
 }
 
 impl State {
-    /// A message that no subscription asks for.
-    fn keep(&mut self, message: Message, bytes_max: usize) -> Option<Receipt> {
+    /// Keeps a message that no subscription asks for.
+    fn keep(&mut self, message: ReceivedMessage, bytes_max: usize) -> Option<DeliveryTag> {
         let first = self.unclaimed.is_empty();
         let refused = self.unclaimed.keep(message, bytes_max);
         if first && !self.unclaimed.is_empty() {
-            self.notices.push(Notice::Unclaimed);
+            self.events.push(ClientEvent::Unclaimed);
         }
         refused
     }
 
-    fn add(&mut self, subscriptions: &[SubscriptionId], message: Message) {
+    fn add(&mut self, subscriptions: &[SubscriptionId], message: ReceivedMessage) {
         let Some((last, others)) = subscriptions.split_last() else { return };
         for id in others {
             self.add_one(*id, message.clone());
@@ -210,22 +210,23 @@ impl State {
         self.add_one(*last, message);
     }
 
-    fn add_one(&mut self, id: SubscriptionId, message: Message) {
+    fn add_one(&mut self, id: SubscriptionId, message: ReceivedMessage) {
         let Some(queue) = self.queues.get_mut(&id) else { return };
         self.bytes += queue.add(message);
         if std::mem::take(&mut queue.awaited) {
-            self.notices.push(Notice::Readable(id));
+            self.events.push(ClientEvent::Readable(id));
         }
     }
 }
 
-/// Notes when messages came, where that matters: frames have a content type.
-fn stamp(events: &mut [Event]) {
+/// Notes when messages arrived, if they have properties: frames have a content type, and of other
+/// messages nobody asks.
+fn stamp(events: &mut [ProtocolEvent]) {
     let mut now = None;
     for event in events {
-        if let Event::Message { message, .. } = event {
-            if let Some(extras) = &mut message.extras {
-                extras.arrived_ns = *now.get_or_insert_with(now_ns);
+        if let ProtocolEvent::Message { message, .. } = event {
+            if let Some(properties) = &mut message.properties {
+                properties.arrived_ns = *now.get_or_insert_with(now_ns);
             }
         }
     }

@@ -9,14 +9,22 @@ use super::*;
 const A: SubscriptionId = SubscriptionId(1);
 const B: SubscriptionId = SubscriptionId(2);
 
-fn message(text: &str) -> Message {
+fn message(text: &str) -> ReceivedMessage {
     let payload = text.as_bytes().into();
-    let (topic, qos, properties) = ("t".into(), QoS::AtMostOnce, Box::default());
-    Message { topic, payload, retain: false, qos, properties, extras: None, receipt: None }
+    let (topic, qos, user_properties) = ("t".into(), QoS::AtMostOnce, Box::default());
+    ReceivedMessage {
+        topic,
+        payload,
+        retain: false,
+        qos,
+        user_properties,
+        properties: None,
+        tag: None,
+    }
 }
 
 fn push(inbox: &Inbox, to: &[SubscriptionId], text: &str) {
-    let event = Event::Message { subscriptions: Arc::from(to), message: message(text) };
+    let event = ProtocolEvent::Message { subscriptions: Arc::from(to), message: message(text) };
     assert!(inbox.push(&mut vec![event]).is_empty());
 }
 
@@ -62,10 +70,10 @@ fn a_reader_that_found_nothing_is_told_once() {
     assert!(taken(&inbox, A, 9).is_empty());
     push(&inbox, &[A], "1");
     push(&inbox, &[A], "2");
-    assert_eq!(inbox.notices(), [Notice::Readable(A)]);
+    assert_eq!(inbox.events(), [ClientEvent::Readable(A)]);
     assert_eq!(taken(&inbox, A, 9).len(), 2);
     push(&inbox, &[A], "3");
-    assert!(inbox.notices().is_empty());
+    assert!(inbox.events().is_empty());
 }
 
 #[test]
@@ -100,13 +108,13 @@ async fn a_subscription_given_up_frees_what_it_held() {
     assert_eq!(inbox.bytes(), 0);
 }
 
-fn kept(text: &str, receipt: u64) -> Message {
-    Message { qos: QoS::AtLeastOnce, receipt: Some(Receipt(receipt)), ..message(text) }
+fn kept(text: &str, tag: u64) -> ReceivedMessage {
+    ReceivedMessage { qos: QoS::AtLeastOnce, tag: Some(DeliveryTag(tag)), ..message(text) }
 }
 
-fn push_kept(inbox: &Inbox, to: &[SubscriptionId], receipt: u64) -> Vec<Receipt> {
-    let message = kept("x", receipt);
-    inbox.push(&mut vec![Event::Message { subscriptions: Arc::from(to), message }])
+fn push_kept(inbox: &Inbox, to: &[SubscriptionId], tag: u64) -> Vec<DeliveryTag> {
+    let message = kept("x", tag);
+    inbox.push(&mut vec![ProtocolEvent::Message { subscriptions: Arc::from(to), message }])
 }
 
 #[test]
@@ -114,13 +122,13 @@ fn a_reader_gives_receipts_back_when_it_is_done_and_the_rest_when_it_closes() {
     let inbox = Inbox::new(1 << 20).unwrap();
     inbox.open(A, QoS::AtLeastOnce, &["t"]);
     push(&inbox, &[A], "at QoS 0");
-    for receipt in 1..=4 {
-        assert!(push_kept(&inbox, &[A], receipt).is_empty());
+    for tag in 1..=4 {
+        assert!(push_kept(&inbox, &[A], tag).is_empty());
     }
     let (messages, done) = inbox.take(A, 4, usize::MAX);
     assert_eq!((messages.len(), done.len()), (4, 0));
-    assert_eq!(inbox.done(A, 2), [Receipt(1)]);
-    assert_eq!(inbox.close(A), [Receipt(2), Receipt(3), Receipt(4)]);
+    assert_eq!(inbox.done(A, 2), [DeliveryTag(1)]);
+    assert_eq!(inbox.close(A), [DeliveryTag(2), DeliveryTag(3), DeliveryTag(4)]);
     assert!(inbox.done(A, 1).is_empty());
 }
 
@@ -129,17 +137,17 @@ fn a_reader_at_qos_0_is_done_with_what_it_takes() {
     let inbox = Inbox::new(1 << 20).unwrap();
     inbox.open(A, QoS::AtMostOnce, &["t"]);
     assert!(push_kept(&inbox, &[A], 1).is_empty());
-    assert_eq!(inbox.take(A, 9, usize::MAX).1, [Receipt(1)]);
+    assert_eq!(inbox.take(A, 9, usize::MAX).1, [DeliveryTag(1)]);
 }
 
 #[test]
 fn what_came_before_its_subscription_is_kept_for_it() {
     let inbox = Inbox::new(1 << 20).unwrap();
-    for receipt in 1..=2 {
-        assert!(push_kept(&inbox, &[], receipt).is_empty());
+    for tag in 1..=2 {
+        assert!(push_kept(&inbox, &[], tag).is_empty());
     }
     push(&inbox, &[], "at QoS 0, which nobody keeps");
-    assert_eq!(inbox.notices(), [Notice::Unclaimed], "told once");
+    assert_eq!(inbox.events(), [ClientEvent::Unclaimed], "told once");
     assert_eq!(inbox.unclaimed(), (2, Some("t".into())));
     assert_eq!(inbox.bytes(), 0);
     inbox.open(B, QoS::AtLeastOnce, &["other"]);
@@ -154,18 +162,18 @@ fn what_came_before_its_subscription_is_kept_for_it() {
 fn a_subscription_that_goes_on_without_its_reader_keeps_what_was_not_taken() {
     let inbox = Inbox::new(1 << 20).unwrap();
     inbox.open(A, QoS::AtLeastOnce, &["t"]);
-    for receipt in 1..=3 {
-        assert!(push_kept(&inbox, &[A], receipt).is_empty());
+    for tag in 1..=3 {
+        assert!(push_kept(&inbox, &[A], tag).is_empty());
     }
     inbox.take(A, 1, usize::MAX);
-    assert_eq!(inbox.detach(A), [Receipt(1)]);
+    assert_eq!(inbox.detach(A), [DeliveryTag(1)]);
     assert_eq!((inbox.unclaimed().0, inbox.bytes()), (2, 0));
-    assert_eq!(inbox.give_up(&["t"]), [Receipt(2), Receipt(3)]);
+    assert_eq!(inbox.give_up(&["t"]), [DeliveryTag(2), DeliveryTag(3)]);
 }
 
 #[test]
 fn what_is_kept_is_bounded_and_the_broker_has_the_rest() {
     let inbox = Inbox::new(kept("x", 0).bytes()).unwrap();
     assert!(push_kept(&inbox, &[], 1).is_empty());
-    assert_eq!(push_kept(&inbox, &[], 2), [Receipt(2)]);
+    assert_eq!(push_kept(&inbox, &[], 2), [DeliveryTag(2)]);
 }

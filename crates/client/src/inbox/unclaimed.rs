@@ -1,44 +1,42 @@
-//! Messages of the session that came before the subscription they are for, as after a restart of
-//! the program. Kept unacknowledged, bounded by bytes; what goes beyond stays with the broker.
+//! Messages of the session that came before a program has subscribed to them again, as after its
+//! restart. Kept unacknowledged and bounded by bytes; what exceeds the bound stays with the broker.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use slipring_wire::matches;
-
-use crate::machine::routes::bare;
-use crate::machine::{Message, Receipt};
+use slipring_protocol::{DeliveryTag, ReceivedMessage, filter_matches};
 
 #[derive(Default)]
-pub(super) struct Unclaimed {
-    messages: VecDeque<Message>,
+pub(super) struct UnclaimedMessages {
+    messages: VecDeque<ReceivedMessage>,
     bytes: usize,
 }
 
-impl Unclaimed {
+impl UnclaimedMessages {
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
 
-    /// Keeps a message, unless it is one that nobody has to acknowledge; or tells its receipt,
-    /// where there is no room for it.
-    pub fn keep(&mut self, message: Message, bytes_max: usize) -> Option<Receipt> {
-        let receipt = message.receipt?;
+    /// Keeps a message; one without a tag is dropped, because QoS 0 promises nothing. Returns the tag
+    /// if there is no room.
+    pub fn keep(&mut self, message: ReceivedMessage, bytes_max: usize) -> Option<DeliveryTag> {
+        let tag = message.tag?;
         if self.bytes >= bytes_max {
-            return Some(receipt);
+            return Some(tag);
         }
         self.bytes += message.bytes();
         self.messages.push_back(message);
         None
     }
 
-    /// Takes out what matches one of these filters.
-    pub fn claim(&mut self, filters: &[&str]) -> Vec<Message> {
-        let wanted =
-            |message: &Message| filters.iter().any(|filter| matches(bare(filter), &message.topic));
+    /// Takes the messages that match one of these filters.
+    pub fn claim(&mut self, filters: &[&str]) -> Vec<ReceivedMessage> {
+        let wanted = |message: &ReceivedMessage| {
+            filters.iter().any(|filter| filter_matches(filter, &message.topic))
+        };
         let all = std::mem::take(&mut self.messages);
         let (claimed, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(wanted);
-        self.bytes -= claimed.iter().map(Message::bytes).sum::<usize>();
+        self.bytes -= claimed.iter().map(ReceivedMessage::bytes).sum::<usize>();
         self.messages = rest.into();
         claimed
     }

@@ -1,51 +1,53 @@
-//! What went wrong on a stream, as a loss: TLS hides its reasons inside errors of input and output.
+//! An I/O error as a loss: TLS puts its own errors inside those of input and output.
 
 use std::io;
 
 use rustls::{AlertDescription, CertificateError, Error};
+use slipring_protocol::ConnectionLoss;
 
-use crate::Loss;
-
-/// The loss that an error of the handshake stands for.
-pub(super) fn handshake_loss(error: &io::Error) -> Loss {
+/// The loss for an error of the TLS handshake.
+pub(super) fn handshake_loss(error: &io::Error) -> ConnectionLoss {
     match loss_of(error) {
-        Loss::Network { what } => Loss::Tls { what },
+        ConnectionLoss::Network { what } => ConnectionLoss::Tls { what },
         loss => loss,
     }
 }
 
-/// The loss that an error of a stream stands for.
-pub(crate) fn loss_of(error: &io::Error) -> Loss {
+/// The loss for an error of a connection.
+pub(crate) fn loss_of(error: &io::Error) -> ConnectionLoss {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
     match inner {
         Some(Error::InvalidCertificate(fault)) => certificate_loss(fault),
         Some(Error::AlertReceived(alert)) if is_about_certificate(*alert) => {
-            Loss::CertificateRefused { what: format!("{alert:?}") }
+            ConnectionLoss::CertificateRefused { what: format!("{alert:?}") }
         }
-        Some(error) => Loss::Tls { what: error.to_string() },
-        None => Loss::Network { what: error.to_string() },
+        Some(error) => ConnectionLoss::Tls { what: error.to_string() },
+        None => ConnectionLoss::Network { what: error.to_string() },
     }
 }
 
-fn certificate_loss(fault: &CertificateError) -> Loss {
+fn certificate_loss(fault: &CertificateError) -> ConnectionLoss {
     match fault {
-        CertificateError::UnknownIssuer => {
-            Loss::Untrusted { what: "an authority we do not know has signed it".to_owned() }
-        }
+        CertificateError::UnknownIssuer => ConnectionLoss::Untrusted {
+            what: "an authority we do not know has signed it".to_owned(),
+        },
         CertificateError::NotValidForNameContext { expected, presented } => {
-            Loss::OtherName { asked: expected.to_str().into_owned(), names: presented.join(", ") }
+            ConnectionLoss::OtherName {
+                asked: expected.to_str().into_owned(),
+                names: presented.join(", "),
+            }
         }
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-            Loss::NotValidNow { what: "it has expired" }
+            ConnectionLoss::NotValidNow { what: "it has expired" }
         }
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-            Loss::NotValidNow { what: "its time has not begun" }
+            ConnectionLoss::NotValidNow { what: "its time has not begun" }
         }
-        fault => Loss::Untrusted { what: fault.to_string() },
+        fault => ConnectionLoss::Untrusted { what: fault.to_string() },
     }
 }
 
-/// TLS 1.3 tells a client only after the handshake that its certificate will not do.
+/// Alerts about the client's certificate. With TLS 1.3 they come after the handshake.
 fn is_about_certificate(alert: AlertDescription) -> bool {
     matches!(
         alert,

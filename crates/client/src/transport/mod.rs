@@ -1,5 +1,5 @@
-//! A connection of bytes to a broker: TCP, TLS over it, a WebSocket over either, or a Unix socket. Knows
-//! nothing of MQTT.
+//! The connection that carries bytes to a broker: TCP, TLS over it, a WebSocket over either, or a Unix
+//! socket. Knows nothing of MQTT.
 
 mod dial;
 mod failure;
@@ -10,9 +10,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 pub(crate) use dial::dial;
 pub(crate) use failure::loss_of;
 pub(crate) use tls::Trust;
-pub use tls::{TlsError, TlsFiles};
+pub use tls::{ClientTlsError, ClientTlsFiles};
 
-/// A stream of bytes both ways, of whatever kind.
+/// Carries bytes both ways.
 pub(crate) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}

@@ -1,4 +1,5 @@
-//! Whom a client trusts, and how it proves itself: files read once, before it connects.
+//! The authorities a client trusts and its own certificate: files that are read once, before it
+//! connects.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,9 +11,9 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ConfigBuilder, RootCertStore};
 use tokio_rustls::TlsConnector;
 
-/// What TLS is done with; the system's authorities and no certificate, if nothing is given.
+/// The files for TLS; by default the system's authorities, and no certificate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TlsFiles {
+pub struct ClientTlsFiles {
     /// The authorities that may have signed the broker's certificate, instead of the system's.
     pub ca: Option<PathBuf>,
     /// This client's certificate, and its key.
@@ -21,10 +22,10 @@ pub struct TlsFiles {
     pub server_name: Option<String>,
 }
 
-/// Why TLS cannot be begun.
+/// Why the files for TLS cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum TlsError {
-    /// Missing, not readable, or something else than it should be.
+pub enum ClientTlsError {
+    /// A file is missing, not readable, or not what it should be.
     #[error("{} {what}", file.display())]
     File {
         /// The file.
@@ -40,28 +41,28 @@ pub enum TlsError {
         /// The file of the certificate.
         certificate: PathBuf,
     },
-    /// Nobody to trust.
+    /// The system has no authorities.
     #[error("this system names no authorities to trust ({0}); give the file of one (ca)")]
     NoAuthorities(String),
-    /// Not a name that a certificate can hold.
+    /// The host or server name cannot be in a certificate.
     #[error("{0:?} is not a name that a certificate can hold; give one as server name")]
     Name(String),
-    /// TLS was asked for where there is none.
+    /// Files for TLS were given with an address that has none.
     #[error("TLS was asked for, but {0} is without; write mqtts://host:port or wss://host:port")]
     NotTls(String),
 }
 
-/// Files, read: ready to shake hands.
+/// What the handshake needs, made from the files.
 pub(crate) struct Trust {
     pub connector: TlsConnector,
     pub name: ServerName<'static>,
 }
 
 impl Trust {
-    pub fn read(files: &TlsFiles, host: &str) -> Result<Self, TlsError> {
+    pub fn read(files: &ClientTlsFiles, host: &str) -> Result<Self, ClientTlsError> {
         let name = files.server_name.as_deref().unwrap_or(host);
-        let name =
-            ServerName::try_from(name.to_owned()).map_err(|_| TlsError::Name(name.to_owned()))?;
+        let name = ServerName::try_from(name.to_owned())
+            .map_err(|_| ClientTlsError::Name(name.to_owned()))?;
         let roots = match &files.ca {
             Some(file) => roots_of(file)?,
             None => roots_of_system()?,
@@ -82,19 +83,19 @@ fn with_identity(
     builder: ConfigBuilder<ClientConfig, WantsClientCert>,
     certificate: &Path,
     key: &Path,
-) -> Result<ClientConfig, TlsError> {
+) -> Result<ClientConfig, ClientTlsError> {
     let chain = certificates(certificate)?;
     let secret = PrivateKeyDer::from_pem_slice(&read(key)?)
         .map_err(|_| broken(key, "has no private key in it (PEM, without a passphrase)"))?;
     builder.with_client_auth_cert(chain, secret).map_err(|error| match error {
         rustls::Error::InconsistentKeys(_) => {
-            TlsError::OtherKey { key: key.into(), certificate: certificate.into() }
+            ClientTlsError::OtherKey { key: key.into(), certificate: certificate.into() }
         }
         error => broken(certificate, &format!("cannot be used: {error}")),
     })
 }
 
-fn roots_of(file: &Path) -> Result<RootCertStore, TlsError> {
+fn roots_of(file: &Path) -> Result<RootCertStore, ClientTlsError> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(file)? {
         let added = roots.add(certificate);
@@ -103,19 +104,19 @@ fn roots_of(file: &Path) -> Result<RootCertStore, TlsError> {
     Ok(roots)
 }
 
-/// A store often has a few that cannot be used; the others count.
-fn roots_of_system() -> Result<RootCertStore, TlsError> {
+/// A system's store often has a few certificates that cannot be used; they are skipped.
+fn roots_of_system() -> Result<RootCertStore, ClientTlsError> {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(found.certs);
     if roots.is_empty() {
         let why = found.errors.first().map_or_else(|| "none found".to_owned(), ToString::to_string);
-        return Err(TlsError::NoAuthorities(why));
+        return Err(ClientTlsError::NoAuthorities(why));
     }
     Ok(roots)
 }
 
-fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, ClientTlsError> {
     let pem = read(file)?;
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
     match found {
@@ -124,10 +125,10 @@ fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     }
 }
 
-fn read(file: &Path) -> Result<Vec<u8>, TlsError> {
+fn read(file: &Path) -> Result<Vec<u8>, ClientTlsError> {
     std::fs::read(file).map_err(|error| broken(file, &format!("cannot be read: {error}")))
 }
 
-fn broken(file: &Path, what: &str) -> TlsError {
-    TlsError::File { file: file.into(), what: what.to_owned() }
+fn broken(file: &Path, what: &str) -> ClientTlsError {
+    ClientTlsError::File { file: file.into(), what: what.to_owned() }
 }

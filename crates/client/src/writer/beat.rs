@@ -1,13 +1,14 @@
-//! The beat of a writer: times that are a period apart, whatever happens in between.
+//! The beat of a writer: ticks that are a period apart, however late somebody asks for one.
 
 use std::time::{Duration, Instant};
 
-/// The shortest period beside none at all.
+/// The shortest period, except zero.
 pub const PERIOD_MIN: Duration = Duration::from_millis(1);
 /// The longest period.
 pub const PERIOD_MAX: Duration = Duration::from_secs(10);
 
-/// Ticks from a first one on; they do not drift, and those that were missed are skipped.
+/// Ticks from a first one on; they do not drift, and missed ones are skipped. With a period of 20 ms,
+/// the tick after 47 ms is 60 ms, and the one after 60 ms is 80 ms.
 #[derive(Clone, Copy, Debug)]
 pub struct Beat {
     period: Duration,
@@ -15,7 +16,7 @@ pub struct Beat {
 }
 
 impl Beat {
-    /// With a period of zero, every moment is a tick. Others are brought into the bounds.
+    /// With a period of zero, every moment is a tick. Other periods are clamped to the bounds.
     pub fn new(period: Duration, first: Instant) -> Self {
         let bounded = period.clamp(PERIOD_MIN, PERIOD_MAX);
         Self { period: if period.is_zero() { period } else { bounded }, first }

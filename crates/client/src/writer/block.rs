@@ -6,13 +6,13 @@ use std::ops::Range;
 
 use slipring_wire::frame::{FrameBuf, Kind, PushError, Qualities};
 
-/// Where a row of bits may be divided, so that each part begins with a byte.
+/// A row of bits is divided at multiples of this, so that each part begins with a byte.
 const BITS: usize = 8;
 
-/// Every parameter of the ranges at each of the times, row by row, all of a fixed width or bits.
+/// A value of every parameter at each of the times, row by row; all of a fixed width, or bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a> {
-    /// What the values are; neither text nor bytes.
+    /// The kind of the values; neither text nor bytes.
     pub kind: Kind,
     /// The parameters, ascending.
     pub ranges: &'a [Range<u32>],
@@ -20,7 +20,7 @@ pub struct Block<'a> {
     pub times: &'a [i64],
     /// The qualities of all samples.
     pub qualities: Qualities<'a>,
-    /// Little endian; bits for truth values, each row beginning with a byte.
+    /// Little endian; truth values are bits, and each row begins with a byte.
     pub values: &'a [u8],
 }
 
@@ -33,7 +33,7 @@ impl Block<'_> {
         self.parameters().saturating_mul(self.times.len())
     }
 
-    /// Bytes of its run, at most.
+    /// Bytes of the run that it becomes, at most.
     pub(super) fn bytes(&self) -> usize {
         let qualities = match self.qualities {
             Qualities::All(_) => 1,
@@ -46,7 +46,7 @@ impl Block<'_> {
         frame.push_grid(self.kind, self.ranges, self.times, self.qualities, self.values)
     }
 
-    /// Refuses a block whose parts do not belong together, so that it can be divided.
+    /// Refuses a block whose parts do not fit together; only a checked block can be divided.
     pub(super) fn check(&self) -> Result<(), PushError> {
         let (samples, bytes) = (self.samples(), self.values.len());
         if samples == 0 {
@@ -74,7 +74,7 @@ impl Block<'_> {
         }
     }
 
-    /// Whether bits are set behind the last of a row.
+    /// Whether a row has bits set after its last parameter.
     fn has_spare_bits(&self, row_bytes: usize) -> bool {
         let used = self.parameters() % BITS;
         let is_set = |row: &[u8]| row.last().is_some_and(|last| last >> used != 0);
@@ -88,7 +88,7 @@ impl Block<'_> {
         }
     }
 
-    /// Its halves, each with the ranges of its parameters; none if it is too small for that.
+    /// Shows its two halves, by rows or by parameters; false if it is too small to be divided.
     pub(super) fn halves(&self, see: &mut dyn FnMut(Block<'_>)) -> bool {
         if self.times.len() > 1 {
             let rows = self.times.len() / 2;
@@ -116,12 +116,12 @@ impl Block<'_> {
     }
 
     /// Some parameters of the only row.
-    fn part<'b>(&'b self, ranges: &'b [Range<u32>], places: Range<usize>) -> Block<'b> {
+    fn part<'b>(&'b self, ranges: &'b [Range<u32>], columns: Range<usize>) -> Block<'b> {
         let bytes = match self.kind.width() {
-            Some(width) => places.start * width..places.end * width,
-            None => places.start / BITS..places.end.div_ceil(BITS),
+            Some(width) => columns.start * width..columns.end * width,
+            None => columns.start / BITS..columns.end.div_ceil(BITS),
         };
-        let (qualities, values) = (cut(self.qualities, places), &self.values[bytes]);
+        let (qualities, values) = (cut(self.qualities, columns), &self.values[bytes]);
         Block { ranges, qualities, values, ..*self }
     }
 }

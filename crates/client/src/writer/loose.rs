@@ -1,4 +1,4 @@
-//! Samples that came one by one, until they are worth a run. Pure.
+//! Samples that came one by one, until they become runs of a frame. Pure.
 
 use slipring_wire::frame::{FrameBuf, Kind, OwnedValue, PushError, Sample, ValueView};
 
@@ -13,14 +13,14 @@ struct Kept {
     value: OwnedValue,
 }
 
-/// Samples of any kinds in the order they came.
+/// Samples of any kinds, in the order they came.
 #[derive(Debug, Default)]
-pub(super) struct Loose {
+pub(super) struct LooseSamples {
     kept: Vec<Kept>,
     bytes: usize,
 }
 
-impl Loose {
+impl LooseSamples {
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }
@@ -44,7 +44,7 @@ impl Loose {
         self.bytes = 0;
     }
 
-    /// Makes runs of them, and is empty again.
+    /// Adds them to a frame, a run for each kind, and is empty afterwards.
     pub fn push_to(&mut self, frame: &mut FrameBuf) -> Result<(), PushError> {
         let mut samples: Vec<_> = self.kept.iter().map(Kept::sample).collect();
         samples.sort_by_key(|sample| sample.value.kind());

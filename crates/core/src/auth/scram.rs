@@ -5,7 +5,6 @@
 
 use data_encoding::BASE64;
 use slipring_wire::Reason;
-use subtle::Choice;
 
 use super::secret::{Digest, hmac};
 use super::users::Candidate;
@@ -80,14 +79,14 @@ impl Scram {
         }
         let proof = BASE64.decode(proof.as_bytes()).ok().and_then(|proof| proof.try_into().ok());
         let said = format!("{},{unproved}", self.said);
-        if !bool::from(self.is_proved(&proof.ok_or(failed(WRONG))?, said.as_bytes())) {
+        if !self.is_proved(&proof.ok_or(failed(WRONG))?, said.as_bytes()) {
             return Err(failed(WRONG));
         }
         let signature = hmac(&self.candidate.verifier.server_key, said.as_bytes());
         Ok(Proven { user: self.user, answer: format!("v={}", BASE64.encode(&signature)) })
     }
 
-    fn is_proved(&self, proof: &Digest, said: &[u8]) -> Choice {
+    fn is_proved(&self, proof: &Digest, said: &[u8]) -> bool {
         let verifier = &self.candidate.verifier;
         let mut client_key = hmac(&verifier.stored_key, said);
         client_key.iter_mut().zip(proof).for_each(|(byte, proof)| *byte ^= proof);

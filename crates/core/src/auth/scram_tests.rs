@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use slipring_wire::Reason;
 
 use super::scram::{CLIENT_NONCE_BYTES_MAX, WRONG};
-use super::secret::{Digest, hmac};
+use super::secret::{hmac, sha256};
+use super::verifier::salted;
 use super::{NONCE_BYTES, Proven, Scram, Secret, Users, Verifier};
 use crate::Stop;
 
@@ -44,12 +45,9 @@ fn why(result: Result<impl Sized, Stop>) -> &'static str {
 fn proved(header: &str, bare: &str, challenge: &str, extension: &str) -> String {
     let nonce = challenge.split(',').next().unwrap();
     let unproved = format!("c={},{nonce}{extension}", BASE64.encode(header.as_bytes()));
-    let mut salted = Digest::default();
     let salt = BASE64.decode(b"W22ZaJ0SNY7soEsUEjb6gQ==").unwrap();
-    pbkdf2::pbkdf2_hmac::<sha2::Sha256>(b"pencil", &salt, 4096, &mut salted);
-    let client_key = hmac(&salted, b"Client Key");
-    let stored_key: Digest = <sha2::Sha256 as sha2::Digest>::digest(client_key).into();
-    let mut proof = hmac(&stored_key, format!("{bare},{challenge},{unproved}").as_bytes());
+    let client_key = hmac(&salted(b"pencil", &salt, 4096), b"Client Key");
+    let mut proof = hmac(&sha256(&client_key), format!("{bare},{challenge},{unproved}").as_bytes());
     proof.iter_mut().zip(client_key).for_each(|(byte, key)| *byte ^= key);
     format!("{unproved},p={}", BASE64.encode(&proof))
 }

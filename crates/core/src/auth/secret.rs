@@ -1,7 +1,6 @@
-//! What must not be shown: a client's password, and the key that only this process has.
+//! What must not be shown: a client's password and the process's own key. SHA-256 and HMAC over them.
 
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
+use ring::{digest, hmac};
 
 /// 32 bytes: what SHA-256 and HMAC give.
 pub(super) type Digest = [u8; 32];
@@ -35,24 +34,37 @@ impl From<Digest> for Secret {
 impl Secret {
     /// A digest of these parts that nobody without the secret can make.
     pub(super) fn digest(&self, parts: &[&[u8]]) -> Digest {
-        let mut mac = keyed(&self.0);
+        let mut mac = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, &self.0));
         for part in parts {
-            mac.update(&(part.len() as u64).to_be_bytes()); // no two lists of parts run together
+            // With its length in front, ["ab", "c"] differs from ["a", "bc"].
+            mac.update(&(part.len() as u64).to_be_bytes());
             mac.update(part);
         }
-        mac.finalize().into_bytes().into()
+        sized(mac.sign().as_ref())
     }
 }
 
 /// HMAC-SHA-256.
 pub(super) fn hmac(key: &[u8], message: &[u8]) -> Digest {
-    let mut mac = keyed(key);
-    mac.update(message);
-    mac.finalize().into_bytes().into()
+    sized(hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), message).as_ref())
 }
 
-fn keyed(key: &[u8]) -> Hmac<Sha256> {
-    Hmac::new_from_slice(key).expect("HMAC takes keys of any length")
+/// SHA-256.
+pub(super) fn sha256(bytes: &[u8]) -> Digest {
+    sized(digest::digest(&digest::SHA256, bytes).as_ref())
+}
+
+/// Whether two digests are equal, in a time that does not depend on where they differ.
+///
+/// ring compares in constant time only within `hmac::verify`, so the digests' HMACs are compared.
+pub(super) fn are_equal(one: &Digest, other: &Digest) -> bool {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, one);
+    let tag = hmac::sign(&key, one);
+    hmac::verify(&key, other, tag.as_ref()).is_ok()
+}
+
+fn sized(digest: &[u8]) -> Digest {
+    digest.try_into().expect("SHA-256 gives 32 bytes")
 }
 
 impl std::fmt::Debug for Password {

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use subtle::Choice;
-
 use super::secret::Digest;
 use super::{Secret, Verifier};
 use crate::PlanError;
@@ -22,8 +20,9 @@ pub struct Users {
 /// What a name's proof is compared with.
 pub(super) struct Candidate {
     pub verifier: Verifier,
-    /// Whether there is such a user; without one no proof is right.
-    pub known: Choice,
+    /// Whether there is such a user; without one no proof is right. Combine it with `&`, never `&&`:
+    /// the answer must take equally long for a name that nobody has.
+    pub known: bool,
 }
 
 impl Users {
@@ -76,7 +75,7 @@ impl Users {
     /// for a name that nobody has.
     pub fn verify_password(&self, name: &str, password: &[u8], secret: &Secret) -> bool {
         let candidate = self.candidate(name, secret);
-        (candidate.verifier.matches(password) & candidate.known).into()
+        candidate.verifier.matches(password) & candidate.known
     }
 
     /// Stands for a user with a password, to remember that the password was right. Another verifier
@@ -90,7 +89,7 @@ impl Users {
     /// one: who asks learns the salt, and must not learn from it which names there are.
     pub(super) fn candidate(&self, name: &str, secret: &Secret) -> Candidate {
         let found = self.verifiers.binary_search_by(|(known, _)| (**known).cmp(name));
-        let known = Choice::from(u8::from(found.is_ok()));
+        let known = found.is_ok();
         let stand_in = self.stand_in(name, secret);
         let verifier = found.map_or(stand_in, |at| self.verifiers[at].1.clone());
         Candidate { verifier, known }

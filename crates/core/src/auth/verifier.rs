@@ -2,13 +2,13 @@
 //!
 //! It is written as Postgres writes it: `SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey`.
 
+use std::num::NonZeroU32;
+
 use data_encoding::BASE64;
-use pbkdf2::pbkdf2_hmac;
-use sha2::{Digest as _, Sha256};
-use subtle::{Choice, ConstantTimeEq};
+use ring::pbkdf2;
 
 use super::scram::METHOD;
-use super::secret::{Digest, hmac};
+use super::secret::{Digest, are_equal, hmac, sha256};
 
 /// Fewer are too easy to guess through (RFC 7677, section 4); more would hold up everyone else.
 const ITERATIONS: std::ops::RangeInclusive<u32> = 4096..=1_000_000;
@@ -45,7 +45,7 @@ impl Verifier {
     pub fn new(password: &[u8], salt: &[u8], iterations: u32) -> Result<Self, VerifierError> {
         check(salt, iterations)?;
         let salted = salted(password, salt, iterations);
-        let stored_key = Sha256::digest(hmac(&salted, b"Client Key")).into();
+        let stored_key = sha256(&hmac(&salted, b"Client Key"));
         let server_key = hmac(&salted, b"Server Key");
         Ok(Self { salt: salt.into(), iterations, stored_key, server_key })
     }
@@ -71,14 +71,14 @@ impl Verifier {
     }
 
     /// Whether this is the password. Slow on purpose.
-    pub(super) fn matches(&self, password: &[u8]) -> Choice {
+    pub(super) fn matches(&self, password: &[u8]) -> bool {
         let salted = salted(password, &self.salt, self.iterations);
         self.has_client_key(&hmac(&salted, b"Client Key"))
     }
 
     /// Whether a client that has this key knows the password. Takes equally long for all keys.
-    pub(super) fn has_client_key(&self, client_key: &Digest) -> Choice {
-        Sha256::digest(client_key).ct_eq(&self.stored_key)
+    pub(super) fn has_client_key(&self, client_key: &Digest) -> bool {
+        are_equal(&self.stored_key, &sha256(client_key))
     }
 }
 
@@ -97,9 +97,10 @@ fn key(text: &str) -> Result<Digest, VerifierError> {
     bytes.ok_or(VerifierError::Keys)
 }
 
-fn salted(password: &[u8], salt: &[u8], iterations: u32) -> Digest {
+pub(super) fn salted(password: &[u8], salt: &[u8], iterations: u32) -> Digest {
+    let iterations = NonZeroU32::new(iterations).expect("`check` refuses less than 4,096");
     let mut salted = Digest::default();
-    pbkdf2_hmac::<Sha256>(password, salt, iterations, &mut salted);
+    pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA256, iterations, salt, password, &mut salted);
     salted
 }
 

@@ -1,61 +1,62 @@
-//! Who gets the messages of one batch, gathered into as few records as can be.
+//! Which sessions get the messages of one batch, gathered into as few records as possible.
 
 use std::collections::HashMap;
 
-use super::{Manner, Record};
+use super::{DeliveryManner, DeliveryRecord};
+use crate::SessionKey;
 
 /// The durable sessions that the messages of one batch are for.
 #[derive(Debug, Default)]
 pub struct Deliveries {
-    runs: Vec<Gathered>,
-    /// The last run of each session.
-    last: HashMap<u64, usize>,
+    spans: Vec<BatchSpan>,
+    /// The last span of each session.
+    last: HashMap<SessionKey, usize>,
 }
 
 #[derive(Debug)]
-struct Gathered {
-    session: u64,
+struct BatchSpan {
+    session: SessionKey,
     first: u32,
     count: u32,
     bytes: u32,
-    manner: Manner,
+    manner: DeliveryManner,
 }
 
 impl Deliveries {
-    /// A message is for a session: its index in the batch, its bytes, and how it is delivered.
-    pub fn push(&mut self, session: u64, index: u32, bytes: u32, manner: Manner) {
-        let last = self.last.get(&session).map(|at| &mut self.runs[*at]);
+    /// Adds a message for a session: its index in the batch, its bytes, and how it is delivered.
+    pub fn push(&mut self, session: SessionKey, index: u32, bytes: u32, manner: DeliveryManner) {
+        let last = self.last.get(&session).map(|at| &mut self.spans[*at]);
         match last {
-            Some(run) if run.follows(index, bytes, &manner) => run.count += 1,
+            Some(span) if span.follows(index, bytes, &manner) => span.count += 1,
             _ => {
-                self.last.insert(session, self.runs.len());
-                self.runs.push(Gathered { session, first: index, count: 1, bytes, manner });
+                self.last.insert(session, self.spans.len());
+                self.spans.push(BatchSpan { session, first: index, count: 1, bytes, manner });
             }
         }
     }
 
-    /// Whether nobody gets anything.
+    /// Whether no session gets a message.
     pub fn is_empty(&self) -> bool {
-        self.runs.is_empty()
+        self.spans.is_empty()
     }
 
-    /// Appends the records, and starts again.
+    /// Appends the records, and forgets them.
     pub fn write(&mut self, out: &mut Vec<u8>) {
         self.last.clear();
-        for Gathered { session, first, count, bytes, manner } in self.runs.drain(..) {
-            Record::Delivered { session, first, count, bytes, manner }.encode(out);
+        for BatchSpan { session, first, count, bytes, manner } in self.spans.drain(..) {
+            DeliveryRecord::Delivered { session, first, count, bytes, manner }.encode(out);
         }
     }
 
-    /// Forgets them: the batch is given up.
+    /// Forgets all: the batch is given up.
     pub fn clear(&mut self) {
         self.last.clear();
-        self.runs.clear();
+        self.spans.clear();
     }
 }
 
-impl Gathered {
-    fn follows(&self, index: u32, bytes: u32, manner: &Manner) -> bool {
+impl BatchSpan {
+    fn follows(&self, index: u32, bytes: u32, manner: &DeliveryManner) -> bool {
         self.first + self.count == index && self.bytes == bytes && self.manner == *manner
     }
 }

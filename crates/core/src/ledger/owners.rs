@@ -1,25 +1,25 @@
-//! Whose something is, as the records tell it: one record for all that follows and has the same owner.
+//! Who owns what the records describe: one record names the owner of everything behind it.
 
 use std::collections::HashSet;
 
-use super::Record;
+use super::ContextRecord;
 use crate::Owner;
 
-/// The owner that the records of a batch have named last.
+/// The owner that the records of a batch named last.
 #[derive(Debug, Default)]
 pub(super) struct Owners {
     now: Option<Owner>,
-    /// Every name there was, once: a million messages share a few.
+    /// Every owner there was, once: a million messages share a few.
     known: HashSet<Owner>,
 }
 
 impl Owners {
-    /// A batch begins: nobody is named.
+    /// Begins a batch, with no owner named.
     pub fn begin(&mut self) {
         self.now = None;
     }
 
-    /// What follows is of this owner; of nobody, if the name is empty.
+    /// Names the owner of what follows; an empty name is nobody.
     pub fn name(&mut self, text: &str) {
         self.now = (!text.is_empty()).then(|| {
             if let Some(known) = self.known.get(text) {
@@ -31,27 +31,28 @@ impl Owners {
         });
     }
 
-    /// Whose the next thing is.
+    /// The owner of what follows.
     pub fn now(&self) -> Option<&Owner> {
         self.now.as_ref()
     }
 }
 
-/// Names owners in records, each only where it differs from the one before.
+/// Writes records that name owners, each only if it differs from the one before.
 #[derive(Debug, Default)]
 pub(crate) struct OwnerWriter<'a> {
     /// The last one written.
     last: Option<&'a Owner>,
-    /// Whether any was written: a batch begins without an owner, but may go on from another one.
+    /// Whether any was written. The records before may have named another owner, so the first is
+    /// written even if it is nobody.
     is_begun: bool,
 }
 
 impl<'a> OwnerWriter<'a> {
-    /// What follows is this owner's.
+    /// Names the owner of what follows.
     pub fn write(&mut self, owner: Option<&'a Owner>, out: &mut Vec<u8>) {
         if !self.is_begun || self.last != owner {
             (self.is_begun, self.last) = (true, owner);
-            Record::Owner { owner: owner.map_or("", Owner::as_str) }.encode(out);
+            ContextRecord::Owner { owner: owner.map_or("", Owner::as_str) }.encode(out);
         }
     }
 }

@@ -1,42 +1,43 @@
-//! The queue of one session as the journal knows it: places in the order they were delivered.
+//! The queue of one session as the records describe it: spans of offsets, in the order of delivery.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use slipring_wire::QoS;
 
-use super::run::Run;
+use super::span::DeliverySpan;
+use crate::Offset;
 
-/// What waits, the oldest first. An offset may be there more than once. Runs that can be one are one,
-/// so that equal queues are equal.
+/// The queued messages, the oldest first. An offset may be in it more than once. Spans that can be
+/// joined are joined, so that equal queues compare equal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Queue {
-    runs: VecDeque<Run>,
+pub(super) struct KeptQueue {
+    spans: VecDeque<DeliverySpan>,
 }
 
-impl Queue {
-    pub fn push(&mut self, run: Run) {
-        if !self.runs.back_mut().is_some_and(|last| last.extend(&run)) {
-            self.runs.push_back(run);
+impl KeptQueue {
+    pub fn push(&mut self, span: DeliverySpan) {
+        if !self.spans.back_mut().is_some_and(|last| last.extend(&span)) {
+            self.spans.push_back(span);
         }
     }
 
-    pub fn runs(&self) -> impl Iterator<Item = &Run> {
-        self.runs.iter()
+    pub fn spans(&self) -> impl Iterator<Item = &DeliverySpan> {
+        self.spans.iter()
     }
 
-    /// Takes out the first message of this quality at each of these offsets; what is not there is
-    /// passed over. What was taken goes to `taken`.
-    pub fn take(&mut self, offsets: Range<u64>, qos: QoS, mut taken: impl FnMut(Run)) {
+    /// Takes out the first message of this QoS at each of these offsets, and gives it to `taken`.
+    /// Offsets that are not queued are skipped.
+    pub fn take(&mut self, offsets: Range<Offset>, qos: QoS, mut taken: impl FnMut(DeliverySpan)) {
         let (mut wanted, mut others) = (offsets, Vec::new());
         let mut at = 0;
-        while at < self.runs.len() {
-            let run = &self.runs[at];
-            let hit = overlap(&wanted, &run.offsets()).filter(|_| run.manner.qos == qos);
+        while at < self.spans.len() {
+            let span = &self.spans[at];
+            let hit = overlap(&wanted, &span.offsets()).filter(|_| span.manner.qos == qos);
             let Some(found) = hit else {
-                // What is wanted after a first hit is in several parts, each looked for here.
-                match others.iter().position(|other| overlap(other, &run.offsets()).is_some()) {
-                    Some(other) if run.manner.qos == qos => {
+                // A hit in the middle splits what is wanted; the other parts are looked for here.
+                match others.iter().position(|other| overlap(other, &span.offsets()).is_some()) {
+                    Some(other) if span.manner.qos == qos => {
                         std::mem::swap(&mut wanted, &mut others[other]);
                     }
                     _ => at += 1,
@@ -47,7 +48,7 @@ impl Queue {
             wanted.start = found.end;
             others.extend((!before.is_empty()).then_some(before));
             taken(self.cut(at, &found));
-            at = at.saturating_sub(1); // what was cut may have joined the run before
+            at = at.saturating_sub(1); // the rest may have joined the span before
             if wanted.is_empty() {
                 let Some(other) = others.pop() else { return };
                 wanted = other;
@@ -55,18 +56,18 @@ impl Queue {
         }
     }
 
-    /// Takes offsets out of a run.
-    fn cut(&mut self, at: usize, found: &Range<u64>) -> Run {
-        let run = &mut self.runs[at];
-        let (start, end) = (run.first, run.offsets().end);
-        let part = run.part(found.clone()).expect("within the run");
-        let (before, after) = (run.part(start..found.start), run.part(found.end..end));
+    /// Takes offsets out of a span.
+    fn cut(&mut self, at: usize, found: &Range<Offset>) -> DeliverySpan {
+        let span = &mut self.spans[at];
+        let (start, end) = (span.first, span.offsets().end);
+        let part = span.part(found.clone()).expect("within the span");
+        let (before, after) = (span.part(start..found.start), span.part(found.end..end));
         match (before, after) {
-            (None, None) => drop(self.runs.remove(at)),
-            (Some(left), None) | (None, Some(left)) => *run = left,
+            (None, None) => drop(self.spans.remove(at)),
+            (Some(left), None) | (None, Some(left)) => *span = left,
             (Some(before), Some(after)) => {
-                *run = before;
-                self.runs.insert(at + 1, after);
+                *span = before;
+                self.spans.insert(at + 1, after);
             }
         }
         self.join(at);
@@ -74,16 +75,16 @@ impl Queue {
         part
     }
 
-    /// Makes one of a run and the next, if they have come to touch each other.
+    /// Joins a span and the next one, if they now touch.
     fn join(&mut self, at: usize) {
-        let Some(next) = self.runs.get(at.wrapping_add(1)).cloned() else { return };
-        if self.runs.get_mut(at).is_some_and(|run| run.extend(&next)) {
-            self.runs.remove(at + 1);
+        let Some(next) = self.spans.get(at.wrapping_add(1)).cloned() else { return };
+        if self.spans.get_mut(at).is_some_and(|span| span.extend(&next)) {
+            self.spans.remove(at + 1);
         }
     }
 }
 
-fn overlap(one: &Range<u64>, other: &Range<u64>) -> Option<Range<u64>> {
+fn overlap(one: &Range<Offset>, other: &Range<Offset>) -> Option<Range<Offset>> {
     let both = one.start.max(other.start)..one.end.min(other.end);
     (!both.is_empty()).then_some(both)
 }
@@ -91,7 +92,7 @@ fn overlap(one: &Range<u64>, other: &Range<u64>) -> Option<Range<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::Manner;
+    use crate::ledger::DeliveryManner;
     use proptest::prelude::*;
     use std::sync::Arc;
 
@@ -117,29 +118,31 @@ mod tests {
         ]
     }
 
-    fn run(first: u64, count: u32, qos: QoS) -> Run {
-        let manner = Arc::new(Manner { qos, retain: false, identifiers: None });
-        Run { first, count, bytes: 10, manner }
+    fn span(first: u64, count: u32, qos: QoS) -> DeliverySpan {
+        let manner = Arc::new(DeliveryManner { qos, retain: false, identifiers: None });
+        DeliverySpan { first: Offset::new(first), count, bytes: 10, manner }
     }
 
-    fn each(run: &Run) -> impl Iterator<Item = (u64, QoS)> {
-        let qos = run.manner.qos;
-        run.offsets().map(move |offset| (offset, qos))
+    fn each(span: &DeliverySpan) -> impl Iterator<Item = (u64, QoS)> {
+        let qos = span.manner.qos;
+        let offsets = span.offsets();
+        (offsets.start.get()..offsets.end.get()).map(move |offset| (offset, qos))
     }
 
     proptest! {
         #[test]
-        fn runs_equal_a_plain_list_of_messages(history in prop::collection::vec(step(), 0..60)) {
-            let (mut queue, mut naive) = (Queue::default(), Vec::new());
+        fn spans_equal_a_plain_list_of_messages(history in prop::collection::vec(step(), 0..60)) {
+            let (mut queue, mut naive) = (KeptQueue::default(), Vec::new());
             for step in history {
                 match step {
                     Step::Push { first, count, qos } => {
-                        queue.push(run(first, count, qos));
-                        naive.extend(each(&run(first, count, qos)));
+                        queue.push(span(first, count, qos));
+                        naive.extend(each(&span(first, count, qos)));
                     }
                     Step::Take { first, count, qos } => {
                         let (mut taken, mut expected) = (Vec::new(), Vec::new());
-                        queue.take(first..first + count, qos, |run| taken.extend(each(&run)));
+                        let offsets = Offset::new(first)..Offset::new(first + count);
+                        queue.take(offsets, qos, |span| taken.extend(each(&span)));
                         for offset in first..first + count {
                             if let Some(at) = naive.iter().position(|found| *found == (offset, qos)) {
                                 expected.push(naive.remove(at));
@@ -149,10 +152,10 @@ mod tests {
                         prop_assert_eq!(taken, expected);
                     }
                 }
-                prop_assert_eq!(queue.runs().flat_map(each).collect::<Vec<_>>(), naive.clone());
-                let mut fresh = Queue::default();
+                prop_assert_eq!(queue.spans().flat_map(each).collect::<Vec<_>>(), naive.clone());
+                let mut fresh = KeptQueue::default();
                 for (offset, qos) in &naive {
-                    fresh.push(run(*offset, 1, *qos));
+                    fresh.push(span(*offset, 1, *qos));
                 }
                 prop_assert_eq!(&queue, &fresh);
             }
@@ -160,12 +163,12 @@ mod tests {
     }
 
     #[test]
-    fn a_million_messages_in_turn_take_one_place_and_others_few_bytes_each() {
-        let mut queue = Queue::default();
+    fn a_million_messages_in_turn_are_one_span_and_others_take_few_bytes_each() {
+        let mut queue = KeptQueue::default();
         for offset in 0..1_000_000 {
-            queue.push(run(offset, 1, QoS::AtLeastOnce));
+            queue.push(span(offset, 1, QoS::AtLeastOnce));
         }
-        assert_eq!(queue.runs.len(), 1);
-        assert_eq!(size_of::<Run>(), 24);
+        assert_eq!(queue.spans.len(), 1);
+        assert_eq!(size_of::<DeliverySpan>(), 24);
     }
 }

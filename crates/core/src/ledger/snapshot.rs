@@ -1,15 +1,20 @@
-//! The state as records: applied to an empty ledger they lead to it again.
+//! A snapshot: the records that lead an empty ledger to the same state.
 
 use std::borrow::Cow;
 
-use super::kept::{InFlight, Kept};
-use super::run::{Manner, Run};
-use super::{Ledger, OwnerWriter, Record};
+use super::kept_session::{InFlight, KeptSession};
+use super::span::{DeliveryManner, DeliverySpan};
+use super::{
+    ContextRecord, DeliveryRecord, Ledger, OwnerWriter, RecordedSubscription, SessionRecord,
+    StockRecord,
+};
+use crate::SessionKey;
 
 impl Ledger {
     /// Appends the records that lead to this state.
     pub fn snapshot(&self, out: &mut Vec<u8>) {
-        Record::Known { session: self.highest, newest_ns: self.newest_ns }.encode(out);
+        ContextRecord::Known { session: self.sessions.highest, newest_ns: self.newest_ns }
+            .encode(out);
         let (sessions, mut owners) = (self.sessions(), OwnerWriter::default());
         for (session, kept) in &sessions {
             owners.write(kept.owner.as_ref(), out);
@@ -18,12 +23,12 @@ impl Ledger {
         for (topic, kept) in self.retained() {
             owners.write(kept.owner.as_ref(), out);
             let (offset, receive_ns, message) = (kept.offset, kept.receive_ns, kept.message(topic));
-            Record::RetainedAt { offset, receive_ns, message }.encode(out);
+            StockRecord::RetainedAt { offset, receive_ns, message }.encode(out);
         }
         for (offset, kept) in self.waiting() {
             owners.write(kept.owner.as_ref(), out);
             let (priority, expires_ns) = (kept.priority, kept.expires_ns);
-            Record::WaitingAt { offset, priority, expires_ns }.encode(out);
+            StockRecord::WaitingAt { offset, priority, expires_ns }.encode(out);
         }
         self.table.snapshot(self.newest_ns, out);
         self.streams.snapshot(out);
@@ -33,64 +38,65 @@ impl Ledger {
     }
 }
 
-impl Kept {
-    fn snapshot(&self, session: u64, out: &mut Vec<u8>) {
+impl KeptSession {
+    fn snapshot(&self, session: SessionKey, out: &mut Vec<u8>) {
         self.write_stay(session, out);
         self.write_subscriptions(session, out);
         for packet_id in &self.incoming {
-            Record::Incoming { session, packet_id: *packet_id }.encode(out);
+            DeliveryRecord::Incoming { session, packet_id: *packet_id }.encode(out);
         }
         for sent in &self.inflight {
             sent.snapshot(session, out);
         }
-        for run in self.queue() {
-            run.write(session, out);
+        for span in self.queue() {
+            span.write(session, out);
         }
     }
 
-    fn write_stay(&self, session: u64, out: &mut Vec<u8>) {
+    fn write_stay(&self, session: SessionKey, out: &mut Vec<u8>) {
         let (client_id, user) = (&*self.client_id, self.user.as_deref());
         let will = self.will.as_ref().map(Cow::Borrowed);
         let expiry_s = self.expiry_s;
         match self.left_ns {
-            None => Record::Opened { session, client_id, user, expiry_s, will }.encode(out),
+            None => SessionRecord::Opened { session, client_id, user, expiry_s, will }.encode(out),
             Some(at_ns) => {
                 let will_then = None;
-                Record::Opened { session, client_id, user, expiry_s, will: will_then }.encode(out);
-                Record::Left { session, at_ns, expiry_s, will }.encode(out);
+                SessionRecord::Opened { session, client_id, user, expiry_s, will: will_then }
+                    .encode(out);
+                SessionRecord::Left { session, at_ns, expiry_s, will }.encode(out);
             }
         }
     }
 
-    fn write_subscriptions(&self, session: u64, out: &mut Vec<u8>) {
-        for (filter, subscription) in &self.subscriptions {
-            let options = subscription.options;
-            let replay = subscription.replay.is_some();
-            let list = subscription.list.as_ref().map(Cow::Borrowed);
-            Record::Subscribed { session, filter, options, replay, list }.encode(out);
-            let after = subscription.replay.as_ref().and_then(|replay| replay.after.as_deref());
+    fn write_subscriptions(&self, session: SessionKey, out: &mut Vec<u8>) {
+        for (filter, kept) in &self.subscriptions {
+            let (options, replay) = (kept.options, kept.replay.is_some());
+            let list = kept.list.as_ref().map(Cow::Borrowed);
+            let subscription = RecordedSubscription { filter, options, replay, list };
+            SessionRecord::Subscribed { session, subscription }.encode(out);
+            let after = kept.replay.as_ref().and_then(|replay| replay.after.as_deref());
             if let Some(topic) = after {
-                Record::ReplayedTo { session, filter, topic }.encode(out);
+                SessionRecord::ReplayedTo { session, filter, topic }.encode(out);
             }
         }
     }
 }
 
 impl InFlight {
-    fn snapshot(&self, session: u64, out: &mut Vec<u8>) {
+    fn snapshot(&self, session: SessionKey, out: &mut Vec<u8>) {
         let packet_id = self.packet_id;
-        let offset = self.message.as_ref().map(|run| run.first);
-        if let Some(run) = &self.message {
-            run.write(session, out);
+        let offset = self.message.as_ref().map(|span| span.first);
+        if let Some(span) = &self.message {
+            span.write(session, out);
         }
-        Record::Sent { session, packet_id, offset }.encode(out);
+        DeliveryRecord::Sent { session, packet_id, offset }.encode(out);
     }
 }
 
-impl Run {
-    fn write(&self, session: u64, out: &mut Vec<u8>) {
+impl DeliverySpan {
+    fn write(&self, session: SessionKey, out: &mut Vec<u8>) {
         let (offset, count, bytes) = (self.first, self.count, self.bytes);
-        let manner = Manner::clone(&self.manner);
-        Record::DeliveredAt { session, offset, count, bytes, manner }.encode(out);
+        let manner = DeliveryManner::clone(&self.manner);
+        DeliveryRecord::DeliveredAt { session, offset, count, bytes, manner }.encode(out);
     }
 }

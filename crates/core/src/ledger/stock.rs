@@ -1,20 +1,21 @@
-//! Messages that belong to no session: the retained ones in full, and places of those that wait.
+//! Messages that belong to no session: retained ones in full, and the offsets of those that wait for a
+//! subscriber.
 
 use std::collections::BTreeMap;
 
 use slipring_wire::{Properties, PropertyId, QoS};
 
-use super::{BatchHead, Record, RetainedMessage};
-use crate::{Owner, Priority};
+use super::{BatchHead, RetainedMessage, StockRecord};
+use crate::{Offset, Owner, Priority};
 
-/// A retained message, with bytes of its own: its place in the journal may be gone.
+/// A retained message. It has its own copy of the bytes, because its segment may be removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptRetained {
-    /// Its number in the journal.
-    pub offset: u64,
+    /// Its offset in the journal.
+    pub offset: Offset,
     /// When it was received.
     pub receive_ns: i64,
-    /// Whose quota it is counted for.
+    /// Whose quota it counts for; None if the records do not say.
     pub owner: Option<Owner>,
     expires_ns: Option<i64>,
     qos: QoS,
@@ -23,28 +24,28 @@ pub struct KeptRetained {
     properties_bytes: usize,
 }
 
-/// A message that waits for its first subscriber; it is in the journal.
+/// A message that waits for its first subscriber; its bytes are in the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptWaiting {
-    /// Which are delivered first.
+    /// Those of higher priority are delivered first.
     pub priority: Priority,
-    /// When it is no longer worth delivering.
+    /// When it expires.
     pub expires_ns: Option<i64>,
-    /// Whose quota it is counted for.
+    /// Whose quota it counts for; None if the records do not say.
     pub owner: Option<Owner>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stock {
     retained: BTreeMap<Box<str>, KeptRetained>,
-    waiting: BTreeMap<u64, KeptWaiting>,
-    /// Offsets of this batch that ask to be retained, and are not.
-    unretained: Vec<u64>,
+    waiting: BTreeMap<Offset, KeptWaiting>,
+    /// Offsets of this batch's messages that asked to be retained, and were not.
+    unretained: Vec<Offset>,
 }
 
 impl KeptRetained {
     fn new(
-        offset: u64,
+        offset: Offset,
         receive_ns: i64,
         message: &RetainedMessage<'_>,
         owner: Option<&Owner>,
@@ -63,7 +64,7 @@ impl KeptRetained {
         }
     }
 
-    /// The message, on its topic.
+    /// The message with its topic.
     pub fn message<'a>(&'a self, topic: &'a str) -> RetainedMessage<'a> {
         let (properties, payload) = self.bytes.split_at(self.properties_bytes);
         RetainedMessage { topic, qos: self.qos, properties, payload }
@@ -71,14 +72,14 @@ impl KeptRetained {
 }
 
 impl Stock {
-    /// A batch begins.
+    /// Begins a batch.
     pub fn begin(&mut self) {
         self.unretained.clear();
     }
 
     pub fn retain(
         &mut self,
-        offset: u64,
+        offset: Offset,
         receive_ns: i64,
         message: RetainedMessage<'_>,
         owner: Option<&Owner>,
@@ -101,26 +102,25 @@ impl Stock {
     pub fn take(
         &mut self,
         batch: &BatchHead,
-        record: &Record<'_>,
+        record: &StockRecord<'_>,
         owner: Option<&Owner>,
     ) -> Result<(), &'static str> {
         let held_by = || owner.cloned();
         match *record {
-            Record::Unretained { index } => self.unretained.push(batch.offset(index)?),
-            Record::RetainedAt { offset, receive_ns, message } => {
+            StockRecord::Unretained { index } => self.unretained.push(batch.offset(index)?),
+            StockRecord::RetainedAt { offset, receive_ns, message } => {
                 self.retain(offset, receive_ns, message, owner);
             }
-            Record::Waiting { index, priority, expires_ns } => {
+            StockRecord::Waiting { index, priority, expires_ns } => {
                 let offset = batch.offset(index)?;
                 let kept = KeptWaiting { priority, expires_ns, owner: held_by() };
                 self.waiting.insert(offset, kept);
             }
-            Record::WaitingAt { offset, priority, expires_ns } => {
+            StockRecord::WaitingAt { offset, priority, expires_ns } => {
                 let kept = KeptWaiting { priority, expires_ns, owner: held_by() };
                 self.waiting.insert(offset, kept);
             }
-            Record::Taken { offset } => drop(self.waiting.remove(&offset)),
-            _ => unreachable!("a record of a session"),
+            StockRecord::Taken { offset } => drop(self.waiting.remove(&offset)),
         }
         Ok(())
     }
@@ -129,11 +129,11 @@ impl Stock {
         self.retained.iter().map(|(topic, kept)| (&**topic, kept))
     }
 
-    pub fn waiting(&self) -> impl Iterator<Item = (u64, &KeptWaiting)> {
+    pub fn waiting(&self) -> impl Iterator<Item = (Offset, &KeptWaiting)> {
         self.waiting.iter().map(|(offset, kept)| (*offset, kept))
     }
 
-    pub fn needed(&self) -> Option<u64> {
+    pub fn needed(&self) -> Option<Offset> {
         self.waiting.first_key_value().map(|(offset, _)| *offset)
     }
 }

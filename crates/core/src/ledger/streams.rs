@@ -1,24 +1,30 @@
-//! The streams as the records tell them: definitions and indices. Chunks are not among them.
+//! The streams as the records describe them: definitions and indices, without chunks.
 
 use slipring_wire::frame::RangeSet;
 
-use super::{Ledger, OwnerWriter, Record};
-use crate::Owner;
+use super::{Ledger, OwnerWriter, StreamRecord};
 use crate::streams::{Catalog, Definition};
+use crate::{Owner, StreamIndex};
 
 #[derive(Debug, Default)]
 pub(super) struct KeptStreams {
     catalog: Catalog,
-    /// Streams that are gone or are others now, and may still be somebody's.
+    /// Streams that were removed or have another media type. Sessions that declared them do not own them
+    /// any more.
     pub gone: RangeSet,
 }
 
 impl KeptStreams {
-    pub fn take(&mut self, record: &Record<'_>, owner: Option<&Owner>) -> Result<(), &'static str> {
+    pub fn take(
+        &mut self,
+        record: &StreamRecord<'_>,
+        owner: Option<&Owner>,
+    ) -> Result<(), &'static str> {
         match *record {
-            Record::StreamDeclared { stream, name, definition } => {
+            StreamRecord::Declared { stream, name, definition } => {
                 let definition = Definition::from_json(definition);
-                let definition = definition.map_err(|_| "the definition of a stream is none")?;
+                let definition =
+                    definition.map_err(|_| "the definition of a stream is malformed")?;
                 let known = self.catalog.get(stream);
                 if known.is_some_and(|known| known.definition.media != definition.media) {
                     self.forget(stream);
@@ -27,36 +33,34 @@ impl KeptStreams {
                 self.catalog.own(stream, owner);
                 Ok(())
             }
-            Record::StreamRemoved { stream } => {
+            StreamRecord::Removed { stream } => {
                 self.catalog.remove(stream);
                 self.forget(stream);
                 Ok(())
             }
-            _ => unreachable!("a record of something else"),
         }
     }
 
-    fn forget(&mut self, stream: u32) {
-        self.gone.insert(stream..stream.saturating_add(1));
+    fn forget(&mut self, stream: StreamIndex) {
+        self.gone.extend([stream.get()]);
     }
 
     pub fn snapshot(&self, out: &mut Vec<u8>) {
         let mut owners = OwnerWriter::default();
-        for (stream, entry) in self.catalog.iter_from(0) {
+        for (stream, entry) in self.catalog.iter_from(StreamIndex::new(0)) {
             owners.write(entry.owner.as_ref(), out);
             entry.record(stream, out);
         }
-        // Its index is not given again, though it is gone.
-        if let Some(last) =
-            self.catalog.end().checked_sub(1).filter(|last| self.catalog.get(*last).is_none())
-        {
-            Record::StreamRemoved { stream: last }.encode(out);
+        // The highest index is never given again, even if its stream was removed.
+        let last = self.catalog.end().get().checked_sub(1).map(StreamIndex::new);
+        if let Some(stream) = last.filter(|last| self.catalog.get(*last).is_none()) {
+            StreamRecord::Removed { stream }.encode(out);
         }
     }
 }
 
 impl Ledger {
-    /// The streams that are there.
+    /// The streams.
     pub fn streams(&self) -> &Catalog {
         &self.streams.catalog
     }

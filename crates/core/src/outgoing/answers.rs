@@ -6,7 +6,7 @@ use slipring_wire::Version;
 
 use super::take::SLICE_BYTES;
 use super::{Outgoing, Pushed};
-use crate::Packets;
+use crate::{ConnectionKey, Packets};
 
 /// Questions of one client that wait for their answer at once.
 pub const ASKED_MAX: usize = 2;
@@ -52,7 +52,7 @@ impl Answers {
 impl Outgoing {
     /// A connection's client asks something. None when it is to ask again later: as many questions
     /// as may be have no answer yet.
-    pub fn ask(&mut self, key: u64) -> Option<AnswerTerms> {
+    pub fn ask(&mut self, key: ConnectionKey) -> Option<AnswerTerms> {
         let terms = self.answer_terms(key)?;
         if self.answers.asked >= ASKED_MAX {
             return None;
@@ -62,15 +62,15 @@ impl Outgoing {
     }
 
     /// What an answer to this connection must keep to; None when it has lost the session.
-    pub fn answer_terms(&self, key: u64) -> Option<AnswerTerms> {
-        let link = self.link.as_ref().filter(|link| link.key == key)?;
-        let packet_bytes = (link.terms.packet_bytes as usize).min(self.bounds.outbox_bytes);
-        Some(AnswerTerms { version: link.terms.version, packet_bytes })
+    pub fn answer_terms(&self, key: ConnectionKey) -> Option<AnswerTerms> {
+        let peer = self.peer.as_ref().filter(|peer| peer.key == key)?;
+        let packet_bytes = (peer.terms.packet_bytes as usize).min(self.bounds.outbox_bytes);
+        Some(AnswerTerms { version: peer.terms.version, packet_bytes })
     }
 
     /// The answer to one of its questions; an empty one only lets it ask again. Too late when the
     /// connection is over.
-    pub fn answer(&mut self, key: u64, packet: Vec<u8>) -> Pushed {
+    pub fn answer(&mut self, key: ConnectionKey, packet: Vec<u8>) -> Pushed {
         if !self.is_linked(key) {
             return Pushed::Quiet;
         }
@@ -85,12 +85,15 @@ mod tests {
     use super::*;
     use crate::{Limits, RetainedPage};
 
+    const FIRST: ConnectionKey = ConnectionKey::new(7);
+    const SECOND: ConnectionKey = ConnectionKey::new(8);
+
     fn connected(packet_bytes: u32) -> Outgoing {
         let limits = Limits { outbox_bytes: 1000, ..Limits::default() };
         let mut outgoing = Outgoing::new(&limits);
         let version = Version::V5;
         let terms = Terms { version, receive_max: 1, packet_bytes, topic_aliases: 0 };
-        outgoing.attach(7, terms, &limits);
+        outgoing.attach(FIRST, terms, &limits);
         outgoing
     }
 
@@ -103,19 +106,19 @@ mod tests {
     #[test]
     fn a_client_has_two_questions_open_until_the_socket_took_an_answer() {
         let mut outgoing = connected(u32::MAX);
-        assert!(outgoing.ask(7).is_some() && outgoing.ask(7).is_some());
-        assert_eq!(outgoing.ask(7), None);
-        assert_eq!(outgoing.answer(7, b"one".to_vec()), Pushed::Wake);
-        assert_eq!(outgoing.ask(7), None, "nobody has read the answer");
+        assert!(outgoing.ask(FIRST).is_some() && outgoing.ask(FIRST).is_some());
+        assert_eq!(outgoing.ask(FIRST), None);
+        assert_eq!(outgoing.answer(FIRST, b"one".to_vec()), Pushed::Wake);
+        assert_eq!(outgoing.ask(FIRST), None, "nobody has read the answer");
         assert_eq!(take(&mut outgoing), b"one");
-        assert!(outgoing.ask(7).is_some());
+        assert!(outgoing.ask(FIRST).is_some());
     }
 
     #[test]
     fn an_answer_outlives_a_full_outbox() {
         let mut outgoing = connected(u32::MAX);
-        outgoing.ask(7);
-        outgoing.answer(7, vec![1; 999]);
+        outgoing.ask(FIRST);
+        outgoing.answer(FIRST, vec![1; 999]);
         let mut message = vec![0x30, 0xf1, 0x03]; // 497 bytes follow
         message.resize(500, 2);
         for _ in 0..9 {
@@ -127,30 +130,30 @@ mod tests {
     #[test]
     fn an_answer_for_a_connection_that_is_over_goes_nowhere() {
         let mut outgoing = connected(u32::MAX);
-        assert!(outgoing.ask(7).is_some());
-        outgoing.detach(7);
-        assert_eq!(outgoing.answer(7, b"late".to_vec()), Pushed::Quiet);
+        assert!(outgoing.ask(FIRST).is_some());
+        outgoing.detach(FIRST);
+        assert_eq!(outgoing.answer(FIRST, b"late".to_vec()), Pushed::Quiet);
         let limits = Limits::default();
         let terms =
             Terms { version: Version::V5, receive_max: 1, packet_bytes: 9, topic_aliases: 0 };
-        outgoing.attach(8, terms, &limits);
-        assert_eq!(outgoing.answer(7, b"late".to_vec()), Pushed::Quiet);
-        assert_eq!((outgoing.ask(7), take(&mut outgoing).len()), (None, 0));
-        assert!(outgoing.ask(8).is_some() && outgoing.ask(8).is_some());
+        outgoing.attach(SECOND, terms, &limits);
+        assert_eq!(outgoing.answer(FIRST, b"late".to_vec()), Pushed::Quiet);
+        assert_eq!((outgoing.ask(FIRST), take(&mut outgoing).len()), (None, 0));
+        assert!(outgoing.ask(SECOND).is_some() && outgoing.ask(SECOND).is_some());
     }
 
     #[test]
     fn an_answer_is_within_the_clients_packet_size_and_its_outbox() {
-        assert_eq!(connected(300).answer_terms(7).unwrap().packet_bytes, 300);
-        assert_eq!(connected(3000).answer_terms(7).unwrap().packet_bytes, 1000);
+        assert_eq!(connected(300).answer_terms(FIRST).unwrap().packet_bytes, 300);
+        assert_eq!(connected(3000).answer_terms(FIRST).unwrap().packet_bytes, 1000);
     }
 
     #[test]
     fn large_answers_are_sent_one_after_the_other() {
         let mut outgoing = connected(u32::MAX);
         for _ in 0..2 {
-            outgoing.ask(7);
-            outgoing.answer(7, vec![1; SLICE_BYTES]);
+            outgoing.ask(FIRST);
+            outgoing.answer(FIRST, vec![1; SLICE_BYTES]);
         }
         assert_eq!(take(&mut outgoing).len(), SLICE_BYTES);
         assert!(outgoing.has_work());

@@ -2,11 +2,11 @@
 
 use slipring_wire::{PacketId, QoS};
 
-use super::queue::Entry;
+use super::queue::QueueEntry;
 use super::replay::Progress;
 use super::{Outgoing, Replay, Window};
-use crate::ledger::{Kept, Manner, Record};
-use crate::{Delivery, Durability, Limits};
+use crate::ledger::{DeliveryManner, DeliveryRecord, KeptSession, SessionRecord};
+use crate::{Delivery, Durability, Limits, Offset, SessionKey};
 
 /// The part of a session that is written down.
 #[derive(Debug)]
@@ -24,28 +24,29 @@ pub(super) struct Durable {
     pub loading: bool,
 }
 
-/// Records of one session, with the settled messages gathered into runs.
+/// Records of one session, with the settled messages gathered into spans.
 #[derive(Debug)]
 struct Notes {
-    session: u64,
+    session: SessionKey,
     records: Vec<u8>,
-    settled: Option<(u64, u32, QoS)>,
+    settled: Option<(Offset, u32, QoS)>,
 }
 
 impl Notes {
-    fn new(session: u64) -> Self {
+    fn new(session: SessionKey) -> Self {
         Self { session, records: Vec::new(), settled: None }
     }
 
-    fn write(&mut self, record: &Record<'_>) {
+    /// Where the next record goes, behind what was settled before.
+    fn records(&mut self) -> &mut Vec<u8> {
         self.flush();
-        record.encode(&mut self.records);
+        &mut self.records
     }
 
-    fn settle(&mut self, offset: u64, qos: QoS) {
+    fn settle(&mut self, offset: Offset, qos: QoS) {
         match &mut self.settled {
             Some((first, count, same))
-                if *first + u64::from(*count) == offset && *same == qos && *count < u32::MAX =>
+                if first.plus(*count) == offset && *same == qos && *count < u32::MAX =>
             {
                 *count += 1;
             }
@@ -59,7 +60,7 @@ impl Notes {
     fn flush(&mut self) {
         if let Some((offset, count, qos)) = self.settled.take() {
             let session = self.session;
-            Record::Settled { session, offset, count, qos }.encode(&mut self.records);
+            DeliveryRecord::Settled { session, offset, count, qos }.encode(&mut self.records);
         }
     }
 
@@ -70,20 +71,20 @@ impl Notes {
 }
 
 impl Durable {
-    pub fn new(session: u64, level: Durability) -> Self {
+    pub fn new(session: SessionKey, level: Durability) -> Self {
         let (notes, drops) = (Notes::new(session), Notes::new(session));
         Self { level, notes, drops, gate: None, loading: false }
     }
 
     /// A message that waited is delivered, or will not be.
-    pub fn settled(&mut self, offset: Option<u64>, qos: QoS) {
+    pub fn settled(&mut self, offset: Option<Offset>, qos: QoS) {
         if let Some(offset) = offset {
             self.notes.settle(offset, qos);
         }
     }
 
     /// A message found no room.
-    pub fn dropped(&mut self, offset: Option<u64>, qos: QoS) {
+    pub fn dropped(&mut self, offset: Option<Offset>, qos: QoS) {
         if let Some(offset) = offset {
             self.drops.settle(offset, qos);
         }
@@ -93,19 +94,21 @@ impl Durable {
     pub fn replayed(&mut self, delivery: &Delivery) {
         let Some(place) = delivery.message.place else { return };
         let Delivery { qos, retain, ref identifiers, .. } = *delivery;
-        self.notes.write(&Record::DeliveredAt {
+        let delivered = DeliveryRecord::DeliveredAt {
             session: self.notes.session,
             offset: place.offset,
             count: 1,
             bytes: delivery.message.bytes() as u32,
-            manner: Manner { qos, retain, identifiers: identifiers.clone() },
-        });
+            manner: DeliveryManner { qos, retain, identifiers: identifiers.clone() },
+        };
+        delivered.encode(self.notes.records());
     }
 
     /// A QoS 2 message is sent with this identifier.
     pub fn sent(&mut self, packet_id: PacketId, delivery: &Delivery) {
         let offset = delivery.message.place.map(|place| place.offset);
-        self.notes.write(&Record::Sent { session: self.notes.session, packet_id, offset });
+        let session = self.notes.session;
+        DeliveryRecord::Sent { session, packet_id, offset }.encode(self.notes.records());
         self.wait_for(self.level);
     }
 
@@ -116,31 +119,34 @@ impl Durable {
     }
 
     /// The client has a QoS 2 message.
-    pub fn received(&mut self, packet_id: PacketId, message: &Entry) {
+    pub fn received(&mut self, packet_id: PacketId, message: &QueueEntry) {
         if message.offset().is_none() {
             return;
         }
-        self.notes.write(&Record::Received { session: self.notes.session, packet_id });
+        let session = self.notes.session;
+        DeliveryRecord::Received { session, packet_id }.encode(self.notes.records());
         self.wait_for(match message {
-            Entry::Here(delivery) => {
+            QueueEntry::Here(delivery) => {
                 delivery.message.place.map_or(Durability::Memory, |place| place.durability)
             }
-            Entry::Stored(_) => self.level,
+            QueueEntry::Stored(_) => self.level,
         });
     }
 
     /// An identifier is free again.
     pub fn completed(&mut self, packet_id: PacketId) {
-        self.notes.write(&Record::Completed { session: self.notes.session, packet_id });
+        let session = self.notes.session;
+        DeliveryRecord::Completed { session, packet_id }.encode(self.notes.records());
     }
 
     /// Retained messages are on their way.
     pub fn progress(&mut self, progress: &Progress) {
         let session = self.notes.session;
-        self.notes.write(&match progress {
-            Progress::To(filter, topic) => Record::ReplayedTo { session, filter, topic },
-            Progress::Done(filter) => Record::Replayed { session, filter },
-        });
+        let replayed = match progress {
+            Progress::To(filter, topic) => SessionRecord::ReplayedTo { session, filter, topic },
+            Progress::Done(filter) => SessionRecord::Replayed { session, filter },
+        };
+        replayed.encode(self.notes.records());
     }
 
     fn wait_for(&mut self, level: Durability) {
@@ -153,15 +159,20 @@ impl Durable {
 impl Outgoing {
     /// The queue of a session that outlives the broker. `level` is the highest durability that a
     /// message can have: identifiers are kept at it.
-    pub fn durable(limits: &Limits, session: u64, level: Durability) -> Self {
+    pub fn durable(limits: &Limits, session: SessionKey, level: Durability) -> Self {
         Self { durable: Some(Box::new(Durable::new(session, level))), ..Self::new(limits) }
     }
 
     /// The same, as the records tell it. The messages themselves are loaded when the client is here.
-    pub fn restore(limits: &Limits, session: u64, level: Durability, kept: &Kept) -> Self {
+    pub fn restore(
+        limits: &Limits,
+        session: SessionKey,
+        level: Durability,
+        kept: &KeptSession,
+    ) -> Self {
         let mut outgoing = Self::durable(limits, session, level);
         outgoing.window = Window::restore(&kept.inflight);
-        kept.queue().for_each(|run| outgoing.queue.push_run(run.clone()));
+        kept.queue().for_each(|span| outgoing.queue.push_span(span.clone()));
         for (filter, subscription) in &kept.subscriptions {
             if let Some(pending) = &subscription.replay {
                 let options = subscription.options;

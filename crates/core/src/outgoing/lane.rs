@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use crate::memory::Counted;
-use crate::packets::{First, Packets};
-use crate::shared::SharedBytes;
+use crate::packets::{FirstPacket, Packets};
+use crate::shared_bytes::SharedBytes;
 use crate::{Millis, Overflow};
 
 /// Whether there was room.
@@ -131,7 +131,7 @@ impl Lane {
 
     /// The oldest message, given to `take`; false if there is none.
     pub fn take_one(&mut self, take: impl FnOnce(&Encoded<'_>)) -> bool {
-        let Some(First { bytes, payload }) = self.packets.first() else { return false };
+        let Some(FirstPacket { bytes, payload }) = self.packets.first() else { return false };
         let first = self.expiring.front().filter(|(number, _)| *number == self.gone);
         take(&Encoded { bytes, payload, expires_ms: first.map(|(_, at)| *at) });
         self.drop_oldest()

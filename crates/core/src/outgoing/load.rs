@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Outgoing, Pushed};
-use crate::Message;
+use crate::{Message, Offset};
 
 /// Bytes of messages asked for at one time, unless one alone is larger.
 const LOAD_BYTES_MAX: u64 = 1 << 20;
@@ -11,7 +11,7 @@ const LOAD_BYTES_MAX: u64 = 1 << 20;
 impl Outgoing {
     /// The offsets to load next, at most so many, in ascending order. Until they are filled in nothing
     /// more is wanted.
-    pub fn wanted(&mut self, most: usize) -> Vec<u64> {
+    pub fn wanted(&mut self, most: usize) -> Vec<Offset> {
         let Some(durable) = &mut self.durable else { return Vec::new() };
         let (mut offsets, mut bytes) = (Vec::new(), 0);
         for (offset, length) in self.window.stored().chain(self.queue.stored()).take(most) {
@@ -28,11 +28,11 @@ impl Outgoing {
     }
 
     /// Puts in what was loaded, by ascending offset; None is a message that is no more.
-    pub fn fill(&mut self, loaded: &[(u64, Option<Arc<Message>>)]) -> Pushed {
+    pub fn fill(&mut self, loaded: &[(Offset, Option<Arc<Message>>)]) -> Pushed {
         debug_assert!(loaded.is_sorted_by_key(|(offset, _)| *offset));
         let Some(durable) = &mut self.durable else { return Pushed::Quiet };
         durable.loading = false;
-        let find = |offset: u64| {
+        let find = |offset: Offset| {
             let at = loaded.binary_search_by_key(&offset, |(offset, _)| *offset).ok()?;
             Some(loaded[at].1.clone())
         };

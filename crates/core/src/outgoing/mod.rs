@@ -23,7 +23,7 @@ pub use window::Settled;
 
 use slipring_wire::{PacketId, QoS, Version};
 
-use crate::Limits;
+use crate::{ConnectionKey, Limits};
 use aliases::Aliases;
 use answers::Answers;
 use durable::Durable;
@@ -57,10 +57,11 @@ pub struct Terms {
     pub topic_aliases: u16,
 }
 
+/// The client at the other end of a connection.
 #[derive(Debug)]
-struct Link {
+struct Peer {
     /// Which connection this is; an older one must not touch the session any more.
-    key: u64,
+    key: ConnectionKey,
     terms: Terms,
     aliases: Aliases,
 }
@@ -81,7 +82,7 @@ struct Bounds {
 pub struct Outgoing {
     bounds: Bounds,
     /// None while the client is away.
-    link: Option<Link>,
+    peer: Option<Peer>,
     lane: Lane,
     answers: Answers,
     replays: Replays,
@@ -106,7 +107,7 @@ impl Outgoing {
     pub fn new(limits: &Limits) -> Self {
         Self {
             bounds: Bounds::from(limits),
-            link: None,
+            peer: None,
             lane: Lane::default(),
             answers: Answers::default(),
             replays: Replays::default(),
@@ -123,18 +124,18 @@ impl Outgoing {
     }
 
     /// A connection begins, and any earlier one has lost the session.
-    pub fn attach(&mut self, key: u64, terms: Terms, limits: &Limits) {
+    pub fn attach(&mut self, key: ConnectionKey, terms: Terms, limits: &Limits) {
         self.bounds = Bounds::from(limits);
         let aliases = Aliases::new(terms.topic_aliases.min(limits.topic_aliases));
-        self.link = Some(Link { key, terms, aliases });
+        self.peer = Some(Peer { key, terms, aliases });
         self.forget_connection();
         self.window.restart();
     }
 
     /// The connection with this key has ended; messages wait for the next one.
-    pub fn detach(&mut self, key: u64) {
+    pub fn detach(&mut self, key: ConnectionKey) {
         if self.is_linked(key) {
-            self.link = None;
+            self.peer = None;
             self.forget_connection();
             if self.durable.is_some() {
                 self.queue.unload();
@@ -156,7 +157,7 @@ impl Outgoing {
 
     /// The session is over: nothing will be sent any more, whoever still knows of it.
     pub fn end(&mut self) {
-        self.link = None;
+        self.peer = None;
         self.forget_connection();
         self.replays = Replays::default();
         self.queue = Queue::default();
@@ -165,13 +166,13 @@ impl Outgoing {
     }
 
     /// Whether the connection with this key still has the session.
-    pub fn is_linked(&self, key: u64) -> bool {
-        self.link.as_ref().is_some_and(|link| link.key == key)
+    pub fn is_linked(&self, key: ConnectionKey) -> bool {
+        self.peer.as_ref().is_some_and(|peer| peer.key == key)
     }
 
     /// The version the client speaks; None while it is away.
     pub fn version(&self) -> Option<Version> {
-        self.link.as_ref().map(|link| link.terms.version)
+        self.peer.as_ref().map(|peer| peer.terms.version)
     }
 
     /// Messages and bytes that wait or are in flight.
@@ -252,7 +253,7 @@ impl Outgoing {
     /// A message in flight cannot be sent again. Whether its identifier is to be released: a client
     /// that has the message at QoS 2 would take the next one with it for the same.
     fn give_up(&mut self, id: PacketId) -> bool {
-        match self.window.sent(id).map(queue::Entry::qos) {
+        match self.window.sent(id).map(queue::QueueEntry::qos) {
             Some(QoS::ExactlyOnce) => self.received(id, false) == Settled::Known,
             Some(_) => {
                 self.acked(id);
@@ -273,7 +274,7 @@ impl Outgoing {
     }
 
     fn has_window(&self) -> bool {
-        self.link.as_ref().is_some_and(|link| self.window.has_room(self.window_max(&link.terms)))
+        self.peer.as_ref().is_some_and(|peer| self.window.has_room(self.window_max(&peer.terms)))
     }
 
     /// What may be in flight, as far as it is our decision: its bytes have the same bound as the queue's.

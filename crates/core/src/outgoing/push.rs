@@ -107,8 +107,8 @@ impl Outgoing {
 
     #[inline]
     fn push_lane(&mut self, message: Encoded<'_>) -> Pushed {
-        let Some(link) = &self.link else { return Pushed::Quiet };
-        if message.len() > link.terms.packet_bytes as usize {
+        let Some(peer) = &self.peer else { return Pushed::Quiet };
+        if message.len() > peer.terms.packet_bytes as usize {
             return self.lose(None, 1, false); // MQTT-3.1.2-25
         }
         if memory::is_short() {
@@ -135,8 +135,8 @@ impl Outgoing {
 
     /// The largest packet the client takes and its outbox has room for; None while it is away.
     pub fn packet_bytes_max(&self) -> Option<usize> {
-        let link = self.link.as_ref()?;
-        Some(self.bounds.outbox_bytes.min(link.terms.packet_bytes as usize))
+        let peer = self.peer.as_ref()?;
+        Some(self.bounds.outbox_bytes.min(peer.terms.packet_bytes as usize))
     }
 
     /// Whether so little waits for the client's socket that a further frame may follow.
@@ -149,7 +149,7 @@ impl Outgoing {
         let Some(newest) = self.stream_room() else {
             let kept = self.bounds.outbox_bytes / 2;
             let every = kept.saturating_sub(self.lane.queued_bytes());
-            return PlainRoom { every: if self.link.is_some() { every } else { 0 }, newest: 0 };
+            return PlainRoom { every: if self.peer.is_some() { every } else { 0 }, newest: 0 };
         };
         PlainRoom { every: newest.most / 2, newest: newest.bytes }
     }
@@ -158,7 +158,7 @@ impl Outgoing {
     pub fn stream_room(&self) -> Option<Portion> {
         let most = self.bounds.outbox_bytes.saturating_sub(self.lane.queued_bytes());
         let room = Portion { bytes: SLICE_BYTES.min(most), most };
-        (self.link.is_some() && self.is_drained()).then_some(room)
+        (self.peer.is_some() && self.is_drained()).then_some(room)
     }
 
     /// Adds a QoS 1 or 2 message, for a client that is here or away.
@@ -185,7 +185,7 @@ impl Outgoing {
         let mut dropped = 0;
         let is_alone_too_much = delivery.message.bytes() > self.bounds.queue_bytes;
         while self.bound_in_the_way(&delivery).is_some() {
-            match (self.bounds.qos12, self.link.is_some()) {
+            match (self.bounds.qos12, self.peer.is_some()) {
                 (Overflow::Disconnect, true) => {
                     self.note_dropped(&delivery);
                     return self.overflow(limit);
@@ -205,12 +205,12 @@ impl Outgoing {
     }
 
     fn enqueue(&mut self, delivery: Delivery) -> Pushed {
-        if self.durable.is_some() && (self.link.is_none() || memory::is_short()) {
+        if self.durable.is_some() && (self.peer.is_none() || memory::is_short()) {
             self.queue.push_away(delivery);
         } else {
             self.queue.push(delivery);
         }
-        if self.link.is_none() {
+        if self.peer.is_none() {
             return Pushed::Quiet;
         }
         if self.has_window() {
@@ -221,7 +221,7 @@ impl Outgoing {
 
     /// Whether messages begin to wait because as many as we allow are in flight.
     pub(super) fn hold(&mut self) -> bool {
-        let full = self.link.is_some() && self.window.is_full(self.window_bounds());
+        let full = self.peer.is_some() && self.window.is_full(self.window_bounds());
         full && !std::mem::replace(&mut self.held, true)
     }
 
@@ -251,7 +251,7 @@ impl Outgoing {
     }
 
     pub(super) fn nudge(&mut self) -> Pushed {
-        if self.link.is_none() || std::mem::replace(&mut self.woken, true) {
+        if self.peer.is_none() || std::mem::replace(&mut self.woken, true) {
             Pushed::Quiet
         } else {
             Pushed::Wake

@@ -5,46 +5,46 @@ use std::sync::Arc;
 
 use slipring_wire::QoS;
 
-use crate::ledger::{Manner, Run};
+use crate::ledger::{DeliveryManner, DeliverySpan};
 use crate::memory::Counted;
-use crate::{Delivery, Message};
+use crate::{Delivery, Message, Offset};
 
-/// A message that waits, or a run of messages that are not here.
+/// A message that waits, or a span of messages that are not here.
 #[derive(Clone, Debug)]
-pub(super) enum Entry {
+pub(super) enum QueueEntry {
     /// To be sent as it is.
     Here(Delivery),
     /// To be loaded first.
-    Stored(Run),
+    Stored(DeliverySpan),
 }
 
-impl Entry {
+impl QueueEntry {
     pub fn bytes(&self) -> usize {
         match self {
             Self::Here(delivery) => delivery.message.bytes(),
-            Self::Stored(run) => run.bytes() as usize,
+            Self::Stored(span) => span.bytes() as usize,
         }
     }
 
     pub fn qos(&self) -> QoS {
         match self {
             Self::Here(delivery) => delivery.qos,
-            Self::Stored(run) => run.manner.qos,
+            Self::Stored(span) => span.manner.qos,
         }
     }
 
     /// The offset of the message, or of the first; None is a message that is only here.
-    pub fn offset(&self) -> Option<u64> {
+    pub fn offset(&self) -> Option<Offset> {
         match self {
             Self::Here(delivery) => delivery.message.place.map(|place| place.offset),
-            Self::Stored(run) => Some(run.first),
+            Self::Stored(span) => Some(span.first),
         }
     }
 
     /// The same without the message itself, if it can be loaded again.
-    pub fn stored(&self, last: Option<&Arc<Manner>>) -> Option<Run> {
+    pub fn stored(&self, last: Option<&Arc<DeliveryManner>>) -> Option<DeliverySpan> {
         let Self::Here(delivery) = self else { return None };
-        let manner = Manner {
+        let manner = DeliveryManner {
             qos: delivery.qos,
             retain: delivery.retain,
             identifiers: delivery.identifiers.clone(),
@@ -54,12 +54,12 @@ impl Entry {
             Some(last) => Arc::clone(last),
             None => Arc::new(manner),
         };
-        Some(Run::one(self.offset()?, delivery.message.bytes() as u32, manner))
+        Some(DeliverySpan::one(self.offset()?, delivery.message.bytes() as u32, manner))
     }
 }
 
 /// The delivery of a message that was loaded.
-pub(super) fn loaded(message: Arc<Message>, manner: &Manner) -> Delivery {
+pub(super) fn loaded(message: Arc<Message>, manner: &DeliveryManner) -> Delivery {
     let identifiers = manner.identifiers.clone();
     Delivery { message, qos: manner.qos, retain: manner.retain, identifiers }
 }
@@ -67,7 +67,7 @@ pub(super) fn loaded(message: Arc<Message>, manner: &Manner) -> Delivery {
 /// The messages that wait, the oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<QueueEntry>,
     messages: usize,
     /// About: a journal that lies can say more than fits.
     bytes: usize,
@@ -112,20 +112,20 @@ impl Queue {
 
     /// Whether the next message has to be loaded.
     pub fn is_stored(&self) -> bool {
-        matches!(self.entries.front(), Some(Entry::Stored(_)))
+        matches!(self.entries.front(), Some(QueueEntry::Stored(_)))
     }
 
     pub fn push(&mut self, delivery: Delivery) {
         self.messages += 1;
         self.bytes = self.bytes.saturating_add(delivery.message.bytes());
         self.here_bytes += delivery.message.bytes();
-        self.entries.push_back(Entry::Here(delivery));
+        self.entries.push_back(QueueEntry::Here(delivery));
         self.count();
     }
 
     #[inline]
     fn count(&mut self) {
-        self.counted.set(self.entries.capacity() * size_of::<Entry>());
+        self.counted.set(self.entries.capacity() * size_of::<QueueEntry>());
     }
 
     /// Gives the memory of entries back that were many.
@@ -139,13 +139,13 @@ impl Queue {
 
     /// Adds a message for a client that is away: only its place, if it has one.
     pub fn push_away(&mut self, delivery: Delivery) {
-        let entry = Entry::Here(delivery);
+        let entry = QueueEntry::Here(delivery);
         let last = match self.entries.back() {
-            Some(Entry::Stored(run)) => Some(&run.manner),
+            Some(QueueEntry::Stored(span)) => Some(&span.manner),
             _ => None,
         };
-        if let Some(run) = entry.stored(last) {
-            return self.push_run(run);
+        if let Some(span) = entry.stored(last) {
+            return self.push_span(span);
         }
         self.messages += 1;
         self.bytes = self.bytes.saturating_add(entry.bytes());
@@ -154,15 +154,15 @@ impl Queue {
         self.count();
     }
 
-    pub fn push_run(&mut self, run: Run) {
-        self.messages += run.count as usize;
-        self.bytes = self.bytes.saturating_add(run.bytes() as usize);
+    pub fn push_span(&mut self, span: DeliverySpan) {
+        self.messages += span.count as usize;
+        self.bytes = self.bytes.saturating_add(span.bytes() as usize);
         let joined = match self.entries.back_mut() {
-            Some(Entry::Stored(last)) => last.extend(&run),
+            Some(QueueEntry::Stored(last)) => last.extend(&span),
             _ => false,
         };
         if !joined {
-            self.entries.push_back(Entry::Stored(run));
+            self.entries.push_back(QueueEntry::Stored(span));
             self.count();
         }
     }
@@ -170,31 +170,31 @@ impl Queue {
     /// The next message, if it is here.
     pub fn pop(&mut self) -> Option<Delivery> {
         match self.entries.pop_front()? {
-            Entry::Here(delivery) => {
+            QueueEntry::Here(delivery) => {
                 self.rest();
                 self.messages -= 1;
                 self.gone += 1;
                 self.leaves(&delivery);
                 Some(delivery)
             }
-            Entry::Stored(run) => {
-                self.put_back(Some(run));
+            QueueEntry::Stored(span) => {
+                self.put_back(Some(span));
                 None
             }
         }
     }
 
     /// Drops the oldest message: its offset and quality.
-    pub fn drop_oldest(&mut self) -> Option<(Option<u64>, QoS)> {
+    pub fn drop_oldest(&mut self) -> Option<(Option<Offset>, QoS)> {
         let entry = self.entries.pop_front()?;
         let dropped = (entry.offset(), entry.qos());
         self.messages -= 1;
         self.gone += 1;
         match entry {
-            Entry::Here(delivery) => self.leaves(&delivery),
-            Entry::Stored(run) => {
-                self.bytes = self.bytes.saturating_sub(run.bytes as usize);
-                self.put_back(run.rest());
+            QueueEntry::Here(delivery) => self.leaves(&delivery),
+            QueueEntry::Stored(span) => {
+                self.bytes = self.bytes.saturating_sub(span.bytes as usize);
+                self.put_back(span.rest());
             }
         }
         Some(dropped)
@@ -206,45 +206,45 @@ impl Queue {
         self.gone = queue.gone;
         for entry in queue.entries {
             match entry {
-                Entry::Here(delivery) => self.push_away(delivery),
-                Entry::Stored(run) => self.push_run(run),
+                QueueEntry::Here(delivery) => self.push_away(delivery),
+                QueueEntry::Stored(span) => self.push_span(span),
             }
         }
     }
 
     /// The first messages that are not here: each with its offset and bytes.
-    pub fn stored(&self) -> impl Iterator<Item = (u64, u32)> {
-        let runs = self.entries.iter().map_while(|entry| match entry {
-            Entry::Stored(run) => Some(run),
-            Entry::Here(_) => None,
+    pub fn stored(&self) -> impl Iterator<Item = (Offset, u32)> {
+        let spans = self.entries.iter().map_while(|entry| match entry {
+            QueueEntry::Stored(span) => Some(span),
+            QueueEntry::Here(_) => None,
         });
-        runs.flat_map(|run| run.offsets().map(|offset| (offset, run.bytes)))
+        spans.flat_map(|span| (0..span.count).map(|at| (span.first.plus(at), span.bytes)))
     }
 
     /// Puts loaded messages into their places, from the first on; `lost` hears of what is no more.
     pub fn fill(
         &mut self,
-        find: impl Fn(u64) -> Option<Option<Arc<Message>>>,
-        mut lost: impl FnMut(u64, QoS),
+        find: impl Fn(Offset) -> Option<Option<Arc<Message>>>,
+        mut lost: impl FnMut(Offset, QoS),
     ) {
         let mut here = Vec::new();
-        while let Some(Entry::Stored(run)) = self.entries.front() {
-            let Some(found) = find(run.first) else { break };
-            let Some(Entry::Stored(run)) = self.entries.pop_front() else { break };
-            self.bytes = self.bytes.saturating_sub(run.bytes as usize);
+        while let Some(QueueEntry::Stored(span)) = self.entries.front() {
+            let Some(found) = find(span.first) else { break };
+            let Some(QueueEntry::Stored(span)) = self.entries.pop_front() else { break };
+            self.bytes = self.bytes.saturating_sub(span.bytes as usize);
             if let Some(message) = found {
                 self.bytes = self.bytes.saturating_add(message.bytes());
                 self.here_bytes += message.bytes();
-                here.push(loaded(message, &run.manner));
+                here.push(loaded(message, &span.manner));
             } else {
                 self.messages -= 1;
                 self.gone += 1;
-                lost(run.first, run.manner.qos);
+                lost(span.first, span.manner.qos);
             }
-            self.put_back(run.rest());
+            self.put_back(span.rest());
         }
         for delivery in here.into_iter().rev() {
-            self.entries.push_front(Entry::Here(delivery));
+            self.entries.push_front(QueueEntry::Here(delivery));
         }
         self.count();
     }
@@ -255,9 +255,9 @@ impl Queue {
         self.here_bytes -= delivery.message.bytes();
     }
 
-    fn put_back(&mut self, rest: Option<Run>) {
-        if let Some(run) = rest {
-            self.entries.push_front(Entry::Stored(run));
+    fn put_back(&mut self, rest: Option<DeliverySpan>) {
+        if let Some(span) = rest {
+            self.entries.push_front(QueueEntry::Stored(span));
         }
     }
 }
@@ -268,6 +268,6 @@ mod tests {
 
     #[test]
     fn a_place_in_the_journal_takes_no_more_than_a_message_that_is_here() {
-        assert_eq!((size_of::<Entry>(), size_of::<Delivery>()), (32, 32));
+        assert_eq!((size_of::<QueueEntry>(), size_of::<Delivery>()), (32, 32));
     }
 }

@@ -5,7 +5,7 @@ use slipring_wire::{Ack, Packet, PacketId, Properties, Publish, QoS, RawPacket, 
 use super::lane::Encoded;
 use super::replay::Find;
 use super::window::Again;
-use super::{Link, Outgoing, Replay, Terms};
+use super::{Outgoing, Peer, Replay, Terms};
 use crate::delivery::{self, TopicAlias};
 use crate::{Delivery, Extras, Millis, Packets, RetainedPage, SharedBytes};
 
@@ -63,16 +63,16 @@ impl Outgoing {
     ) -> Taken {
         self.woken = false;
         let mut taken = Taken::default();
-        if let Some(mut link) = self.link.take() {
-            self.take_again(&mut link, now_ms, &mut taken, out);
+        if let Some(mut peer) = self.peer.take() {
+            self.take_again(&mut peer, now_ms, &mut taken, out);
             self.replays.begin_take();
-            self.take_replays(&mut link, now_ms, find, &mut taken, out);
-            while self.take_queue(&mut link, now_ms, &mut taken, out) && !self.replays.is_paused() {
-                self.take_replays(&mut link, now_ms, find, &mut taken, out);
+            self.take_replays(&mut peer, now_ms, find, &mut taken, out);
+            while self.take_queue(&mut peer, now_ms, &mut taken, out) && !self.replays.is_paused() {
+                self.take_replays(&mut peer, now_ms, find, &mut taken, out);
             }
-            self.take_lane(&mut link, now_ms, &mut taken, out);
+            self.take_lane(&mut peer, now_ms, &mut taken, out);
             self.answers.take(out);
-            self.link = Some(link);
+            self.peer = Some(peer);
             taken.held = !self.queue.is_empty() && self.hold();
             self.held &= !self.queue.is_empty();
             taken.wants = self.is_wanting();
@@ -84,22 +84,22 @@ impl Outgoing {
         taken
     }
 
-    fn take_again(&mut self, link: &mut Link, now: Millis, taken: &mut Taken, out: &mut Packets) {
-        let most = self.window_max(&link.terms);
+    fn take_again(&mut self, peer: &mut Peer, now: Millis, taken: &mut Taken, out: &mut Packets) {
+        let most = self.window_max(&peer.terms);
         while taken.has_room(out) {
             match self.window.resend(most.messages) {
                 None => return,
                 Some(Again::Publish(id, delivery)) => {
                     taken.encoded += 1;
-                    if self.encode(link, &delivery, Some((id, true)), now, out) {
+                    if self.encode(peer, &delivery, Some((id, true)), now, out) {
                         taken.messages += 1;
                         self.note_again(delivery.qos);
                     } else if self.give_up(id) {
-                        release(id, &link.terms, out.tail());
+                        release(id, &peer.terms, out.tail());
                     }
                 }
                 Some(Again::Release(id)) => {
-                    release(id, &link.terms, out.tail());
+                    release(id, &peer.terms, out.tail());
                     self.note_again(QoS::ExactlyOnce);
                 }
             }
@@ -108,7 +108,7 @@ impl Outgoing {
 
     fn take_replays(
         &mut self,
-        link: &mut Link,
+        peer: &mut Peer,
         now: Millis,
         find: Find<'_>,
         taken: &mut Taken,
@@ -117,14 +117,14 @@ impl Outgoing {
         if self.replays.is_empty() {
             return;
         }
-        let most = self.window_max(&link.terms);
+        let most = self.window_max(&peer.terms);
         while taken.has_room(out) {
             let Some(delivery) = self.replays.peek(self.queue.gone(), find) else { break };
             if delivery.qos > QoS::AtMostOnce && !self.window.has_room(most) {
                 break;
             }
             self.replays.advance();
-            self.deliver(link, delivery, Source::Retained, now, taken, out);
+            self.deliver(peer, delivery, Source::Retained, now, taken, out);
         }
         let progress = self.replays.progress();
         if let Some(durable) = &mut self.durable {
@@ -137,25 +137,25 @@ impl Outgoing {
     /// Whether it ends at the place of retained messages that can be sent now.
     fn take_queue(
         &mut self,
-        link: &mut Link,
+        peer: &mut Peer,
         now: Millis,
         taken: &mut Taken,
         out: &mut Packets,
     ) -> bool {
-        let most = self.window_max(&link.terms);
+        let most = self.window_max(&peer.terms);
         while taken.has_room(out) && self.window.has_room(most) {
             if self.replays.is_due(self.queue.gone()) {
                 return true;
             }
             let Some(delivery) = self.queue.pop() else { return false };
-            self.deliver(link, delivery, Source::Queue, now, taken, out);
+            self.deliver(peer, delivery, Source::Queue, now, taken, out);
         }
         false
     }
 
     fn deliver(
         &mut self,
-        link: &mut Link,
+        peer: &mut Peer,
         delivery: Delivery,
         source: Source,
         now: Millis,
@@ -168,7 +168,7 @@ impl Outgoing {
             return self.note_gone(&delivery, source);
         }
         let id = (delivery.qos > QoS::AtMostOnce).then(|| self.window.next_id());
-        let sent = self.encode(link, &delivery, id.map(|id| (id, false)), now, out);
+        let sent = self.encode(peer, &delivery, id.map(|id| (id, false)), now, out);
         taken.messages += u64::from(sent);
         match id {
             Some(id) if sent => {
@@ -209,7 +209,7 @@ impl Outgoing {
     /// Appends one message; false if the client takes no packet of that size (MQTT-3.1.2-25).
     fn encode(
         &mut self,
-        link: &mut Link,
+        peer: &mut Peer,
         delivery: &Delivery,
         packet: Option<(PacketId, bool)>,
         now: Millis,
@@ -227,32 +227,32 @@ impl Outgoing {
             packet_id: packet.map(|(id, _)| id),
             ..delivery.message.publish()
         };
-        self.encode_within(link, publish, delivery.message.shared_payload(), extras, out)
+        self.encode_within(peer, publish, delivery.message.shared_payload(), extras, out)
     }
 
     /// Encodes with alias and notice where they fit, without them where they do not.
     fn encode_within(
         &mut self,
-        link: &mut Link,
+        peer: &mut Peer,
         publish: Publish<'_>,
         payload: Option<&SharedBytes>,
         extras: Extras<'_>,
         out: &mut Packets,
     ) -> bool {
-        let alias = if link.aliases.is_allowed() {
-            link.aliases.alias(publish.topic)
+        let alias = if peer.aliases.is_allowed() {
+            peer.aliases.alias(publish.topic)
         } else {
             TopicAlias::None
         };
         let full = Extras { dropped: self.untold, alias, ..extras };
-        if fits(publish, payload, &full, &link.terms, out) {
+        if fits(publish, payload, &full, &peer.terms, out) {
             self.untold = 0;
             return true;
         }
         if matches!(alias, TopicAlias::New(_)) {
-            link.aliases.forget(publish.topic);
+            peer.aliases.forget(publish.topic);
         }
-        if full != extras && fits(publish, payload, &extras, &link.terms, out) {
+        if full != extras && fits(publish, payload, &extras, &peer.terms, out) {
             return true;
         }
         self.dropped += 1;
@@ -260,7 +260,7 @@ impl Outgoing {
         false
     }
 
-    fn take_lane(&mut self, link: &mut Link, now: Millis, taken: &mut Taken, out: &mut Packets) {
+    fn take_lane(&mut self, peer: &mut Peer, now: Millis, taken: &mut Taken, out: &mut Packets) {
         if !self.replays.is_empty() {
             return; // what is retained is older than what came since
         }
@@ -269,9 +269,9 @@ impl Outgoing {
         while !self.lane.is_empty()
             && out.len() < bytes
             && taken.encoded < ENCODED_MAX
-            && (self.lane.is_expiring() || self.untold > 0 || link.aliases.is_allowed())
+            && (self.lane.is_expiring() || self.untold > 0 || peer.aliases.is_allowed())
         {
-            self.take_one(link, now, taken, out);
+            self.take_one(peer, now, taken, out);
         }
         if !self.lane.is_empty() && out.len() < bytes && taken.encoded < ENCODED_MAX {
             taken.messages += self.lane.take(out, bytes);
@@ -279,7 +279,7 @@ impl Outgoing {
     }
 
     /// One QoS 0 message that cannot go as it was encoded.
-    fn take_one(&mut self, link: &mut Link, now: Millis, taken: &mut Taken, out: &mut Packets) {
+    fn take_one(&mut self, peer: &mut Peer, now: Millis, taken: &mut Taken, out: &mut Packets) {
         let mut lane = std::mem::take(&mut self.lane);
         lane.take_one(|encoded| {
             let Encoded { bytes, payload, expires_ms } = *encoded;
@@ -288,10 +288,10 @@ impl Outgoing {
                 self.expired += 1;
                 return;
             }
-            let Some(publish) = decode(bytes, link.terms.version) else { return };
+            let Some(publish) = decode(bytes, peer.terms.version) else { return };
             let left_s = expires_ms.map(|at| crate::message::seconds_left(at, now));
             let extras = Extras { left_s, ..Extras::default() };
-            taken.messages += u64::from(self.encode_within(link, publish, payload, extras, out));
+            taken.messages += u64::from(self.encode_within(peer, publish, payload, extras, out));
         });
         self.lane = lane;
     }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use slipring_wire::{PacketId, QoS};
 
-use super::queue::{Entry, loaded};
+use super::queue::{QueueEntry, loaded};
 use crate::ledger::InFlight;
 use crate::memory::Counted;
-use crate::{Delivery, Message};
+use crate::{Delivery, Message, Offset};
 
 /// How many packet identifiers there are: 1 to 65,535.
 const IDENTIFIERS: usize = 65_535;
@@ -19,7 +19,7 @@ const SLOTS_KEPT: usize = 64;
 #[derive(Clone, Debug)]
 enum State {
     /// Sent, not answered.
-    Sent(Entry),
+    Sent(QueueEntry),
     /// PUBREC came, PUBREL is sent; the message itself is the client's now (MQTT-4.3.3-8).
     Released,
     /// Settled; the place waits for those before it.
@@ -66,7 +66,7 @@ pub(super) enum Again {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gone {
     /// Where it is in the journal; None is nowhere, or the client has it.
-    pub offset: Option<u64>,
+    pub offset: Option<Offset>,
     pub qos: QoS,
 }
 
@@ -75,7 +75,7 @@ pub(super) enum Received {
     /// Nothing: there is no such message.
     Unknown,
     /// The client has the message from now on.
-    Now(Entry),
+    Now(QueueEntry),
     /// It had it already.
     Before,
 }
@@ -141,7 +141,7 @@ impl Window {
     /// Enters a message that was sent with the next identifier.
     pub fn send(&mut self, delivery: Delivery) {
         self.bytes += delivery.message.bytes();
-        let state = State::Sent(Entry::Here(delivery));
+        let state = State::Sent(QueueEntry::Here(delivery));
         self.slots.push_back(Slot { state, counted: true });
         self.counted.set(self.slots.capacity() * size_of::<Slot>());
         self.outstanding += 1;
@@ -184,7 +184,7 @@ impl Window {
     }
 
     /// The message that was sent with this identifier, and is not answered.
-    pub fn sent(&self, id: PacketId) -> Option<&Entry> {
+    pub fn sent(&self, id: PacketId) -> Option<&QueueEntry> {
         match &self.slots[self.find(id)?].state {
             State::Sent(entry) => Some(entry),
             _ => None,
@@ -202,15 +202,15 @@ impl Window {
     pub fn is_stored(&self) -> bool {
         let mut rest = self.slots.range(self.resent..).map(|slot| &slot.state);
         let next = rest.find(|state| !matches!(state, State::Settled));
-        matches!(next, Some(State::Sent(Entry::Stored(_))))
+        matches!(next, Some(State::Sent(QueueEntry::Stored(_))))
     }
 
     /// Lets go of the messages that can be loaded again.
     pub fn unload(&mut self) {
         for slot in &mut self.slots {
             if let State::Sent(entry) = &mut slot.state {
-                if let Some(run) = entry.stored(None) {
-                    *entry = Entry::Stored(run);
+                if let Some(span) = entry.stored(None) {
+                    *entry = QueueEntry::Stored(span);
                 }
             }
         }
@@ -225,27 +225,27 @@ impl Window {
     }
 
     /// The messages to send again that are not here: each with its offset and bytes.
-    pub fn stored(&self) -> impl Iterator<Item = (u64, u32)> {
+    pub fn stored(&self) -> impl Iterator<Item = (Offset, u32)> {
         self.slots.range(self.resent..).filter_map(|slot| match &slot.state {
-            State::Sent(Entry::Stored(run)) => Some((run.first, run.bytes)),
+            State::Sent(QueueEntry::Stored(span)) => Some((span.first, span.bytes)),
             _ => None,
         })
     }
 
     /// Puts loaded messages into their places; the identifiers of those that are no more.
-    pub fn fill(&mut self, find: impl Fn(u64) -> Option<Option<Arc<Message>>>) -> Vec<PacketId> {
+    pub fn fill(&mut self, find: impl Fn(Offset) -> Option<Option<Arc<Message>>>) -> Vec<PacketId> {
         let mut lost = Vec::new();
         for at in 0..self.slots.len() {
             let id = self.id_at(at);
             let State::Sent(entry) = &mut self.slots[at].state else { continue };
-            let Entry::Stored(run) = &*entry else { continue };
-            match find(run.first) {
+            let QueueEntry::Stored(span) = &*entry else { continue };
+            match find(span.first) {
                 None => {}
                 Some(None) => lost.push(id),
                 Some(Some(message)) => {
                     self.bytes -= entry.bytes();
                     self.bytes += message.bytes();
-                    *entry = Entry::Here(loaded(message, &run.manner));
+                    *entry = QueueEntry::Here(loaded(message, &span.manner));
                 }
             }
         }
@@ -263,8 +263,8 @@ impl Window {
             while window.slots.len() <= at {
                 window.slots.push_back(Slot { state: State::Settled, counted: false });
             }
-            let entry = sent.message.clone().map(Entry::Stored);
-            window.bytes += entry.as_ref().map_or(0, Entry::bytes);
+            let entry = sent.message.clone().map(QueueEntry::Stored);
+            window.bytes += entry.as_ref().map_or(0, QueueEntry::bytes);
             window.slots[at].state = entry.map_or(State::Released, State::Sent);
         }
         window
@@ -277,9 +277,9 @@ impl Window {
             let id = self.id_at(at);
             let slot = &mut self.slots[at];
             match &slot.state {
-                State::Sent(Entry::Stored(_)) => return None,
+                State::Sent(QueueEntry::Stored(_)) => return None,
                 State::Sent(_) if self.outstanding >= messages_max => return None,
-                State::Sent(Entry::Here(delivery)) => {
+                State::Sent(QueueEntry::Here(delivery)) => {
                     slot.counted = true;
                     self.outstanding += 1;
                     self.resent += 1;

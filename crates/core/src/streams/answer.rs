@@ -2,25 +2,22 @@
 
 use serde::Serialize;
 
-use super::declare::Change;
-use super::whole::Streams;
-use crate::table::AnswerRows;
+use super::state::Streams;
+use crate::StreamIndex;
+use crate::desk::{ChangeMessages, json};
 
 /// Streams in one message that tells of them, at most.
 const TOLD_MAX: usize = 100;
 
-/// What is told of streams: JSON, one message each.
-pub type Told = Vec<Vec<u8>>;
-
 /// What is told to those who follow the streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Event {
-    /// Streams are there.
+pub enum StreamsEvent {
+    /// Streams were added.
     Added,
-    /// They are described anew.
+    /// Their descriptions changed.
     Changed,
-    /// They are gone.
+    /// They were removed.
     Removed,
     /// Nobody publishes them any more.
     Silent,
@@ -29,20 +26,20 @@ pub enum Event {
 }
 
 #[derive(Serialize)]
-pub(super) struct Declared {
+pub(super) struct DeclaredStreams {
     pub revision: u64,
-    pub indices: Vec<u32>,
+    pub indices: Vec<StreamIndex>,
 }
 
 #[derive(Serialize)]
-pub(super) struct Removed {
+pub(super) struct RemovedStreams {
     pub revision: u64,
     pub removed: usize,
 }
 
 #[derive(Serialize)]
-pub(super) struct Listed<'a> {
-    index: u32,
+pub(super) struct ListedStream<'a> {
+    index: StreamIndex,
     name: &'a str,
     #[serde(flatten)]
     definition: &'a super::Definition,
@@ -59,21 +56,10 @@ pub(super) struct Listed<'a> {
     received_ns: Option<i64>,
 }
 
-/// A page of streams, with where to go on.
-pub(super) fn listing(revision: u64, next: Option<u32>, rows: &AnswerRows) -> Vec<u8> {
-    let next = next.map_or_else(|| "null".to_owned(), |index| index.to_string());
-    let head = format!("{{\"revision\":{revision},\"next\":{next},\"streams\":[");
-    [head.as_bytes(), rows.text(), b"]}"].concat()
-}
-
-pub(super) fn json(answer: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(answer).expect("strings and numbers")
-}
-
 impl Streams {
-    pub(super) fn listed(&self, index: u32) -> Option<Listed<'_>> {
+    pub(super) fn listed(&self, index: StreamIndex) -> Option<ListedStream<'_>> {
         let (entry, ring) = (self.catalog.get(index)?, self.rings.get(&index)?);
-        Some(Listed {
+        Some(ListedStream {
             index,
             name: &entry.name,
             definition: &entry.definition,
@@ -86,30 +72,19 @@ impl Streams {
             received_ns: ring.received_ns(),
         })
     }
-
-    /// What is to be told of a change.
-    pub fn told_of(&self, change: &Change) -> Told {
-        let named = |indices: &[u32]| -> Vec<(u32, String)> {
-            let name = |index: &u32| Some((*index, self.catalog.get(*index)?.name.to_string()));
-            indices.iter().filter_map(name).collect()
-        };
-        let events = [
-            (Event::Added, named(&change.added)),
-            (Event::Changed, named(&change.changed)),
-            (Event::Removed, change.removed.clone()),
-            (Event::Live, named(&change.live)),
-        ];
-        events.iter().flat_map(|(event, streams)| told(self.revision(), *event, streams)).collect()
-    }
 }
 
 /// The JSON that tells of an event, in as many messages as it takes.
-pub fn told(revision: u64, event: Event, streams: &[(u32, String)]) -> Told {
+pub fn told(
+    revision: u64,
+    event: StreamsEvent,
+    streams: &[(StreamIndex, String)],
+) -> ChangeMessages {
     #[derive(Serialize)]
     struct Message<'a> {
         revision: u64,
-        event: Event,
-        indices: Vec<u32>,
+        event: StreamsEvent,
+        indices: Vec<StreamIndex>,
         names: Vec<&'a str>,
     }
     let messages = streams.chunks(TOLD_MAX).map(|some| {

@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::definition::Definition;
-use crate::{Owner, Shares};
+use crate::{Owner, Shares, StreamIndex};
 
 /// Indices that are given.
 pub(super) const INDICES_MAX: u32 = 1 << 22;
 
 /// A stream that is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct StreamEntry {
     /// Its topic.
     pub name: Arc<str>,
     /// What it is.
@@ -25,9 +25,9 @@ pub struct Entry {
 /// All streams.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Catalog {
-    entries: BTreeMap<u32, Entry>,
-    names: HashMap<Arc<str>, u32>,
-    end: u32,
+    entries: BTreeMap<StreamIndex, StreamEntry>,
+    names: HashMap<Arc<str>, StreamIndex>,
+    end: StreamIndex,
     /// Of all buffers.
     bytes: usize,
     /// How many streams each owner has, and the bytes of their buffers.
@@ -47,22 +47,25 @@ impl Catalog {
     }
 
     /// The index that the next new stream gets.
-    pub fn end(&self) -> u32 {
+    pub fn end(&self) -> StreamIndex {
         self.end
     }
 
     /// A stream that is there.
-    pub fn get(&self, index: u32) -> Option<&Entry> {
+    pub fn get(&self, index: StreamIndex) -> Option<&StreamEntry> {
         self.entries.get(&index)
     }
 
     /// The index of a stream that is there.
-    pub fn index_of(&self, name: &str) -> Option<u32> {
+    pub fn index_of(&self, name: &str) -> Option<StreamIndex> {
         self.names.get(name).copied()
     }
 
     /// The streams from an index on, in order.
-    pub fn iter_from(&self, index: u32) -> impl Iterator<Item = (u32, &Entry)> {
+    pub fn iter_from(
+        &self,
+        index: StreamIndex,
+    ) -> impl Iterator<Item = (StreamIndex, &StreamEntry)> {
         self.entries.range(index..).map(|(index, entry)| (*index, entry))
     }
 
@@ -82,7 +85,7 @@ impl Catalog {
     }
 
     /// A stream that is there is this owner's.
-    pub fn own(&mut self, index: u32, owner: Option<&Owner>) {
+    pub fn own(&mut self, index: StreamIndex, owner: Option<&Owner>) {
         let Some(entry) = self.entries.get_mut(&index) else { return };
         let bytes = entry.definition.buffer_bytes;
         let before = std::mem::replace(&mut entry.owner, owner.cloned());
@@ -104,11 +107,11 @@ impl Catalog {
     /// is nobody's until [`Self::own`], unless it was there before.
     pub fn put(
         &mut self,
-        index: u32,
+        index: StreamIndex,
         name: &str,
         definition: Definition,
     ) -> Result<(), &'static str> {
-        if index >= INDICES_MAX {
+        if index.get() >= INDICES_MAX {
             return Err("there is no such index of a stream");
         }
         if let Some(other) = self.index_of(name).filter(|other| *other != index) {
@@ -125,8 +128,8 @@ impl Catalog {
         };
         self.names.insert(Arc::clone(&name), index);
         self.bytes += definition.buffer_bytes;
-        let entry = Entry { name, definition: Arc::new(definition), owner: None };
-        self.end = self.end.max(index + 1);
+        let entry = StreamEntry { name, definition: Arc::new(definition), owner: None };
+        self.end = self.end.max(index.next());
         if let Some(before) = self.entries.insert(index, entry) {
             self.bytes -= before.definition.buffer_bytes;
             self.give_back(before.owner.as_ref(), before.definition.buffer_bytes);
@@ -136,9 +139,9 @@ impl Catalog {
     }
 
     /// A stream is gone; its index is never given again, also where it was not known.
-    pub fn remove(&mut self, index: u32) -> Option<Entry> {
-        if index < INDICES_MAX {
-            self.end = self.end.max(index + 1);
+    pub fn remove(&mut self, index: StreamIndex) -> Option<StreamEntry> {
+        if index.get() < INDICES_MAX {
+            self.end = self.end.max(index.next());
         }
         let gone = self.entries.remove(&index)?;
         self.names.remove(&gone.name);

@@ -3,50 +3,33 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use slipring_wire::check_topic;
-
 use super::catalog::INDICES_MAX;
 use super::definition::Definition;
-use super::request::Asked;
-use super::whole::{Streams, one};
-use crate::table::{Code, Problem};
-use crate::{Holder, levels};
+use super::request::StreamDeclaration;
+use super::state::{Streams, one};
+use crate::desk::{Problem, ProblemCode, Requester, check_name};
+use crate::{SessionKey, StreamIndex};
 
 /// Bytes that all buffers together may take.
 pub const BUFFERS_BYTES_MAX: usize = 256 << 20;
 
-/// How much there may be.
-pub struct Bounds<'a> {
-    /// Streams; a further one is refused.
-    pub streams: usize,
-    /// Bytes of a name.
-    pub name_bytes: usize,
-    /// Levels of a name.
-    pub name_levels: usize,
-    /// Whose the streams are that are added or described anew, and how many, and bytes of buffers, it may
-    /// have; None is nobody's.
-    pub holder: Option<Holder<'a, 2>>,
-    /// Whether a name is a parameter's.
-    pub is_parameter: &'a dyn Fn(&str) -> bool,
-}
-
 /// What a request did: indices, ascending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Change {
+pub struct StreamsChange {
     /// New streams.
-    pub added: Vec<u32>,
+    pub added: Vec<StreamIndex>,
     /// Described anew.
-    pub changed: Vec<u32>,
+    pub changed: Vec<StreamIndex>,
     /// Gone, with their names.
-    pub removed: Vec<(u32, String)>,
+    pub removed: Vec<(StreamIndex, String)>,
     /// Somebody publishes them again.
-    pub live: Vec<u32>,
+    pub live: Vec<StreamIndex>,
     /// What the session publishes from now on, and did not before. Of the streams nothing is different by
     /// that.
-    pub entered: Vec<u32>,
+    pub entered: Vec<StreamIndex>,
 }
 
-impl Change {
+impl StreamsChange {
     /// Whether the journal has to know of it.
     pub fn is_recorded(&self) -> bool {
         !(self.added.is_empty() && self.changed.is_empty() && self.removed.is_empty())
@@ -63,18 +46,17 @@ impl Streams {
     /// of each, or all that is wrong.
     pub fn declare(
         &mut self,
-        session: u64,
-        asked: &[Asked],
-        bounds: &Bounds<'_>,
-    ) -> Result<(Vec<u32>, Change), Vec<Problem>> {
-        let problems = self.problems(session, asked, bounds);
+        asked: &[StreamDeclaration],
+        requester: &Requester<'_>,
+    ) -> Result<(Vec<StreamIndex>, StreamsChange), Vec<Problem>> {
+        let problems = self.problems(asked, requester);
         if !problems.is_empty() {
             return Err(problems);
         }
-        let mut change = Change::default();
+        let mut change = StreamsChange::default();
         let indices =
-            asked.iter().map(|one| self.declare_one(session, one, bounds, &mut change)).collect();
-        let Change { added, changed, live, entered, .. } = &mut change;
+            asked.iter().map(|one| self.declare_one(one, requester, &mut change)).collect();
+        let StreamsChange { added, changed, live, entered, .. } = &mut change;
         for set in [added, changed, live, entered] {
             set.sort_unstable();
         }
@@ -84,11 +66,10 @@ impl Streams {
 
     fn declare_one(
         &mut self,
-        session: u64,
-        asked: &Asked,
-        bounds: &Bounds<'_>,
-        change: &mut Change,
-    ) -> u32 {
+        asked: &StreamDeclaration,
+        requester: &Requester<'_>,
+        change: &mut StreamsChange,
+    ) -> StreamIndex {
         let known = self.catalog.index_of(&asked.name);
         let index = known.unwrap_or_else(|| self.catalog.end());
         let before = self.catalog.get(index).map(|one| Arc::clone(&one.definition));
@@ -97,97 +78,108 @@ impl Streams {
         if is_another {
             self.publishers.forget_silent(index);
         }
-        if is_another || self.publishers.is_live(session, index).is_none() {
+        if is_another || self.publishers.is_live(requester.from.session, index).is_none() {
             change.entered.push(index);
         }
         if before.as_deref() != Some(&asked.definition) {
             self.catalog
                 .put(index, &asked.name, asked.definition.clone())
-                .expect("its place was looked for");
-            if let Some(holder) = &bounds.holder {
-                self.catalog.own(index, Some(holder.owner));
+                .expect("its index was checked");
+            if requester.owner().is_some() {
+                self.catalog.own(index, requester.owner());
             }
             let kind = if known.is_some() { &mut change.changed } else { &mut change.added };
             kind.push(index);
             self.take_in(index);
         }
-        let entered = self.publishers.enter(session, "", &one(index));
+        let entered = self.publishers.enter(requester.from.session, "", &one(index));
         if !entered.first.is_empty() && known.is_some() {
             change.live.push(index);
         }
         index
     }
 
-    fn problems(&self, session: u64, asked: &[Asked], bounds: &Bounds<'_>) -> Vec<Problem> {
+    fn problems(&self, asked: &[StreamDeclaration], requester: &Requester<'_>) -> Vec<Problem> {
         let (mut problems, mut names) = (Vec::new(), HashSet::new());
         for one in asked {
             let mut tell = |code, text| problems.push(Problem::new(one.at, &one.name, code, text));
-            if let Err(text) = check_name(&one.name, bounds) {
-                tell(Code::Name, text);
+            if let Err(text) = check_name(&one.name, &requester.bounds) {
+                tell(ProblemCode::Name, text);
             }
             one.definition.check(&mut tell);
             if !names.insert(&*one.name) {
-                tell(Code::Duplicate, "the request has this name twice".to_owned());
+                tell(ProblemCode::Duplicate, "the request has this name twice".to_owned());
             }
-            if let Some(text) = self.clash(session, one, bounds) {
-                tell(Code::Clash, text);
+            if let Some(text) = self.clash(one, requester) {
+                tell(ProblemCode::Clash, text);
             }
         }
         if problems.is_empty() {
-            problems.extend(self.lack_of_room(asked, bounds));
-            problems.extend(self.beyond_quota(asked, bounds));
+            problems.extend(self.lack_of_room(asked, requester));
+            problems.extend(self.beyond_quota(asked, requester));
         }
         if let (true, Some(first), false) =
             (problems.is_empty(), asked.first(), self.publishers.has_room_for(asked.len()))
         {
             let text = "all clients together have declared as many streams as they may";
-            problems.push(Problem::new(first.at, &first.name, Code::Full, text));
+            problems.push(Problem::new(first.at, &first.name, ProblemCode::Full, text));
         }
         problems
     }
 
-    fn clash(&self, session: u64, asked: &Asked, bounds: &Bounds<'_>) -> Option<String> {
-        if (bounds.is_parameter)(&asked.name) {
+    fn clash(&self, asked: &StreamDeclaration, requester: &Requester<'_>) -> Option<String> {
+        if (requester.is_taken)(&asked.name) {
             return Some("a parameter has this name; take another one".to_owned());
         }
         let index = self.catalog.index_of(&asked.name)?;
         let known = &self.catalog.get(index)?.definition;
-        let others = self.publishers.others(session, index);
+        let others = self.publishers.others(requester.from.session, index);
         (others > 0 && known.media != asked.definition.media)
             .then(|| format!("another client publishes it as {}; take another name", known.media))
     }
 
     /// The first stream that there is no room for.
-    fn lack_of_room(&self, asked: &[Asked], bounds: &Bounds<'_>) -> Option<Problem> {
+    fn lack_of_room(
+        &self,
+        asked: &[StreamDeclaration],
+        requester: &Requester<'_>,
+    ) -> Option<Problem> {
         let there = self.catalog.len();
         let (mut live, mut bytes) = (there, self.catalog.buffer_bytes());
-        let mut end = self.catalog.end();
+        let mut end = self.catalog.end().get();
         for one in asked {
             let known = self.catalog.index_of(&one.name).and_then(|index| self.catalog.get(index));
             let had = known.map_or(0, |known| known.definition.buffer_bytes);
             bytes = bytes - had + one.definition.buffer_bytes;
             live += usize::from(known.is_none());
             end += u32::from(known.is_none());
-            let what = if known.is_none() && live > bounds.streams {
+            let what = if known.is_none() && live > requester.bounds.entries {
                 format!(
                     "there are {there} streams, and room for {} (limits.streams)",
-                    bounds.streams
+                    requester.bounds.entries
                 )
-            } else if one.definition.buffer_bytes > had && bytes > BUFFERS_BYTES_MAX {
-                format!("all buffers together may take {BUFFERS_BYTES_MAX} bytes; ask for less")
+            } else if one.definition.buffer_bytes > had && bytes > requester.bounds.bytes {
+                format!(
+                    "all buffers together may take {} bytes; ask for less",
+                    requester.bounds.bytes
+                )
             } else if end > INDICES_MAX {
                 format!("all {INDICES_MAX} indices of streams were given")
             } else {
                 continue;
             };
-            return Some(Problem::new(one.at, &one.name, Code::Full, what));
+            return Some(Problem::new(one.at, &one.name, ProblemCode::Full, what));
         }
         None
     }
 
     /// The first stream, if their owner may not have them all.
-    fn beyond_quota(&self, asked: &[Asked], bounds: &Bounds<'_>) -> Option<Problem> {
-        let Holder { owner, quotas: [counts, sizes] } = bounds.holder?;
+    fn beyond_quota(
+        &self,
+        asked: &[StreamDeclaration],
+        requester: &Requester<'_>,
+    ) -> Option<Problem> {
+        let (owner, [counts, sizes]) = (requester.owner()?, &requester.bounds.quotas);
         let (mut count, mut bytes) = (0, 0);
         for one in asked {
             let known = self.catalog.index_of(&one.name).and_then(|index| self.catalog.get(index));
@@ -201,13 +193,18 @@ impl Streams {
         }
         let checked = counts.check(self.catalog.shares(), owner, count);
         let limit = checked.and_then(|()| sizes.check(self.catalog.bytes_shares(), owner, bytes));
-        let (code, what) = Code::of_quota(limit.err()?, "streams, or bytes of their buffers")?;
+        let (code, what) =
+            ProblemCode::of_quota(limit.err()?, "streams, or bytes of their buffers")?;
         let first = asked.first()?;
         Some(Problem::new(first.at, &first.name, code, what))
     }
 
     /// Removes streams, all or none: they are there, and nobody else publishes them.
-    pub fn remove(&mut self, session: u64, names: &[String]) -> Result<Change, Vec<Problem>> {
+    pub fn remove(
+        &mut self,
+        session: SessionKey,
+        names: &[String],
+    ) -> Result<StreamsChange, Vec<Problem>> {
         let (mut indices, mut problems) = (Vec::new(), Vec::new());
         for (at, name) in names.iter().enumerate() {
             match self.removable(session, name) {
@@ -220,7 +217,7 @@ impl Streams {
         }
         indices.sort_unstable();
         indices.dedup();
-        let mut change = Change::default();
+        let mut change = StreamsChange::default();
         for index in indices {
             if let Some(gone) = self.take_out(index) {
                 change.removed.push((index, gone.name.to_string()));
@@ -230,41 +227,26 @@ impl Streams {
         Ok(change)
     }
 
-    fn removable(&self, session: u64, name: &str) -> Result<u32, (Code, &'static str)> {
+    fn removable(
+        &self,
+        session: SessionKey,
+        name: &str,
+    ) -> Result<StreamIndex, (ProblemCode, &'static str)> {
         let index =
-            self.catalog.index_of(name).ok_or((Code::Unknown, "no stream has this name"))?;
+            self.catalog.index_of(name).ok_or((ProblemCode::Unknown, "no stream has this name"))?;
         match self.publishers.others(session, index) {
             0 => Ok(index),
-            _ => {
-                Err((Code::Published, "another client publishes it; it can go when that has gone"))
-            }
+            _ => Err((
+                ProblemCode::Published,
+                "another client publishes it; it can go when that has gone",
+            )),
         }
     }
 }
 
-impl Asked {
-    /// A stream that is asked for, and its place in the request.
+impl StreamDeclaration {
+    /// A stream to declare, and its position in the request.
     pub fn new(at: usize, name: impl Into<String>, definition: Definition) -> Self {
         Self { at, name: name.into(), definition }
     }
-}
-
-/// Whether a stream can be called so.
-fn check_name(name: &str, bounds: &Bounds<'_>) -> Result<(), String> {
-    if name.starts_with('$') {
-        return Err("a name that begins with $ is the broker's own".to_owned());
-    }
-    let (bytes, levels) = (name.len(), levels(name));
-    let (bytes_max, levels_max) = (bounds.name_bytes, bounds.name_levels);
-    if bytes > bytes_max {
-        return Err(format!(
-            "a name of {bytes} bytes; {bytes_max} are allowed (limits.topic_bytes)"
-        ));
-    }
-    if levels > levels_max {
-        return Err(format!(
-            "a name of {levels} levels; {levels_max} are allowed (limits.topic_levels)"
-        ));
-    }
-    check_topic(name).map_err(|error| error.to_string())
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::table::Code;
+use crate::desk::ProblemCode;
 
 /// Bytes of a buffer where nothing is said.
 pub const BUFFER_BYTES: usize = 1 << 20;
@@ -53,13 +53,13 @@ impl Definition {
     }
 
     /// Tells everything that is wrong with it.
-    pub(super) fn check(&self, tell: &mut dyn FnMut(Code, String)) {
+    pub(super) fn check(&self, tell: &mut dyn FnMut(ProblemCode, String)) {
         if let Err(text) = check_media(&self.media) {
-            tell(Code::Media, text);
+            tell(ProblemCode::Media, text);
         }
         let texts = [
-            (Code::Description, "description", &self.description, DESCRIPTION_BYTES_MAX),
-            (Code::Source, "source", &self.source, SOURCE_BYTES_MAX),
+            (ProblemCode::Description, "description", &self.description, DESCRIPTION_BYTES_MAX),
+            (ProblemCode::Source, "source", &self.source, SOURCE_BYTES_MAX),
         ];
         for (code, what, text, most) in texts {
             let bytes = text.as_ref().map_or(0, String::len);
@@ -72,7 +72,7 @@ impl Definition {
                 "buffer_bytes is from {BUFFER_BYTES_MIN} to {BUFFER_BYTES_MAX}, not {}",
                 self.buffer_bytes
             );
-            tell(Code::Buffer, text);
+            tell(ProblemCode::Buffer, text);
         }
     }
 }

@@ -1,113 +1,116 @@
-//! Where requests about streams are answered: read, done, told.
+//! What the streams answer to each request.
 
 use slipring_wire::matches;
 
-use super::answer::{Declared, Removed, json, listing};
-use super::declare::{Bounds, Change};
-use super::request::Request;
-use super::whole::Streams;
-use crate::table::{Added, AnswerRows, Code, Refusal};
+use super::answer::{DeclaredStreams, RemovedStreams, StreamsEvent, told};
+use super::declare::{BUFFERS_BYTES_MAX, StreamsChange};
+use super::request::StreamsRequest;
+use super::state::Streams;
+use crate::desk::{
+    ChangeMessages, Desk, DeskBounds, ENVELOPE_BYTES, INDEX_BYTES, RequestRefusal, Requester, json,
+    page,
+};
+use crate::ledger::{OwnerWriter, StreamRecord};
+use crate::table::ClockReading;
+use crate::{Limit, Limits, SessionKey, StreamIndex};
 
-/// Bytes of an answer that are not streams, at most.
-const FRAME_BYTES: usize = 160;
-/// Bytes of one index in an answer, at most, with its comma.
-const INDEX_BYTES: usize = 8;
+impl Desk for Streams {
+    type Request = StreamsRequest;
+    type Change = StreamsChange;
 
-/// What became of a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// JSON for the client.
-    pub answer: Vec<u8>,
-    /// To be written down, and told to others.
-    pub change: Change,
-    /// Why it was refused; then nothing changed.
-    pub refused: Option<Code>,
-}
+    const CHANGES: &'static str = "$slipring/streams/changes";
+    const QUESTIONS: &'static [&'static str] = &["list"];
+    const LIMITS: [Limit; 2] = [Limit::Streams, Limit::OwnerStreams];
+    const ANSWER_WORK: usize = 4; // all streams may be looked at
 
-impl Outcome {
-    /// Of a request that is refused.
-    pub fn of(refusal: &Refusal, answer_bytes_max: usize) -> Self {
-        let answer = refusal.answer(answer_bytes_max);
-        Self { answer, change: Change::default(), refused: Some(refusal.code) }
+    fn bounds(limits: &Limits) -> DeskBounds {
+        let quotas = limits.streams_quotas(BUFFERS_BYTES_MAX);
+        DeskBounds::of(limits, limits.streams, BUFFERS_BYTES_MAX, quotas)
     }
-}
 
-impl Streams {
-    /// Answers a request of a session.
-    pub fn answer(
-        &mut self,
-        session: u64,
-        name: &str,
-        body: &[u8],
-        bounds: &Bounds<'_>,
-        answer_bytes_max: usize,
-    ) -> Outcome {
-        let answered = Request::parse(name, body)
-            .and_then(|request| self.act(session, request, bounds, answer_bytes_max));
-        match answered {
-            Ok((answer, change)) => Outcome { answer, change, refused: None },
-            Err(refusal) => Outcome::of(&refusal, answer_bytes_max),
-        }
+    fn parse(name: &str, body: &[u8]) -> Result<StreamsRequest, RequestRefusal> {
+        StreamsRequest::parse(name, body)
     }
 
     fn act(
         &mut self,
-        session: u64,
-        request: Request,
-        bounds: &Bounds<'_>,
-        bytes_max: usize,
-    ) -> Result<(Vec<u8>, Change), Refusal> {
-        let refuse = |problems| Refusal::of(problems).expect("there is a problem");
+        request: StreamsRequest,
+        requester: &Requester<'_>,
+    ) -> Result<(Vec<u8>, StreamsChange), RequestRefusal> {
+        let refuse = |problems| RequestRefusal::of(problems).expect("there is a problem");
         match request {
-            Request::Declare(asked) => {
-                check_room(FRAME_BYTES + INDEX_BYTES * asked.len(), bytes_max)?;
-                let (indices, change) = self.declare(session, &asked, bounds).map_err(refuse)?;
-                Ok((json(&Declared { revision: self.revision(), indices }), change))
+            StreamsRequest::Declare(asked) => {
+                requester.expect_whole(ENVELOPE_BYTES + INDEX_BYTES * asked.len())?;
+                let (indices, change) = self.declare(&asked, requester).map_err(refuse)?;
+                Ok((json(&DeclaredStreams { revision: self.revision(), indices }), change))
             }
-            Request::Remove { names } => {
-                check_room(FRAME_BYTES, bytes_max)?;
-                let change = self.remove(session, &names).map_err(refuse)?;
+            StreamsRequest::Remove { names } => {
+                requester.expect_whole(ENVELOPE_BYTES)?;
+                let change = self.remove(requester.from.session, &names).map_err(refuse)?;
                 let removed = change.removed.len();
-                Ok((json(&Removed { revision: self.revision(), removed }), change))
+                Ok((json(&RemovedStreams { revision: self.revision(), removed }), change))
             }
-            Request::List { filter, from, count } => {
-                let listing = self.list(&filter, from, count, bytes_max)?;
-                Ok((listing, Change::default()))
+            StreamsRequest::List { filter, from, count } => {
+                let there = self.catalog.iter_from(from);
+                let there = there.filter(|(_, entry)| matches(&filter, &entry.name));
+                let listed = there.filter_map(|(index, _)| Some((index, self.listed(index)?)));
+                let (rows, next) = requester.rows(count, listed)?;
+                let fields = format!("\"revision\":{}", self.revision());
+                Ok((page(&fields, next, "streams", &rows), StreamsChange::default()))
             }
         }
     }
 
-    fn list(
-        &self,
-        filter: &str,
-        from: u32,
-        count: usize,
-        bytes_max: usize,
-    ) -> Result<Vec<u8>, Refusal> {
-        let mut rows = AnswerRows::new(count, bytes_max.saturating_sub(FRAME_BYTES));
-        let mut next = None;
-        let there = self.catalog.iter_from(from).filter(|(_, entry)| matches(filter, &entry.name));
-        for (index, _) in there {
-            let Some(listed) = self.listed(index) else { continue };
-            match rows.add(&listed) {
-                Added::Taken => {}
-                Added::Full => {
-                    next = Some(index);
-                    break;
-                }
-                Added::TooLarge(bytes) => return Err(too_large(FRAME_BYTES + bytes, bytes_max)),
+    fn record(&self, change: &StreamsChange, kept: Option<SessionKey>, out: &mut Vec<u8>) {
+        for (stream, _) in &change.removed {
+            StreamRecord::Removed { stream: *stream }.encode(out);
+        }
+        let mut owners = OwnerWriter::default();
+        for stream in change.added.iter().chain(&change.changed) {
+            if let Some(entry) = self.catalog.get(*stream) {
+                owners.write(entry.owner.as_ref(), out);
+                entry.record(*stream, out);
             }
         }
-        Ok(listing(self.revision(), next, &rows))
+        if let Some(session) = kept {
+            change.record_entered(session, out);
+        }
+    }
+
+    fn changed(&mut self, change: &StreamsChange, _: ClockReading) -> Option<ChangeMessages> {
+        if change.is_empty() {
+            return None;
+        }
+        let events = [
+            (StreamsEvent::Added, self.named(change.added.iter().copied())),
+            (StreamsEvent::Changed, self.named(change.changed.iter().copied())),
+            (StreamsEvent::Removed, change.removed.clone()),
+            (StreamsEvent::Live, self.named(change.live.iter().copied())),
+        ];
+        let told = events.iter().flat_map(|(event, some)| told(self.revision, *event, some));
+        Some(told.collect())
+    }
+
+    fn take_reached(&mut self) -> (Limit, u64) {
+        (Limit::Streams, self.take_unread())
+    }
+
+    fn leave(&mut self, session: SessionKey, is_kept: bool, _: ClockReading) -> ChangeMessages {
+        self.follows.leave_all(session);
+        let silent = self.publishers.leave(session, is_kept);
+        let silent = self.named(silent.indices().map(StreamIndex::new));
+        told(self.revision, StreamsEvent::Silent, &silent)
+    }
+
+    fn end(&mut self, session: SessionKey) {
+        self.publishers.end(session);
     }
 }
 
-fn check_room(bytes: usize, most: usize) -> Result<(), Refusal> {
-    if bytes <= most { Ok(()) } else { Err(too_large(bytes, most)) }
-}
-
-fn too_large(bytes: usize, most: usize) -> Refusal {
-    let text =
-        format!("the answer would have about {bytes} bytes, and at most {most} fit: ask for less");
-    Refusal::new(Code::TooLarge, text)
+impl Streams {
+    /// Those of these streams that are there, with their names.
+    fn named(&self, streams: impl Iterator<Item = StreamIndex>) -> Vec<(StreamIndex, String)> {
+        let name = |index| Some((index, self.catalog.get(index)?.name.to_string()));
+        streams.filter_map(name).collect()
+    }
 }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use slipring_wire::matches;
 
-use crate::table::Aim;
+use crate::table::SelectionFilter;
+use crate::{SessionKey, StreamIndex};
 
 /// Places in streams that are remembered for all readers together; what is beyond is not read.
 const PLACES_MAX: usize = 1 << 20;
@@ -26,12 +27,12 @@ pub struct Following<'a> {
 /// One subscription of one session.
 #[derive(Debug)]
 pub(super) struct Follow {
-    pub session: u64,
+    pub session: SessionKey,
     pub filter: Box<str>,
     pub identifier: u32,
     pub packet_bytes_max: usize,
     /// By stream.
-    places: BTreeMap<u32, Place>,
+    places: BTreeMap<StreamIndex, Place>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -48,16 +49,16 @@ struct Reader {
     /// The numbers of its subscriptions, by filter.
     filters: BTreeMap<Box<str>, u64>,
     /// What there is for it: the arrival of a chunk, the number of the subscription, the stream.
-    due: BTreeSet<(u64, u64, u32)>,
+    due: BTreeSet<(u64, u64, StreamIndex)>,
 }
 
 /// All subscriptions that choose streams.
 #[derive(Debug, Default)]
 pub(super) struct Follows {
     readers: BTreeMap<u64, Follow>,
-    sessions: HashMap<u64, Reader>,
+    sessions: HashMap<SessionKey, Reader>,
     /// The numbers of those that read a stream.
-    streams: HashMap<u32, BTreeSet<u64>>,
+    streams: HashMap<StreamIndex, BTreeSet<u64>>,
     given: u64,
     places: usize,
     /// Places that there was no room for.
@@ -68,7 +69,7 @@ pub(super) struct Follows {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Due {
     pub follow: u64,
-    pub stream: u32,
+    pub stream: StreamIndex,
     pub next: u64,
 }
 
@@ -82,7 +83,7 @@ impl Follows {
     }
 
     /// Enters a subscription without streams; an earlier one with its filter is over.
-    pub fn enter(&mut self, session: u64, following: &Following<'_>) -> u64 {
+    pub fn enter(&mut self, session: SessionKey, following: &Following<'_>) -> u64 {
         self.leave(session, following.filter);
         self.given += 1;
         let filter: Box<str> = following.filter.into();
@@ -100,7 +101,7 @@ impl Follows {
     }
 
     /// A subscription reads a stream from this chunk on, if there is room for that.
-    pub fn add(&mut self, follow: u64, stream: u32, next: u64, arrival: Option<u64>) {
+    pub fn add(&mut self, follow: u64, stream: StreamIndex, next: u64, arrival: Option<u64>) {
         if self.places >= PLACES_MAX {
             self.unread += 1;
             return;
@@ -125,7 +126,7 @@ impl Follows {
     }
 
     /// A stream has one more chunk; the sessions that are to have it.
-    pub fn arrived(&mut self, stream: u32, arrival: u64) -> Vec<u64> {
+    pub fn arrived(&mut self, stream: StreamIndex, arrival: u64) -> Vec<SessionKey> {
         let mut sessions = Vec::new();
         for number in self.streams.get(&stream).into_iter().flatten() {
             let Some(follow) = self.readers.get_mut(number) else { continue };
@@ -145,7 +146,7 @@ impl Follows {
     }
 
     /// What arrived first of all that is due for a session.
-    pub fn first(&self, session: u64) -> Option<Due> {
+    pub fn first(&self, session: SessionKey) -> Option<Due> {
         let &(_, follow, stream) = self.sessions.get(&session)?.due.first()?;
         let next = self.readers.get(&follow)?.places.get(&stream)?.next;
         Some(Due { follow, stream, next })
@@ -164,7 +165,7 @@ impl Follows {
     }
 
     /// A session gives up a subscription; whether there was one.
-    pub fn leave(&mut self, session: u64, filter: &str) -> bool {
+    pub fn leave(&mut self, session: SessionKey, filter: &str) -> bool {
         let Some(reader) = self.sessions.get_mut(&session) else { return false };
         let Some(number) = reader.filters.remove(filter) else { return false };
         if let Some(follow) = self.readers.remove(&number) {
@@ -183,7 +184,7 @@ impl Follows {
     }
 
     /// A session is gone.
-    pub fn leave_all(&mut self, session: u64) {
+    pub fn leave_all(&mut self, session: SessionKey) {
         let filters = self.sessions.get(&session).map(|reader| reader.filters.clone());
         for filter in filters.unwrap_or_default().keys() {
             self.leave(session, filter);
@@ -191,7 +192,7 @@ impl Follows {
     }
 
     /// A stream is gone.
-    pub fn forget(&mut self, stream: u32) {
+    pub fn forget(&mut self, stream: StreamIndex) {
         for number in self.streams.remove(&stream).unwrap_or_default() {
             let Some(follow) = self.readers.get_mut(&number) else { continue };
             let Some(place) = follow.places.remove(&stream) else { continue };
@@ -207,34 +208,37 @@ impl Follows {
 
 /// Whether a reader's filter, which may have a name, matches a stream's.
 pub fn is_asked(filter: &str, name: &str) -> bool {
-    Aim::parse(filter).and_then(Aim::filter).is_some_and(|filter| matches(filter, name))
+    SelectionFilter::parse(filter)
+        .and_then(SelectionFilter::filter)
+        .is_some_and(|filter| matches(filter, name))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Asked, Bounds, Catalog, Definition, Streams};
+    use super::super::{Catalog, Definition, StreamDeclaration, Streams};
     use super::*;
+    use crate::desk::{Desk, Requester};
+    use crate::{Limits, Principal};
 
     #[test]
     fn a_stream_that_is_not_read_for_want_of_room_is_counted_whichever_came_first() {
         let mut streams = Streams::new(Catalog::default(), 1);
-        let bounds = Bounds {
-            streams: 9,
-            name_bytes: 9,
-            name_levels: 9,
-            holder: None,
-            is_parameter: &|_| false,
+        let requester = Requester {
+            from: Principal { session: SessionKey::new(1), client_id: "", ..Principal::broker() },
+            bounds: Streams::bounds(&Limits::default()),
+            is_taken: &|_| false,
+            answer_bytes_max: 999,
         };
         let following =
             Following { filter: "#", identifier: 0, newest: false, packet_bytes_max: 99 };
         streams.follows.places = PLACES_MAX - 1;
-        streams.follow(9, &following);
+        streams.follow(SessionKey::new(9), &following);
         for name in ["a", "b"] {
-            let asked = [Asked::new(0, name, Definition::new("audio/pcm"))];
-            streams.declare(1, &asked, &bounds).unwrap();
+            let asked = [StreamDeclaration::new(0, name, Definition::new("audio/pcm"))];
+            streams.declare(&asked, &requester).unwrap();
         }
         assert_eq!(streams.take_unread(), 1);
-        streams.follow(8, &following);
+        streams.follow(SessionKey::new(8), &following);
         assert_eq!((streams.take_unread(), streams.take_unread()), (2, 0));
     }
 }

@@ -4,27 +4,31 @@ use serde::Deserialize;
 use slipring_wire::check_filter;
 
 use super::definition::{BUFFER_BYTES, Definition};
-use crate::table::{Code, Problem, Refusal, check_bytes, told_of_json};
+use crate::StreamIndex;
+use crate::desk::{
+    Problem, ProblemCode, RequestRefusal, check_bytes, check_prefix, full_name, json_error, parse,
+    parse_declaration, parse_or_default,
+};
 
 /// Streams in an answer to `list` when nothing is said.
 const LISTED: usize = 1_000;
 /// Streams that one request declares or removes: each is compared with all who read streams.
-pub const CHANGED_MAX: usize = 128;
+pub const DECLARED_MAX: usize = 128;
 /// What a declaration looks like, for those who got it wrong.
 const DECLARE_EXAMPLE: &str = "{\"prefix\": \"gripen/39-7\", \"streams\": [{\"name\": \"cockpit/sound\", \"media\": \
      \"audio/pcm;rate=48000\"}]}";
 
 /// What a client asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Request {
+pub enum StreamsRequest {
     /// To publish these.
-    Declare(Vec<Asked>),
+    Declare(Vec<StreamDeclaration>),
     /// The definitions of what a filter matches.
     List {
         /// Which.
         filter: String,
         /// From this index on.
-        from: u32,
+        from: StreamIndex,
         /// At most so many.
         count: usize,
     },
@@ -35,10 +39,10 @@ pub enum Request {
     },
 }
 
-/// A stream that is asked for.
+/// A stream to declare.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
-    /// Its place in the request.
+pub struct StreamDeclaration {
+    /// Its position in the request, from 0.
     pub at: usize,
     /// Its full name.
     pub name: String,
@@ -80,27 +84,26 @@ struct NamesBody {
 #[serde(default, deny_unknown_fields, expecting = "an object such as {\"filter\": \"gripen/#\"}")]
 struct ListBody {
     filter: String,
-    from: u32,
+    from: StreamIndex,
     count: usize,
 }
 
 impl Default for ListBody {
     fn default() -> Self {
-        Self { filter: "#".to_owned(), from: 0, count: LISTED }
+        Self { filter: "#".to_owned(), from: StreamIndex::new(0), count: LISTED }
     }
 }
 
-impl Request {
+impl StreamsRequest {
     /// Reads the request of this name, the last level of its topic.
-    pub fn parse(name: &str, body: &[u8]) -> Result<Self, Refusal> {
+    pub fn parse(name: &str, body: &[u8]) -> Result<Self, RequestRefusal> {
         check_bytes(body)?;
         match name {
-            "declare" => parse_declaration(body).map(Self::Declare),
+            "declare" => read_declaration(body).map(Self::Declare),
             "list" => {
-                let ListBody { filter, from, count } =
-                    if body.is_empty() { ListBody::default() } else { parse(body)? };
+                let ListBody { filter, from, count } = parse_or_default(body)?;
                 if let Err(error) = check_filter(&filter) {
-                    return Err(Refusal::new(Code::Filter, error.to_string()));
+                    return Err(RequestRefusal::new(ProblemCode::Filter, error.to_string()));
                 }
                 Ok(Self::List { filter, from, count: count.max(1) })
             }
@@ -111,57 +114,43 @@ impl Request {
             }
             _ => {
                 let text = "there is no such request; there are declare, list, remove";
-                Err(Refusal::new(Code::Request, text))
+                Err(RequestRefusal::new(ProblemCode::Request, text))
             }
         }
     }
 }
 
-fn check_count(count: usize) -> Result<(), Refusal> {
-    if count <= CHANGED_MAX {
+fn check_count(count: usize) -> Result<(), RequestRefusal> {
+    if count <= DECLARED_MAX {
         return Ok(());
     }
-    let text = format!("{count} streams, and one request has at most {CHANGED_MAX}: ask in parts");
-    Err(Refusal::new(Code::TooLarge, text))
+    let text = format!("{count} streams, and one request has at most {DECLARED_MAX}: ask in parts");
+    Err(RequestRefusal::new(ProblemCode::TooLarge, text))
 }
 
-fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Refusal> {
-    serde_json::from_slice(body)
-        .map_err(|error| Refusal::new(Code::Malformed, told_of_json(&error)))
-}
-
-fn parse_declaration(body: &[u8]) -> Result<Vec<Asked>, Refusal> {
-    let DeclareBody { prefix, streams } = parse(body).map_err(|Refusal { message, .. }| {
-        Refusal::new(Code::Malformed, format!("{message}; a declaration is {DECLARE_EXAMPLE}"))
-    })?;
+fn read_declaration(body: &[u8]) -> Result<Vec<StreamDeclaration>, RequestRefusal> {
+    let DeclareBody { prefix, streams } = parse_declaration(body, DECLARE_EXAMPLE)?;
     check_count(streams.len())?;
-    if prefix.ends_with('/') {
-        let text = "the prefix ends with /; names are put behind it with a / between";
-        return Err(Refusal::new(Code::Name, text));
-    }
+    check_prefix(&prefix)?;
     let (mut asked, mut problems) = (Vec::new(), Vec::new());
     for (at, stream) in streams.into_iter().enumerate() {
         let name = stream.get("name").and_then(serde_json::Value::as_str).unwrap_or_default();
         let name = full_name(&prefix, name);
         match serde_json::from_value::<StreamBody>(stream) {
             Ok(body) if body.name.is_empty() => {
-                problems.push(Problem::new(at, &name, Code::Name, "the name is empty"));
+                problems.push(Problem::new(at, &name, ProblemCode::Name, "the name is empty"));
             }
-            Ok(body) => asked.push(Asked { at, name, definition: definition(body) }),
+            Ok(body) => asked.push(StreamDeclaration { at, name, definition: definition(body) }),
             Err(error) => {
-                problems.push(Problem::new(at, &name, Code::Malformed, told_of_json(&error)));
+                problems.push(Problem::new(at, &name, ProblemCode::Malformed, json_error(&error)));
             }
         }
     }
-    Refusal::of(problems).map_or(Ok(asked), Err)
+    RequestRefusal::of(problems).map_or(Ok(asked), Err)
 }
 
 fn definition(body: StreamBody) -> Definition {
     let StreamBody { name: _, media, description, buffer_bytes, source } = body;
     let buffer_bytes = buffer_bytes.unwrap_or(BUFFER_BYTES);
     Definition { media, description, buffer_bytes, source }
-}
-
-fn full_name(prefix: &str, name: &str) -> String {
-    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") }
 }

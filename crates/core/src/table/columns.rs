@@ -1,29 +1,29 @@
-//! Samples in columns: an array for each part of a sample, so that many are read and written at once.
+//! Samples in columns: one array for each part of a sample, so that many are read and written at once.
 //!
-//! A place has a sample where its change is not 0. Knows nothing of indices, names or time.
+//! A position (place) has a sample if its change is not 0. The columns know nothing of indices, names or clocks.
 
 use std::ops::Range;
 
 use slipring_wire::frame::{Kind, Qualities, Quality, Sample, ValueView};
 
-use super::texts::Texts;
+use super::shared_texts::SharedTexts;
 
-/// Places that share a newest change, so that a search steps over what is quiet.
+/// Positions that share a newest change, so that a search skips blocks without changes.
 pub(super) const BLOCK: usize = 64;
 
-/// One sample for each place.
+/// One sample for each position.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     pub kinds: Vec<Option<Kind>>,
-    /// The value's own bytes, little endian, the rest 0; of no meaning for text and bytes.
+    /// The bytes of the value, little endian, padded with 0; not used for text and bytes.
     pub bits: Vec<u64>,
     pub times: Vec<i64>,
     pub qualities: Vec<u8>,
-    /// The number of the change that brought the sample; 0 where there is none.
+    /// The number of the change that set the sample; 0 if there is none.
     pub changes: Vec<u64>,
-    /// The newest change of each block, or a later one.
+    /// At least the newest change of each block.
     pub blocks: Vec<u64>,
-    pub texts: Texts,
+    pub texts: SharedTexts,
 }
 
 impl Columns {
@@ -31,7 +31,7 @@ impl Columns {
         self.changes.len()
     }
 
-    /// Makes room for at least so many places.
+    /// Grows to at least so many positions.
     pub fn grow(&mut self, places: usize) {
         if places > self.len() {
             self.kinds.resize(places, None);
@@ -48,7 +48,7 @@ impl Columns {
         self.changes.get(at).is_some_and(|change| *change > 0)
     }
 
-    /// Takes the sample away; the kind stays.
+    /// Removes a sample; the kind stays.
     pub fn clear(&mut self, at: usize) {
         self.changes[at] = 0;
         self.texts.remove(at);
@@ -90,7 +90,7 @@ impl Columns {
         self.set_rest(at, cell, change);
     }
 
-    /// The same; a text is held together with `others` that have the same one there.
+    /// The same, but shares an equal text that `others` have at `there`.
     #[inline]
     pub fn set_shared(
         &mut self,
@@ -115,7 +115,7 @@ impl Columns {
         self.touch(at, change);
     }
 
-    /// The sample of a place counts as new.
+    /// Marks a sample as changed.
     #[inline]
     pub fn touch(&mut self, at: usize, change: u64) {
         self.changes[at] = change;
@@ -123,8 +123,7 @@ impl Columns {
         *block = change.max(*block);
     }
 
-    /// Values that lie as in a run, of places that follow each other and have its kind; not for text
-    /// and bytes.
+    /// Stores the values of a run's row at consecutive positions of the same kind; not for text and bytes.
     pub fn fill(&mut self, span: Range<usize>, row: &RowPart<'_>, change: u64) {
         let bits = &mut self.bits[span.clone()];
         match row.kind.width() {
@@ -146,7 +145,7 @@ impl Columns {
         self.changes[span].fill(change);
     }
 
-    /// Shows the places in a span that have changed since, in spans as long as can be.
+    /// Calls `see` for the positions in a span that changed after `since`, in spans as long as possible.
     pub fn changed(&self, span: Range<usize>, since: u64, mut see: impl FnMut(Range<usize>)) {
         let end = span.end.min(self.len());
         let mut at = span.start;
@@ -176,7 +175,7 @@ impl Columns {
     }
 }
 
-/// A sample in parts.
+/// The parts of a sample, as they are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cell<'a> {
     pub kind: Kind,
@@ -205,7 +204,7 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// What so many places take, without their texts.
+/// The bytes of so many positions, without their texts.
 pub(super) fn bytes_of(places: usize) -> usize {
     let place = size_of::<(u64, i64, u64)>() + size_of::<Option<Kind>>() + size_of::<u8>();
     place * places + size_of::<u64>() * places.div_ceil(BLOCK)

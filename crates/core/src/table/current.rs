@@ -5,29 +5,30 @@
 use std::ops::Range;
 
 use slipring_wire::frame::{
-    FrameBuf, Header, Kind, Layout, Quality, RangeSet, RunView, Sample, Status, ValueView,
+    FrameBuf, Header, Kind, Layout, Quality, QualityStatus, RangeSet, RunView, Sample, ValueView,
 };
 
+use super::bit_set::BitSet;
 use super::columns::{Cell, Columns, RowPart, is_text};
-use super::marks::Marks;
+use super::frame_filler::FrameFiller;
 use super::rows::Rows;
-use super::spill::Spill;
 use super::stale::Watch;
 use super::{Millis, Names};
+use crate::ParameterIndex;
 
 /// The newest values.
 #[derive(Debug, Default)]
 pub struct Current {
     pub(super) columns: Columns,
     pub(super) received_ns: Vec<i64>,
-    /// By the clock that never goes back; only differences below 24 days have a meaning.
+    /// By the monotonic clock; only differences below 24 days have a meaning.
     pub(super) arrived_ms: Vec<u32>,
-    /// The time between two samples as declared, in milliseconds; 0 where none is.
+    /// The declared time between two samples in milliseconds; 0 if none is declared.
     pub(super) periods_ms: Vec<f32>,
     change: u64,
     /// How many of the newest values are stale.
     pub(super) stale: usize,
-    pub(super) fresh: Marks,
+    pub(super) fresh: BitSet,
     pub(super) watch: Watch,
 }
 
@@ -46,24 +47,24 @@ pub struct CurrentView<'a> {
     pub change: u64,
 }
 
-/// When something arrived.
+/// A reading of both clocks at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Arrival {
-    /// By the clock that never goes back.
+pub struct ClockReading {
+    /// By the monotonic clock.
     pub now_ms: Millis,
     /// By the broker's clock, nanoseconds since 1970.
     pub now_ns: i64,
 }
 
 impl Current {
-    /// Takes over what the table says of these parameters: their kinds and how often they come. The
-    /// value of one that is no more, or is of another kind now, is forgotten.
+    /// Takes over the kinds and rates of these parameters from the table. The value of a parameter that was
+    /// removed, or has another kind now, is forgotten.
     pub fn define(&mut self, parameters: &RangeSet, names: &dyn Names) {
         if let Some(last) = parameters.as_slice().last() {
             self.grow(last.end as usize);
         }
-        for index in parameters.indices() {
-            let (at, kind) = (index as usize, names.kind(index));
+        for index in parameters.indices().map(ParameterIndex::new) {
+            let (at, kind) = (index.get() as usize, names.kind(index));
             if self.columns.kinds[at] != kind {
                 self.forget(at);
                 self.columns.kinds[at] = kind;
@@ -99,13 +100,13 @@ impl Current {
         self.columns.texts.bytes()
     }
 
-    /// What texts cost that are newest no more and that groups still know as sent, about; each once.
+    /// About the bytes of texts that are no longer the newest and that groups still remember as sent.
     pub fn left_text_bytes(&self) -> usize {
         self.columns.texts.left_bytes()
     }
 
-    /// By how much the texts of a run are longer than those that they replace. What gets shorter does
-    /// not make up for it: there has to be room first.
+    /// By how many bytes the texts of a run are longer than those they replace. Texts that get shorter are not
+    /// subtracted, because the longer ones may be written first.
     pub fn growth(&self, run: &RunView<'_>) -> usize {
         let mut growth = 0;
         if is_text(run.kind) {
@@ -125,8 +126,8 @@ impl Current {
     }
 
     /// The newest value of a parameter.
-    pub fn get(&self, index: u32) -> Option<CurrentView<'_>> {
-        let at = index as usize;
+    pub fn get(&self, index: ParameterIndex) -> Option<CurrentView<'_>> {
+        let at = index.get() as usize;
         if !self.columns.has(at) {
             return None;
         }
@@ -149,22 +150,23 @@ impl Current {
         known
     }
 
-    /// Whether every parameter of a run has its kind; else the first that has not.
-    pub fn check(&self, run: &RunView<'_>) -> Result<(), u32> {
+    /// Checks that every parameter of a run has the run's kind; the error is the first that has not.
+    pub fn check(&self, run: &RunView<'_>) -> Result<(), ParameterIndex> {
         for range in run.ranges() {
             let kinds = self.columns.kinds.get(range.start as usize..range.end as usize);
             let others = |kinds: &[Option<Kind>]| kinds.iter().position(|k| *k != Some(run.kind));
-            match kinds.map(others) {
-                Some(None) => {}
-                Some(Some(other)) => return Err(range.start + other as u32),
-                None => return Err(range.start.max(self.columns.len() as u32)),
-            }
+            let first = match kinds.map(others) {
+                Some(None) => continue,
+                Some(Some(other)) => range.start + other as u32,
+                None => range.start.max(self.columns.len() as u32),
+            };
+            return Err(ParameterIndex::new(first));
         }
         Ok(())
     }
 
-    /// Takes a run's newest samples over. The run has been checked.
-    pub fn apply(&mut self, run: &RunView<'_>, arrival: Arrival) {
+    /// Stores the newest samples of a run that [`Self::check`] accepted.
+    pub fn apply(&mut self, run: &RunView<'_>, arrival: ClockReading) {
         debug_assert_eq!(self.check(run), Ok(()));
         self.change += 1;
         match run.layout {
@@ -175,8 +177,8 @@ impl Current {
         }
     }
 
-    /// Takes one sample over; false where the parameter is of another kind.
-    pub fn set(&mut self, sample: &Sample<'_>, arrival: Arrival) -> bool {
+    /// Stores one sample; false if the parameter has another kind.
+    pub fn set(&mut self, sample: &Sample<'_>, arrival: ClockReading) -> bool {
         let kind = self.columns.kinds.get(sample.index as usize).copied().flatten();
         if kind != Some(sample.value.kind()) {
             return false;
@@ -186,7 +188,7 @@ impl Current {
         true
     }
 
-    fn put(&mut self, sample: &Sample<'_>, arrival: Arrival) {
+    fn put(&mut self, sample: &Sample<'_>, arrival: ClockReading) {
         let at = sample.index as usize;
         let was_stale = self.is_stale(at);
         self.columns.set(at, &Cell::of(sample), self.change);
@@ -195,8 +197,8 @@ impl Current {
         self.count_stale(at..at + 1, was_stale.then_some(at));
     }
 
-    /// The last row of a run, range by range.
-    fn apply_row(&mut self, run: &RunView<'_>, arrival: Arrival) {
+    /// Stores the last row of a run, range by range.
+    fn apply_row(&mut self, run: &RunView<'_>, arrival: ClockReading) {
         let rows = run.rows().unwrap_or(1);
         let values = run.values();
         let row = RowPart {
@@ -215,7 +217,7 @@ impl Current {
         }
     }
 
-    fn fill(&mut self, span: Range<usize>, row: &RowPart<'_>, arrival: Arrival) {
+    fn fill(&mut self, span: Range<usize>, row: &RowPart<'_>, arrival: ClockReading) {
         let was_stale: Vec<usize> = match self.stale {
             0 => Vec::new(),
             _ => span.clone().filter(|at| self.is_stale(*at)).collect(),
@@ -227,12 +229,12 @@ impl Current {
     }
 
     pub(super) fn is_stale(&self, at: usize) -> bool {
-        Quality(self.columns.qualities[at]).status() == Status::Stale && self.columns.has(at)
+        Quality(self.columns.qualities[at]).status() == QualityStatus::Stale && self.columns.has(at)
     }
 
-    /// Counts what is stale after samples came; what was and is no more is fresh.
+    /// Counts stale values after samples were stored; those that were stale and are not any more become fresh.
     fn count_stale(&mut self, span: Range<usize>, was: impl IntoIterator<Item = usize>) {
-        let stale = Quality::new(Status::Stale, 0).0;
+        let stale = Quality::new(QualityStatus::Stale, 0).0;
         let qualities = &self.columns.qualities[span];
         self.stale += qualities.iter().filter(|quality| **quality >= stale).count();
         for at in was {
@@ -243,13 +245,13 @@ impl Current {
         }
     }
 
-    /// The next change; whoever asks sets values with it.
+    /// Begins a change; the caller sets values with its number.
     pub(super) fn next_change(&mut self) -> u64 {
         self.change += 1;
         self.change
     }
 
-    /// Every newest value in frames, for a snapshot; about so many bytes each.
+    /// Writes all newest values as frames of about `frame_bytes`, for a snapshot.
     pub fn snapshot(&self, header: &Header, frame_bytes: usize, mut each: impl FnMut(&[u8])) {
         let (mut buf, mut frame) = (FrameBuf::new(), Vec::new());
         let mut pass_on = |buf: &mut FrameBuf| {
@@ -257,20 +259,20 @@ impl Current {
             buf.finish(header, false, &mut frame);
             each(&frame);
         };
-        let mut spill = Spill::new(&mut buf, frame_bytes, &mut pass_on);
+        let mut filler = FrameFiller::new(&mut buf, frame_bytes, &mut pass_on);
         let mut rows = Rows::default();
         let all = 0..self.columns.len();
         self.columns.changed(all, 0, |span| {
-            rows.add(&self.columns, span.clone(), span.start as u32, &mut spill);
+            rows.add(&self.columns, span.clone(), span.start as u32, &mut filler);
         });
-        rows.finish(&self.columns, &mut spill);
-        spill.pass_on();
+        rows.finish(&self.columns, &mut filler);
+        filler.pass_on();
     }
 
-    /// Takes a run of a snapshot over: stale, until somebody publishes it. Parameters that are of
-    /// another kind now are passed over, and so are texts for which there is no room.
-    pub fn restore(&mut self, run: &RunView<'_>, arrival: Arrival, text_bytes_max: usize) {
-        let quality = Quality::new(Status::Stale, Quality::RESTORED);
+    /// Restores a run of a snapshot. Its values are stale until somebody publishes them. Parameters that have
+    /// another kind now are skipped, and so are texts beyond the limit.
+    pub fn restore(&mut self, run: &RunView<'_>, arrival: ClockReading, text_bytes_max: usize) {
+        let quality = Quality::new(QualityStatus::Stale, Quality::RESTORED);
         run.visit_newest(|sample| {
             if self.text_bytes() + self.growth_by(&sample) <= text_bytes_max {
                 self.set(&Sample { quality, ..sample }, arrival);
@@ -279,7 +281,7 @@ impl Current {
     }
 }
 
-/// A span of places as indices, where they are the same.
+/// A span of positions as indices, in columns where both are the same.
 pub(super) fn indices(span: Range<usize>) -> Range<u32> {
     span.start as u32..span.end as u32
 }

@@ -1,13 +1,12 @@
 //! What is known of a parameter before its first sample: type, unit, range, limits, rate.
 //!
-//! Type, unit and labels are what a parameter is: they never change. The rest is described, and may be
-//! described again.
+//! Type, unit and labels are the parameter's identity and never change. The rest is a description, which can change.
 
 use serde::{Deserialize, Serialize};
 use slipring_wire::frame::Kind;
 
 use super::labels::Labels;
-use super::problem::Code;
+use crate::desk::ProblemCode;
 
 /// Bytes of a unit, at most.
 pub const UNIT_BYTES_MAX: usize = 64;
@@ -33,7 +32,7 @@ pub struct Definition {
     pub range: Option<(f64, f64)>,
     /// Where a value is worth a warning.
     pub limits: Option<AlarmLimits>,
-    /// How many samples a second are expected; one that stays away is stale.
+    /// The expected samples per second; the value becomes stale if they stay away.
     pub rate_hz: Option<f64>,
     /// Where it comes from: a device, a bus, a message; never empty.
     pub source: Option<String>,
@@ -42,7 +41,7 @@ pub struct Definition {
 /// The type of a parameter's values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParameterKind {
-    /// As it travels.
+    /// A kind of the wire format.
     Plain(Kind),
     /// Numbers with labels.
     Enum(Labels),
@@ -67,7 +66,7 @@ pub struct AlarmLimits {
 }
 
 impl ParameterKind {
-    /// How its values travel.
+    /// The kind of its values on the wire.
     pub fn wire(&self) -> Kind {
         match self {
             Self::Plain(kind) => *kind,
@@ -115,12 +114,12 @@ impl Definition {
         self.kind == other.kind && self.unit == other.unit
     }
 
-    /// Names everything that is wrong with it.
-    pub fn check(&self, problem: &mut dyn FnMut(Code, String)) {
+    /// Reports every problem of the definition.
+    pub fn check(&self, problem: &mut dyn FnMut(ProblemCode, String)) {
         for (code, text, bytes_max) in [
-            (Code::Unit, &self.unit, UNIT_BYTES_MAX),
-            (Code::Description, &self.description, DESCRIPTION_BYTES_MAX),
-            (Code::Source, &self.source, SOURCE_BYTES_MAX),
+            (ProblemCode::Unit, &self.unit, UNIT_BYTES_MAX),
+            (ProblemCode::Description, &self.description, DESCRIPTION_BYTES_MAX),
+            (ProblemCode::Source, &self.source, SOURCE_BYTES_MAX),
         ] {
             match text.as_ref().map(String::len) {
                 Some(0) => problem(code, format!("the {} is empty", code.name())),
@@ -136,40 +135,46 @@ impl Definition {
         self.check_limits(problem);
         if let Some(hz) = self.rate_hz.filter(|hz| !(*hz > 0.0 && *hz <= RATE_HZ_MAX)) {
             let text = format!("a rate of {hz} Hz: it is more than 0, and at most {RATE_HZ_MAX}");
-            problem(Code::Rate, text);
+            problem(ProblemCode::Rate, text);
         }
     }
 
-    fn check_range(&self, problem: &mut dyn FnMut(Code, String)) {
+    fn check_range(&self, problem: &mut dyn FnMut(ProblemCode, String)) {
         let Some((low, high)) = self.range else { return };
         if !self.kind.is_ordered() {
-            problem(Code::Range, format!("{} has no range", self.kind.name()));
+            problem(ProblemCode::Range, format!("{} has no range", self.kind.name()));
         } else if !low.is_finite() || !high.is_finite() {
-            problem(Code::Range, format!("the range {low} to {high} is not of finite numbers"));
+            problem(
+                ProblemCode::Range,
+                format!("the range {low} to {high} is not of finite numbers"),
+            );
         } else if low > high {
-            problem(Code::Range, format!("the range ends at {high}, below its begin {low}"));
+            problem(ProblemCode::Range, format!("the range ends at {high}, below its begin {low}"));
         }
     }
 
-    fn check_limits(&self, problem: &mut dyn FnMut(Code, String)) {
+    fn check_limits(&self, problem: &mut dyn FnMut(ProblemCode, String)) {
         let Some(limits) = &self.limits else { return };
         if !self.kind.is_ordered() {
-            return problem(Code::Limits, format!("{} has no limits", self.kind.name()));
+            return problem(ProblemCode::Limits, format!("{} has no limits", self.kind.name()));
         }
         let mut below: Option<(&str, f64)> = None;
         for (name, limit) in limits.named() {
             let Some(limit) = limit else { continue };
             if !limit.is_finite() {
-                problem(Code::Limits, format!("{name} is {limit}, not a finite number"));
+                problem(ProblemCode::Limits, format!("{name} is {limit}, not a finite number"));
             }
             if let Some((lower, value)) = below.filter(|(_, value)| *value > limit) {
-                problem(Code::Limits, format!("{lower} ({value}) is above {name} ({limit})"));
+                problem(
+                    ProblemCode::Limits,
+                    format!("{lower} ({value}) is above {name} ({limit})"),
+                );
             }
             below = Some((name, limit));
         }
     }
 
-    /// What it is, for people: `f64 in 1/min`, `enum (0 off, 1 on)`.
+    /// The identity for people to read: `f64 in 1/min`, `enum (0 off, 1 on)`.
     pub fn identity(&self) -> String {
         let kind = self.kind.name();
         let labels = self.kind.labels().map_or_else(String::new, |labels| {
@@ -182,7 +187,7 @@ impl Definition {
         format!("{kind}{labels}{unit}")
     }
 
-    /// What two are, so that people see the difference.
+    /// Two identities in words that show the difference.
     pub(super) fn compared(&self, other: &Self) -> (String, String) {
         let (one, two) = (self.identity(), other.identity());
         let (Some(ours), Some(theirs)) = (self.kind.labels(), other.kind.labels()) else {
@@ -199,7 +204,7 @@ impl Definition {
         (format!("{one} {}", label(ours)), format!("{two} {}", label(theirs)))
     }
 
-    /// Bytes it takes, about.
+    /// About the bytes of memory it uses.
     pub(super) fn bytes(&self) -> usize {
         let texts = [&self.unit, &self.description, &self.source];
         let texts: usize = texts.into_iter().flatten().map(String::len).sum();

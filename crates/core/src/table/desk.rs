@@ -1,161 +1,175 @@
-//! Where requests about the table are answered: read, done, told.
+//! What the table answers to each request.
 
-use serde::Serialize;
+use slipring_wire::frame::RangeSet;
 
-use super::answer::{Found, Listed, Removed, Selected, WithErrors, json, listing, pairs};
-use super::answer_rows::{Added, AnswerRows};
-use super::current::Current;
-use super::declare::{Asked as DeclareAsked, Declared, sorted};
+use super::answer::{FoundIndices, ListedParameter, RemovedCount, Selected, fields, pairs};
+use super::declare::{Declared, ParameterDeclaration, sorted};
 use super::finding::Page;
-use super::lists::Lists;
-use super::problem::{Code, PROBLEMS_MAX, Problem, Refusal};
-use super::registry::{Bounds, Change, Registry};
-use super::request::{Declaration, Request, Wanted};
-use super::values;
-use crate::Holder;
+use super::registry::TableChange;
+use super::request::{Declaration, TableRequest, Wanted};
+use super::value_table::{Table, state};
+use super::{ClockReading, TableEvent, told, values};
+use crate::desk::{
+    ChangeMessages, Desk, DeskBounds, ENVELOPE_BYTES, INDEX_BYTES, Problem, ProblemCode,
+    RequestRefusal, Requester, json, page,
+};
+use crate::{Limit, Limits, ParameterIndex, Principal, SessionKey};
 
-/// Bytes of one index in an answer, at most, with its comma.
-const INDEX_BYTES: usize = 8;
-/// Bytes of an answer that are not indices, errors or parameters, at most.
-const FRAME_BYTES: usize = 160;
+/// Bytes of all names and definitions, about.
+const DEFINITIONS_BYTES_MAX: usize = 256 << 20;
 
-/// Bytes of one answer that is not a page; a page has fewer.
-pub const ANSWER_BYTES_MAX: usize = 256 << 10;
+const IS_STREAM: &str = "a stream has this name; take another one";
 
-const A_STREAM: &str = "a stream has this name; take another one";
+impl Desk for Table {
+    type Request = TableRequest;
+    type Change = TableChange;
 
-/// Where requests are answered.
-#[derive(Debug)]
-pub struct Desk<'a> {
-    /// The parameters.
-    pub registry: &'a mut Registry,
-    /// Lists that clients chose.
-    pub lists: &'a mut Lists,
-    /// The newest values.
-    pub current: &'a Current,
-}
+    const CHANGES: &'static str = "$slipring/table/changes";
+    const QUESTIONS: &'static [&'static str] = &["find", "list", "values"];
+    const LIMITS: [Limit; 2] = [Limit::Parameters, Limit::OwnerParameters];
 
-/// Who asks, and what an answer has to keep to.
-#[derive(Clone, Copy)]
-pub struct Asking<'a> {
-    /// The session.
-    pub session: u64,
-    /// The client identifier, told to others.
-    pub client: &'a str,
-    /// How much there may be.
-    pub bounds: Bounds,
-    /// Whose the parameters are that it adds, and how many it may have; None is nobody's.
-    pub holder: Option<Holder<'a, 1>>,
-    /// Whether a name is a stream's.
-    pub is_stream: &'a dyn Fn(&str) -> bool,
-    /// Bytes of an answer, at most.
-    pub answer_bytes_max: usize,
-}
+    fn bounds(limits: &Limits) -> DeskBounds {
+        // The bytes of definitions are not divided.
+        let quotas = [limits.parameters_quota(); 2];
+        DeskBounds::of(limits, limits.parameters, DEFINITIONS_BYTES_MAX, quotas)
+    }
 
-/// What became of a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// JSON for the client.
-    pub answer: Vec<u8>,
-    /// To be written down, and told to others.
-    pub change: Change,
-    /// Why it was refused; then nothing changed.
-    pub refused: Option<Code>,
-    /// What it cost, in steps of work.
-    pub steps: usize,
-}
+    fn parse(name: &str, body: &[u8]) -> Result<TableRequest, RequestRefusal> {
+        TableRequest::parse(name, body)
+    }
 
-impl Desk<'_> {
-    /// Does what a request asks, if it could be read, and answers.
-    pub fn answer(&mut self, request: Result<Request, Refusal>, asking: &Asking<'_>) -> Outcome {
-        let mut steps = 0;
-        let answered = request.and_then(|request| {
-            asking.expect_whole(FRAME_BYTES)?;
-            steps = request.steps(self.registry.end());
-            self.act(request, asking)
-        });
-        match answered {
-            Ok((answer, change)) => Outcome { answer, change, refused: None, steps },
-            Err(refusal) => Outcome { steps, ..refusal.outcome(asking.answer_bytes_max) },
+    fn steps(&self, request: &TableRequest) -> usize {
+        request.steps(self.registry.end().get())
+    }
+
+    fn act(&mut self, request: TableRequest, requester: &Requester<'_>) -> Answered {
+        requester.expect_whole(ENVELOPE_BYTES)?;
+        let answer = match request {
+            TableRequest::Declare(declaration) => return self.declare(declaration, requester),
+            TableRequest::Remove { names, force } => return self.remove(&names, force, requester),
+            TableRequest::Find { names } => self.find(&names, requester),
+            TableRequest::List { filter, from, count, removed } => {
+                let Page { entries, next } = self.registry.page(&filter, from, removed);
+                let listed = entries.map(|(index, entry, is_there)| {
+                    (index, ListedParameter::of(index, entry, !is_there))
+                });
+                let (rows, first_left) = requester.rows(count, listed)?;
+                Ok(page(&fields(&self.registry), first_left.or(next), "parameters", &rows))
+            }
+            TableRequest::Select(wanted) => self.select(&wanted, requester),
+            TableRequest::Values(question) => {
+                values::show(&self.registry, &self.current, &question, requester.answer_bytes_max)
+            }
+        };
+        answer.map(|answer| (answer, TableChange::default()))
+    }
+
+    fn record(&self, change: &TableChange, kept: Option<SessionKey>, out: &mut Vec<u8>) {
+        if !change.is_empty() {
+            self.registry.record(change, out);
+        }
+        if let Some(session) = kept {
+            change.record_entered(session, out);
         }
     }
 
-    fn act(&mut self, request: Request, asking: &Asking<'_>) -> Answered {
-        let answer = match request {
-            Request::Declare(declaration) => return self.declare(declaration, asking),
-            Request::Remove { names, force } => return self.remove(&names, force, asking),
-            Request::Find { names } => self.find(&names, asking),
-            Request::List { filter, from, count, removed } => {
-                self.list(&filter, from, count, removed, asking)
-            }
-            Request::Select(wanted) => self.select(&wanted, asking),
-            Request::Values(question) => {
-                values::show(self.registry, self.current, &question, asking.answer_bytes_max)
-            }
-        };
-        answer.map(|answer| (answer, Change::default()))
+    fn changed(&mut self, change: &TableChange, at: ClockReading) -> Option<ChangeMessages> {
+        if change.is_empty() {
+            return None;
+        }
+        let TableChange { added, changed, revived, removed, .. } = change;
+        let there = added.union(revived);
+        for set in [&there, changed, removed] {
+            self.current.define(set, &self.registry);
+        }
+        let Self { registry, current, groups, readers, .. } = self;
+        if !there.is_empty() || !removed.is_empty() {
+            let arrived = registry.tree_of(&there);
+            let mut choose = |filter: &str, before: &RangeSet| {
+                let (mut chosen, mut new) = (before.clone(), Vec::new());
+                arrived.matching(filter, &mut |index| new.push(*index));
+                chosen.add(&sorted(new));
+                chosen.take_away(removed);
+                chosen
+            };
+            groups.table_changed(&mut choose, &state(registry, current, at));
+            readers.table_changed(&mut choose);
+        }
+        let events = [
+            (TableEvent::Added, &there),
+            (TableEvent::Changed, changed),
+            (TableEvent::Removed, removed),
+        ];
+        let events = events.into_iter().filter(|(_, set)| !set.is_empty());
+        Some(events.map(|(event, set)| told(registry, event, set, None)).collect())
+    }
+
+    fn take_reached(&mut self) -> (Limit, u64) {
+        (Limit::SelectionBytes, self.take_uncompared())
+    }
+
+    /// What only this session published goes stale, many parameters in portions (see [`Self::check_silent`]).
+    fn leave(&mut self, session: SessionKey, is_kept: bool, at: ClockReading) -> ChangeMessages {
+        self.groups.leave_all(session);
+        self.orphaned.add(&self.registry.publishers.leave(session, is_kept));
+        self.orphans_go_stale(at)
+    }
+
+    fn end(&mut self, session: SessionKey) {
+        self.lists.release_all(session);
+        self.registry.publishers.end(session);
     }
 }
 
-impl Refusal {
-    /// What becomes of a request that is refused.
-    pub fn outcome(&self, answer_bytes_max: usize) -> Outcome {
-        let answer = self.answer(answer_bytes_max);
-        Outcome { answer, change: Change::default(), refused: Some(self.code), steps: 0 }
-    }
-}
+type Answered = Result<(Vec<u8>, TableChange), RequestRefusal>;
 
-type Answered = Result<(Vec<u8>, Change), Refusal>;
-
-impl Desk<'_> {
-    fn declare(&mut self, mut declaration: Declaration, asking: &Asking<'_>) -> Answered {
-        let Asking { session, client, bounds, .. } = asking;
+impl Table {
+    fn declare(&mut self, mut declaration: Declaration, requester: &Requester<'_>) -> Answered {
+        let Requester { from: Principal { session, client_id, .. }, bounds, .. } = requester;
         let mut problems = std::mem::take(&mut declaration.problems);
         let asked = declaration.asked();
-        asking.expect_whole(FRAME_BYTES + INDEX_BYTES * asked.len())?;
-        let streams = asked.iter().filter(|one| (asking.is_stream)(one.name));
-        problems.extend(streams.map(|one| one.problem(Code::Clash, A_STREAM)));
-        problems.extend(self.beyond_quota(&asked, asking));
-        let declared = if problems.is_empty() {
-            self.registry.declare_asked(*session, client, &asked, bounds)
-        } else {
-            problems.append(&mut self.registry.problems(*session, &asked, bounds));
-            Err(problems)
-        };
-        match declared {
+        requester.expect_whole(ENVELOPE_BYTES + INDEX_BYTES * asked.len())?;
+        let streams = asked.iter().filter(|one| (requester.is_taken)(one.name));
+        problems.extend(streams.map(|one| one.problem(ProblemCode::Clash, IS_STREAM)));
+        problems.extend(self.beyond_quota(&asked, requester));
+        match self.registry.declare_asked(*session, client_id, &asked, bounds, problems) {
             Ok(Declared { indices, change }) => {
-                if let Some(holder) = &asking.holder {
-                    self.registry.own(&change.added.union(&change.revived), holder.owner);
+                if let Some(owner) = requester.owner() {
+                    self.registry.own(&change.added.union(&change.revived), owner);
                 }
                 let (table, revision) = (self.registry.id(), self.registry.revision());
-                Ok((json(&Found { table, revision, indices }), change))
+                Ok((json(&FoundIndices { table, revision, indices }), change))
             }
             Err(mut problems) => {
                 problems.sort_by_key(|problem| problem.at);
-                Err(Refusal::of(problems).expect("there is a problem"))
+                Err(RequestRefusal::of(problems).expect("there is a problem"))
             }
         }
     }
 
     /// The first parameter that its owner may not have.
-    fn beyond_quota(&self, asked: &[DeclareAsked<'_>], asking: &Asking<'_>) -> Option<Problem> {
-        let Holder { owner, quotas: [quota] } = asking.holder?;
+    fn beyond_quota(
+        &self,
+        asked: &[ParameterDeclaration<'_>],
+        requester: &Requester<'_>,
+    ) -> Option<Problem> {
+        let (owner, [quota, _]) = (requester.owner()?, &requester.bounds.quotas);
         let mut new = asked.iter().filter(|one| self.registry.index_of(one.name).is_none());
         let first = new.next()?;
         let shares = self.registry.entries().shares();
         let limit = quota.check(shares, owner, 1 + new.count()).err()?;
-        let (code, what) = Code::of_quota(limit, "parameters")?;
+        let (code, what) = ProblemCode::of_quota(limit, "parameters")?;
         Some(first.problem(code, what))
     }
 
-    fn find(&self, names: &[String], asking: &Asking<'_>) -> Result<Vec<u8>, Refusal> {
+    fn find(&self, names: &[String], requester: &Requester<'_>) -> Result<Vec<u8>, RequestRefusal> {
         let (indices, errors) = self.look_up(names);
         let (table, revision) = (self.registry.id(), self.registry.revision());
-        let found = Found { table, revision, indices };
-        asking.with_errors(&found, &errors)
+        let found = FoundIndices { table, revision, indices };
+        requester.with_errors(&found, &errors)
     }
 
-    fn look_up(&self, names: &[String]) -> (Vec<Option<u32>>, Vec<Problem>) {
+    fn look_up(&self, names: &[String]) -> (Vec<Option<ParameterIndex>>, Vec<Problem>) {
         let mut errors = Vec::new();
         let found = names.iter().enumerate().map(|(at, name)| {
             let found = self.registry.find(at, name);
@@ -165,37 +179,18 @@ impl Desk<'_> {
         (indices, errors)
     }
 
-    fn list(
-        &self,
-        filter: &str,
-        from: u32,
-        count: usize,
-        removed: bool,
-        asking: &Asking<'_>,
-    ) -> Result<Vec<u8>, Refusal> {
-        let Page { entries, mut next } = self.registry.page(filter, from, removed);
-        let mut rows = AnswerRows::new(count, asking.answer_bytes_max.saturating_sub(FRAME_BYTES));
-        for (index, entry, is_there) in entries {
-            match rows.add(&Listed::of(index, entry, !is_there)) {
-                Added::Taken => {}
-                Added::Full => {
-                    next = Some(index);
-                    break;
-                }
-                Added::TooLarge(bytes) => return Err(asking.too_large(FRAME_BYTES + bytes)),
-            }
-        }
-        let (table, revision) = (self.registry.id(), self.registry.revision());
-        Ok(listing(table, revision, next, &rows))
+    fn remove(&mut self, names: &[String], force: bool, requester: &Requester<'_>) -> Answered {
+        let (change, errors) = self.registry.remove(requester.from.session, names, force);
+        let removed =
+            RemovedCount { removed: change.removed.len(), revision: self.registry.revision() };
+        requester.with_errors(&removed, &errors).map(|answer| (answer, change))
     }
 
-    fn remove(&mut self, names: &[String], force: bool, asking: &Asking<'_>) -> Answered {
-        let (change, errors) = self.registry.remove(asking.session, names, force);
-        let removed = Removed { removed: change.removed.len(), revision: self.registry.revision() };
-        asking.with_errors(&removed, &errors).map(|answer| (answer, change))
-    }
-
-    fn select(&mut self, wanted: &Wanted, asking: &Asking<'_>) -> Result<Vec<u8>, Refusal> {
+    fn select(
+        &mut self,
+        wanted: &Wanted,
+        requester: &Requester<'_>,
+    ) -> Result<Vec<u8>, RequestRefusal> {
         let (set, indices, errors) = match wanted {
             Wanted::Names(names) => {
                 let (indices, errors) = self.look_up(names);
@@ -209,58 +204,18 @@ impl Desk<'_> {
         let (table, revision) = (self.registry.id(), self.registry.revision());
         let size =
             INDEX_BYTES * indices.as_ref().map_or(0, Vec::len) + 2 * INDEX_BYTES * set.ranges();
-        asking.expect_whole(FRAME_BYTES + size)?;
+        requester.expect_whole(ENVELOPE_BYTES + size)?;
         let ranges = pairs(&set);
         let list = self.lists.put(table, set);
-        let selection = list.map_err(|full| Refusal::new(Code::Full, full.to_string()))?;
+        let selection =
+            list.map_err(|full| RequestRefusal::new(ProblemCode::Full, full.to_string()))?;
         let chosen =
             Selected { table, revision, selection: selection.to_string(), indices, ranges };
-        asking.with_errors(&chosen, &errors)
+        requester.with_errors(&chosen, &errors)
     }
 }
 
-fn too_wide() -> Refusal {
+fn too_wide() -> RequestRefusal {
     let text = "so many filters with wildcards take too long to look for: ask for fewer at once";
-    Refusal::new(Code::TooLarge, text)
-}
-
-impl Asking<'_> {
-    /// An answer with its errors, as many as there is room for.
-    fn with_errors<T: Serialize>(
-        &self,
-        answer: &T,
-        errors: &[Problem],
-    ) -> Result<Vec<u8>, Refusal> {
-        let mut told = errors.len().min(PROBLEMS_MAX);
-        loop {
-            let more = errors.len() - told;
-            let more_errors = (more > 0).then_some(more);
-            let bytes = json(&WithErrors { answer, errors: &errors[..told], more_errors });
-            if bytes.len() <= self.bytes_max() {
-                return Ok(bytes);
-            }
-            if told == 0 {
-                return Err(self.too_large(bytes.len()));
-            }
-            told /= 2;
-        }
-    }
-
-    /// Bytes of an answer that is not a page.
-    fn bytes_max(&self) -> usize {
-        self.answer_bytes_max.min(ANSWER_BYTES_MAX)
-    }
-
-    /// Refuses an answer that would be larger and cannot be asked for in parts.
-    fn expect_whole(&self, bytes: usize) -> Result<(), Refusal> {
-        if bytes > self.bytes_max() { Err(self.too_large(bytes)) } else { Ok(()) }
-    }
-
-    fn too_large(&self, bytes: usize) -> Refusal {
-        let most = self.bytes_max();
-        let text = format!(
-            "the answer would have about {bytes} bytes, and at most {most} fit: ask for less"
-        );
-        Refusal::new(Code::TooLarge, text)
-    }
+    RequestRefusal::new(ProblemCode::TooLarge, text)
 }

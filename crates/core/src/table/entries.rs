@@ -1,8 +1,6 @@
-//! The parameters by index and by name, with those that were removed: what the journal knows of the
-//! table.
+//! The parameters by index and by name, including removed ones: the part of the table that the journal keeps.
 //!
-//! An index is given once. It stays with its name and its type, so that what was written long ago can
-//! still be read.
+//! An index is given once. It keeps its name and its type, so that old records can still be read.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -12,11 +10,11 @@ use slipring_wire::frame::Kind;
 
 use super::Names;
 use super::definition::Definition;
-use crate::{Owner, Shares};
+use crate::{Owner, ParameterIndex, Shares};
 
 /// Indices that one table can give.
 pub const INDICES_MAX: u32 = 1 << 22;
-/// Removed parameters that are remembered; of more, those that were removed first are forgotten.
+/// The most removed parameters that are remembered. Beyond it the ones removed first are forgotten.
 const REMOVED_MAX: usize = 65_536;
 /// Their bytes.
 const REMOVED_BYTES_MAX: usize = 64 << 20;
@@ -51,16 +49,16 @@ pub struct Entries {
     id: u32,
     revision: u64,
     /// One past the highest index given.
-    end: u32,
-    /// By index; those that are forgotten are none, those beyond it too.
+    end: ParameterIndex,
+    /// By index; none for forgotten ones.
     slots: Vec<Option<Box<Slot>>>,
     /// The newest index of each name.
-    names: HashMap<Arc<str>, u32>,
+    names: HashMap<Arc<str>, ParameterIndex>,
     /// Removed ones in the order of their removal.
-    removed: BTreeMap<u64, u32>,
+    removed: BTreeMap<u64, ParameterIndex>,
     /// How many were ever removed.
     removals: u64,
-    /// Those that are there, and their bytes.
+    /// The number of existing parameters, and their bytes.
     live: usize,
     bytes: usize,
     removed_bytes: usize,
@@ -70,9 +68,9 @@ pub struct Entries {
 #[derive(Clone, Debug)]
 struct Slot {
     entry: Entry,
-    /// Whose quota it is counted for, while it is there.
+    /// The owner whose quota counts it, while it exists.
     owner: Option<Owner>,
-    /// Its place in the order of removal.
+    /// Its number in the order of removal.
     removed: Option<u64>,
 }
 
@@ -93,7 +91,7 @@ impl Entries {
     }
 
     /// The index that the next new parameter gets.
-    pub fn end(&self) -> u32 {
+    pub fn end(&self) -> ParameterIndex {
         self.end
     }
 
@@ -112,50 +110,61 @@ impl Entries {
         self.bytes
     }
 
-    /// A parameter that is there.
-    pub fn get(&self, index: u32) -> Option<&Entry> {
+    /// An existing parameter.
+    pub fn get(&self, index: ParameterIndex) -> Option<&Entry> {
         self.slot(index).filter(|slot| slot.removed.is_none()).map(|slot| &slot.entry)
     }
 
-    /// A parameter that is there, or was.
-    pub fn known(&self, index: u32) -> Option<&Entry> {
+    /// An existing or removed parameter.
+    pub fn known(&self, index: ParameterIndex) -> Option<&Entry> {
         self.slot(index).map(|slot| &slot.entry)
     }
 
     /// The newest index that a name has or had.
-    pub fn known_index(&self, name: &str) -> Option<u32> {
+    pub fn known_index(&self, name: &str) -> Option<ParameterIndex> {
         self.names.get(name).copied()
     }
 
-    /// The index of a parameter that is there.
-    pub fn index_of(&self, name: &str) -> Option<u32> {
+    /// The index of an existing parameter.
+    pub fn index_of(&self, name: &str) -> Option<ParameterIndex> {
         self.known_index(name).filter(|index| self.get(*index).is_some())
     }
 
-    /// Those that are there from an index on, ascending.
-    pub fn iter_from(&self, index: u32) -> impl Iterator<Item = (u32, &Entry)> {
-        let known = self.known_in(index..u32::MAX).filter(|(_, _, is_there)| *is_there);
+    /// The existing parameters from an index on, ascending.
+    pub fn iter_from(
+        &self,
+        index: ParameterIndex,
+    ) -> impl Iterator<Item = (ParameterIndex, &Entry)> {
+        let known = self.known_in(index.get()..u32::MAX).filter(|(_, _, is_there)| *is_there);
         known.map(|(index, entry, _)| (index, entry))
     }
 
-    /// Those that are there or were, of these indices, ascending, and whether they are.
-    pub fn known_in(&self, indices: Range<u32>) -> impl Iterator<Item = (u32, &Entry, bool)> {
+    /// The existing and removed parameters with these indices, ascending, and whether each exists.
+    pub fn known_in(
+        &self,
+        indices: Range<u32>,
+    ) -> impl Iterator<Item = (ParameterIndex, &Entry, bool)> {
         let end = self.slots.len().min(indices.end as usize);
         let slots = self.slots.get(indices.start as usize..end).unwrap_or_default();
         (indices.start..).zip(slots).filter_map(|(index, slot)| {
             let slot = slot.as_deref()?;
-            Some((index, &slot.entry, slot.removed.is_none()))
+            Some((ParameterIndex::new(index), &slot.entry, slot.removed.is_none()))
         })
     }
 
-    /// Those that were removed and are remembered, in the order of their removal.
-    pub fn removed(&self) -> impl Iterator<Item = (u32, &Entry)> {
+    /// The removed parameters that are remembered, in the order of their removal.
+    pub fn removed(&self) -> impl Iterator<Item = (ParameterIndex, &Entry)> {
         self.removed.values().filter_map(|index| Some((*index, self.known(*index)?)))
     }
 
-    /// A table of this id, this far. One of another id begins anew.
-    pub fn begin(&mut self, id: u32, revision: u64, end: u32) -> Result<(), &'static str> {
-        if id == 0 || end > INDICES_MAX {
+    /// Sets the table's number, and at least this revision and end. Another number starts an empty table.
+    pub fn begin(
+        &mut self,
+        id: u32,
+        revision: u64,
+        end: ParameterIndex,
+    ) -> Result<(), &'static str> {
+        if id == 0 || end.get() > INDICES_MAX {
             return Err(if id == 0 { "a table has no number" } else { NO_SUCH_INDEX });
         }
         if id != self.id {
@@ -166,19 +175,20 @@ impl Entries {
         Ok(())
     }
 
-    /// Whose a parameter is that is there.
-    pub fn owner(&self, index: u32) -> Option<&Owner> {
+    /// The owner of an existing parameter.
+    pub fn owner(&self, index: ParameterIndex) -> Option<&Owner> {
         self.slot(index)?.owner.as_ref()
     }
 
-    /// How many each owner has.
+    /// How many parameters each owner has.
     pub fn shares(&self) -> &Shares {
         &self.shares
     }
 
-    /// A parameter that is there is this owner's.
-    pub fn own(&mut self, index: u32, owner: Option<&Owner>) {
-        let Some(slot) = self.slots.get_mut(index as usize).and_then(Option::as_deref_mut) else {
+    /// Sets the owner of an existing parameter.
+    pub fn own(&mut self, index: ParameterIndex, owner: Option<&Owner>) {
+        let Some(slot) = self.slots.get_mut(index.get() as usize).and_then(Option::as_deref_mut)
+        else {
             return;
         };
         if slot.removed.is_none() {
@@ -190,21 +200,20 @@ impl Entries {
         }
     }
 
-    /// Notes a change.
+    /// Counts a change of the table.
     pub(super) fn revise(&mut self) {
         self.revision += 1;
     }
 
-    /// A parameter is there: a new one, one that was removed, or one that is described again. Another
-    /// that had its name is removed by that, and returned. It is nobody's until [`Self::own`], unless it
-    /// was there before.
+    /// Adds a parameter, restores a removed one, or changes its description. Another parameter with the same name
+    /// is removed and returned. A new parameter has no owner until [`Self::own`].
     pub fn put(
         &mut self,
-        index: u32,
+        index: ParameterIndex,
         name: &str,
         definition: Arc<Definition>,
-    ) -> Result<Option<u32>, &'static str> {
-        if index >= INDICES_MAX {
+    ) -> Result<Option<ParameterIndex>, &'static str> {
+        if index.get() >= INDICES_MAX {
             return Err(NO_SUCH_INDEX);
         }
         let known = self.slot(index).map(|slot| &slot.entry);
@@ -219,22 +228,24 @@ impl Entries {
         let earlier = self.index_of(&name).filter(|earlier| *earlier != index);
         earlier.map(|earlier| self.remove(earlier));
         let owner = self.drop_slot(index).and_then(|slot| slot.owner);
-        self.end = self.end.max(index + 1);
-        if self.slots.len() <= index as usize {
-            self.slots.resize_with(index as usize + 1, || None);
+        self.end = self.end.max(index.next());
+        if self.slots.len() <= index.get() as usize {
+            self.slots.resize_with(index.get() as usize + 1, || None);
         }
         let entry = Entry::new(Arc::clone(&name), definition);
         self.live += 1;
         self.bytes += entry.bytes();
-        self.slots[index as usize] = Some(Box::new(Slot { entry, owner: None, removed: None }));
+        self.slots[index.get() as usize] =
+            Some(Box::new(Slot { entry, owner: None, removed: None }));
         self.names.insert(name, index);
         self.own(index, owner.as_ref());
         Ok(earlier)
     }
 
-    /// A parameter goes; false if it is not there. Its index and its name are remembered.
-    pub fn remove(&mut self, index: u32) -> bool {
-        let Some(slot) = self.slots.get_mut(index as usize).and_then(Option::as_deref_mut) else {
+    /// Removes a parameter; false if it does not exist. Its index and its name are remembered.
+    pub fn remove(&mut self, index: ParameterIndex) -> bool {
+        let Some(slot) = self.slots.get_mut(index.get() as usize).and_then(Option::as_deref_mut)
+        else {
             return false;
         };
         if slot.removed.is_some() {
@@ -262,9 +273,9 @@ impl Entries {
         }
     }
 
-    /// Takes a slot out, and what is counted of it; its name stays.
-    fn drop_slot(&mut self, index: u32) -> Option<Box<Slot>> {
-        let slot = self.slots.get_mut(index as usize)?.take()?;
+    /// Removes a slot and its counts; its name stays.
+    fn drop_slot(&mut self, index: ParameterIndex) -> Option<Box<Slot>> {
+        let slot = self.slots.get_mut(index.get() as usize)?.take()?;
         if let Some(owner) = &slot.owner {
             self.shares.give(owner, 1);
         }
@@ -278,12 +289,12 @@ impl Entries {
         Some(slot)
     }
 
-    fn slot(&self, index: u32) -> Option<&Slot> {
-        self.slots.get(index as usize)?.as_deref()
+    fn slot(&self, index: ParameterIndex) -> Option<&Slot> {
+        self.slots.get(index.get() as usize)?.as_deref()
     }
 }
 
-/// A parameter is nobody's any more.
+/// Takes a parameter from its owner.
 fn give_back(shares: &mut Shares, slot: &mut Slot) {
     if let Some(owner) = slot.owner.take() {
         shares.give(&owner, 1);
@@ -291,23 +302,23 @@ fn give_back(shares: &mut Shares, slot: &mut Slot) {
 }
 
 impl Names for Entries {
-    fn name(&self, index: u32) -> Option<&str> {
+    fn name(&self, index: ParameterIndex) -> Option<&str> {
         self.get(index).map(|entry| &*entry.name)
     }
 
-    fn kind(&self, index: u32) -> Option<Kind> {
+    fn kind(&self, index: ParameterIndex) -> Option<Kind> {
         self.get(index).map(|entry| entry.kind)
     }
 
-    fn is_enumeration(&self, index: u32) -> bool {
+    fn is_enumeration(&self, index: ParameterIndex) -> bool {
         self.get(index).is_some_and(|entry| entry.definition.kind.labels().is_some())
     }
 
-    fn label(&self, index: u32, value: u32) -> Option<&str> {
+    fn label(&self, index: ParameterIndex, value: u32) -> Option<&str> {
         self.get(index)?.definition.kind.labels()?.label(value)
     }
 
-    fn rate_hz(&self, index: u32) -> Option<f64> {
+    fn rate_hz(&self, index: ParameterIndex) -> Option<f64> {
         self.get(index)?.definition.rate_hz
     }
 }

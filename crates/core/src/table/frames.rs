@@ -1,34 +1,34 @@
-//! What one frame may hold, so that nobody makes the broker work long by sending little.
+//! The limits on a frame from a client, so that few bytes cannot cause much work.
 
-use slipring_wire::frame::{Bounds, Fault, FrameError, FrameView};
+use slipring_wire::frame::{Fault, FrameBounds, FrameError, FrameView};
 
 use super::SampleRefused;
 use crate::Work;
 
-/// Samples of one frame.
+/// The most samples in one frame.
 pub const FRAME_SAMPLES_MAX: usize = 1 << 15;
-/// Runs of one frame.
+/// The most runs in one frame.
 pub const FRAME_RUNS_MAX: usize = 4_096;
 /// Bytes that any deflated frame may inflate to.
 pub const INFLATED_BYTES_FREE: usize = 256 << 10;
-/// Beyond them, bytes that each deflated byte may inflate to.
+/// Beyond that, the most bytes that each deflated byte may inflate to.
 pub const INFLATED_FACTOR: usize = 16;
-/// Bytes that none may inflate to more than.
+/// The most bytes that any frame may inflate to.
 pub const INFLATED_BYTES_MAX: usize = 1 << 20;
 
-/// Bytes that a frame of this length may inflate to. 300 bytes may be 256 KiB, 40 KiB may be 640 KiB.
+/// The most bytes that a frame of this length may inflate to: 256 KiB for 300 bytes, 640 KiB for 40 KiB.
 pub fn inflated_bytes_max(frame_bytes: usize) -> usize {
     let by_length = frame_bytes.saturating_mul(INFLATED_FACTOR);
     by_length.clamp(INFLATED_BYTES_FREE, INFLATED_BYTES_MAX)
 }
 
-/// Reads a frame that a client sent; a deflated one is inflated into `scratch`, within its bound.
+/// Reads a frame from a client; a deflated one is inflated into `scratch`, within its limit.
 pub fn read_frame<'a>(
     payload: &'a [u8],
     scratch: &'a mut Vec<u8>,
 ) -> Result<FrameView<'a>, SampleRefused> {
     let raw_bytes_max = inflated_bytes_max(payload.len());
-    let bounds = Bounds { samples_max: FRAME_SAMPLES_MAX, raw_bytes_max };
+    let bounds = FrameBounds { samples_max: FRAME_SAMPLES_MAX, raw_bytes_max };
     let view = FrameView::decode(payload, scratch, &bounds).map_err(|error| match error {
         FrameError { fault: Fault::Samples, .. } => {
             SampleRefused::Samples { most: FRAME_SAMPLES_MAX }
@@ -45,7 +45,7 @@ pub fn read_frame<'a>(
     Ok(view)
 }
 
-/// What taking a frame costs, in steps of work.
+/// The steps of work of taking a frame.
 pub fn frame_steps(view: &FrameView<'_>) -> usize {
     let runs = view.runs();
     let (count, bytes) = (runs.len(), runs.map(|run| run.bytes().len()).sum::<usize>());

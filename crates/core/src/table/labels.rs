@@ -1,4 +1,4 @@
-//! The labels of an enumeration: a word for each of its numbers, and back.
+//! The labels of an enumeration: the label of a number, and the number of a label.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub const LABEL_BYTES_MAX: usize = 256;
 pub struct Labels {
     /// By number.
     labels: Box<[(u32, Box<str>)]>,
-    /// Places in `labels`, by label.
+    /// Positions in `labels`, sorted by label.
     by_label: Box<[u16]>,
 }
 
@@ -50,7 +50,7 @@ impl Labels {
         Some(&self.labels[at].1)
     }
 
-    /// The number that is called so.
+    /// The number with this label.
     pub fn value(&self, label: &str) -> Option<u32> {
         let found =
             self.by_label.binary_search_by(|at| (*self.labels[usize::from(*at)].1).cmp(label));
@@ -68,7 +68,7 @@ impl Labels {
         self.labels.len()
     }
 
-    /// The smallest kind that holds every number: how the values travel.
+    /// The smallest kind that holds every number: the kind of the values on the wire.
     pub fn kind(&self) -> Kind {
         match self.labels.last().map_or(0, |(value, _)| *value) {
             0..=0xff => Kind::U8,

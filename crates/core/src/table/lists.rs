@@ -4,8 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
+use ring::digest;
 use slipring_wire::frame::RangeSet;
+
+use crate::SessionKey;
 
 /// Lists that are kept; of more, the one that was asked for longest ago and is not in use is forgotten.
 const LISTS_MAX: usize = 1_024;
@@ -19,14 +21,14 @@ pub struct ListId(u64);
 impl ListId {
     /// The name of these parameters of a table.
     pub fn of(table: u32, indices: &RangeSet) -> Self {
-        let mut hash = Sha256::new();
-        hash.update(table.to_le_bytes());
+        let mut hash = digest::Context::new(&digest::SHA256);
+        hash.update(&table.to_le_bytes());
         for range in indices {
-            hash.update(range.start.to_le_bytes());
-            hash.update(range.end.to_le_bytes());
+            hash.update(&range.start.to_le_bytes());
+            hash.update(&range.end.to_le_bytes());
         }
-        let hash: [u8; 32] = hash.finalize().into();
-        let bytes = hash.first_chunk().expect("32 bytes have 8");
+        let hash = hash.finish();
+        let bytes = hash.as_ref().first_chunk().expect("SHA-256 gives more than 8 bytes");
         Self(u64::from_be_bytes(*bytes))
     }
 
@@ -63,7 +65,7 @@ struct List {
     indices: Arc<RangeSet>,
     asked: u64,
     /// The sessions that subscribe to it, connected or away, and by which filters.
-    held: HashSet<(u64, Box<str>)>,
+    held: HashSet<(SessionKey, Box<str>)>,
 }
 
 impl Lists {
@@ -92,21 +94,21 @@ impl Lists {
     }
 
     /// A session subscribes to a list: it stays until the session releases it.
-    pub fn hold(&mut self, id: ListId, session: u64, filter: &str) -> Option<Arc<RangeSet>> {
+    pub fn hold(&mut self, id: ListId, session: SessionKey, filter: &str) -> Option<Arc<RangeSet>> {
         let list = self.by_id.get_mut(&id)?;
         list.held.insert((session, filter.into()));
         Some(Arc::clone(&list.indices))
     }
 
     /// A session's subscription to a list has ended.
-    pub fn release(&mut self, id: ListId, session: u64, filter: &str) {
+    pub fn release(&mut self, id: ListId, session: SessionKey, filter: &str) {
         if let Some(list) = self.by_id.get_mut(&id) {
             list.held.remove(&(session, filter.into()));
         }
     }
 
     /// A session is over.
-    pub fn release_all(&mut self, session: u64) {
+    pub fn release_all(&mut self, session: SessionKey) {
         for list in self.by_id.values_mut() {
             list.held.retain(|(holder, _)| *holder != session);
         }

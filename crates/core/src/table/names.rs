@@ -1,17 +1,19 @@
-//! What selections ask about a parameter by its index; the registry answers.
+//! What selections need to know about a parameter; the registry provides it.
 
 use slipring_wire::frame::Kind;
 
+use crate::ParameterIndex;
+
 /// What the table knows of its parameters.
 pub trait Names {
-    /// Its topic; none where no parameter has this index.
-    fn name(&self, index: u32) -> Option<&str>;
-    /// How its values travel.
-    fn kind(&self, index: u32) -> Option<Kind>;
+    /// Its topic; none if no parameter has this index.
+    fn name(&self, index: ParameterIndex) -> Option<&str>;
+    /// The kind of its values on the wire.
+    fn kind(&self, index: ParameterIndex) -> Option<Kind>;
     /// Whether its values are the numbers of an enumeration.
-    fn is_enumeration(&self, index: u32) -> bool;
-    /// What a value of an enumeration is called.
-    fn label(&self, index: u32, value: u32) -> Option<&str>;
+    fn is_enumeration(&self, index: ParameterIndex) -> bool;
+    /// The label of a value of an enumeration.
+    fn label(&self, index: ParameterIndex, value: u32) -> Option<&str>;
     /// How often it is published, as it was declared.
-    fn rate_hz(&self, index: u32) -> Option<f64>;
+    fn rate_hz(&self, index: ParameterIndex) -> Option<f64>;
 }

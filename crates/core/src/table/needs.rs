@@ -1,4 +1,4 @@
-//! What a subscriber needs of the parameters it chooses: user properties of its SUBSCRIBE (P4, P5).
+//! The needs of a selection, as user properties of its SUBSCRIBE (P4, P5).
 
 /// In which form samples are delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -10,9 +10,9 @@ pub enum Deliver {
     Text,
     /// A message for each sample: value, time and quality as JSON.
     Json,
-    /// No samples: the chunks of streams, with those that are kept first.
+    /// No samples but the chunks of streams, beginning with those in the buffer.
     Stream {
-        /// Begin with the next chunk, not with those that are kept.
+        /// Begin with the next chunk, not with those in the buffer.
         newest: bool,
     },
 }
@@ -22,7 +22,7 @@ pub enum Deliver {
 pub enum Deadband {
     /// By more than this.
     Absolute(Band),
-    /// By more than so many hundredths of the value last sent.
+    /// By more than this percentage of the value sent last.
     Percent(Band),
 }
 
@@ -31,7 +31,7 @@ pub enum Deadband {
 pub struct Band(u64);
 
 impl Band {
-    /// None where it is no width.
+    /// None if it is negative or not finite.
     pub fn new(width: f64) -> Option<Self> {
         // Adding zero makes -0.0 the same as 0.0.
         (width.is_finite() && width >= 0.0).then(|| Self((width + 0.0).to_bits()))
@@ -43,18 +43,18 @@ impl Band {
     }
 }
 
-/// What a subscriber needs. Equal needs are served together.
+/// The needs of a selection. Subscribers with equal needs can share a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Needs {
-    /// In which form.
+    /// The form of the samples.
     pub deliver: Deliver,
-    /// At most so often, in thousandths of a hertz, always the newest; without it every sample.
+    /// The newest values at most this often, in thousandths of a hertz; without it every sample.
     pub rate_mhz: Option<u32>,
-    /// Only what moved so far from what was sent last.
+    /// Only values that moved this far from the value sent last.
     pub deadband: Option<Deadband>,
-    /// Only what is not as it was sent last.
+    /// Only values that differ from the value sent last.
     pub change: bool,
-    /// How long samples are gathered; the broker's own beat where it is not said.
+    /// How long samples are gathered; without it the broker's own beat.
     pub beat_ms: Option<u16>,
 }
 
@@ -63,11 +63,11 @@ const BEAT_MS_MAX: u16 = 10_000;
 const OLDEST: &str = "oldest";
 const NEWEST: &str = "newest";
 const RATES_HZ: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
-/// How much of a wrong value is repeated to whoever sent it.
+/// How much of a wrong value an error message repeats.
 const ECHO_CHARS: usize = 40;
 
 impl Needs {
-    /// The needs among a packet's user properties; none where no property is about needs.
+    /// Reads the needs among a packet's user properties; none if no property is about needs.
     ///
     /// The error says which value is wrong and what is allowed.
     pub fn parse<'a>(
@@ -103,7 +103,7 @@ impl Needs {
         matches!(self.deliver, Deliver::Stream { .. })
     }
 
-    /// Takes one property over; false where it is not about needs.
+    /// Takes one property over; false if it is not about needs.
     fn take(&mut self, name: &str, text: &str) -> Result<bool, String> {
         match name {
             "deliver" => self.deliver = deliver(text)?,
@@ -144,7 +144,7 @@ impl Needs {
 }
 
 impl Deliver {
-    /// As the user property says it.
+    /// The value of the user property.
     pub fn name(self) -> &'static str {
         match self {
             Self::Frame => "frame",

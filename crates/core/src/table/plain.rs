@@ -1,9 +1,10 @@
-//! A plain message to a parameter's topic is one sample of it: text, and when it was measured.
+//! Reads a plain message on a parameter's topic as one sample: a value as text, perhaps with its source time.
 
 use slipring_wire::frame::{Kind, OwnedValue, Quality, Sample, TextError, parse_text};
 use slipring_wire::{Properties, PropertyId, Value};
 
 use super::entries::Entry;
+use crate::ParameterIndex;
 
 /// The user property with the source time, in nanoseconds since 1970.
 pub const TIME_PROPERTY: &str = "time";
@@ -33,13 +34,13 @@ pub struct PlainSample {
 
 impl PlainSample {
     /// As a sample of this parameter.
-    pub fn of(&self, index: u32) -> Sample<'_> {
+    pub fn of(&self, index: ParameterIndex) -> Sample<'_> {
         let (time_ns, quality, value) = (self.time_ns, Quality::GOOD, self.value.view());
-        Sample { index, time_ns, quality, value }
+        Sample { index: index.get(), time_ns, quality, value }
     }
 }
 
-/// Reads a message to a parameter's topic. Without a time of its own it is from when it was received.
+/// Reads a message on a parameter's topic. If it has no source time, the receive time is used.
 pub fn plain_sample(
     entry: &Entry,
     properties: Properties<'_>,
@@ -71,7 +72,7 @@ fn value(entry: &Entry, payload: &[u8]) -> Result<OwnedValue, PlainError> {
     }
 }
 
-/// The number of a label as it travels.
+/// The number of a label as a value of this kind.
 fn number_of(kind: Kind, number: u32) -> OwnedValue {
     match kind {
         Kind::U8 => OwnedValue::U8(number as u8),
@@ -92,8 +93,8 @@ mod tests {
     fn read(definition: &str, payload: &str) -> Result<OwnedValue, PlainError> {
         let mut table = Entries::new(1);
         let definition = Definition::from_json(definition).unwrap();
-        table.put(0, "a", Arc::new(definition)).unwrap();
-        let entry = table.get(0).unwrap();
+        table.put(ParameterIndex::new(0), "a", Arc::new(definition)).unwrap();
+        let entry = table.get(ParameterIndex::new(0)).unwrap();
         let sample = plain_sample(entry, Properties::NONE, payload.as_bytes(), 5)?;
         assert_eq!(sample.time_ns, 5);
         Ok(sample.value)
@@ -121,8 +122,8 @@ mod tests {
     fn the_time_of_a_sample_is_its_own_if_it_says_so() {
         let mut table = Entries::new(1);
         let definition = Definition::from_json(r#"{"type": "u8"}"#).unwrap();
-        table.put(0, "a", Arc::new(definition)).unwrap();
-        let entry = table.get(0).unwrap();
+        table.put(ParameterIndex::new(0), "a", Arc::new(definition)).unwrap();
+        let entry = table.get(ParameterIndex::new(0)).unwrap();
         let sample = |time: &str| {
             let mut properties = PropertiesBuf::new();
             properties.push(PropertyId::UserProperty, Value::Pair(TIME_PROPERTY, time));

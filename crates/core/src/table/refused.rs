@@ -1,10 +1,10 @@
-//! What samples have to keep to before they are taken, and the words for those that do not.
+//! The checks that samples have to pass before they are taken, and the messages for those that fail.
 
 use slipring_wire::frame::{FrameError, FrameView};
 
 use super::columns::is_text;
-use super::{Arrival, Current, PlainError, Registry};
-use crate::{Plan, TableRules};
+use super::{ClockReading, Current, PlainError, Registry};
+use crate::{ParameterIndex, Plan, SessionKey, TableRules};
 
 /// Why samples were not taken.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -26,9 +26,9 @@ pub enum SampleRefused {
     )]
     OtherTable { given: u32, ours: u32 },
     #[error("{name} has the index {index}, and this client has not declared it; declare it first")]
-    NotDeclared { index: u32, name: Box<str> },
+    NotDeclared { index: ParameterIndex, name: Box<str> },
     #[error("{name} (index {index}) is declared as {declared}, and the frame has {given}")]
-    OtherKind { index: u32, name: Box<str>, declared: &'static str, given: &'static str },
+    OtherKind { index: ParameterIndex, name: Box<str>, declared: &'static str, given: &'static str },
     #[error(
         "a sample is {ahead_s} s ahead of the broker's clock, and table.future_s allows {most_s}"
     )]
@@ -46,9 +46,9 @@ pub enum SampleRefused {
 pub(super) fn check(
     registry: &Registry,
     current: &Current,
-    session: u64,
+    session: SessionKey,
     view: &FrameView<'_>,
-    at: Arrival,
+    at: ClockReading,
     plan: &Plan,
 ) -> Result<(), SampleRefused> {
     let (given, ours) = (view.header.table, registry.id());
@@ -60,9 +60,10 @@ pub(super) fn check(
     };
     let mut text_bytes = 0;
     for run in view.runs() {
-        registry
-            .may_publish(session, run.ranges())
-            .map_err(|index| SampleRefused::NotDeclared { index, name: name(index) })?;
+        registry.publishers.may_publish(session, run.ranges()).map_err(|index| {
+            let index = ParameterIndex::new(index);
+            SampleRefused::NotDeclared { index, name: name(index) }
+        })?;
         current.check(&run).map_err(|index| SampleRefused::OtherKind {
             index,
             name: name(index),
@@ -72,7 +73,7 @@ pub(super) fn check(
         check_time(run.newest_ns(), at, &plan.table)?;
         text_bytes += if is_text(run.kind) { run.bytes().len() } else { 0 };
     }
-    // Counted only where it might be too much.
+    // The exact growth is only counted if the texts might exceed the limit.
     if current.text_bytes() + text_bytes > plan.limits.parameter_bytes {
         let growth = view.runs().map(|run| current.growth(&run)).sum();
         check_room(current, growth, plan)?;
@@ -96,7 +97,7 @@ pub(super) fn check_room(
 /// Whether a time is not too far ahead.
 pub(super) fn check_time(
     time_ns: i64,
-    at: Arrival,
+    at: ClockReading,
     rules: &TableRules,
 ) -> Result<(), SampleRefused> {
     let ahead_s = time_ns.saturating_sub(at.now_ns) / 1_000_000_000;

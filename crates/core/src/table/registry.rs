@@ -1,50 +1,31 @@
 //! The table's parameters, found by index, name and filter. An index is given once and stays.
 
-use std::ops::Range;
-
 use slipring_wire::frame::{Kind, RangeSet};
 
 use super::Names;
+use super::declare::sorted;
 use super::definition::Definition;
 use super::entries::{Entries, Entry};
-use super::problem::{Code, PROBLEMS_MAX, Problem, shown};
 use super::searches::Searches;
-use crate::Owner;
+use crate::desk::{PROBLEMS_MAX, Problem, ProblemCode, shown};
 use crate::publishers::Publishers;
 use crate::topics::Topics;
-
-/// How much a table holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
-    /// Parameters; a further one is refused.
-    pub parameters: usize,
-    /// Bytes of their names and definitions, about.
-    pub bytes: usize,
-    /// Bytes of a name.
-    pub name_bytes: usize,
-    /// Levels of a name.
-    pub name_levels: usize,
-}
-
-impl Default for Bounds {
-    fn default() -> Self {
-        Self { parameters: 200_000, bytes: 256 << 20, name_bytes: 1_024, name_levels: 32 }
-    }
-}
+use crate::{Owner, ParameterIndex, SessionKey};
 
 /// The parameters, and who publishes them.
 #[derive(Debug, Default)]
 pub struct Registry {
     pub(super) entries: Entries,
     /// The indices of those that are there, by topic.
-    pub(super) tree: Topics<u32>,
-    pub(super) publishers: Publishers,
+    pub(super) tree: Topics<ParameterIndex>,
+    /// Who publishes them.
+    pub publishers: Publishers<ParameterIndex>,
     pub(super) searches: Searches,
 }
 
 /// What a request did to the table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Change {
+pub struct TableChange {
     /// New parameters.
     pub added: RangeSet,
     /// Described again: the same type, unit and labels, something else is different.
@@ -58,7 +39,7 @@ pub struct Change {
     pub entered: RangeSet,
 }
 
-impl Change {
+impl TableChange {
     /// Whether nothing of the table is different.
     pub fn is_empty(&self) -> bool {
         [&self.added, &self.changed, &self.revived, &self.removed].iter().all(|set| set.is_empty())
@@ -73,7 +54,7 @@ impl Registry {
 
     /// The table that the journal knows. Nobody publishes yet.
     pub fn restore(entries: Entries) -> Self {
-        let tree = by_topic(entries.iter_from(0));
+        let tree = by_topic(entries.iter_from(ParameterIndex::new(0)));
         Self { entries, tree, ..Self::default() }
     }
 
@@ -84,12 +65,9 @@ impl Registry {
 
     /// Parameters that are there are this owner's.
     pub fn own(&mut self, parameters: &RangeSet, owner: &Owner) {
-        parameters.indices().for_each(|index| self.entries.own(index, Some(owner)));
-    }
-
-    /// Who publishes them.
-    pub fn publishers(&self) -> &Publishers {
-        &self.publishers
+        parameters
+            .indices()
+            .for_each(|index| self.entries.own(ParameterIndex::new(index), Some(owner)));
     }
 
     /// The table's number: indices mean nothing in another.
@@ -103,7 +81,7 @@ impl Registry {
     }
 
     /// The index that the next new parameter gets.
-    pub fn end(&self) -> u32 {
+    pub fn end(&self) -> ParameterIndex {
         self.entries.end()
     }
 
@@ -118,52 +96,29 @@ impl Registry {
     }
 
     /// A parameter that is there.
-    pub fn get(&self, index: u32) -> Option<&Entry> {
+    pub fn get(&self, index: ParameterIndex) -> Option<&Entry> {
         self.entries.get(index)
     }
 
     /// The index of a parameter that is there.
-    pub fn index_of(&self, name: &str) -> Option<u32> {
+    pub fn index_of(&self, name: &str) -> Option<ParameterIndex> {
         self.entries.index_of(name)
     }
 
     /// Those of these that are there, by topic.
-    pub(super) fn tree_of(&self, some: &RangeSet) -> Topics<u32> {
-        by_topic(some.indices().filter_map(|index| Some((index, self.get(index)?))))
-    }
-
-    /// A session's client is gone; the parameters that nobody publishes any more. What it declared
-    /// stays its own if the session is kept.
-    pub fn leave(&mut self, session: u64, is_kept: bool) -> RangeSet {
-        self.publishers.leave(session, is_kept)
-    }
-
-    /// A session's client is back, and publishes what it declared.
-    pub fn come_back(&mut self, session: u64) {
-        self.publishers.come_back(session);
+    pub(super) fn tree_of(&self, some: &RangeSet) -> Topics<ParameterIndex> {
+        by_topic(
+            some.indices()
+                .map(ParameterIndex::new)
+                .filter_map(|index| Some((index, self.get(index)?))),
+        )
     }
 
     /// A session of an earlier run has declared these, and its client is away: those that are still
     /// there are its own.
-    pub fn restore_publisher(&mut self, session: u64, client: &str, declared: &RangeSet) {
-        let given: RangeSet = std::iter::once(0..self.end()).collect();
-        let given = declared.intersect(&given);
-        let declared = given.indices().filter(|index| self.get(*index).is_some()).collect();
-        self.publishers.restore(session, client, declared);
-    }
-
-    /// A session whose client is away is over: what it declared is its own no more.
-    pub fn forget_session(&mut self, session: u64) {
-        self.publishers.end(session);
-    }
-
-    /// Whether a session has declared all of these; else the first index that it has not.
-    pub fn may_publish(
-        &self,
-        session: u64,
-        ranges: impl Iterator<Item = Range<u32>>,
-    ) -> Result<(), u32> {
-        self.publishers.may_publish(session, ranges)
+    pub fn restore_publisher(&mut self, session: SessionKey, client: &str, declared: &RangeSet) {
+        let is_there = |index: &u32| self.entries.get(ParameterIndex::new(*index)).is_some();
+        self.publishers.restore(session, client, declared, self.entries.end().get(), is_there);
     }
 
     /// Removes parameters, except those that are not there and, without `force`, those that others
@@ -171,10 +126,10 @@ impl Registry {
     /// index.
     pub fn remove<N: AsRef<str>>(
         &mut self,
-        session: u64,
+        session: SessionKey,
         names: &[N],
         force: bool,
-    ) -> (Change, Vec<Problem>) {
+    ) -> (TableChange, Vec<Problem>) {
         let (mut indices, mut problems) = (Vec::new(), Vec::new());
         for (at, name) in names.iter().enumerate() {
             match self.find(at, name.as_ref()) {
@@ -184,24 +139,23 @@ impl Registry {
                 // Who it is takes a search, so only those that are told say it.
                 Ok(index) if problems.len() < PROBLEMS_MAX => {
                     let text = self.published_by(session, index);
-                    problems.push(Problem::new(at, name.as_ref(), Code::Published, text));
+                    problems.push(Problem::new(at, name.as_ref(), ProblemCode::Published, text));
                 }
-                Ok(_) => problems.push(Problem::new(at, name.as_ref(), Code::Published, "")),
+                Ok(_) => problems.push(Problem::new(at, name.as_ref(), ProblemCode::Published, "")),
                 Err(problem) => problems.push(problem),
             }
         }
         // In the order of the records, because the order of removal counts.
-        indices.sort_unstable();
-        let removed: RangeSet = indices.into_iter().collect();
-        removed.indices().for_each(|index| self.take_out(index));
+        let removed = sorted(indices);
+        removed.indices().for_each(|index| self.take_out(ParameterIndex::new(index)));
         self.publishers.forget(&removed);
-        let change = Change { removed, ..Change::default() };
+        let change = TableChange { removed, ..TableChange::default() };
         self.revise(&change);
         (change, problems)
     }
 
     /// Which others publish a parameter, for people.
-    fn published_by(&self, session: u64, index: u32) -> String {
+    fn published_by(&self, session: SessionKey, index: ParameterIndex) -> String {
         let first = shown(self.publishers.other(session, index));
         let who = match self.publishers.others(session, index) {
             0 | 1 => "publishes".to_owned(),
@@ -211,7 +165,7 @@ impl Registry {
         format!("the client {first} {who} it now; {until}")
     }
 
-    fn take_out(&mut self, index: u32) {
+    fn take_out(&mut self, index: ParameterIndex) {
         if let Some(entry) = self.entries.get(index) {
             self.tree.remove(&entry.name);
             self.entries.remove(index);
@@ -219,19 +173,19 @@ impl Registry {
     }
 
     /// The index of a parameter that is asked for.
-    pub(super) fn find(&self, at: usize, name: &str) -> Result<u32, Problem> {
+    pub(super) fn find(&self, at: usize, name: &str) -> Result<ParameterIndex, Problem> {
         let known = self.entries.known_index(name);
         match known.filter(|index| self.get(*index).is_some()) {
             Some(index) => Ok(index),
             None if known.is_some() => {
-                Err(Problem::new(at, name, Code::Removed, "this parameter was removed"))
+                Err(Problem::new(at, name, ProblemCode::Removed, "this parameter was removed"))
             }
-            None => Err(Problem::new(at, name, Code::Unknown, "no parameter has this name")),
+            None => Err(Problem::new(at, name, ProblemCode::Unknown, "no parameter has this name")),
         }
     }
 
     /// Counts a change, if it is one.
-    pub(super) fn revise(&mut self, change: &Change) {
+    pub(super) fn revise(&mut self, change: &TableChange) {
         if !change.is_empty() {
             self.entries.revise();
             self.searches.follow(change, &self.entries);
@@ -239,12 +193,12 @@ impl Registry {
     }
 
     /// The definition of a parameter that is there.
-    pub fn definition(&self, index: u32) -> Option<&Definition> {
+    pub fn definition(&self, index: ParameterIndex) -> Option<&Definition> {
         self.get(index).map(|entry| &*entry.definition)
     }
 }
 
-fn by_topic<'a>(some: impl Iterator<Item = (u32, &'a Entry)>) -> Topics<u32> {
+fn by_topic<'a>(some: impl Iterator<Item = (ParameterIndex, &'a Entry)>) -> Topics<ParameterIndex> {
     let mut tree = Topics::default();
     for (index, entry) in some {
         *tree.place(&entry.name) = Some(index);
@@ -253,23 +207,23 @@ fn by_topic<'a>(some: impl Iterator<Item = (u32, &'a Entry)>) -> Topics<u32> {
 }
 
 impl Names for Registry {
-    fn name(&self, index: u32) -> Option<&str> {
+    fn name(&self, index: ParameterIndex) -> Option<&str> {
         self.entries.name(index)
     }
 
-    fn kind(&self, index: u32) -> Option<Kind> {
+    fn kind(&self, index: ParameterIndex) -> Option<Kind> {
         self.entries.kind(index)
     }
 
-    fn is_enumeration(&self, index: u32) -> bool {
+    fn is_enumeration(&self, index: ParameterIndex) -> bool {
         self.entries.is_enumeration(index)
     }
 
-    fn label(&self, index: u32, value: u32) -> Option<&str> {
+    fn label(&self, index: ParameterIndex, value: u32) -> Option<&str> {
         self.entries.label(index, value)
     }
 
-    fn rate_hz(&self, index: u32) -> Option<f64> {
+    fn rate_hz(&self, index: ParameterIndex) -> Option<f64> {
         self.entries.rate_hz(index)
     }
 }

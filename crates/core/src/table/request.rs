@@ -6,18 +6,19 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use slipring_wire::check_filter;
 
-use super::declare::Asked;
+use super::declare::ParameterDeclaration;
 use super::definition::Definition;
+use super::definition_json::ReadDefinition;
 use super::finding::LOOKED_MAX;
-use super::problem::{Code, Problem, Refusal, shown, told};
-use super::spoken::Read;
 use super::values::Question;
-use crate::Work;
+use crate::desk::{
+    Problem, ProblemCode, RequestRefusal, check_bytes, check_prefix, full_name, json_error, parse,
+    parse_declaration, parse_or_default, shown,
+};
+use crate::{ParameterIndex, Work};
 
 /// Parameters in an answer to `list` when nothing is said.
 const LISTED: usize = 1_000;
-/// Bytes of one request.
-pub const REQUEST_BYTES_MAX: usize = 256 << 10;
 /// Names that one request asks about.
 pub const NAMES_MAX: usize = 4_096;
 /// Parameters that one request declares or removes.
@@ -30,7 +31,7 @@ const DECLARE_EXAMPLE: &str =
 
 /// What a client asks of the table.
 #[derive(Clone, Debug)]
-pub enum Request {
+pub enum TableRequest {
     /// To publish these.
     Declare(Declaration),
     /// The indices of these.
@@ -43,7 +44,7 @@ pub enum Request {
         /// Which.
         filter: String,
         /// From this index on.
-        from: u32,
+        from: ParameterIndex,
         /// At most so many.
         count: usize,
         /// Those that were removed too.
@@ -79,14 +80,11 @@ pub enum Wanted {
 }
 
 impl Declaration {
-    /// Full names of the parameters.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.parameters.iter().map(|(_, name, _)| &**name)
-    }
-
-    pub(super) fn asked(&self) -> Vec<Asked<'_>> {
+    pub(super) fn asked(&self) -> Vec<ParameterDeclaration<'_>> {
         let parameters = self.parameters.iter();
-        parameters.map(|(at, name, definition)| Asked { at: *at, name, definition }).collect()
+        parameters
+            .map(|(at, name, definition)| ParameterDeclaration { at: *at, name, definition })
+            .collect()
     }
 }
 
@@ -117,14 +115,14 @@ struct RemoveBody {
 #[serde(default, deny_unknown_fields, expecting = "an object such as {\"filter\": \"pump/#\"}")]
 struct ListBody {
     filter: String,
-    from: u32,
+    from: ParameterIndex,
     count: usize,
     removed: bool,
 }
 
 impl Default for ListBody {
     fn default() -> Self {
-        Self { filter: "#".to_owned(), from: 0, count: LISTED, removed: false }
+        Self { filter: "#".to_owned(), from: ParameterIndex::new(0), count: LISTED, removed: false }
     }
 }
 
@@ -135,9 +133,9 @@ struct SelectBody {
     filters: Option<Vec<String>>,
 }
 
-impl Request {
+impl TableRequest {
     /// Reads the request of this name, the last level of its topic.
-    pub fn parse(name: &str, body: &[u8]) -> Result<Self, Refusal> {
+    pub fn parse(name: &str, body: &[u8]) -> Result<Self, RequestRefusal> {
         check_bytes(body)?;
         let request = Self::read(name, body)?;
         let (count, most) = request.names();
@@ -145,7 +143,7 @@ impl Request {
             return Ok(request);
         }
         let text = format!("{count} names, and one request has at most {most}: ask in parts");
-        Err(Refusal::new(Code::TooLarge, text))
+        Err(RequestRefusal::new(ProblemCode::TooLarge, text))
     }
 
     /// How many names there are, and how many there may be.
@@ -174,13 +172,12 @@ impl Request {
         }
     }
 
-    fn read(name: &str, body: &[u8]) -> Result<Self, Refusal> {
+    fn read(name: &str, body: &[u8]) -> Result<Self, RequestRefusal> {
         match name {
-            "declare" => parse_declaration(body).map(Self::Declare),
+            "declare" => read_declaration(body).map(Self::Declare),
             "find" => parse(body).map(|NamesBody { names }| Self::Find { names }),
             "list" => {
-                let ListBody { filter, from, count, removed } =
-                    if body.is_empty() { ListBody::default() } else { parse(body)? };
+                let ListBody { filter, from, count, removed } = parse_or_default(body)?;
                 filter_problem(0, &filter).map_or(Ok(()), |problem| refuse(vec![problem]))?;
                 Ok(Self::List { filter, from, count: count.max(1), removed })
             }
@@ -195,40 +192,20 @@ impl Request {
                     "there is no request \"{name}\"; there are declare, find, list, remove, \
                      select, values"
                 );
-                Err(Refusal::new(Code::Request, text))
+                Err(RequestRefusal::new(ProblemCode::Request, text))
             }
         }
     }
 }
 
-/// Reading takes as long as the request is, so that has a bound.
-pub(crate) fn check_bytes(body: &[u8]) -> Result<(), Refusal> {
-    let bytes = body.len();
-    if bytes <= REQUEST_BYTES_MAX {
-        return Ok(());
-    }
-    let text = format!("a request of {bytes} bytes; {REQUEST_BYTES_MAX} are allowed: ask in parts");
-    Err(Refusal::new(Code::TooLarge, text))
+pub(super) fn refuse(problems: Vec<Problem>) -> Result<(), RequestRefusal> {
+    RequestRefusal::of(problems).map_or(Ok(()), Err)
 }
 
-pub(super) fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Refusal> {
-    serde_json::from_slice(body).map_err(|error| Refusal::new(Code::Malformed, told(&error)))
-}
-
-pub(super) fn refuse(problems: Vec<Problem>) -> Result<(), Refusal> {
-    Refusal::of(problems).map_or(Ok(()), Err)
-}
-
-fn parse_declaration(body: &[u8]) -> Result<Declaration, Refusal> {
-    let DeclareBody { prefix, parameters } =
-        parse(body).map_err(|Refusal { message, .. }| {
-            Refusal::new(Code::Malformed, format!("{message}; a declaration is {DECLARE_EXAMPLE}"))
-        })?;
+fn read_declaration(body: &[u8]) -> Result<Declaration, RequestRefusal> {
+    let DeclareBody { prefix, parameters } = parse_declaration(body, DECLARE_EXAMPLE)?;
     let prefix = prefix.unwrap_or_default();
-    if prefix.ends_with('/') {
-        let text = "the prefix ends with /; names are put behind it with a / between";
-        return Err(Refusal::new(Code::Name, text));
-    }
+    check_prefix(&prefix)?;
     let mut declaration = Declaration { parameters: Vec::new(), problems: Vec::new() };
     declaration.parameters.reserve(parameters.len());
     for (at, text) in parameters.into_iter().map(RawValue::get).enumerate() {
@@ -241,15 +218,15 @@ fn parse_declaration(body: &[u8]) -> Result<Declaration, Refusal> {
 }
 
 fn parse_parameter(at: usize, prefix: &str, text: &str) -> Result<(String, Definition), Problem> {
-    let mut read: Read<'_> = serde_json::from_str(text).map_err(|error| {
+    let mut read: ReadDefinition<'_> = serde_json::from_str(text).map_err(|error| {
         let name = full_name(prefix, &name_in(text));
-        Problem::new(at, &name, Code::Malformed, without_place(&told(&error)))
+        Problem::new(at, &name, ProblemCode::Malformed, without_place(&json_error(&error)))
     })?;
     let Some(name) = read.name.take() else {
-        return Err(Problem::new(at, "", Code::Name, "the parameter has no name"));
+        return Err(Problem::new(at, "", ProblemCode::Name, "the parameter has no name"));
     };
     if name.is_empty() {
-        return Err(Problem::new(at, "", Code::Name, "the name is empty"));
+        return Err(Problem::new(at, "", ProblemCode::Name, "the name is empty"));
     }
     let name = full_name(prefix, &name);
     match read.definition() {
@@ -263,10 +240,6 @@ fn without_place(text: &str) -> &str {
     text.rfind(" at line ").map_or(text, |end| &text[..end])
 }
 
-fn full_name(prefix: &str, name: &str) -> String {
-    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") }
-}
-
 /// The name in a parameter that is otherwise wrong, if it can be found.
 fn name_in(text: &str) -> String {
     #[derive(Deserialize)]
@@ -276,7 +249,7 @@ fn name_in(text: &str) -> String {
     serde_json::from_str::<Named>(text).map_or_else(|_| String::new(), |named| named.name)
 }
 
-fn parse_wanted(body: &[u8]) -> Result<Wanted, Refusal> {
+fn parse_wanted(body: &[u8]) -> Result<Wanted, RequestRefusal> {
     match parse(body)? {
         SelectBody { names: Some(names), filters: None } => Ok(Wanted::Names(names)),
         SelectBody { names: None, filters: Some(filters) } => {
@@ -285,11 +258,11 @@ fn parse_wanted(body: &[u8]) -> Result<Wanted, Refusal> {
             refuse(problems.collect())?;
             Ok(Wanted::Filters(filters))
         }
-        _ => Err(Refusal::new(Code::Malformed, "say either names or filters")),
+        _ => Err(RequestRefusal::new(ProblemCode::Malformed, "say either names or filters")),
     }
 }
 
 pub(super) fn filter_problem(at: usize, filter: &str) -> Option<Problem> {
     let error = check_filter(filter).err()?;
-    Some(Problem::new(at, filter, Code::Filter, error.to_string()))
+    Some(Problem::new(at, filter, ProblemCode::Filter, error.to_string()))
 }

@@ -1,32 +1,32 @@
-//! Newest samples written as rows: what has one kind and one time goes together, by slices.
+//! Writes newest samples as rows: samples of one kind and one time are copied together.
 
 use std::ops::Range;
 
 use slipring_wire::frame::{Kind, Qualities, Quality, Sample};
 
 use super::columns::Columns;
-use super::spill::Spill;
+use super::frame_filler::FrameFiller;
 
-/// A row with fewer samples goes with the loose ones, where there are such.
+/// A row with fewer samples than this is written with the loose samples, if there are any.
 const ROW_MIN: usize = 4;
 
-/// What has been seen of the columns and is not written yet. Each place is added once.
+/// Samples that were added and are not written yet. Each position is added once.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     /// One for each kind, by its code.
     open: [Row; 16],
-    /// Samples that fit in no row, by kind: place and index.
+    /// Samples that are in no row, by kind: position and index.
     loose: [Vec<(usize, u32)>; 16],
     values: Vec<u8>,
     qualities: Vec<u8>,
 }
 
-/// A row in the making.
+/// A row that is being collected.
 #[derive(Debug, Default)]
 struct Row {
     time_ns: i64,
     ranges: Vec<Range<u32>>,
-    /// The place of each range's first parameter.
+    /// The position of each range's first parameter.
     places: Vec<usize>,
     count: usize,
 }
@@ -61,8 +61,14 @@ impl Row {
 }
 
 impl Rows {
-    /// Adds places that follow each other and whose parameters do; all have a sample.
-    pub fn add(&mut self, columns: &Columns, span: Range<usize>, index: u32, to: &mut Spill<'_>) {
+    /// Adds consecutive positions with consecutive parameters, which all have a sample.
+    pub fn add(
+        &mut self,
+        columns: &Columns,
+        span: Range<usize>,
+        index: u32,
+        to: &mut FrameFiller<'_>,
+    ) {
         let mut start = span.start;
         while start < span.end {
             let end = alike(columns, start, span.end);
@@ -79,14 +85,14 @@ impl Rows {
         }
     }
 
-    /// Adds places of one kind and one time.
+    /// Adds positions of one kind and one time.
     fn add_alike(
         &mut self,
         columns: &Columns,
         kind: Kind,
         span: Range<usize>,
         index: u32,
-        to: &mut Spill<'_>,
+        to: &mut FrameFiller<'_>,
     ) {
         let (mut start, mut index) = (span.start, index);
         while start < span.end {
@@ -109,7 +115,7 @@ impl Rows {
     }
 
     /// Writes everything that was added.
-    pub fn finish(&mut self, columns: &Columns, to: &mut Spill<'_>) {
+    pub fn finish(&mut self, columns: &Columns, to: &mut FrameFiller<'_>) {
         for kind in Kind::ALL {
             let code = kind.code() as usize;
             if self.loose[code].is_empty() && self.open[code].count > 0 {
@@ -121,8 +127,8 @@ impl Rows {
         }
     }
 
-    /// Ends a row: it is written if it is worth it.
-    fn close(&mut self, columns: &Columns, kind: Kind, to: &mut Spill<'_>) {
+    /// Ends a row: writes it, or adds its few samples to the loose ones.
+    fn close(&mut self, columns: &Columns, kind: Kind, to: &mut FrameFiller<'_>) {
         let row = &mut self.open[kind.code() as usize];
         if row.count >= ROW_MIN {
             return self.write(columns, kind, to);
@@ -134,7 +140,7 @@ impl Rows {
         row.clear();
     }
 
-    fn write(&mut self, columns: &Columns, kind: Kind, to: &mut Spill<'_>) {
+    fn write(&mut self, columns: &Columns, kind: Kind, to: &mut FrameFiller<'_>) {
         let row = &mut self.open[kind.code() as usize];
         self.values.clear();
         self.qualities.clear();
@@ -152,7 +158,7 @@ impl Rows {
         row.clear();
     }
 
-    fn write_loose(&mut self, columns: &Columns, kind: Kind, to: &mut Spill<'_>) {
+    fn write_loose(&mut self, columns: &Columns, kind: Kind, to: &mut FrameFiller<'_>) {
         let loose = &mut self.loose[kind.code() as usize];
         if loose.is_empty() {
             return;
@@ -162,7 +168,7 @@ impl Rows {
     }
 }
 
-/// Where the samples that begin at `start` are no longer of its kind and time.
+/// The end of the samples from `start` on that have the same kind and time.
 fn alike(columns: &Columns, start: usize, end: usize) -> usize {
     let (kind, time) = (columns.kinds[start], columns.times[start]);
     let mut others = columns.kinds[start..end].iter().zip(&columns.times[start..end]);
@@ -170,7 +176,7 @@ fn alike(columns: &Columns, start: usize, end: usize) -> usize {
     other.map_or(end, |other| start + other)
 }
 
-/// Appends values as they lie in a run. Bits go on where the last ones ended.
+/// Appends values as a run stores them. Bits continue where the last ones ended.
 fn narrow(kind: Kind, bits: &[u64], bit: &mut usize, out: &mut Vec<u8>) {
     match kind.width() {
         Some(1) => out.extend(bits.iter().map(|bits| *bits as u8)),

@@ -1,9 +1,9 @@
-//! What wide filters match, found a part of the table at a time, so that no subscription holds the table for
-//! long. What was found is kept for a while and follows the table.
+//! Searches for the parameters that wide filters match, a part of the table at a time, so that no subscription blocks
+//! the table for long. Results are kept for a while and are updated as the table changes.
 //!
-//! An example: `plant/#` matches 150,000 of 190,000 parameters. It is looked for in 24 turns, each of 8,000
-//! indices; others use the table between them. A parameter that is declared meanwhile is found too: behind
-//! the place that the search has come to by the search, before it when it is declared.
+//! An example: `plant/#` matches 150,000 of 190,000 parameters. The search takes 24 turns of 8,000 indices each;
+//! others use the table between them. A parameter that is declared meanwhile is found too: the search finds an
+//! index it has not reached yet, and one it has passed is added when it is declared.
 
 use std::collections::HashMap;
 
@@ -12,47 +12,47 @@ use slipring_wire::matches;
 
 use super::entries::Entries;
 use super::finding::ALL;
-use super::registry::Change;
-use crate::Work;
+use super::registry::TableChange;
+use crate::{ParameterIndex, Work};
 
-/// Searches that are kept; of more, the one that was asked for longest ago is forgotten.
+/// The most searches that are kept. Beyond it the one that was used longest ago is forgotten.
 const KEPT_MAX: usize = 16;
-/// A search that did not go on while others asked so often is nobody's any more. Far more than there are
-/// clients that look for something wide at the same time: else they would drop each other's searches.
+/// A search that did not continue while others were called this often is abandoned. Far more than the clients
+/// that search at the same time: else they would drop each other's searches.
 const ABANDONED: u64 = 1_024;
-/// Indices that are looked through before the turn is asked whether it is over.
+/// Indices that are searched between two checks whether the turn is over.
 const PART: u32 = 256;
 
 /// The searches.
 #[derive(Debug, Default)]
 pub(super) struct Searches {
     by_filter: HashMap<Box<str>, Search>,
-    /// How often one went on, or waited.
+    /// How often a search continued or waited.
     asked: u64,
 }
 
 #[derive(Debug, Default)]
 struct Search {
     found: RangeSet,
-    /// Indices below this were looked through.
+    /// Indices below this have been searched.
     next: u32,
     is_done: bool,
     asked: u64,
 }
 
 impl Searches {
-    /// What a filter matches, if it was looked for.
+    /// The parameters that a filter matches, if its search has finished.
     pub fn known(&self, filter: &str) -> Option<&RangeSet> {
         self.by_filter.get(filter).filter(|search| search.is_done).map(|search| &search.found)
     }
 
-    /// Whether a filter is looked for.
+    /// Whether there is a search for a filter, finished or not.
     pub fn has(&self, filter: &str) -> bool {
         self.by_filter.contains_key(filter)
     }
 
-    /// Goes on until the turn is over; whether that was all. Where too many are on their way, this one
-    /// waits for one of them to end.
+    /// Continues a search until the turn is over; returns whether it has finished. If there are too many searches,
+    /// this one waits until another has finished.
     pub fn go_on(&mut self, filter: &str, entries: &Entries, work: &mut Work) -> bool {
         self.asked += 1;
         if !self.has(filter) && !self.make_room() {
@@ -64,7 +64,7 @@ impl Searches {
         while !search.is_done {
             search.step(filter, entries);
             work.add(PART as usize * Work::ENTRY / 2);
-            // Asked after a step: no turn is without progress.
+            // Checked after a step, so that every turn makes progress.
             if work.is_over() {
                 break;
             }
@@ -72,8 +72,8 @@ impl Searches {
         search.is_done
     }
 
-    /// Parameters came or went.
-    pub fn follow(&mut self, change: &Change, entries: &Entries) {
+    /// Updates the searches after parameters were added or removed.
+    pub fn follow(&mut self, change: &TableChange, entries: &Entries) {
         for (filter, search) in &mut self.by_filter {
             search.follow(filter, change, entries);
         }
@@ -95,18 +95,19 @@ impl Search {
         let end = self.next.saturating_add(PART);
         for (index, entry, is_there) in entries.known_in(self.next..end) {
             if is_there && is_match(filter, &entry.name) {
-                self.found.insert(index..index + 1);
+                self.found.extend([index.get()]);
             }
         }
         self.next = end;
-        self.is_done = end >= entries.end();
+        self.is_done = end >= entries.end().get();
     }
 
-    fn follow(&mut self, filter: &str, change: &Change, entries: &Entries) {
+    fn follow(&mut self, filter: &str, change: &TableChange, entries: &Entries) {
         self.found.take_away(&change.removed);
         for index in change.added.indices().chain(change.revived.indices()) {
             let is_passed = self.is_done || index < self.next;
-            if is_passed && entries.get(index).is_some_and(|entry| is_match(filter, &entry.name)) {
+            let entry = entries.get(ParameterIndex::new(index));
+            if is_passed && entry.is_some_and(|entry| is_match(filter, &entry.name)) {
                 self.found.insert(index..index + 1);
             }
         }
@@ -119,13 +120,16 @@ fn is_match(filter: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Bounds, Definition, Registry};
+    use super::super::{Definition, Registry, Table};
     use super::*;
+    use crate::desk::Desk;
+    use crate::{Limits, SessionKey};
 
     fn declare(registry: &mut Registry, names: impl Iterator<Item = String>) {
         let definition = Definition::from_json(r#"{"type": "u8"}"#).unwrap();
         let asked: Vec<_> = names.map(|name| (name, definition.clone())).collect();
-        registry.declare(1, "c", &asked, &Bounds::default()).unwrap();
+        let bounds = Table::bounds(&Limits::default());
+        registry.declare(SessionKey::new(1), "c", &asked, &bounds).unwrap();
     }
 
     /// Looks for a filter until all is found; in how many turns. `meanwhile` happens between them.
@@ -162,7 +166,7 @@ mod tests {
     fn a_search_finds_what_is_declared_and_removed_meanwhile() {
         let mut registry = Registry::new(7);
         declare(&mut registry, (0..60_000).map(|number| format!("a/{number}")));
-        registry.remove(1, &["a/5"], false);
+        registry.remove(SessionKey::new(1), &["a/5"], false);
         let mut turn = 0;
         turns(&mut registry, "a/#", |registry| {
             turn += 1;
@@ -170,15 +174,16 @@ mod tests {
             declare(registry, std::iter::once(format!("b/new/{turn}")));
             match turn {
                 2 => declare(registry, std::iter::once("a/5".to_owned())),
-                3 => drop(registry.remove(1, &["a/7", "a/59999"], false)),
+                3 => drop(registry.remove(SessionKey::new(1), &["a/7", "a/59999"], false)),
                 _ => {}
             }
         });
         declare(&mut registry, ["a/last".to_owned(), "b/last".to_owned()].into_iter());
-        let matching = |(index, entry): (u32, &super::super::Entry)| {
-            matches("a/#", &entry.name).then_some(index)
+        let matching = |(index, entry): (ParameterIndex, &super::super::Entry)| {
+            matches("a/#", &entry.name).then_some(index.get())
         };
-        let expected: RangeSet = registry.entries().iter_from(0).filter_map(matching).collect();
+        let expected: RangeSet =
+            registry.entries().iter_from(ParameterIndex::new(0)).filter_map(matching).collect();
         assert_eq!(registry.matching("a/#"), expected);
         assert!(expected.contains(5) && !expected.contains(7));
     }

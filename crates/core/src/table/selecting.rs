@@ -1,15 +1,15 @@
-//! What the selections of each owner may remember.
+//! The quota of each owner for the change memory of its selections.
 
 use super::Table;
-use super::whole::Chosen;
-use crate::{Holder, Limit, Owner, Shares};
+use super::value_table::Chosen;
+use crate::{Holder, Limit, Owner, SessionKey, Shares};
 
 impl Table {
-    /// How much it takes to remember what a session would be sent; the limit in its way. `taken` is spoken
-    /// for already.
+    /// The bytes of change memory that a selection would add; the error is the limit it would exceed. `taken`
+    /// bytes are reserved already.
     pub fn room_for(
         &mut self,
-        session: u64,
+        session: SessionKey,
         chosen: &Chosen<'_>,
         taken: usize,
         holder: Holder<'_, 1>,
@@ -29,12 +29,12 @@ impl Table {
         Ok(growth)
     }
 
-    /// What a session chooses from now on is this owner's.
-    pub fn own_selections(&mut self, session: u64, owner: &Owner) {
+    /// Counts this session's later selections for an owner.
+    pub fn own_selections(&mut self, session: SessionKey, owner: &Owner) {
         self.groups.own(session, owner);
     }
 
-    /// What the selections of each owner remember, in bytes.
+    /// The bytes of change memory of each owner's selections.
     pub fn selection_shares(&self) -> &Shares {
         self.groups.shares()
     }

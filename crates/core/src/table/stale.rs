@@ -1,12 +1,12 @@
-//! Values that nobody keeps fresh: no sample for several periods, or the publisher is gone.
+//! Finds values that are stale: no sample for several periods, or the publisher is gone.
 
 use std::ops::Range;
 
-use slipring_wire::frame::{Quality, RangeSet, Status};
+use slipring_wire::frame::{Quality, QualityStatus, RangeSet};
 
 use super::columns::BLOCK;
 use super::current::{Current, indices};
-use super::{Arrival, Millis};
+use super::{ClockReading, Millis};
 
 /// When a parameter with a nominal rate is silent.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,14 +23,14 @@ impl Default for Silence {
     }
 }
 
-/// Beyond this an age has no meaning any more, so nothing is watched for so long.
+/// Ages are kept in 32 bits of milliseconds: a parameter whose limit is longer is not watched.
 const AGE_MS_MAX: f32 = 2_147_483_648.0;
 
-/// Parameters that go stale at one look, about: more would hold the table up.
+/// About the most parameters that become stale in one check: more would block the table for long.
 pub(super) const STALE_AT_ONCE: usize = 8_192;
 
-/// What is known of silence, so that few parameters are looked at: for each block of them, when one can
-/// be silent at the soonest. A sample makes that later and is not noted.
+/// For each block of parameters the earliest time when one of them can be silent, so that a check looks at few
+/// blocks. Samples only make that time later, so they do not update it.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     rule: Option<Silence>,
@@ -40,9 +40,9 @@ pub(super) struct Watch {
 #[derive(Clone, Copy, Debug, Default)]
 struct Watched {
     soonest_ms: Millis,
-    /// The shortest time after which one of them is silent; none where it is not known.
+    /// The shortest time after which one of them is silent; none if it is not known.
     limit_ms: Option<f32>,
-    /// None of them could become silent after this change, until there is another.
+    /// At this change none of them could become silent; a newer change can alter that.
     idle: Option<u64>,
 }
 
@@ -55,7 +55,7 @@ impl Watched {
 }
 
 impl Watch {
-    /// So many blocks are watched by this rule.
+    /// Watches so many blocks by this rule.
     fn follow(&mut self, rule: Silence, blocks: usize) {
         if self.rule != Some(rule) {
             *self = Self { rule: Some(rule), blocks: Vec::new() };
@@ -63,7 +63,7 @@ impl Watch {
         self.blocks.resize(blocks, Watched::default());
     }
 
-    /// Another rate is declared for a parameter, perhaps.
+    /// Forgets what is known of a parameter's block, because its declared rate may have changed.
     pub fn look_again(&mut self, at: usize) {
         if let Some(watched) = self.blocks.get_mut(at / BLOCK) {
             *watched = Watched::default();
@@ -72,10 +72,10 @@ impl Watch {
 }
 
 impl Current {
-    /// Makes the values of these parameters stale for this reason, now. What had no value or was
-    /// stale for the same reason stays as it is; the others are returned, to be offered.
-    pub fn mark_stale(&mut self, parameters: &RangeSet, reason: u8, at: Arrival) -> RangeSet {
-        let quality = Quality::new(Status::Stale, reason);
+    /// Makes the values of these parameters stale for this reason. Returns those that changed; parameters without
+    /// a value, or stale for the same reason already, stay as they are.
+    pub fn mark_stale(&mut self, parameters: &RangeSet, reason: u8, at: ClockReading) -> RangeSet {
+        let quality = Quality::new(QualityStatus::Stale, reason);
         let mut marked = RangeSet::new();
         let known = self.known(parameters);
         for index in known.indices() {
@@ -87,7 +87,7 @@ impl Current {
         marked
     }
 
-    fn set_stale(&mut self, marked: &RangeSet, quality: Quality, now: Arrival) {
+    fn set_stale(&mut self, marked: &RangeSet, quality: Quality, now: ClockReading) {
         if marked.is_empty() {
             return;
         }
@@ -104,7 +104,7 @@ impl Current {
     }
 
     /// The parameters that have become silent; they are stale from now on.
-    pub fn check_silent(&mut self, rule: Silence, now: Arrival) -> RangeSet {
+    pub fn check_silent(&mut self, rule: Silence, now: ClockReading) -> RangeSet {
         let mut silent = RangeSet::new();
         self.watch.follow(rule, self.columns.blocks.len());
         for block in 0..self.watch.blocks.len() {
@@ -117,7 +117,7 @@ impl Current {
                 self.watch.blocks[block] = self.look(block, rule, now.now_ms, &mut silent);
             }
         }
-        self.set_stale(&silent, Quality::new(Status::Stale, Quality::SILENT), now);
+        self.set_stale(&silent, Quality::new(QualityStatus::Stale, Quality::SILENT), now);
         silent
     }
 

@@ -3,18 +3,21 @@
 use serde::Deserialize;
 use slipring_wire::frame::Sample;
 
-use super::answer::json as to_json;
-use super::answer_rows::{Added, AnswerRows};
+use super::answer::fields;
 use super::finding::Page;
-use super::problem::{Code, PROBLEMS_MAX, Problem, Refusal};
-use super::request::{filter_problem, parse, refuse};
-use super::text::json;
+use super::request::{filter_problem, refuse};
+use super::sample_text::json;
 use super::{Current, CurrentView, Registry};
+use crate::ParameterIndex;
+use crate::desk::{
+    AnswerRows, Problem, ProblemCode, RequestRefusal, fitting, json as to_json, page,
+    parse_or_default,
+};
 
 /// Values in an answer when nothing is said.
 const SHOWN: usize = 1_000;
 /// Bytes of an answer that are not values or errors, at most.
-const FRAME_BYTES: usize = 200;
+const ENVELOPE_BYTES: usize = 200;
 
 /// Which values are asked for: of names, or of what a filter matches.
 #[derive(Clone, Debug, Deserialize)]
@@ -26,21 +29,24 @@ const FRAME_BYTES: usize = 200;
 pub struct Question {
     names: Option<Vec<String>>,
     filter: Option<String>,
-    from: u32,
+    from: ParameterIndex,
     count: usize,
 }
 
 impl Default for Question {
     fn default() -> Self {
-        Self { names: None, filter: None, from: 0, count: SHOWN }
+        Self { names: None, filter: None, from: ParameterIndex::new(0), count: SHOWN }
     }
 }
 
 impl Question {
-    pub(super) fn parse(body: &[u8]) -> Result<Self, Refusal> {
-        let question: Self = if body.is_empty() { Self::default() } else { parse(body)? };
+    pub(super) fn parse(body: &[u8]) -> Result<Self, RequestRefusal> {
+        let question: Self = parse_or_default(body)?;
         if question.names.is_some() && question.filter.is_some() {
-            return Err(Refusal::new(Code::Malformed, "say either names or a filter"));
+            return Err(RequestRefusal::new(
+                ProblemCode::Malformed,
+                "say either names or a filter",
+            ));
         }
         let problem = question.filter.as_ref().and_then(|filter| filter_problem(0, filter));
         refuse(problem.into_iter().collect())?;
@@ -80,60 +86,40 @@ pub(super) fn show(
     current: &Current,
     question: &Question,
     answer_bytes_max: usize,
-) -> Result<Vec<u8>, Refusal> {
-    let (Page { entries, mut next }, errors) = question.chosen(registry);
-    let (errors, more) = told(&errors, answer_bytes_max / 2);
-    let room = answer_bytes_max.saturating_sub(FRAME_BYTES + errors.len());
+) -> Result<Vec<u8>, RequestRefusal> {
+    let (Page { entries, next }, errors) = question.chosen(registry);
+    let (errors, more) = fitting(&errors, answer_bytes_max / 2, |errors, _| to_json(&errors));
+    let room = answer_bytes_max.saturating_sub(ENVELOPE_BYTES + errors.len());
     let mut rows = AnswerRows::new(question.count.max(1), room);
-    for (index, entry, _) in entries {
-        let Some(newest) = current.get(index) else { continue };
-        match rows.add_written(|text| write_row(registry, index, &entry.name, &newest, text)) {
-            Added::Taken => {}
-            Added::Full => {
-                next = Some(index);
-                break;
-            }
-            Added::TooLarge(_) => return Err(too_large(registry, index)),
-        }
-    }
-    let next = next.map_or_else(|| "null".to_owned(), |index| index.to_string());
-    let (id, revision) = (registry.id(), registry.revision());
-    let head = format!("{{\"table\":{id},\"revision\":{revision},\"next\":{next},\"values\":[");
+    let values = entries
+        .filter_map(|(index, entry, _)| Some((index, (index, &*entry.name, current.get(index)?))));
+    let first_left = rows
+        .fill(values, |(index, name, newest), text| write_row(registry, *index, name, newest, text))
+        .map_err(|(index, _)| too_large(registry, index))?;
+    let mut answer = page(&fields(registry), first_left.or(next), "values", &rows);
+    answer.pop(); // errors follow in the same object
     let more = if more > 0 { format!(",\"more_errors\":{more}") } else { String::new() };
-    let parts = [head.as_bytes(), rows.text(), b"],\"errors\":", &errors, more.as_bytes(), b"}"];
-    let answer = parts.concat();
+    answer.extend([b",\"errors\":", &*errors, more.as_bytes(), b"}"].concat());
     if answer.len() > answer_bytes_max {
         let text = "the answer is larger than this client takes: ask for fewer names";
-        return Err(Refusal::new(Code::TooLarge, text));
+        return Err(RequestRefusal::new(ProblemCode::TooLarge, text));
     }
     Ok(answer)
 }
 
-/// As many errors as so many bytes hold, and how many more there are.
-fn told(errors: &[Problem], bytes_max: usize) -> (Vec<u8>, usize) {
-    let mut told = errors.len().min(PROBLEMS_MAX);
-    loop {
-        let bytes = to_json(&&errors[..told]);
-        if told == 0 || bytes.len() <= bytes_max {
-            return (bytes, errors.len() - told);
-        }
-        told /= 2;
-    }
-}
-
-fn too_large(registry: &Registry, index: u32) -> Refusal {
+fn too_large(registry: &Registry, index: ParameterIndex) -> RequestRefusal {
     let name = registry.get(index).map_or("", |entry| &*entry.name);
     let text = format!(
         "the value of {name} alone is larger than an answer to this client may be; ask from index {} on",
-        index.saturating_add(1)
+        index.next()
     );
-    Refusal::new(Code::TooLarge, text)
+    RequestRefusal::new(ProblemCode::TooLarge, text)
 }
 
 /// One value: a sample as JSON, with whose it is and when it was received.
 fn write_row(
     registry: &Registry,
-    index: u32,
+    index: ParameterIndex,
     name: &str,
     newest: &CurrentView<'_>,
     row: &mut Vec<u8>,
@@ -143,6 +129,6 @@ fn write_row(
     row.extend_from_slice(&to_json(&name));
     row.extend_from_slice(format!(",\"received\":{receive_ns},").as_bytes());
     let start = row.len();
-    json(&Sample { index, time_ns, quality, value }, registry, row);
+    json(&Sample { index: index.get(), time_ns, quality, value }, registry, row);
     row.remove(start); // the brace that opens the sample
 }

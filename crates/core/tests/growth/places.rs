@@ -1,19 +1,21 @@
 //! Values that go stale and come back, and streams of who reads many.
 
-use slipring_core::streams::{Asked, Bounds, Catalog, Definition, Following, Portion, Streams};
-use slipring_core::table::{Arrival, Current, Definition as Parameter, Entries};
+use slipring_core::desk::{Desk, Requester};
+use slipring_core::streams::{Catalog, Definition, Following, Portion, StreamDeclaration, Streams};
+use slipring_core::table::{ClockReading, Current, Definition as Parameter, Entries};
+use slipring_core::{Limits, ParameterIndex, Principal, SessionKey, StreamIndex};
 use slipring_wire::Publish;
 use slipring_wire::frame::{Quality, RangeSet, Sample, ValueView};
 
 use crate::growth;
 
-const NOW: Arrival = Arrival { now_ms: 1, now_ns: 1 };
+const NOW: ClockReading = ClockReading { now_ms: 1, now_ns: 1 };
 
 fn values(count: u32) -> Current {
     let (mut entries, mut current) = (Entries::new(1), Current::default());
     let definition = std::sync::Arc::new(Parameter::from_json(r#"{"type": "u8"}"#).unwrap());
     for index in 0..count {
-        entries.put(index, &format!("p{index}"), definition.clone()).unwrap();
+        entries.put(ParameterIndex::new(index), &format!("p{index}"), definition.clone()).unwrap();
     }
     current.define(&all(count), &entries);
     current
@@ -49,20 +51,19 @@ fn values_that_come_back_apart_and_go_again_cost_each_the_same() {
 fn a_chunk_for_one_subscription_does_not_look_at_the_others_of_its_reader() {
     let reader = |subscriptions: u32| {
         let mut streams = Streams::new(Catalog::default(), 7);
-        let bounds = Bounds {
-            streams: 9,
-            name_bytes: 9,
-            name_levels: 9,
-            holder: None,
-            is_parameter: &|_| false,
+        let requester = Requester {
+            from: Principal { session: SessionKey::new(1), client_id: "", ..Principal::broker() },
+            bounds: Streams::bounds(&Limits::default()),
+            is_taken: &|_| false,
+            answer_bytes_max: 999,
         };
-        let asked = [Asked::new(0, "a", Definition::new("audio/pcm"))];
-        streams.declare(1, &asked, &bounds).unwrap();
+        let asked = [StreamDeclaration::new(0, "a", Definition::new("audio/pcm"))];
+        streams.declare(&asked, &requester).unwrap();
         for number in 0..subscriptions {
             let filter = if number == 0 { "a".to_owned() } else { format!("b{number}/#") };
             let filter = &filter;
             streams.follow(
-                2,
+                SessionKey::new(2),
                 &Following { filter, identifier: 0, newest: false, packet_bytes_max: 999 },
             );
         }
@@ -71,10 +72,12 @@ fn a_chunk_for_one_subscription_does_not_look_at_the_others_of_its_reader() {
     let grows = growth(reader(60), reader(960), |streams, _| {
         let mut out = Vec::new();
         for _ in 0..100 {
-            streams.push(1, 0, &Publish::new("a", b"x"), 0).unwrap();
+            streams
+                .push(SessionKey::new(1), StreamIndex::new(0), &Publish::new("a", b"x"), 0)
+                .unwrap();
         }
         let room = Portion { bytes: 1 << 20, most: 1 << 20 };
-        assert_eq!(streams.take(2, room, &mut out).chunks, 100);
+        assert_eq!(streams.take(SessionKey::new(2), room, &mut out).chunks, 100);
     });
     assert!(grows < 5.0, "{grows}");
 }

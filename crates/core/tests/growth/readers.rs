@@ -1,11 +1,12 @@
 //! Plain subscriptions: one more or one less costs what it chooses, not what the client reads already.
 
+use slipring_core::SessionKey;
 use slipring_core::table::{PlainTerms, ReaderId, Table};
 
 use crate::growth;
 use crate::requests::{LARGE, MOST, NOW, name, table};
 
-const READER: ReaderId = ReaderId::Client(9);
+const READER: ReaderId = ReaderId::Client(SessionKey::new(9));
 const FEW: u32 = 100;
 const MANY: u32 = 16 * FEW;
 
@@ -48,7 +49,7 @@ fn who_unsubscribes_from_many_filters_at_once_pays_for_each_once() {
 fn what_many_readers_of_one_filter_choose_is_in_memory_once() {
     let mut table = table(LARGE);
     let mut bytes_with = |readers: std::ops::Range<u64>| {
-        for reader in readers.map(ReaderId::Client) {
+        for reader in readers.map(SessionKey::new).map(ReaderId::Client) {
             table.read(reader, "s3/+", "s3/+", PlainTerms::default(), NOW);
         }
         table.readers.chosen_bytes()

@@ -1,10 +1,11 @@
 //! Requests about a table: one costs what it asks for, not what the table has.
 
 use serde_json::{Value, json};
-use slipring_core::Plan;
+use slipring_core::desk::{Desk, Requester};
 use slipring_core::table::{
-    Arrival, Asking, Bounds, CHANGED_MAX, Chosen, Current, Deliver, Needs, Registry, Request, Table,
+    CHANGED_MAX, Chosen, ClockReading, Current, Deliver, Needs, Registry, Table, TableRequest,
 };
+use slipring_core::{Limits, Plan, Principal, SessionKey};
 use slipring_wire::frame::{Quality, Sample, ValueView};
 
 use crate::growth;
@@ -13,19 +14,21 @@ const SMALL: u32 = 2_000;
 pub const LARGE: u32 = 16 * SMALL;
 /// Far below what the sizes differ by, and above what caches make of it.
 pub const MOST: f64 = 5.0;
-pub const NOW: Arrival = Arrival { now_ms: 1, now_ns: 1 };
+pub const NOW: ClockReading = ClockReading { now_ms: 1, now_ns: 1 };
 
 fn ask(table: &mut Table, session: u64, name: &str, body: &Value) -> Value {
     let body = body.to_string();
-    let asking = Asking {
-        session,
-        client: "c",
-        bounds: Bounds::default(),
-        holder: None,
-        is_stream: &|_| false,
+    let requester = Requester {
+        from: Principal {
+            session: SessionKey::new(session),
+            client_id: "c",
+            ..Principal::broker()
+        },
+        bounds: Table::bounds(&Limits::default()),
+        is_taken: &|_| false,
         answer_bytes_max: 16 << 20,
     };
-    let outcome = table.answer(Request::parse(name, body.as_bytes()), &asking);
+    let outcome = table.answer(TableRequest::parse(name, body.as_bytes()), &requester);
     table.changed(&outcome.change, NOW);
     serde_json::from_slice(&outcome.answer).unwrap()
 }
@@ -72,7 +75,7 @@ fn who_follows_all_parameters_does_not_look_at_all_of_them_when_one_comes() {
             let mut table = table(parameters);
             let needs = Needs { deliver: Deliver::Frame, change, ..Needs::default() };
             let chosen = Chosen { filter: "#", identifier: 0, needs, packet_bytes_max: 1 << 20 };
-            table.choose(9, &chosen, NOW);
+            table.choose(SessionKey::new(9), &chosen, NOW);
             table
         };
         let grows = growth(subscribed(SMALL), subscribed(LARGE), |table, round| {

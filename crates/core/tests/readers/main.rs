@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use proptest::prelude::*;
 use slipring_core::table::{PLAIN_RATE, PlainRoom, PlainTerms, ReaderId};
+use slipring_core::{ParameterIndex, SessionKey};
 use slipring_wire::Publish;
 
 use crate::world::{JET, PLENTY, READER, TURN, World};
@@ -64,7 +65,7 @@ fn beyond_the_rate_newest_wins_and_no_message_is_made_for_the_rest() {
 
 #[test]
 fn a_flood_for_one_reader_leaves_the_samples_of_another_alone() {
-    let few = ReaderId::Client(3);
+    let few = ReaderId::Client(SessionKey::new(3));
     for runs in [1, 100] {
         let mut world = World::new(20_000);
         world.read(READER, "#", PlainTerms::default());
@@ -104,7 +105,7 @@ fn who_does_not_take_anything_is_sent_nothing_and_ends_with_the_newest() {
 fn a_turn_is_bounded_however_much_there_is_to_send() {
     let mut world = World::new(50_000);
     for reader in 0..50 {
-        world.read(ReaderId::Client(10 + reader), "#", PlainTerms::default());
+        world.read(ReaderId::Client(SessionKey::new(10 + reader)), "#", PlainTerms::default());
     }
     world.frame(0..25_000, 1);
     world.frame(25_000..50_000, 1);
@@ -113,7 +114,7 @@ fn a_turn_is_bounded_however_much_there_is_to_send() {
         assert!(world.got.in_turn <= TURN + 1, "{}", world.got.in_turn);
         world.pass(2);
     }
-    let counts = (0..50).map(|reader| world.count(ReaderId::Client(10 + reader)));
+    let counts = (0..50).map(|reader| world.count(ReaderId::Client(SessionKey::new(10 + reader))));
     let (least, most) = (counts.clone().min().unwrap(), counts.max().unwrap());
     assert!(least > 0 && most - least <= 512, "readers take turns: {least} to {most}");
 }
@@ -161,7 +162,7 @@ fn a_plain_message_after_a_frame_is_not_followed_by_an_older_sample() {
     world.read(READER, "#", PlainTerms::default());
     world.frame(0..2, 1);
     let message = Publish::new("p/0", b"2");
-    world.table.take_text(0, &message, world.at, &world.plan).unwrap();
+    world.table.take_text(ParameterIndex::new(0), &message, world.at, &world.plan).unwrap();
     world.settle();
     assert_eq!(world.values(READER, 0), [""; 0], "the message itself was delivered");
     assert_eq!(world.values(READER, 1), ["1"]);
@@ -173,7 +174,7 @@ fn no_older_sample_follows_a_plain_message_though_a_newer_frame_came() {
     world.read(READER, "#", PlainTerms::default());
     world.frame(0..2, 1);
     let message = Publish::new("p/0", b"2");
-    world.table.take_text(0, &message, world.at, &world.plan).unwrap();
+    world.table.take_text(ParameterIndex::new(0), &message, world.at, &world.plan).unwrap();
     world.frame(0..2, 3);
     world.settle();
     assert_eq!(world.values(READER, 0), ["3"], "1 is older than the message");
@@ -227,7 +228,7 @@ fn a_reader_gets_every_sample_again_though_many_parameters_change_at_once() {
 #[test]
 fn no_sample_comes_twice_though_a_reader_falls_behind_within_a_run() {
     let mut world = World::new(8_000);
-    let (first, second) = (ReaderId::Client(3), READER);
+    let (first, second) = (ReaderId::Client(SessionKey::new(3)), READER);
     world.read(first, "#", PlainTerms::default());
     world.read(second, "p/7", PlainTerms::default());
     world.frame(0..8_000, 1);
@@ -273,7 +274,7 @@ proptest! {
     ) {
         let mut world = World::new(300);
         world.read(READER, "#", PlainTerms::default());
-        world.read(ReaderId::Client(3), "p/7", PlainTerms::default());
+        world.read(ReaderId::Client(SessionKey::new(3)), "p/7", PlainTerms::default());
         let (mut value, mut newest) = (0, BTreeMap::new());
         for event in events {
             match event {
@@ -309,6 +310,6 @@ proptest! {
             prop_assert!(numbers.is_sorted_by(|a, b| a < b), "p/{}: {:?}", parameter, numbers);
         }
         let last = newest.get(&7).map(ToString::to_string);
-        prop_assert_eq!(world.values(ReaderId::Client(3), 7).last().copied(), last.as_deref());
+        prop_assert_eq!(world.values(ReaderId::Client(SessionKey::new(3)), 7).last().copied(), last.as_deref());
     }
 }

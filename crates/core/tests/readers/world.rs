@@ -3,16 +3,17 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use slipring_core::Plan;
+use slipring_core::desk::{Desk, Requester};
 use slipring_core::table::{
-    Arrival, Asking, Bounds, CHANGED_MAX, Current, Names, PlainOutlet, PlainRoom, PlainTerms,
-    ReaderId, Registry, Request, Table, text,
+    CHANGED_MAX, ClockReading, Current, Names, PlainOutlet, PlainRoom, PlainTerms, ReaderId,
+    Registry, Table, TableRequest, text,
 };
+use slipring_core::{Limits, ParameterIndex, Plan, Principal, SessionKey};
 use slipring_wire::frame::{FrameBuf, Header, Kind, Qualities, Quality, Sample, ValueView};
 use slipring_wire::shared;
 
-pub const JET: u64 = 1;
-pub const READER: ReaderId = ReaderId::Client(2);
+pub const JET: SessionKey = SessionKey::new(1);
+pub const READER: ReaderId = ReaderId::Client(SessionKey::new(2));
 pub const PLENTY: PlainRoom = PlainRoom { every: 1 << 20, newest: 1 << 20 };
 pub const TURN: usize = 1_024;
 /// Parameters in one request.
@@ -22,7 +23,7 @@ pub const DECLARED: usize = 1_000;
 pub struct World {
     pub table: Table,
     pub plan: Plan,
-    pub at: Arrival,
+    pub at: ClockReading,
     pub got: Got,
 }
 
@@ -48,7 +49,7 @@ impl PlainOutlet for Got {
         names: &dyn Names,
         identifiers: &[u32],
     ) -> usize {
-        assert_eq!(names.name(sample.index), Some(&**topic));
+        assert_eq!(names.name(ParameterIndex::new(sample.index)), Some(&**topic));
         let mut payload = Vec::new();
         text(sample, names, &mut payload);
         let value = String::from_utf8(payload).unwrap();
@@ -61,7 +62,7 @@ impl PlainOutlet for Got {
 impl World {
     pub fn new(parameters: usize) -> Self {
         let plan = Plan::default();
-        let at = Arrival { now_ms: 1_000, now_ns: 1_000_000_000 };
+        let at = ClockReading { now_ms: 1_000, now_ns: 1_000_000_000 };
         let table = Table::new(Registry::new(7), Current::default(), &plan);
         let mut world = Self { table, plan, at, got: Got::default() };
         for start in (0..parameters).step_by(DECLARED) {
@@ -81,15 +82,14 @@ impl World {
 
     pub fn ask(&mut self, declaration: &serde_json::Value) {
         let body = declaration.to_string();
-        let asking = Asking {
-            session: JET,
-            client: "jet",
-            bounds: Bounds::default(),
-            holder: None,
-            is_stream: &|_| false,
+        let requester = Requester {
+            from: Principal { session: JET, client_id: "jet", ..Principal::broker() },
+            bounds: Table::bounds(&Limits::default()),
+            is_taken: &|_| false,
             answer_bytes_max: usize::MAX,
         };
-        let outcome = self.table.answer(Request::parse("declare", body.as_bytes()), &asking);
+        let outcome =
+            self.table.answer(TableRequest::parse("declare", body.as_bytes()), &requester);
         assert_eq!(outcome.refused, None);
         self.table.changed(&outcome.change, self.at);
     }

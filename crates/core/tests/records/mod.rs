@@ -3,9 +3,14 @@
 use std::borrow::Cow;
 
 use proptest::prelude::*;
-use slipring_core::ledger::{Manner, Record, RetainedMessage};
+use slipring_core::ledger::{
+    ContextRecord, DeliveryManner, DeliveryRecord, Record, RecordedSubscription, RetainedMessage,
+    SessionRecord, StockRecord, StreamRecord, TableRecord,
+};
 use slipring_core::table::{Band, Deadband, Deliver, Needs};
-use slipring_core::{Options, Priority, WillMessage};
+use slipring_core::{
+    Offset, Options, ParameterIndex, Priority, SessionKey, StreamIndex, WillMessage,
+};
 use slipring_wire::frame::RangeSet;
 use slipring_wire::{PacketId, Properties, QoS, Will};
 
@@ -20,8 +25,8 @@ const OWNER: u8 = LAST + 1;
 #[derive(Clone, Debug)]
 pub struct Parts {
     kind: u8,
-    session: u64,
-    offset: u64,
+    session: SessionKey,
+    offset: Offset,
     count: u32,
     index: u32,
     time_ns: i64,
@@ -36,8 +41,8 @@ pub struct Parts {
     needs: Option<Needs>,
 }
 
-pub fn manner(qos: QoS) -> Manner {
-    Manner { qos, retain: false, identifiers: None }
+pub fn manner(qos: QoS) -> DeliveryManner {
+    DeliveryManner { qos, retain: false, identifiers: None }
 }
 
 fn qos() -> impl Strategy<Value = QoS> {
@@ -100,6 +105,7 @@ fn parts(
     let identifiers = prop::collection::vec(identifier, 0..3);
     // Most is about messages of sessions that are there.
     let kind = prop_oneof![3 => 0u8..=OWNER, 1 => Just(1u8), 3 => 10u8..16, 1 => 24u8..26, 1 => Just(LAST)];
+    let (session, offset) = (session.prop_map(SessionKey::new), offset.prop_map(Offset::new));
     let numbers = (kind, session, offset, count, index, -9i64.., id);
     let rest = (qos(), any::<[bool; 3]>(), text, filter, bytes, identifiers, will(), needs());
     (numbers, rest).prop_map(|(numbers, rest)| {
@@ -131,25 +137,32 @@ impl Parts {
         let will = self.will.as_ref().map(Cow::Borrowed);
         let (at_ns, expiry_s) = (self.time_ns, self.index);
         match self.kind {
-            0 => Record::Known { session, newest_ns: self.time_ns },
+            0 => Record::Context(ContextRecord::Known { session, newest_ns: self.time_ns }),
             1 => {
                 let user = self.flags[0].then_some(&*self.text);
-                Record::Opened { session, client_id: &self.text, user, expiry_s, will }
+                Record::Session(SessionRecord::Opened {
+                    session,
+                    client_id: &self.text,
+                    user,
+                    expiry_s,
+                    will,
+                })
             }
-            2 => Record::Resumed { session, expiry_s, will },
-            3 => Record::Left { session, at_ns, expiry_s, will },
-            4 => Record::Willed { session },
-            5 => Record::Ended { session },
-            6..=9 => self.subscription(),
-            10..=17 => self.delivery(),
-            18..=22 => self.message(),
-            LAST => self.publishes(),
-            OWNER => Record::Owner { owner: &self.text },
-            _ => self.table(),
+            2 => Record::Session(SessionRecord::Resumed { session, expiry_s, will }),
+            3 => Record::Session(SessionRecord::Left { session, at_ns, expiry_s, will }),
+            4 => Record::Session(SessionRecord::Willed { session }),
+            5 => Record::Session(SessionRecord::Ended { session }),
+            6..=9 => Record::Session(self.subscription()),
+            10..=17 => Record::Delivery(self.delivery()),
+            18..=22 => Record::Stock(self.message()),
+            29..=30 => Record::Stream(self.stream()),
+            LAST => Record::Session(self.publishes()),
+            OWNER => Record::Context(ContextRecord::Owner { owner: &self.text }),
+            _ => Record::Table(self.table()),
         }
     }
 
-    fn subscription(&self) -> Record<'_> {
+    fn subscription(&self) -> SessionRecord<'_> {
         let (session, filter) = (self.session, self.filter);
         let [no_local, retain_as_published, replay] = self.flags;
         let (qos, identifier) = (self.qos, self.index);
@@ -160,48 +173,51 @@ impl Parts {
                 let list: RangeSet =
                     self.identifiers.iter().map(|index| (*index).min(u32::MAX - 1)).collect();
                 let list = (!list.is_empty()).then_some(Cow::Owned(list));
-                Record::Subscribed { session, filter, options, replay, list }
+                let subscription = RecordedSubscription { filter, options, replay, list };
+                SessionRecord::Subscribed { session, subscription }
             }
-            7 => Record::Unsubscribed { session, filter },
-            8 => Record::ReplayedTo { session, filter, topic: &self.text },
-            _ => Record::Replayed { session, filter },
+            7 => SessionRecord::Unsubscribed { session, filter },
+            8 => SessionRecord::ReplayedTo { session, filter, topic: &self.text },
+            _ => SessionRecord::Replayed { session, filter },
         }
     }
 
-    fn delivery(&self) -> Record<'_> {
+    fn delivery(&self) -> DeliveryRecord {
         let (session, offset, count) = (self.session, self.offset, self.count);
         let packet_id = PacketId::new(self.id).unwrap();
         let qos = self.qos.max(QoS::AtLeastOnce);
         let bytes = self.index;
         let identifiers = (!self.identifiers.is_empty()).then(|| self.identifiers.clone().into());
-        let manner = Manner { qos, retain: self.flags[1], identifiers };
+        let manner = DeliveryManner { qos, retain: self.flags[1], identifiers };
         match self.kind {
-            10 => Record::Delivered { session, first: self.index, count, bytes, manner },
-            11 => Record::DeliveredAt { session, offset, count, bytes, manner },
-            12 => Record::Sent { session, packet_id, offset: self.flags[0].then_some(offset) },
-            13 => Record::Received { session, packet_id },
-            14 => Record::Completed { session, packet_id },
-            15 => Record::Settled { session, offset, count, qos },
-            16 => Record::Incoming { session, packet_id },
-            _ => Record::Released { session, packet_id },
+            10 => DeliveryRecord::Delivered { session, first: self.index, count, bytes, manner },
+            11 => DeliveryRecord::DeliveredAt { session, offset, count, bytes, manner },
+            12 => {
+                DeliveryRecord::Sent { session, packet_id, offset: self.flags[0].then_some(offset) }
+            }
+            13 => DeliveryRecord::Received { session, packet_id },
+            14 => DeliveryRecord::Completed { session, packet_id },
+            15 => DeliveryRecord::Settled { session, offset, count, qos },
+            16 => DeliveryRecord::Incoming { session, packet_id },
+            _ => DeliveryRecord::Released { session, packet_id },
         }
     }
 
-    fn message(&self) -> Record<'_> {
+    fn message(&self) -> StockRecord<'_> {
         let (offset, index) = (self.offset, self.index);
         let expires_ns = self.flags[0].then_some(self.time_ns);
         let priority = [Priority::Low, Priority::Normal, Priority::High][usize::from(self.id % 3)];
         match self.kind {
-            18 => Record::Unretained { index },
+            18 => StockRecord::Unretained { index },
             19 => {
                 let (properties, payload) = (&self.bytes[..], self.text.as_bytes());
                 let message =
                     RetainedMessage { topic: &self.text, qos: self.qos, properties, payload };
-                Record::RetainedAt { offset, receive_ns: self.time_ns, message }
+                StockRecord::RetainedAt { offset, receive_ns: self.time_ns, message }
             }
-            20 => Record::Waiting { index, priority, expires_ns },
-            21 => Record::WaitingAt { offset, priority, expires_ns },
-            _ => Record::Taken { offset },
+            20 => StockRecord::Waiting { index, priority, expires_ns },
+            21 => StockRecord::WaitingAt { offset, priority, expires_ns },
+            _ => StockRecord::Taken { offset },
         }
     }
 
@@ -211,18 +227,18 @@ impl Parts {
         letter * 2 + u32::from(self.flags[0])
     }
 
-    fn publishes(&self) -> Record<'_> {
+    fn publishes(&self) -> SessionRecord<'_> {
         let index = |index: u32| index.min(u32::MAX - 1);
         let parameters = self.flags[1].then(|| self.parameter());
         let parameters = parameters.into_iter().chain(self.identifiers.iter().copied().map(index));
         let (parameters, stream) = (parameters.collect(), index(self.index));
         let streams = self.flags[2].then_some(stream).into_iter().collect();
         let (parameters, streams) = (Cow::Owned(parameters), Cow::Owned(streams));
-        Record::Publishes { session: self.session, parameters, streams }
+        SessionRecord::Publishes { session: self.session, parameters, streams }
     }
 
-    fn table(&self) -> Record<'_> {
-        let parameter = self.parameter();
+    fn table(&self) -> TableRecord<'_> {
+        let parameter = ParameterIndex::new(self.parameter());
         let definition = match self.flags {
             [false, false, _] => "{\"type\":\"f64\"}",
             [false, true, _] => "{\"type\":\"f64\",\"rate_hz\":5.0}",
@@ -230,21 +246,20 @@ impl Parts {
             [true, true, _] => "{\"type\":\"text\",\"source\":\"bus\"}",
         };
         match self.kind {
-            23 => Record::TableIs {
+            23 => TableRecord::TableIs {
                 id: self.index.saturating_add(1),
-                revision: self.offset,
-                end: self.count,
+                revision: self.offset.get(),
+                end: ParameterIndex::new(self.count),
             },
-            24 => Record::Declared { parameter, name: &self.text, definition },
-            25 => Record::Removed { parameter },
-            26 => Record::Framed { index: self.index },
-            27 => Record::Sampled { index: self.index, parameter },
-            VALUES => Record::ValuesAt { receive_ns: self.time_ns, frame: &self.bytes },
-            _ => self.stream(),
+            24 => TableRecord::Declared { parameter, name: &self.text, definition },
+            25 => TableRecord::Removed { parameter },
+            26 => TableRecord::Framed { index: self.index },
+            27 => TableRecord::Sampled { index: self.index, parameter },
+            _ => TableRecord::ValuesAt { receive_ns: self.time_ns, frame: &self.bytes },
         }
     }
 
-    fn stream(&self) -> Record<'_> {
+    fn stream(&self) -> StreamRecord<'_> {
         let (stream, name) = (self.index, &*self.text);
         let definition = if self.flags[0] {
             "{\"media\":\"video/h264\",\"source\":\"eye\",\"description\":\"left\"}"
@@ -252,8 +267,8 @@ impl Parts {
             "{\"media\":\"audio/pcm\",\"buffer_bytes\":4096}"
         };
         match self.kind {
-            29 => Record::StreamDeclared { stream, name, definition },
-            _ => Record::StreamRemoved { stream },
+            29 => StreamRecord::Declared { stream: StreamIndex::new(stream), name, definition },
+            _ => StreamRecord::Removed { stream: StreamIndex::new(stream) },
         }
     }
 }

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use proptest::prelude::*;
-use slipring_core::table::{Band, Deadband, Deliver, Groups, Needs, Room};
-use slipring_wire::frame::{Kind, Quality, RangeSet, Sample, Status, ValueView};
+use slipring_core::table::{Band, Deadband, Deliver, GroupLimits, Groups, Needs};
+use slipring_core::{ParameterIndex, SessionKey};
+use slipring_wire::frame::{Kind, Quality, QualityStatus, RangeSet, Sample, ValueView};
 
 use crate::model::{Model, Watch};
 use crate::packets::Received;
@@ -134,7 +135,7 @@ fn sample(point: &Point) -> Sample<'static> {
 
 fn received(sample: &Sample<'_>) -> Received {
     let mut text = Vec::new();
-    slipring_wire::frame::text(&sample.value, &mut text);
+    slipring_wire::frame::write_text(&sample.value, &mut text);
     let Sample { index, time_ns, quality, .. } = *sample;
     Received { index, time_ns, quality, value: String::from_utf8(text).unwrap() }
 }
@@ -173,11 +174,11 @@ impl Play {
             }
             Step::Join(who, filter, needs, small) => self.join(*who, *filter, *needs, *small),
             Step::Leave(who, filter) => {
-                self.world.groups.leave(*who, FILTERS[*filter]);
+                self.world.groups.leave(SessionKey::new(*who), FILTERS[*filter]);
                 self.end(*who, Some(*filter));
             }
             Step::LeaveAll(who) => {
-                self.world.groups.leave_all(*who);
+                self.world.groups.leave_all(SessionKey::new(*who));
                 self.end(*who, None);
             }
             Step::Hide(first, last, hide) => self.hide(*first..*last + 1, *hide),
@@ -198,7 +199,11 @@ impl Play {
         let arrival = self.world.arrival();
         let marked = self.world.current.mark_stale(&set, why, arrival);
         self.world.offer_newest(&marked);
-        self.model.stale(indices, Quality::new(Status::Stale, why), wall_ns(self.world.now_ms));
+        self.model.stale(
+            indices,
+            Quality::new(QualityStatus::Stale, why),
+            wall_ns(self.world.now_ms),
+        );
     }
 
     /// What an ended selection has heard is forgotten; at the end there must be no more of it.
@@ -258,7 +263,7 @@ impl Play {
         assert_eq!(self.world.groups.next_due_ms(&self.world.current), None, "nothing waits");
         assert_eq!(self.world.groups.take_lost(), 0);
         for (index, newest) in &self.model.newest {
-            let view = self.world.current.get(*index).expect("a newest value");
+            let view = self.world.current.get(ParameterIndex::new(*index)).expect("a newest value");
             let (time_ns, quality) = (view.time_ns, view.quality);
             let kept = Sample { index: *index, time_ns, quality, value: view.value };
             assert_eq!(received(&kept), *newest);
@@ -279,7 +284,7 @@ impl Play {
 }
 
 /// Plays to the end where all groups together have so much room.
-fn play_in(room: Room, steps: &[Step]) {
+fn play_in(room: GroupLimits, steps: &[Step]) {
     let groups = Groups::new(TABLE, 20, room);
     let mut world = World { groups, ..World::new(&[]) };
     world.declare(&KINDS);
@@ -323,7 +328,7 @@ proptest! {
         steps in proptest::collection::vec(lossy_step(), 1..80),
         gathered_bytes in 0..2_000usize,
     ) {
-        play_in(Room { gathered_bytes, ..ROOM }, &steps);
+        play_in(GroupLimits { gathered_bytes, ..ROOM }, &steps);
     }
 
     #[test]
@@ -331,7 +336,7 @@ proptest! {
         steps in proptest::collection::vec(prop_oneof![1 => lossy_step(), 9 => step()], 1..80),
         remembered_bytes in prop_oneof![Just(0), 0..2_000usize],
     ) {
-        play_in(Room { remembered_bytes, ..ROOM }, &steps);
+        play_in(GroupLimits { remembered_bytes, ..ROOM }, &steps);
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! The newest values themselves: kinds, removal, snapshots.
 
+use slipring_core::ParameterIndex;
 use slipring_core::table::Current;
 use slipring_wire::frame::{
-    FrameBuf, FrameView, Header, Kind, Qualities, Quality, RangeSet, Sample, Status, ValueView,
+    FrameBuf, FrameView, Header, Kind, Qualities, Quality, QualityStatus, RangeSet, Sample,
+    ValueView,
 };
 
 use crate::world::{BOUNDS, World, f64_at, good};
@@ -38,7 +40,7 @@ fn a_value_of_every_kind_is_kept_as_it_came() {
     let (mut world, samples) = of_every_kind();
     world.publish(&samples);
     for sample in samples {
-        let view = world.current.get(sample.index).unwrap();
+        let view = world.current.get(ParameterIndex::new(sample.index)).unwrap();
         assert_eq!((view.value, view.time_ns), (sample.value, 7));
         assert_eq!(view.receive_ns, world.arrival().now_ns);
     }
@@ -55,7 +57,7 @@ fn of_a_grid_the_last_row_is_kept() {
     buf.push_grid(Kind::Bool, &ranges, &[5, 9], Qualities::Each(&qualities), &rows).unwrap();
     world.publish_frame(buf, None);
     let shown: Vec<_> = (0..11)
-        .filter_map(|index| world.current.get(index).map(|view| (index, view)))
+        .filter_map(|index| world.current.get(ParameterIndex::new(index)).map(|view| (index, view)))
         .map(|(index, view)| (index, view.value == ValueView::Bool(true), view.quality.0))
         .collect();
     let due = [
@@ -68,7 +70,7 @@ fn of_a_grid_the_last_row_is_kept() {
         (9, true, 13),
     ];
     assert_eq!(shown, due);
-    assert_eq!(world.current.get(1).unwrap().time_ns, 9);
+    assert_eq!(world.current.get(ParameterIndex::new(1)).unwrap().time_ns, 9);
 }
 
 #[test]
@@ -76,7 +78,7 @@ fn the_last_that_arrived_is_the_newest_whatever_its_time_says() {
     let mut world = World::new(&[Kind::F64]);
     world.publish(&[f64_at(0, 100, 1.0)]);
     world.publish(&[f64_at(0, 50, 2.0)]);
-    assert_eq!(world.current.get(0).unwrap().time_ns, 50);
+    assert_eq!(world.current.get(ParameterIndex::new(0)).unwrap().time_ns, 50);
 }
 
 #[test]
@@ -92,7 +94,10 @@ fn a_run_of_another_kind_or_of_no_parameter_is_found() {
     buf.finish(&Header::default(), false, &mut frame);
     let view = FrameView::decode(&frame, &mut inflated, &BOUNDS).unwrap();
     let found: Vec<_> = view.runs().map(|run| world.current.check(&run)).collect();
-    assert_eq!(found, [Ok(()), Err(2), Err(2), Err(3), Err(3)]);
+    assert_eq!(
+        found,
+        [Ok(()), Err(2), Err(2), Err(3), Err(3)].map(|one| one.map_err(ParameterIndex::new))
+    );
     let arrival = world.arrival();
     assert!(!world.current.set(&f64_at(2, 0, 1.0), arrival));
     assert!(!world.current.set(&f64_at(u32::MAX - 1, 0, 1.0), arrival));
@@ -108,7 +113,7 @@ fn a_parameter_that_is_no_more_has_no_value() {
     world.current.define(&gone, &world.table);
     let known = world.current.known(&gone);
     assert_eq!((known.len(), world.current.text_bytes()), (1, 0));
-    assert!(world.current.get(12).is_none());
+    assert!(world.current.get(ParameterIndex::new(12)).is_none());
 }
 
 #[test]
@@ -126,9 +131,9 @@ fn a_snapshot_in_frames_restores_every_value_as_stale() {
         view.runs().for_each(|run| restored.restore(&run, world.arrival(), usize::MAX));
     }
     for sample in samples {
-        let view = restored.get(sample.index).unwrap();
+        let view = restored.get(ParameterIndex::new(sample.index)).unwrap();
         assert_eq!((view.value, view.time_ns), (sample.value, sample.time_ns));
-        assert_eq!(view.quality, Quality::new(Status::Stale, Quality::RESTORED));
+        assert_eq!(view.quality, Quality::new(QualityStatus::Stale, Quality::RESTORED));
     }
     assert_eq!(restored.stale(), 13);
 }
@@ -144,5 +149,5 @@ fn a_restored_value_of_another_kind_is_passed_over() {
     let view = FrameView::decode(&frame, &mut inflated, &BOUNDS).unwrap();
     let arrival = other.arrival();
     view.runs().for_each(|run| other.current.restore(&run, arrival, usize::MAX));
-    assert!(other.current.get(0).is_none());
+    assert!(other.current.get(ParameterIndex::new(0)).is_none());
 }

@@ -1,6 +1,6 @@
 //! When samples are sent: beats, rates, bands, and subscribers that are not ready.
 
-use slipring_core::table::{Band, Deadband, Deliver, Needs, Scene};
+use slipring_core::table::{Band, Deadband, Deliver, Needs, TableState};
 use slipring_wire::frame::{Kind, ValueView};
 
 use crate::world::{FRAME, World, f64_at, good};
@@ -154,12 +154,12 @@ fn readiness_is_asked_once_for_all_selections_of_a_subscriber() {
     world.now_ms += 100;
     let (mut asked, mut sent) = (0, 0);
     let World { now_ms, ref table, ref current, .. } = world;
-    let scene = Scene { now_ms, now_ns: 0, names: table, current };
+    let state = TableState { now_ms, now_ns: 0, names: table, current };
     let mut ready = |_| {
         asked += 1;
         asked == 1
     };
-    world.groups.tick(usize::MAX, &scene, &mut ready, &mut |_, _, messages| sent += messages);
+    world.groups.tick(usize::MAX, &state, &mut ready, &mut |_, _, messages| sent += messages);
     assert_eq!((asked, sent), (1, 3));
 }
 

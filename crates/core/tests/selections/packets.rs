@@ -1,13 +1,14 @@
 //! Reading what subscribers were sent: packets back to samples.
 
 use slipring_wire::frame::{
-    Bounds, CONTENT_TYPE, FrameView, Header, Kind, Quality, Status, parse_text, text,
+    CONTENT_TYPE, FrameBounds, FrameView, Header, Kind, Quality, QualityStatus, parse_text,
+    write_text,
 };
-use slipring_wire::{Framed, Packet, PropertyId, Publish, Value, Version, frame};
+use slipring_wire::{Packet, PacketSplit, PropertyId, Publish, Value, Version, split_packet};
 
 use crate::world::Table;
 
-const BOUNDS: Bounds = Bounds { samples_max: 1 << 20, raw_bytes_max: 1 << 26 };
+const BOUNDS: FrameBounds = FrameBounds { samples_max: 1 << 20, raw_bytes_max: 1 << 26 };
 
 /// A sample as it was received; the value as text.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +34,7 @@ pub struct Heard {
 pub fn read(mut bytes: &[u8], table: &Table) -> Vec<Heard> {
     let mut heard = Vec::new();
     while !bytes.is_empty() {
-        let Ok(Framed::Whole(raw)) = frame(bytes, usize::MAX) else {
+        let Ok(PacketSplit::Whole(raw)) = split_packet(bytes, usize::MAX) else {
             panic!("half a packet");
         };
         let length = raw.length;
@@ -59,7 +60,7 @@ fn message(publish: &Publish<'_>, bytes: usize, table: &Table) -> Heard {
     for run in view.runs() {
         run.visit(|sample| {
             let mut value = Vec::new();
-            text(&sample.value, &mut value);
+            write_text(&sample.value, &mut value);
             let value = String::from_utf8(value).unwrap();
             let (index, time_ns, quality) = (sample.index, sample.time_ns, sample.quality);
             samples.push(Received { index, time_ns, quality, value });
@@ -96,6 +97,6 @@ fn quality(status: Option<&str>, why: Option<&str>) -> Quality {
             && (quality.why() == why || why == Some(&quality.reason().to_string()))
     });
     let found = alike.next().expect("a known quality");
-    assert!(status != Status::Good.name() || why.is_some() || found == Quality::GOOD);
+    assert!(status != QualityStatus::Good.name() || why.is_some() || found == Quality::GOOD);
     found
 }

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use slipring_core::Owner;
-use slipring_core::table::{Choice, Groups, Needs, Room};
+use slipring_core::table::{Choice, GroupLimits, Groups, Needs};
+use slipring_core::{Owner, SessionKey};
 use slipring_wire::frame::{Kind, ValueView};
 
 use crate::world::{FRAME, TABLE, World, f64_at, good};
@@ -17,7 +17,7 @@ const CHANGE: Needs = Needs { change: true, ..FRAME };
 const SELDOM: Needs = Needs { rate_mhz: Some(1_000), ..CHANGE };
 
 fn world(remembered_bytes: usize, kinds: &[Kind]) -> World {
-    let room = Room { gathered_bytes: usize::MAX, remembered_bytes };
+    let room = GroupLimits { gathered_bytes: usize::MAX, remembered_bytes };
     let mut world = World { groups: Groups::new(TABLE, 20, room), ..World::new(&[]) };
     world.declare(kinds);
     world
@@ -30,7 +30,8 @@ fn choice(world: &World, filter: &str, needs: Needs) -> Choice {
 
 /// What one more choice would take, and whether there is room for it.
 fn asked(world: &World, who: u64, filter: &str, needs: Needs) -> (usize, bool) {
-    let growth = world.groups.growth(who, &choice(world, filter, needs), &world.current);
+    let growth =
+        world.groups.growth(SessionKey::new(who), &choice(world, filter, needs), &world.current);
     (growth, world.groups.has_room(growth))
 }
 
@@ -59,11 +60,11 @@ fn groups_that_compare_take_room_and_give_it_back() {
     assert_eq!(asked(&world, 9, "#", other), (growth, false));
     assert!(asked(&world, 9, "a/0", other).1, "fewer parameters find room");
     assert_eq!(asked(&world, 1, "#", other), (0, true), "it replaces its own");
-    world.groups.leave(2, "#");
+    world.groups.leave(SessionKey::new(2), "#");
     assert_eq!(asked(&world, 9, "#", other), (growth, true));
     world.join(2, "#", 0, other);
-    world.groups.leave_all(1);
-    world.groups.leave_all(2);
+    world.groups.leave_all(SessionKey::new(1));
+    world.groups.leave_all(SessionKey::new(2));
     assert!(world.groups.has_room(2 * MOST), "all of it is back");
 }
 
@@ -84,7 +85,7 @@ fn parameters_that_find_no_room_are_sent_without_comparing_and_the_others_as_bef
         world.declare(&[Kind::F64; 100]);
         assert_eq!(world.groups.take_uncompared(), 1, "it is counted");
         assert_eq!(heard_of(&mut world, 1, [3, new]), [2, 3]);
-        world.groups.leave_all(1);
+        world.groups.leave_all(SessionKey::new(1));
         world.join(1, "a/#", 0, needs);
         assert_eq!(heard_of(&mut world, 1, [4, new]), [2, 2], "fewer find room again");
         assert_eq!(world.groups.take_uncompared(), 0);
@@ -150,13 +151,13 @@ fn one_of_those_who_share_a_group_is_charged_for_it_as_long_as_it_is_there() {
     let mut world = world(4 * MOST, &[Kind::F64; PARAMETERS]);
     let [anna, berta] = ["user:anna", "user:berta"].map(Owner::named);
     let held = |world: &World| [&anna, &berta].map(|owner| world.groups.shares().held(owner));
-    world.groups.own(1, &anna);
-    world.groups.own(2, &berta);
+    world.groups.own(SessionKey::new(1), &anna);
+    world.groups.own(SessionKey::new(2), &berta);
     let (growth, _) = asked(&world, 1, "#", CHANGE);
     world.join(1, "#", 0, CHANGE);
     world.join(2, "#", 0, CHANGE);
     assert_eq!(held(&world), [growth, 0], "the first to join");
-    world.groups.leave(1, "#");
+    world.groups.leave(SessionKey::new(1), "#");
     assert_eq!(held(&world), [0, growth], "who still shares it");
     world.join(1, "a/0", 0, SELDOM);
     world.join(3, "a/1", 0, SELDOM);
@@ -164,7 +165,7 @@ fn one_of_those_who_share_a_group_is_charged_for_it_as_long_as_it_is_there() {
     assert!(small > 0 && small < growth, "{small}");
     world.declare(&[Kind::F64; PARAMETERS]);
     assert!(held(&world)[1] > growth, "parameters that come are charged too");
-    world.groups.leave_all(2);
-    world.groups.leave_all(1);
+    world.groups.leave_all(SessionKey::new(2));
+    world.groups.leave_all(SessionKey::new(1));
     assert_eq!((held(&world), world.groups.shares().total()), ([0, 0], 0));
 }

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use slipring_core::table::{Groups, Needs, Room};
+use slipring_core::SessionKey;
+use slipring_core::table::{GroupLimits, Groups, Needs};
 use slipring_wire::frame::{Kind, ValueView};
 
 use crate::world::{FRAME, ROOM, TABLE, World, good};
@@ -12,7 +13,7 @@ const SLOW: Needs = Needs { beat_ms: Some(10_000), ..FRAME };
 
 /// Three groups that wait for a long beat, and have just been sent something.
 fn world(gathered_bytes: usize) -> World {
-    let groups = Groups::new(TABLE, 20, Room { gathered_bytes, ..ROOM });
+    let groups = Groups::new(TABLE, 20, GroupLimits { gathered_bytes, ..ROOM });
     let mut world = World { groups, ..World::new(&[]) };
     world.declare(&[Kind::Text]);
     for who in 1..=3 {
@@ -63,7 +64,7 @@ fn a_group_that_ends_gives_its_room_back() {
     let mut world = world(5 * LENGTH / 2);
     for _ in 0..10 {
         for who in 1..=3 {
-            world.groups.leave_all(who);
+            world.groups.leave_all(SessionKey::new(who));
         }
         world.join(1, "#", 1, SLOW);
         world.publish(&[good(0, 2, ValueView::Text(&"b".repeat(LENGTH)))]);

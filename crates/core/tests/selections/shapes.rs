@@ -1,7 +1,10 @@
 //! In which form samples arrive: topics, sizes, text, JSON, hops; and what is shared.
 
+use slipring_core::SessionKey;
 use slipring_core::table::{Deliver, Needs, frame_topic, json};
-use slipring_wire::frame::{FrameBuf, Hops, Kind, Qualities, Quality, Sample, Status, ValueView};
+use slipring_wire::frame::{
+    FrameBuf, Hops, Kind, Qualities, Quality, QualityStatus, Sample, ValueView,
+};
 use slipring_wire::{check_topic, matches};
 
 use crate::world::{FRAME, TABLE, World, f64_at, good, samples, values};
@@ -45,7 +48,7 @@ fn equal_subscribers_are_one_group_and_others_are_not() {
         world.join(28, "#", 7, Needs { deliver: Deliver::Text, ..FRAME });
     }
     assert_eq!(world.groups.len(), 6);
-    (1..=28).for_each(|who| world.groups.leave_all(who));
+    (1..=28).for_each(|who| world.groups.leave_all(SessionKey::new(who)));
     assert!(world.groups.is_empty());
 }
 
@@ -117,7 +120,7 @@ fn the_hops_of_a_frame_are_those_of_its_newest_sample_whoever_came_last() {
 fn text_has_the_value_and_properties_say_the_rest() {
     let mut world = World::new(&[Kind::F64, Kind::Bool, Kind::U8, Kind::Text, Kind::F64]);
     let needs = Needs { deliver: Deliver::Text, ..FRAME };
-    let uncertain = Quality::new(Status::Uncertain, 40);
+    let uncertain = Quality::new(QualityStatus::Uncertain, 40);
     world.publish(&[
         f64_at(0, 11, 12034.5),
         good(1, 12, ValueView::Bool(true)),
@@ -141,8 +144,8 @@ fn text_has_the_value_and_properties_say_the_rest() {
 #[test]
 fn json_has_value_time_and_quality() {
     let world = World::new(&[Kind::F64, Kind::U8, Kind::Text, Kind::Bytes]);
-    let stale = Quality::new(Status::Stale, Quality::SILENT);
-    let free = Quality::new(Status::Bad, 33);
+    let stale = Quality::new(QualityStatus::Stale, Quality::SILENT);
+    let free = Quality::new(QualityStatus::Bad, 33);
     let rows = [
         (f64_at(0, 7, 12034.5), r#"{"value":12034.5,"time":7,"quality":"good"}"#),
         (f64_at(0, -1, f64::NAN), r#"{"value":"nan","time":-1,"quality":"good"}"#),

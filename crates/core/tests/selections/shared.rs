@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use slipring_core::SessionKey;
 use slipring_core::table::{Needs, frame_topic};
 use slipring_wire::frame::{Kind, ValueView};
 
@@ -121,10 +122,12 @@ fn one_subscriber_may_choose_the_same_under_two_names() {
     world.lossy.clear();
     world.mend(1, 1 << 20);
     assert_eq!(world.take(1).len(), 2, "both get what was lost");
-    assert!(world.groups.leave(1, "$selection/plot/#"));
+    assert!(world.groups.leave(SessionKey::new(1), "$selection/plot/#"));
     assert_eq!(heard(&mut world, 3), [2]);
-    assert!(!world.groups.leave(1, "$selection/plot/#"));
-    assert!(world.groups.leave(1, "$selection/alarm/#") && world.groups.is_empty());
+    assert!(!world.groups.leave(SessionKey::new(1), "$selection/plot/#"));
+    assert!(
+        world.groups.leave(SessionKey::new(1), "$selection/alarm/#") && world.groups.is_empty()
+    );
 }
 
 #[test]
@@ -145,6 +148,6 @@ fn who_leaves_with_the_longest_name_leaves_no_room_behind() {
     };
     let (apart, messages) = calls(&mut world, 1);
     assert_eq!(apart, messages / 2 + 1, "who has the longest name gets all at once");
-    world.groups.leave_all(2);
+    world.groups.leave_all(SessionKey::new(2));
     assert_eq!(calls(&mut world, 2), (1, messages / 2));
 }

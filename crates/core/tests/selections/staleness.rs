@@ -1,12 +1,13 @@
 //! Values that go stale, and who is told.
 
-use slipring_core::table::{Arrival, Deliver, Needs, Silence};
-use slipring_wire::frame::{Kind, Quality, RangeSet, Status};
+use slipring_core::ParameterIndex;
+use slipring_core::table::{ClockReading, Deliver, Needs, Silence};
+use slipring_wire::frame::{Kind, Quality, QualityStatus, RangeSet};
 
 use crate::world::{FRAME, World, f64_at, wall_ns};
 
-const SILENT: Quality = Quality::new(Status::Stale, Quality::SILENT);
-const GONE: Quality = Quality::new(Status::Stale, Quality::PUBLISHER_GONE);
+const SILENT: Quality = Quality::new(QualityStatus::Stale, Quality::SILENT);
+const GONE: Quality = Quality::new(QualityStatus::Stale, Quality::PUBLISHER_GONE);
 
 fn set(indices: &[u32]) -> RangeSet {
     indices.iter().copied().collect()
@@ -76,7 +77,7 @@ fn a_sample_makes_a_stale_parameter_fresh() {
     world.publish(&[f64_at(0, 9, 2.5)]);
     assert_eq!(world.current.take_fresh(), set(&[0]));
     assert!(world.current.take_fresh().is_empty(), "told once");
-    assert_eq!(world.current.get(0).unwrap().quality, Quality::GOOD);
+    assert_eq!(world.current.get(ParameterIndex::new(0)).unwrap().quality, Quality::GOOD);
     assert_eq!(world.current.stale(), 1);
     world.publish(&[0, 1, 2, 3].map(|index| f64_at(index, 10, 3.5)));
     assert_eq!((world.current.take_fresh(), world.current.stale()), (set(&[1]), 0));
@@ -99,7 +100,7 @@ fn without_a_publisher_a_value_is_stale_at_once_and_for_another_reason() {
     let arrival = world.arrival();
     let marked = world.current.mark_stale(&all, Quality::PUBLISHER_GONE, arrival);
     assert_eq!(marked, set(&[0, 1, 2, 3]), "silent ones too; unknown ones not");
-    assert_eq!(world.current.get(0).unwrap().quality, GONE);
+    assert_eq!(world.current.get(ParameterIndex::new(0)).unwrap().quality, GONE);
     assert_eq!(world.current.stale(), 4);
     let again = world.current.mark_stale(&all, Quality::PUBLISHER_GONE, arrival);
     assert!(again.is_empty());
@@ -119,6 +120,6 @@ fn a_clock_that_has_run_for_months_makes_nothing_silent() {
 #[test]
 fn a_step_of_the_wall_clock_makes_nothing_silent() {
     let mut world = world();
-    let tomorrow = Arrival { now_ns: wall_ns(world.now_ms + 86_400_000), ..world.arrival() };
+    let tomorrow = ClockReading { now_ns: wall_ns(world.now_ms + 86_400_000), ..world.arrival() };
     assert!(world.current.check_silent(Silence::default(), tomorrow).is_empty());
 }

@@ -4,20 +4,23 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use slipring_core::table::{
-    Aim, Arrival, Choice, Current, Deliver, Groups, Names, Needs, Room, Scene,
+    Choice, ClockReading, Current, Deliver, GroupLimits, Groups, Names, Needs, SelectionFilter,
+    TableState,
 };
+use slipring_core::{ParameterIndex, SessionKey};
 use slipring_wire::frame::{
-    Bounds, FrameBuf, FrameView, Header, Hops, Kind, Quality, RangeSet, Sample, ValueView,
+    FrameBounds, FrameBuf, FrameView, Header, Hops, Kind, Quality, RangeSet, Sample, ValueView,
 };
 use slipring_wire::matches;
 
 use crate::packets::{Heard, Received, read};
 
-pub const BOUNDS: Bounds = Bounds { samples_max: 1 << 20, raw_bytes_max: 1 << 26 };
+pub const BOUNDS: FrameBounds = FrameBounds { samples_max: 1 << 20, raw_bytes_max: 1 << 26 };
 pub const TABLE: u32 = 77;
 
 /// Room for everything.
-pub const ROOM: Room = Room { gathered_bytes: usize::MAX, remembered_bytes: usize::MAX };
+pub const ROOM: GroupLimits =
+    GroupLimits { gathered_bytes: usize::MAX, remembered_bytes: usize::MAX };
 
 /// Frames of every sample, gathered for the broker's own beat of 20 ms.
 pub const FRAME: Needs =
@@ -40,7 +43,7 @@ impl Table {
     }
 
     pub fn matching(&self, filter: &str) -> RangeSet {
-        let filter = Aim::unnamed(filter);
+        let filter = SelectionFilter::unnamed(filter);
         if let Some(list) = filter.strip_prefix("$selection/") {
             return list.split('-').map(|index| index.parse::<u32>().unwrap()).collect();
         }
@@ -52,20 +55,22 @@ impl Table {
 const STATES: [&str; 4] = ["state 0", "state 1", "state 2", "state 3"];
 
 impl Names for Table {
-    fn name(&self, index: u32) -> Option<&str> {
-        self.names.get(index as usize).map(|(name, _)| name.as_str())
+    fn name(&self, index: ParameterIndex) -> Option<&str> {
+        self.names.get(index.get() as usize).map(|(name, _)| name.as_str())
     }
-    fn kind(&self, index: u32) -> Option<Kind> {
-        self.names.get(index as usize).map(|(_, kind)| *kind)
+    fn kind(&self, index: ParameterIndex) -> Option<Kind> {
+        self.names.get(index.get() as usize).map(|(_, kind)| *kind)
     }
-    fn is_enumeration(&self, index: u32) -> bool {
-        self.kind(index) == Kind::U8
+    fn is_enumeration(&self, index: ParameterIndex) -> bool {
+        self.kind(index.get()) == Kind::U8
     }
-    fn label(&self, index: u32, value: u32) -> Option<&str> {
-        self.is_enumeration(index).then(|| STATES.get(value as usize).copied()).flatten()
+    fn label(&self, index: ParameterIndex, value: u32) -> Option<&str> {
+        self.is_enumeration(ParameterIndex::new(index.get()))
+            .then(|| STATES.get(value as usize).copied())
+            .flatten()
     }
-    fn rate_hz(&self, index: u32) -> Option<f64> {
-        self.rates_hz.get(&index).copied()
+    fn rate_hz(&self, index: ParameterIndex) -> Option<f64> {
+        self.rates_hz.get(&index.get()).copied()
     }
 }
 
@@ -94,9 +99,9 @@ pub fn wall_ns(now_ms: u64) -> i64 {
     1_700_000_000_000_000_000 + i64::try_from(now_ms).unwrap() * 1_000_000
 }
 
-macro_rules! scene {
+macro_rules! state {
     ($world:expr) => {
-        Scene {
+        TableState {
             now_ms: $world.now_ms,
             now_ns: wall_ns($world.now_ms),
             names: &$world.table,
@@ -143,12 +148,12 @@ impl World {
             let matching = table.matching(filter);
             matching.indices().filter(|index| !hidden.contains(index)).collect()
         };
-        self.groups.table_changed(&mut choose, &scene!(self));
+        self.groups.table_changed(&mut choose, &state!(self));
         self.note_overrun();
     }
 
-    pub fn arrival(&self) -> Arrival {
-        Arrival { now_ms: self.now_ms, now_ns: wall_ns(self.now_ms) }
+    pub fn arrival(&self) -> ClockReading {
+        ClockReading { now_ms: self.now_ms, now_ns: wall_ns(self.now_ms) }
     }
 
     /// Publishes a frame with these samples, in runs by kind.
@@ -168,13 +173,13 @@ impl World {
         for run in view.runs() {
             self.current.check(&run).unwrap();
             self.current.apply(&run, self.arrival());
-            self.groups.offer(&run, hops, &scene!(self));
+            self.groups.offer(&run, hops, &state!(self));
             self.bound_texts();
         }
     }
 
     fn bound_texts(&mut self) {
-        self.groups.bound_texts(self.left_text_bytes_max, &scene!(self));
+        self.groups.bound_texts(self.left_text_bytes_max, &state!(self));
         assert!(self.current.left_text_bytes() <= self.left_text_bytes_max);
         self.note_overrun();
     }
@@ -186,7 +191,7 @@ impl World {
     }
 
     pub fn offer_newest(&mut self, changed: &RangeSet) {
-        self.groups.offer_newest(changed, &scene!(self));
+        self.groups.offer_newest(changed, &state!(self));
         self.bound_texts();
     }
 
@@ -224,7 +229,7 @@ impl World {
     ) -> Vec<Heard> {
         let choice =
             Choice { filter: Arc::from(filter), chosen, identifier, needs, packet_bytes_max };
-        let first = self.groups.join(subscriber, choice, &scene!(self));
+        let first = self.groups.join(SessionKey::new(subscriber), choice, &state!(self));
         let heard = read(&first.packets, &self.table);
         assert_eq!(heard.len(), first.messages as usize);
         self.hear(subscriber, heard.clone());
@@ -249,7 +254,7 @@ impl World {
         }
         if sent.len() < count {
             self.losers.insert(subscriber);
-            if self.groups.missed(subscriber) {
+            if self.groups.missed(SessionKey::new(subscriber)) {
                 self.missing.insert(subscriber);
             }
         }
@@ -262,8 +267,8 @@ impl World {
         if !overrun.is_empty() {
             assert!(self.groups.take_lost() > 0, "it is counted");
         }
-        self.losers.extend(overrun.iter().copied());
-        self.missing.extend(overrun);
+        self.losers.extend(overrun.iter().map(|one| one.get()));
+        self.missing.extend(overrun.iter().map(|one| one.get()));
     }
 
     /// Gives a subscriber the newest of what it has missed, in about so many bytes.
@@ -272,13 +277,17 @@ impl World {
             return;
         }
         let mut sent = Vec::new();
-        let all =
-            self.groups.mend(subscriber, room, &scene!(self), &mut |to, packets, messages| {
-                assert_eq!(to, subscriber);
+        let all = self.groups.mend(
+            SessionKey::new(subscriber),
+            room,
+            &state!(self),
+            &mut |to, packets, messages| {
+                assert_eq!(to, SessionKey::new(subscriber));
                 let new = read(packets, &self.table);
                 assert_eq!(new.len(), messages as usize);
                 sent.extend(new);
-            });
+            },
+        );
         if !all {
             self.missing.insert(subscriber);
         }
@@ -297,7 +306,7 @@ impl World {
     pub fn tick(&mut self) {
         let mut sent = Vec::new();
         let Self { groups, not_ready, table, .. } = self;
-        let scene = Scene {
+        let state = TableState {
             now_ms: self.now_ms,
             now_ns: wall_ns(self.now_ms),
             names: &*table,
@@ -305,8 +314,8 @@ impl World {
         };
         groups.tick(
             usize::MAX,
-            &scene,
-            &mut |subscriber| !not_ready.contains(&subscriber),
+            &state,
+            &mut |subscriber| !not_ready.contains(&subscriber.get()),
             &mut |subscriber, packets, messages| {
                 let new = read(packets, table);
                 assert_eq!(new.len(), messages as usize);
@@ -314,14 +323,14 @@ impl World {
             },
         );
         for (subscriber, new) in sent {
-            self.hear(subscriber, new);
+            self.hear(subscriber.get(), new);
         }
     }
 
     /// Sends what is due to somebody who looks only at the bytes.
     pub fn tick_raw(&mut self, mut see: impl FnMut(&[u8])) {
         self.groups
-            .tick(usize::MAX, &scene!(self), &mut |_| true, &mut |_, packets, _| see(packets));
+            .tick(usize::MAX, &state!(self), &mut |_| true, &mut |_, packets, _| see(packets));
     }
 
     /// Ticks whenever something is due, for so long.

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
-use slipring_core::ledger::Record;
+use slipring_core::ledger::{DeliveryRecord, Record, RecordedSubscription, SessionRecord};
 use slipring_core::{
-    Delivery, Durability, Limits, Message, Options, Outgoing, Packets, Replay, RetainedPage, Terms,
+    ConnectionKey, Delivery, Durability, Limits, Message, Offset, Options, Outgoing, Packets,
+    Replay, RetainedPage, Terms,
 };
 use slipring_wire::{Ack, Packet, PacketId, Properties, QoS, Reason, Version};
 
@@ -89,7 +90,7 @@ struct World {
     /// Bytes on their way, each with how much must be synced before.
     held: VecDeque<(Vec<u8>, usize)>,
     /// Offsets that are being loaded.
-    loading: Option<Vec<u64>>,
+    loading: Option<Vec<Offset>>,
     /// By filter.
     retained: Vec<Vec<Arc<Message>>>,
     subscribed: u32,
@@ -132,13 +133,13 @@ impl World {
         self.connections += 1;
         let terms =
             Terms { version: Version::V5, receive_max, packet_bytes: u32::MAX, topic_aliases: 0 };
-        self.outgoing.attach(self.connections, terms, &self.limits);
+        self.outgoing.attach(ConnectionKey::new(self.connections), terms, &self.limits);
     }
 
     fn lose(&mut self, receive_max: u16) {
         self.held.clear();
         self.receiver.lose();
-        self.outgoing.detach(self.connections);
+        self.outgoing.detach(ConnectionKey::new(self.connections));
         self.loading = None;
         self.connect(receive_max);
     }
@@ -178,13 +179,9 @@ impl World {
         let filter = format!("f/{}", self.subscribed);
         let (no_local, retain_as_published, identifier) = (false, false, 0);
         let options = Options { qos, no_local, retain_as_published, identifier, needs: None };
-        let record = Record::Subscribed {
-            session: SESSION,
-            filter: &filter,
-            options,
-            replay: true,
-            list: None,
-        };
+        let subscription =
+            RecordedSubscription { filter: &filter, options, replay: true, list: None };
+        let record = Record::Session(SessionRecord::Subscribed { session: SESSION, subscription });
         self.disk.append(None, &[record]);
         let replay = Replay { filter: filter.as_str().into(), qos, identifiers: None, until: 0 };
         self.outgoing.push_replay(replay);
@@ -308,7 +305,7 @@ fn release(packet_id: PacketId, out: &mut Vec<u8>) {
 fn without_memory(records: &[u8]) -> Vec<u8> {
     let mut left = Vec::new();
     for record in slipring_core::ledger::Records::new(records).map(Result::unwrap) {
-        if !matches!(record, Record::Sent { offset: None, .. }) {
+        if !matches!(record, Record::Delivery(DeliveryRecord::Sent { offset: None, .. })) {
             record.encode(&mut left);
         }
     }

@@ -3,17 +3,19 @@
 use std::sync::Arc;
 
 use proptest::prelude::prop;
-use slipring_core::ledger::{BatchHead, Ledger, Manner, Record};
-use slipring_core::{Durability, Message, Place};
+use slipring_core::ledger::{
+    BatchHead, DeliveryManner, DeliveryRecord, Ledger, Record, SessionRecord,
+};
+use slipring_core::{Durability, Message, Offset, Place, SessionKey};
 use slipring_wire::{Publish, QoS};
 
 /// The number of the one session.
-pub const SESSION: u64 = 7;
+pub const SESSION: SessionKey = SessionKey::new(7);
 
 /// What was appended together: at most one message, and records.
 #[derive(Clone, Debug, Default)]
 struct Batch {
-    base_offset: u64,
+    base_offset: Offset,
     message: Option<(QoS, u32)>,
     records: Vec<u8>,
 }
@@ -30,7 +32,13 @@ impl Disk {
     pub fn new() -> Self {
         let mut disk = Self::default();
         let (client_id, user) = ("client", None);
-        let opened = Record::Opened { session: SESSION, client_id, user, expiry_s: 60, will: None };
+        let opened = Record::Session(SessionRecord::Opened {
+            session: SESSION,
+            client_id,
+            user,
+            expiry_s: 60,
+            will: None,
+        });
         disk.append(None, &[opened]);
         disk.sync();
         disk
@@ -46,7 +54,7 @@ impl Disk {
     }
 
     /// Appends a batch: where its message is.
-    pub fn append(&mut self, message: Option<(QoS, u32)>, records: &[Record<'_>]) -> u64 {
+    pub fn append(&mut self, message: Option<(QoS, u32)>, records: &[Record<'_>]) -> Offset {
         let mut bytes = Vec::new();
         for record in records {
             record.encode(&mut bytes);
@@ -54,7 +62,7 @@ impl Disk {
         self.append_encoded(message, bytes)
     }
 
-    pub fn append_encoded(&mut self, message: Option<(QoS, u32)>, records: Vec<u8>) -> u64 {
+    pub fn append_encoded(&mut self, message: Option<(QoS, u32)>, records: Vec<u8>) -> Offset {
         let base_offset = self.next_offset();
         self.batches.push(Batch { base_offset, message, records });
         base_offset
@@ -62,10 +70,16 @@ impl Disk {
 
     /// Appends a message for the session.
     pub fn deliver(&mut self, qos: QoS, number: u32) -> Arc<Message> {
-        let manner = Manner { qos, retain: false, identifiers: None };
+        let manner = DeliveryManner { qos, retain: false, identifiers: None };
         let message = message(qos, number);
         let bytes = message.bytes() as u32;
-        let record = Record::Delivered { session: SESSION, first: 0, count: 1, bytes, manner };
+        let record = Record::Delivery(DeliveryRecord::Delivered {
+            session: SESSION,
+            first: 0,
+            count: 1,
+            bytes,
+            manner,
+        });
         let offset = self.append(Some((qos, number)), &[record]);
         Arc::new(message.at(place(offset)))
     }
@@ -82,7 +96,7 @@ impl Disk {
     }
 
     /// A message that is there.
-    pub fn load(&self, offset: u64) -> Arc<Message> {
+    pub fn load(&self, offset: Offset) -> Arc<Message> {
         let mut all = self.batches.iter();
         let found = all.find(|batch| batch.base_offset == offset && batch.message.is_some());
         let (qos, number) = found.and_then(|batch| batch.message).expect("it was appended");
@@ -112,13 +126,15 @@ impl Disk {
         ledger
     }
 
-    fn next_offset(&self) -> u64 {
+    fn next_offset(&self) -> Offset {
         let last = self.batches.last();
-        last.map_or(0, |batch| batch.base_offset + u64::from(batch.message.is_some()))
+        last.map_or(Offset::default(), |batch| {
+            batch.base_offset.plus(u32::from(batch.message.is_some()))
+        })
     }
 }
 
-fn place(offset: u64) -> Place {
+fn place(offset: Offset) -> Place {
     Place { offset, durability: Durability::Disk }
 }
 

@@ -14,9 +14,10 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use receiver::{Answer, Receiver};
 use slipring_core::{
-    Delivery, Limits, Message, Outgoing, Packets, Pushed, RetainedPage, Session, Terms,
+    ConnectionKey, Delivery, Limits, Message, Outgoing, Packets, Pushed, RetainedPage, Session,
+    Terms,
 };
-use slipring_wire::{Framed, Packet, PacketId, Publish, QoS, Version, frame};
+use slipring_wire::{Packet, PacketId, PacketSplit, Publish, QoS, Version, split_packet};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -66,11 +67,15 @@ impl World {
     fn connect(&mut self, receive_max: u16) {
         self.receive_max = receive_max;
         self.connections += 1;
-        self.outgoing.attach(self.connections, terms(receive_max), &Limits::default());
+        self.outgoing.attach(
+            ConnectionKey::new(self.connections),
+            terms(receive_max),
+            &Limits::default(),
+        );
     }
 
     fn lose(&mut self, receive_max: u16) {
-        self.outgoing.detach(self.connections);
+        self.outgoing.detach(ConnectionKey::new(self.connections));
         self.receiver.lose();
         self.connect(receive_max);
     }
@@ -152,7 +157,7 @@ impl World {
 
 fn publishes(bytes: &[u8]) -> Vec<PacketId> {
     let (mut rest, mut ids) = (bytes, Vec::new());
-    while let Ok(Framed::Whole(whole)) = frame(rest, usize::MAX) {
+    while let Ok(PacketSplit::Whole(whole)) = split_packet(rest, usize::MAX) {
         if let Ok(Packet::Publish(publish)) = Packet::decode(&whole, Version::V5) {
             ids.extend(publish.packet_id);
         }

@@ -3,7 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 
 use proptest::prelude::*;
-use slipring_wire::{Framed, Packet, PacketId, Publish, QoS, Version, frame};
+use slipring_wire::{Packet, PacketId, PacketSplit, Publish, QoS, Version, split_packet};
 
 /// What the receiver has to say, in the order it says it.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ pub struct Receiver {
 impl Receiver {
     pub fn receive(&mut self, bytes: &[u8], receive_max: u16) -> Result<(), TestCaseError> {
         let mut rest = bytes;
-        while let Ok(Framed::Whole(whole)) = frame(rest, usize::MAX) {
+        while let Ok(PacketSplit::Whole(whole)) = split_packet(rest, usize::MAX) {
             match Packet::decode(&whole, Version::V5) {
                 Ok(Packet::Publish(publish)) => self.publish(&publish)?,
                 Ok(Packet::PubRel(ack)) => {

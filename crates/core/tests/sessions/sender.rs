@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
-use slipring_core::ledger::Record;
+use slipring_core::ledger::{DeliveryRecord, Record};
 use slipring_core::{Limits, Session};
 use slipring_wire::{PacketId, QoS, Version};
 
@@ -110,7 +110,10 @@ impl World {
             Some(Packet::Publish(id, number)) => {
                 let new = self.session.receive(id, &Limits::default(), Version::V5);
                 if new.expect("within its limits") {
-                    let record = [Record::Incoming { session: SESSION, packet_id: id }];
+                    let record = [Record::Delivery(DeliveryRecord::Incoming {
+                        session: SESSION,
+                        packet_id: id,
+                    })];
                     let records = if self.bug == Bug::Unwritten { &[][..] } else { &record };
                     self.disk.append(Some((QoS::ExactlyOnce, number)), records);
                 }
@@ -118,7 +121,13 @@ impl World {
             }
             Some(Packet::Release(id)) => {
                 self.session.release(id);
-                self.disk.append(None, &[Record::Released { session: SESSION, packet_id: id }]);
+                self.disk.append(
+                    None,
+                    &[Record::Delivery(DeliveryRecord::Released {
+                        session: SESSION,
+                        packet_id: id,
+                    })],
+                );
                 self.hold(Packet::Completed(id), Bug::CompletedTooSoon);
             }
             Some(other) => prop_assert!(false, "not for a broker: {other:?}"),

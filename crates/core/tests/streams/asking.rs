@@ -1,17 +1,26 @@
 //! Requests: what is answered, what is refused and why, and what is told to others.
 
 use serde_json::{Value, json};
-use slipring_core::streams::{ChunkRefused, Following, Outcome, Portion, Streams};
-use slipring_core::table::Code;
+use slipring_core::desk::{Desk, ProblemCode, RequestOutcome};
+use slipring_core::streams::{
+    ChunkRefused, Following, Portion, Streams, StreamsChange, StreamsRequest,
+};
+use slipring_core::table::ClockReading;
+use slipring_core::{SessionKey, StreamIndex};
 use slipring_wire::Publish;
 
 use crate::world::{
-    ANY_BYTES, PUBLISHER, bounds, declare, follow, push, streams, take, take_at_most,
+    ANY_BYTES, PUBLISHER, declare, follow, push, requester, streams, take, take_at_most,
 };
 
-fn ask(streams: &mut Streams, session: u64, name: &str, body: &Value) -> (Value, Outcome) {
+fn ask(
+    streams: &mut Streams,
+    session: SessionKey,
+    name: &str,
+    body: &Value,
+) -> (Value, RequestOutcome<StreamsChange>) {
     let body = body.to_string();
-    let outcome = streams.answer(session, name, body.as_bytes(), &bounds(), ANY_BYTES);
+    let outcome = streams.answer(StreamsRequest::parse(name, body.as_bytes()), &requester(session));
     (serde_json::from_slice(&outcome.answer).unwrap(), outcome)
 }
 
@@ -28,15 +37,16 @@ fn a_declared_stream_is_listed_with_what_is_kept_of_it() {
     ]});
     let (answer, outcome) = ask(&mut streams, PUBLISHER, "declare", &body);
     assert_eq!(answer, json!({"revision": 1, "indices": [0, 1]}));
-    let told = streams.told_of(&outcome.change);
+    let told = streams.changed(&outcome.change, ClockReading::default()).unwrap();
     let told: Value = serde_json::from_slice(&told[0]).unwrap();
     assert_eq!(
         told,
         json!({"revision": 1, "event": "added", "indices": [0, 1],
                "names": ["gripen/39-7/sound", "gripen/39-7/eye"]})
     );
-    push(&mut streams, 0, 0, 100);
-    let (listed, _) = ask(&mut streams, 9, "list", &json!({"filter": "+/+/sound"}));
+    push(&mut streams, StreamIndex::new(0), 0, 100);
+    let (listed, _) =
+        ask(&mut streams, SessionKey::new(9), "list", &json!({"filter": "+/+/sound"}));
     assert_eq!(
         listed,
         json!({"revision": 1, "next": null, "streams": [{
@@ -45,7 +55,7 @@ fn a_declared_stream_is_listed_with_what_is_kept_of_it() {
             "bytes": 100, "received_bytes": 100, "received_ns": 0,
         }]})
     );
-    let (page, _) = ask(&mut streams, 9, "list", &json!({"count": 1}));
+    let (page, _) = ask(&mut streams, SessionKey::new(9), "list", &json!({"count": 1}));
     assert_eq!(page["next"], 1);
 }
 
@@ -107,7 +117,7 @@ fn there_is_room_for_so_many_streams_and_so_many_bytes_of_buffers() {
     let (_, outcome) = ask(&mut streams, PUBLISHER, "declare", &json!({"streams": four}));
     assert_eq!(outcome.refused, None);
     let (answer, outcome) = ask(&mut streams, PUBLISHER, "declare", &one("more"));
-    assert_eq!(outcome.refused, Some(Code::Full), "{answer}");
+    assert_eq!(outcome.refused, Some(ProblemCode::Full), "{answer}");
     ask(&mut streams, PUBLISHER, "remove", &json!({"names": ["s/0"]}));
     let small =
         |at: usize| json!({"name": format!("t/{at}"), "media": "a/b", "buffer_bytes": 1024});
@@ -123,19 +133,21 @@ fn only_who_declared_a_stream_publishes_it_and_its_end_is_silence() {
     let mut streams = streams();
     let index = declare(&mut streams, "sound", 1_024);
     let chunk = Publish::new("sound", b"noise");
-    let refused = streams.push(2, index, &chunk, 5).unwrap_err();
+    let refused = streams.push(SessionKey::new(2), index, &chunk, 5).unwrap_err();
     assert!(matches!(refused, ChunkRefused::NotDeclared { .. }));
     let large = vec![0; 1_025];
     let refused = streams.push(PUBLISHER, index, &Publish::new("sound", &large), 5).unwrap_err();
     assert!(refused.to_string().contains("1025 bytes"), "{refused}");
-    let told: Value = serde_json::from_slice(&streams.leave(PUBLISHER, false)[0]).unwrap();
+    let told: Value =
+        serde_json::from_slice(&streams.leave(PUBLISHER, false, ClockReading::default())[0])
+            .unwrap();
     assert_eq!((&told["event"], &told["names"]), (&json!("silent"), &json!(["sound"])));
-    let (_, outcome) = ask(&mut streams, 2, "declare", &one("sound"));
+    let (_, outcome) = ask(&mut streams, SessionKey::new(2), "declare", &one("sound"));
     assert_eq!(outcome.change.live, [index]);
-    let (answer, _) = ask(&mut streams, 3, "remove", &json!({"names": ["sound"]}));
+    let (answer, _) = ask(&mut streams, SessionKey::new(3), "remove", &json!({"names": ["sound"]}));
     assert_eq!(answer["error"], "published");
     let other = json!({"streams": [{"name": "sound", "media": "video/h264"}]});
-    let (answer, _) = ask(&mut streams, 3, "declare", &other);
+    let (answer, _) = ask(&mut streams, SessionKey::new(3), "declare", &other);
     assert!(answer["message"].as_str().unwrap().contains("publishes it as audio/pcm"), "{answer}");
 }
 
@@ -150,13 +162,13 @@ fn what_a_session_declared_is_its_own_while_the_session_lives() {
     let mut streams = streams();
     let index = declare(&mut streams, "sound", 1_024);
     let chunk = Publish::new("sound", b"noise");
-    assert_eq!(events(&streams.leave(PUBLISHER, true)), ["\"silent\""]);
-    let (listed, _) = ask(&mut streams, 9, "list", &json!({}));
+    assert_eq!(events(&streams.leave(PUBLISHER, true, ClockReading::default())), ["\"silent\""]);
+    let (listed, _) = ask(&mut streams, SessionKey::new(9), "list", &json!({}));
     assert_eq!(listed["streams"][0]["live"], false);
     let told = streams.push(PUBLISHER, index, &chunk, 5).unwrap().told;
     assert_eq!(events(&told), ["\"live\""]);
     assert_eq!(events(&streams.push(PUBLISHER, index, &chunk, 5).unwrap().told), [""; 0]);
-    assert_eq!(events(&streams.leave(PUBLISHER, true)), ["\"silent\""]);
+    assert_eq!(events(&streams.leave(PUBLISHER, true, ClockReading::default())), ["\"silent\""]);
     streams.end(PUBLISHER);
     assert!(streams.push(PUBLISHER, index, &chunk, 5).is_err());
 }
@@ -166,7 +178,7 @@ fn a_session_that_ends_with_its_connection_is_silent_and_keeps_nothing() {
     let mut streams = streams();
     let index = declare(&mut streams, "sound", 1_024);
     streams.end(PUBLISHER);
-    assert_eq!(events(&streams.leave(PUBLISHER, false)), ["\"silent\""]);
+    assert_eq!(events(&streams.leave(PUBLISHER, false, ClockReading::default())), ["\"silent\""]);
     assert!(streams.push(PUBLISHER, index, &Publish::new("sound", b"noise"), 5).is_err());
 }
 
@@ -174,17 +186,20 @@ fn a_session_that_ends_with_its_connection_is_silent_and_keeps_nothing() {
 fn what_a_session_of_an_earlier_run_declared_is_its_own_as_far_as_it_is_there() {
     let mut streams = streams();
     let index = declare(&mut streams, "sound", 1_024);
-    let another = PUBLISHER + 1;
+    let another = SessionKey::new(2);
     let change = |streams: &mut Streams, media| {
         let body = json!({"streams": [{"name": "sound", "media": media}]});
         ask(streams, PUBLISHER, "declare", &body).1.change.entered
     };
-    assert_eq!(change(&mut streams, "audio/pcm"), [0u32; 0], "it has it");
+    assert_eq!(change(&mut streams, "audio/pcm"), [], "it has it");
     let mut again = Streams::new(streams.catalog().clone(), 2);
     for session in [PUBLISHER, another] {
         again.restore_publisher(session, &std::iter::once(0..u32::MAX).collect());
     }
-    assert_eq!(ask(&mut again, 3, "list", &json!({})).0["streams"][0]["live"], false);
+    assert_eq!(
+        ask(&mut again, SessionKey::new(3), "list", &json!({})).0["streams"][0]["live"],
+        false
+    );
     let chunk = Publish::new("sound", b"noise");
     let told = again.push(PUBLISHER, index, &chunk, 5).unwrap().told;
     assert_eq!(events(&told), ["\"live\""]);
@@ -198,17 +213,17 @@ fn who_is_away_does_not_hold_a_stream_and_loses_one_of_another_media_type() {
     let mut streams = streams();
     let index = declare(&mut streams, "sound", 1_024);
     let chunk = Publish::new("sound", b"noise");
-    streams.leave(PUBLISHER, true);
-    let (_, outcome) = ask(&mut streams, 2, "declare", &one("sound"));
+    streams.leave(PUBLISHER, true, ClockReading::default());
+    let (_, outcome) = ask(&mut streams, SessionKey::new(2), "declare", &one("sound"));
     assert_eq!((outcome.refused, &outcome.change.live[..]), (None, &[index][..]));
     streams.push(PUBLISHER, index, &chunk, 5).expect("its own, as before");
-    streams.leave(PUBLISHER, true);
+    streams.leave(PUBLISHER, true, ClockReading::default());
     let other = json!({"streams": [{"name": "sound", "media": "video/h264"}]});
-    assert_eq!(ask(&mut streams, 2, "declare", &other).1.refused, None);
+    assert_eq!(ask(&mut streams, SessionKey::new(2), "declare", &other).1.refused, None);
     let refused = streams.push(PUBLISHER, index, &chunk, 5).unwrap_err();
     assert!(matches!(refused, ChunkRefused::NotDeclared { .. }));
     assert_eq!(
-        ask(&mut streams, 3, "remove", &json!({"names": ["sound"]})).0["error"],
+        ask(&mut streams, SessionKey::new(3), "remove", &json!({"names": ["sound"]})).0["error"],
         "published"
     );
 }
@@ -225,7 +240,7 @@ fn a_reader_gets_streams_that_are_declared_later_and_none_that_is_removed() {
     streams.remove(PUBLISHER, &["a/sound".to_owned()]).unwrap();
     assert_eq!(take(&mut streams, 9, ANY_BYTES).0.chunks, 0);
     let again = declare(&mut streams, "a/sound", 1_024);
-    assert_eq!(again, index + 1);
+    assert_eq!(again, index.next());
     push(&mut streams, again, 0, 10);
     assert_eq!(take(&mut streams, 9, ANY_BYTES).1[0].sequence, 0);
 }
@@ -236,7 +251,7 @@ fn a_chunk_that_is_larger_than_a_reader_takes_is_a_gap_for_it() {
     let index = declare(&mut streams, "sound", 4_096);
     let following =
         Following { filter: "sound", identifier: 0, newest: false, packet_bytes_max: 200 };
-    streams.follow(9, &following);
+    streams.follow(SessionKey::new(9), &following);
     for (number, bytes) in [10, 1_000, 10].into_iter().enumerate() {
         push(&mut streams, index, number as u64, bytes);
     }

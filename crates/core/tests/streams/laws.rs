@@ -4,10 +4,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use proptest::prelude::*;
+use slipring_core::desk::Desk;
 use slipring_core::ledger::{BatchHead, Ledger};
 use slipring_core::streams::Streams;
+use slipring_core::table::ClockReading;
+use slipring_core::{SessionKey, StreamIndex};
 
-use crate::world::{PUBLISHER, asked, bounds, declare, follow, push, streams, take};
+use crate::world::{PUBLISHER, asked, declare, follow, push, requester, streams, take};
 
 const NAMES: [&str; 3] = ["a/sound", "a/video", "b/sound"];
 const FILTERS: [&str; 4] = ["#", "a/#", "+/sound", "b/sound"];
@@ -88,11 +91,11 @@ impl Model {
             Step::Follow { reader, filter, newest } => {
                 let filter = FILTERS[filter];
                 if !overlap {
-                    streams.leave(reader, true);
+                    streams.leave(SessionKey::new(reader), true, ClockReading::default());
                     self.readings.retain(|(session, _), _| *session != reader);
                 }
                 follow(streams, reader, filter, newest);
-                let chosen = streams.catalog().iter_from(0);
+                let chosen = streams.catalog().iter_from(StreamIndex::new(0));
                 let chosen =
                     chosen.filter(|(_, entry)| slipring_wire::matches(filter, &entry.name));
                 let next = chosen.map(|(index, entry)| {
@@ -104,16 +107,16 @@ impl Model {
             }
             Step::Unfollow { reader, filter } => {
                 let known = self.readings.remove(&(reader, FILTERS[filter])).is_some();
-                assert_eq!(streams.unfollow(reader, FILTERS[filter]), known);
+                assert_eq!(streams.unfollow(SessionKey::new(reader), FILTERS[filter]), known);
             }
             Step::Leave { reader } => {
-                streams.leave(reader, true);
+                streams.leave(SessionKey::new(reader), true, ClockReading::default());
                 self.readings.retain(|(session, _), _| *session != reader);
             }
             Step::Take { reader, room } => drop(self.take(streams, reader, room)),
             Step::Resize { stream, bytes } => drop(declare(streams, NAMES[stream], bytes)),
         }
-        for (index, _) in streams.catalog().iter_from(0) {
+        for (index, _) in streams.catalog().iter_from(StreamIndex::new(0)) {
             let ring = streams.ring(index).unwrap();
             assert!(ring.bytes() <= ring.bytes_max(), "a buffer is over its bound");
             assert_eq!(ring.first() + ring.len() as u64, ring.next());
@@ -169,15 +172,15 @@ proptest! {
         steps in prop::collection::vec((0u8..5, 0usize..6, any::<bool>()), 0..60),
     ) {
         let (mut streams, mut journal) = (streams(), Vec::new());
-        let (mut known, mut given): (HashMap<String, u32>, Option<u32>) = (HashMap::new(), None);
+        let (mut known, mut given): (HashMap<String, StreamIndex>, Option<StreamIndex>) = (HashMap::new(), None);
         for (what, name, flag) in steps {
             let name = format!("name/{name}");
             match what {
                 0..=2 => {
                     let size = if flag { 1_024 } else { 2_048 };
                     let (indices, change) =
-                        streams.declare(PUBLISHER, &[asked(&name, size)], &bounds()).unwrap();
-                    streams.record(&change, &mut journal);
+                        streams.declare(&[asked(&name, size)], &requester(PUBLISHER)).unwrap();
+                    streams.record(&change, None, &mut journal);
                     let expected = known.get(&name).copied();
                     prop_assert!(expected.is_none_or(|index| index == indices[0]));
                     prop_assert!(expected.is_some() || given.is_none_or(|last| indices[0] > last));
@@ -187,7 +190,7 @@ proptest! {
                 3 => {
                     let removed = streams.remove(PUBLISHER, std::slice::from_ref(&name));
                     prop_assert_eq!(removed.is_ok(), known.remove(&name).is_some());
-                    streams.record(&removed.unwrap_or_default(), &mut journal);
+                    streams.record(&removed.unwrap_or_default(), None, &mut journal);
                 }
                 _ => {
                     let mut ledger = Ledger::default();
@@ -199,7 +202,7 @@ proptest! {
                     streams = Streams::new(ledger.streams().clone(), 8);
                 }
             }
-            let there = streams.catalog().iter_from(0);
+            let there = streams.catalog().iter_from(StreamIndex::new(0));
             let there: HashMap<_, _> =
                 there.map(|(index, entry)| (entry.name.to_string(), index)).collect();
             prop_assert_eq!(&there, &known);

@@ -1,23 +1,30 @@
 //! Streams with publishers and readers, and packets taken apart again.
 
+use slipring_core::desk::{Desk, DeskBounds, Requester};
 use slipring_core::streams::{
-    Asked, Bounds, Catalog, Definition, Following, Portion, Serving, Streams,
+    Catalog, Definition, Following, Portion, Serving, StreamDeclaration, Streams,
 };
+use slipring_core::{Limits, Principal, SessionKey, StreamIndex};
 use slipring_wire::{
-    Framed, Packet, PropertiesBuf, PropertyId, Publish, RawPacket, Value, Version, frame,
+    Packet, PacketSplit, PropertiesBuf, PropertyId, Publish, RawPacket, Value, Version,
+    split_packet,
 };
 
-pub const PUBLISHER: u64 = 1;
+pub const PUBLISHER: SessionKey = SessionKey::new(1);
 pub const ANY_BYTES: usize = usize::MAX / 2;
 
-/// No name is a parameter's.
-pub fn bounds() -> Bounds<'static> {
-    Bounds {
-        streams: 100,
-        name_bytes: 100,
-        name_levels: 8,
-        holder: None,
-        is_parameter: &|name| name == "rpm",
+/// The name `rpm` is a parameter's.
+pub fn requester(session: SessionKey) -> Requester<'static> {
+    Requester {
+        from: Principal { session, ..Principal::broker() },
+        bounds: DeskBounds {
+            entries: 100,
+            name_bytes: 100,
+            name_levels: 8,
+            ..Streams::bounds(&Limits::default())
+        },
+        is_taken: &|name| name == "rpm",
+        answer_bytes_max: ANY_BYTES,
     }
 }
 
@@ -25,17 +32,17 @@ pub fn streams() -> Streams {
     Streams::new(Catalog::default(), 7)
 }
 
-pub fn asked(name: &str, buffer_bytes: usize) -> Asked {
-    Asked::new(0, name, Definition { buffer_bytes, ..Definition::new("audio/pcm") })
+pub fn asked(name: &str, buffer_bytes: usize) -> StreamDeclaration {
+    StreamDeclaration::new(0, name, Definition { buffer_bytes, ..Definition::new("audio/pcm") })
 }
 
-pub fn declare(streams: &mut Streams, name: &str, buffer_bytes: usize) -> u32 {
-    let declared = streams.declare(PUBLISHER, &[asked(name, buffer_bytes)], &bounds());
+pub fn declare(streams: &mut Streams, name: &str, buffer_bytes: usize) -> StreamIndex {
+    let declared = streams.declare(&[asked(name, buffer_bytes)], &requester(PUBLISHER));
     declared.unwrap().0[0]
 }
 
 /// A chunk whose time says which it is.
-pub fn push(streams: &mut Streams, stream: u32, number: u64, bytes: usize) {
+pub fn push(streams: &mut Streams, stream: StreamIndex, number: u64, bytes: usize) {
     let name = streams.catalog().get(stream).unwrap().name.clone();
     let (mut properties, payload) = (PropertiesBuf::new(), vec![number as u8; bytes]);
     let time = number.to_string();
@@ -47,7 +54,7 @@ pub fn push(streams: &mut Streams, stream: u32, number: u64, bytes: usize) {
 pub fn follow(streams: &mut Streams, session: u64, filter: &str, newest: bool) {
     let identifier = session as u32;
     let following = Following { filter, identifier, newest, packet_bytes_max: ANY_BYTES };
-    streams.follow(session, &following);
+    streams.follow(SessionKey::new(session), &following);
 }
 
 /// A chunk as a reader gets it.
@@ -66,14 +73,16 @@ pub fn take(streams: &mut Streams, session: u64, bytes: usize) -> (Serving, Vec<
 
 pub fn take_at_most(streams: &mut Streams, session: u64, room: Portion) -> (Serving, Vec<Got>) {
     let mut packets = Vec::new();
-    let serving = streams.take(session, room, &mut packets);
+    let serving = streams.take(SessionKey::new(session), room, &mut packets);
     (serving, taken_apart(&packets))
 }
 
 fn taken_apart(mut packets: &[u8]) -> Vec<Got> {
     let mut all = Vec::new();
     while !packets.is_empty() {
-        let Ok(Framed::Whole(raw)) = frame(packets, ANY_BYTES) else { panic!("no packet") };
+        let Ok(PacketSplit::Whole(raw)) = split_packet(packets, ANY_BYTES) else {
+            panic!("no packet")
+        };
         all.push(got(&raw));
         packets = &packets[raw.length..];
     }

@@ -1,7 +1,8 @@
 //! What each request is answered.
 
 use serde_json::{Value, json};
-use slipring_core::table::{Event, told};
+use slipring_core::table::{TableEvent, told};
+use slipring_core::{ParameterIndex, SessionKey};
 use slipring_wire::frame::{Kind, RangeSet};
 
 use crate::asking::Asked;
@@ -21,7 +22,7 @@ fn a_declaration_is_answered_with_indices_in_the_order_asked() {
             {"name": "on", "type": "bool"}]}"#,
     );
     assert_eq!(answer, json!({"table": 7, "revision": 1, "indices": [1, 0]}));
-    let rpm = table.registry.get(1).unwrap();
+    let rpm = table.registry.get(ParameterIndex::new(1)).unwrap();
     assert_eq!((&*rpm.name, rpm.kind), ("gripen/39-7/engine/rpm", Kind::F64));
     let definition = &rpm.definition;
     assert_eq!(definition.description, None, "an empty text says nothing");
@@ -45,7 +46,7 @@ fn new_parameters_of_a_kind_lie_together_and_older_ones_keep_their_place() {
 fn a_name_without_a_prefix_is_the_whole_topic() {
     let mut table = Asked::default();
     table.ask("declare", r#"{"parameters": [{"name": "a/b", "type": "u8"}]}"#);
-    assert_eq!(table.registry.index_of("a/b"), Some(0));
+    assert_eq!(table.registry.index_of("a/b"), Some(ParameterIndex::new(0)));
 }
 
 #[test]
@@ -55,11 +56,24 @@ fn declaring_the_same_again_changes_nothing_and_makes_a_publisher() {
     let again = table.declare(2, &[("b", "u8")]);
     assert!(again.change.is_empty());
     assert_eq!(table.registry.revision(), 1);
-    assert_eq!(table.registry.may_publish(2, std::iter::once(1..2)), Ok(()));
-    assert_eq!(table.registry.may_publish(2, [1..2, 0..2].into_iter()), Err(0));
-    assert_eq!(table.registry.may_publish(3, std::iter::once(1..2)), Err(1));
-    assert_eq!(indices(&table.registry.leave(1, false)), [0], "the other has a publisher still");
-    assert_eq!(indices(&table.registry.leave(2, false)), [1]);
+    assert_eq!(
+        table.registry.publishers.may_publish(SessionKey::new(2), std::iter::once(1..2)),
+        Ok(())
+    );
+    assert_eq!(
+        table.registry.publishers.may_publish(SessionKey::new(2), [1..2, 0..2].into_iter()),
+        Err(0)
+    );
+    assert_eq!(
+        table.registry.publishers.may_publish(SessionKey::new(3), std::iter::once(1..2)),
+        Err(1)
+    );
+    assert_eq!(
+        indices(&table.registry.publishers.leave(SessionKey::new(1), false)),
+        [0],
+        "the other has a publisher still"
+    );
+    assert_eq!(indices(&table.registry.publishers.leave(SessionKey::new(2), false)), [1]);
 }
 
 #[test]
@@ -69,7 +83,10 @@ fn another_description_is_a_change_of_the_same_parameter() {
     let body = r#"{"parameters": [{"name": "a", "type": "u8", "description": "flaps"}]}"#;
     let outcome = table.outcome(1, "declare", body);
     assert_eq!(indices(&outcome.change.changed), [0]);
-    assert_eq!(table.registry.definition(0).unwrap().description.as_deref(), Some("flaps"));
+    assert_eq!(
+        table.registry.definition(ParameterIndex::new(0)).unwrap().description.as_deref(),
+        Some("flaps")
+    );
     assert_eq!(table.registry.revision(), 2);
 }
 
@@ -163,14 +180,24 @@ fn what_is_removed_is_gone_and_comes_back_at_its_place() {
     table.declare(1, &[("a", "u8"), ("b", "u8")]);
     let answer = table.ask("remove", r#"{"names": ["a", "nothing"]}"#);
     assert_eq!((&answer["removed"], &answer["errors"][0]["code"]), (&json!(1), &json!("unknown")));
-    assert!(table.registry.get(0).is_none() && table.registry.index_of("a").is_none());
-    assert_eq!(table.registry.may_publish(1, std::iter::once(0..1)), Err(0));
+    assert!(
+        table.registry.get(ParameterIndex::new(0)).is_none()
+            && table.registry.index_of("a").is_none()
+    );
+    assert_eq!(
+        table.registry.publishers.may_publish(SessionKey::new(1), std::iter::once(0..1)),
+        Err(0)
+    );
     let revived = table.declare(1, &[("a", "u8")]);
     assert_eq!(indices(&revived.change.revived), [0]);
     table.ask("remove", r#"{"names": ["a"]}"#);
     let other = table.declare(1, &[("a", "i8")]);
     assert_eq!(indices(&other.change.added), [2], "another type is another parameter");
-    assert_eq!(&*table.registry.entries().known(0).unwrap().name, "a", "old frames can be read");
+    assert_eq!(
+        &*table.registry.entries().known(ParameterIndex::new(0)).unwrap().name,
+        "a",
+        "old frames can be read"
+    );
 }
 
 #[test]
@@ -190,10 +217,14 @@ fn a_parameter_that_others_publish_stays() {
     let answer = table.ask("remove", r#"{"names": ["a"], "force": false}"#);
     let words = format!("the client client-2 and 1 more publish it now; {until}");
     assert_eq!(answer["errors"][0]["message"], json!(words));
-    table.registry.leave(2, true);
-    table.registry.leave(3, false);
+    table.registry.publishers.leave(SessionKey::new(2), true);
+    table.registry.publishers.leave(SessionKey::new(3), false);
     assert_eq!(table.ask("remove", r#"{"names": ["a"]}"#)["removed"], json!(1));
-    assert_eq!(table.registry.may_publish(2, std::iter::once(0..1)), Err(0), "it is gone for all");
+    assert_eq!(
+        table.registry.publishers.may_publish(SessionKey::new(2), std::iter::once(0..1)),
+        Err(0),
+        "it is gone for all"
+    );
 }
 
 #[test]
@@ -202,8 +233,14 @@ fn by_force_a_parameter_goes_that_others_publish() {
     table.declare(1, &[("a", "u8"), ("b", "u8")]);
     table.declare(2, &[("a", "u8"), ("b", "u8")]);
     assert_eq!(table.ask("remove", r#"{"names": ["a"], "force": true}"#)["removed"], json!(1));
-    assert_eq!(table.registry.may_publish(2, std::iter::once(0..1)), Err(0));
-    assert_eq!(table.registry.may_publish(2, std::iter::once(1..2)), Ok(()));
+    assert_eq!(
+        table.registry.publishers.may_publish(SessionKey::new(2), std::iter::once(0..1)),
+        Err(0)
+    );
+    assert_eq!(
+        table.registry.publishers.may_publish(SessionKey::new(2), std::iter::once(1..2)),
+        Ok(())
+    );
 }
 
 #[test]
@@ -212,32 +249,47 @@ fn what_a_session_declared_stays_its_own_while_the_session_lives() {
     table.declare(1, &[("a", "u8"), ("b", "u8")]);
     table.declare(2, &[("b", "u8")]);
     let a = || std::iter::once(0..1);
-    assert_eq!(indices(&table.registry.leave(1, true)), [0], "somebody else publishes b");
-    assert_eq!(table.registry.publishers().count(0), 0);
-    assert!(table.registry.leave(1, true).is_empty(), "it is away already");
-    table.registry.come_back(1);
-    assert_eq!(table.registry.may_publish(1, a()), Ok(()));
     assert_eq!(
-        (table.registry.publishers().count(0), table.registry.publishers().count(1)),
+        indices(&table.registry.publishers.leave(SessionKey::new(1), true)),
+        [0],
+        "somebody else publishes b"
+    );
+    assert_eq!(table.registry.publishers.count(ParameterIndex::new(0)), 0);
+    assert!(
+        table.registry.publishers.leave(SessionKey::new(1), true).is_empty(),
+        "it is away already"
+    );
+    table.registry.publishers.come_back(SessionKey::new(1));
+    assert_eq!(table.registry.publishers.may_publish(SessionKey::new(1), a()), Ok(()));
+    assert_eq!(
+        (
+            table.registry.publishers.count(ParameterIndex::new(0)),
+            table.registry.publishers.count(ParameterIndex::new(1))
+        ),
         (1, 2)
     );
-    table.registry.forget_session(1);
-    assert_eq!(table.registry.may_publish(1, a()), Ok(()), "its connection is not over");
-    table.registry.leave(1, true);
-    table.registry.forget_session(1);
-    assert_eq!(table.registry.may_publish(1, a()), Err(0));
-    table.registry.come_back(1);
-    assert_eq!(table.registry.may_publish(1, a()), Err(0));
+    table.registry.publishers.end(SessionKey::new(1));
+    assert_eq!(
+        table.registry.publishers.may_publish(SessionKey::new(1), a()),
+        Ok(()),
+        "its connection is not over"
+    );
+    table.registry.publishers.leave(SessionKey::new(1), true);
+    table.registry.publishers.end(SessionKey::new(1));
+    assert_eq!(table.registry.publishers.may_publish(SessionKey::new(1), a()), Err(0));
+    table.registry.publishers.come_back(SessionKey::new(1));
+    assert_eq!(table.registry.publishers.may_publish(SessionKey::new(1), a()), Err(0));
 }
 
 #[test]
 fn a_change_is_told_by_ranges() {
     let mut table = Asked::default();
     let outcome = table.declare(1, &[("a", "u8"), ("b", "u8")]);
-    let text = told(&table.registry, Event::Added, &outcome.change.added, None);
+    let text = told(&table.registry, TableEvent::Added, &outcome.change.added, None);
     let expected = json!({"table": 7, "revision": 1, "event": "added", "ranges": [[0, 2]]});
     assert_eq!(serde_json::from_slice::<serde_json::Value>(&text).unwrap(), expected);
-    let text = told(&table.registry, Event::Stale, &outcome.change.added, Some("publisher gone"));
+    let text =
+        told(&table.registry, TableEvent::Stale, &outcome.change.added, Some("publisher gone"));
     let told: serde_json::Value = serde_json::from_slice(&text).unwrap();
     assert_eq!((&told["event"], &told["why"]), (&json!("stale"), &json!("publisher gone")));
 }

@@ -1,25 +1,45 @@
 //! A table to ask, with what a test wants to know of the answer.
 
+use std::ops::{Deref, DerefMut};
+
 use serde_json::Value;
-use slipring_core::table::{Asking, Bounds, Current, Desk, Lists, Outcome, Registry, Request};
+use slipring_core::desk::{Desk, DeskBounds, RequestOutcome, Requester};
+use slipring_core::table::{Current, Registry, Table, TableChange, TableRequest};
+use slipring_core::{Limits, Plan, Principal, SessionKey};
+
+pub type Outcome = RequestOutcome<TableChange>;
 
 pub struct Asked {
-    pub registry: Registry,
-    pub lists: Lists,
-    pub current: Current,
-    pub bounds: Bounds,
+    pub table: Table,
+    pub bounds: DeskBounds,
     pub answer_bytes_max: usize,
+}
+
+pub fn bounds() -> DeskBounds {
+    Table::bounds(&Limits::default())
 }
 
 impl Default for Asked {
     fn default() -> Self {
         Self {
-            registry: Registry::new(7),
-            lists: Lists::default(),
-            current: Current::default(),
-            bounds: Bounds::default(),
+            table: Table::new(Registry::new(7), Current::default(), &Plan::default()),
+            bounds: bounds(),
             answer_bytes_max: 1 << 20,
         }
+    }
+}
+
+impl Deref for Asked {
+    type Target = Table;
+
+    fn deref(&self) -> &Table {
+        &self.table
+    }
+}
+
+impl DerefMut for Asked {
+    fn deref_mut(&mut self) -> &mut Table {
+        &mut self.table
     }
 }
 
@@ -30,17 +50,17 @@ impl Asked {
 
     /// A client is called as its session; streams are called `stream/...`.
     pub fn outcome_of(&mut self, session: u64, request: &str, body: &[u8]) -> Outcome {
-        let asking = Asking {
-            session,
-            client: &format!("client-{session}"),
+        let requester = Requester {
+            from: Principal {
+                session: SessionKey::new(session),
+                client_id: &format!("client-{session}"),
+                ..Principal::broker()
+            },
             bounds: self.bounds,
-            holder: None,
-            is_stream: &|name| name.starts_with("stream/"),
+            is_taken: &|name| name.starts_with("stream/"),
             answer_bytes_max: self.answer_bytes_max,
         };
-        let (registry, lists) = (&mut self.registry, &mut self.lists);
-        let mut desk = Desk { registry, lists, current: &self.current };
-        desk.answer(Request::parse(request, body), &asking)
+        self.table.answer(TableRequest::parse(request, body), &requester)
     }
 
     /// The answer to session 1.

@@ -1,9 +1,10 @@
 //! One request, one answer and one frame are bounded work, and what is beyond is told how to go on.
 
 use serde_json::{Value, json};
+use slipring_core::desk::{PAGE_BYTES_MAX, REQUEST_BYTES_MAX};
 use slipring_core::table::{
     CHANGED_MAX, FRAME_RUNS_MAX, FRAME_SAMPLES_MAX, INFLATED_BYTES_FREE, INFLATED_BYTES_MAX,
-    NAMES_MAX, PAGE_BYTES_MAX, REQUEST_BYTES_MAX, SampleRefused, inflated_bytes_max, read_frame,
+    NAMES_MAX, SampleRefused, inflated_bytes_max, read_frame,
 };
 use slipring_wire::frame::{FrameBuf, Header, Kind, Qualities, Quality};
 

@@ -5,10 +5,12 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use proptest::prelude::*;
-use slipring_core::ledger::{BatchHead, Ledger, Record};
+use slipring_core::desk::{Desk, DeskBounds};
+use slipring_core::ledger::{BatchHead, Ledger, SessionRecord};
 use slipring_core::table::{
-    AlarmLimits, Bounds, Change, Definition, Labels, ParameterKind, Registry,
+    AlarmLimits, Definition, Labels, ParameterKind, Registry, Table, TableChange,
 };
+use slipring_core::{Limits, ParameterIndex, SessionKey};
 use slipring_wire::frame::{Kind, RangeSet};
 use slipring_wire::matches;
 
@@ -86,7 +88,15 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 const SESSIONS: Range<u64> = 0..3;
-const BOUNDS: Bounds = Bounds { parameters: 5, bytes: 1 << 20, name_bytes: 100, name_levels: 8 };
+fn bounds() -> DeskBounds {
+    DeskBounds {
+        entries: 5,
+        bytes: 1 << 20,
+        name_bytes: 100,
+        name_levels: 8,
+        ..Table::bounds(&Limits::default())
+    }
+}
 
 /// A broker with a journal: what it knows, and what is written.
 struct World {
@@ -94,26 +104,26 @@ struct World {
     snapshot: Vec<u8>,
     records: Vec<Vec<u8>>,
     /// What each index has ever been.
-    known: HashMap<u32, (String, Definition)>,
+    known: HashMap<ParameterIndex, (String, Definition)>,
 }
 
 impl World {
     fn new() -> Self {
         let registry = Registry::new(9);
         let mut records = Vec::new();
-        registry.record(&Change::default(), &mut records);
+        registry.record(&TableChange::default(), &mut records);
         let (snapshot, known) = (Vec::new(), HashMap::new());
         let mut world = Self { registry, snapshot, records: vec![records], known };
         SESSIONS.for_each(|session| world.begin(session));
         world
     }
 
-    fn note(&mut self, session: u64, change: &Change) {
+    fn note(&mut self, session: u64, change: &TableChange) {
         let mut records = Vec::new();
         if !change.is_empty() {
             self.registry.record(change, &mut records);
         }
-        change.record_entered(session, &mut records);
+        change.record_entered(SessionKey::new(session), &mut records);
         self.records.push(records);
     }
 
@@ -121,7 +131,14 @@ impl World {
     fn begin(&mut self, session: u64) {
         let (client_id, mut records) = (session.to_string(), Vec::new());
         let (client_id, user, expiry_s, will) = (&*client_id, None, 60, None);
-        Record::Opened { session, client_id, user, expiry_s, will }.encode(&mut records);
+        SessionRecord::Opened {
+            session: SessionKey::new(session),
+            client_id,
+            user,
+            expiry_s,
+            will,
+        }
+        .encode(&mut records);
         self.records.push(records);
     }
 
@@ -130,7 +147,7 @@ impl World {
         if !is_kept {
             self.begin(session);
         }
-        self.registry.leave(session, is_kept)
+        self.registry.publishers.leave(SessionKey::new(session), is_kept)
     }
 
     /// The broker ends, and what the journal knows is there again: every client is away.
@@ -156,7 +173,8 @@ impl World {
     fn play(&mut self, step: &Step) -> bool {
         match step {
             Step::Declare(session, asked) => {
-                let declared = self.registry.declare(*session, "c", asked, &BOUNDS);
+                let declared =
+                    self.registry.declare(SessionKey::new(*session), "c", asked, &bounds());
                 let Ok(declared) = declared else { return false };
                 let found: Vec<_> =
                     asked.iter().filter_map(|(name, _)| self.registry.index_of(name)).collect();
@@ -164,14 +182,16 @@ impl World {
                 self.note(*session, &declared.change);
             }
             Step::Remove(session, names, force) => {
-                let (change, _) = self.registry.remove(*session, names, *force);
+                let (change, _) = self.registry.remove(SessionKey::new(*session), names, *force);
                 self.note(*session, &change);
             }
             Step::Leave(session, is_kept) => drop(self.leave(*session, *is_kept)),
-            Step::ComeBack(session) => self.registry.come_back(*session),
+            Step::ComeBack(session) => {
+                self.registry.publishers.come_back(SessionKey::new(*session));
+            }
             Step::Forget(session) => {
-                self.registry.forget_session(*session);
-                if self.registry.publishers().of(*session).is_none() {
+                self.registry.publishers.end(SessionKey::new(*session));
+                if self.registry.publishers.of(SessionKey::new(*session)).is_none() {
                     self.begin(*session);
                 }
             }
@@ -188,23 +208,27 @@ impl World {
 
     /// An index means one name and one type, for ever.
     fn check(&mut self) {
-        for (index, entry) in self.registry.entries().iter_from(0) {
+        for (index, entry) in self.registry.entries().iter_from(ParameterIndex::new(0)) {
             let (name, definition) = (entry.name.to_string(), Definition::clone(&entry.definition));
             let (known, same) = self.known.entry(index).or_insert((name, definition));
             assert!(**known == *entry.name && same.is_same(&entry.definition), "{index}");
             assert!(index < self.registry.end());
             assert_eq!(self.registry.index_of(known), Some(index));
         }
-        assert!(self.registry.len() <= BOUNDS.parameters);
+        assert!(self.registry.len() <= bounds().entries);
     }
 }
 
 /// Everything that a registry knows of its parameters, and who declared them.
 fn all(registry: &Registry) -> impl PartialEq + std::fmt::Debug + use<> {
     let entries = registry.entries();
-    let there: Vec<_> = entries.iter_from(0).map(|(index, entry)| (index, entry.clone())).collect();
+    let there: Vec<_> = entries
+        .iter_from(ParameterIndex::new(0))
+        .map(|(index, entry)| (index, entry.clone()))
+        .collect();
     let removed: Vec<_> = entries.removed().map(|(index, entry)| (index, entry.clone())).collect();
-    let publishers: Vec<_> = SESSIONS.map(|one| registry.publishers().of(one)).collect();
+    let publishers: Vec<_> =
+        SESSIONS.map(|one| registry.publishers.of(SessionKey::new(one))).collect();
     let table = (entries.id(), entries.revision(), entries.end());
     (table, there, removed, registry.matching("#"), publishers)
 }
@@ -212,12 +236,12 @@ fn all(registry: &Registry) -> impl PartialEq + std::fmt::Debug + use<> {
 /// A registry as a plain list: what is where, and who publishes it.
 #[derive(Default)]
 struct Naive {
-    publishes: HashMap<u64, Vec<u32>>,
+    publishes: HashMap<u64, Vec<ParameterIndex>>,
     away: HashSet<u64>,
 }
 
 impl Naive {
-    fn play(&mut self, step: &Step, before: &HashMap<String, u32>, registry: &Registry) {
+    fn play(&mut self, step: &Step, before: &HashMap<String, ParameterIndex>, registry: &Registry) {
         match step {
             Step::Declare(session, asked) => {
                 let declared = asked.iter().filter_map(|(name, _)| registry.index_of(name));
@@ -226,7 +250,7 @@ impl Naive {
             }
             Step::Remove(_, names, _) => {
                 let gone = names.iter().filter(|name| registry.index_of(name).is_none());
-                let gone: Vec<u32> = gone.filter_map(|name| before.get(name).copied()).collect();
+                let gone: Vec<_> = gone.filter_map(|name| before.get(name).copied()).collect();
                 self.publishes.values_mut().for_each(|own| own.retain(|one| !gone.contains(one)));
             }
             Step::Leave(session, true) => drop(self.away.insert(*session)),
@@ -258,10 +282,10 @@ proptest! {
         history in prop::collection::vec(step(), 1..40),
     ) {
         let mut world = World::new();
-        let mut last: HashMap<String, (u32, Definition)> = HashMap::new();
+        let mut last: HashMap<String, (ParameterIndex, Definition)> = HashMap::new();
         for step in &history {
             world.play(step);
-            for (index, entry) in world.registry.entries().iter_from(0) {
+            for (index, entry) in world.registry.entries().iter_from(ParameterIndex::new(0)) {
                 if let Some((earlier, definition)) = last.get(&*entry.name) {
                     prop_assert_eq!(*earlier == index, definition.is_same(&entry.definition));
                 }
@@ -274,9 +298,9 @@ proptest! {
     fn a_refused_request_changes_nothing(history in prop::collection::vec(step(), 1..30)) {
         let mut world = World::new();
         for step in &history {
-            let before = (all(&world.registry), format!("{:?}", world.registry.publishers()));
+            let before = (all(&world.registry), format!("{:?}", world.registry.publishers));
             if !world.play(step) {
-                let after = (all(&world.registry), format!("{:?}", world.registry.publishers()));
+                let after = (all(&world.registry), format!("{:?}", world.registry.publishers));
                 prop_assert!(before == after);
             }
         }
@@ -286,12 +310,12 @@ proptest! {
     fn only_those_who_declared_may_publish(history in prop::collection::vec(step(), 1..40)) {
         let (mut world, mut naive) = (World::new(), Naive::default());
         for step in &history {
-            let before = world.registry.entries().iter_from(0);
+            let before = world.registry.entries().iter_from(ParameterIndex::new(0));
             let before = before.map(|(index, entry)| (entry.name.to_string(), index)).collect();
             let mut had = RangeSet::new();
             let left = if let Step::Leave(session, is_kept) = step {
                 if !naive.away.contains(session) {
-                    had = naive.publishes.get(session).into_iter().flatten().copied().collect();
+                    had = naive.publishes.get(session).into_iter().flatten().map(|one| one.get()).collect();
                 }
                 Some(world.leave(*session, *is_kept))
             } else if world.play(step) {
@@ -300,15 +324,16 @@ proptest! {
                 continue;
             };
             naive.play(step, &before, &world.registry);
-            for index in 0..world.registry.end() {
+            for index in 0..world.registry.end().get() {
+                let parameter = ParameterIndex::new(index);
                 let mut publishers = 0;
                 for session in SESSIONS {
-                    let may = world.registry.may_publish(session, std::iter::once(index..index + 1));
-                    let own = naive.publishes.get(&session).is_some_and(|own| own.contains(&index));
+                    let may = world.registry.publishers.may_publish(SessionKey::new(session), std::iter::once(index..index + 1));
+                    let own = naive.publishes.get(&session).is_some_and(|own| own.contains(&parameter));
                     prop_assert_eq!(may.is_ok(), own);
                     publishers += usize::from(own && !naive.away.contains(&session));
                 }
-                prop_assert_eq!(world.registry.publishers().count(index), publishers);
+                prop_assert_eq!(world.registry.publishers.count(parameter), publishers);
                 if let Some(left) = &left {
                     prop_assert_eq!(left.contains(index), had.contains(index) && publishers == 0);
                 }
@@ -325,10 +350,10 @@ proptest! {
         let kind = ParameterKind::Plain(Kind::U8);
         let asked: Vec<_> = names.iter().filter(|name| !name.is_empty())
             .map(|name| (name.clone(), Definition::new(kind.clone()))).collect();
-        registry.declare(1, "c", &asked, &Bounds::default()).unwrap();
+        registry.declare(SessionKey::new(1), "c", &asked, &Table::bounds(&Limits::default())).unwrap();
         for filter in filters.iter().filter(|filter| !filter.is_empty()) {
-            let naive: RangeSet = registry.entries().iter_from(0)
-                .filter(|(_, entry)| matches(filter, &entry.name)).map(|(index, _)| index).collect();
+            let naive: RangeSet = registry.entries().iter_from(ParameterIndex::new(0))
+                .filter(|(_, entry)| matches(filter, &entry.name)).map(|(index, _)| index.get()).collect();
             prop_assert_eq!(registry.matches_any(filter), !naive.is_empty());
             prop_assert_eq!(registry.matching(filter), naive);
         }

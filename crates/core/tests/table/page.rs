@@ -38,7 +38,7 @@ fn every_block_of_json_on_the_page_is_json() {
 #[test]
 fn the_page_has_every_code() {
     let table = PAGE.split("### Codes").nth(1).unwrap().split("## ").next().unwrap();
-    for code in slipring_core::table::Code::ALL {
+    for code in slipring_core::desk::ProblemCode::ALL {
         assert!(table.contains(&format!("`{}`", code.name())), "{}", code.name());
     }
 }

@@ -1,10 +1,11 @@
 //! What is refused: each with its code and its words, and nothing is changed.
 
 use serde_json::{Value, json};
-use slipring_core::table::{Arrival, Bounds, Code};
+use slipring_core::desk::{DeskBounds, ProblemCode};
+use slipring_core::table::{ClockReading, Table};
 use slipring_wire::frame::{Quality, Sample, ValueView};
 
-use crate::asking::Asked;
+use crate::asking::{Asked, bounds};
 
 /// A table with one parameter, and its state.
 fn table() -> (Asked, Vec<u8>) {
@@ -19,9 +20,9 @@ fn table() -> (Asked, Vec<u8>) {
 fn state(table: &Asked) -> Vec<u8> {
     let mut out = Vec::new();
     let all = table.registry.matching("#");
-    let change = slipring_core::table::Change { added: all, ..Default::default() };
+    let change = slipring_core::table::TableChange { added: all, ..Default::default() };
     table.registry.record(&change, &mut out);
-    out.extend(format!("{:?}", table.registry.publishers()).into_bytes());
+    out.extend(format!("{:?}", table.registry.publishers).into_bytes());
     out
 }
 
@@ -29,7 +30,7 @@ fn state(table: &Asked) -> Vec<u8> {
 fn refused(request: &str, body: &str, code: &str) -> String {
     let (mut table, before) = table();
     let outcome = table.outcome(1, request, body);
-    assert_eq!(outcome.refused.map(Code::name), Some(code), "{body}");
+    assert_eq!(outcome.refused.map(ProblemCode::name), Some(code), "{body}");
     assert!(outcome.change.is_empty() && state(&table) == before, "{body}");
     let answer: Value = serde_json::from_slice(&outcome.answer).unwrap();
     assert_eq!(answer["error"], json!(code), "{body}");
@@ -170,7 +171,7 @@ fn a_request_that_cannot_be_read_is_refused_with_words() {
 fn bytes_that_are_no_text_are_refused() {
     let mut table = Asked::default();
     let outcome = table.outcome_of(1, "find", b"{\"names\": [\"\xff\"]}");
-    assert_eq!(outcome.refused, Some(Code::Malformed));
+    assert_eq!(outcome.refused, Some(ProblemCode::Malformed));
 }
 
 #[test]
@@ -240,11 +241,11 @@ fn labels_that_differ_late_are_shown_where_they_differ() {
 
 #[test]
 fn a_full_table_takes_no_further_parameter_but_serves_those_it_has() {
-    let bounds = Bounds { parameters: 2, ..Bounds::default() };
+    let bounds = DeskBounds { entries: 2, ..bounds() };
     let mut table = Asked { bounds, ..Asked::default() };
     assert_eq!(table.declare(1, &[("a", "u8"), ("b", "u8")]).refused, None);
     let refused = table.declare(1, &[("a", "u8"), ("c", "u8"), ("d", "u8")]);
-    assert_eq!(refused.refused, Some(Code::Full));
+    assert_eq!(refused.refused, Some(ProblemCode::Full));
     let answer: Value = serde_json::from_slice(&refused.answer).unwrap();
     assert_eq!(answer["problems"].as_array().unwrap().len(), 1);
     assert_eq!(answer["problems"][0]["at"], json!(1));
@@ -253,12 +254,12 @@ fn a_full_table_takes_no_further_parameter_but_serves_those_it_has() {
     assert_eq!(table.declare(1, &[("a", "u8"), ("b", "u8")]).refused, None);
     table.ask("remove", r#"{"names": ["a"]}"#);
     assert_eq!(table.declare(1, &[("c", "u8")]).refused, None);
-    assert_eq!(table.declare(1, &[("a", "u8")]).refused, Some(Code::Full), "not even again");
+    assert_eq!(table.declare(1, &[("a", "u8")]).refused, Some(ProblemCode::Full), "not even again");
 }
 
 #[test]
 fn definitions_that_take_too_many_bytes_are_refused() {
-    let bounds = Bounds { bytes: 2_000, ..Bounds::default() };
+    let bounds = DeskBounds { bytes: 2_000, ..bounds() };
     let mut table = Asked { bounds, ..Asked::default() };
     let one = |name: &str| json!({"parameters": [{"name": name, "type": "u8", "description": "d".repeat(1_000)}]});
     assert_eq!(table.outcome(1, "declare", &one("a").to_string()).refused, None);
@@ -268,10 +269,11 @@ fn definitions_that_take_too_many_bytes_are_refused() {
 
 #[test]
 fn a_longer_description_has_to_find_room_too() {
-    let bounds = Bounds { bytes: 1_000, ..Bounds::default() };
+    let bounds = DeskBounds { bytes: 1_000, ..bounds() };
     let mut table = Asked { bounds, ..Asked::default() };
     let one = |bytes: usize| json!({"parameters": [{"name": "a", "type": "u8", "description": "d".repeat(bytes)}]});
-    for (bytes, refused) in [(100, None), (1_000, Some(Code::Full)), (100, None), (50, None)] {
+    for (bytes, refused) in [(100, None), (1_000, Some(ProblemCode::Full)), (100, None), (50, None)]
+    {
         assert_eq!(table.outcome(1, "declare", &one(bytes).to_string()).refused, refused);
     }
 }
@@ -280,9 +282,9 @@ fn a_longer_description_has_to_find_room_too() {
 fn what_is_there_can_be_declared_again_when_there_is_less_room_than_it_takes() {
     let mut table = Asked::default();
     table.declare(1, &[("a", "u8"), ("b", "u8")]);
-    table.bounds = Bounds { parameters: 1, bytes: 1, ..Bounds::default() };
+    table.bounds = DeskBounds { entries: 1, bytes: 1, ..bounds() };
     assert_eq!(table.declare(1, &[("a", "u8"), ("b", "u8")]).refused, None);
-    assert_eq!(table.declare(1, &[("c", "u8")]).refused, Some(Code::Full));
+    assert_eq!(table.declare(1, &[("c", "u8")]).refused, Some(ProblemCode::Full));
 }
 
 #[test]
@@ -291,11 +293,11 @@ fn an_answer_that_a_client_cannot_take_is_refused_before_anything_is_done() {
     let names: Vec<_> = (0..100).map(|number| format!("n{number}")).collect();
     let all: Vec<_> = names.iter().map(|name| (&**name, "u8")).collect();
     let outcome = table.declare(1, &all);
-    assert_eq!(outcome.refused, Some(Code::TooLarge));
+    assert_eq!(outcome.refused, Some(ProblemCode::TooLarge));
     assert!(table.registry.is_empty() && outcome.answer.len() <= 400);
     assert_eq!(table.declare(1, &all[..20]).refused, None);
     let body = json!({"names": names}).to_string();
-    assert_eq!(table.outcome(1, "find", &body).refused, Some(Code::TooLarge));
+    assert_eq!(table.outcome(1, "find", &body).refused, Some(ProblemCode::TooLarge));
     let removed = table.outcome(1, "remove", &body);
     assert!(removed.refused.is_none() && removed.answer.len() <= 400, "errors are cut");
     let answer: Value = serde_json::from_slice(&removed.answer).unwrap();
@@ -308,7 +310,7 @@ fn an_answer_that_a_client_cannot_take_is_refused_before_anything_is_done() {
 fn a_parameter_is_not_called_as_a_stream_is() {
     let mut table = Asked::default();
     let outcome = table.declare(1, &[("a", "u8"), ("stream/sound", "bytes")]);
-    assert_eq!(outcome.refused, Some(Code::Clash));
+    assert_eq!(outcome.refused, Some(ProblemCode::Clash));
     let answer: Value = serde_json::from_slice(&outcome.answer).unwrap();
     let words = "a stream has this name; take another one";
     assert_eq!(answer["problems"][0]["message"], json!(words));
@@ -337,9 +339,10 @@ fn values_are_asked_for_by_names_or_by_a_filter() {
 fn errors_leave_room_for_values() {
     let mut table = Asked::default();
     table.declare(1, &[("rpm", "u8")]);
-    table.current.define(&table.registry.matching("#"), &table.registry);
+    let Table { current, registry, .. } = &mut table.table;
+    current.define(&registry.matching("#"), registry);
     let (quality, value) = (Quality::GOOD, ValueView::U8(7));
-    table.current.set(&Sample { index: 0, time_ns: 1, quality, value }, Arrival::default());
+    table.current.set(&Sample { index: 0, time_ns: 1, quality, value }, ClockReading::default());
     let unknown = (0..100).map(|number| format!("{number}/{}", "n".repeat(200)));
     let names: Vec<_> = unknown.chain(["rpm".to_owned()]).collect();
     table.answer_bytes_max = 4_000;

@@ -1,6 +1,7 @@
 //! Lists of parameters under a name.
 
 use serde_json::json;
+use slipring_core::SessionKey;
 use slipring_core::table::{ListId, Lists};
 use slipring_wire::frame::RangeSet;
 
@@ -31,9 +32,9 @@ fn the_list_unused_longest_makes_room_and_those_in_use_stay() {
     let second = lists.put(7, set([1])).unwrap();
     let third = lists.put(7, set([2])).unwrap();
     for filter in ["a plot", "an alarm"] {
-        assert!(lists.hold(first, 1, filter).is_some());
+        assert!(lists.hold(first, SessionKey::new(1), filter).is_some());
     }
-    lists.release(first, 1, "a plot");
+    lists.release(first, SessionKey::new(1), "a plot");
     assert_eq!(lists.put(7, set([1])), Ok(second), "asked for again: younger than the third");
     for index in 3..1_025 {
         lists.put(7, set([index])).unwrap();
@@ -41,7 +42,7 @@ fn the_list_unused_longest_makes_room_and_those_in_use_stay() {
     assert_eq!(lists.len(), 1_024);
     assert!(lists.get(first).is_some() && lists.get(second).is_some());
     assert!(lists.get(third).is_none());
-    lists.release(first, 1, "an alarm");
+    lists.release(first, SessionKey::new(1), "an alarm");
     lists.put(7, set([5_000])).unwrap();
     assert!(lists.get(first).is_none());
 }
@@ -51,7 +52,7 @@ fn when_all_lists_are_in_use_a_further_one_is_refused() {
     let mut table = Asked::default();
     for index in 0..1_024 {
         let id = table.lists.put(7, set([index])).unwrap();
-        table.lists.hold(id, 1, "").unwrap();
+        table.lists.hold(id, SessionKey::new(1), "").unwrap();
     }
     let answer = table.ask("select", r##"{"filters": ["#"]}"##);
     assert_eq!(answer["error"], json!("full"));

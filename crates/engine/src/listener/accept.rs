@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 
-use super::arrival::{Arrival, Inside, Place};
+use super::arrival::{Arrival, CountedConnection, Inside};
 use super::lane::Handover;
 use super::socket::Socket;
 use super::{Bound, Listener, tls, websocket};
@@ -38,13 +38,10 @@ pub(crate) async fn accept(door: Arc<Door>) {
     let mut shut_told: Option<Instant> = None;
     let mut run = 0;
     loop {
-        let stopping = door.broker.stopping_told.notified();
-        if door.broker.is_stopping() {
-            return;
-        }
         let accepted = tokio::select! {
+            biased;
+            () = door.broker.lifecycle.stopped() => return,
             accepted = door.listener.next() => accepted,
-            () = stopping => continue,
         };
         match accepted {
             Ok((socket, address)) => {
@@ -56,9 +53,9 @@ pub(crate) async fn accept(door: Arc<Door>) {
             }
             Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
             Err(error) => {
-                if shut_told.is_none_or(|told| told.elapsed() >= TELL_SHUT) {
+                if shut_told.is_none_or(|told| door.broker.clock.now() - told >= TELL_SHUT) {
                     door.report(&door.listener.address.to_string(), error.to_string());
-                    shut_told = Some(Instant::now());
+                    shut_told = Some(door.broker.clock.now());
                 }
                 sleep(PAUSE).await;
             }
@@ -119,7 +116,7 @@ impl Door {
     }
 
     fn report(&self, who: &str, why: String) {
-        self.broker.events.report(EventKind::Refused, who, why);
+        self.broker.monitor.report(EventKind::Refused, who, why);
     }
 
     fn admit(&self, socket: Socket, address: String) {
@@ -127,21 +124,21 @@ impl Door {
         let limits = plan.limits_of(self.listener.index);
         let total_max = plan.limits.connections + CONNECTING_MAX;
         let here_max = limits.connections + CONNECTING_MAX;
-        let connections = self.broker.connections.load(Ordering::Acquire);
+        let connections = self.broker.connections.count();
         let descriptors = Descriptors::now();
         if connections >= descriptors.for_clients {
-            self.broker.reached.count(Limit::Connections);
+            self.broker.monitor.reached.count(Limit::Connections);
             return self.report(&address, no_descriptor(descriptors));
         }
         if connections >= total_max || self.inside.load(Ordering::Acquire) >= here_max {
-            self.broker.reached.count(Limit::Connections);
+            self.broker.monitor.reached.count(Limit::Connections);
             let most = total_max.min(here_max);
             return self.report(&address, format!("more than {most} connections"));
         }
         let origin = Origin { address, listener: self.listener.index, user: None };
         let arrival = Arrival {
             origin,
-            place: Place::taken(&self.broker),
+            counted: CountedConnection::new(&self.broker),
             broker: Arc::clone(&self.broker),
             inside: Inside::entered(&self.inside),
             handover: self.handover.clone(),

@@ -16,10 +16,10 @@ use super::lane::Handover;
 use super::socket::OverSocket;
 use crate::broker::Broker;
 use crate::connection;
+use crate::connection_end::ConnectionEnd;
 use crate::event::EventKind;
 use crate::inlet::Inlet;
 use crate::origin::Origin;
-use crate::party::End;
 
 /// How long closing a connection may take that said nothing of use.
 const CLOSE_MAX: Duration = Duration::from_secs(1);
@@ -27,7 +27,7 @@ const CLOSE_MAX: Duration = Duration::from_secs(1);
 /// A connection on its way in.
 pub(super) struct Arrival {
     pub origin: Origin,
-    pub place: Place,
+    pub counted: CountedConnection,
     pub broker: Arc<Broker>,
     pub inside: Inside,
     pub handover: Handover,
@@ -48,13 +48,13 @@ impl Arrival {
         let opened = tokio::select! {
             biased;
             opened = timeout(self.within, handshakes) => opened,
-            () = stopped(&self.broker) => return self.refused("the broker stops"),
+            () = self.broker.lifecycle.stopped() => return self.refused("the broker stops"),
         };
         match opened {
             Ok(Ok((stream, user))) => self.hear(stream, user).await,
             Ok(Err(error)) => self.refused(&error.to_string()),
             Err(_) => {
-                self.broker.reached.count(Limit::ConnectMs);
+                self.broker.monitor.reached.count(Limit::ConnectMs);
                 self.refused(&format!("no handshake within {} ms", self.within.as_millis()));
             }
         }
@@ -66,22 +66,22 @@ impl Arrival {
         S: AsyncRead + AsyncWrite + OverSocket + Unpin + Send + 'static,
     {
         self.origin.user = user;
-        let begun = Instant::now();
+        let begun = self.broker.clock.now();
         let heard = tokio::select! {
             biased;
             heard = timeout_at(begun + self.within, first_packet(&mut stream, self.connect_bytes_max)) => heard,
-            () = stopped(&self.broker) => Ok(Err(End::Closed(Reason::ServerShuttingDown))),
+            () = self.broker.lifecycle.stopped() => Ok(Err(ConnectionEnd::Closed(Reason::ServerShuttingDown))),
         };
         let end = match heard {
             Ok(Ok(inlet)) => return self.hand_over(stream, inlet, begun).await,
             Ok(Err(end)) => end,
             Err(_) => {
-                self.broker.reached.count(Limit::ConnectMs);
-                End::Silent
+                self.broker.monitor.reached.count(Limit::ConnectMs);
+                ConnectionEnd::Silent
             }
         };
         self.refused(&end.to_string());
-        if !matches!(end, End::Lost(_)) {
+        if !matches!(end, ConnectionEnd::Lost(_)) {
             let _ = timeout(CLOSE_MAX, stream.shutdown()).await;
         }
     }
@@ -91,19 +91,19 @@ impl Arrival {
     where
         S: AsyncRead + AsyncWrite + OverSocket + Unpin + Send + 'static,
     {
-        let Self { origin, place, broker, inside, handover, .. } = self;
+        let Self { origin, counted, broker, inside, handover, .. } = self;
         let Some(turn) = handover.turn().await else { return };
         if let Err(error) = stream.socket().move_to(handover.engine()) {
-            return broker.events.report(EventKind::Refused, &origin.address, error.to_string());
+            return broker.monitor.report(EventKind::Refused, &origin.address, error.to_string());
         }
         handover.serve(turn, async move {
-            let _places = (place, inside);
+            let _counts = (counted, inside);
             connection::serve(stream, connection::Heard { inlet, begun }, origin, broker).await;
         });
     }
 
     fn refused(&self, why: &str) {
-        self.broker.events.report(EventKind::Refused, &self.origin.address, why);
+        self.broker.monitor.report(EventKind::Refused, &self.origin.address, why);
     }
 }
 
@@ -111,41 +111,29 @@ impl Arrival {
 async fn first_packet<S: AsyncRead + Unpin>(
     stream: &mut S,
     bytes_max: usize,
-) -> std::result::Result<Inlet, End> {
+) -> std::result::Result<Inlet, ConnectionEnd> {
     let mut inlet = Inlet::new();
     while let Ok(None) = inlet.next(bytes_max) {
         if poll_fn(|cx| inlet.poll_read(stream, cx)).await? == 0 {
-            return Err(End::Lost("the client closed the connection".into()));
+            return Err(ConnectionEnd::Lost("the client closed the connection".into()));
         }
     }
     Ok(inlet)
 }
 
-/// Waits until the broker stops.
-async fn stopped(broker: &Broker) {
-    loop {
-        let told = broker.stopping_told.notified();
-        if broker.is_stopping() {
-            return;
-        }
-        told.await;
-    }
-}
-
 /// A place among all connections, free again however the task ends.
-pub(super) struct Place(Arc<Broker>);
+pub(super) struct CountedConnection(Arc<Broker>);
 
-impl Place {
-    pub fn taken(broker: &Arc<Broker>) -> Self {
-        broker.connections.fetch_add(1, Ordering::AcqRel);
+impl CountedConnection {
+    pub fn new(broker: &Arc<Broker>) -> Self {
+        broker.connections.count_one();
         Self(Arc::clone(broker))
     }
 }
 
-impl Drop for Place {
+impl Drop for CountedConnection {
     fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::AcqRel);
-        self.0.ended.notify_waiters();
+        self.0.connections.discount();
     }
 }
 

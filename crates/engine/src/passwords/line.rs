@@ -5,9 +5,10 @@
 //! one with another name. It is next: nobody at its address, or nobody with its name, was wrong before.
 
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use slipring_core::Owner;
+use tokio::time::Instant;
 
 /// Names and sources whose wrong passwords are remembered, of each kind.
 const REMEMBERED_MAX: usize = 4_096;
@@ -131,6 +132,7 @@ fn remaining(count: u32, since: Duration) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Clock;
 
     fn asker(source: &str, name: &str) -> Asker {
         Asker { source: Owner::named(source), name: name.into() }
@@ -138,7 +140,7 @@ mod tests {
 
     #[test]
     fn who_has_not_been_wrong_comes_before_who_has() {
-        let (now, mut line) = (Instant::now(), Line::default());
+        let (now, mut line) = (Clock::start().now(), Line::default());
         line.note_wrong(&asker("attacker", "user"), now);
         line.push(asker("elsewhere", "anna"), "newcomer", 10);
         line.push(asker("elsewhere", "user"), "attacked name", 10);
@@ -151,14 +153,14 @@ mod tests {
 
     #[test]
     fn of_equals_the_newest_comes_first() {
-        let (now, mut line) = (Instant::now(), Line::default());
+        let (now, mut line) = (Clock::start().now(), Line::default());
         (0..100).for_each(|number| assert_eq!(line.push(asker("a", "user"), number, 100), None));
         assert_eq!(line.next(now).unwrap().1, 99);
     }
 
     #[test]
     fn one_source_has_so_many_in_the_line_and_the_oldest_of_its_own_goes() {
-        let (now, mut line) = (Instant::now(), Line::default());
+        let (now, mut line) = (Clock::start().now(), Line::default());
         line.push(asker("other", "user"), 0, 2);
         assert_eq!(line.push(asker("a", "user"), 1, 2), None);
         assert_eq!(line.push(asker("a", "user"), 2, 2), None);
@@ -170,7 +172,7 @@ mod tests {
 
     #[test]
     fn what_was_wrong_is_forgotten_by_and_by_and_its_memory_is_bounded() {
-        let (now, mut wrong) = (Instant::now(), WrongCounts::default());
+        let (now, mut wrong) = (Clock::start().now(), WrongCounts::default());
         (0..8).for_each(|_| wrong.add("user", now));
         assert_eq!(wrong.count("user", now), 8);
         assert_eq!(wrong.count("user", now + 2 * FORGET), 2);

@@ -5,13 +5,14 @@ mod line;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Instant;
 
 use line::{Asker, Line};
 use ring::rand::{SecureRandom, SystemRandom};
 use slipring_core::{NONCE_BYTES, Owner, Password, Plan, Secret};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
+
+use crate::clock::Clock;
 
 /// What became of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,7 @@ pub(crate) struct Passwords {
     pub secret: Secret,
     /// Where the checks run; without it, on the threads of who asks.
     lane: OnceLock<Handle>,
+    clock: Clock,
     // Checks that the checker has not seen yet. A lock: taken for a moment to add one, or to take all.
     inbox: Mutex<Inbox>,
     // The others that wait. A lock: the checker alone takes it; there is one at most.
@@ -52,10 +54,11 @@ struct Check {
 }
 
 impl Passwords {
-    pub fn new() -> Self {
+    pub fn new(clock: Clock) -> Self {
         Self {
             secret: Secret::from(random()),
             lane: OnceLock::new(),
+            clock,
             inbox: Mutex::default(),
             line: Mutex::default(),
             right: Mutex::default(),
@@ -109,7 +112,7 @@ impl Passwords {
     /// Checks the password whose turn it is.
     fn check_next(&self, line: &mut Line<Check>) {
         line.retain(|check| !check.answer.is_closed());
-        let Some((asker, check)) = line.next(Instant::now()) else { return };
+        let Some((asker, check)) = line.next(self.clock.now()) else { return };
         let users = &check.plan.authentication.users;
         let password = check.password.as_ref();
         let checked = if users.verify_password(&asker.name, password, &self.secret) {
@@ -117,7 +120,7 @@ impl Passwords {
             self.remember(fingerprint, users.len());
             Checked::Right
         } else {
-            line.note_wrong(&asker, Instant::now());
+            line.note_wrong(&asker, self.clock.now());
             Checked::Wrong
         };
         let _ = check.answer.send(checked); // the client may be gone
@@ -210,7 +213,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_right_password_is_remembered_until_its_verifier_changes() {
-        let passwords = Arc::new(Passwords::new());
+        let passwords = Arc::new(Passwords::new(Clock::start()));
         let (before, after) = (plan(b"one salt"), plan(b"another salt"));
         let pencil = Password::from(&b"pencil"[..]);
         assert!(!passwords.remembers(&before, "user", &pencil));
@@ -225,7 +228,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_newcomer_is_checked_before_a_hundred_that_wait() {
-        let passwords = Arc::new(Passwords::new());
+        let passwords = Arc::new(Passwords::new(Clock::start()));
         let plan = plan(b"one salt");
         let done = Arc::new(Mutex::new(Vec::new()));
         let waiting = Arc::new(Semaphore::new(0));
@@ -252,7 +255,7 @@ mod tests {
 
     #[tokio::test]
     async fn more_than_the_limit_of_one_address_are_told_that_the_broker_is_busy() {
-        let passwords = Arc::new(Passwords::new());
+        let passwords = Arc::new(Passwords::new(Clock::start()));
         let mut strict = Plan::clone(&plan(b"one salt"));
         strict.limits.password_checks = 3;
         let strict = Arc::new(strict);
@@ -269,7 +272,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_check_that_nobody_waits_for_is_not_made() {
-        let passwords = Arc::new(Passwords::new());
+        let passwords = Arc::new(Passwords::new(Clock::start()));
         passwords.inbox().is_checking = true;
         drop(ask(&passwords, &plan(b"one salt"), "10.0.0.1:1", "pencil"));
         let checker = Checker(Arc::clone(&passwords));

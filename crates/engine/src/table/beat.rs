@@ -1,18 +1,21 @@
 //! The beat: gathered samples are sent when they are due, silent parameters go stale.
+//!
+//! Example: a selection has a beat of 200 ms, and its parameter gets a sample every 50 ms from 0 on. The sample of
+//! 0 ms is sent at once, because nothing was sent in the last 200 ms. Those of 50, 100 and 150 ms are gathered:
+//! one frame at 200 ms has them, the next at 400 ms has those after it. This task sleeps until the
+//! earliest such time of all selections, and at most 100 ms: a parameter with a rate of 10 Hz whose last sample
+//! came at 950 ms is silent after 5 periods, at 1,450 ms, and is found stale at the next look, by 1,550 ms.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use slipring_core::Millis;
-use tokio::time::{Instant, sleep_until};
 
 use crate::broker::Broker;
 use crate::client::Client;
-use crate::event::now_ns;
 use crate::feed::Feed;
 use crate::post::Post;
-use crate::table::{Inner, requests};
+use crate::table::{LockedTable, SharedTable};
 
 /// How often silent parameters are looked for, and subscribers that have caught up.
 const SILENCE_MS: Millis = 100;
@@ -25,21 +28,17 @@ const MENDED_AT_ONCE: usize = 4;
 pub(crate) async fn run(broker: Arc<Broker>) {
     let mut feed = Feed::new();
     let mut look_ms = 0;
-    while !broker.is_stopping() {
-        let sooner = broker.table.sooner.notified();
-        let next = broker.table.is_used().then(|| broker.beat(&mut feed, &mut look_ms));
-        let stopping = broker.stopping_told.notified();
-        if broker.is_stopping() {
-            return;
-        }
-        if next.is_some_and(|next_ms| next_ms <= broker.now_ms()) {
+    while !broker.lifecycle.is_stopping() {
+        let sooner = broker.table.unlocked.sooner.notified();
+        let next = broker.table.is_used().then(|| beat(&broker, &mut feed, &mut look_ms));
+        if next.is_some_and(|next_ms| next_ms <= broker.clock.now_ms()) {
             // Not `select!` with a time that is over: the task would go on at once.
             tokio::task::yield_now().await;
             continue;
         }
         tokio::select! {
             () = sooner => {}
-            () = stopping => {}
+            () = broker.lifecycle.stopped() => {}
             () = wait_until(&broker, next) => {}
         }
     }
@@ -47,74 +46,50 @@ pub(crate) async fn run(broker: Arc<Broker>) {
 
 pub(crate) async fn wait_until(broker: &Broker, at_ms: Option<Millis>) {
     match at_ms {
-        Some(at_ms) => {
-            sleep_until(Instant::from_std(broker.started) + Duration::from_millis(at_ms)).await;
-        }
+        Some(at_ms) => broker.clock.sleep_until(at_ms).await,
         None => std::future::pending().await,
     }
 }
 
-impl Broker {
-    /// One turn of the beat; when the next is. The lock is let go between its parts.
-    fn beat(&self, feed: &mut Feed, look_ms: &mut Millis) -> Millis {
-        let now_ms = self.now_ms();
-        feed.begin(self, now_ns());
-        if now_ms >= *look_ms {
-            let has_more = self.look_for_silence(feed);
-            let has_more = self.table.lock().mend(self, &mut feed.post) || has_more;
-            *look_ms = now_ms + if has_more { SOON_MS } else { SILENCE_MS };
-        }
-        let mut inner = self.table.lock();
-        let due_ms = inner.tick(self, &mut feed.post);
-        let next_ms = due_ms.unwrap_or(*look_ms).min(*look_ms);
-        inner.beat_ms = next_ms;
-        drop(inner);
-        feed.finish();
-        next_ms
+/// One turn of the beat; when the next is. The lock is let go between its parts.
+fn beat(broker: &Broker, feed: &mut Feed, look_ms: &mut Millis) -> Millis {
+    let now_ms = broker.clock.now_ms();
+    feed.begin(broker, broker.clock.now_ns());
+    if now_ms >= *look_ms {
+        let has_more = look_for_silence(broker, feed);
+        let has_more = broker.table.lock().mend(broker, &mut feed.post) || has_more;
+        *look_ms = now_ms + if has_more { SOON_MS } else { SILENCE_MS };
     }
+    let mut inner = broker.table.lock();
+    let due_ms = inner.tick(broker, &mut feed.post);
+    let next_ms = due_ms.unwrap_or(*look_ms).min(*look_ms);
+    inner.beat_ms = next_ms;
+    drop(inner);
+    feed.finish();
+    next_ms
+}
 
-    /// Parameters that were silent for too long are stale from now on; whether there are more.
-    fn look_for_silence(&self, feed: &mut Feed) -> bool {
-        let rules = self.plan.load().table;
-        let mut inner = self.table.lock();
-        let told = inner.table.check_silent(&rules, self.arrival(now_ns()));
-        let has_more = inner.table.is_going_stale;
-        drop(inner);
-        requests::tell(self, feed, told);
-        has_more
-    }
+/// Parameters that were silent for too long are stale from now on; whether there are more.
+fn look_for_silence(broker: &Broker, feed: &mut Feed) -> bool {
+    let rules = broker.plan.load().table;
+    let mut inner = broker.table.lock();
+    let told = inner.table.check_silent(&rules, broker.clock.arrival());
+    let has_more = inner.table.is_going_stale;
+    drop(inner);
+    SharedTable::tell(broker, feed, told);
+    has_more
+}
 
-    /// A client's connection is over, unless it has another by now: what only it published is stale,
-    /// what it chose is not sent. What it declared stays its own while its session lives.
-    pub fn leave_table(&self, client: &Client, feed: &mut Feed) {
-        if !self.table.is_used() {
-            return;
-        }
-        // Held until the table knows: who comes back, or ends the session, comes after.
-        let state = client.state();
-        if state.link.is_some() {
-            return;
-        }
-        let mut inner = self.table.lock();
-        inner.clients.remove(&client.key);
-        inner.leave_readers(client.key);
-        let told = inner.table.leave(client.key, !state.ended, self.arrival(now_ns()));
-        if state.ended {
-            inner.table.end(client.key); // it may have subscribed while its session was taken from it
-        }
-        drop((inner, state));
-        requests::tell(self, feed, told);
-    }
-
+impl SharedTable {
     /// A client is back with its session: it publishes what it declared before.
     pub fn come_back(&self, client: &Client) {
-        if self.table.is_used() {
-            self.table.lock().table.registry.come_back(client.key);
+        if self.is_used() {
+            self.lock().table.registry.publishers.come_back(client.key);
         }
     }
 }
 
-impl Inner {
+impl LockedTable {
     /// Those whose outbox dropped something get the newest of all they chose, as soon as they have taken
     /// what they were sent before; so do those that have not got all first values yet. A few of them at a
     /// time; whether somebody could have been sent more.
@@ -139,7 +114,7 @@ impl Inner {
             }
             mended += 1;
             let mut send = |_, packets: &[u8], _| post.push_packets(broker, client, packets);
-            !table.mend(*session, room.bytes, broker.arrival(now_ns()), &mut send)
+            !table.mend(*session, room.bytes, broker.clock.arrival(), &mut send)
         });
         has_more
     }

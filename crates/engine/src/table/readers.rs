@@ -4,18 +4,20 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use slipring_core::table::{Names, Plain, PlainOutlet, PlainRoom, PlainTerms, ReaderId, text};
-use slipring_core::{Extras, Options, encode};
+use slipring_core::table::{
+    Names, PlainOutlet, PlainRoom, PlainTerms, ReaderId, SampleWriter, text,
+};
+use slipring_core::{Extras, Options, SessionKey, encode};
 use slipring_wire::frame::Sample;
 use slipring_wire::{Publish, Version, shared};
 
 use crate::broker::Broker;
 use crate::client::Client;
-use crate::event::now_ns;
 use crate::post::Post;
-use crate::routes::Group;
-use crate::table::Inner;
+use crate::routes::Share;
 use crate::table::beat::wait_until;
+use crate::table::{LockedTable, SharedTable};
+use crate::topics::Topics;
 
 /// Messages that a publisher sends to readers by itself after each of its frames.
 const INLINE_MESSAGES: usize = 256;
@@ -28,7 +30,7 @@ const BETWEEN_TURNS: Duration = Duration::from_millis(2);
 /// Who is behind each reader.
 #[derive(Default)]
 pub(crate) struct Behind {
-    clients: HashMap<u64, Arc<Client>>,
+    clients: HashMap<SessionKey, Arc<Client>>,
     /// The filters of shared subscriptions, by their number.
     shares: HashMap<u64, Box<str>>,
 }
@@ -36,8 +38,8 @@ pub(crate) struct Behind {
 /// Serves readers until the broker stops.
 pub(crate) async fn run(broker: Arc<Broker>) {
     let mut post = Post::default();
-    while !broker.is_stopping() {
-        let due = broker.table.readers_due.notified();
+    while !broker.lifecycle.is_stopping() {
+        let due = broker.table.unlocked.readers_due.notified();
         let next_ms = broker.table.is_used().then(|| {
             let mut inner = broker.table.lock();
             inner.serve_readers(&broker, &mut post, TURN_MESSAGES);
@@ -46,30 +48,26 @@ pub(crate) async fn run(broker: Arc<Broker>) {
         });
         post.wake();
         let next_ms = next_ms.flatten();
-        let stopping = broker.stopping_told.notified();
-        if broker.is_stopping() {
-            return;
-        }
         if next_ms == Some(0) {
             tokio::time::sleep(BETWEEN_TURNS).await;
             continue;
         }
         tokio::select! {
             () = due => {}
-            () = stopping => {}
+            () = broker.lifecycle.stopped() => {}
             () = wait_until(&broker, next_ms) => {}
         }
     }
 }
 
-impl Inner {
+impl LockedTable {
     fn serve_readers(&mut self, broker: &Broker, post: &mut Post, messages: usize) -> usize {
         let Self { table, behind, writing, .. } = self;
         if table.readers.next_due_ms().is_none() {
             return 0;
         }
-        let mut outlet = Outlet { broker, post, behind, writing, group: None };
-        table.serve_readers(messages, broker.arrival(now_ns()), &mut outlet)
+        let mut outlet = Outlet { broker, post, behind, writing, share: None };
+        table.serve_readers(messages, broker.clock.arrival(), &mut outlet)
     }
 
     /// Samples came: readers get some of them at once, the rest in turns. How many steps of work it was.
@@ -78,20 +76,21 @@ impl Inner {
         let Some(due_ms) = self.table.readers.next_due_ms() else { return steps };
         if self.readers_ms.is_none_or(|readers_ms| due_ms < readers_ms) {
             self.readers_ms = Some(due_ms);
-            broker.table.readers_due.notify_one();
+            broker.table.unlocked.readers_due.notify_one();
         }
         steps
     }
 }
 
-impl Broker {
+impl SharedTable {
     /// Plain subscriptions of a client came, or became selections. How many steps of work it was.
     pub fn read<'a>(
         &self,
+        broker: &Broker,
         client: &Arc<Client>,
         subscriptions: impl Iterator<Item = (&'a str, Options)>,
     ) -> usize {
-        if !self.table.is_used() {
+        if !self.is_used() {
             return 0;
         }
         let mut steps = 0;
@@ -100,12 +99,12 @@ impl Broker {
             let Options { identifier, no_local, needs, .. } = options;
             let (reader, topics) = match shared(filter) {
                 Some(Ok((_, topics))) => {
-                    let Some(share) = self.routes().share_number(filter) else { continue };
+                    let Some(share) = broker.topics.routes().share_number(filter) else { continue };
                     (ReaderId::Share(share), topics)
                 }
                 _ => (ReaderId::Client(client.key), filter),
             };
-            let mut inner = self.table.lock();
+            let mut inner = self.lock();
             if needs.is_some() {
                 steps += inner.table.readers.stop(reader, &[filter]);
                 continue;
@@ -120,30 +119,30 @@ impl Broker {
                 }
             }
             let terms = PlainTerms { identifier, no_local };
-            steps += inner.table.read(reader, filter, topics, terms, self.arrival(now_ns()));
+            steps += inner.table.read(reader, filter, topics, terms, broker.clock.arrival());
         }
         steps
     }
 
     /// Subscriptions of a client are over. How many steps of work it was.
-    pub fn stop_reading(&self, client: &Client, filters: &[&str]) -> usize {
-        if !self.table.is_used() {
+    pub fn stop_reading(&self, topics: &Topics, client: &Client, filters: &[&str]) -> usize {
+        if !self.is_used() {
             return 0;
         }
         let (shared, own): (Vec<&str>, Vec<&str>) =
             filters.iter().partition(|filter| shared(filter).is_some());
         for filter in shared {
-            self.end_share(filter);
+            self.end_share(topics, filter);
         }
         // At once: for each of them all that are left would be looked at.
-        self.table.lock().table.readers.stop(ReaderId::Client(client.key), &own)
+        self.lock().table.readers.stop(ReaderId::Client(client.key), &own)
     }
 
     /// A shared subscription is over when nobody is left in it. One that began anew since has another number.
-    fn end_share(&self, filter: &str) {
-        let mut inner = self.table.lock();
-        let number = self.routes().share_number(filter);
-        let Inner { table, behind, .. } = &mut *inner;
+    fn end_share(&self, topics: &Topics, filter: &str) {
+        let mut inner = self.lock();
+        let number = topics.routes().share_number(filter);
+        let LockedTable { table, behind, .. } = &mut **inner;
         behind.shares.retain(|share, known| {
             let is_over = **known == *filter && Some(*share) != number;
             if is_over {
@@ -154,27 +153,27 @@ impl Broker {
     }
 
     /// A client that came back reads what its session has subscribed to.
-    pub fn read_again(&self, client: &Arc<Client>) {
+    fn read_again(&self, broker: &Broker, client: &Arc<Client>) {
         let subscriptions: Vec<(Box<str>, Options)> = {
             let state = client.state();
             state.session.plain().map(|(filter, options)| (filter.into(), options)).collect()
         };
         let subscriptions = subscriptions.iter().map(|(filter, options)| (&**filter, *options));
-        self.read(client, subscriptions);
+        self.read(broker, client, subscriptions);
     }
 
     /// The table is used from now on: every client reads.
-    pub fn begin_reading(&self) {
-        let clients: Vec<Arc<Client>> = self.registry().sessions.values().cloned().collect();
+    pub fn begin_reading(&self, broker: &Broker) {
+        let clients = broker.sessions.clients();
         for client in &clients {
-            self.read_again(client);
+            self.read_again(broker, client);
         }
     }
 }
 
-impl Inner {
+impl LockedTable {
     /// A client's connection is over: it reads nothing.
-    pub fn leave_readers(&mut self, session: u64) {
+    pub fn leave_readers(&mut self, session: SessionKey) {
         self.table.readers.stop_all(ReaderId::Client(session));
         self.behind.clients.remove(&session);
     }
@@ -184,7 +183,7 @@ impl Inner {
 #[derive(Default)]
 pub(crate) struct Writing {
     payload: Vec<u8>,
-    described: Plain,
+    described: SampleWriter,
     packet: Vec<u8>,
 }
 
@@ -216,7 +215,7 @@ struct Outlet<'a> {
     behind: &'a Behind,
     writing: &'a mut Writing,
     /// The members of the shared subscription that is served.
-    group: Option<Group>,
+    share: Option<Share>,
 }
 
 impl PlainOutlet for Outlet<'_> {
@@ -228,8 +227,8 @@ impl PlainOutlet for Outlet<'_> {
             }
             ReaderId::Share(share) => {
                 let filter = self.behind.shares.get(&share);
-                self.group = filter.and_then(|filter| self.broker.routes().group(filter));
-                self.group.as_ref().map_or_else(PlainRoom::default, Group::plain_room)
+                self.share = filter.and_then(|filter| self.broker.topics.routes().share_of(filter));
+                self.share.as_ref().map_or_else(PlainRoom::default, Share::plain_room)
             }
         }
     }
@@ -242,10 +241,10 @@ impl PlainOutlet for Outlet<'_> {
         names: &dyn Names,
         identifiers: &[u32],
     ) -> usize {
-        let (client, identifiers) = match (reader, &self.group) {
+        let (client, identifiers) = match (reader, &self.share) {
             (ReaderId::Client(key), _) => (self.behind.clients.get(&key), identifiers),
-            (ReaderId::Share(_), Some(group)) => {
-                let (member, _) = group.choose();
+            (ReaderId::Share(_), Some(share)) => {
+                let (member, _) = share.choose();
                 (Some(&member.client), member.identifiers.as_deref().unwrap_or_default())
             }
             (ReaderId::Share(_), None) => (None, identifiers),

@@ -36,13 +36,13 @@ impl Refused {
         post: &mut Post,
     ) {
         self.count += 1;
-        let now_ms = broker.now_ms();
+        let now_ms = broker.clock.now_ms();
         if self.told_ms.is_some_and(|told_ms| now_ms < told_ms + TELL_MS) {
             return;
         }
         self.told_ms = Some(now_ms);
         let count = std::mem::take(&mut self.count);
-        broker.report(EventKind::PublishRefused, &client.name, in_words(topic, why, count));
+        broker.monitor.report(EventKind::PublishRefused, &client.name, in_words(topic, why, count));
         if !client.state().session.has(TOPIC) {
             return;
         }

@@ -2,14 +2,15 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use slipring_core::ledger::Record;
+use slipring_core::ledger::TableRecord;
 use slipring_core::table::{SampleRefused, frame_steps, read_frame};
-use slipring_core::{Durability, Limit};
+use slipring_core::{Limit, ParameterIndex, Principal, SessionKey};
 use slipring_wire::frame::{CONTENT_TYPE, FrameView};
 use slipring_wire::{PropertyId, Publish, QoS, Reason};
 
 use crate::broker::Broker;
-use crate::feed::{Feed, Publisher};
+use crate::feed::Feed;
+use crate::table::SharedTable;
 
 /// Memory for inflated frames that a connection keeps from one to the next.
 const INFLATED_KEPT: usize = 64 << 10;
@@ -38,126 +39,93 @@ impl Feed {
     pub fn publish_frame(
         &mut self,
         broker: &Broker,
-        from: Publisher<'_>,
+        from: &Principal<'_>,
         message: &Publish<'_>,
-    ) -> Reason {
-        let route = self.paths.find(broker, from.key, message.topic);
+    ) -> Result<Reason, Reason> {
+        let route = self.paths.found();
         let (level, journaled) = (route.level_of(message.qos), route.journaled);
         self.tally.add(&route.prefix, message.payload.len(), 0);
-        if let Some(reason) = broker.gates.refusal(level) {
-            return reason;
-        }
         let mut inflated = std::mem::take(&mut self.inflated);
         // Read before the table is locked: it is the larger part of the work.
         let taken = read_frame(message.payload, &mut inflated).and_then(|view| {
             self.work.add(frame_steps(&view));
-            broker.take_frame(from.key, &view, self)
+            broker.table.take_frame(broker, from.session, &view, self)
         });
         self.work.add_text(inflated.len());
         inflated.clear();
         inflated.shrink_to(INFLATED_KEPT); // each connection has its own
         self.inflated = inflated;
-        match taken {
-            Ok(()) => {
-                self.keep_frame(from, message, level, journaled);
-                Reason::Success
-            }
-            Err(refused) => self.refuse(broker, &refused),
-        }
-    }
-
-    /// A message on a topic that was declared is a sample of a parameter, which is returned, or a chunk
-    /// of a stream.
-    pub fn take_declared(
-        &mut self,
-        broker: &Broker,
-        from: Publisher<'_>,
-        message: &Publish<'_>,
-    ) -> Result<Option<u32>, Reason> {
-        let route = self.paths.find(broker, from.key, message.topic);
-        match (route.parameter, route.stream) {
-            (Some(parameter), _) => {
-                self.take_sample(broker, from, message, parameter).map(|()| Some(parameter))
-            }
-            (None, Some(_)) => self.take_chunk(broker, from, message).map(|()| None),
-            (None, None) => Ok(None),
-        }
-    }
-
-    /// A plain message on the topic of a parameter is a sample of it.
-    fn take_sample(
-        &mut self,
-        broker: &Broker,
-        from: Publisher<'_>,
-        message: &Publish<'_>,
-        parameter: u32,
-    ) -> Result<(), Reason> {
-        let route = self.paths.find(broker, from.key, message.topic);
-        if let Some(reason) = broker.gates.refusal(route.level_of(message.qos)) {
-            return Err(reason);
-        }
-        let taken = broker.take_sample(parameter, message, self);
-        taken.map_err(|refused| self.refuse(broker, &refused))
-    }
-
-    fn refuse(&mut self, broker: &Broker, refused: &SampleRefused) -> Reason {
-        broker.table.counters.refused.fetch_add(1, Relaxed);
-        if matches!(refused, SampleRefused::Full { .. }) {
-            broker.reached.count(Limit::ParameterBytes);
-        }
-        self.refusal = Some(refused.to_string());
-        reason_of(refused)
-    }
-
-    fn keep_frame(
-        &mut self,
-        from: Publisher<'_>,
-        message: &Publish<'_>,
-        level: Durability,
-        journaled: bool,
-    ) {
+        taken.map_err(|refused| self.refuse(broker, &refused))?;
         if journaled {
-            Record::Framed { index: self.batch.len() as u32 }.encode(self.batch.records());
+            TableRecord::Framed { index: self.batch.len() as u32 }.encode(self.batch.records());
             self.write(from, message, level);
         }
         if message.qos > QoS::AtMostOnce {
             self.promised.add(level);
         }
+        Ok(Reason::Success)
+    }
+
+    /// A plain message on the topic of a parameter is a sample of it.
+    pub fn take_sample(
+        &mut self,
+        broker: &Broker,
+        parameter: ParameterIndex,
+        message: &Publish<'_>,
+    ) -> Result<ParameterIndex, Reason> {
+        let taken = broker.table.take_sample(broker, parameter, message, self);
+        taken.map(|()| parameter).map_err(|refused| self.refuse(broker, &refused))
+    }
+
+    fn refuse(&mut self, broker: &Broker, refused: &SampleRefused) -> Reason {
+        broker.table.unlocked.refused.fetch_add(1, Relaxed);
+        if matches!(refused, SampleRefused::Full { .. }) {
+            broker.monitor.reached.count(Limit::ParameterBytes);
+        }
+        self.refusal = Some(refused.to_string());
+        reason_of(refused)
     }
 }
 
-impl Broker {
+impl SharedTable {
     /// Takes a frame of one publisher.
     fn take_frame(
         &self,
-        session: u64,
+        broker: &Broker,
+        session: SessionKey,
         view: &FrameView<'_>,
         feed: &mut Feed,
     ) -> Result<(), SampleRefused> {
-        let rules = self.plan.load();
-        let mut inner = self.table.lock();
-        let at = self.arrival(feed.receive_ns);
+        let rules = broker.plan.load();
+        let mut inner = self.lock();
+        let at = broker.clock.arrival_at(feed.receive_ns);
         inner.table.take_frame(session, view, at, &rules)?;
-        feed.work.add_bytes(self.sent_on(&mut inner, &mut feed.post));
-        feed.work.add(inner.read_on(self, &mut feed.post));
+        feed.work.add_bytes(self.sent_on(broker, &mut inner, &mut feed.post));
+        feed.work.add(inner.read_on(broker, &mut feed.post));
         drop(inner);
-        self.table.counters.frames.fetch_add(1, Relaxed);
-        self.table.counters.samples.fetch_add(view.samples() as u64, Relaxed);
+        self.unlocked.frames.fetch_add(1, Relaxed);
+        self.unlocked.samples.fetch_add(view.samples() as u64, Relaxed);
         Ok(())
     }
 
     fn take_sample(
         &self,
-        parameter: u32,
+        broker: &Broker,
+        parameter: ParameterIndex,
         message: &Publish<'_>,
         feed: &mut Feed,
     ) -> Result<(), SampleRefused> {
-        let plan = self.plan.load();
-        let mut inner = self.table.lock();
-        inner.table.take_text(parameter, message, self.arrival(feed.receive_ns), &plan)?;
-        feed.work.add_bytes(self.sent_on(&mut inner, &mut feed.post));
+        let plan = broker.plan.load();
+        let mut inner = self.lock();
+        inner.table.take_text(
+            parameter,
+            message,
+            broker.clock.arrival_at(feed.receive_ns),
+            &plan,
+        )?;
+        feed.work.add_bytes(self.sent_on(broker, &mut inner, &mut feed.post));
         drop(inner);
-        self.table.counters.samples.fetch_add(1, Relaxed);
+        self.unlocked.samples.fetch_add(1, Relaxed);
         Ok(())
     }
 }

@@ -1,42 +1,52 @@
 //! What a publisher's samples make the table do, without sockets; neither the beat nor the readers' task runs.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use slipring_core::Plan;
-use slipring_core::table::{Bounds, Definition, Needs};
-use slipring_journal::Options;
+use slipring_core::desk::Desk;
+use slipring_core::table::{Definition, Needs, Table};
+use slipring_core::{Limits, Plan};
+use slipring_journal::JournalOptions;
 use slipring_wire::frame::{CONTENT_TYPE, FrameBuf, Header, Kind, Qualities, Quality};
 use slipring_wire::{
     Packet, PacketId, PropertiesBuf, PropertyId, Publish, Subscribe, Subscription, Value, Version,
 };
+use tokio::time::{sleep, timeout_at};
 
 use crate::broker::Broker;
-use crate::event::now_ns;
 use crate::party::Party;
 use crate::returning::tests::{connect, take};
+use crate::test_peer::{Terms, TestPeer, Told, running};
 
 const PARAMETERS: u32 = 2_000;
 const ALL: std::ops::Range<u32> = 0..PARAMETERS;
 
 /// A broker and the publisher of its parameters.
 fn world() -> (Arc<Broker>, Party) {
-    let broker = Arc::new(Broker::open(Plan::default(), None, Options::default()).unwrap().0);
-    let jet = connect(&broker, b'j');
-    let definition = Definition::from_json(r#"{"type": "u8"}"#).unwrap();
+    let broker =
+        Arc::new(Broker::open(Plan::default(), None, JournalOptions::default()).unwrap().0);
+    let jet = declare(&broker, r#"{"type": "u8"}"#);
+    (broker, jet)
+}
+
+/// The publisher of parameters that are all defined like this.
+fn declare(broker: &Arc<Broker>, definition: &str) -> Party {
+    let jet = connect(broker, b'j');
+    let definition = Definition::from_json(definition).unwrap();
     let asked: Vec<_> = ALL.map(|number| (format!("p/{number}"), definition.clone())).collect();
     let key = jet.client.as_ref().unwrap().key;
     let mut inner = broker.table.lock();
-    let bounds = Bounds::default();
+    let bounds = Table::bounds(&Limits::default());
     let declared = inner.table.registry.declare(key, "j", &asked, &bounds).unwrap();
-    inner.table.changed(&declared.change, broker.arrival(now_ns()));
+    inner.table.changed(&declared.change, broker.clock.arrival());
     drop(inner);
-    broker.use_table();
-    (broker, jet)
+    broker.table.begin_use(broker);
+    jet
 }
 
 /// The packet of a frame with a sample of each parameter.
 fn frame(broker: &Broker) -> Vec<u8> {
-    let (table, time_ns) = (broker.table.lock().table.registry.id(), now_ns());
+    let (table, time_ns) = (broker.table.lock().table.registry.id(), broker.clock.now_ns());
     let (mut buf, mut payload, mut bytes) = (FrameBuf::new(), Vec::new(), Vec::new());
     let (values, qualities) = (vec![1; PARAMETERS as usize], Qualities::All(Quality::GOOD));
     let all = std::slice::from_ref(&ALL);
@@ -53,7 +63,7 @@ fn frame(broker: &Broker) -> Vec<u8> {
 
 fn publish(jet: &mut Party, frame: &[u8]) {
     let broker = Arc::clone(&jet.broker);
-    jet.feed.begin(&broker, now_ns());
+    jet.feed.begin(&broker, broker.clock.now_ns());
     take(jet, frame);
     assert!(jet.feed.refusal.is_none() && broker.table.status().refused == 0);
 }
@@ -124,9 +134,9 @@ fn a_shared_subscription_that_began_anew_is_read_once() {
     // The last member leaves the routes, another one comes, and then the table learns of the first.
     let (_, options) = first.state().session.plain().next().unwrap();
     let left = slipring_core::Options { needs: Some(Needs::default()), ..options };
-    broker.enter_routes(&first, std::iter::once((FILTER, left)));
+    broker.subscribe(&first, std::iter::once((FILTER, left)));
     choose(&mut second, FILTER, &[]);
-    broker.stop_reading(&first, &[FILTER]);
+    broker.table.stop_reading(&broker.topics, &first, &[FILTER]);
     assert_eq!(broker.table.lock().table.readers.count(), (1, 0));
 }
 
@@ -149,4 +159,37 @@ fn who_waits_for_text_does_not_keep_others_from_being_mended() {
     inner.mend(&broker, &mut jet.feed.post);
     assert!(!inner.mending.contains(&key(&other)));
     assert_eq!(inner.mending.len(), waiting.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn samples_are_gathered_for_the_beat_of_a_selection() {
+    let broker = running(Plan::default());
+    let mut jet = declare(&broker, r#"{"type": "u8"}"#);
+    let (mut client, _) = TestPeer::connect(&broker, Terms::new("c")).await;
+    client.subscribe("$selection/s/p/1", &[("deliver", "frame"), ("beat", "200")]).await;
+    let mut sent_ms = Vec::new();
+    for _ in 0..20 {
+        publish(&mut jet, &frame(&broker));
+        jet.finish();
+        let until = broker.clock.now() + Duration::from_millis(50);
+        while let Ok(told) = timeout_at(until, client.next()).await {
+            assert!(matches!(told, Told::Message(..)));
+            sent_ms.push(broker.clock.now_ms());
+        }
+    }
+    assert_eq!(sent_ms, [0, 200, 400, 600, 800], "the first at once, then one for each beat");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_parameter_that_is_silent_for_five_periods_is_stale() {
+    let broker = running(Plan::default());
+    let mut jet = declare(&broker, r#"{"type": "u8", "rate_hz": 0.1}"#);
+    for _ in 0..10 {
+        publish(&mut jet, &frame(&broker));
+        jet.finish();
+        sleep(Duration::from_secs(49)).await;
+        assert_eq!(broker.table.status().stale, 0);
+    }
+    sleep(Duration::from_secs(2)).await;
+    assert_eq!(broker.table.status().stale, PARAMETERS as usize);
 }

@@ -5,7 +5,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use slipring_wire::{
-    Framed, Packet, PacketId, Properties, Publish, Subscribe, Subscription, Version, frame,
+    Packet, PacketId, PacketSplit, Properties, Publish, Subscribe, Subscription, Version,
+    split_packet,
 };
 
 /// A connected client.
@@ -82,7 +83,7 @@ impl<S: Read + Write> Talk<S> {
     fn map_next<T>(&mut self, map: impl FnOnce(Packet<'_>) -> T) -> Option<T> {
         let mut chunk = [0; 4096];
         loop {
-            if let Framed::Whole(whole) = frame(&self.bytes, 1 << 24).unwrap() {
+            if let PacketSplit::Whole(whole) = split_packet(&self.bytes, 1 << 24).unwrap() {
                 let length = whole.length;
                 let mapped = map(Packet::decode(&whole, self.version).unwrap());
                 self.bytes.drain(..length);

@@ -1,55 +1,53 @@
-//! How far the log has come, and what became of bytes to be written. Holds no state.
+//! The log's positions and the results of its writes. Plain values.
 
-use std::io::{self, ErrorKind};
+use std::io;
 
-use crate::segment::Position;
-use crate::status::Mark;
+use crate::directory::is_no_space;
+use crate::segment::JournalPosition;
+use crate::status::JournalMark;
 
-/// A place behind whole batches.
+/// The end of a batch: its position, and its mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Reached {
-    pub at: Position,
-    pub mark: Mark,
+pub(crate) struct LogPosition {
+    pub at: JournalPosition,
+    pub mark: JournalMark,
 }
 
-/// What became of bytes to be written.
+/// The result of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wrote {
-    /// Whole batches written, from the first on.
+pub(crate) struct WriteOutcome {
+    /// Bytes written: whole batches, from the first on.
     pub bytes: usize,
-    /// Why the rest is not written, and can be tried again.
+    /// Why the rest found no space; it can be retried.
     pub no_space: Option<String>,
 }
 
 /// The oldest segments that were removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Gone {
+pub(crate) struct RemovedSegments {
     pub segments: usize,
     pub bytes: u64,
-    /// Where the journal begins without them.
+    /// The journal's first offset without them.
     pub first_offset: u64,
 }
 
-/// Why a write did not go on.
-pub(super) enum Halt {
-    /// The log ends with a whole batch; the rest can be tried again.
+/// Why a write stopped.
+pub(super) enum WriteHalt {
+    /// The log ends with a whole batch, and the rest can be retried.
     NoSpace(String),
     Failed(io::Error),
 }
 
-/// For everything but writes; a sync that fails is final whatever its reason.
-impl From<io::Error> for Halt {
+/// For everything but writes: a failed sync is final, whatever its reason.
+impl From<io::Error> for WriteHalt {
     fn from(error: io::Error) -> Self {
         Self::Failed(error)
     }
 }
 
-impl Halt {
+impl WriteHalt {
     pub fn of_write(error: io::Error) -> Self {
-        match error.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::NoSpace(error.to_string()),
-            _ => Self::Failed(error),
-        }
+        if is_no_space(&error) { Self::NoSpace(error.to_string()) } else { Self::Failed(error) }
     }
 
     pub fn failure(self) -> Option<io::Error> {

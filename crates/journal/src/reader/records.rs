@@ -1,38 +1,38 @@
-//! Gives the records beside the messages of a range to who understands them.
+//! Reads the state records of a range of offsets. Their bytes mean nothing to the journal.
 
 use std::ops::Range;
 
-use super::Reader;
-use crate::columns::Taken;
+use super::JournalReader;
+use crate::columns::TakeOutcome;
 use crate::error::ReadError;
 use crate::excerpt::TakeBatch;
 use crate::format::BatchHeader;
 
-/// Looked at in one call, so that nobody waits long for it.
-const LOOKED_BYTES_MAX: usize = 64 << 20;
+/// Bytes that one call reads at most, so that it ends soon.
+const READ_BYTES_MAX: usize = 64 << 20;
 
 type Each<'a> = &'a mut dyn FnMut(u64, &[u8]) -> bool;
 
-/// Passes records on.
-struct Passed<'a> {
+/// Passes the records of each batch to a function.
+struct RecordVisitor<'a> {
     each: Each<'a>,
-    /// Behind the last batch that was looked at.
+    /// One past the last offset that was read.
     end: Option<u64>,
-    looked_bytes: usize,
+    read_bytes: usize,
 }
 
-impl TakeBatch for Passed<'_> {
+impl TakeBatch for RecordVisitor<'_> {
     fn take_batch(
         &mut self,
         header: &BatchHeader,
         body: &[u8],
         range: &Range<u64>,
         bytes_max: usize,
-    ) -> Taken {
+    ) -> TakeOutcome {
         self.end = Some(header.offsets().end.min(range.end));
-        self.looked_bytes += body.len();
+        self.read_bytes += body.len();
         let has_room = (self.each)(header.base_offset, header.split(body).1);
-        if has_room && self.looked_bytes < bytes_max { Taken::All } else { Taken::Full }
+        if has_room && self.read_bytes < bytes_max { TakeOutcome::All } else { TakeOutcome::Full }
     }
 
     fn is_empty(&self) -> bool {
@@ -40,12 +40,12 @@ impl TakeBatch for Passed<'_> {
     }
 }
 
-impl Reader {
-    /// Gives `each` the first offset and the records of every batch with messages in the range, until
-    /// it says that it has no room for more. Answers where to go on.
+impl JournalReader {
+    /// Calls `each` with the first offset and the records of every batch that has messages in the range,
+    /// until it returns false. Returns the offset where the next call starts.
     pub fn records(&mut self, range: Range<u64>, each: Each<'_>) -> Result<u64, ReadError> {
-        let mut passed = Passed { each, end: None, looked_bytes: 0 };
-        let all = self.gather(&range, LOOKED_BYTES_MAX, &mut passed)?;
+        let mut passed = RecordVisitor { each, end: None, read_bytes: 0 };
+        let all = self.gather(&range, READ_BYTES_MAX, &mut passed)?;
         Ok(passed.end.filter(|_| !all).unwrap_or(range.end))
     }
 }

@@ -1,17 +1,17 @@
-//! Follows what state is made of: records, and messages that are retained. Everything else is
-//! passed over by its header.
+//! Follows the batches that the broker's state is rebuilt from: those with records or with retained
+//! messages. Of all others only the header is read.
 
-use super::Reader;
+use super::JournalReader;
 use crate::error::{Damage, ReadError};
 use crate::format::{BatchHeader, Flaw};
-use crate::message::{Message, Messages};
-use crate::scan::{Check, Step};
-use crate::segment::{Position, SegmentId};
+use crate::message::{JournalMessage, Messages};
+use crate::scan::{CheckDepth, ScanStep};
+use crate::segment::{JournalPosition, SegmentId};
 
-/// A batch with records, or with messages to be retained.
+/// A batch with records or with retained messages.
 #[derive(Clone, Debug)]
 pub struct StateBatch<'a> {
-    /// The offset of its first message, or of the next one if it has none.
+    /// The offset of its first message; of the next message if it has none.
     pub base_offset: u64,
     /// Messages in it.
     pub count: u32,
@@ -39,13 +39,13 @@ impl<'a> StateBatch<'a> {
         })
     }
 
-    /// All messages with their offsets; ends early where one cannot be read.
-    pub fn messages(&self) -> impl Iterator<Item = (u64, Message<'a>)> + use<'a> {
+    /// All messages with their offsets, up to the first that is malformed.
+    pub fn messages(&self) -> impl Iterator<Item = (u64, JournalMessage<'a>)> + use<'a> {
         self.messages.clone()
     }
 
-    /// The messages that are to be retained, with their offsets.
-    pub fn retained(&self) -> impl Iterator<Item = (u64, Message<'a>)> + use<'a> {
+    /// The retained messages with their offsets.
+    pub fn retained(&self) -> impl Iterator<Item = (u64, JournalMessage<'a>)> + use<'a> {
         self.messages.clone().filter(|(_, message)| message.flags.retain())
     }
 }
@@ -53,20 +53,20 @@ impl<'a> StateBatch<'a> {
 /// How far a journal was followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Followed {
-    /// Where to go on.
-    pub end: Position,
-    /// What could not be read on the way.
+    /// Where to follow on later.
+    pub end: JournalPosition,
+    /// Damage on the way.
     pub damage: Vec<Damage>,
 }
 
 type Each<'a> = &'a mut dyn FnMut(StateBatch<'_>);
 
-impl Reader {
-    /// Gives every batch with records or retained messages from a position on, or from the first
-    /// one, in order. What is damaged is named and passed over.
+impl JournalReader {
+    /// Calls `each` with every batch that has records or retained messages, in order, from a position on
+    /// or from the start. Reports damage and steps over it.
     pub fn follow(
         &mut self,
-        from: Option<Position>,
+        from: Option<JournalPosition>,
         each: Each<'_>,
     ) -> Result<Followed, ReadError> {
         self.refresh()?;
@@ -82,7 +82,7 @@ impl Reader {
                 at = self.enter(next, &mut damage)?;
                 continue;
             }
-            // The writer may have added to this segment before it made the next one.
+            // The writer may have added to this segment before it began the next one.
             self.refresh()?;
             if self.segment_after(at.segment).is_none() {
                 return Ok(Followed { end: at, damage });
@@ -90,12 +90,12 @@ impl Reader {
         }
     }
 
-    /// The first place there is at or after `from`.
+    /// The first position in the journal at or after `from`.
     fn start(
         &self,
-        from: Option<Position>,
+        from: Option<JournalPosition>,
         damage: &mut Vec<Damage>,
-    ) -> Result<Option<Position>, ReadError> {
+    ) -> Result<Option<JournalPosition>, ReadError> {
         let Some(&first) = self.segments.first() else { return Ok(None) };
         let Some(from) = from else { return self.enter(first, damage).map(Some) };
         if self.segments.binary_search(&from.segment).is_ok() {
@@ -106,48 +106,52 @@ impl Reader {
         self.enter(next, damage).map(Some)
     }
 
-    /// The start of a segment; a damaged header hides nothing behind it.
-    fn enter(&self, segment: SegmentId, damage: &mut Vec<Damage>) -> Result<Position, ReadError> {
+    /// The start of a segment. A damaged header is reported; the batches behind it are followed.
+    fn enter(
+        &self,
+        segment: SegmentId,
+        damage: &mut Vec<Damage>,
+    ) -> Result<JournalPosition, ReadError> {
         damage.extend(self.check_identity(segment)?);
-        Ok(Position::first(segment))
+        Ok(JournalPosition::first(segment))
     }
 
-    /// Goes to the end of a segment, and says what is wrong there.
+    /// Follows a segment to its end. Returns what is wrong there, if anything.
     fn follow_segment(
         &mut self,
-        at: &mut Position,
+        at: &mut JournalPosition,
         each: Each<'_>,
         damage: &mut Vec<Damage>,
     ) -> Result<Option<Flaw>, ReadError> {
         loop {
             match self.step_state(*at)? {
-                Step::Batch(header) => {
+                ScanStep::Batch(header) => {
                     if is_state(&header) && !self.give(*at, &header, each)? {
                         damage.push(at.damage(header.offsets().end, Flaw::BodyMalformed));
                     }
                     *at = at.after(&header);
                 }
-                Step::Damage(found, resume) => {
+                ScanStep::Damage(found, resume) => {
                     damage.push(found);
                     *at = resume;
                 }
-                Step::Tail(flaw) => return Ok(flaw),
+                ScanStep::Tail(flaw) => return Ok(flaw),
             }
         }
     }
 
-    /// Bodies are read only where there is state.
-    fn step_state(&mut self, at: Position) -> Result<Step, ReadError> {
-        match self.step(at, Check::Headers)? {
-            Step::Batch(header) if is_state(&header) => self.step(at, Check::Bodies),
+    /// The next step. Reads the body of a batch only where it holds state.
+    fn step_state(&mut self, at: JournalPosition) -> Result<ScanStep, ReadError> {
+        match self.step(at, CheckDepth::Headers)? {
+            ScanStep::Batch(header) if is_state(&header) => self.step(at, CheckDepth::Bodies),
             step => Ok(step),
         }
     }
 
-    /// Says whether the batch, whose checksum holds, could be understood.
+    /// Passes a batch to `each`. Returns false if its content is malformed, although its checksum is right.
     fn give(
         &mut self,
-        at: Position,
+        at: JournalPosition,
         header: &BatchHeader,
         each: Each<'_>,
     ) -> Result<bool, ReadError> {

@@ -1,18 +1,18 @@
-//! Reads single messages by their offsets: what a session's queue points at.
+//! Reads single messages by their offsets, which is how a session's queue names them.
 
 use std::sync::Arc;
 
-use super::{Reader, avoid};
+use super::{JournalReader, avoid};
 use crate::error::ReadError;
 use crate::format::{BatchHeader, Flaw};
 use crate::message::{Messages, StoredMessage};
-use crate::scan::{Check, Step};
-use crate::segment::Position;
+use crate::scan::{CheckDepth, ScanStep};
+use crate::segment::JournalPosition;
 
 type Answers = Vec<Result<StoredMessage, ReadError>>;
 
-impl Reader {
-    /// The messages at some offsets, which ascend; an answer for each. Those of one batch are read
+impl JournalReader {
+    /// The messages at some offsets, which ascend: one result for each. Those of one batch are read
     /// together.
     pub fn messages(&mut self, offsets: &[u64]) -> Vec<Result<StoredMessage, ReadError>> {
         let mut answers = Vec::with_capacity(offsets.len());
@@ -21,7 +21,7 @@ impl Reader {
             match self.take_stored(wanted, near, &mut answers) {
                 Ok(next) => near = Some(next),
                 Err(ReadError::Beyond { end, written, .. }) => {
-                    // Then the others are, too.
+                    // The other offsets are larger, so they are beyond the end too.
                     let beyond =
                         |asked: &u64| Err(ReadError::Beyond { asked: *asked, end, written });
                     answers.extend(wanted.iter().map(beyond));
@@ -32,14 +32,14 @@ impl Reader {
         answers
     }
 
-    /// Answers the first offset and those after it that are in the same batch; says where the next
-    /// batch is. On an error the first that has no answer is the one that cannot be read.
+    /// Reads the first offset and those after it that are in the same batch. Returns the position of the
+    /// next batch. An error belongs to the first offset without a result.
     fn take_stored(
         &mut self,
         wanted: &[u64],
-        near: Option<Position>,
+        near: Option<JournalPosition>,
         answers: &mut Answers,
-    ) -> Result<Position, ReadError> {
+    ) -> Result<JournalPosition, ReadError> {
         let found = self.find(wanted[0], near);
         let (at, header) = found.map_err(|error| self.gap(wanted[0], error))?;
         let end = header.offsets().end;
@@ -57,37 +57,37 @@ impl Reader {
         Ok(at.after(&header))
     }
 
-    /// The batch that holds an offset, looked for from a place that is near, if one is known.
+    /// The batch that holds an offset. The search begins at `near`, if that is closer than the index.
     fn find(
         &mut self,
         offset: u64,
-        near: Option<Position>,
-    ) -> Result<(Position, BatchHeader), ReadError> {
+        near: Option<JournalPosition>,
+    ) -> Result<(JournalPosition, BatchHeader), ReadError> {
         let range = offset..offset.saturating_add(1);
         self.check_range(&range)?;
         let near = near.filter(|near| near.offset <= offset);
         let mut at = near.unwrap_or_default().max(self.seek(offset)?);
         while at.offset <= offset {
-            match self.step(at, Check::Headers)? {
-                Step::Batch(header) if header.offsets().contains(&offset) => {
+            match self.step(at, CheckDepth::Headers)? {
+                ScanStep::Batch(header) if header.offsets().contains(&offset) => {
                     return Ok((at, header));
                 }
-                Step::Batch(header) => {
-                    self.places.pass(at, &header);
+                ScanStep::Batch(header) => {
+                    self.indexes.pass(at, &header);
                     at = at.after(&header);
                 }
-                Step::Damage(damage, resume) => {
-                    self.places.skip(at, resume);
+                ScanStep::Damage(damage, resume) => {
+                    self.indexes.skip(at, resume);
                     at = avoid(damage, &range, resume)?;
                 }
-                Step::Tail(flaw) => at = self.leave_segment(at, flaw, &range)?,
+                ScanStep::Tail(flaw) => at = self.leave_segment(at, flaw, &range)?,
             }
         }
         Err(at.damage(range.end, Flaw::Missing).into())
     }
 }
 
-/// Takes the messages at the wanted offsets, and says for how many of these there was one.
+/// Takes the messages at the wanted offsets. Returns how many of them were found.
 fn take_wanted(
     messages: Messages<'_>,
     header: &BatchHeader,

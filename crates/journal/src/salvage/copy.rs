@@ -1,57 +1,57 @@
-//! The copy itself, from segment to segment. Never writes where it reads.
+//! The copy of a damaged journal, segment by segment. Never writes to the source.
 
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::{SalvageProgress, Salvaged};
-use crate::bounds::{self, DURABLE, RESERVED};
+use super::Salvaged;
 use crate::consumers;
 use crate::directory::Directory;
 use crate::error::{Damage, SalvageError};
-use crate::format::{BatchHeader, Flaw, Identity, SEGMENT_HEADER_BYTES, SegmentHeader};
-use crate::index_file::Of;
-use crate::indexes;
+use crate::format::{BatchHeader, Flaw, JournalIdentity, SEGMENT_HEADER_BYTES, SegmentHeader};
+use crate::headers;
 use crate::message::Messages;
-use crate::report::DAMAGE_MAX;
+use crate::report::{ByteProgress, DAMAGE_MAX};
 use crate::reservation::Reservation;
-use crate::scan::{Check, Scan, Step, Window};
-use crate::segment::{Position, SegmentId};
+use crate::scan::{CheckDepth, ReadWindow, Scan, ScanStep};
+use crate::segment::{JournalPosition, SegmentId};
 use crate::snapshot::{self, SNAPSHOT};
 use crate::storage::{ReadSegments, Storage, WriteSegments};
+use crate::watermarks::{self, DURABLE, RESERVED};
 
 /// Bytes that are written at once.
 const WRITE_BYTES: usize = 4 << 20;
 
-/// One copy from segment to segment.
-pub(super) struct Copy<'a> {
+/// A copy in progress.
+pub(super) struct SalvageCopy<'a> {
     source: &'a dyn ReadSegments,
     target: Directory,
-    identity: Identity,
-    /// Of the segment that is copied.
+    identity: JournalIdentity,
+    /// The epoch of the segment that is being copied.
     epoch: u64,
-    window: Window,
-    progress: SalvageProgress<'a>,
+    window: ReadWindow,
+    progress: ByteProgress<'a>,
     read: u64,
-    /// Bytes of all segments of the old journal.
+    /// Bytes of all segments of the source.
     pub total: u64,
-    /// Where the next batch goes; none before the first.
-    end: Option<Position>,
-    /// Offsets that are left out before the newest segment.
+    /// Where the next batch goes; none before the first segment.
+    end: Option<JournalPosition>,
+    /// How many offsets directly before the newest segment no message has.
     skipped: u64,
     buffer: Vec<u8>,
-    /// The snapshot of the old journal, and where it stands in the new one.
-    snapshot: Option<(Position, Vec<u8>)>,
-    snapshot_at: Option<Position>,
+    /// The snapshot of the source.
+    snapshot: Option<(JournalPosition, Vec<u8>)>,
+    /// The snapshot's position in the copy, once the copy has come that far.
+    snapshot_at: Option<JournalPosition>,
     salvaged: Salvaged,
 }
 
-impl<'a> Copy<'a> {
+impl<'a> SalvageCopy<'a> {
     pub fn new(
         source: &'a dyn ReadSegments,
         target: Directory,
-        identity: Identity,
-        progress: SalvageProgress<'a>,
+        identity: JournalIdentity,
+        progress: ByteProgress<'a>,
     ) -> Self {
         let stored = source.get(SNAPSHOT).ok().flatten();
         Self {
@@ -59,7 +59,7 @@ impl<'a> Copy<'a> {
             target,
             identity,
             epoch: 0,
-            window: Window::default(),
+            window: ReadWindow::default(),
             progress,
             read: 0,
             total: 0,
@@ -72,24 +72,24 @@ impl<'a> Copy<'a> {
         }
     }
 
-    /// Every batch of one segment.
+    /// Copies one segment, whose header is given if it can be trusted.
     pub fn segment(
         &mut self,
         id: SegmentId,
-        owner: Option<Of>,
+        header: Option<SegmentHeader>,
     ) -> Result<ControlFlow<()>, SalvageError> {
-        let is_foreign = match owner {
-            Some(of) => of.identity != self.identity,
-            None => self.is_of_another_version(id)?,
+        let is_foreign = match header {
+            Some(header) => header.identity != self.identity,
+            // A whole header that cannot be trusted is of another version or another segment.
+            None => headers::read(self.source, id)?.is_ok(),
         };
         let start = self.read;
         if is_foreign {
             self.salvaged.foreign.push(id);
         } else {
-            let skipped = indexes::skipped(self.source, id)?;
-            // One whose header is damaged is of the epoch before it, or of a later one.
-            self.epoch = owner.map_or(self.epoch, |of| of.epoch);
-            self.enter(id, skipped)?;
+            // A segment with a damaged header is of the same epoch as the one before it, or of a later one.
+            self.epoch = header.map_or(self.epoch, |header| header.epoch);
+            self.enter(id, header.map_or(0, |header| header.skipped))?;
             if self.walk(id)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -98,14 +98,8 @@ impl<'a> Copy<'a> {
         Ok((self.progress)(self.read.min(self.total), self.total))
     }
 
-    fn is_of_another_version(&self, id: SegmentId) -> io::Result<bool> {
-        let mut bytes = [0; SEGMENT_HEADER_BYTES];
-        let length = self.source.read_at(id, 0, &mut bytes)?;
-        Ok(SegmentHeader::decode(&bytes[..length]).is_ok())
-    }
-
-    /// Begins a segment of the new journal where one of the old begins. Offsets that were lost before it
-    /// are left out, as those that its header says.
+    /// Begins a segment in the copy where one begins in the source. Offsets that were lost before it have
+    /// no message in the copy, like those that its header says were skipped.
     fn enter(&mut self, id: SegmentId, skipped: u64) -> Result<(), SalvageError> {
         if let Some(end) = self.end.filter(|end| end.offset < id.offset - skipped) {
             self.damage(end.damage(id.offset - skipped, Flaw::Missing));
@@ -113,11 +107,12 @@ impl<'a> Copy<'a> {
         self.begin(id.offset)
     }
 
-    /// Begins a segment at an offset; those before it that nothing was copied of are left out.
+    /// Begins a segment at an offset. Its header says that the offsets since the end of the copy are
+    /// skipped.
     fn begin(&mut self, offset: u64) -> Result<(), SalvageError> {
         self.flush()?;
-        let end = self.end.unwrap_or(Position::first(SegmentId { offset, part: 0 }));
-        // Damage may have made an offset look lower than it is: what is copied only ever ascends.
+        let end = self.end.unwrap_or(JournalPosition::first(SegmentId { offset, part: 0 }));
+        // Damage can make an offset look lower than it is; the offsets of the copy only ascend.
         let offset = offset.max(end.offset);
         let is_fresh = end.position == SEGMENT_HEADER_BYTES as u64;
         let segment = match self.end {
@@ -125,7 +120,7 @@ impl<'a> Copy<'a> {
             Some(end) => end.segment.next(offset),
             None => SegmentId { offset, part: 0 },
         };
-        // One that is begun again keeps what it said.
+        // An empty segment that is begun again keeps its `skipped`.
         if self.end.is_none_or(|end| end.segment != segment) {
             self.skipped = offset - end.offset;
             self.salvaged.segments += 1;
@@ -134,29 +129,29 @@ impl<'a> Copy<'a> {
         let (identity, epoch, skipped) = (self.identity, self.epoch, self.skipped);
         let header = SegmentHeader { identity, epoch, segment, skipped };
         self.target.begin(segment, &header.encode())?;
-        self.end = Some(Position::first(segment));
+        self.end = Some(JournalPosition::first(segment));
         Ok(())
     }
 
     fn walk(&mut self, id: SegmentId) -> Result<ControlFlow<()>, SalvageError> {
-        let mut at = Position::first(id);
+        let mut at = JournalPosition::first(id);
         loop {
             self.pass_snapshot(at);
-            let step =
-                Scan { source: self.source, window: &mut self.window }.step(at, Check::Bodies)?;
+            let step = Scan { source: self.source, window: &mut self.window }
+                .step(at, CheckDepth::Bodies)?;
             at = match step {
-                Step::Batch(header) => {
+                ScanStep::Batch(header) => {
                     self.batch(at, &header)?;
                     at.after(&header)
                 }
-                Step::Damage(damage, resume) => {
+                ScanStep::Damage(damage, resume) => {
                     self.damage(damage);
                     self.begin(resume.offset)?;
                     resume
                 }
-                // What is missing up to the next segment is found there; at the very end it is torn,
-                // or `durable` knows better.
-                Step::Tail(_) => {
+                // Offsets missing before the next segment are found in `enter`. At the end of the journal
+                // the tail is torn, unless `durable` says that more was synced.
+                ScanStep::Tail(_) => {
                     self.flush()?;
                     return Ok(ControlFlow::Continue(()));
                 }
@@ -171,8 +166,8 @@ impl<'a> Copy<'a> {
         }
     }
 
-    /// Copies a batch as it is; one whose content does not add up is damage.
-    fn batch(&mut self, at: Position, header: &BatchHeader) -> Result<(), SalvageError> {
+    /// Copies a batch unchanged. A batch whose content is malformed counts as damage.
+    fn batch(&mut self, at: JournalPosition, header: &BatchHeader) -> Result<(), SalvageError> {
         let mut scan = Scan { source: self.source, window: &mut self.window };
         let body = scan.unchecked_body(at, header)?.unwrap_or_default();
         let messages = Messages::new(header, header.split(body).0);
@@ -180,7 +175,7 @@ impl<'a> Copy<'a> {
             self.damage(at.damage(header.offsets().end, Flaw::BodyMalformed));
             return self.begin(header.offsets().end);
         }
-        // What was not synced then is, at the end.
+        // The distance to the synced end is not true for the copy.
         self.buffer.extend_from_slice(&BatchHeader { unsynced: None, ..*header }.encode());
         self.buffer.extend_from_slice(body);
         let end = self.end.as_mut().expect("a segment was begun");
@@ -191,8 +186,9 @@ impl<'a> Copy<'a> {
         Ok(())
     }
 
-    /// The state belongs to where the old journal was when it was taken, or to the first place behind it.
-    fn pass_snapshot(&mut self, at: Position) {
+    /// Notes where the snapshot belongs in the copy: at its position in the source, or at the first
+    /// position behind it.
+    fn pass_snapshot(&mut self, at: JournalPosition) {
         let Some((taken_at, _)) = &self.snapshot else { return };
         if self.snapshot_at.is_none() && at >= *taken_at {
             self.snapshot_at = self.end;
@@ -216,30 +212,31 @@ impl<'a> Copy<'a> {
         Ok(())
     }
 
-    /// What stands beside the segments: state, positions, reservation, and that all of it is durable.
+    /// Writes the files beside the segments: reservation, snapshot, `durable` and the consumers'
+    /// positions.
     pub fn finish(mut self, from: &Path, to: &Path) -> Result<Salvaged, SalvageError> {
         let end = self.end.expect("a journal has a segment");
-        let durable = bounds::durable(self.source, self.identity)?.and_then(Result::ok);
+        let durable = watermarks::durable(self.source, self.identity)?.and_then(Result::ok);
         if let Some(durable) = durable.filter(|durable| durable.offset > end.offset) {
             self.damage(end.damage(durable.offset, Flaw::Missing));
         }
         let known = durable.map_or(end.offset, |durable| durable.offset.max(end.offset));
-        let given = match bounds::reserved(self.source, self.identity)? {
+        let given = match watermarks::reserved(self.source, self.identity)? {
             Some(Ok(reserved)) => reserved.max(known),
             Some(Err(_)) => Reservation::most_after(known),
             None => known,
         };
-        self.target.put(RESERVED, &bounds::encode_reserved(self.identity, given))?;
+        self.target.put(RESERVED, &watermarks::encode_reserved(self.identity, given))?;
         if let Some((_, state)) = self.snapshot.take() {
             let at = self.snapshot_at.unwrap_or(end);
             self.target.put(SNAPSHOT, &snapshot::encode(self.identity, at, &state))?;
             self.salvaged.has_state = true;
         }
-        self.target.put(DURABLE, &bounds::encode_durable(self.identity, end))?;
+        self.target.put(DURABLE, &watermarks::encode_durable(self.identity, end))?;
         for consumer in consumers::list(from)? {
-            let Ok(mut standing) = consumer.standing else { continue };
-            standing.offset = standing.offset.min(end.offset);
-            match consumers::commit(to, &consumer.name, &standing) {
+            let Ok(mut position) = consumer.position else { continue };
+            position.offset = position.offset.min(end.offset);
+            match consumers::commit(to, &consumer.name, &position) {
                 Ok(()) => self.salvaged.consumers += 1,
                 Err(consumers::ConsumerError::Io(error)) => return Err(error.into()),
                 Err(error) => return Err(io::Error::other(error).into()),

@@ -1,4 +1,4 @@
-//! The simulated disk itself: its files, what of them is durable, and the faults that are due.
+//! The state of the simulated disk: its files, which of their bytes are synced, and the faults to come.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -7,7 +7,7 @@ use std::mem;
 use super::Crash;
 use crate::segment::SegmentId;
 
-/// Bytes that a power cut loses or keeps together.
+/// Bytes that a power cut loses or keeps as a unit.
 const PAGE_BYTES: usize = 64;
 
 /// A segment's file.
@@ -16,9 +16,9 @@ pub(super) struct File {
     pub bytes: Vec<u8>,
     /// How many of the bytes survive a power cut.
     synced: usize,
-    /// What a power cut may bring back: the synced bytes before a cut that is not synced.
+    /// The synced bytes before a truncation that is not synced: a power cut may bring them back.
     uncut: Option<Vec<u8>>,
-    /// A sync failed: the system may have dropped the pages, and later syncs do not bring them.
+    /// A sync failed: the system may have dropped the pages, so that later syncs do not write them.
     poisoned: bool,
 }
 
@@ -39,7 +39,7 @@ impl File {
         }
     }
 
-    /// Loses what was not synced, or some pages of it.
+    /// Loses bytes that were not synced, or some pages of them.
     fn cut_power(&mut self, random: &mut Random) {
         if let Some(uncut) = self.uncut.take().filter(|_| random.one_in(2)) {
             self.bytes = uncut;
@@ -53,18 +53,18 @@ impl File {
     }
 }
 
-/// All that a broker would keep on a disk, and the faults that are due.
+/// Everything on the disk, and the faults to come.
 #[derive(Debug)]
-pub(super) struct Disk {
+pub(super) struct DiskState {
     pub files: BTreeMap<SegmentId, File>,
-    /// What was put under a name.
-    pub kept: BTreeMap<String, Vec<u8>>,
-    /// Names under which the newest bytes are not synced.
-    left: BTreeSet<String>,
-    /// What stood under a name before it was noted: a power cut brings any of it back.
-    noted: BTreeMap<String, Vec<Vec<u8>>>,
+    /// The files beside the segments, by name.
+    pub named: BTreeMap<String, Vec<u8>>,
+    /// Names of files that are not synced.
+    unsynced: BTreeSet<String>,
+    /// Earlier contents of files that were overwritten: a power cut may bring any of them back.
+    overwritten: BTreeMap<String, Vec<Vec<u8>>>,
     pub set_aside: Vec<(SegmentId, u64)>,
-    /// Processes started, this one included; what an earlier one still tries is refused.
+    /// How many processes were started. Calls of an earlier one fail.
     pub life: u64,
     /// Bytes and operations until the crash.
     pub budget: usize,
@@ -78,13 +78,13 @@ pub(super) struct Disk {
     pub now_ms: u64,
 }
 
-impl Disk {
+impl DiskState {
     pub fn new(seed: u64) -> Self {
         Self {
             files: BTreeMap::new(),
-            kept: BTreeMap::new(),
-            left: BTreeSet::new(),
-            noted: BTreeMap::new(),
+            named: BTreeMap::new(),
+            unsynced: BTreeSet::new(),
+            overwritten: BTreeMap::new(),
             set_aside: Vec::new(),
             life: 0,
             budget: usize::MAX,
@@ -100,7 +100,7 @@ impl Disk {
 
     pub fn bytes(&self) -> u64 {
         let segments = self.files.values().map(|file| file.bytes.len() as u64);
-        segments.chain(self.kept.values().map(|bytes| bytes.len() as u64)).sum()
+        segments.chain(self.named.values().map(|bytes| bytes.len() as u64)).sum()
     }
 
     pub fn file(&self, segment: SegmentId) -> io::Result<&File> {
@@ -111,7 +111,7 @@ impl Disk {
         self.files.get_mut(&segment).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// How much of an operation of some size happens before the crash.
+    /// How much of an operation of this size happens before the crash.
     fn spend(&mut self, size: usize) -> usize {
         let done = size.min(self.budget);
         self.budget -= done;
@@ -119,7 +119,7 @@ impl Disk {
         done
     }
 
-    /// For operations that happen whole or not at all.
+    /// For operations that happen completely or not at all.
     pub fn step(&mut self) -> io::Result<()> {
         self.spend(1);
         self.alive()
@@ -169,14 +169,14 @@ impl Disk {
     pub fn put(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let done = self.replace(bytes.len());
         if done.as_ref().is_ok_and(|replaced| *replaced) {
-            self.kept.insert(name.to_owned(), bytes.to_vec());
-            self.left.remove(name);
-            self.noted.remove(name);
+            self.named.insert(name.to_owned(), bytes.to_vec());
+            self.unsynced.remove(name);
+            self.overwritten.remove(name);
         }
         done.and_then(|_| self.alive())
     }
 
-    /// Whether a file of some size takes the place of another: not if a crash comes before.
+    /// Whether a file of this size replaces another. A crash in between leaves it to chance.
     fn replace(&mut self, size: usize) -> io::Result<bool> {
         if self.capacity.saturating_sub(self.bytes()) < size as u64 {
             return Err(full());
@@ -188,48 +188,48 @@ impl Disk {
         Ok(whole || self.random.one_in(2))
     }
 
-    pub fn leave(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
+    pub fn put_unsynced(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
         if self.capacity.saturating_sub(self.bytes()) < bytes.len() as u64 {
             return Err(full());
         }
-        self.kept.insert(name.to_owned(), bytes.to_vec());
-        self.left.insert(name.to_owned());
+        self.named.insert(name.to_owned(), bytes.to_vec());
+        self.unsynced.insert(name.to_owned());
         Ok(())
     }
 
-    pub fn note(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let kept = self.kept.get_mut(name).ok_or(io::ErrorKind::NotFound)?;
-        let before = mem::replace(kept, bytes.to_vec());
-        self.noted.entry(name.to_owned()).or_default().push(before);
+    pub fn overwrite(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let file = self.named.get_mut(name).ok_or(io::ErrorKind::NotFound)?;
+        let before = mem::replace(file, bytes.to_vec());
+        self.overwritten.entry(name.to_owned()).or_default().push(before);
         Ok(())
     }
 
-    /// What was noted, and not put, may be any of what was noted since.
-    fn forget_noted(&mut self) {
-        for (name, mut before) in mem::take(&mut self.noted) {
+    /// Gives each overwritten file its newest content or an earlier one.
+    fn lose_overwrites(&mut self) {
+        for (name, mut before) in mem::take(&mut self.overwritten) {
             let chosen = self.random.below(before.len() + 1);
             if chosen < before.len() {
-                self.kept.insert(name, before.swap_remove(chosen));
+                self.named.insert(name, before.swap_remove(chosen));
             }
         }
     }
 
-    /// What was left, and not put, may be gone, torn or whole.
-    fn tear_left(&mut self) {
-        for name in mem::take(&mut self.left) {
-            if let Some(bytes) = self.kept.get_mut(&name) {
+    /// Loses, tears or keeps each file that was not synced.
+    fn tear_unsynced(&mut self) {
+        for name in mem::take(&mut self.unsynced) {
+            if let Some(bytes) = self.named.get_mut(&name) {
                 bytes.truncate(self.random.below(2 * bytes.len() + 1));
             }
             if self.random.one_in(4) {
-                self.kept.remove(&name);
+                self.named.remove(&name);
             }
         }
     }
 
     pub fn restart(&mut self, crash: Crash) {
         if crash == Crash::PowerCut {
-            self.tear_left();
-            self.forget_noted();
+            self.tear_unsynced();
+            self.lose_overwrites();
             let random = &mut self.random;
             self.files.values_mut().for_each(|file| file.cut_power(random));
         }
@@ -243,7 +243,7 @@ fn full() -> io::Error {
     io::Error::new(io::ErrorKind::StorageFull, "the disk is full")
 }
 
-/// Counts an operation, and says whether it is the one to fail; those after it work again.
+/// Counts an operation. Says whether it is the one to fail; later ones succeed again.
 fn is_due(after: &mut Option<usize>) -> bool {
     let due = *after == Some(0);
     *after = after.and_then(|left| left.checked_sub(1));
@@ -255,7 +255,7 @@ fn is_due(after: &mut Option<usize>) -> bool {
 pub struct Random(u64);
 
 impl Random {
-    /// Any seed will do; neighbours do not resemble each other.
+    /// Mixes the seed, so that neighbouring seeds give different sequences.
     pub fn new(seed: u64) -> Self {
         Self((seed ^ 0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9) | 1)
     }
@@ -268,12 +268,12 @@ impl Random {
         self.0
     }
 
-    /// A number below `end`, which is not zero.
+    /// A number below `end`, which must not be zero.
     pub fn below(&mut self, end: usize) -> usize {
         (self.number() % end as u64) as usize
     }
 
-    /// Whether something happens that does so one time in `times`.
+    /// True once in `times` calls, on average.
     pub fn one_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }

@@ -1,22 +1,22 @@
-//! Readers that look at a journal while it is written: what they have seen is never taken back, and no
-//! offset is ever given to two messages.
+//! Readers of a journal that is being written: what they have read is never taken back, and no offset is ever
+//! given to two messages.
 
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
 use super::{FIRST, Stepped, durable_reader, reader};
-use crate::bounds::{DURABLE, RESERVED};
 use crate::error::ReadError;
-use crate::reader::Reader;
-use crate::sim::{Crash, Sim};
+use crate::reader::JournalReader;
+use crate::sim::{Crash, SimulatedDisk};
 use crate::storage::{ReadSegments, Storage};
+use crate::watermarks::{DURABLE, RESERVED};
 
 /// Messages by their offsets.
 type Seen = BTreeMap<u64, Vec<u8>>;
 
 /// Everything that a reader gets.
-fn read_all(reader: &mut Reader) -> Seen {
+fn read_all(reader: &mut JournalReader) -> Seen {
     let (mut at, end) = (reader.first_offset(), reader.end_offset().unwrap());
     let mut seen = Seen::new();
     while at < end {
@@ -32,7 +32,7 @@ fn read_all(reader: &mut Reader) -> Seen {
 
 #[test]
 fn what_is_written_and_not_synced_is_not_given_to_readers() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     let mut outside = durable_reader(&sim);
     stepped.put(&[b"synced"], b"", true);
@@ -47,7 +47,7 @@ fn what_is_written_and_not_synced_is_not_given_to_readers() {
 
 #[test]
 fn a_killed_broker_leaves_what_it_synced_and_the_next_one_the_rest() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     stepped.put(&[b"synced"], b"", true);
     stepped.put(&[b"written"], b"", false);
@@ -59,11 +59,11 @@ fn a_killed_broker_leaves_what_it_synced_and_the_next_one_the_rest() {
 
 #[test]
 fn a_journal_of_an_older_slipring_is_read_to_its_end() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     stepped.put(&[b"written"], b"", false);
-    sim.forget_kept(DURABLE);
-    sim.forget_kept(RESERVED);
+    sim.remove_file(DURABLE);
+    sim.remove_file(RESERVED);
     assert_eq!(durable_reader(&sim).end_offset().unwrap(), 1);
     let sim = sim.restart(Crash::Kill);
     assert_eq!(Stepped::open(&sim, 1 << 20).unwrap().receipt.next_offset, 1);
@@ -71,10 +71,10 @@ fn a_journal_of_an_older_slipring_is_read_to_its_end() {
 
 #[test]
 fn a_damaged_note_of_what_is_durable_is_told_and_mended_at_the_next_start() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     stepped.put(&[b"kept"], b"", true);
-    sim.flip_kept_bit(DURABLE, 50);
+    sim.flip_file_bit(DURABLE, 50);
     let error = durable_reader(&sim).end_offset().unwrap_err();
     assert!(error.to_string().contains("`durable`"), "{error}");
     let sim = sim.restart(Crash::Kill);
@@ -84,10 +84,10 @@ fn a_damaged_note_of_what_is_durable_is_told_and_mended_at_the_next_start() {
 
 #[test]
 fn a_damaged_reservation_leaves_out_all_that_it_can_have_been() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     stepped.put(&[b"kept"], b"", true);
-    sim.flip_kept_bit(RESERVED, 50);
+    sim.flip_file_bit(RESERVED, 50);
     let sim = sim.restart(Crash::PowerCut);
     let next = Stepped::open(&sim, 1 << 20).unwrap().receipt.next_offset;
     assert!(next > 1 << 20, "{next}");
@@ -96,7 +96,7 @@ fn a_damaged_reservation_leaves_out_all_that_it_can_have_been() {
 
 #[test]
 fn a_journal_that_was_closed_goes_on_at_the_very_next_offset() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     stepped.put(&[b"one"], b"", false);
     stepped.journal.close().unwrap();
@@ -108,7 +108,7 @@ fn a_journal_that_was_closed_goes_on_at_the_very_next_offset() {
 
 #[test]
 fn offsets_left_out_are_no_damage_and_nobody_gets_a_message_there() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     stepped.put(&[b"one", b"two"], b"r", true);
     let sim = sim.restart(Crash::Kill);
@@ -123,7 +123,7 @@ fn offsets_left_out_are_no_damage_and_nobody_gets_a_message_there() {
     assert!(reader.read(7..9, 100).unwrap().is_empty());
     let followed = reader.follow(None, &mut |_| ()).unwrap();
     assert_eq!(followed.damage, []);
-    // An excerpt has offsets in a row, and goes on behind those that were left out.
+    // The offsets of an excerpt are consecutive; the next one begins behind those that were skipped.
     let first = reader.excerpt(0..next + 1, 1000, 1000).unwrap();
     assert_eq!((first.end, first.is_empty()), (next, false));
     let empty = reader.excerpt(5..next + 1, 1000, 1000).unwrap();
@@ -140,14 +140,14 @@ fn offsets_left_out_are_no_damage_and_nobody_gets_a_message_there() {
 
 #[test]
 fn a_position_of_another_history_is_told() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     stepped.put(&[b"one", b"two"], b"", true);
     let mut reader = durable_reader(&sim);
     assert_eq!((reader.end_offset().unwrap(), reader.epoch()), (2, 1));
-    // An older Slipring gives offset 1 again, after a power cut has taken it back.
-    sim.forget_kept(RESERVED);
-    sim.forget_kept(DURABLE);
+    // An older Slipring gives offset 1 again after a power cut lost its message.
+    sim.remove_file(RESERVED);
+    sim.remove_file(DURABLE);
     sim.cut_file(FIRST, 64);
     let sim = sim.restart(Crash::Kill);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
@@ -162,17 +162,20 @@ fn a_position_of_another_history_is_told() {
     assert!(matches!(reader.check_position(3, Some(2)), Err(ReadError::Beyond { .. })));
 }
 
-/// A power cut may bring an older note of what is durable back; only a broker can tell then.
+/// A power cut may bring an older `durable` back; then only a broker can find the synced end.
 #[test]
 fn a_reader_that_was_further_than_an_old_note_is_asked_to_start_the_broker() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     let old = sim.get(DURABLE).unwrap().unwrap();
     stepped.put(&[b"one", b"two"], b"", true);
     sim.put(DURABLE, &old).unwrap();
     let mut reader = durable_reader(&sim);
     let told = reader.check_position(2, None).unwrap_err().to_string();
-    assert!(told.contains("where no broker runs, start it") && !told.contains("lost"), "{told}");
+    assert!(
+        told.contains("start the broker if none is running") && !told.contains("lost"),
+        "{told}"
+    );
     let told = reader.check_position(3, None).unwrap_err().to_string();
     assert!(told.contains("lost"), "{told}");
     let sim = sim.restart(Crash::Kill);
@@ -180,10 +183,10 @@ fn a_reader_that_was_further_than_an_old_note_is_asked_to_start_the_broker() {
     durable_reader(&sim).check_position(2, None).unwrap();
 }
 
-/// Both were opened as often as each other: only the time tells them apart.
+/// Both copies were opened equally often: only the times of the openings differ.
 #[test]
 fn a_copy_that_was_put_back_is_told_from_what_was_read() {
-    let noted = |sim: &Sim, opened_ms: u64, payload: &[u8]| {
+    let noted = |sim: &SimulatedDisk, opened_ms: u64, payload: &[u8]| {
         let mut stepped = Stepped::open(sim, 1 << 20).unwrap();
         stepped.put(&[b"before"], b"", true);
         stepped.journal.close().unwrap();
@@ -193,22 +196,22 @@ fn a_copy_that_was_put_back_is_told_from_what_was_read() {
         let mut reader = durable_reader(sim);
         (reader.end_offset().unwrap(), reader)
     };
-    let (end, original) = noted(&Sim::new(1), 70_000, b"read");
-    let (_, mut copy) = noted(&Sim::new(1), 90_000, b"others");
+    let (end, original) = noted(&SimulatedDisk::new(1), 70_000, b"read");
+    let (_, mut copy) = noted(&SimulatedDisk::new(1), 90_000, b"others");
     assert_eq!(original.identity(), copy.identity());
     let error = copy.check_position(end, Some(original.epoch())).unwrap_err();
     assert!(matches!(error, ReadError::OtherHistory { .. }), "{error}");
     copy.check_position(1, Some(original.epoch())).unwrap();
-    // A clock that went back makes it older than what was noted.
-    let (_, mut copy) = noted(&Sim::new(1), 5, b"others");
+    // The clock went back, so the epoch is older than the stored one.
+    let (_, mut copy) = noted(&SimulatedDisk::new(1), 5, b"others");
     let error = copy.check_position(end, Some(original.epoch())).unwrap_err();
     assert!(error.to_string().contains("older copy"), "{error}");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
-    /// Some readers look at everything that is written, as older ones do, others at what is durable.
-    /// Crashes take back what was not synced.
+    /// Some readers read everything that is written, as older versions did, others only what is synced.
+    /// Crashes lose what was not synced.
     #[test]
     fn no_offset_is_ever_given_to_two_messages_and_what_was_durable_stays(
         lives in prop::collection::vec(
@@ -217,7 +220,7 @@ proptest! {
         ),
         seed in any::<u64>(), segment_bytes in 150..600_u64,
     ) {
-        let mut sim = Sim::new(seed);
+        let mut sim = SimulatedDisk::new(seed);
         let (mut seen, mut durable) = (Seen::new(), Seen::new());
         let mut number = 0_u64;
         for (appends, power_cut, closes) in lives {

@@ -1,19 +1,19 @@
-//! Bit flips and torn tails: found, named, and the rest is served.
+//! Bit flips and torn tails are found and reported, and the rest can be read.
 
 use proptest::prelude::*;
 
 use super::{FIRST, Stepped, durable_reader, reader};
-use crate::bounds::{DURABLE, RESERVED};
 use crate::error::{OpenError, ReadError};
 use crate::format::{Flaw, SEGMENT_HEADER_BYTES};
 use crate::segment::SegmentId;
-use crate::sim::{Crash, Sim};
+use crate::sim::{Crash, SimulatedDisk};
 use crate::storage::WriteSegments;
+use crate::watermarks::{DURABLE, RESERVED};
 
 const HEADER: usize = SEGMENT_HEADER_BYTES;
 
-fn journal_of(batches: usize, segment_bytes: u64) -> (Sim, Stepped) {
-    let sim = Sim::new(1);
+fn journal_of(batches: usize, segment_bytes: u64) -> (SimulatedDisk, Stepped) {
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, segment_bytes).unwrap();
     for _ in 0..batches {
         stepped.put(&[&[7; 50]], b"", false);
@@ -58,8 +58,8 @@ fn recovery_sets_whole_batches_behind_a_hole_aside_that_was_never_synced() {
     sim.flip_bit(FIRST, HEADER + batch_bytes() + 60);
     let receipt = Stepped::open(&sim, 1 << 20).unwrap().receipt;
     let cut = receipt.cut.as_ref().unwrap();
-    assert_eq!((receipt.records(), cut.flaw, cut.set_aside), (1, Flaw::BodyDamaged, true));
-    assert_eq!(sim.set_aside_places(), [(FIRST, (HEADER + batch_bytes()) as u64)]);
+    assert_eq!((receipt.messages(), cut.flaw, cut.set_aside), (1, Flaw::BodyDamaged, true));
+    assert_eq!(sim.set_aside_positions(), [(FIRST, (HEADER + batch_bytes()) as u64)]);
     assert!(receipt.to_string().contains("are kept in"), "{receipt}");
 }
 
@@ -70,7 +70,7 @@ fn a_last_batch_that_was_synced_is_named_and_set_aside() {
     let last = HEADER + 2 * batch_bytes();
     sim.flip_bit(FIRST, last + 60);
     let receipt = Stepped::open(&sim.restart(Crash::Kill), 1 << 20).unwrap().receipt;
-    assert_eq!(sim.set_aside_places(), [(FIRST, last as u64)]);
+    assert_eq!(sim.set_aside_positions(), [(FIRST, last as u64)]);
     assert!(receipt.cut.unwrap().set_aside);
     assert_eq!(receipt.damage[0].offsets, 2..3);
 }
@@ -80,7 +80,7 @@ fn a_torn_last_batch_that_nobody_saw_synced_is_cut_and_nothing_is_set_aside() {
     let (sim, _) = journal_of(3, 1 << 20);
     sim.flip_bit(FIRST, HEADER + 2 * batch_bytes() + 60);
     let receipt = Stepped::open(&sim.restart(Crash::Kill), 1 << 20).unwrap().receipt;
-    assert_eq!((receipt.records(), receipt.cut.unwrap().set_aside), (2, false));
+    assert_eq!((receipt.messages(), receipt.cut.unwrap().set_aside), (2, false));
 }
 
 #[test]
@@ -98,8 +98,8 @@ fn damage_in_a_closed_journal_is_not_taken_for_a_torn_tail() {
 fn a_damaged_header_of_the_only_segment_refuses_to_open() {
     let (sim, _) = journal_of(1, 1 << 20);
     sim.flip_bit(FIRST, 20);
-    sim.forget_kept(DURABLE);
-    sim.forget_kept(RESERVED);
+    sim.remove_file(DURABLE);
+    sim.remove_file(RESERVED);
     assert!(matches!(Stepped::open(&sim, 1 << 20), Err(OpenError::Damaged(_))));
 }
 
@@ -113,11 +113,11 @@ fn a_damaged_header_of_the_only_segment_is_named_where_a_file_beside_it_tells_wh
             stepped.settle();
         }
         sim.flip_bit(FIRST, 20);
-        sim.flip_kept_bit(lost, 20);
+        sim.flip_file_bit(lost, 20);
         let stepped = Stepped::open(&sim.restart(Crash::Kill), 1 << 20).unwrap();
         assert_eq!(stepped.journal.identity(), identity);
         assert_eq!(stepped.receipt.damage[0].flaw, Flaw::HeaderDamaged);
-        assert_eq!(stepped.receipt.records(), batches as u64);
+        assert_eq!(stepped.receipt.messages(), batches as u64);
     }
 }
 
@@ -126,11 +126,11 @@ fn a_damaged_header_is_not_taken_for_a_torn_one_where_nothing_follows_it() {
     let (sim, mut stepped) = journal_of(0, 1 << 20);
     stepped.journal.close().unwrap();
     stepped.settle();
-    sim.forget_kept(DURABLE);
-    sim.forget_kept(RESERVED);
+    sim.remove_file(DURABLE);
+    sim.remove_file(RESERVED);
     sim.flip_bit(FIRST, 20);
     assert!(matches!(Stepped::open(&sim, 1 << 20), Err(OpenError::Damaged(_))));
-    // Zeros are what a file system leaves that had no time for the bytes.
+    // A file system leaves zeros where it had no time to write the bytes.
     WriteSegments::begin(&mut sim.clone(), FIRST, &[0; HEADER]).unwrap();
     assert_eq!(Stepped::open(&sim, 1 << 20).unwrap().receipt.damage, []);
 }
@@ -144,7 +144,7 @@ fn a_damaged_header_of_another_segment_is_named_and_its_batches_are_served() {
         sim.flip_bit(SegmentId { offset: segment, part: 0 }, 20);
         let sim = sim.restart(Crash::Kill);
         let stepped = Stepped::open(&sim, 200).unwrap();
-        assert_eq!(stepped.receipt.records(), 5);
+        assert_eq!(stepped.receipt.messages(), 5);
         assert_eq!(stepped.journal.identity(), identity);
         let mut reader = reader(&sim);
         assert_eq!(reader.read(0..5, 1000).unwrap().len(), 5);
@@ -168,7 +168,7 @@ fn a_damaged_header_of_the_last_segment_is_no_other_history() {
     sim.flip_bit(SegmentId { offset: offsets.start, part: 0 }, 20);
     let mut later = durable_reader(&sim);
     later.check_position(offsets.end, Some(outside.epoch())).unwrap();
-    // What is noted now is the newest that is known, and 0 of an earlier Slipring is none.
+    // A reader now stores the newest known epoch; 0, from an earlier Slipring, means none.
     assert_eq!((later.epoch(), outside.epoch()), (1, 2));
     later.check_position(offsets.end, Some(later.epoch())).unwrap();
     let sim = sim.restart(Crash::Kill);
@@ -195,7 +195,7 @@ fn segments_keep_to_their_size_and_one_identity() {
 
 #[test]
 fn records_alone_fill_segments_that_are_parts_of_one_offset() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 300).unwrap();
     stepped.put(&[b"message"], b"", false);
     for number in 0..20_u8 {
@@ -209,14 +209,14 @@ fn records_alone_fill_segments_that_are_parts_of_one_offset() {
     assert_eq!(payloads, [b"message", b"message"]);
     assert!(records.iter().zip(0..).all(|(record, number)| *record == [number; 60]));
     let sim = sim.restart(Crash::PowerCut);
-    assert_eq!(Stepped::open(&sim, 300).unwrap().receipt.records(), 2);
+    assert_eq!(Stepped::open(&sim, 300).unwrap().receipt.messages(), 2);
 }
 
 #[test]
 fn a_bit_flip_among_records_alone_loses_one_batch_and_is_named() {
     // In the header, then in the body.
     for place in [9, 50] {
-        let sim = Sim::new(1);
+        let sim = SimulatedDisk::new(1);
         let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
         for number in 0..4_u8 {
             stepped.put(&[], &[number; 20], true);
@@ -233,7 +233,7 @@ fn a_bit_flip_among_records_alone_loses_one_batch_and_is_named() {
 #[test]
 fn a_part_that_is_missing_is_named() {
     use crate::storage::Storage;
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 200).unwrap();
     for number in 0..5_u8 {
         stepped.put(&[], &[number; 90], true);
@@ -253,7 +253,7 @@ proptest! {
     fn any_bit_flip_in_sealed_segments_loses_at_most_one_batch_and_is_named(
         seed in any::<u64>(), batches in 3..20_u8,
     ) {
-        let sim = Sim::new(seed);
+        let sim = SimulatedDisk::new(seed);
         let mut stepped = Stepped::open(&sim, 400).unwrap();
         for number in 0..batches {
             stepped.put(&[&[number; 40]], &[number; 8], true);

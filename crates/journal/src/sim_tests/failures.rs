@@ -1,12 +1,12 @@
-//! A failed write or sync is final, and nothing after it counts.
+//! A failed write or sync is final: nothing is acknowledged afterwards.
 
 use super::{Stepped, batch, contents, reader};
 use crate::error::AppendError;
-use crate::sim::{Crash, Sim};
+use crate::sim::{Crash, SimulatedDisk};
 
 #[test]
 fn a_failed_sync_is_final_and_nothing_after_it_counts_as_synced() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     let safe = stepped.put(&[b"safe"], b"", true);
     sim.fail_sync_after(0);
@@ -14,7 +14,7 @@ fn a_failed_sync_is_final_and_nothing_after_it_counts_as_synced() {
     let told = stepped.told();
     assert_eq!((told.written, told.synced), (lost.mark, safe.mark));
     assert!(told.failed.unwrap().message.contains("failed to sync"));
-    // The disk works again, and would say that it has synced.
+    // The disk works again, and a sync would succeed.
     let refused = stepped.journal.append(&mut batch(&[b"more"], b""), true);
     assert!(matches!(refused, Err(AppendError::Failed(_))));
     assert!(!stepped.committer.step());
@@ -25,7 +25,7 @@ fn a_failed_sync_is_final_and_nothing_after_it_counts_as_synced() {
 #[test]
 fn a_sync_that_fails_for_want_of_space_is_final_all_the_same() {
     // Rolling to the next segment syncs the full one.
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 200).unwrap();
     stepped.put(&[&[1; 100]], b"", false);
     sim.fail_sync_after(0);
@@ -37,7 +37,7 @@ fn a_sync_that_fails_for_want_of_space_is_final_all_the_same() {
 
 #[test]
 fn a_failed_write_is_final_and_what_it_left_is_cut_at_the_next_start() {
-    let sim = Sim::new(3);
+    let sim = SimulatedDisk::new(3);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     stepped.put(&[b"safe"], b"", true);
     sim.fail_write_after(0);
@@ -45,14 +45,14 @@ fn a_failed_write_is_final_and_what_it_left_is_cut_at_the_next_start() {
     assert!(stepped.told().failed.is_some());
     let sim = sim.restart(Crash::Kill);
     let stepped = Stepped::open(&sim, 1 << 20).unwrap();
-    assert_eq!(stepped.receipt.records(), 1);
+    assert_eq!(stepped.receipt.messages(), 1);
     assert!(stepped.receipt.cut.is_some());
     assert_eq!(contents(&mut reader(&sim)).unwrap().0, [b"safe"]);
 }
 
 #[test]
 fn what_a_dead_process_still_tries_does_nothing() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut dead = Stepped::open(&sim, 1 << 20).unwrap();
     let sim = sim.restart(Crash::Kill);
     let mut alive = Stepped::open(&sim, 1 << 20).unwrap();
@@ -64,7 +64,7 @@ fn what_a_dead_process_still_tries_does_nothing() {
 
 #[test]
 fn syncs_that_are_asked_for_together_are_one() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     // With the first message offsets are reserved, which is another sync.
     stepped.put(&[b"first"], b"", true);
@@ -78,11 +78,11 @@ fn syncs_that_are_asked_for_together_are_one() {
 
 #[test]
 fn what_asks_for_no_sync_is_told_as_written_only() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     let mark = stepped.put(&[b"x"], b"", false).mark;
     assert_eq!((stepped.told().written, stepped.told().synced), (mark, 0));
-    // An empty batch asks for what is there.
+    // An empty batch asks for a sync of what was appended before.
     assert_eq!(stepped.put(&[], b"", true).mark, mark);
     assert_eq!(stepped.told().synced, mark);
 }

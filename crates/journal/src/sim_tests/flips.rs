@@ -1,18 +1,18 @@
-//! One flipped bit anywhere in the last segment: every batch that is whole is there, what is not is
-//! named, and no offset is given again.
+//! One flipped bit anywhere in the last segment: every whole batch is kept, the damage is reported, and no
+//! offset is given again.
 
 use super::{FIRST, Stepped, batch, durable_reader};
 use crate::format::SEGMENT_HEADER_BYTES;
 use crate::reader::StateBatch;
-use crate::receipt::Receipt;
-use crate::sim::{Crash, Sim};
+use crate::receipt::RecoveryReceipt;
+use crate::sim::{Crash, SimulatedDisk};
 use crate::storage::ReadSegments;
 
 const BATCHES: u8 = 6;
 
 /// Batches of one message and a record each, all synced. Returns where each begins.
-fn journal(seed: u64, syncs_each: bool) -> (Sim, Vec<u64>) {
-    let sim = Sim::new(seed);
+fn journal(seed: u64, syncs_each: bool) -> (SimulatedDisk, Vec<u64>) {
+    let sim = SimulatedDisk::new(seed);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     let mut starts = vec![SEGMENT_HEADER_BYTES as u64];
     for number in 0..BATCHES {
@@ -28,7 +28,7 @@ fn journal(seed: u64, syncs_each: bool) -> (Sim, Vec<u64>) {
 }
 
 /// The numbers of the messages and of the records that are there.
-fn found(sim: &Sim) -> (Vec<u8>, Vec<u8>) {
+fn found(sim: &SimulatedDisk) -> (Vec<u8>, Vec<u8>) {
     let mut reader = durable_reader(sim);
     let end = reader.end_offset().unwrap();
     let mut messages = Vec::new();
@@ -43,7 +43,7 @@ fn found(sim: &Sim) -> (Vec<u8>, Vec<u8>) {
 }
 
 /// Opens after the crash, and looks at what was kept.
-fn check(sim: &Sim, hit: Option<u8>) -> Receipt {
+fn check(sim: &SimulatedDisk, hit: Option<u8>) -> RecoveryReceipt {
     let mut stepped = Stepped::open(sim, 1 << 20).unwrap();
     let next = stepped.put(&[b"next"], b"n", true).offsets.start;
     assert!(next >= u64::from(BATCHES), "an offset is given again");
@@ -73,8 +73,8 @@ fn every_whole_batch_survives_a_flipped_bit_at_any_byte() {
     }
 }
 
-/// After a power cut the note of what is durable may be old: batches that came later tell that what is
-/// before them was synced. Of the last sync nobody came later.
+/// After a power cut `durable` may be old. Then the headers of later batches prove what was synced, except for
+/// the last sync, behind which there is no batch.
 #[test]
 fn a_flipped_bit_and_a_power_cut_together_lose_nothing_that_a_later_sync_followed() {
     for seed in 0..40 {

@@ -1,10 +1,10 @@
-//! Batches inside payloads: somebody sends a piece of a journal, or means harm. Behind a damaged header
-//! they are never taken for the batches that were synced.
+//! Batches inside payloads: a client sends a piece of a journal, by chance or on purpose. Behind a damaged header
+//! they are never taken for the journal's own batches.
 
 use super::{FIRST, Stepped, batch, reader};
 use crate::format::SEGMENT_HEADER_BYTES;
-use crate::receipt::Receipt;
-use crate::sim::{Crash, Sim};
+use crate::receipt::RecoveryReceipt;
+use crate::sim::{Crash, SimulatedDisk};
 
 /// Batches that follow each other from an offset on, as bytes of a payload.
 fn forged(mut offset: u64, counts: &[usize]) -> Vec<u8> {
@@ -19,8 +19,8 @@ fn forged(mut offset: u64, counts: &[usize]) -> Vec<u8> {
 }
 
 /// A message, one with this payload, and five more, all synced; the header of the second is damaged.
-fn damaged_before(payload: &[u8]) -> (Sim, Receipt) {
-    let sim = Sim::new(1);
+fn damaged_before(payload: &[u8]) -> (SimulatedDisk, RecoveryReceipt) {
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     stepped.put(&[b"0"], b"", true);
     stepped.put(&[payload], b"", true);

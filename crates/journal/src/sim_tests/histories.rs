@@ -1,9 +1,9 @@
-//! Whatever happens to a broker and its disk, what was promised is there.
+//! Random histories of crashes and faults: everything that was acknowledged is kept.
 
 use proptest::prelude::*;
 
 use super::world::{Act, Life, history, lives};
-use crate::sim::{Crash, Sim};
+use crate::sim::{Crash, SimulatedDisk};
 
 /// Thousands at least; `PROPTEST_CASES` asks for more.
 fn config() -> ProptestConfig {
@@ -27,6 +27,7 @@ fn the_law_above_finds_a_disk_that_lies_about_syncs() {
     let acts = vec![[Act::Append(vec![50; 4], 20, true), Act::Step]; 8].concat();
     let life = Life { acts, budget: 3000, crash: Crash::PowerCut, recovery_budget: 0 };
     let lives = std::slice::from_ref(&life);
-    let broken = (0..50).filter(|seed| history(lives, *seed, Sim::lie_about_syncs).is_err());
+    let broken =
+        (0..50).filter(|seed| history(lives, *seed, SimulatedDisk::lie_about_syncs).is_err());
     assert!(broken.count() > 10);
 }

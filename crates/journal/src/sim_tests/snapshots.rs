@@ -1,15 +1,15 @@
-//! Snapshots of state: old or new after any crash, never ahead of the journal.
+//! Snapshots: after any crash the old or the new one is there, and never one ahead of the journal.
 
 use std::io::ErrorKind;
 
 use super::{FIRST, Stepped, reader};
 use crate::error::ReadError;
 use crate::format::Flaw;
-use crate::segment::{Position, SegmentId};
-use crate::sim::{Crash, Sim};
+use crate::segment::{JournalPosition, SegmentId};
+use crate::sim::{Crash, SimulatedDisk};
 
 /// Where the journal ends, and the records from a position on.
-fn follow(sim: &Sim, from: Option<Position>) -> (Position, Vec<Vec<u8>>) {
+fn follow(sim: &SimulatedDisk, from: Option<JournalPosition>) -> (JournalPosition, Vec<Vec<u8>>) {
     let mut records = Vec::new();
     let followed = reader(sim).follow(from, &mut |batch| records.push(batch.records.to_vec()));
     let followed = followed.unwrap();
@@ -22,7 +22,7 @@ fn a_snapshot_torn_at_any_moment_leaves_the_old_or_the_new_one() {
     let mut seen = [0; 2];
     for seed in 0..20 {
         for budget in 0..120 {
-            let sim = Sim::new(seed * 1000 + budget);
+            let sim = SimulatedDisk::new(seed * 1000 + budget);
             let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
             stepped.put(&[], b"one", true);
             let old = follow(&sim, None).0;
@@ -44,7 +44,7 @@ fn a_snapshot_torn_at_any_moment_leaves_the_old_or_the_new_one() {
 
 #[test]
 fn a_snapshot_ahead_of_what_is_synced_is_refused() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     stepped.put(&[], b"state", false);
     let (end, _) = follow(&sim, None);
@@ -56,7 +56,7 @@ fn a_snapshot_ahead_of_what_is_synced_is_refused() {
 
 #[test]
 fn a_snapshot_finds_no_space_and_the_old_one_stays() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let stepped = Stepped::open(&sim, 1 << 20).unwrap();
     let at = follow(&sim, None).0;
     stepped.journal.put_snapshot(at, b"old").unwrap();
@@ -68,36 +68,36 @@ fn a_snapshot_finds_no_space_and_the_old_one_stays() {
 
 #[test]
 fn a_journal_without_a_snapshot_has_none() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let stepped = Stepped::open(&sim, 1 << 20).unwrap();
     assert_eq!(stepped.journal.reader().snapshot().unwrap(), None);
 }
 
 #[test]
 fn a_damaged_snapshot_is_named() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let stepped = Stepped::open(&sim, 1 << 20).unwrap();
     stepped.journal.put_snapshot(follow(&sim, None).0, b"state").unwrap();
-    sim.flip_kept_bit("state.snap", 74);
+    sim.flip_file_bit("state.snap", 74);
     let error = reader(&sim).snapshot().unwrap_err();
     assert!(matches!(error, ReadError::Snapshot { flaw: Flaw::BodyDamaged }), "{error}");
 }
 
 #[test]
 fn offsets_that_a_snapshot_knows_are_not_given_again() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     for _ in 0..3 {
         stepped.put(&[b"message"], b"state", true);
     }
     let (end, _) = follow(&sim, None);
     stepped.journal.put_snapshot(end, b"three states").unwrap();
-    // A bit flips in what was synced last, and nothing is behind it: recovery takes it for torn.
+    // A bit flips in the last synced batch. Nothing behind it proves the sync, so recovery takes it for torn.
     sim.flip_bit(FIRST, 64 + 2 * 70 + 60);
     let sim = sim.restart(Crash::Kill);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     assert_eq!(stepped.receipt.damage[0].offsets, 2..3);
-    assert_eq!(stepped.receipt.records(), 3);
+    assert_eq!(stepped.receipt.messages(), 3);
     let offsets = stepped.put(&[b"new"], b"fourth", true).offsets;
     assert!(offsets.start >= 3);
     assert_eq!(follow(&sim, Some(end)).1, [b"fourth"]);
@@ -107,7 +107,7 @@ fn offsets_that_a_snapshot_knows_are_not_given_again() {
 
 #[test]
 fn records_alone_that_a_snapshot_knows_are_not_followed_again_after_a_cut() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     stepped.put(&[], b"one", true);
     stepped.put(&[], b"two", true);

@@ -1,14 +1,14 @@
-//! No space is not the end: what waits is written when there is space again, once.
+//! A full disk is no failure: what waits is written once, when there is space again.
 
 use super::{Stepped, batch, contents, reader};
-use crate::sim::{Crash, Sim};
+use crate::sim::{Crash, SimulatedDisk};
 use crate::storage::ReadSegments;
 
 #[test]
 fn no_space_then_healed_loses_nothing_and_duplicates_nothing() {
     // Every amount of room: in a header, in a body, between two batches, at a new segment.
     for room in 0..400 {
-        let sim = Sim::new(room);
+        let sim = SimulatedDisk::new(room);
         let mut stepped = Stepped::open(&sim, 300).unwrap();
         stepped.put(&[b"first"], b"r", true);
         sim.set_capacity(Some(sim.bytes() + room));
@@ -34,7 +34,7 @@ fn no_space_then_healed_loses_nothing_and_duplicates_nothing() {
 
 #[test]
 fn a_killed_broker_that_had_no_space_starts_on_the_full_disk_and_heals() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     stepped.put(&[b"kept"], b"", true);
     sim.set_capacity(Some(sim.bytes() + 70));
@@ -42,7 +42,7 @@ fn a_killed_broker_that_had_no_space_starts_on_the_full_disk_and_heals() {
     let sim = sim.restart(Crash::Kill);
     sim.set_capacity(Some(sim.bytes() + 20));
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
-    assert_eq!(stepped.receipt.records(), 1);
+    assert_eq!(stepped.receipt.messages(), 1);
     let mark = stepped.put(&[b"new"], b"", true).mark;
     assert!(stepped.told().no_space.is_some());
     sim.set_capacity(None);
@@ -53,7 +53,7 @@ fn a_killed_broker_that_had_no_space_starts_on_the_full_disk_and_heals() {
 
 #[test]
 fn a_bound_on_stored_bytes_is_a_full_disk_until_it_is_raised() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     stepped.journal.set_bytes_max(Some(150));
     let first = stepped.put(&[&[1; 80]], b"", true).mark;
@@ -69,7 +69,7 @@ fn a_bound_on_stored_bytes_is_a_full_disk_until_it_is_raised() {
 
 #[test]
 fn a_segment_that_alone_is_more_than_the_bound_is_a_full_disk() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     sim.set_capacity(Some(0));
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     stepped.journal.set_bytes_max(Some(10));
@@ -83,7 +83,7 @@ fn a_segment_that_alone_is_more_than_the_bound_is_a_full_disk() {
 
 #[test]
 fn a_step_that_finds_no_space_again_is_no_work_and_tells_nothing_new() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     sim.set_capacity(Some(sim.bytes()));
     stepped.journal.append(&mut batch(&[b"x"], b""), true).unwrap();
@@ -93,7 +93,7 @@ fn a_step_that_finds_no_space_again_is_no_work_and_tells_nothing_new() {
 
 #[test]
 fn closing_without_space_says_what_was_not_written() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     stepped.put(&[b"kept"], b"", false);
     sim.set_capacity(Some(sim.bytes()));
@@ -110,7 +110,7 @@ fn closing_without_space_says_what_was_not_written() {
 
 #[test]
 fn a_closed_journal_on_a_full_disk_has_synced_everything() {
-    let sim = Sim::new(1);
+    let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     let mark = stepped.put(&[b"kept"], b"", false).mark;
     sim.set_capacity(Some(sim.bytes()));
@@ -120,5 +120,5 @@ fn a_closed_journal_on_a_full_disk_has_synced_everything() {
     assert_eq!(stepped.told().synced, mark);
     let sim = sim.restart(Crash::PowerCut);
     let stepped = Stepped::open(&sim, 1 << 20).unwrap();
-    assert_eq!((stepped.receipt.records(), stepped.receipt.cut), (1, None));
+    assert_eq!((stepped.receipt.messages(), stepped.receipt.cut), (1, None));
 }

@@ -1,10 +1,10 @@
-//! What the world outside knows about a journal, and lives of the broker that writes it.
+//! What was sent to a journal and acknowledged, and the lives of the broker that writes it.
 
 use proptest::prelude::*;
 
 use super::{Stepped, batch, contents, reader};
-use crate::segment::Position;
-use crate::sim::{Crash, Random, Sim};
+use crate::segment::JournalPosition;
+use crate::sim::{Crash, Random, SimulatedDisk};
 
 const SEGMENT_BYTES: u64 = 600;
 
@@ -23,7 +23,7 @@ pub enum Act {
     FailSync,
 }
 
-/// One broker's life: what it does, after how much it dies, and how.
+/// A life of the broker: what it does, when it crashes, and how.
 #[derive(Clone, Debug)]
 pub struct Life {
     pub acts: Vec<Act>,
@@ -33,7 +33,7 @@ pub struct Life {
     pub recovery_budget: usize,
 }
 
-/// Batches as they were handed over, and how many of them each kind of crash must leave.
+/// The batches that were appended, and how many of them must survive each kind of crash.
 #[derive(Default)]
 pub struct World {
     sent: Vec<(Vec<Vec<u8>>, Vec<u8>)>,
@@ -67,8 +67,8 @@ pub fn lives() -> impl Strategy<Value = Vec<Life>> {
 }
 
 /// Lives one life after the other on one disk; an error says which promise was broken.
-pub fn history(lives: &[Life], seed: u64, prepare: impl Fn(&Sim)) -> Result<(), String> {
-    let (mut sim, mut random) = (Sim::new(seed), Random::new(seed));
+pub fn history(lives: &[Life], seed: u64, prepare: impl Fn(&SimulatedDisk)) -> Result<(), String> {
+    let (mut sim, mut random) = (SimulatedDisk::new(seed), Random::new(seed));
     let mut world = World::default();
     prepare(&sim);
     for life in lives {
@@ -80,7 +80,7 @@ pub fn history(lives: &[Life], seed: u64, prepare: impl Fn(&Sim)) -> Result<(), 
 
 impl World {
     /// Lives until the crash, or to the end of its acts.
-    fn live(&mut self, life: &Life, sim: &Sim, random: &mut Random) {
+    fn live(&mut self, life: &Life, sim: &SimulatedDisk, random: &mut Random) {
         sim.crash_after(life.budget);
         let Ok(mut stepped) = Stepped::open(sim, SEGMENT_BYTES) else { return };
         let mut marks = vec![0; self.sent.len()];
@@ -109,13 +109,13 @@ impl World {
     }
 
     /// Restarts, recovers, and compares what is there with what must be.
-    fn check(&mut self, life: &Life, sim: &Sim) -> Result<Sim, String> {
+    fn check(&mut self, life: &Life, sim: &SimulatedDisk) -> Result<SimulatedDisk, String> {
         let sim = sim.restart(life.crash);
         sim.crash_after(life.recovery_budget);
         drop(Stepped::open(&sim, SEGMENT_BYTES));
         let sim = sim.restart(life.crash);
         Stepped::open(&sim, SEGMENT_BYTES).map_err(|error| error.to_string())?;
-        // What was recovered is safe, whatever comes; and the disk may still be full.
+        // Recovered batches survive everything from now on. The disk may still be full.
         let sim = sim.restart(Crash::PowerCut);
         Stepped::open(&sim, SEGMENT_BYTES).map_err(|error| error.to_string())?;
         sim.set_capacity(None);
@@ -125,8 +125,8 @@ impl World {
         Ok(sim)
     }
 
-    /// A prefix of what was sent is there, whole batches with messages and records, each once.
-    fn compare(&mut self, sim: &Sim, promised: usize) -> Result<(), String> {
+    /// Checks that the journal holds a prefix of what was sent: whole batches, each once.
+    fn compare(&mut self, sim: &SimulatedDisk, promised: usize) -> Result<(), String> {
         let (payloads, records) = contents(&mut reader(sim))?;
         let (mut kept, mut expected) = (0, (Vec::new(), Vec::new()));
         while expected.0.len() < payloads.len() || expected.1.len() < records.len() {
@@ -155,7 +155,9 @@ fn append(stepped: &Stepped, sent: &(Vec<Vec<u8>>, Vec<u8>), sync: bool) -> Opti
 }
 
 /// The state here is all records one after the other.
-fn follow_state(sim_reader: &mut crate::reader::Reader) -> Option<(Position, Vec<u8>)> {
+fn follow_state(
+    sim_reader: &mut crate::reader::JournalReader,
+) -> Option<(JournalPosition, Vec<u8>)> {
     let (from, mut state) = sim_reader.snapshot().ok()?.unzip();
     let state = state.get_or_insert_default();
     let each = &mut |batch: crate::reader::StateBatch<'_>| state.extend_from_slice(batch.records);
@@ -171,7 +173,7 @@ fn put_snapshot(stepped: &mut Stepped) {
 }
 
 /// The newest snapshot and the records after it are all records there are.
-fn recovered_state(sim: &Sim, records: &[u8]) -> Result<(), String> {
+fn recovered_state(sim: &SimulatedDisk, records: &[u8]) -> Result<(), String> {
     let (_, state) = follow_state(&mut reader(sim)).ok_or("the state cannot be followed")?;
     if state == records { Ok(()) } else { Err("the state differs from its records".to_owned()) }
 }

@@ -4,16 +4,17 @@ pub mod options;
 mod rows;
 mod writer;
 
-use std::os::fd::RawFd;
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 
 use pyo3::import_exception;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
-use slipring_client::{Address, BatchId, Options, SendError, SubscriptionId, WriterOptions};
+use slipring_client::{Address, ClientOptions, WriterOptions};
+use slipring_protocol::{BatchId, SendError, SubscriptionId};
 use slipring_wire::{PropertiesBuf, Publish};
 
 use crate::messages::Messages;
-use rows::{Extras, cause, message_row, notice_row, with_message};
+use rows::{PropertiesRow, cause, event_row, message_row, with_message};
 
 import_exception!(slipring.errors, ConnectError);
 import_exception!(slipring.errors, ConnectionLost);
@@ -26,7 +27,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Client>()
 }
 
-/// Gathered by a writer and not sent, at most.
+/// Bytes gathered by a writer and not sent, at most.
 const WRITER_BYTES: usize = 16 << 20;
 
 /// A connection to one broker, driven by a background thread.
@@ -42,7 +43,7 @@ impl Client {
     fn new(url: &str, options: options::OptionsDict) -> PyResult<Self> {
         let address: Address =
             url.parse().map_err(|error| ConnectError::new_err(format!("{error}")))?;
-        let options = Options::try_from(options)?;
+        let options = ClientOptions::try_from(options)?;
         let url = address.to_string();
         let client = slipring_client::Client::connect(address, options);
         let client = client.map_err(|error| ConnectError::new_err(error.to_string()))?;
@@ -55,15 +56,15 @@ impl Client {
         &self.url
     }
 
-    /// The descriptor that is readable when there are notices.
+    /// The descriptor that is readable when there are events.
     fn fileno(&self) -> RawFd {
-        self.client.fd()
+        self.client.as_fd().as_raw_fd()
     }
 
     /// What happened since the last call: (kind, identity, detail) in order.
-    fn notices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+    fn events<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let rows: PyResult<Vec<_>> =
-            self.client.notices().into_iter().map(|notice| notice_row(py, notice)).collect();
+            self.client.events().into_iter().map(|event| event_row(py, event)).collect();
         PyList::new(py, rows?)
     }
 
@@ -75,13 +76,13 @@ impl Client {
         payload: &[u8],
         qos: u8,
         retain: bool,
-        extras: Option<Extras>,
+        properties: Option<PropertiesRow>,
     ) -> PyResult<Option<u64>> {
-        let properties = match extras {
+        let properties = match properties {
             None => PropertiesBuf::new(),
-            Some(extras) => rows::encode(&extras).map_err(|error| self.translate(&error))?,
+            Some(given) => rows::encode(&given).map_err(|error| self.translate(&error))?,
         };
-        let (qos, properties) = (rows::quality(qos)?, properties.borrow());
+        let (qos, properties) = (rows::qos(qos)?, properties.borrow());
         let publish = Publish { qos, retain, properties, ..Publish::new(topic, payload) };
         let sent = self.sent(self.client.publish(&publish))?;
         Ok(sent.map(|id| id.map_or(0, |id| id.0)))
@@ -100,7 +101,7 @@ impl Client {
         start: usize,
         qos: u8,
     ) -> PyResult<usize> {
-        let (batch, qos) = (BatchId(batch), rows::quality(qos)?);
+        let (batch, qos) = (BatchId(batch), rows::qos(qos)?);
         let mut accepted = 0;
         for row in rows.iter().skip(start) {
             let sent = with_message(&row, qos, |publish| self.client.publish_in(batch, publish))?;
@@ -112,8 +113,8 @@ impl Client {
         Ok(accepted)
     }
 
-    /// Accepts the messages of a range for a batch, each at its own quality; how many, before the
-    /// outbox was full or one cannot be sent. Raises where that is the first.
+    /// Accepts the messages of a range for a batch, each at its own QoS; how many, before the
+    /// outbox was full or one could not be sent. Raises if that is the first.
     fn publish_messages(
         &self,
         batch: u64,
@@ -141,7 +142,7 @@ impl Client {
         rows::tally_row(py, self.client.tally(BatchId(batch)))
     }
 
-    /// Ends a batch.
+    /// Forgets a batch.
     fn close_batch(&self, batch: u64) {
         self.client.close_batch(BatchId(batch));
     }
@@ -157,11 +158,11 @@ impl Client {
     ) -> PyResult<Option<u64>> {
         let filters: Vec<&str> = filters.iter().map(String::as_str).collect();
         let pairs = properties.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-        let (qos, pairs) = (rows::quality(qos)?, pairs.collect::<Vec<_>>());
+        let (qos, pairs) = (rows::qos(qos)?, pairs.collect::<Vec<_>>());
         Ok(self.sent(self.client.subscribe(&filters, qos, &pairs))?.map(|id| id.0))
     }
 
-    /// Takes what the broker sends on these topics as an answer; the id to take it by.
+    /// Listens for the broker's answers on these topics; the id to take them by.
     #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it converted")]
     fn listen(&self, topics: Vec<String>) -> u64 {
         let topics: Vec<&str> = topics.iter().map(String::as_str).collect();
@@ -187,30 +188,30 @@ impl Client {
         deflate: bool,
         bytes_max: usize,
     ) -> PyResult<writer::Writer> {
-        let (beat, qos) = (writer::beat(beat_ms)?, writer::quality(qos)?);
+        let (beat, qos) = (writer::beat(beat_ms)?, writer::qos(qos)?);
         let options = WriterOptions { topic, table, connection, beat, qos, deflate, bytes_max };
         let started = self.client.writer(options).map_err(|error| self.translate(&error))?;
         Ok(writer::Writer::new(started, self.url.clone()))
     }
 
-    /// Gives a subscription up.
+    /// Ends a subscription.
     fn unsubscribe(&self, identity: u64) {
         self.client.unsubscribe(SubscriptionId(identity));
     }
 
-    /// Ends the reading of a subscription, which stays at the broker.
+    /// Stops reading a subscription, which stays with the session at the broker.
     fn detach(&self, identity: u64) {
         self.client.detach(SubscriptionId(identity));
     }
 
-    /// Gives filters up that the session has at the broker; None when the outbox is full.
+    /// Unsubscribes from filters that the session has at the broker; None when the outbox is full.
     #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it converted")]
     fn give_up(&self, filters: Vec<String>) -> PyResult<Option<bool>> {
         let filters: Vec<&str> = filters.iter().map(String::as_str).collect();
         Ok(self.sent(self.client.give_up(&filters))?.map(|()| true))
     }
 
-    /// Messages that no subscription asks for, and the topic of the first.
+    /// How many messages no subscription asks for, and the topic of the first.
     fn unclaimed(&self) -> (usize, Option<String>) {
         let (count, topic) = self.client.unclaimed();
         (count, topic.map(|topic| topic.to_string()))
@@ -229,7 +230,7 @@ impl Client {
         PyList::new(py, rows?)
     }
 
-    /// The oldest messages of a selection, as (payload, when it came: 0 where nobody noted it).
+    /// The oldest messages of a selection, as (payload, arrival in ns, 0 if not noted).
     fn take_frames<'py>(
         &self,
         py: Python<'py>,
@@ -239,7 +240,8 @@ impl Client {
     ) -> PyResult<Bound<'py, PyList>> {
         let messages = self.client.take(SubscriptionId(identity), count_max, bytes_max);
         let rows = messages.iter().map(|message| {
-            let arrived_ns = message.extras.as_ref().map_or(0, |extras| extras.arrived_ns);
+            let arrived_ns =
+                message.properties.as_ref().map_or(0, |properties| properties.arrived_ns);
             (PyBytes::new(py, &message.payload), arrived_ns)
         });
         PyList::new(py, rows.collect::<Vec<_>>())
@@ -250,23 +252,23 @@ impl Client {
         self.client.done(SubscriptionId(identity), count);
     }
 
-    /// Asks for a sign of life; the id of the answer, or None when the outbox is full.
+    /// Sends a ping; the id of the answer, or None when the outbox is full.
     fn ping(&self) -> PyResult<Option<u64>> {
         Ok(self.sent(self.client.ping())?.map(|id| id.0))
     }
 
-    /// Starts an orderly end.
+    /// Begins an orderly close.
     fn close(&self) {
         self.client.close();
     }
 
-    /// Received and not taken yet.
+    /// Bytes received and not taken.
     #[getter]
     fn unread_bytes(&self) -> usize {
         self.client.unread_bytes()
     }
 
-    /// Accepted and not sent yet.
+    /// Bytes accepted and not sent.
     #[getter]
     fn unsent_bytes(&self) -> usize {
         self.client.unsent_bytes()

@@ -1,11 +1,12 @@
-//! How Python says what a connection is like: a dictionary, one key for each keyword of `connect`.
+//! The options of a connection as Python gives them: a dictionary, one key for each keyword of `connect`.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use slipring_client::{Credentials, Options, TlsFiles};
+use slipring_client::{ClientOptions, ClientTlsFiles};
+use slipring_protocol::{ConnectOptions, Credentials};
 
 /// The keys, and what they hold.
 #[derive(FromPyObject)]
@@ -34,26 +35,28 @@ pub struct TlsDict {
     server_name: Option<String>,
 }
 
-impl TryFrom<OptionsDict> for Options {
+impl TryFrom<OptionsDict> for ClientOptions {
     type Error = PyErr;
 
     fn try_from(given: OptionsDict) -> PyResult<Self> {
         Ok(Self {
-            client_id: given.client_id,
-            credentials: Credentials { user: given.user, password: given.password },
-            tls: given.tls.map(TlsFiles::try_from).transpose()?,
-            session_expiry_s: given.session_expiry_s,
-            clean_start: given.clean_start,
-            reconnect: seconds(given.reconnect_s)?,
-            keep_alive_s: given.keep_alive_s,
-            timeout: seconds(given.timeout_s)?,
+            connect: ConnectOptions {
+                client_id: given.client_id,
+                credentials: Credentials { user: given.user, password: given.password },
+                session_expiry_s: given.session_expiry_s,
+                clean_start: given.clean_start,
+                reconnect: seconds(given.reconnect_s)?,
+                keep_alive_s: given.keep_alive_s,
+                timeout: seconds(given.timeout_s)?,
+            },
+            tls: given.tls.map(ClientTlsFiles::try_from).transpose()?,
             outbox_bytes_max: given.outbox_bytes_max,
             inbox_bytes_max: given.inbox_bytes_max,
         })
     }
 }
 
-impl TryFrom<TlsDict> for TlsFiles {
+impl TryFrom<TlsDict> for ClientTlsFiles {
     type Error = PyErr;
 
     fn try_from(given: TlsDict) -> PyResult<Self> {

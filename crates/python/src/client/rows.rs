@@ -1,25 +1,28 @@
-//! Messages and notices as the tuples that Python has for them, and back.
+//! Messages and events as the tuples that Python has for them, and back.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
-use slipring_client::{Loss, Message, MessageProperties, Notice, Outcome, SendError, Tally};
+use slipring_protocol::{
+    ClientEvent, ConnectionLoss, MessageProperties, PublishOutcome, PublishTally, ReceivedMessage,
+    ReceivedProperties, SendError,
+};
 use slipring_wire::{PropertiesBuf, Publish, QoS, Reason};
 
-/// The quality with this number.
-pub fn quality(number: u8) -> PyResult<QoS> {
+/// The QoS with this number.
+pub fn qos(number: u8) -> PyResult<QoS> {
     QoS::from_bits(number)
         .map_err(|_| PyValueError::new_err(format!("QoS is 0, 1 or 2, not {number}")))
 }
 
 /// What a message has beside topic, payload and retain: user properties, content type, response
 /// topic, correlation data, expiry.
-pub type Extras =
+pub type PropertiesRow =
     (Vec<(String, String)>, Option<String>, Option<String>, Option<Vec<u8>>, Option<u32>);
 
 /// The properties of a message, encoded.
-pub fn encode(extras: &Extras) -> Result<PropertiesBuf, SendError> {
-    let (user, content_type, response_topic, correlation_data, expiry_s) = extras;
+pub fn encode(row: &PropertiesRow) -> Result<PropertiesBuf, SendError> {
+    let (user, content_type, response_topic, correlation_data, expiry_s) = row;
     let properties = MessageProperties {
         content_type: content_type.as_deref(),
         response_topic: response_topic.as_deref(),
@@ -40,9 +43,9 @@ pub fn with_message<T>(
     let topic = topic.cast::<PyString>()?.to_str()?;
     let payload = payload.cast::<PyBytes>()?.as_bytes();
     let retain = row.len() > 2 && row.get_item(2)?.is_truthy()?;
-    let properties = match extras_of(row)? {
+    let properties = match properties_of(row)? {
         None => PropertiesBuf::new(),
-        Some(extras) => match encode(&extras) {
+        Some(given) => match encode(&given) {
             Ok(properties) => properties,
             Err(error) => return Ok(Err(error)),
         },
@@ -52,7 +55,7 @@ pub fn with_message<T>(
 }
 
 /// The properties of a row; none for most.
-fn extras_of(row: &Bound<'_, PyTuple>) -> PyResult<Option<Extras>> {
+fn properties_of(row: &Bound<'_, PyTuple>) -> PyResult<Option<PropertiesRow>> {
     let mut plain = true;
     for position in [3, 5, 6, 7, 8].into_iter().take_while(|position| *position < row.len()) {
         let field = row.get_item(position)?;
@@ -76,50 +79,53 @@ where
 }
 
 /// A loss and what to do about it.
-pub fn cause(loss: &Loss) -> String {
+pub fn cause(loss: &ConnectionLoss) -> String {
     format!("{loss}; {}", loss.advice())
 }
 
-/// A notice as (kind, identity, detail).
-pub fn notice_row(py: Python<'_>, notice: Notice) -> PyResult<Bound<'_, PyTuple>> {
-    match notice {
-        Notice::Connected(session) => {
-            let terms = (session.client_id, session.present, session.expiry_s);
+/// An event as (kind, identity, detail).
+pub fn event_row(py: Python<'_>, event: ClientEvent) -> PyResult<Bound<'_, PyTuple>> {
+    match event {
+        ClientEvent::Connected(granted) => {
+            let terms = (granted.client_id, granted.session_present, granted.session_expiry_s);
             ("connected", 0, terms).into_pyobject(py)
         }
-        Notice::Away { loss, unsent_bytes, retry_in } => {
+        ClientEvent::Away { loss, unsent_bytes, retry_in } => {
             ("away", 0, (loss.to_string(), unsent_bytes, retry_in.as_secs_f64())).into_pyobject(py)
         }
-        Notice::Unclaimed => ("unclaimed", 0, py.None()).into_pyobject(py),
-        Notice::Subscribed { id, refused } => {
+        ClientEvent::Unclaimed => ("unclaimed", 0, py.None()).into_pyobject(py),
+        ClientEvent::Subscribed { id, refused } => {
             let refused = refused.into_iter();
             let refused: Vec<_> = refused
                 .map(|refusal| (refusal.filter, said(refusal.reason, refusal.text)))
                 .collect();
             ("subscribed", id.0, refused).into_pyobject(py)
         }
-        Notice::Pong { id, round_trip } => {
+        ClientEvent::Pong { id, round_trip } => {
             ("pong", id.0, round_trip.as_secs_f64()).into_pyobject(py)
         }
-        Notice::Published { id, outcome } => ("published", id.0, fault(outcome)).into_pyobject(py),
-        Notice::Refused(id) => ("refused", id.0, py.None()).into_pyobject(py),
-        Notice::Flushed(id) => ("flushed", id.0, py.None()).into_pyobject(py),
-        Notice::Tallied(id) => ("tallied", id.0, py.None()).into_pyobject(py),
-        Notice::Readable(id) => ("readable", id.0, py.None()).into_pyobject(py),
-        Notice::Room => ("room", 0, py.None()).into_pyobject(py),
-        Notice::Closed => ("closed", 0, py.None()).into_pyobject(py),
-        Notice::Lost { loss, unsent_bytes } => {
+        ClientEvent::Published { id, outcome } => {
+            ("published", id.0, fault(outcome)).into_pyobject(py)
+        }
+        ClientEvent::Refused(id) => ("refused", id.0, py.None()).into_pyobject(py),
+        ClientEvent::Flushed(id) => ("flushed", id.0, py.None()).into_pyobject(py),
+        ClientEvent::Tallied(id) => ("tallied", id.0, py.None()).into_pyobject(py),
+        ClientEvent::Readable(id) => ("readable", id.0, py.None()).into_pyobject(py),
+        ClientEvent::Room => ("room", 0, py.None()).into_pyobject(py),
+        ClientEvent::Closed => ("closed", 0, py.None()).into_pyobject(py),
+        ClientEvent::Lost { loss, unsent_bytes } => {
             ("lost", 0, (cause(&loss), unsent_bytes)).into_pyobject(py)
         }
     }
 }
 
-/// Why the broker does not have a message, as (code, text); none if it has. Code 0: nobody knows.
-pub fn fault(outcome: Outcome) -> Option<(u8, String)> {
+/// Why the broker refused a message, as (code, text); none if it did not. With code 0, nobody knows
+/// whether the broker has the message.
+pub fn fault(outcome: PublishOutcome) -> Option<(u8, String)> {
     match outcome {
-        Outcome::Acknowledged => None,
-        Outcome::Unknown => Some((0, UNKNOWN.to_owned())),
-        Outcome::Refused { reason, text } => {
+        PublishOutcome::Acknowledged => None,
+        PublishOutcome::Unknown => Some((0, UNKNOWN.to_owned())),
+        PublishOutcome::Refused { reason, text } => {
             Some((reason.code(), format!("{}; {}", said(reason, text), advice(reason))))
         }
     }
@@ -131,8 +137,8 @@ fn said(reason: Reason, text: Option<String>) -> String {
     format!("{reason}{said}")
 }
 
-const UNKNOWN: &str = "the broker forgot the session before it answered, so that nobody knows \
-    whether it has the message; connect with a session expiry to be sure";
+const UNKNOWN: &str = "the broker forgot the session before it answered, so nobody knows whether \
+    it has the message; connect with a session expiry to be sure";
 
 fn advice(reason: Reason) -> &'static str {
     match reason {
@@ -145,7 +151,7 @@ fn advice(reason: Reason) -> &'static str {
 }
 
 /// A batch as (accepted, outstanding, settled, fault), the fault as (position, code, text).
-pub fn tally_row(py: Python<'_>, tally: Tally) -> PyResult<Bound<'_, PyTuple>> {
+pub fn tally_row(py: Python<'_>, tally: PublishTally) -> PyResult<Bound<'_, PyTuple>> {
     let fault = tally
         .fault
         .and_then(|(position, outcome)| fault(outcome).map(|(code, text)| (position, code, text)));
@@ -153,17 +159,20 @@ pub fn tally_row(py: Python<'_>, tally: Tally) -> PyResult<Bound<'_, PyTuple>> {
 }
 
 /// A message that arrived, with the fields of `Message`.
-pub fn message_row<'py>(py: Python<'py>, message: &Message) -> PyResult<Bound<'py, PyTuple>> {
+pub fn message_row<'py>(
+    py: Python<'py>,
+    message: &ReceivedMessage,
+) -> PyResult<Bound<'py, PyTuple>> {
     let topic = PyString::new(py, &message.topic);
     let payload = PyBytes::new(py, &message.payload);
-    let properties = PyTuple::new(py, message.properties.iter().cloned())?;
+    let user_properties = PyTuple::new(py, message.user_properties.iter().cloned())?;
     let (retain, qos) = (message.retain, message.qos as u8);
-    let none = slipring_client::Extras::default();
-    let extras = message.extras.as_deref().unwrap_or(&none);
-    let kind = extras.content_type.as_deref();
-    let response = extras.response_topic.as_deref();
-    let correlation = extras.correlation_data.as_deref().map(|data| PyBytes::new(py, data));
-    let expiry_s = extras.expiry_s;
-    (topic, payload, retain, properties, qos, kind, response, correlation, expiry_s)
+    let none = ReceivedProperties::default();
+    let properties = message.properties.as_deref().unwrap_or(&none);
+    let kind = properties.content_type.as_deref();
+    let response = properties.response_topic.as_deref();
+    let correlation = properties.correlation_data.as_deref().map(|data| PyBytes::new(py, data));
+    let expiry_s = properties.expiry_s;
+    (topic, payload, retain, user_properties, qos, kind, response, correlation, expiry_s)
         .into_pyobject(py)
 }

@@ -1,4 +1,4 @@
-//! The writer for Python: samples by the array, or one by one. Every call returns at once.
+//! The writer for Python: samples in arrays, or one by one. Every call returns at once.
 
 #![allow(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
@@ -11,7 +11,7 @@ use slipring_wire::QoS;
 
 use super::{ConnectionLost, rows};
 use crate::frames::FrameError;
-use crate::frames::given::{Given, Row, kind_of, values_of};
+use crate::frames::given::{GivenQuality, Row, kind_of, values_of};
 
 /// The longest time that samples are gathered.
 const BEAT_MS_MAX: u64 = 10_000;
@@ -25,10 +25,10 @@ pub fn beat(milliseconds: u64) -> PyResult<Duration> {
     Ok(Duration::from_millis(milliseconds))
 }
 
-/// The quality of frames.
-pub fn quality(number: u8) -> PyResult<QoS> {
-    match rows::quality(number)? {
-        QoS::ExactlyOnce => Err(PyValueError::new_err("frames go at QoS 0 or 1")),
+/// The QoS of frames.
+pub fn qos(number: u8) -> PyResult<QoS> {
+    match rows::qos(number)? {
+        QoS::ExactlyOnce => Err(PyValueError::new_err("frames are sent at QoS 0 or 1")),
         qos => Ok(qos),
     }
 }
@@ -42,25 +42,25 @@ pub struct Writer {
 
 #[pymethods]
 impl Writer {
-    /// Says whose refusals a notice is about.
+    /// The id that a `refused` event names.
     #[getter]
     fn identity(&self) -> u64 {
         self.writer.id().0
     }
 
-    /// Gathered and not handed to the connection yet.
+    /// Bytes gathered and not handed to the connection.
     #[getter]
     fn unsent_bytes(&self) -> usize {
         self.writer.unsent_bytes()
     }
 
-    /// Frames that were made so far.
+    /// Frames that were sent so far.
     #[getter]
     fn frames(&self) -> u64 {
         self.writer.frames()
     }
 
-    /// Frames that the broker did not take, with the code and the words of the last; None of none.
+    /// How many frames the broker refused, with the code and the words of the last; None if none.
     #[getter]
     fn refused(&self) -> Option<(u64, u8, String)> {
         let tally = self.writer.tally();
@@ -69,28 +69,28 @@ impl Writer {
     }
 
     /// Each parameter once, all at one time; False when the writer is full.
-    #[pyo3(signature = (kind, indices, time_ns, values, quality=Given::Good))]
+    #[pyo3(signature = (kind, indices, time_ns, values, quality=GivenQuality::Good))]
     fn row(
         &self,
         kind: u8,
         indices: Bound<'_, PyAny>,
         time_ns: i64,
         values: Bound<'_, PyAny>,
-        quality: Given<'_>,
+        quality: GivenQuality<'_>,
     ) -> PyResult<bool> {
         let row = Row::at(kind, &indices, time_ns, &values, quality)?;
         self.taken(row.give(|block| self.writer.block(block), |all| self.writer.samples(all)))
     }
 
     /// Each parameter at each time, row by row; False when the writer is full.
-    #[pyo3(signature = (kind, indices, times, values, quality=Given::Good))]
+    #[pyo3(signature = (kind, indices, times, values, quality=GivenQuality::Good))]
     fn grid(
         &self,
         kind: u8,
         indices: Bound<'_, PyAny>,
         times: Bound<'_, PyAny>,
         values: Bound<'_, PyAny>,
-        quality: Given<'_>,
+        quality: GivenQuality<'_>,
     ) -> PyResult<bool> {
         let row = Row::grid(kind, &indices, &times, &values, quality)?;
         self.taken(row.give(|block| self.writer.block(block), |all| self.writer.samples(all)))
@@ -115,17 +115,18 @@ impl Writer {
         self.writer.set_skew(skew_ns);
     }
 
-    /// Goes on where the broker knows of the table now; how many samples of another one are lost.
+    /// Continues on another connection, where the table is declared now; how many samples of another
+    /// table are lost.
     fn resume(&self, table: u32, connection: u64) -> usize {
         self.writer.resume(table, connection)
     }
 
-    /// Sends what is gathered; the id of the notice that it is sent.
+    /// Sends what is gathered; the id of the event that it is sent.
     fn flush(&self) -> u64 {
         self.writer.flush().0
     }
 
-    /// Takes nothing more, and sends what is gathered; the id of the notice that it is sent.
+    /// Takes no more samples, and sends what is gathered; the id of the event that it is sent.
     fn close(&self) -> u64 {
         self.writer.close().0
     }

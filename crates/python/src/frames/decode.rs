@@ -1,15 +1,15 @@
-//! A frame taken apart: numbers stay where they are in the payload.
+//! Decodes a frame: numbers stay where they are in the payload.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
-use slipring_wire::frame::{Bounds, FrameView, Kind, Layout, Qualities, RunView};
+use slipring_wire::frame::{FrameBounds, FrameView, Kind, Layout, Qualities, RunView};
 
 use super::FrameError;
 
-/// What a broker would not send either, and no bytes make us allocate.
-const BOUNDS: Bounds = Bounds { samples_max: 1 << 24, raw_bytes_max: 64 << 20 };
+/// More than a broker sends. Bytes that claim more do not make us allocate it.
+const BOUNDS: FrameBounds = FrameBounds { samples_max: 1 << 24, raw_bytes_max: 64 << 20 };
 
-/// The flag of a frame whose body is deflated, and where it stands.
+/// The flag of a frame whose body is deflated, and the position of the flags.
 const DEFLATED: u8 = 1;
 const FLAGS_AT: usize = 4;
 
@@ -56,8 +56,8 @@ impl NativeRun {
             let mut rest = out;
             for (first, end) in &self.ranges {
                 let (these, others) = rest.split_at_mut((end - first) as usize * 4);
-                for (place, index) in these.chunks_exact_mut(4).zip(*first..*end) {
-                    place.copy_from_slice(&index.to_le_bytes());
+                for (bytes, index) in these.chunks_exact_mut(4).zip(*first..*end) {
+                    bytes.copy_from_slice(&index.to_le_bytes());
                 }
                 rest = others;
             }
@@ -66,7 +66,7 @@ impl NativeRun {
     }
 }
 
-/// Takes a frame apart. Raises `FrameError` where it is none.
+/// Decodes a frame. Raises `FrameError` if it is none.
 #[pyfunction]
 pub fn decode_frame(payload: &Bound<'_, PyBytes>) -> PyResult<NativeFrame> {
     let (py, bytes) = (payload.py(), payload.as_bytes());
@@ -113,7 +113,7 @@ fn inflated<'py>(
     })
 }
 
-/// A run, which is in the body at this place.
+/// A run, which begins at this position of the body.
 fn native(run: &RunView<'_>, body: &Bound<'_, PyBytes>, at: usize) -> PyResult<NativeRun> {
     let py = body.py();
     let times = match run.layout {
@@ -162,21 +162,21 @@ fn values(run: &RunView<'_>, body: &Bound<'_, PyBytes>, at: usize) -> PyResult<P
         }
         _ => {
             let inside = run.values().as_ptr() as usize - run.bytes().as_ptr() as usize;
-            let place = (body.clone(), at + inside, run.values().len());
-            Ok(place.into_pyobject(py)?.into_any().unbind())
+            let slice = (body.clone(), at + inside, run.values().len());
+            Ok(slice.into_pyobject(py)?.into_any().unbind())
         }
     }
 }
 
-/// So many numbers, one after the other.
+/// This many numbers, one after the other.
 fn array<const WIDTH: usize>(
     py: Python<'_>,
     count: usize,
     numbers: impl Iterator<Item = [u8; WIDTH]>,
 ) -> PyResult<Bound<'_, PyBytes>> {
     PyBytes::new_with(py, count * WIDTH, |out| {
-        for (place, number) in out.chunks_exact_mut(WIDTH).zip(numbers) {
-            place.copy_from_slice(&number);
+        for (bytes, number) in out.chunks_exact_mut(WIDTH).zip(numbers) {
+            bytes.copy_from_slice(&number);
         }
         Ok(())
     })

@@ -1,4 +1,4 @@
-//! A frame made at once, of rows, grids and samples: for tests, and for what is not a stream.
+//! Encodes a frame at once, from rows, grids and samples: for tests, and for imports.
 
 #![allow(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
@@ -8,9 +8,9 @@ use slipring_client::Block;
 use slipring_wire::frame::{FrameBuf, Header, Hops, PushError, Sample};
 
 use super::FrameError;
-use super::given::{Given, Row, kind_of, values_of};
+use super::given::{GivenQuality, Row, kind_of, values_of};
 
-/// The bytes of a frame. Raises `FrameError` where samples do not belong together.
+/// The bytes of a frame. Raises `FrameError` if samples do not fit together.
 #[pyfunction]
 #[pyo3(signature = (runs, *, table, sequence, sent_ns, hops=None, deflate=false))]
 pub fn encode_frame<'py>(
@@ -37,8 +37,8 @@ pub fn encode_frame<'py>(
 }
 
 fn push(frame: &mut FrameBuf, run: &Bound<'_, PyTuple>) -> PyResult<()> {
-    let manner: String = run.get_item(0)?.extract()?;
-    match manner.as_str() {
+    let layout: String = run.get_item(0)?.extract()?;
+    match layout.as_str() {
         "row" => {
             let (_, kind, indices, time_ns, values, quality): Parts<'_, i64> = run.extract()?;
             push_row(frame, &Row::at(kind, &indices, time_ns, &values, quality)?)
@@ -56,11 +56,11 @@ fn push(frame: &mut FrameBuf, run: &Bound<'_, PyTuple>) -> PyResult<()> {
     }
 }
 
-/// (manner, kind, indices, time or times, values, quality)
-type Parts<'py, T> = (String, u8, Bound<'py, PyAny>, T, Bound<'py, PyAny>, Given<'py>);
+/// (layout, kind, indices, time or times, values, quality)
+type Parts<'py, T> = (String, u8, Bound<'py, PyAny>, T, Bound<'py, PyAny>, GivenQuality<'py>);
 
 fn push_row(frame: &mut FrameBuf, row: &Row<'_>) -> PyResult<()> {
-    // Whichever of the two it is.
+    // `give` calls one of the two closures; both borrow the frame.
     let frame = std::cell::RefCell::new(frame);
     let block = |block: &Block<'_>| {
         let Block { kind, ranges, times, qualities, values } = *block;
@@ -73,7 +73,7 @@ fn push_row(frame: &mut FrameBuf, row: &Row<'_>) -> PyResult<()> {
     row.give(block, samples).map_err(refused)
 }
 
-/// (manner, kind, [(index, time, quality, value)])
+/// (layout, kind, [(index, time, quality, value)])
 fn push_samples(frame: &mut FrameBuf, run: &Bound<'_, PyTuple>) -> PyResult<()> {
     type Samples<'py> = Vec<(u32, i64, u8, Bound<'py, PyAny>)>;
     let (_, kind, samples): (String, u8, Samples<'_>) = run.extract()?;

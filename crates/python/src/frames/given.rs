@@ -15,14 +15,14 @@ pub fn kind_of(code: u8) -> PyResult<Kind> {
     Kind::from_code(code).ok_or_else(|| FrameError::new_err(format!("there is no kind {code}")))
 }
 
-/// Qualities: one for all, or a buffer with a byte for each sample.
-pub enum Given<'py> {
+/// Qualities as Python gives them: one for all, or a buffer with a byte for each sample.
+pub enum GivenQuality<'py> {
     Good,
     All(u8),
     Each(Lent<'py>),
 }
 
-impl<'py> FromPyObject<'_, 'py> for Given<'py> {
+impl<'py> FromPyObject<'_, 'py> for GivenQuality<'py> {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
@@ -35,7 +35,7 @@ impl<'py> FromPyObject<'_, 'py> for Given<'py> {
     }
 }
 
-impl Given<'_> {
+impl GivenQuality<'_> {
     fn qualities(&self) -> Qualities<'_> {
         match self {
             Self::Good => Qualities::All(Quality::GOOD),
@@ -105,7 +105,7 @@ pub struct Row<'py> {
     ranges: Vec<Range<u32>>,
     times: Vec<i64>,
     values: Values<'py>,
-    quality: Given<'py>,
+    quality: GivenQuality<'py>,
 }
 
 impl<'py> Row<'py> {
@@ -115,7 +115,7 @@ impl<'py> Row<'py> {
         indices: &Bound<'py, PyAny>,
         time_ns: i64,
         values: &Bound<'py, PyAny>,
-        quality: Given<'py>,
+        quality: GivenQuality<'py>,
     ) -> PyResult<Self> {
         Self::new(kind, indices, vec![time_ns], values, quality)
     }
@@ -126,7 +126,7 @@ impl<'py> Row<'py> {
         indices: &Bound<'py, PyAny>,
         times: &Bound<'py, PyAny>,
         values: &Bound<'py, PyAny>,
-        quality: Given<'py>,
+        quality: GivenQuality<'py>,
     ) -> PyResult<Self> {
         let times = numbers(&Lent::of(times)?, "times are", i64::from_le_bytes)?.collect();
         Self::new(kind, indices, times, values, quality)
@@ -137,7 +137,7 @@ impl<'py> Row<'py> {
         indices: &Bound<'py, PyAny>,
         times: Vec<i64>,
         values: &Bound<'py, PyAny>,
-        quality: Given<'py>,
+        quality: GivenQuality<'py>,
     ) -> PyResult<Self> {
         let (kind, ranges) = (kind_of(kind)?, ranges_of(&Lent::of(indices)?)?);
         let values = match kind {
@@ -169,7 +169,7 @@ impl<'py> Row<'py> {
         Ok(())
     }
 
-    /// Gives it away: as a block, or as samples where values have no fixed width.
+    /// Hands it to one of the two: as a block, or as samples if values have no fixed width.
     pub fn give<E>(
         &self,
         block: impl FnOnce(&Block<'_>) -> Result<(), E>,
@@ -183,10 +183,11 @@ impl<'py> Row<'py> {
                 let rows = times.iter().flat_map(|time_ns| {
                     ranges.iter().cloned().flatten().map(move |index| (*time_ns, index))
                 });
-                let all = rows.zip(items).enumerate().map(|(place, ((time_ns, index), value))| {
-                    let (quality, value) = (qualities.get(place), value.view());
-                    Sample { index, time_ns, quality, value }
-                });
+                let all =
+                    rows.zip(items).enumerate().map(|(position, ((time_ns, index), value))| {
+                        let (quality, value) = (qualities.get(position), value.view());
+                        Sample { index, time_ns, quality, value }
+                    });
                 samples(&mut all.collect::<Vec<_>>())
             }
         }

@@ -1,6 +1,6 @@
-//! Bits of true and false, eight in a byte, the lowest first.
+//! Booleans as bits, eight in a byte, the lowest first.
 
-/// The bits of checked bytes, one after the other.
+/// Iterates over the bits of bytes that were checked.
 #[derive(Clone, Debug)]
 pub(super) struct Bits<'a> {
     bytes: &'a [u8],
@@ -39,7 +39,7 @@ impl<'a> BitSink<'a> {
         self.push_few(u8::from(bit), 1);
     }
 
-    /// The lowest bits of a byte; the others must be zero.
+    /// Appends the lowest bits of a byte; the others must be zero.
     fn push_few(&mut self, bits: u8, count: u32) {
         self.pending |= u16::from(bits) << self.filled;
         self.filled += count;
@@ -50,7 +50,7 @@ impl<'a> BitSink<'a> {
         }
     }
 
-    /// Bits from anywhere in other bytes.
+    /// Appends a range of bits of other bytes.
     pub fn copy(&mut self, from: &[u8], places: std::ops::Range<usize>) {
         let mut place = places.start;
         while place < places.end {
@@ -69,7 +69,7 @@ impl<'a> BitSink<'a> {
     }
 }
 
-/// Eight bits from this place on; past the last byte they are zero.
+/// The eight bits from this bit on; past the last byte they are zero.
 fn few(bytes: &[u8], place: usize) -> u8 {
     let low = bytes.get(place / 8).copied().unwrap_or(0);
     let high = bytes.get(place / 8 + 1).copied().unwrap_or(0);

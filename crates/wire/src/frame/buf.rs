@@ -1,30 +1,30 @@
-//! A frame in the making.
+//! Builds a frame.
 
 use std::ops::Range;
 
 use super::check::take_values;
 use super::deflate::Deflater;
-use super::part::Part;
+use super::part::PartCopier;
 use super::run::{Layout, Qualities, RunView};
 use super::view::{DEFLATED, HEADER, HOPS, MAGIC, WITH_HOPS};
 use super::write::{RunHead, RunWriter};
 use super::{Header, Kind, PushError, RangeSet, Sample, samples, varint};
 
-/// The most runs that a header can count.
+/// The largest number of runs that fits into a header.
 const RUNS_MAX: u32 = (1 << 24) - 1;
 
-/// Gathers encoded runs, and becomes a frame.
+/// Gathers encoded runs and makes a frame of them.
 #[derive(Debug, Default)]
 pub struct FrameBuf {
     body: Vec<u8>,
     runs: u32,
     samples: usize,
-    part: Part,
+    part: PartCopier,
     deflater: Option<Box<Deflater>>,
 }
 
 impl FrameBuf {
-    /// Nothing yet.
+    /// Without runs.
     pub fn new() -> Self {
         Self::default()
     }
@@ -49,25 +49,25 @@ impl FrameBuf {
         self.samples
     }
 
-    /// Forgets what was pushed.
+    /// Removes all runs; keeps the memory.
     pub fn clear(&mut self) {
         self.body.clear();
         self.runs = 0;
         self.samples = 0;
     }
 
-    /// Gives back memory beyond this, where it is not needed now.
+    /// Frees memory beyond so many bytes that is not in use.
     pub fn shrink_to(&mut self, bytes: usize) {
         self.body.shrink_to(bytes);
     }
 
-    /// Copies a run as it is.
+    /// Copies a run unchanged.
     pub fn push_run(&mut self, run: &RunView<'_>) {
         self.body.extend_from_slice(run.bytes());
         self.pushed(run.samples());
     }
 
-    /// Copies the samples of those parameters that are chosen.
+    /// Copies the samples of the chosen parameters of a run.
     pub fn push_part(&mut self, run: &RunView<'_>, chosen: &RangeSet) {
         if chosen.contains_all(run.ranges()) {
             self.push_run(run);
@@ -76,9 +76,9 @@ impl FrameBuf {
         }
     }
 
-    /// Each parameter of the ranges once, all at the same time.
+    /// Adds one sample of each parameter of the ranges, all at the same time.
     ///
-    /// Values lie as [`RunView::values`] has them: little endian, bits for `Bool`.
+    /// Values are encoded as in [`RunView::values`]: little endian, bits for `Bool`.
     pub fn push_row(
         &mut self,
         kind: Kind,
@@ -90,7 +90,7 @@ impl FrameBuf {
         self.push_grid(kind, ranges, &[time_ns], quality, values)
     }
 
-    /// Each parameter of the ranges at each time, row by row.
+    /// Adds a sample of each parameter of the ranges at each of the times, row by row.
     pub fn push_grid(
         &mut self,
         kind: Kind,
@@ -121,8 +121,8 @@ impl FrameBuf {
         Ok(())
     }
 
-    /// Any samples of one kind. They are sorted by index, and those of one parameter keep their
-    /// order; they become few and small runs.
+    /// Adds any samples of one kind, as few and small runs. Sorts them by index; those of one parameter keep
+    /// their order.
     pub fn push_samples(
         &mut self,
         kind: Kind,
@@ -148,8 +148,8 @@ impl FrameBuf {
         self.samples += samples;
     }
 
-    /// Appends the frame to `out`, and is empty again. A body that deflate does not make smaller
-    /// goes as it is.
+    /// Appends the frame to `out`, and is empty again. With `deflate` the body is compressed, if that makes
+    /// it smaller.
     pub fn finish(&mut self, header: &Header, deflate: bool, out: &mut Vec<u8>) {
         assert!(self.runs <= RUNS_MAX, "{} runs are too many for a frame", self.runs);
         let start = out.len();

@@ -1,19 +1,19 @@
-//! Deflated bodies: a length and a zlib stream (RFC 1950).
+//! Compressed bodies: a length, and a zlib stream (RFC 1950).
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
 use super::Fault;
-use super::check::Broken;
+use super::check::FaultAt;
 
-/// Bytes before the stream: the length of what is inflated, and as many zeros.
+/// Bytes before the stream: the inflated length, and four reserved bytes.
 const HEAD: usize = 8;
-/// The memory that a claimed length gets before its bytes are there.
+/// How much memory is reserved at a time: the claimed length is not trusted.
 const STEP: usize = 64 * 1024;
-/// The fastest that still finds what repeats: frames are made by the hundred in a second.
+/// The fastest level, because a broker makes hundreds of frames a second.
 const LEVEL: u32 = 1;
 
-/// Inflates `bytes` into `out`, which is then exactly as long as they say.
-pub(super) fn inflate(bytes: &[u8], out: &mut Vec<u8>, max: usize) -> Result<(), Broken> {
+/// Inflates `bytes` into `out`. Fails unless the result has exactly the length that they claim.
+pub(super) fn inflate(bytes: &[u8], out: &mut Vec<u8>, max: usize) -> Result<(), FaultAt> {
     let head = bytes.get(..HEAD).ok_or((Fault::Cut, bytes.len()))?;
     let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
     if head[4..].iter().any(|byte| *byte != 0) {
@@ -28,12 +28,12 @@ pub(super) fn inflate(bytes: &[u8], out: &mut Vec<u8>, max: usize) -> Result<(),
     if out.len() == length as usize { Ok(()) } else { Err((Fault::RawLength, 0)) }
 }
 
-/// Stops when more than `length` bytes come out.
-fn inflate_stream(stream: &[u8], out: &mut Vec<u8>, length: usize) -> Result<(), Broken> {
+/// Inflates a stream, and fails when more than `length` bytes come out.
+fn inflate_stream(stream: &[u8], out: &mut Vec<u8>, length: usize) -> Result<(), FaultAt> {
     let mut machine = Decompress::new(true);
     let mut at = 0;
     while out.len() <= length {
-        // One more than it says, so that a stream that goes on shows itself.
+        // Room for one byte more, so that a stream that is too long is noticed.
         out.reserve((length - out.len()).min(STEP) + 1);
         let before = (at, out.len());
         let status = machine
@@ -50,7 +50,7 @@ fn inflate_stream(stream: &[u8], out: &mut Vec<u8>, length: usize) -> Result<(),
     Err((Fault::RawLength, 0))
 }
 
-/// Makes deflated bodies; its memory is kept from one to the next.
+/// Compresses bodies; reuses its memory.
 #[derive(Debug)]
 pub(super) struct Deflater(Compress);
 
@@ -61,7 +61,7 @@ impl Default for Deflater {
 }
 
 impl Deflater {
-    /// Appends the deflated body, if that is smaller. Otherwise appends nothing.
+    /// Appends the compressed body if it is smaller; otherwise appends nothing and returns false.
     pub fn deflate(&mut self, body: &[u8], out: &mut Vec<u8>) -> bool {
         let Ok(length) = u32::try_from(body.len()) else { return false };
         let start = out.len();

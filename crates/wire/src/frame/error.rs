@@ -2,74 +2,73 @@
 
 use super::Kind;
 
-/// Why bytes are not a frame. It is refused as a whole.
+/// Why bytes are not a frame. A frame is refused as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}, at byte {at}{}", if *.inflated { " of the inflated frame" } else { "" })]
 pub struct FrameError {
     /// What is wrong.
     pub fault: Fault,
-    /// At which byte, from the frame's start. In an inflated body that is where it would be had
-    /// the body not been deflated.
+    /// The byte, counted from the frame's start as if the body were not compressed.
     pub at: usize,
-    /// Whether the place is in an inflated body.
+    /// Whether that byte is in a body that was inflated.
     pub inflated: bool,
 }
 
 /// What is wrong with a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// It does not begin as a frame does.
+    /// It does not begin with `SRF`.
     #[error("not a frame: it does not begin with SRF")]
     Magic,
     /// Another version of the format.
     #[error("frames of version {0} are not known, only 1")]
     Version(u8),
-    /// A flag without a meaning.
+    /// An unknown flag.
     #[error("flags {0:#04x} are not known")]
     Flags(u8),
-    /// It ends before what it says.
+    /// It ends inside a header or a run.
     #[error("the frame ends too early")]
     Cut,
-    /// It goes on after its last run.
+    /// Bytes follow the last run.
     #[error("bytes follow the last run")]
     Excess,
     /// The zlib stream is broken.
     #[error("the deflated body is damaged")]
     Deflate,
-    /// The inflated body is not as long as it says.
+    /// The inflated body does not have the claimed length.
     #[error("the inflated body is not as long as it says")]
     RawLength,
-    /// The inflated body is longer than is accepted.
+    /// The inflated body is longer than the limit.
     #[error("the inflated body has {0} bytes, more than is accepted")]
     RawBytes(u32),
     /// A number that is not in its shortest form, or too large.
     #[error("a number is too large or not in its shortest form")]
     Varint,
-    /// No such kind.
+    /// An unknown kind.
     #[error("kind {0} is not known")]
     Kind(u8),
-    /// No such layout.
+    /// An unknown layout.
     #[error("layout {0} is not known")]
     Layout(u8),
-    /// No such form of qualities.
+    /// An unknown form of qualities.
     #[error("form {0} of qualities is not known")]
     Qualities(u8),
     /// Something that must be zero is not.
     #[error("a reserved or padding bit is set")]
     NotZero,
-    /// A run's length is not a multiple of 8, or not what its parts have together.
+    /// A run's length is not a multiple of 8, or not the sum of its parts.
     #[error("a run says {0} bytes, its parts have others")]
     RunBytes(u32),
     /// A run without a parameter, range or time.
     #[error("a run is empty")]
     Empty,
-    /// Ranges that touch, pass the last index, or have not as many parameters as the run says.
+    /// Ranges touch, pass the last index, or do not add up to the run's number of parameters.
     #[error("ranges touch, pass the last index or do not make up the run's parameters")]
     Ranges,
     /// A parameter's samples go back in time.
     #[error("times of a parameter go back")]
     Times,
-    /// More samples than are accepted.
+    /// More samples than the limit.
     #[error("more samples than are accepted")]
     Samples,
     /// Text that is not UTF-8.
@@ -89,7 +88,7 @@ pub enum PushError {
     /// Times not ascending.
     #[error("times of a parameter must not go back")]
     Times,
-    /// A quality too many or too few.
+    /// Too many or too few qualities.
     #[error("{found} qualities for {samples} samples")]
     Qualities {
         /// How many there are.
@@ -97,7 +96,7 @@ pub enum PushError {
         /// How many there must be.
         samples: usize,
     },
-    /// Bytes too many or too few, or not values of this kind.
+    /// Too many or too few bytes, or bytes that are not values of this kind.
     #[error("{bytes} bytes are not {samples} values of {kind}")]
     Values {
         /// How many bytes there are.
@@ -107,7 +106,7 @@ pub enum PushError {
         /// Their kind.
         kind: Kind,
     },
-    /// A value of another kind among them.
+    /// One of the values is of another kind.
     #[error("a value of {found} among values of {kind}")]
     Kind {
         /// What was found.

@@ -1,55 +1,61 @@
-//! The kinds a value can be, as they travel in a frame.
+//! The kinds of values in a frame.
 
-/// What type a run's values have. An enumeration travels as its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum Kind {
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident = $code:literal, $name:literal, $width:expr;)*) => {
+        /// The kind of a value. An enumeration is sent as its number.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum Kind {
+            $($(#[$doc])* $kind = $code,)*
+        }
+
+        impl Kind {
+            /// Every kind, in the order of their codes.
+            pub const ALL: [Self; 13] = [$(Self::$kind,)*];
+
+            /// Its name.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$kind => $name,)* }
+            }
+
+            /// Bytes of one value; none for bool, text and bytes, which have no fixed width.
+            pub fn width(self) -> Option<usize> {
+                match self { $(Self::$kind => $width,)* }
+            }
+        }
+    };
+}
+
+kinds! {
     /// True or false; a bit in a frame.
-    Bool = 1,
+    Bool = 1, "bool", None;
     /// Unsigned, 8 bits.
-    U8 = 2,
+    U8 = 2, "u8", Some(1);
     /// Unsigned, 16 bits.
-    U16 = 3,
+    U16 = 3, "u16", Some(2);
     /// Unsigned, 32 bits.
-    U32 = 4,
+    U32 = 4, "u32", Some(4);
     /// Unsigned, 64 bits.
-    U64 = 5,
+    U64 = 5, "u64", Some(8);
     /// Signed, 8 bits.
-    I8 = 6,
+    I8 = 6, "i8", Some(1);
     /// Signed, 16 bits.
-    I16 = 7,
+    I16 = 7, "i16", Some(2);
     /// Signed, 32 bits.
-    I32 = 8,
+    I32 = 8, "i32", Some(4);
     /// Signed, 64 bits.
-    I64 = 9,
+    I64 = 9, "i64", Some(8);
     /// Floating point, 32 bits.
-    F32 = 10,
+    F32 = 10, "f32", Some(4);
     /// Floating point, 64 bits.
-    F64 = 11,
+    F64 = 11, "f64", Some(8);
     /// UTF-8 text.
-    Text = 12,
+    Text = 12, "text", None;
     /// Any bytes.
-    Bytes = 13,
+    Bytes = 13, "bytes", None;
 }
 
 impl Kind {
-    /// Every kind, in the order of their codes.
-    pub const ALL: [Self; 13] = [
-        Self::Bool,
-        Self::U8,
-        Self::U16,
-        Self::U32,
-        Self::U64,
-        Self::I8,
-        Self::I16,
-        Self::I32,
-        Self::I64,
-        Self::F32,
-        Self::F64,
-        Self::Text,
-        Self::Bytes,
-    ];
-
     /// The kind with this code on the wire.
     pub fn from_code(code: u8) -> Option<Self> {
         Self::ALL.get(usize::from(code).checked_sub(1)?).copied()
@@ -60,39 +66,9 @@ impl Kind {
         self as u8
     }
 
-    /// The kind that people call so.
+    /// The kind with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
-    /// How people call it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Bool => "bool",
-            Self::U8 => "u8",
-            Self::U16 => "u16",
-            Self::U32 => "u32",
-            Self::U64 => "u64",
-            Self::I8 => "i8",
-            Self::I16 => "i16",
-            Self::I32 => "i32",
-            Self::I64 => "i64",
-            Self::F32 => "f32",
-            Self::F64 => "f64",
-            Self::Text => "text",
-            Self::Bytes => "bytes",
-        }
-    }
-
-    /// Bytes of one value where each has its own; none for bits, text and bytes.
-    pub fn width(self) -> Option<usize> {
-        match self {
-            Self::U8 | Self::I8 => Some(1),
-            Self::U16 | Self::I16 => Some(2),
-            Self::U32 | Self::I32 | Self::F32 => Some(4),
-            Self::U64 | Self::I64 | Self::F64 => Some(8),
-            Self::Bool | Self::Text | Self::Bytes => None,
-        }
     }
 }
 

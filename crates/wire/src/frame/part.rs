@@ -1,4 +1,4 @@
-//! Some parameters of a run, copied out of it. What lies together is copied together.
+//! Copies the samples of some parameters out of a run. Neighbouring bytes are copied together.
 
 use std::ops::Range;
 
@@ -8,21 +8,22 @@ use super::varint::{self, Varints};
 use super::write::{RunHead, RunWriter};
 use super::{Kind, RangeSet};
 
-/// Lists that are kept from one run to the next, so that copying allocates nothing.
+/// Lists that are reused from run to run, so that copying does not allocate.
 #[derive(Debug, Default)]
-pub(super) struct Part {
+pub(super) struct PartCopier {
     /// The chosen parameters, as ranges of indices.
     ranges: Vec<Range<u32>>,
-    /// The same, as places among the run's parameters.
-    places: Vec<Range<usize>>,
-    /// The places of their samples in a row; a ragged run is a single row.
+    /// The same as positions among the run's parameters.
+    parameters: Vec<Range<usize>>,
+    /// The positions of their samples in a row; a ragged run counts as one row.
     spans: Vec<Range<usize>>,
-    /// The places of their items' bytes.
+    /// The positions of their content, for text and bytes.
     pieces: Vec<Range<usize>>,
 }
 
-impl Part {
-    /// Appends a run with what is chosen. How many samples that were, if any.
+impl PartCopier {
+    /// Appends a run of the chosen parameters. Returns how many samples it has; none if no parameter was
+    /// chosen.
     pub fn copy(
         &mut self,
         run: &RunView<'_>,
@@ -48,17 +49,18 @@ impl Part {
         Some(self.spans.iter().map(ExactSizeIterator::len).sum::<usize>() * run.times.rows.max(1))
     }
 
-    /// Both are sorted, so each range looks only at what can meet it.
+    /// Finds the chosen parameters of the run. Both lists are sorted, so each step continues where the last
+    /// one ended.
     fn pick(&mut self, run: &RunView<'_>, chosen: &RangeSet) {
         self.ranges.clear();
-        self.places.clear();
+        self.parameters.clear();
         let (mut place, mut left) = (0, chosen.as_slice());
         for range in run.ranges() {
             left = &left[left.partition_point(|known| known.end <= range.start)..];
             for known in left.iter().take_while(|known| known.start < range.end) {
                 let both = known.start.max(range.start)..known.end.min(range.end);
                 let first = place + (both.start - range.start) as usize;
-                self.places.push(first..first + both.len());
+                self.parameters.push(first..first + both.len());
                 self.ranges.push(both);
             }
             place += range.len();
@@ -68,21 +70,21 @@ impl Part {
     fn find_spans(&mut self, run: &RunView<'_>) {
         self.spans.clear();
         if run.layout != Layout::Ragged {
-            self.spans.extend_from_slice(&self.places);
+            self.spans.extend_from_slice(&self.parameters);
             return;
         }
         let (mut counts, mut parameter, mut sample) = (run.counts(), 0, 0);
-        for place in &self.places {
-            let skipped = counts.by_ref().take(place.start - parameter);
+        for chosen in &self.parameters {
+            let skipped = counts.by_ref().take(chosen.start - parameter);
             let start = sample + skipped.map(|count| count as usize).sum::<usize>();
-            let taken = counts.by_ref().take(place.len());
+            let taken = counts.by_ref().take(chosen.len());
             sample = start + taken.map(|count| count as usize).sum::<usize>();
-            parameter = place.end;
+            parameter = chosen.end;
             self.spans.push(start..sample);
         }
     }
 
-    /// The spans in every row.
+    /// The spans of all rows.
     fn spans_of_rows(&self, run: &RunView<'_>) -> impl Iterator<Item = Range<usize>> + '_ {
         let (rows, row) = (run.times.rows.max(1), run.samples / run.times.rows.max(1));
         (0..rows).flat_map(move |at| {
@@ -98,7 +100,7 @@ impl Part {
                 writer.out.extend_from_slice(run.times.deltas);
             }
             Layout::Ragged => {
-                each_at(run.counts(), &self.places, |count| {
+                each_at(run.counts(), &self.parameters, |count| {
                     varint::put(writer.out, u64::from(count));
                 });
                 let mut last_ns = run.time_ns;
@@ -134,7 +136,7 @@ impl Part {
         }
     }
 
-    /// First all lengths, as they are, then all bytes.
+    /// Copies first all lengths, then all content.
     fn write_items(&mut self, run: &RunView<'_>, out: &mut Vec<u8>) {
         let mut pieces = std::mem::take(&mut self.pieces);
         pieces.clear();
@@ -155,11 +157,11 @@ impl Part {
     }
 }
 
-/// Shows what lies at these places.
-fn each_at<I: Iterator>(mut all: I, places: &[Range<usize>], mut see: impl FnMut(I::Item)) {
+/// Calls `see` with the items at these positions.
+fn each_at<I: Iterator>(mut all: I, spans: &[Range<usize>], mut see: impl FnMut(I::Item)) {
     let mut at = 0;
-    for place in places {
-        all.by_ref().skip(place.start - at).take(place.len()).for_each(&mut see);
-        at = place.end;
+    for span in spans {
+        all.by_ref().skip(span.start - at).take(span.len()).for_each(&mut see);
+        at = span.end;
     }
 }

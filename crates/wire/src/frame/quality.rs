@@ -1,25 +1,26 @@
-//! How far a sample can be trusted, and why not further: one byte.
+//! The quality of a sample in one byte: its status, and the reason.
 
-/// Bits 7 and 6 are the status, bits 5 to 0 the reason. Every byte is a quality.
+/// Bits 7 and 6 are the status, bits 5 to 0 the reason. Every byte is a valid quality. Reasons from 32 on are
+/// for users.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Quality(pub u8);
 
 /// How far a sample can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Status {
-    /// As measured.
+pub enum QualityStatus {
+    /// Fully.
     Good = 0,
     /// Perhaps.
     Uncertain = 1,
     /// Not at all.
     Bad = 2,
-    /// It was good once; nothing newer has come.
+    /// It was good, but it is old.
     Stale = 3,
 }
 
-impl Status {
-    /// How people call it.
+impl QualityStatus {
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Good => "good",
@@ -31,17 +32,17 @@ impl Status {
 }
 
 impl Quality {
-    /// Good, and nothing to say.
+    /// Good, without a reason.
     pub const GOOD: Self = Self(0);
-    /// Reason: there is none.
+    /// Reason: none.
     pub const NONE: u8 = 0;
-    /// Reason: no sample came for several periods.
+    /// Reason: there was no sample for several periods.
     pub const SILENT: u8 = 1;
-    /// Reason: its last publisher's connection is gone.
+    /// Reason: the last publisher has disconnected.
     pub const PUBLISHER_GONE: u8 = 2;
-    /// Reason: restored after a restart, nobody publishes it yet.
+    /// Reason: restored after a restart, and nobody publishes it yet.
     pub const RESTORED: u8 = 3;
-    /// Reason: outside of what the parameter can be.
+    /// Reason: outside the range of the parameter.
     pub const OUT_OF_RANGE: u8 = 4;
     /// Reason: the sensor has failed.
     pub const SENSOR_FAILED: u8 = 5;
@@ -49,30 +50,28 @@ impl Quality {
     pub const SIMULATED: u8 = 6;
     /// Reason: calculated from bad inputs.
     pub const BAD_INPUTS: u8 = 7;
-    /// The first reason that is free for users; the last is 63.
-    pub const USER_FIRST: u8 = 32;
 
-    /// Of a reason only the low six bits count.
-    pub const fn new(status: Status, reason: u8) -> Self {
+    /// A quality. Only the low six bits of the reason count.
+    pub const fn new(status: QualityStatus, reason: u8) -> Self {
         Self((status as u8) << 6 | reason & 0x3f)
     }
 
-    /// How far it can be trusted.
-    pub const fn status(self) -> Status {
+    /// The status.
+    pub const fn status(self) -> QualityStatus {
         match self.0 >> 6 {
-            0 => Status::Good,
-            1 => Status::Uncertain,
-            2 => Status::Bad,
-            _ => Status::Stale,
+            0 => QualityStatus::Good,
+            1 => QualityStatus::Uncertain,
+            2 => QualityStatus::Bad,
+            _ => QualityStatus::Stale,
         }
     }
 
-    /// Why not further: 0 to 63.
+    /// The reason: 0 to 63.
     pub const fn reason(self) -> u8 {
         self.0 & 0x3f
     }
 
-    /// Its reason in a word, where it has a name.
+    /// The name of the reason, if it has one.
     pub fn why(self) -> Option<&'static str> {
         match self.reason() {
             Self::SILENT => Some("silent"),

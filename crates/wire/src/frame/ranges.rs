@@ -1,18 +1,18 @@
-//! A set of parameters' indices, kept as ranges.
+//! A set of parameter indices, stored as ranges.
 
 use std::ops::Range;
 
-/// So many ranges are looked for one by one: the rest of a large set is only moved.
+/// Up to so many ranges are added or removed one by one; more are merged in one pass over both sets.
 const FEW: usize = 16;
 
-/// Indices in ascending ranges that neither overlap nor touch. `u32::MAX` is no index.
+/// Ascending ranges of indices that neither overlap nor touch. `u32::MAX` is not an index.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RangeSet {
     ranges: Vec<Range<u32>>,
 }
 
 impl RangeSet {
-    /// Nothing.
+    /// An empty set.
     pub const fn new() -> Self {
         Self { ranges: Vec::new() }
     }
@@ -41,7 +41,7 @@ impl RangeSet {
         self.ranges.splice(from..to, [joined]);
     }
 
-    /// Takes every index of a range out.
+    /// Removes every index of a range.
     pub fn remove(&mut self, range: Range<u32>) {
         let from = self.ranges.partition_point(|known| known.end <= range.start);
         let to = self.ranges.partition_point(|known| known.start < range.end);
@@ -54,7 +54,7 @@ impl RangeSet {
         self.ranges.splice(from..to, left);
     }
 
-    /// Adds everything of another.
+    /// Adds all indices of another set.
     pub fn add(&mut self, other: &Self) {
         if other.ranges() <= FEW {
             self.extend(other.iter());
@@ -63,7 +63,7 @@ impl RangeSet {
         }
     }
 
-    /// Takes everything of another out.
+    /// Removes all indices of another set.
     pub fn take_away(&mut self, other: &Self) {
         if other.ranges() <= FEW {
             other.iter().for_each(|range| self.remove(range));
@@ -72,38 +72,38 @@ impl RangeSet {
         }
     }
 
-    /// Takes everything out.
+    /// Removes all indices.
     pub fn clear(&mut self) {
         self.ranges.clear();
     }
 
-    /// Whether this index is in it.
+    /// Whether it contains an index.
     pub fn contains(&self, index: u32) -> bool {
         let at = self.ranges.partition_point(|known| known.end <= index);
         self.ranges.get(at).is_some_and(|known| known.start <= index)
     }
 
-    /// Whether any index of a range is in it.
+    /// Whether it contains any index of a range.
     pub fn overlaps(&self, range: &Range<u32>) -> bool {
         let at = self.ranges.partition_point(|known| known.end <= range.start);
         self.ranges.get(at).is_some_and(|known| known.start < range.end)
     }
 
-    /// How many indices of a range are in it.
+    /// How many indices of a range it contains.
     pub fn count_in(&self, range: &Range<u32>) -> usize {
         let at = self.ranges.partition_point(|known| known.end <= range.start);
         let inside = self.ranges[at..].iter().take_while(|known| known.start < range.end);
         inside.map(|known| (known.start.max(range.start)..known.end.min(range.end)).len()).sum()
     }
 
-    /// Whether any index is in both.
+    /// Whether both sets contain a common index.
     pub fn overlaps_any(&self, other: &Self) -> bool {
         let (few, many) =
             if self.ranges() < other.ranges() { (self, other) } else { (other, self) };
         few.iter().any(|range| many.overlaps(&range))
     }
 
-    /// Whether every index of a range is in it.
+    /// Whether it contains every index of a range.
     pub fn contains_range(&self, range: &Range<u32>) -> bool {
         let at = self.ranges.partition_point(|known| known.end <= range.start);
         range.is_empty()
@@ -113,12 +113,12 @@ impl RangeSet {
                 .is_some_and(|known| known.start <= range.start && range.end <= known.end)
     }
 
-    /// Whether every index of all these ranges is in it.
+    /// Whether it contains every index of all these ranges.
     pub fn contains_all(&self, ranges: impl IntoIterator<Item = Range<u32>>) -> bool {
         ranges.into_iter().all(|range| self.contains_range(&range))
     }
 
-    /// What is in both.
+    /// The indices in both sets.
     #[must_use]
     pub fn intersect(&self, other: &Self) -> Self {
         let mut both = Self::new();
@@ -134,15 +134,15 @@ impl RangeSet {
         both
     }
 
-    /// What is in one of them or in both.
+    /// The indices in either set.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         let mut ranges: Vec<_> = self.iter().chain(other.iter()).collect();
-        ranges.sort_by_key(|range| range.start); // two ascending runs: they are merged
+        ranges.sort_by_key(|range| range.start); // a stable sort merges two ascending halves in one pass
         ranges.into_iter().collect()
     }
 
-    /// What is in this and not in the other.
+    /// The indices in this set and not in the other.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Self {
         let mut left = Self::new();
@@ -177,7 +177,7 @@ impl RangeSet {
         self.iter().flatten()
     }
 
-    /// How many indices are in it.
+    /// How many indices it contains.
     pub fn len(&self) -> usize {
         self.ranges.iter().map(ExactSizeIterator::len).sum()
     }
@@ -187,7 +187,7 @@ impl RangeSet {
         self.ranges.len()
     }
 
-    /// Whether nothing is in it.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }

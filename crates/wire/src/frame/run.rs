@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::varint::{Times, Varints};
 use super::{Kind, Quality};
 
-/// How a run's samples lie.
+/// How a run arranges its samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Layout {
@@ -13,13 +13,13 @@ pub enum Layout {
     One = 0,
     /// Every parameter at each of several times.
     Grid = 1,
-    /// Each parameter as often as it likes, at its own times.
+    /// Each parameter with its own number of samples, at its own times.
     Ragged = 2,
 }
 
 impl Layout {
     /// The layout with this code on the wire.
-    pub fn from_code(code: u8) -> Option<Self> {
+    pub(crate) fn from_code(code: u8) -> Option<Self> {
         [Self::One, Self::Grid, Self::Ragged].get(usize::from(code)).copied()
     }
 }
@@ -34,7 +34,7 @@ pub enum Qualities<'a> {
 }
 
 impl Qualities<'_> {
-    /// The quality of the sample at this place of the run.
+    /// The quality of the sample with this number in the run.
     #[inline]
     pub fn get(&self, sample: usize) -> Quality {
         match self {
@@ -43,7 +43,7 @@ impl Qualities<'_> {
         }
     }
 
-    /// Those of some samples.
+    /// The qualities of some samples.
     #[must_use]
     pub(super) fn part(self, samples: Range<usize>) -> Self {
         match self {
@@ -56,11 +56,11 @@ impl Qualities<'_> {
 /// One run of a decoded frame.
 #[derive(Clone, Copy, Debug)]
 pub struct RunView<'a> {
-    /// What its values are.
+    /// The kind of its values.
     pub kind: Kind,
-    /// How its samples lie.
+    /// How it arranges its samples.
     pub layout: Layout,
-    /// The time that its other times count from; of the layout one, the time of all.
+    /// The base of its other times; for the layout one, the time of all samples.
     pub time_ns: i64,
     /// How many parameters it has.
     pub parameters: usize,
@@ -69,17 +69,17 @@ pub struct RunView<'a> {
     pub(super) times: RunTimes<'a>,
     pub(super) samples: usize,
     pub(super) qualities: Qualities<'a>,
-    pub(super) values: Values<'a>,
+    pub(super) values: RunValues<'a>,
 }
 
-/// The encoded times of a run, and what is known of them.
+/// The encoded times of a run, and the oldest and the newest of them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunTimes<'a> {
-    /// Times of a grid; one for the layout one; none for ragged.
+    /// How many rows a grid has; 1 for the layout one, 0 for ragged.
     pub rows: usize,
     /// Ragged: how many samples each parameter has.
     pub counts: &'a [u8],
-    /// Grid: of each row; ragged: of each sample.
+    /// Grid: the time of each row; ragged: of each sample.
     pub deltas: &'a [u8],
     pub oldest_ns: i64,
     pub newest_ns: i64,
@@ -87,12 +87,12 @@ pub(super) struct RunTimes<'a> {
 
 /// The encoded values of a run.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Values<'a> {
-    /// All of it, without the padding.
+pub(super) struct RunValues<'a> {
+    /// All bytes, without the padding.
     pub bytes: &'a [u8],
-    /// Text and bytes: the part that is their lengths.
+    /// Text and bytes: their lengths.
     pub lengths: &'a [u8],
-    /// Text and bytes: the part that is their bytes.
+    /// Text and bytes: their content.
     pub data: &'a [u8],
 }
 
@@ -131,24 +131,24 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-impl<'a> Values<'a> {
+impl<'a> RunValues<'a> {
     pub fn items(self) -> Items<'a> {
         Items { lengths: Varints::new(self.lengths), data: self.data }
     }
 }
 
 impl<'a> RunView<'a> {
-    /// The whole run as it is in the frame.
+    /// The encoded run.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Which parameters it has, ascending.
+    /// The ranges of its parameters, ascending.
     pub fn ranges(&self) -> RunRanges<'a> {
         RunRanges { numbers: Varints::new(self.ranges), end: 0 }
     }
 
-    /// The same as it is in the frame, where equal parameters have equal bytes.
+    /// The encoded ranges: equal bytes mean equal parameters.
     pub fn span(&self) -> &'a [u8] {
         self.ranges
     }
@@ -163,7 +163,7 @@ impl<'a> RunView<'a> {
         self.samples
     }
 
-    /// How many times a grid has; one for the layout one, none for ragged.
+    /// How many rows a grid has; one for the layout one, none for ragged.
     pub fn rows(&self) -> Option<usize> {
         (self.layout != Layout::Ragged).then_some(self.times.rows)
     }
@@ -179,13 +179,12 @@ impl<'a> RunView<'a> {
         Varints::new(self.times.counts).map(|count| count as u32)
     }
 
-    /// Its values as they lie: fixed widths, bits, or for text and bytes the lengths and then all
-    /// bytes.
+    /// Its encoded values: fixed widths, bits, or for text and bytes all lengths and then all content.
     pub fn values(&self) -> &'a [u8] {
         self.values.bytes
     }
 
-    /// The items of a run of text or bytes, in the order of its samples. Otherwise nothing.
+    /// The values of a run of text or bytes, in the order of its samples. Otherwise nothing.
     pub fn items(&self) -> impl Iterator<Item = &'a [u8]> + Clone + use<'a> {
         self.values.items()
     }

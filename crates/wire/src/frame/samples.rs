@@ -1,18 +1,23 @@
-//! Loose samples become runs.
+//! Arranges any samples of one kind into few and small runs.
+//!
+//! An example: parameters 0 to 9 have a sample each at time 100, and parameter 20 has samples at 90, 95 and 80.
+//! The sample at 80 goes back in time, so it gets a run of its own. The others are one ragged run, because
+//! not every parameter has the same times. Without parameter 20 the first ten would be one run of the layout
+//! *one*.
 
 use super::bits::BitSink;
 use super::run::{Layout, Qualities};
 use super::write::{RunHead, RunWriter};
 use super::{Kind, PushError, Sample, ValueView, varint};
 
-/// Samples of one time are worth a run of their own from here on: its head costs as much as the
-/// counts and times that they would have in a ragged run.
+/// From this many samples on, those of one time get a run of their own: its header costs as much as their
+/// counts and times in a ragged run.
 const RUN_OF_ITS_OWN: usize = 8;
 
-/// Takes samples in their order, and how they lie.
+/// Receives the samples of one run, in order, and its layout.
 type Take<'t> = dyn FnMut(&[Sample<'_>], Layout) -> Result<(), PushError> + 't;
 
-/// Whether all are of this kind and have an index.
+/// Whether all samples are of this kind and have a valid index.
 pub(super) fn check(kind: Kind, samples: &[Sample<'_>]) -> Result<(), PushError> {
     if samples.iter().any(|sample| sample.index == u32::MAX) {
         return Err(PushError::Ranges);
@@ -23,7 +28,7 @@ pub(super) fn check(kind: Kind, samples: &[Sample<'_>]) -> Result<(), PushError>
     }
 }
 
-/// Sorts samples, and hands over those that make a run together.
+/// Sorts samples, and gives `take` those of each run.
 pub(super) fn arrange(samples: &mut [Sample<'_>], take: &mut Take<'_>) -> Result<(), PushError> {
     if !samples.is_sorted_by_key(|sample| sample.index) {
         samples.sort_by_key(|sample| sample.index);
@@ -35,7 +40,7 @@ pub(super) fn arrange(samples: &mut [Sample<'_>], take: &mut Take<'_>) -> Result
     }
 }
 
-/// They are sorted, and no parameter goes back in time.
+/// Arranges sorted samples of parameters that do not go back in time.
 fn arrange_forward(samples: &mut [Sample<'_>], take: &mut Take<'_>) -> Result<(), PushError> {
     if samples.is_empty() {
         Ok(())
@@ -52,8 +57,8 @@ fn have_one_time(samples: &[Sample<'_>]) -> bool {
     samples.iter().all(|sample| sample.time_ns == samples[0].time_ns)
 }
 
-/// Each parameter is there once. Many of the same time are a run of their own; the others are
-/// ragged.
+/// Arranges samples in which each parameter occurs once. Many samples of the same time get a run of their
+/// own; the others share a ragged one.
 fn arrange_singles(samples: &mut [Sample<'_>], take: &mut Take<'_>) -> Result<(), PushError> {
     if have_one_time(samples) {
         return take(samples, Layout::One);
@@ -80,12 +85,12 @@ fn arrange_singles(samples: &mut [Sample<'_>], take: &mut Take<'_>) -> Result<()
     }
 }
 
-/// Whether a parameter's sample is older than the one before.
+/// Whether `next` is an older sample of the same parameter.
 fn is_step_back(one: &Sample<'_>, next: &Sample<'_>) -> bool {
     one.index == next.index && next.time_ns < one.time_ns
 }
 
-/// Times in a run do not go back: what follows a step back goes into a later run.
+/// The times of a parameter must not go back within a run, so samples behind a step back go into a later run.
 fn arrange_layers(samples: &[Sample<'_>], take: &mut Take<'_>) -> Result<(), PushError> {
     let mut layered: Vec<(usize, Sample<'_>)> = Vec::with_capacity(samples.len());
     for sample in samples {
@@ -119,7 +124,7 @@ fn is_grid(samples: &[Sample<'_>]) -> bool {
     samples.len() % rows == 0 && parameters().all(times) && differ()
 }
 
-/// Appends a run. The samples are sorted by index, and fit its layout.
+/// Appends a run. The samples are sorted by index and fit the layout.
 pub(super) fn write(
     kind: Kind,
     samples: &[Sample<'_>],
@@ -156,7 +161,7 @@ pub(super) fn write(
     writer.end()
 }
 
-/// Samples as a run has them: of a grid row by row, although they come parameter by parameter.
+/// The samples in the order of a run. They are sorted by parameter, while a grid is stored row by row.
 fn in_order<'s, 'a>(
     samples: &'s [Sample<'a>],
     rows: usize,

@@ -1,4 +1,4 @@
-//! Values as plain text, for clients that know nothing of frames.
+//! Values as text, for clients that do not know frames.
 
 use std::fmt::Debug;
 use std::io::Write;
@@ -10,16 +10,16 @@ use super::{Kind, OwnedValue, ValueView};
 /// Why text is not a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
-    /// Not written as a value of this kind.
+    /// It is not a value of this kind.
     #[error("the text is not a value of type {0}")]
     NotA(Kind),
-    /// Written well, but the kind cannot hold it.
+    /// It is a number, but the kind cannot hold it.
     #[error("the number is out of the range of {0}")]
     Range(Kind),
 }
 
-/// Appends a value as people read it, and as Python reads it back: the shortest that is this value.
-pub fn text(value: &ValueView<'_>, out: &mut Vec<u8>) {
+/// Appends a value as text: the shortest that reads back as the same value, in Python too.
+pub fn write_text(value: &ValueView<'_>, out: &mut Vec<u8>) {
     match *value {
         ValueView::Bool(value) => out.extend_from_slice(if value { b"true" } else { b"false" }),
         ValueView::U8(value) => show(&value, out),
@@ -39,13 +39,13 @@ pub fn text(value: &ValueView<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Debug, because that keeps `.0` and knows exponents.
+/// With `Debug`, because that keeps `.0` and writes exponents.
 fn show(number: &impl Debug, out: &mut Vec<u8>) {
     write!(out, "{number:?}").expect("memory takes all that is written");
 }
 
-/// Reads what [`text`] writes. Numbers may have blanks around them, and `1` and `0` are true and
-/// false too.
+/// Reads what [`write_text`] writes. Numbers may have blanks around them; `1` and `0` are also true and
+/// false.
 pub fn parse_text(kind: Kind, text: &[u8]) -> Result<OwnedValue, TextError> {
     if kind == Kind::Bytes {
         return Ok(OwnedValue::Bytes(text.to_owned()));
@@ -90,7 +90,7 @@ fn integer<T: FromStr<Err = std::num::ParseIntError>>(
     })
 }
 
-/// A number that is only infinite because it is too large is refused; `inf` is a value.
+/// Refuses a number that is infinite only because it is too large; `inf` is a value.
 fn float<T: FromStr + Copy>(
     kind: Kind,
     text: &str,
@@ -109,7 +109,7 @@ mod tests {
 
     fn shown(value: ValueView<'_>) -> String {
         let mut out = Vec::new();
-        text(&value, &mut out);
+        write_text(&value, &mut out);
         String::from_utf8(out).unwrap()
     }
 

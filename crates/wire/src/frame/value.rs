@@ -1,78 +1,89 @@
-//! Values of any kind, and samples: a value with its parameter, time and quality.
+//! Values of any kind, and samples: values with parameter, time and quality.
 
 use super::{Kind, Quality};
 
-/// A value as it lies in a frame.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ValueView<'a> {
+macro_rules! values {
+    ($($(#[$doc:meta])* $kind:ident($type:ty);)*) => {
+        /// A value, borrowed from a frame.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum ValueView<'a> {
+            $($(#[$doc])* $kind($type),)*
+            /// UTF-8 text.
+            Text(&'a str),
+            /// Any bytes.
+            Bytes(&'a [u8]),
+        }
+
+        /// A value that owns its bytes.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum OwnedValue {
+            $($(#[$doc])* $kind($type),)*
+            /// UTF-8 text.
+            Text(String),
+            /// Any bytes.
+            Bytes(Vec<u8>),
+        }
+
+        impl ValueView<'_> {
+            /// Its kind.
+            pub fn kind(&self) -> Kind {
+                match self {
+                    $(Self::$kind(_) => Kind::$kind,)*
+                    Self::Text(_) => Kind::Text,
+                    Self::Bytes(_) => Kind::Bytes,
+                }
+            }
+
+            /// The same value with its own bytes.
+            pub fn to_owned(&self) -> OwnedValue {
+                match *self {
+                    $(Self::$kind(value) => OwnedValue::$kind(value),)*
+                    Self::Text(value) => OwnedValue::Text(value.to_owned()),
+                    Self::Bytes(value) => OwnedValue::Bytes(value.to_owned()),
+                }
+            }
+        }
+
+        impl OwnedValue {
+            /// The same value, borrowed.
+            pub fn view(&self) -> ValueView<'_> {
+                match self {
+                    $(Self::$kind(value) => ValueView::$kind(*value),)*
+                    Self::Text(value) => ValueView::Text(value),
+                    Self::Bytes(value) => ValueView::Bytes(value),
+                }
+            }
+        }
+    };
+}
+
+values! {
     /// True or false.
-    Bool(bool),
+    Bool(bool);
     /// Unsigned, 8 bits.
-    U8(u8),
+    U8(u8);
     /// Unsigned, 16 bits.
-    U16(u16),
+    U16(u16);
     /// Unsigned, 32 bits.
-    U32(u32),
+    U32(u32);
     /// Unsigned, 64 bits.
-    U64(u64),
+    U64(u64);
     /// Signed, 8 bits.
-    I8(i8),
+    I8(i8);
     /// Signed, 16 bits.
-    I16(i16),
+    I16(i16);
     /// Signed, 32 bits.
-    I32(i32),
+    I32(i32);
     /// Signed, 64 bits.
-    I64(i64),
+    I64(i64);
     /// Floating point, 32 bits.
-    F32(f32),
+    F32(f32);
     /// Floating point, 64 bits.
-    F64(f64),
-    /// UTF-8 text.
-    Text(&'a str),
-    /// Any bytes.
-    Bytes(&'a [u8]),
+    F64(f64);
 }
 
 impl ValueView<'_> {
-    /// Which kind it is.
-    pub fn kind(&self) -> Kind {
-        match self {
-            Self::Bool(_) => Kind::Bool,
-            Self::U8(_) => Kind::U8,
-            Self::U16(_) => Kind::U16,
-            Self::U32(_) => Kind::U32,
-            Self::U64(_) => Kind::U64,
-            Self::I8(_) => Kind::I8,
-            Self::I16(_) => Kind::I16,
-            Self::I32(_) => Kind::I32,
-            Self::I64(_) => Kind::I64,
-            Self::F32(_) => Kind::F32,
-            Self::F64(_) => Kind::F64,
-            Self::Text(_) => Kind::Text,
-            Self::Bytes(_) => Kind::Bytes,
-        }
-    }
-
-    /// The same value, on its own.
-    pub fn to_owned(&self) -> OwnedValue {
-        match *self {
-            Self::Bool(value) => OwnedValue::Bool(value),
-            Self::U8(value) => OwnedValue::U8(value),
-            Self::U16(value) => OwnedValue::U16(value),
-            Self::U32(value) => OwnedValue::U32(value),
-            Self::U64(value) => OwnedValue::U64(value),
-            Self::I8(value) => OwnedValue::I8(value),
-            Self::I16(value) => OwnedValue::I16(value),
-            Self::I32(value) => OwnedValue::I32(value),
-            Self::I64(value) => OwnedValue::I64(value),
-            Self::F32(value) => OwnedValue::F32(value),
-            Self::F64(value) => OwnedValue::F64(value),
-            Self::Text(value) => OwnedValue::Text(value.to_owned()),
-            Self::Bytes(value) => OwnedValue::Bytes(value.to_owned()),
-        }
-    }
-
-    /// It as a number, the nearest there is; none for text and bytes, 0 or 1 for true or false.
+    /// The nearest f64; 0 or 1 for false or true, none for text and bytes.
     #[expect(clippy::cast_precision_loss, reason = "the nearest number is what is asked for")]
     pub fn as_f64(&self) -> Option<f64> {
         match *self {
@@ -92,62 +103,10 @@ impl ValueView<'_> {
     }
 }
 
-/// A value on its own.
-#[derive(Clone, Debug, PartialEq)]
-pub enum OwnedValue {
-    /// True or false.
-    Bool(bool),
-    /// Unsigned, 8 bits.
-    U8(u8),
-    /// Unsigned, 16 bits.
-    U16(u16),
-    /// Unsigned, 32 bits.
-    U32(u32),
-    /// Unsigned, 64 bits.
-    U64(u64),
-    /// Signed, 8 bits.
-    I8(i8),
-    /// Signed, 16 bits.
-    I16(i16),
-    /// Signed, 32 bits.
-    I32(i32),
-    /// Signed, 64 bits.
-    I64(i64),
-    /// Floating point, 32 bits.
-    F32(f32),
-    /// Floating point, 64 bits.
-    F64(f64),
-    /// UTF-8 text.
-    Text(String),
-    /// Any bytes.
-    Bytes(Vec<u8>),
-}
-
-impl OwnedValue {
-    /// The same value, borrowed.
-    pub fn view(&self) -> ValueView<'_> {
-        match self {
-            Self::Bool(value) => ValueView::Bool(*value),
-            Self::U8(value) => ValueView::U8(*value),
-            Self::U16(value) => ValueView::U16(*value),
-            Self::U32(value) => ValueView::U32(*value),
-            Self::U64(value) => ValueView::U64(*value),
-            Self::I8(value) => ValueView::I8(*value),
-            Self::I16(value) => ValueView::I16(*value),
-            Self::I32(value) => ValueView::I32(*value),
-            Self::I64(value) => ValueView::I64(*value),
-            Self::F32(value) => ValueView::F32(*value),
-            Self::F64(value) => ValueView::F64(*value),
-            Self::Text(value) => ValueView::Text(value),
-            Self::Bytes(value) => ValueView::Bytes(value),
-        }
-    }
-}
-
-/// One value of a parameter, with when it was measured and how far it can be trusted.
+/// One value of a parameter, with its time and its quality.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample<'a> {
-    /// Which parameter of the table.
+    /// The index of its parameter in the table.
     pub index: u32,
     /// Source time, nanoseconds since 1970, UTC.
     pub time_ns: i64,

@@ -1,5 +1,5 @@
-//! Numbers of variable length: seven bits in a byte, the lowest first, bit 7 set in all but the
-//! last. Only the shortest form is one. Signed numbers are folded: 0, -1, 1, -2 are 0, 1, 2, 3.
+//! Numbers of variable length: seven bits in a byte, the lowest first, bit 7 set in all but the last byte.
+//! Only the shortest form is valid. Signed numbers are folded: 0, -1, 1, -2 become 0, 1, 2, 3.
 
 /// Appends a number.
 pub(super) fn put(out: &mut Vec<u8>, mut value: u64) {
@@ -23,7 +23,7 @@ pub(super) fn unfold(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
-/// Reads a number from bytes that nobody has checked, and how many bytes it has.
+/// Reads a number from unchecked bytes. Returns it and its length in bytes.
 #[inline]
 pub(super) fn read(bytes: &[u8]) -> Result<(u64, usize), Unreadable> {
     match bytes {
@@ -47,16 +47,16 @@ fn read_long(bytes: &[u8]) -> Result<(u64, usize), Unreadable> {
     Err(if bytes.len() < 10 { Unreadable::Cut } else { Unreadable::Wrong })
 }
 
-/// Why there is no number.
+/// Why a number cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unreadable {
     /// The bytes end inside it.
     Cut,
-    /// Too large, or not the shortest form.
+    /// It is too large, or not in the shortest form.
     Wrong,
 }
 
-/// The numbers in bytes that were checked, one after the other.
+/// Iterates over the numbers in bytes that were checked.
 #[derive(Clone, Debug)]
 pub(super) struct Varints<'a> {
     rest: &'a [u8],
@@ -67,7 +67,7 @@ impl<'a> Varints<'a> {
         Self { rest: bytes }
     }
 
-    /// What was not read yet.
+    /// The bytes not read yet.
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }
@@ -93,7 +93,7 @@ impl Iterator for Varints<'_> {
     }
 }
 
-/// Times that were written as differences; they wrap, so that any two times have one.
+/// Iterates over times that are stored as differences. Differences wrap, so that any two times have one.
 #[derive(Clone, Debug)]
 pub(super) struct Times<'a> {
     deltas: Varints<'a>,

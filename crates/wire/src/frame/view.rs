@@ -1,9 +1,9 @@
-//! A frame as it was received.
+//! A received frame, decoded and checked.
 
-use super::check::{self, Broken, RUN_BYTES_MIN, i64_at};
-use super::{Bounds, Fault, FrameError, Header, Hops, RunView, deflate};
+use super::check::{self, FaultAt, RUN_BYTES_MIN, i64_at};
+use super::{Fault, FrameBounds, FrameError, Header, Hops, RunView, deflate};
 
-/// How a frame begins; the last byte is the version.
+/// The first bytes of a frame; the last of them is the version.
 pub(super) const MAGIC: [u8; 4] = *b"SRF\x01";
 /// Bytes before the body, and before the hops if they follow.
 pub(super) const HEADER: usize = 24;
@@ -14,10 +14,10 @@ pub(super) const DEFLATED: u8 = 1;
 /// Flag: hops follow the header.
 pub(super) const WITH_HOPS: u8 = 2;
 
-/// A decoded frame: everything in it has been checked.
+/// A decoded frame. Everything in it was checked.
 #[derive(Clone, Debug)]
 pub struct FrameView<'a> {
-    /// What stands before the runs.
+    /// The header.
     pub header: Header,
     runs: Vec<RunView<'a>>,
     samples: usize,
@@ -28,9 +28,9 @@ impl<'a> FrameView<'a> {
     pub fn decode(
         bytes: &'a [u8],
         scratch: &'a mut Vec<u8>,
-        bounds: &Bounds,
+        bounds: &FrameBounds,
     ) -> Result<Self, FrameError> {
-        let fault = |(fault, at): Broken| FrameError { fault, at, inflated: false };
+        let fault = |(fault, at): FaultAt| FrameError { fault, at, inflated: false };
         let (header, head) = read_header(bytes).map_err(fault)?;
         let rest = &bytes[head.length..];
         let body = if head.deflated {
@@ -60,14 +60,14 @@ impl<'a> FrameView<'a> {
     }
 }
 
-/// What of a header says how to go on.
+/// The fields of a header that say how to decode the body.
 struct Head {
     deflated: bool,
     runs: u32,
     length: usize,
 }
 
-fn read_header(bytes: &[u8]) -> Result<(Header, Head), Broken> {
+fn read_header(bytes: &[u8]) -> Result<(Header, Head), FaultAt> {
     let cut = (Fault::Cut, bytes.len());
     let begin = bytes.get(..4).ok_or(cut)?;
     if begin[..3] != MAGIC[..3] {
@@ -104,7 +104,7 @@ fn read_runs(
     body: &[u8],
     count: u32,
     samples_max: usize,
-) -> Result<(Vec<RunView<'_>>, usize), Broken> {
+) -> Result<(Vec<RunView<'_>>, usize), FaultAt> {
     let mut runs = Vec::with_capacity((body.len() / RUN_BYTES_MIN).min(count as usize));
     let (mut at, mut samples) = (0, 0);
     for _ in 0..count {

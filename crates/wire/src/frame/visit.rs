@@ -1,8 +1,8 @@
-//! The samples of a run, one by one. What differs by kind is decided once for a run or row, so that
-//! the loops over samples have no branches but that.
+//! Iterates over the samples of a run. The kind is matched once for each run or row, so that the loops over
+//! samples do not branch on it.
 
 use super::bits::Bits;
-use super::run::{Layout, Qualities, RunTimes, RunView, Values};
+use super::run::{Layout, Qualities, RunTimes, RunValues, RunView};
 use super::varint::{Times, Varints};
 use super::{Kind, Sample, ValueView};
 
@@ -48,7 +48,7 @@ fn checked(item: &[u8]) -> &str {
 }
 
 impl<'a> RunView<'a> {
-    /// Shows every sample, in their order: a grid row by row, otherwise parameter by parameter.
+    /// Calls `see` with every sample in order: a grid row by row, other layouts parameter by parameter.
     pub fn visit(&self, mut see: impl FnMut(Sample<'a>)) {
         match self.layout {
             Layout::One => with_values!(self, |values| self.walk_row(values, &mut see)),
@@ -63,7 +63,7 @@ impl<'a> RunView<'a> {
         }
     }
 
-    /// Shows the last sample of each parameter.
+    /// Calls `see` with the last sample of each parameter.
     pub fn visit_newest(&self, mut see: impl FnMut(Sample<'a>)) {
         match self.layout {
             Layout::One => with_values!(self, |values| self.walk_row(values, &mut see)),
@@ -127,7 +127,7 @@ impl<'a> RunView<'a> {
         self.row(last, self.times.newest_ns, self.values_from_row(last))
     }
 
-    fn row(&self, row: usize, time_ns: i64, values: Values<'a>) -> Self {
+    fn row(&self, row: usize, time_ns: i64, values: RunValues<'a>) -> Self {
         let samples = row * self.parameters..(row + 1) * self.parameters;
         let times =
             RunTimes { rows: 1, counts: &[], deltas: &[], oldest_ns: time_ns, newest_ns: time_ns };
@@ -141,7 +141,7 @@ impl<'a> RunView<'a> {
         self.kind.width().map_or(self.parameters.div_ceil(8), |width| width * self.parameters)
     }
 
-    fn values_from_row(&self, row: usize) -> Values<'a> {
+    fn values_from_row(&self, row: usize) -> RunValues<'a> {
         let mut left = self.values;
         if matches!(self.kind, Kind::Text | Kind::Bytes) {
             for _ in 0..row {
@@ -154,11 +154,11 @@ impl<'a> RunView<'a> {
     }
 
     /// Takes the first row from the values that are left.
-    fn split_row(&self, left: &mut Values<'a>) -> Values<'a> {
+    fn split_row(&self, left: &mut RunValues<'a>) -> RunValues<'a> {
         if !matches!(self.kind, Kind::Text | Kind::Bytes) {
             let (row, rest) = left.bytes.split_at(self.row_bytes());
             left.bytes = rest;
-            return Values { bytes: row, ..*left };
+            return RunValues { bytes: row, ..*left };
         }
         let mut numbers = Varints::new(left.lengths);
         let bytes: u64 = numbers.by_ref().take(self.parameters).sum();
@@ -166,6 +166,6 @@ impl<'a> RunView<'a> {
             left.lengths.split_at(left.lengths.len() - numbers.rest().len());
         let (data, data_rest) = left.data.split_at(bytes as usize);
         (left.lengths, left.data) = (lengths_rest, data_rest);
-        Values { bytes: &[], lengths, data }
+        RunValues { bytes: &[], lengths, data }
     }
 }

@@ -1,4 +1,4 @@
-//! The parts of a run, written one after the other.
+//! Writes the parts of a run one after the other.
 
 use std::ops::Range;
 
@@ -6,13 +6,13 @@ use super::check::RUN_HEAD;
 use super::run::{Layout, Qualities};
 use super::{Kind, PushError, Quality, varint};
 
-/// A run in the making, at the end of the body.
+/// A run that is being written at the end of the body.
 pub(super) struct RunWriter<'b> {
     pub out: &'b mut Vec<u8>,
     start: usize,
 }
 
-/// What a run's head says of it, but for what is counted while its ranges are written.
+/// The fields of a run's header, except for those that are counted while its ranges are written.
 #[derive(Clone, Copy)]
 pub(super) struct RunHead<'a> {
     pub kind: Kind,
@@ -22,7 +22,7 @@ pub(super) struct RunHead<'a> {
 }
 
 impl<'b> RunWriter<'b> {
-    /// Writes the head and the ranges; they ascend, and those that touch become one.
+    /// Writes the header and the ranges. Ranges ascend, and those that touch are joined.
     pub fn begin(
         out: &'b mut Vec<u8>,
         head: &RunHead<'_>,
@@ -45,7 +45,7 @@ impl<'b> RunWriter<'b> {
         self.out[at..at + 4].copy_from_slice(&number.to_le_bytes());
     }
 
-    /// How many parameters and ranges were written.
+    /// Writes the ranges. Returns how many parameters and ranges there are.
     fn ranges(&mut self, ranges: impl Iterator<Item = Range<u32>>) -> (u32, u32) {
         let (mut parameters, mut count, mut end) = (0, 0, 0);
         let mut ranges = ranges.peekable();
@@ -62,7 +62,7 @@ impl<'b> RunWriter<'b> {
         (parameters, count)
     }
 
-    /// Each time as its difference to the one before.
+    /// Writes each time as its difference to the one before.
     pub fn times(&mut self, base_ns: i64, times: impl Iterator<Item = i64>) {
         let mut last_ns = base_ns;
         for time_ns in times {
@@ -71,29 +71,29 @@ impl<'b> RunWriter<'b> {
         }
     }
 
-    /// Those of some samples, by their places.
+    /// Writes the qualities of the samples in these ranges.
     pub fn qualities(
         &mut self,
         qualities: Qualities<'_>,
-        places: impl Iterator<Item = Range<usize>>,
+        spans: impl Iterator<Item = Range<usize>>,
     ) {
         match qualities {
             Qualities::All(Quality::GOOD) => {}
             Qualities::All(quality) => self.out.push(quality.0),
             Qualities::Each(bytes) => {
-                places.for_each(|part| self.out.extend_from_slice(&bytes[part]));
+                spans.for_each(|span| self.out.extend_from_slice(&bytes[span]));
             }
         }
         self.pad();
     }
 
-    /// What is next begins at a multiple of 8.
+    /// Pads to a multiple of 8.
     fn pad(&mut self) {
         let length = (self.out.len() - self.start).next_multiple_of(8);
         self.out.resize(self.start + length, 0);
     }
 
-    /// Writes the length. A run that is too large is taken back.
+    /// Writes the length. Removes a run that is too large.
     pub fn end(mut self) -> Result<(), PushError> {
         self.pad();
         if let Ok(length) = u32::try_from(self.out.len() - self.start) {
@@ -106,7 +106,7 @@ impl<'b> RunWriter<'b> {
     }
 }
 
-/// How a run says its qualities.
+/// The code for how a run stores its qualities.
 fn form(qualities: Qualities<'_>) -> u8 {
     match qualities {
         Qualities::All(Quality::GOOD) => 0,

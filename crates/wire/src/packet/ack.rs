@@ -1,16 +1,16 @@
-//! PUBACK, PUBREC, PUBREL, PUBCOMP: four packets of one shape.
+//! PUBACK, PUBREC, PUBREL and PUBCOMP: four packets with the same fields.
 
-use super::{Kind, PacketId, body, reason_of};
-use crate::cursor::Cursor;
+use super::{PacketId, PacketType, body, reason_of};
+use crate::cursor::PacketCursor;
 use crate::sink::Sink;
 use crate::{Properties, Reason, Version, Violation};
 
-/// An answer about one message.
+/// The acknowledgement of one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack<'a> {
     /// Which message.
     pub packet_id: PacketId,
-    /// Success, or why not (MQTT 5).
+    /// Success, or the reason of a failure (MQTT 5).
     pub reason: Reason,
     /// MQTT 5 properties.
     pub properties: Properties<'a>,
@@ -18,16 +18,17 @@ pub struct Ack<'a> {
 
 impl<'a> Ack<'a> {
     pub(super) fn read(
-        cursor: &mut Cursor<'a>,
+        cursor: &mut PacketCursor<'a>,
         version: Version,
-        kind: Kind,
+        kind: PacketType,
     ) -> Result<Self, Violation> {
         let packet_id = PacketId::read(cursor)?;
         // MQTT 5, 3.4.2.1: the reason may be left out for success, the properties when there are none.
         let short = version != Version::V5 || cursor.is_empty();
         let reason = if short { Reason::Success } else { reason_of(cursor.u8()?, kind)? };
         let none = short || cursor.is_empty();
-        let properties = if none { Properties::NONE } else { Properties::read(cursor, kind)? };
+        let properties =
+            if none { Properties::NONE } else { Properties::read(cursor, version, kind)? };
         Ok(Self { packet_id, reason, properties })
     }
 

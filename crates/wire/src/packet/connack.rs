@@ -1,23 +1,23 @@
 //! CONNACK: the broker's answer to CONNECT.
 
-use super::{Kind, reason};
-use crate::cursor::Cursor;
+use super::{PacketType, reason};
+use crate::cursor::PacketCursor;
 use crate::sink::Sink;
 use crate::{Properties, Reason, Version, Violation};
 
-/// Whether the client is let in, and what the broker offers.
+/// Whether the client may connect, and what the broker supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnAck<'a> {
-    /// Whether an earlier session goes on.
+    /// Whether an earlier session is resumed.
     pub session_present: bool,
-    /// Success, or why not.
+    /// Success, or the reason of the refusal.
     pub reason: Reason,
-    /// MQTT 5 properties: what the broker can do.
+    /// MQTT 5 properties: what the broker supports.
     pub properties: Properties<'a>,
 }
 
 impl<'a> ConnAck<'a> {
-    pub(super) fn read(cursor: &mut Cursor<'a>, version: Version) -> Result<Self, Violation> {
+    pub(super) fn read(cursor: &mut PacketCursor<'a>, version: Version) -> Result<Self, Violation> {
         let flags = cursor.u8()?;
         if flags > 1 {
             return Err(Violation::malformed("reserved CONNACK flags")); // MQTT-3.2.2-1
@@ -30,10 +30,7 @@ impl<'a> ConnAck<'a> {
                 Version::V31 | Version::V311 => Reason::from_connack_v311(code)
                     .ok_or(Violation::malformed("unknown CONNACK return code"))?,
             },
-            properties: match version {
-                Version::V5 => Properties::read(cursor, Kind::ConnAck)?,
-                Version::V31 | Version::V311 => Properties::NONE,
-            },
+            properties: Properties::read(cursor, version, PacketType::ConnAck)?,
         })
     }
 

@@ -1,39 +1,39 @@
-//! CONNECT: who the client is and how it wants to be served.
+//! CONNECT: the identity of the client, and what it wants.
 
-use super::{Kind, QoS};
-use crate::cursor::Cursor;
+use super::{PacketType, QoS};
+use crate::cursor::PacketCursor;
 use crate::sink::Sink;
 use crate::{Properties, Reason, Version, Violation, check_topic};
 
 /// A client's first packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connect<'a> {
-    /// The version this connection speaks.
+    /// The protocol version of the connection.
     pub version: Version,
-    /// Whether to forget an earlier session (3.1.1 calls it clean session).
+    /// Whether to discard an earlier session (3.1.1 calls it clean session).
     pub clean_start: bool,
-    /// Seconds between two packets of the client; 0 is no limit.
+    /// The most seconds between two packets of the client; 0 for no limit.
     pub keep_alive_s: u16,
-    /// Empty asks the broker for one.
+    /// The client identifier; if empty, the broker assigns one.
     pub client_id: &'a str,
     /// MQTT 5 properties.
     pub properties: Properties<'a>,
-    /// Published when the client goes without saying so.
+    /// The message to publish when the connection is lost.
     pub will: Option<Will<'a>>,
-    /// Who the client says it is.
+    /// The user name.
     pub user_name: Option<&'a str>,
-    /// The proof.
+    /// The password.
     pub password: Option<&'a [u8]>,
 }
 
-/// A message to publish for a client that is gone.
+/// The message to publish when a client's connection is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Will<'a> {
-    /// Where to.
+    /// The topic.
     pub topic: &'a str,
-    /// What.
+    /// The payload.
     pub payload: &'a [u8],
-    /// At which quality.
+    /// Its quality of service.
     pub qos: QoS,
     /// Whether to retain it.
     pub retain: bool,
@@ -48,17 +48,14 @@ const PASSWORD: u8 = 0x40;
 const USER_NAME: u8 = 0x80;
 
 impl<'a> Connect<'a> {
-    pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Self, Violation> {
+    pub(super) fn read(cursor: &mut PacketCursor<'a>) -> Result<Self, Violation> {
         let version = read_version(cursor)?;
         let flags = cursor.u8()?;
         check_flags(flags, version)?;
         let keep_alive_s = cursor.u16()?;
-        let properties = match version {
-            Version::V31 | Version::V311 => Properties::NONE,
-            Version::V5 => Properties::read(cursor, Kind::Connect)?,
-        };
+        let properties = Properties::read(cursor, version, PacketType::Connect)?;
         // MQTT 3.1: the remaining length takes precedence over the flags of user name and password.
-        let has = |cursor: &Cursor<'_>, flag| {
+        let has = |cursor: &PacketCursor<'_>, flag| {
             flags & flag != 0 && !(version == Version::V31 && cursor.is_empty())
         };
         Ok(Self {
@@ -108,7 +105,7 @@ impl<'a> Connect<'a> {
     }
 }
 
-fn read_version(cursor: &mut Cursor<'_>) -> Result<Version, Violation> {
+fn read_version(cursor: &mut PacketCursor<'_>) -> Result<Version, Violation> {
     let unsupported = Violation {
         reason: Reason::UnsupportedProtocolVersion,
         what: "this broker speaks MQTT 3.1, 3.1.1 and 5",
@@ -123,7 +120,7 @@ fn read_version(cursor: &mut Cursor<'_>) -> Result<Version, Violation> {
 }
 
 fn check_flags(flags: u8, version: Version) -> Result<(), Violation> {
-    let is_lax = version == Version::V31; // there these bits are unused, not reserved
+    let is_lax = version == Version::V31; // its unused bits are not reserved
     if flags & 1 != 0 && !is_lax {
         return Err(Violation::malformed("reserved connect flag")); // MQTT-3.1.2-3
     }
@@ -137,11 +134,8 @@ fn check_flags(flags: u8, version: Version) -> Result<(), Violation> {
 }
 
 impl<'a> Will<'a> {
-    fn read(cursor: &mut Cursor<'a>, flags: u8, version: Version) -> Result<Self, Violation> {
-        let properties = match version {
-            Version::V31 | Version::V311 => Properties::NONE,
-            Version::V5 => Properties::read(cursor, Kind::Will)?,
-        };
+    fn read(cursor: &mut PacketCursor<'a>, flags: u8, version: Version) -> Result<Self, Violation> {
+        let properties = Properties::read(cursor, version, PacketType::Will)?;
         let topic = cursor.text()?;
         check_topic(topic).map_err(|_| Violation {
             reason: Reason::TopicNameInvalid,

@@ -1,14 +1,14 @@
-//! DISCONNECT and AUTH: a reason, and properties that may be left out.
+//! DISCONNECT and AUTH: a reason, and properties that may be omitted.
 
-use super::{Kind, reason_of};
-use crate::cursor::Cursor;
+use super::{PacketType, reason_of};
+use crate::cursor::PacketCursor;
 use crate::sink::Sink;
 use crate::{Properties, Reason, Version, Violation};
 
 /// The last packet of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Disconnect<'a> {
-    /// Why.
+    /// The reason.
     pub reason: Reason,
     /// MQTT 5 properties.
     pub properties: Properties<'a>,
@@ -17,18 +17,18 @@ pub struct Disconnect<'a> {
 /// A step of an enhanced authentication (MQTT 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Auth<'a> {
-    /// Which step.
+    /// Success, continue or re-authenticate.
     pub reason: Reason,
-    /// The method and its data.
+    /// The authentication method and its data.
     pub properties: Properties<'a>,
 }
 
 impl<'a> Disconnect<'a> {
-    pub(super) fn read(cursor: &mut Cursor<'a>, version: Version) -> Result<Self, Violation> {
+    pub(super) fn read(cursor: &mut PacketCursor<'a>, version: Version) -> Result<Self, Violation> {
         if version != Version::V5 {
             return Ok(Self { reason: Reason::Success, properties: Properties::NONE });
         }
-        let (reason, properties) = read_short(cursor, Kind::Disconnect)?;
+        let (reason, properties) = read_short(cursor, PacketType::Disconnect)?;
         Ok(Self { reason, properties })
     }
 
@@ -40,8 +40,8 @@ impl<'a> Disconnect<'a> {
 }
 
 impl<'a> Auth<'a> {
-    pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Self, Violation> {
-        let (reason, properties) = read_short(cursor, Kind::Auth)?;
+    pub(super) fn read(cursor: &mut PacketCursor<'a>) -> Result<Self, Violation> {
+        let (reason, properties) = read_short(cursor, PacketType::Auth)?;
         Ok(Self { reason, properties })
     }
 
@@ -50,10 +50,10 @@ impl<'a> Auth<'a> {
     }
 }
 
-/// MQTT 5, 3.14.2.1 and 3.15.2.1: reason 0x00 without properties may be left out altogether.
+/// MQTT 5, 3.14.2.1 and 3.15.2.1: reason 0x00 without properties may be omitted.
 fn read_short<'a>(
-    cursor: &mut Cursor<'a>,
-    kind: Kind,
+    cursor: &mut PacketCursor<'a>,
+    kind: PacketType,
 ) -> Result<(Reason, Properties<'a>), Violation> {
     if cursor.is_empty() {
         return Ok((Reason::Success, Properties::NONE));
@@ -62,7 +62,7 @@ fn read_short<'a>(
     if cursor.is_empty() {
         return Ok((reason, Properties::NONE));
     }
-    Ok((reason, Properties::read(cursor, kind)?))
+    Ok((reason, Properties::read(cursor, Version::V5, kind)?))
 }
 
 fn write_short(reason: Reason, properties: Properties<'_>, out: &mut Vec<u8>) {

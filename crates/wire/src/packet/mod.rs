@@ -18,13 +18,13 @@ pub use suback::{SubAck, UnsubAck};
 pub use subscribe::{RetainHandling, Subscribe, Subscription};
 pub use unsubscribe::Unsubscribe;
 
-use crate::cursor::Cursor;
+use crate::cursor::PacketCursor;
 use crate::sink::Sink;
 use crate::{RawPacket, Reason, Version, Violation};
 
-/// Which packet a list of properties belongs to; a will has a list of its own.
+/// The packets that have properties; a will has properties of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum PacketType {
     Connect,
     ConnAck,
     Publish,
@@ -46,7 +46,7 @@ pub(crate) enum Kind {
 pub struct PacketId(std::num::NonZeroU16);
 
 impl PacketId {
-    /// The identifier with this number; zero is none.
+    /// The identifier with this number; none for zero.
     pub fn new(number: u16) -> Option<Self> {
         std::num::NonZeroU16::new(number).map(Self)
     }
@@ -56,7 +56,7 @@ impl PacketId {
         self.0.get()
     }
 
-    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Violation> {
+    fn read(cursor: &mut PacketCursor<'_>) -> Result<Self, Violation> {
         Self::new(cursor.u16()?).ok_or(Violation::protocol("packet identifier 0"))
     }
 }
@@ -85,7 +85,7 @@ impl QoS {
     }
 }
 
-/// A packet of any kind, borrowing from the bytes it was decoded from.
+/// A packet of any type. It borrows from the bytes it was decoded from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each variant is documented at its type")]
 pub enum Packet<'a> {
@@ -107,34 +107,34 @@ pub enum Packet<'a> {
 }
 
 impl<'a> Packet<'a> {
-    /// Decodes one framed packet. CONNECT brings its own version; `version` rules the others.
+    /// Decodes one packet. CONNECT holds its own version; all others are decoded as of `version`.
     #[inline]
-    pub fn decode(frame: &RawPacket<'a>, version: Version) -> Result<Self, Violation> {
-        if frame.first >> 4 == 3 {
-            return Publish::read(frame.first & 0x0f, frame.body, version).map(Self::Publish);
+    pub fn decode(raw: &RawPacket<'a>, version: Version) -> Result<Self, Violation> {
+        if raw.first >> 4 == 3 {
+            return Publish::read(raw.first & 0x0f, raw.body, version).map(Self::Publish);
         }
-        Self::decode_control(frame, version)
+        Self::decode_control(raw, version)
     }
 
-    fn decode_control(frame: &RawPacket<'a>, version: Version) -> Result<Self, Violation> {
-        let kind = frame.first >> 4;
-        let flags = frame.first & 0x0f;
-        // MQTT-2.1.3-1, MQTT-3.6.1-1, MQTT-3.8.1-1, MQTT-3.10.1-1. In MQTT 3.1 these are messages at QoS 1
-        // like others, and say so when they are sent again.
+    fn decode_control(raw: &RawPacket<'a>, version: Version) -> Result<Self, Violation> {
+        let kind = raw.first >> 4;
+        let flags = raw.first & 0x0f;
+        // MQTT-2.1.3-1, MQTT-3.6.1-1, MQTT-3.8.1-1, MQTT-3.10.1-1. In MQTT 3.1 these packets are QoS 1
+        // themselves, and have the DUP flag when they are sent again.
         let expected = if matches!(kind, 6 | 8 | 10) { 2 } else { 0 };
         let again = if version == Version::V31 && expected == 2 { 0x08 } else { 0 };
         if flags & !again != expected {
             return Err(Violation::malformed("reserved flags of the fixed header"));
         }
-        let mut cursor = Cursor::new(frame.body);
+        let mut cursor = PacketCursor::new(raw.body);
         let body = &mut cursor;
         let packet = match kind {
             1 => Self::Connect(Box::new(Connect::read(body)?)),
             2 => Self::ConnAck(ConnAck::read(body, version)?),
-            4 => Self::PubAck(Ack::read(body, version, Kind::PubAck)?),
-            5 => Self::PubRec(Ack::read(body, version, Kind::PubRec)?),
-            6 => Self::PubRel(Ack::read(body, version, Kind::PubRel)?),
-            7 => Self::PubComp(Ack::read(body, version, Kind::PubComp)?),
+            4 => Self::PubAck(Ack::read(body, version, PacketType::PubAck)?),
+            5 => Self::PubRec(Ack::read(body, version, PacketType::PubRec)?),
+            6 => Self::PubRel(Ack::read(body, version, PacketType::PubRel)?),
+            7 => Self::PubComp(Ack::read(body, version, PacketType::PubComp)?),
             8 => Self::Subscribe(Subscribe::read(body, version)?),
             9 => Self::SubAck(SubAck::read(body, version)?),
             10 => Self::Unsubscribe(Unsubscribe::read(body, version)?),
@@ -173,7 +173,7 @@ impl<'a> Packet<'a> {
     }
 }
 
-/// Writes a fixed header in front of whatever `write` appends.
+/// Writes a fixed header, then what `write` appends.
 fn body(out: &mut Vec<u8>, first: u8, write: impl FnOnce(&mut Vec<u8>)) {
     let mut fields = Vec::new();
     write(&mut fields);
@@ -186,14 +186,14 @@ fn reason(code: u8) -> Result<Reason, Violation> {
     Reason::from_code(code).ok_or(Violation::protocol("unknown reason code"))
 }
 
-/// The reason of a packet that knows only some (MQTT-3.4.2-1, MQTT-3.14.2-1 and their like).
-fn reason_of(code: u8, kind: Kind) -> Result<Reason, Violation> {
+/// The reason in a packet that allows only some codes (MQTT-3.4.2-1, MQTT-3.14.2-1 and others).
+fn reason_of(code: u8, kind: PacketType) -> Result<Reason, Violation> {
     let known = match kind {
-        Kind::PubAck | Kind::PubRec => {
+        PacketType::PubAck | PacketType::PubRec => {
             matches!(code, 0x00 | 0x10 | 0x80 | 0x83 | 0x87 | 0x90 | 0x91 | 0x97 | 0x99)
         }
-        Kind::PubRel | Kind::PubComp => matches!(code, 0x00 | 0x92),
-        Kind::Auth => matches!(code, 0x00 | 0x18 | 0x19),
+        PacketType::PubRel | PacketType::PubComp => matches!(code, 0x00 | 0x92),
+        PacketType::Auth => matches!(code, 0x00 | 0x18 | 0x19),
         _ => !matches!(code, 0x01 | 0x02 | 0x10 | 0x11 | 0x18 | 0x19 | 0x84..=0x86 | 0x88 | 0x8c),
     };
     if !known {

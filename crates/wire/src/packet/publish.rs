@@ -1,26 +1,26 @@
-//! PUBLISH: one message. The packet of the hot path.
+//! PUBLISH: one message. Its code is on the hot path.
 
-use super::{Kind, PacketId, QoS};
-use crate::cursor::Cursor;
+use super::{PacketId, PacketType, QoS};
+use crate::cursor::PacketCursor;
 use crate::sink::{Sink, varint_length};
 use crate::{Properties, PropertyId, Reason, Version, Violation, check_topic};
 
-/// A message on its way.
+/// A message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Publish<'a> {
-    /// Sent before (QoS 1 and 2).
+    /// It was sent before (QoS 1 and 2).
     pub dup: bool,
     /// Quality of service.
     pub qos: QoS,
-    /// Kept by the broker for later subscribers; or delivered because it was kept.
+    /// Inbound: the broker is to retain it. Outbound: it is a retained message.
     pub retain: bool,
-    /// Where to. Empty only where a topic alias stands for it.
+    /// The topic. Empty only if a topic alias replaces it.
     pub topic: &'a str,
     /// Present with QoS 1 and 2.
     pub packet_id: Option<PacketId>,
     /// MQTT 5 properties.
     pub properties: Properties<'a>,
-    /// What.
+    /// The payload.
     pub payload: &'a [u8],
 }
 
@@ -40,7 +40,7 @@ impl<'a> Publish<'a> {
 
     #[inline]
     pub(super) fn read(flags: u8, body: &'a [u8], version: Version) -> Result<Self, Violation> {
-        let mut cursor = Cursor::new(body);
+        let mut cursor = PacketCursor::new(body);
         let qos = QoS::from_bits((flags >> 1) & 3)?;
         let dup = flags & 8 != 0;
         if dup && qos == QoS::AtMostOnce {
@@ -51,10 +51,7 @@ impl<'a> Publish<'a> {
             QoS::AtMostOnce => None,
             _ => Some(PacketId::read(&mut cursor)?),
         };
-        let properties = match version {
-            Version::V31 | Version::V311 => Properties::NONE,
-            Version::V5 => Properties::read(&mut cursor, Kind::Publish)?,
-        };
+        let properties = Properties::read(&mut cursor, version, PacketType::Publish)?;
         check_name(topic, properties)?;
         let retain = flags & 1 != 0;
         Ok(Self { dup, qos, retain, topic, packet_id, properties, payload: cursor.rest() })
@@ -67,7 +64,7 @@ impl<'a> Publish<'a> {
         out.extend_from_slice(self.payload);
     }
 
-    /// Appends all that comes before a payload of so many bytes, whatever payload is here.
+    /// Appends everything before a payload of so many bytes. Ignores `self.payload`.
     pub fn encode_head(&self, payload_bytes: usize, version: Version, out: &mut Vec<u8>) {
         let properties = self.properties.encoded().len();
         let mut length = 2 + self.topic.len() + payload_bytes;

@@ -1,14 +1,14 @@
-//! SUBACK and UNSUBACK: one answer for each filter.
+//! SUBACK and UNSUBACK: one reason code for each filter.
 
-use super::{Kind, PacketId, QoS, reason};
-use crate::cursor::Cursor;
+use super::{PacketId, PacketType, QoS, reason};
+use crate::cursor::PacketCursor;
 use crate::sink::Sink;
 use crate::{Properties, Reason, Version, Violation};
 
 /// The answer to SUBSCRIBE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubAck<'a> {
-    /// That of the SUBSCRIBE.
+    /// The identifier of the SUBSCRIBE.
     pub packet_id: PacketId,
     /// MQTT 5 properties.
     pub properties: Properties<'a>,
@@ -19,7 +19,7 @@ pub struct SubAck<'a> {
 /// The answer to UNSUBSCRIBE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnsubAck<'a> {
-    /// That of the UNSUBSCRIBE.
+    /// The identifier of the UNSUBSCRIBE.
     pub packet_id: PacketId,
     /// MQTT 5 properties.
     pub properties: Properties<'a>,
@@ -28,12 +28,9 @@ pub struct UnsubAck<'a> {
 }
 
 impl<'a> SubAck<'a> {
-    pub(super) fn read(cursor: &mut Cursor<'a>, version: Version) -> Result<Self, Violation> {
+    pub(super) fn read(cursor: &mut PacketCursor<'a>, version: Version) -> Result<Self, Violation> {
         let packet_id = PacketId::read(cursor)?;
-        let properties = match version {
-            Version::V31 | Version::V311 => Properties::NONE,
-            Version::V5 => Properties::read(cursor, Kind::SubAck)?,
-        };
+        let properties = Properties::read(cursor, version, PacketType::SubAck)?;
         let reasons = read_reasons(cursor)?;
         if version != Version::V5 && !reasons.iter().copied().all(is_v311) {
             return Err(Violation::malformed("a return code that MQTT 3.1.1 reserves")); // MQTT-3.9.3-2
@@ -49,7 +46,7 @@ impl<'a> SubAck<'a> {
         for reason in &self.reasons {
             out.put_u8(match version {
                 Version::V311 if reason.is_error() => Reason::UnspecifiedError.code(),
-                // MQTT 3.1 has no word for it: SUBACK is positive, and nothing comes.
+                // MQTT 3.1 has no code for a failure: the client is told QoS 0, and gets nothing.
                 Version::V31 if reason.is_error() => QoS::AtMostOnce as u8,
                 _ => reason.code(),
             });
@@ -58,12 +55,12 @@ impl<'a> SubAck<'a> {
 }
 
 impl<'a> UnsubAck<'a> {
-    pub(super) fn read(cursor: &mut Cursor<'a>, version: Version) -> Result<Self, Violation> {
+    pub(super) fn read(cursor: &mut PacketCursor<'a>, version: Version) -> Result<Self, Violation> {
         let packet_id = PacketId::read(cursor)?;
         if version != Version::V5 {
             return Ok(Self { packet_id, properties: Properties::NONE, reasons: Vec::new() });
         }
-        let properties = Properties::read(cursor, Kind::UnsubAck)?;
+        let properties = Properties::read(cursor, version, PacketType::UnsubAck)?;
         Ok(Self { packet_id, properties, reasons: read_reasons(cursor)? })
     }
 
@@ -76,12 +73,12 @@ impl<'a> UnsubAck<'a> {
     }
 }
 
-/// The granted QoS, or failure.
+/// Whether MQTT 3.1.1 has this code: a granted QoS, or failure.
 fn is_v311(reason: Reason) -> bool {
     matches!(reason.code(), 0..=2 | 0x80)
 }
 
-fn read_reasons(cursor: &mut Cursor<'_>) -> Result<Vec<Reason>, Violation> {
+fn read_reasons(cursor: &mut PacketCursor<'_>) -> Result<Vec<Reason>, Violation> {
     let mut reasons = Vec::new();
     while !cursor.is_empty() {
         reasons.push(reason(cursor.u8()?)?);

@@ -1,14 +1,14 @@
-//! SUBSCRIBE: what a client wants to receive.
+//! SUBSCRIBE: the topic filters that a client wants to receive.
 
-use super::{Kind, PacketId, QoS};
-use crate::cursor::Cursor;
+use super::{PacketId, PacketType, QoS};
+use crate::cursor::PacketCursor;
 use crate::sink::Sink;
 use crate::{Properties, Version, Violation};
 
-/// A list of subscriptions; a filter's own validity is answered for each, not here.
+/// A list of subscriptions. Decoding does not check the filters: SUBACK answers each of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscribe<'a> {
-    /// Echoed by SUBACK.
+    /// The identifier that SUBACK repeats.
     pub packet_id: PacketId,
     /// MQTT 5 properties.
     pub properties: Properties<'a>,
@@ -21,9 +21,9 @@ pub struct Subscribe<'a> {
 pub struct Subscription<'a> {
     /// The topic filter.
     pub filter: &'a str,
-    /// The best quality to deliver at.
+    /// The highest QoS to deliver with.
     pub qos: QoS,
-    /// Leave out what this client published itself.
+    /// Do not deliver what this client published itself.
     pub no_local: bool,
     /// Keep the retain flag as the publisher set it.
     pub retain_as_published: bool,
@@ -55,7 +55,7 @@ impl<'a> Subscription<'a> {
         }
     }
 
-    fn read(cursor: &mut Cursor<'a>, version: Version) -> Result<Self, Violation> {
+    fn read(cursor: &mut PacketCursor<'a>, version: Version) -> Result<Self, Violation> {
         let filter = cursor.text()?;
         let options = cursor.u8()?;
         let reserved = if version == Version::V5 { 0xc0 } else { 0xfc };
@@ -88,12 +88,9 @@ impl<'a> Subscription<'a> {
 }
 
 impl<'a> Subscribe<'a> {
-    pub(super) fn read(cursor: &mut Cursor<'a>, version: Version) -> Result<Self, Violation> {
+    pub(super) fn read(cursor: &mut PacketCursor<'a>, version: Version) -> Result<Self, Violation> {
         let packet_id = PacketId::read(cursor)?;
-        let properties = match version {
-            Version::V31 | Version::V311 => Properties::NONE,
-            Version::V5 => Properties::read(cursor, Kind::Subscribe)?,
-        };
+        let properties = Properties::read(cursor, version, PacketType::Subscribe)?;
         let mut subscriptions = Vec::new();
         while !cursor.is_empty() {
             subscriptions.push(Subscription::read(cursor, version)?);

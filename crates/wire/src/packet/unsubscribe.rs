@@ -1,14 +1,14 @@
-//! UNSUBSCRIBE: what a client no longer wants.
+//! UNSUBSCRIBE: the topic filters that a client no longer wants.
 
-use super::{Kind, PacketId};
-use crate::cursor::Cursor;
+use super::{PacketId, PacketType};
+use crate::cursor::PacketCursor;
 use crate::sink::Sink;
 use crate::{Properties, Version, Violation};
 
-/// A list of filters to forget.
+/// A list of filters to remove.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsubscribe<'a> {
-    /// Echoed by UNSUBACK.
+    /// The identifier that UNSUBACK repeats.
     pub packet_id: PacketId,
     /// MQTT 5 properties.
     pub properties: Properties<'a>,
@@ -17,12 +17,9 @@ pub struct Unsubscribe<'a> {
 }
 
 impl<'a> Unsubscribe<'a> {
-    pub(super) fn read(cursor: &mut Cursor<'a>, version: Version) -> Result<Self, Violation> {
+    pub(super) fn read(cursor: &mut PacketCursor<'a>, version: Version) -> Result<Self, Violation> {
         let packet_id = PacketId::read(cursor)?;
-        let properties = match version {
-            Version::V31 | Version::V311 => Properties::NONE,
-            Version::V5 => Properties::read(cursor, Kind::Unsubscribe)?,
-        };
+        let properties = Properties::read(cursor, version, PacketType::Unsubscribe)?;
         let mut filters = Vec::new();
         while !cursor.is_empty() {
             filters.push(cursor.text()?);

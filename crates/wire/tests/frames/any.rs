@@ -5,11 +5,11 @@ use std::ops::Range;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use slipring_wire::frame::{
-    Bounds, FrameBuf, FrameView, Header, Hops, Kind, OwnedValue, Qualities, Quality, RunView,
+    FrameBounds, FrameBuf, FrameView, Header, Hops, Kind, OwnedValue, Qualities, Quality, RunView,
     Sample, ValueView,
 };
 
-pub const BOUNDS: Bounds = Bounds { samples_max: 1 << 20, raw_bytes_max: 1 << 24 };
+pub const BOUNDS: FrameBounds = FrameBounds { samples_max: 1 << 20, raw_bytes_max: 1 << 24 };
 
 /// A sample on its own.
 #[derive(Clone, Debug)]

@@ -4,7 +4,9 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use slipring_wire::frame::{Bounds, Fault, FrameBuf, FrameView, Header, Kind, Qualities, Quality};
+use slipring_wire::frame::{
+    Fault, FrameBounds, FrameBuf, FrameView, Header, Kind, Qualities, Quality,
+};
 
 use crate::any::{BOUNDS, all_visited};
 
@@ -33,7 +35,7 @@ fn with_body(raw_bytes: u32, body: &[u8]) -> Vec<u8> {
     out
 }
 
-fn fault(bytes: &[u8], bounds: &Bounds) -> Option<(Fault, usize, bool)> {
+fn fault(bytes: &[u8], bounds: &FrameBounds) -> Option<(Fault, usize, bool)> {
     let error = FrameView::decode(bytes, &mut Vec::new(), bounds).err()?;
     Some((error.fault, error.at, error.inflated))
 }
@@ -68,7 +70,7 @@ fn one_buffer_deflates_again_and_again() {
 #[test]
 fn a_bomb_is_refused_by_what_it_says_or_stopped_where_it_lies() {
     let bomb = vec![0; 8 << 20];
-    let bounds = Bounds { raw_bytes_max: 1 << 20, ..BOUNDS };
+    let bounds = FrameBounds { raw_bytes_max: 1 << 20, ..BOUNDS };
     assert_eq!(
         fault(&with_body(8 << 20, &bomb), &bounds),
         Some((Fault::RawBytes(8 << 20), 24, false))
@@ -81,7 +83,7 @@ fn a_bomb_is_refused_by_what_it_says_or_stopped_where_it_lies() {
 
 #[test]
 fn a_claimed_length_gets_no_memory_before_its_bytes_are_there() {
-    let bounds = Bounds { raw_bytes_max: usize::MAX, ..BOUNDS };
+    let bounds = FrameBounds { raw_bytes_max: usize::MAX, ..BOUNDS };
     let mut scratch = Vec::new();
     let frame = with_body(u32::MAX, &[0; 64]);
     let error = FrameView::decode(&frame, &mut scratch, &bounds).unwrap_err();

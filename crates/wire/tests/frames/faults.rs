@@ -1,7 +1,7 @@
 //! Each thing that can be wrong with a frame is told apart, with its place.
 
 use slipring_wire::frame::{
-    Bounds, Fault, FrameBuf, FrameError, FrameView, Header, Kind, Layout, Qualities, Quality,
+    Fault, FrameBounds, FrameBuf, FrameError, FrameView, Header, Kind, Layout, Qualities, Quality,
 };
 
 use crate::any::BOUNDS;
@@ -49,7 +49,7 @@ fn texts() -> Vec<u8> {
     })
 }
 
-fn fault(bytes: &[u8], bounds: &Bounds) -> Option<(Fault, usize)> {
+fn fault(bytes: &[u8], bounds: &FrameBounds) -> Option<(Fault, usize)> {
     let error = FrameView::decode(bytes, &mut Vec::new(), bounds).err()?;
     assert!(!error.inflated);
     Some((error.fault, error.at))
@@ -159,7 +159,7 @@ fn more_samples_than_are_accepted_are_refused() {
             frame.push_row(Kind::U8, &[5..8, 9..10], 70, GOOD, &[1, 2, 3, 4]).unwrap();
         }
     });
-    let bounds = |samples_max| Bounds { samples_max, ..BOUNDS };
+    let bounds = |samples_max| FrameBounds { samples_max, ..BOUNDS };
     assert_eq!(fault(&twice, &bounds(8)), None);
     assert_eq!(fault(&twice, &bounds(7)), Some((Fault::Samples, 92)));
     assert_eq!(fault(&grid(), &bounds(5)), Some((Fault::Samples, 50)));

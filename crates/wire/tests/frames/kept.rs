@@ -5,14 +5,14 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use slipring_wire::frame::{
-    Bounds, FrameBuf, FrameView, Header, Hops, Kind, Qualities, Quality, RunView, Sample, Status,
-    ValueView, text,
+    FrameBounds, FrameBuf, FrameView, Header, Hops, Kind, Qualities, Quality, QualityStatus,
+    RunView, Sample, ValueView, write_text,
 };
 
 const TIME_NS: i64 = 1_763_000_000_000_000_000;
 const GOOD: Qualities<'_> = Qualities::All(Quality::GOOD);
-const BAD: Quality = Quality::new(Status::Bad, Quality::SENSOR_FAILED);
-const BOUNDS: Bounds = Bounds { samples_max: 1 << 16, raw_bytes_max: 1 << 20 };
+const BAD: Quality = Quality::new(QualityStatus::Bad, Quality::SENSOR_FAILED);
+const BOUNDS: FrameBounds = FrameBounds { samples_max: 1 << 16, raw_bytes_max: 1 << 20 };
 
 /// The folder of the kept frames.
 pub fn folder() -> PathBuf {
@@ -161,7 +161,7 @@ fn lines(run: &RunView<'_>) -> Vec<String> {
         let mut shown = Vec::new();
         match value {
             ValueView::Bytes(bytes) => shown.extend(hex(bytes).trim_end().bytes()),
-            other => text(&other, &mut shown),
+            other => write_text(&other, &mut shown),
         }
         let (kind, shown) = (value.kind(), String::from_utf8(shown).unwrap());
         let mut line = String::new();

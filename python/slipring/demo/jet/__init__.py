@@ -1,5 +1,5 @@
-"""A simulated jet: 20,000 typed parameters, fifty times a second, in flights that repeat."""
+"""A simulated jet: 20,000 typed parameters at 50 Hz, in flights that repeat."""
 
-from slipring.demo.jet.aircraft import PREFIX, Jet, Moment
+from slipring.demo.jet.aircraft import PREFIX, FlightStep, Jet
 
-__all__ = ["PREFIX", "Jet", "Moment"]
+__all__ = ["PREFIX", "FlightStep", "Jet"]

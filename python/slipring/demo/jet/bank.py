@@ -1,4 +1,4 @@
-"""Many channels at once: arrays of gains, lags and noise. Never loops over channels in a step."""
+"""Many channels as arrays of gains, lags and noise. Never loops over channels in a step."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,16 +20,16 @@ LIMITS_OF: dict[str, tuple[float, float]] = {
 Reals = NDArray[Any]
 
 
-class Bank:
-    """Channels of one precision. Every step gives the value of each; a slow one keeps its last."""
+class ChannelBank:
+    """Channels of one precision. A step computes all values; a slow channel keeps its last one."""
 
     def __init__(
         self, channels: Sequence[Channel], drivers: Drivers, dtype: type, seed: int
     ) -> None:
-        """Take the channels apart into arrays; the same seed makes the same noise."""
+        """Put the channels into arrays; the same seed makes the same noise."""
         self._size = len(channels)
         self._dtype = dtype
-        self._places = [
+        self._columns = [
             drivers.columns(getattr(one, name) for one in channels)
             for name in ("driver", "second", "noise_driver")
         ]
@@ -54,7 +54,7 @@ class Bank:
         return np.array([getattr(one, name) for one in channels], self._dtype)
 
     def step(self, row: Floats, step: int) -> Reals:
-        """The values at a step; the array is used again at the next one."""
+        """The values at a step; the next step overwrites the array."""
         self._follow(row.astype(self._dtype))
         self._disturb(row.astype(self._dtype), step)
         np.maximum(self._other, self._low, out=self._other)
@@ -63,11 +63,11 @@ class Bank:
         return self._held
 
     def _follow(self, row: Reals) -> None:
-        """Let the values lag behind what the signals say."""
+        """Let the values follow the signals, with a lag."""
         wanted, part = self._one, self._other
-        np.take(row, self._places[0], out=wanted)
+        np.take(row, self._columns[0], out=wanted)
         wanted *= self._gain
-        np.take(row, self._places[1], out=part)
+        np.take(row, self._columns[1], out=part)
         part *= self._second_gain
         wanted += part
         wanted += self._offset
@@ -79,9 +79,9 @@ class Bank:
         self._value += wanted
 
     def _disturb(self, row: Reals, step: int) -> None:
-        """Put noise on them; some grows with a signal."""
+        """Add noise; some of it grows with a signal."""
         noisy = self._other
-        np.take(row, self._places[2], out=noisy)
+        np.take(row, self._columns[2], out=noisy)
         noisy *= self._noise_gain
         noisy += self._noise
         start = step * NOISE_STRIDE % (NOISE_VALUES - self._size)
@@ -90,7 +90,7 @@ class Bank:
 
 
 def _ends(channel: Channel) -> tuple[float, float]:
-    """The least and the greatest value, by its range or its type."""
+    """The least and the greatest value, from the range or the type."""
     parameter = channel.parameter
     if parameter.labels:
         return 0.0, float(max(parameter.labels))

@@ -1,4 +1,4 @@
-"""Gathers the channels of the aircraft: single ones by hand, series by a pattern of names."""
+"""Collects the channels of the aircraft: single ones, and series with a pattern of names."""
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -15,24 +15,24 @@ from slipring.model import AlarmLimits, Parameter
 
 @dataclass(frozen=True)
 class Series:
-    """What the channels of a series have in common. Texts have `{0}` for the first axis's value."""
+    """What the channels of a series share. In texts `{0}` stands for the first axis's value."""
 
     type: str
     description: str
     drivers: Sequence[str] | dict[Any, str]
-    """The signals that drive them: one for a value of the first axis, or one by lot."""
+    """The signals that drive them: by value of the first axis, or one at random for each."""
     unit: str | None = None
     low: float = 0.0
     high: float = 1.0
-    """What a channel shows at its signal's least and greatest value, about."""
+    """About what a channel shows at its signal's least and greatest value."""
     jitter: float = 0.15
-    """How much channels differ, as a part of their span."""
+    """How much channels differ, as a share of their span."""
     noise: float = 0.0
     noise_drivers: Sequence[str] = ()
     noise_gain: float = 0.0
     second: Sequence[str] = ()
     second_share: float = 0.0
-    """How much of the span another signal adds."""
+    """The share of the span that another signal adds."""
     tau_s: float = 0.0
     range: tuple[float, float] | None = None
     limits: AlarmLimits | None = None
@@ -40,12 +40,12 @@ class Series:
     source: str | None = None
     labels: dict[int, str] | None = None
     follows: bool = False
-    """Whether the signal is shown as it is, as enumerations and lights show theirs."""
+    """Whether a channel shows its signal unchanged, as enumerations and lights do."""
 
 
 @dataclass
-class Catalog:
-    """The channels in the order of their declaration; no two have one name."""
+class ChannelCatalog:
+    """The channels in the order of declaration; each name occurs once."""
 
     drivers: Drivers
     seed: int
@@ -53,31 +53,31 @@ class Catalog:
     texts: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Draw lots by the seed."""
-        self._lots = np.random.default_rng(self.seed)
+        """Seed the random numbers."""
+        self._rng = np.random.default_rng(self.seed)
         self._sorted: dict[str, Floats] = {}
 
     def count(self, kind: str) -> int:
-        """How many channels have a type."""
+        """The number of channels of a type."""
         return sum(one.parameter.type == kind for one in self.channels)
 
     def one(  # noqa: PLR0913 (a column each of a table written as code)
         self, name: str, parameter: Parameter, driver: str, *, gain: float = 1.0,
         offset: float = 0.0, noise: float = 0.0, tau_s: float = 0.0,
     ) -> None:  # fmt: skip
-        """A single channel that shows a signal."""
+        """Add a channel that shows a signal."""
         channel = Channel(name, parameter, driver, gain, offset, noise=noise, tau_s=tau_s)
         self.channels.append(channel)
 
     def text(self, name: str, description: str, value: str) -> None:
-        """A text that stays."""
+        """Add a text that does not change."""
         self.channels.append(Channel(name, Parameter("text", description=description, rate_hz=1)))
         self.texts[name] = value
 
     def many(
         self, pattern: str, axes: Sequence[Iterable[Any]], series: Series, count: int | None = None
     ) -> None:
-        """A channel for every combination of the axes' values, or for the first of them."""
+        """Add a channel for every combination of the axes' values, or for the first `count`."""
         for values in itertools.islice(itertools.product(*axes), count):
             self.channels.append(self._channel(pattern, values, series))
 
@@ -106,33 +106,33 @@ class Catalog:
         return self._drawn(series.drivers)
 
     def _drawn(self, names: Sequence[str]) -> str:
-        return names[int(self._lots.integers(len(names)))] if names else CONSTANT
+        return names[int(self._rng.integers(len(names)))] if names else CONSTANT
 
     def _switch(self, name: str, parameter: Parameter, driver: str) -> Channel:
-        """On above a level that the signal passes somewhere in the flight, or below it."""
+        """Whether the signal is above, or below, a level that it crosses in flight."""
         if driver not in self._sorted:
             self._sorted[driver] = np.sort(self.drivers.signal(driver))
         ordered = self._sorted[driver]
-        level = ordered[int(self._lots.uniform(0.1, 0.9) * len(ordered))]
-        sign = 1.0 if self._lots.random() < 0.7 else -1.0
+        level = ordered[int(self._rng.uniform(0.1, 0.9) * len(ordered))]
+        sign = 1.0 if self._rng.random() < 0.7 else -1.0
         middle = (ordered[0] + ordered[-1]) / 2 if level in (ordered[0], ordered[-1]) else level
         return Channel(name, parameter, driver, sign, -sign * float(middle))
 
     def _measured(self, name: str, parameter: Parameter, driver: str, series: Series) -> Channel:
         span = series.high - series.low
         least, greatest = self.drivers.span(driver)
-        uneven = 1 + series.jitter * self._lots.uniform(-1, 1)
+        uneven = 1 + series.jitter * self._rng.uniform(-1, 1)
         gain = span * uneven / (greatest - least) if greatest > least else 0.0
-        offset = series.low - gain * least + span * series.jitter * 0.2 * self._lots.uniform(-1, 1)
+        offset = series.low - gain * least + span * series.jitter * 0.2 * self._rng.uniform(-1, 1)
         second = self._drawn(series.second)
         lowest, highest = self.drivers.span(second)
         share = series.second_share * span / (highest - lowest) if highest > lowest else 0.0
         return Channel(
             name, parameter, driver, gain, offset,
             second=second,
-            second_gain=share * self._lots.uniform(-1, 1),
-            tau_s=series.tau_s * self._lots.uniform(0.6, 1.6),
-            noise=series.noise * self._lots.uniform(0.5, 1.5),
+            second_gain=share * self._rng.uniform(-1, 1),
+            tau_s=series.tau_s * self._rng.uniform(0.6, 1.6),
+            noise=series.noise * self._rng.uniform(0.5, 1.5),
             noise_driver=self._drawn(series.noise_drivers),
-            noise_gain=series.noise_gain * self._lots.uniform(0.5, 1.5),
+            noise_gain=series.noise_gain * self._rng.uniform(0.5, 1.5),
         )  # fmt: skip

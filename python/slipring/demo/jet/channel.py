@@ -1,4 +1,4 @@
-"""A channel: a parameter, and how its values come from the main signals of the flight."""
+"""A channel: a parameter, and how its values follow from the main signals of the flight."""
 
 from dataclasses import dataclass
 
@@ -8,9 +8,9 @@ from slipring.model import Parameter
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """`driver * gain + second * second_gain + offset`, lagging behind, with noise on it.
+    """`driver * gain + second * second_gain + offset`, with a lag and noise.
 
-    A truth value is whether that is above 0; an enumeration or an integer is that, rounded.
+    A truth value is whether that is above 0; an enumeration or an integer is rounded.
     """
 
     name: str

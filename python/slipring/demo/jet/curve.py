@@ -1,4 +1,4 @@
-"""Curves over the time of a flight: smooth between knots, lagging behind, latched. Pure numpy."""
+"""Curves over the time of a flight: smooth between knots, lagged, latched. Pure."""
 
 from collections.abc import Sequence
 
@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 STEP_HZ = 50
 STEP_S = 1 / STEP_HZ
 BLOCK_TAUS = 20
-"""How many time constants are calculated at once; many more would lose digits."""
+"""How many time constants are calculated at once; many more would lose precision."""
 
 Floats = NDArray[np.float64]
 Knot = tuple[float, float]
 
 
 def smooth(times: Floats, knots: Sequence[Knot]) -> tuple[Floats, Floats, Floats]:
-    """Value, rate and acceleration of a curve that rests at each knot: no jump in any of them."""
+    """Value, rate and acceleration of a curve that rests at each knot; none of them jumps."""
     when, level = (np.array(column, np.float64) for column in zip(*knots, strict=True))
     at = np.clip(np.searchsorted(when, times, side="right") - 1, 0, len(when) - 2)
     length = when[at + 1] - when[at]
@@ -28,12 +28,12 @@ def smooth(times: Floats, knots: Sequence[Knot]) -> tuple[Floats, Floats, Floats
 
 
 def level(times: Floats, *knots: Knot) -> Floats:
-    """Only the value of a smooth curve."""
+    """The value of a smooth curve."""
     return smooth(times, knots)[0]
 
 
 def lagged(wanted: Floats, tau_s: float) -> Floats:
-    """What follows with a first-order lag, as it is after many flights of the same kind."""
+    """The signal with a first-order lag, in the steady state of repeated flights."""
     kept = np.exp(-STEP_S / tau_s)
     block = int(BLOCK_TAUS * tau_s / STEP_S)
     fading = kept ** np.arange(1, block + 1)

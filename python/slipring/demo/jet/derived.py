@@ -1,6 +1,6 @@
-"""A computing client: reads parameters of the jet, calculates others from them, publishes those.
+"""A computing client: selects parameters of the jet, calculates others, and publishes those.
 
-The calculation is numpy on whole frames; a result has the source time of what it was made from.
+It calculates with numpy on frames; a result has the source time of its inputs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,8 +32,8 @@ INPUTS = {
     "quantity_2": "hydraulics/2/quantity",
 }
 ACCELEROMETERS = {
-    place: [f"vibration/{place}/{axis}/{number:02}" for axis in "xyz" for number in range(1, 31)]
-    for place in SHAKEN
+    zone: [f"vibration/{zone}/{axis}/{number:02}" for axis in "xyz" for number in range(1, 31)]
+    for zone in SHAKEN
 }
 
 DERIVED: Mapping[str, Parameter] = {
@@ -52,33 +52,33 @@ DERIVED: Mapping[str, Parameter] = {
         rate_hz=50, range=(0, 100), limits=AlarmLimits(low=70, low_critical=40),
     ),
     **{
-        f"vibration/{place}/rms": Parameter(
-            "f64", unit="m/s2", description=f"Vibration at {place}, over {len(names)} sensors",
+        f"vibration/{zone}/rms": Parameter(
+            "f64", unit="m/s2", description=f"Vibration at {zone}, over {len(names)} sensors",
             rate_hz=50,
         )
-        for place, names in ACCELEROMETERS.items()
+        for zone, names in ACCELEROMETERS.items()
     },
 }  # fmt: skip
 
 
 class Derivation:
-    """Calculates from the newest inputs; a frame needs not have all of them. Pure."""
+    """Calculates from the newest inputs; a frame need not have all of them. Pure."""
 
     def __init__(self) -> None:
-        """Know nothing yet."""
+        """No input is known yet."""
         self.names: Sequence[str] = (
             *INPUTS.values(),
             *(name for names in ACCELEROMETERS.values() for name in names),
         )
-        """The inputs, below the aircraft's prefix."""
+        """The names of the inputs, without the aircraft's prefix."""
         self._values = np.full(len(self.names), np.nan)
-        self._places = {name: place for place, name in enumerate(INPUTS)}
+        self._columns = {name: column for column, name in enumerate(INPUTS)}
         self._energy_m = np.nan
         self._power = 0.0
         self._time_ns = 0
 
     def take(self, values: Floats) -> None:
-        """Take the newest values in the order of `names`; NaN is no news."""
+        """Take the newest values in the order of `names`; NaN means unchanged."""
         np.copyto(self._values, values, where=~np.isnan(values))
 
     def result(self, time_ns: int) -> Floats | None:
@@ -98,10 +98,10 @@ class Derivation:
         return np.concatenate([single, np.sqrt(np.mean(shaken**2, axis=1))])
 
     def _of(self, name: str) -> float:
-        return float(self._values[self._places[name]])
+        return float(self._values[self._columns[name]])
 
     def _growth(self, energy_m: float, time_ns: int) -> float:
-        """The rate of the energy height, by the times of the samples."""
+        """The rate of the energy height, from the times of the samples."""
         passed_s = (time_ns - self._time_ns) / 1e9
         if not np.isnan(self._energy_m) and passed_s > 0:
             share = 1 - np.exp(-passed_s / SMOOTHING_S)
@@ -111,7 +111,7 @@ class Derivation:
         return self._power
 
     def _health(self, system: int) -> float:
-        """100 for a system as it should be; the worst of three marks."""
+        """The worst of three marks; 100 for a healthy system."""
         pressure = np.interp(self._of(f"pressure_{system}"), (40, 195), (0, 100))
         temperature = np.interp(self._of(f"temperature_{system}"), (85, 140), (100, 0))
         quantity = np.interp(self._of(f"quantity_{system}"), (30, 90), (0, 100))
@@ -133,7 +133,7 @@ async def derive(bus: Bus, *, prefix: str = PREFIX) -> None:
 
 
 def quality_of(frame: Frame) -> Quality:
-    """Good if all that came is."""
+    """Good if all samples of the frame are."""
     if frame.qualities().any():
         return Quality(Status.UNCERTAIN, Reason.BAD_INPUTS)
     return GOOD

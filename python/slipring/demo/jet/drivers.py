@@ -1,4 +1,4 @@
-"""The main signals of a whole flight, step by step: what every channel is made from."""
+"""The main signals of a flight, step by step. Every channel follows from them."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -14,27 +14,27 @@ CLOCK = "clock"
 BLINK = "blink"
 FLIGHT = "flight"
 COUNTED = (CLOCK, BLINK, FLIGHT)
-"""What goes on from one flight to the next; set at each step."""
+"""Signals that continue from one flight to the next; set at each step."""
 
 
 class Drivers:
     """A column for each main signal, a row for each step."""
 
     def __init__(self, signals: motion.Signals) -> None:
-        """Put the columns side by side."""
+        """Make the matrix of all signals."""
         self.names = (CONSTANT, *COUNTED, *signals)
         self.steps = len(next(iter(signals.values())))
         counted = [np.zeros(self.steps)] * len(COUNTED)
         self.matrix = np.column_stack([np.ones(self.steps), *counted, *signals.values()])
         self.matrix.flags.writeable = False
-        self._columns = {name: place for place, name in enumerate(self.names)}
+        self._columns = {name: column for column, name in enumerate(self.names)}
 
     def column(self, name: str) -> int:
-        """Where a signal is in a row."""
+        """The column of a signal."""
         return self._columns[name]
 
     def columns(self, names: Iterable[str]) -> NDArray[np.intp]:
-        """Where signals are in a row."""
+        """The columns of signals."""
         return np.array([self._columns[name] for name in names], np.intp)
 
     def signal(self, name: str) -> Floats:
@@ -49,7 +49,7 @@ class Drivers:
         return float(found.min()), float(found.max())
 
     def row(self, step: int) -> Floats:
-        """The signals at a step, counted from the first flight on."""
+        """The signals at a step, counted from the beginning of the first flight."""
         made: Floats = self.matrix[step % self.steps].copy()
         made[self._columns[CLOCK]] = step / STEP_HZ
         made[self._columns[BLINK]] = step // (STEP_HZ // 2) % 2
@@ -59,12 +59,12 @@ class Drivers:
 
 @cache
 def flight() -> Drivers:
-    """The flight; it takes a moment to calculate, once."""
+    """The signals of the flight; calculated once, since it takes a moment."""
     at = timeline.times()
     made = motion.path(at)
     made |= motion.air(made)
     fuel = np.full_like(at, engine.FUEL_FULL_KG)
-    for _ in range(2):  # the mass says what thrust it takes, and the thrust what fuel is left
+    for _ in range(2):  # the mass determines the thrust, and the thrust the fuel that is left
         made |= motion.forces(made, fuel, at)
         made |= engine.thrust(made, at)
         made |= engine.fuel(made, at)
@@ -77,6 +77,6 @@ def flight() -> Drivers:
     made |= systems.surfaces(made)
     made |= systems.cabin(made)
     made |= systems.warnings(made, at)
-    made |= motion.place(made, at)
+    made |= motion.position(made, at)
     made["phase"] = timeline.phase_numbers(at)
     return Drivers(made)

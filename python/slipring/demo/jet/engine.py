@@ -1,4 +1,4 @@
-"""The engine: from the thrust that is wanted to shafts, temperatures and fuel."""
+"""The engine: from the wanted thrust to shafts, temperatures and fuel."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ RPM_PER_PERCENT = 150.0
 
 
 def thrust(made: Signals, at: Floats) -> Signals:
-    """What the engine gives of the thrust that is wanted, and what brakes instead."""
+    """The thrust that the engine gives; the brakes take the rest if less is wanted."""
     thin = (made["density"] / 1.225) ** 0.7
     runs = ((at > 24) & (at < 862)).astype(np.float64)
     wanted = made["thrust_wanted"]
@@ -31,7 +31,7 @@ def thrust(made: Signals, at: Floats) -> Signals:
 
 
 def fuel(made: Signals, at: Floats) -> Signals:
-    """Fuel flow in kg/s and what is left; it is filled up on the ground."""
+    """Fuel flow in kg/s, and the fuel that is left; it is refilled on the ground."""
     thin = (made["density"] / 1.225) ** 0.7
     dry = np.minimum(made["thrust"], DRY_THRUST_N * thin) / 1000
     wet = np.maximum(made["thrust"] / 1000 - dry, 0)

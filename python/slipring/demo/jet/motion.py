@@ -1,6 +1,6 @@
-"""A point mass on its way: from the wanted height, speed and heading to forces, attitude and place.
+"""A point mass: from the wanted height, speed and heading to forces, attitude and position.
 
-The inverse of a simulation: the path is given, and physics says what it takes. So it never drifts.
+The inverse of a simulation: the path is given, and physics tells the forces. So it never drifts.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ Signals = dict[str, Floats]
 
 
 def path(at: Floats) -> Signals:
-    """Height, speed, heading and what follows from them alone."""
+    """Height, speed, heading, and what follows from them alone."""
     height, climb, climb_rate = smooth(at, timeline.HEIGHT_M)
     speed, acceleration, _ = smooth(at, timeline.SPEED_MPS)
     heading, turn, _ = smooth(at, timeline.HEADING_DEG)
@@ -54,7 +54,7 @@ def path(at: Floats) -> Signals:
 
 
 def air(made: Signals) -> Signals:
-    """The standard atmosphere, and how the aircraft feels it."""
+    """The standard atmosphere, and the air data of the aircraft."""
     kelvin = 288.15 - 0.0065 * made["altitude"]
     pressure = 101.325 * (kelvin / 288.15) ** 5.25588
     density = pressure * 1000 / (287.053 * kelvin)
@@ -75,7 +75,7 @@ def air(made: Signals) -> Signals:
 
 
 def forces(made: Signals, fuel_kg: Floats, at: Floats) -> Signals:
-    """Lift, drag and the thrust that the path takes, in newtons; angles of the body in degrees."""
+    """Lift, drag and the thrust that the path needs, in newtons; angles of the body in degrees."""
     mass = DRY_KG + fuel_kg
     pascal = np.maximum(made["dynamic_pressure"] * 1000, 1.0)
     nose_up = level(at, *timeline.ROTATION)
@@ -99,8 +99,8 @@ def forces(made: Signals, fuel_kg: Floats, at: Floats) -> Signals:
     }
 
 
-def place(made: Signals, at: Floats) -> Signals:
-    """Where it is. The wind is such that the flight ends where it began."""
+def position(made: Signals, at: Floats) -> Signals:
+    """Where the aircraft is. The wind makes the flight end where it began."""
     ahead = made["speed"] * np.cos(made["slope"])
     north = ahead * np.cos(np.radians(made["heading"]))
     east = ahead * np.sin(np.radians(made["heading"]))

@@ -41,7 +41,7 @@ def hydraulics(made: Signals, at: Floats) -> Signals:
 
 
 def tanks(made: Signals, at: Floats) -> Signals:
-    """Fuel by tank. Without pressure the left one feeds too slowly; then fuel is moved over."""
+    """Fuel by tank. Without pressure the left tank feeds too slowly; then fuel is transferred."""
     fault = timeline.FAULT_S
     skew = level(at, (0, 0), (fault + 5, 0), (fault + 70, 165), (fault + 150, 0), (915, 0))
     made_of = {name: made["fuel"] * share for name, share in TANK_SHARES.items()}
@@ -58,20 +58,11 @@ def tanks(made: Signals, at: Floats) -> Signals:
 
 
 def electricity(made: Signals, at: Floats) -> Signals:
-    """Generator, battery, power from outside, and what the aircraft draws."""
+    """Generator, battery, external power, and the load."""
     outside = level(
-        at,
-        (0, 0),
-        (3, 0),
-        (4, 1),
-        (36, 1),
-        (37, 0),
-        (866, 0),
-        (867, 1),
-        (908, 1),
-        (909, 0),
+        at, (0, 0), (3, 0), (4, 1), (36, 1), (37, 0), (866, 0), (867, 1), (908, 1), (909, 0),
         (915, 0),
-    )
+    )  # fmt: skip
     online = lagged((made["n2"] > 52).astype(np.float64), 0.2)
     powered = np.maximum(outside, online)
     gear_moves = np.abs(np.gradient(made["gear"])) * 50
@@ -122,7 +113,7 @@ def surfaces(made: Signals) -> Signals:
 
 
 def cabin(made: Signals) -> Signals:
-    """What the pilot and the bays have around them."""
+    """Cockpit and equipment bays."""
     kept = np.where(made["altitude"] < 2_400, made["altitude"], 2_400 + made["height"] * 0.06)
     friction = made["total_temperature"] - made["air_temperature"]
     return {

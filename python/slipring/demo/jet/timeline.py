@@ -1,4 +1,4 @@
-"""The flight as it is flown every time: phases, and the curves that the pilot wants."""
+"""The flight, the same every time: its phases, and the curves that the pilot wants."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ import numpy as np
 from slipring.demo.jet.curve import STEP_S, Floats, Knot
 
 FIELD_M = 52.0
-"""The airfield above the sea."""
+"""Height of the airfield above the sea."""
 FIELD = (58.4023, 15.6805)
 """Latitude and longitude of the stand."""
 
@@ -59,7 +59,7 @@ HEADING_DEG: tuple[Knot, ...] = (
     (0, 20), (58, 20), (72, 110), (275, 110), (340, -70), (417, -70), (473, -430), (563, -430),
     (658, -610), (812, -610), (826, -700), (FLIGHT_S, -700),
 )  # fmt: skip
-"""The whole circles are flown: two of them in a flight."""
+"""Not reduced to 360 degrees: two full circles are flown."""
 
 AILERON_ROLL_DEG: tuple[Knot, ...] = ((0, 0), (346, 0), (350, 360), (FLIGHT_S, 360))
 ROTATION: tuple[Knot, ...] = (
@@ -79,6 +79,6 @@ def times() -> Floats:
 
 
 def phase_numbers(at: Floats) -> Floats:
-    """Which phase each time is in."""
+    """The phase of each time."""
     ends = np.cumsum([phase.seconds for phase in PHASES])
     return np.searchsorted(ends, at, side="right").astype(np.float64)

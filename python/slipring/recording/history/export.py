@@ -1,149 +1,149 @@
-"""Samples of a recording into a file: in the order of arrival, or by time. Memory is bounded."""
+"""Samples of a recording into a file, by arrival or by time. Memory does not grow with either."""
 
 import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from slipring.errors import JournalDamaged, RecordingError
-from slipring.recording.form import Form
-from slipring.recording.history.arrow_cells import ArrowCells
-from slipring.recording.history.cells import Cells, Layout
-from slipring.recording.history.csv_form import CsvForm
-from slipring.recording.history.grid import Grid
-from slipring.recording.history.mcap_form import McapForm
-from slipring.recording.history.parquet_forms import LongParquet, WideParquet
-from slipring.recording.history.samples import Samples
-from slipring.recording.history.source import Skipped, Source
-from slipring.recording.history.survey import Survey
-from slipring.recording.history.sweep import Stretch, Sweep
+from slipring.recording.file_format import FileFormat
+from slipring.recording.history.read.sample_reader import SampleReader, SkippedFrames
+from slipring.recording.history.shape.recorded_samples import RecordedSamples
+from slipring.recording.history.shape.time_grid import TimeGrid
+from slipring.recording.history.shape.time_merge import MessageRange, TimeMerge
+from slipring.recording.history.shape.time_survey import TimeSurvey
+from slipring.recording.history.shape.wide_rows import WideLayout, WideRows
+from slipring.recording.history.write.arrow_rows import ArrowRows
+from slipring.recording.history.write.csv_writer import CsvWriter
+from slipring.recording.history.write.long_parquet import LongParquetWriter
+from slipring.recording.history.write.mcap_writer import McapWriter
+from slipring.recording.history.write.wide_parquet import WideParquetWriter
 from slipring.recording.moment import format_time
 from slipring.recording.output import Output
 
 GRID_ROWS_MAX = 100_000_000
 
 OnProgress = Callable[[int, int], None]
-"""Told how many samples are through, and how much of twice the recording is looked at."""
+"""Called with the samples that are read, and the offsets: an export by time reads each twice."""
 
 
 @dataclass(frozen=True)
-class Shape:
+class HistoryShape:
     """What the file is to look like."""
 
-    form: Form
+    file_format: FileFormat
     is_wide: bool = False
-    """A row for each time; CSV is always so."""
+    """A row for each time; CSV always is."""
     grid_ns: int | None = None
-    """Rows at even times instead; then it is wide."""
+    """The step of a time grid; the file is wide then."""
     has_units: bool = False
     time_name: str = "time"
 
     @property
     def is_by_time(self) -> bool:
-        return self.is_wide or self.grid_ns is not None or self.form is Form.CSV
+        return self.is_wide or self.grid_ns is not None or self.file_format is FileFormat.CSV
 
 
 @dataclass
-class Exported:
-    """What an export came to."""
+class ExportedSamples:
+    """The result of an export."""
 
     samples: int = 0
     rows: int = 0
     replaced: int = 0
-    """Samples with the same parameter and time as a later one, which a wide table has instead."""
+    """Samples that are not in a wide table: a later one has the same parameter and time."""
     damaged: list[JournalDamaged] = field(default_factory=list)
-    skipped: Skipped = field(default_factory=Skipped)
+    skipped: SkippedFrames = field(default_factory=SkippedFrames)
 
 
-class ByTime(Protocol):
-    """Writes rows of a wide table."""
-
-    def write(self, cells: Cells) -> None: ...
-    def close(self) -> None: ...
-
-
-def export_samples(source: Source, out: Output, shape: Shape, on_progress: OnProgress) -> Exported:
-    """Write all samples of the chosen parameters."""
-    exported = Exported(skipped=source.skipped)
+def export_samples(
+    reader: SampleReader, out: Output, shape: HistoryShape, on_progress: OnProgress
+) -> ExportedSamples:
+    """Write all samples that the reader gives."""
+    export = _SampleExport(reader, out, shape, on_progress, ExportedSamples(skipped=reader.skipped))
     if shape.is_by_time:
-        _by_time(source, out, shape, on_progress, exported)
+        export.by_time()
     else:
-        _by_arrival(source, out, shape, on_progress, exported)
-    return exported
+        export.by_arrival()
+    return export.exported
 
 
-def _by_arrival(
-    source: Source, out: Output, shape: Shape, on_progress: OnProgress, exported: Exported
-) -> None:
-    if shape.form is Form.MCAP:
-        form: McapForm | LongParquet = McapForm(out.stream, source.chosen)
-    else:
-        form = LongParquet(out.stream, source.chosen, source.recording.identity)
-    for batch in source.batches(exported.damaged.append):
-        form.write(batch.parts)
-        exported.samples += sum(map(len, batch.parts))
-        on_progress(exported.samples, batch.end - source.recording.start)
-    form.close()
-    exported.rows = exported.samples
+@dataclass
+class _SampleExport:
+    """One export."""
+
+    reader: SampleReader
+    out: Output
+    shape: HistoryShape
+    on_progress: OnProgress
+    exported: ExportedSamples
+
+    def by_arrival(self) -> None:
+        columns, recording = self.reader.columns, self.reader.recording
+        if self.shape.file_format is FileFormat.MCAP:
+            writer: McapWriter | LongParquetWriter = McapWriter(self.out.stream, columns)
+        else:
+            writer = LongParquetWriter(self.out.stream, columns, recording.identity)
+        for batch in self.reader.batches(self.exported.damaged.append):
+            writer.write(batch.parts)
+            self.exported.samples += sum(map(len, batch.parts))
+            self.on_progress(self.exported.samples, batch.end - recording.start)
+        writer.close()
+        self.exported.rows = self.exported.samples
+
+    def by_time(self) -> None:
+        survey = self._survey()
+        layout = WideLayout(self.reader.columns, survey.not_good)
+        writer = self._wide_writer(layout)
+        offsets_read = len(self.reader.recording)
+        # The survey has counted the skipped frames.
+        again = dataclasses.replace(self.reader, skipped=SkippedFrames())
+
+        def load(some: MessageRange) -> list[RecordedSamples]:
+            nonlocal offsets_read
+            batches = again.batches(lambda _damage: None, some.start, some.end)
+            parts = [part for batch in batches for part in batch.parts]
+            offsets_read += some.end - some.start
+            self.on_progress(self.exported.samples, offsets_read)
+            return parts
+
+        self.exported.samples = survey.samples
+        for rows in self._rows(TimeMerge(survey.ranges, load), layout, survey):
+            writer.write(rows)
+            self.exported.rows += len(rows.times)
+        writer.close()
+
+    def _survey(self) -> TimeSurvey:
+        survey = TimeSurvey(self.reader.columns)
+        for batch in self.reader.batches(self.exported.damaged.append):
+            survey.add(batch.parts)
+            self.on_progress(survey.samples, batch.end - self.reader.recording.start)
+        survey.finish()
+        return survey
+
+    def _wide_writer(self, layout: WideLayout) -> CsvWriter | WideParquetWriter:
+        rows, columns = ArrowRows(layout, self.shape.time_name), self.reader.columns
+        if self.shape.file_format is FileFormat.CSV:
+            return CsvWriter(self.out.stream, rows, columns, has_units=self.shape.has_units)
+        return WideParquetWriter(self.out, rows, layout, self.reader.recording.identity)
+
+    def _rows(self, merge: TimeMerge, layout: WideLayout, survey: TimeSurvey) -> Iterator[WideRows]:
+        by_sample_time = (rows for parts in merge for rows in layout.rows(parts))
+        if self.shape.grid_ns is None:
+            left = survey.samples
+            for rows in by_sample_time:
+                left -= rows.filled
+                yield rows
+            self.exported.replaced = left
+            return
+        _check_grid(survey, self.shape.grid_ns)
+        grid = TimeGrid(layout, self.shape.grid_ns)
+        for rows in by_sample_time:
+            yield from grid.add(rows)
+        yield from grid.finish()
 
 
-def _by_time(
-    source: Source, out: Output, shape: Shape, on_progress: OnProgress, exported: Exported
-) -> None:
-    start = source.recording.start
-    survey = Survey(source.chosen)
-    for batch in source.batches(exported.damaged.append):
-        survey.add(batch.parts)
-        on_progress(survey.samples, batch.end - start)
-    survey.finish()
-    layout = Layout(source.chosen, survey.not_good)
-    form = _wide_form(source, out, shape, layout)
-    looked_at = len(source.recording)
-    # What is left out was counted; here it is only looked at again.
-    again = dataclasses.replace(source, skipped=Skipped())
-
-    def load(stretch: Stretch) -> list[Samples]:
-        nonlocal looked_at
-        batches = again.batches(lambda _damage: None, stretch.start, stretch.end)
-        parts = [part for batch in batches for part in batch.parts]
-        looked_at += stretch.end - stretch.start
-        on_progress(exported.samples, looked_at)
-        return parts
-
-    exported.samples = survey.samples
-    for cells in _rows(Sweep(survey.stretches, load), layout, survey, shape, exported):
-        form.write(cells)
-        exported.rows += len(cells.times)
-    form.close()
-
-
-def _wide_form(source: Source, out: Output, shape: Shape, layout: Layout) -> ByTime:
-    rows = ArrowCells(layout, shape.time_name)
-    if shape.form is Form.CSV:
-        return CsvForm(out.stream, rows, source.chosen, has_units=shape.has_units)
-    return WideParquet(out, rows, layout, source.recording.identity)
-
-
-def _rows(
-    sweep: Sweep, layout: Layout, survey: Survey, shape: Shape, exported: Exported
-) -> Iterator[Cells]:
-    blocks = (cells for parts in sweep for cells in layout.blocks(parts))
-    if shape.grid_ns is None:
-        left = survey.samples
-        for cells in blocks:
-            left -= cells.filled
-            yield cells
-        exported.replaced = left
-        return
-    _check_grid(survey, shape.grid_ns)
-    grid = Grid(layout, shape.grid_ns)
-    for cells in blocks:
-        yield from grid.add(cells)
-    yield from grid.finish()
-
-
-def _check_grid(survey: Survey, grid_ns: int) -> None:
-    if not survey.stretches:
+def _check_grid(survey: TimeSurvey, grid_ns: int) -> None:
+    if not survey.ranges:
         return
     first_ns, last_ns = survey.first_ns, survey.last_ns
     rows = (last_ns - first_ns) // grid_ns

@@ -1,104 +1,97 @@
 """A file's samples into a broker: declared, then published as frames with their own times."""
 
-import asyncio
-import contextlib
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from slipring.client import Bus, Publisher
-from slipring.errors import PublishRefused, RecordingError, SlipringError
+from slipring.errors import PublishRefused, RecordingError
+from slipring.frames.arrays import Indices
 from slipring.model import Message
-from slipring.recording.history.history_file import Block
-from slipring.recording.history.messages import FRAME
-from slipring.recording.history.patches import Frames
-from slipring.recording.history.settling import Settled
-
-FLUSH_S = 10.0
-"""How long an import that is broken off waits for the broker's last acknowledgements."""
+from slipring.recording.history.read.history_file import RowBlock
+from slipring.recording.history.read.import_columns import ImportColumns
+from slipring.recording.history.read.recorded_messages import FRAME
+from slipring.recording.history.write.frame_encoder import FrameEncoder
+from slipring.recording.importing import flushed_when_interrupted
 
 OnProgress = Callable[[int, int], None]
-"""Told how many rows have arrived, and how far the file is read."""
+"""Called with the number of rows that have arrived, and how far the file is read."""
 
 
-class Rows:
-    """How far an import has come. Rows count when all their frames are acknowledged."""
+class RowProgress:
+    """How far an import has come. A row counts when all its frames are acknowledged."""
 
     def __init__(self, publisher: Publisher, skip: int) -> None:
         self.samples = 0
         self._publisher = publisher
         self._skip = skip
         self._frames: list[int] = []
-        self._blocks: list[Block] = []
+        self._blocks: list[RowBlock] = []
         self._refused: int | None = None
 
-    def begin(self, block: Block, frames: int) -> None:
-        """These rows go in so many frames."""
+    def begin(self, block: RowBlock, frames: int) -> None:
+        """Count rows that are sent in so many frames."""
         self._frames.append((self._frames[-1] if self._frames else 0) + frames)
-        self._blocks.append(block._replace(patches=[]))
-        self.samples += sum(patch.values.size for patch in block.patches)
+        self._blocks.append(block._replace(samples=[]))
+        self.samples += sum(one.values.size for one in block.samples)
 
-    def refuse(self, index: int) -> Block:
-        """A frame was refused: the rows that it is of."""
-        self._refused = index
-        return self._blocks[min(bisect_right(self._frames, index), len(self._blocks) - 1)]
+    def refuse(self, frame: int) -> RowBlock:
+        """Note that a frame was refused; returns its rows."""
+        self._refused = frame
+        return self._blocks[min(bisect_right(self._frames, frame), len(self._blocks) - 1)]
 
     @property
     def arrived(self) -> int:
-        """Rows of the file that have arrived, those that were skipped not among them."""
+        """The rows that have arrived, without those that were skipped."""
         return self.next_row - self._skip
 
     @property
     def next_row(self) -> int:
-        """The first row of the file that another import has to take."""
+        """The row of the file at which another import has to begin."""
         settled = self._publisher.settled
         if self._refused is not None:
             settled = min(settled, self._refused)
-        whole = bisect_right(self._frames, settled)
-        return self._blocks[whole - 1].end if whole else self._skip
+        complete = bisect_right(self._frames, settled)
+        return self._blocks[complete - 1].end if complete else self._skip
 
 
 @dataclass(frozen=True)
-class Import:
+class SampleImport:
     """One file into one broker."""
 
     bus: Bus
     publisher: Publisher
-    settled: Settled
-    rows: Rows
-    place: Callable[[int], str]
+    columns: ImportColumns
+    progress: RowProgress
+    where: Callable[[int], str]
     """Says in words where a row of the file is."""
 
-    async def run(self, blocks: Iterable[Block], on_progress: OnProgress) -> None:
-        """Publish all samples at QoS 1. Where it returns, the broker has acknowledged them all."""
-        topic, frames = await self._declare()
+    async def run(self, blocks: Iterable[RowBlock], on_progress: OnProgress) -> None:
+        """Publish all samples at QoS 1. When it returns, the broker has acknowledged them all."""
+        topic, indices, encoder = await self._declare()
         try:
-            for block in blocks:
-                made = list(frames.of(block.patches, time.time_ns()))
-                self.rows.begin(block, len(made))
-                await self.publisher.send(Message(topic, one, content_type=FRAME) for one in made)
-                on_progress(self.rows.arrived, block.done)
-            await self.publisher.flush()
-        except (asyncio.CancelledError, KeyboardInterrupt):
-            # What was accepted is sent all the same; wait for it, so that the count is right.
-            with contextlib.suppress(SlipringError, TimeoutError):
-                async with asyncio.timeout(FLUSH_S):
-                    await self.publisher.flush()
-            raise
+            async with flushed_when_interrupted(self.publisher):
+                for block in blocks:
+                    frames = list(encoder.frames(block.samples, indices, time.time_ns()))
+                    self.progress.begin(block, len(frames))
+                    messages = (Message(topic, one, content_type=FRAME) for one in frames)
+                    await self.publisher.send(messages)
+                    on_progress(self.progress.arrived, block.done)
+                await self.publisher.flush()
         except PublishRefused as refused:
-            raise RecordingError(f"{self._where(refused.index)}: {refused}") from None
+            raise RecordingError(f"{self._rows_of(refused.index)}: {refused}") from None
 
-    async def _declare(self) -> tuple[str, Frames]:
-        """The topic of the frames, and who makes them."""
-        root, topics = self.settled.root, self.settled.topics
+    async def _declare(self) -> tuple[str, Indices, FrameEncoder]:
+        """Declare the parameters; the topic of their frames, and what encodes them."""
+        root, topics = self.columns.root, self.columns.topics
         names = (topic.removeprefix(f"{root}/") for topic in topics)
-        parameters = dict(zip(names, self.settled.types.values(), strict=True))
+        parameters = dict(zip(names, self.columns.types.values(), strict=True))
         declared = await self.bus.declare(root, parameters)
-        return root or topics[0], Frames(declared.indices, declared.table)
+        return root or topics[0], declared.indices, FrameEncoder(declared.table)
 
-    def _where(self, frame: int) -> str:
-        """The rows of a frame, in words."""
-        block = self.rows.refuse(frame)
-        count, first = block.end - block.first, self.place(block.first)
+    def _rows_of(self, frame: int) -> str:
+        """The rows of a refused frame, in words."""
+        block = self.progress.refuse(frame)
+        count, first = block.end - block.first, self.where(block.first)
         return first if count == 1 else f"one of the {count:,} rows from {first}, on"

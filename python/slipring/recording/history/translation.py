@@ -1,7 +1,7 @@
-"""Recorded messages as another broker takes them: declared there, under the indices of its table.
+"""Recorded messages for another broker: its table has other indices, so frames are encoded anew.
 
-A frame names its parameters by their indices in the table of the broker that recorded it, which
-mean something else, or nothing, to any other broker.
+A frame names its parameters by their indices in the table of the broker that recorded it. At any
+other broker these mean other parameters, or none: the parameters are declared there first.
 """
 
 import time
@@ -10,40 +10,40 @@ from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from slipring.errors import FrameError, RecordingError
+from slipring.errors import RecordingError
 from slipring.frames.arrays import Indices, Times
-from slipring.frames.decoding import decode
 from slipring.frames.run import Run
 from slipring.model import Parameter
-from slipring.native import encode_frame, match_topics
-from slipring.recording.columns import TOPIC, rename, renamed
-from slipring.recording.history.definitions import Definitions
-from slipring.recording.history.messages import Messages
-from slipring.recording.history.reencoding import grids, is_deflated
-from slipring.recording.history.source import NO_ARRIVAL, Skipped
-from slipring.recording.journal import Noted, Piece, Recording
+from slipring.native import match_topics
+from slipring.recording.history.read.definitions import Definitions
+from slipring.recording.history.read.recorded_messages import RecordedMessages
+from slipring.recording.history.read.sample_reader import SkippedFrames
+from slipring.recording.history.shape.recorded_samples import Mask
+from slipring.recording.history.write.frame_encoder import FrameEncoder
+from slipring.recording.history.write.frame_reencoding import grid_runs, is_deflated
+from slipring.recording.message_columns import TOPIC, rename, renamed
+from slipring.recording.recording import Piece, PlainSampleOffsets, Recording
 
 NOT_DECLARED = -1
-NO_SAMPLES = Noted(np.zeros(0, np.int64), np.zeros(0, np.int64))
+NO_SAMPLES = PlainSampleOffsets(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
-class There(Protocol):
+class DeclarationTarget(Protocol):
     """The broker that the messages go to."""
 
     async def declare(self, parameters: dict[str, Parameter]) -> tuple[int, Indices]:
         """Declare parameters by topic; the table's identity, and their indices there."""
 
-    async def declare_stream(self, topic: str, said: dict[str, Any]) -> None:
+    async def declare_stream(self, topic: str, definition: dict[str, Any]) -> None:
         """Declare a stream."""
 
 
-class _Frame(NamedTuple):
-    """A recorded frame of which samples are chosen."""
+class _ChosenFrame(NamedTuple):
+    """A recorded frame that has samples of chosen parameters."""
 
-    place: int
+    position: int
     is_deflated: bool
     runs: list[Run]
 
@@ -55,48 +55,47 @@ class Translation:
         self,
         recording: Recording,
         definitions: Definitions,
-        there: There,
+        target: DeclarationTarget,
         *,
         filters: Sequence[str] = (),
         to_topic: str = TOPIC,
     ) -> None:
-        """Only topics and parameters that a filter matches are taken; no filters are all."""
+        """Takes the topics and parameters that a filter matches; all, if there is no filter."""
         self.samples = 0
         self.declared: dict[str, Parameter] = {}
-        """By their topics there."""
-        self.skipped = Skipped()
+        """What is declared at the target, by topic."""
+        self.skipped = SkippedFrames()
         self._recording = recording
         self._definitions = definitions
-        self._there = there
+        self._target = target
         self._filters = tuple(filters)
         self._to_topic = to_topic
         self._streams: set[str] = set()
-        self._table = 0
-        self._sequence = 0
+        self._encoder = FrameEncoder(0)
         self._chosen = definitions.matching(self._filters) if self._filters else definitions.entries
         self._chosen_topics = {entry.name for entry in self._chosen}
         size = max((entry.index for entry in definitions.entries), default=-1) + 1
         self._is_chosen = np.zeros(size, np.bool_)
         self._is_chosen[[entry.index for entry in self._chosen]] = True
         self._indices = np.full(size, NOT_DECLARED, np.int64)
-        """By the index in the recording: the one at the other broker."""
+        """The index at the target, by the index in the recording."""
 
     async def messages(self, piece: Piece) -> pa.RecordBatch:
-        """The messages of a piece that are chosen, as they are sent. Declares what is new first."""
+        """The chosen messages of a piece, ready to be sent. Declares what is new first."""
         rows = piece.rows
         if not rows.num_rows:
             return rows
-        found = Messages(rows)
-        frames = [one for place in found.frames.tolist() if (one := self._frame(found, place))]
-        noted = self._noted(found)
-        await self._declare(frames, noted)
+        found = RecordedMessages(rows)
+        frames = [one for at in found.frames.tolist() if (one := self._frame(found, at))]
+        plain = self._plain_samples(found)
+        await self._declare(frames, plain)
         await self._declare_streams(self._matching(found.plain_topics()))
-        return self._assembled(rows, found, frames, noted)
+        return self._assembled(rows, found, frames, plain)
 
     def topics(self, piece: Piece) -> list[str]:
-        """Under which topics a piece would be recorded again, those of parameters among them."""
-        plain = self._matching(Messages(piece.rows).plain_topics()) if piece.rows.num_rows else []
-        names = [*plain, *self._chosen_topics]
+        """The topics to which a piece would be sent, with those of all chosen parameters."""
+        topics = RecordedMessages(piece.rows).plain_topics() if piece.rows.num_rows else []
+        names = [*self._matching(topics), *self._chosen_topics]
         return [renamed(name, self._to_topic) for name in names]
 
     def chooses(self, topics: list[str]) -> bool:
@@ -109,53 +108,48 @@ class Translation:
         chosen = match_topics(self._filters, topics)
         return [topic for topic, is_chosen in zip(topics, chosen, strict=True) if is_chosen]
 
-    def _frame(self, found: Messages, place: int) -> _Frame | None:
-        payload = found.payload(place)
-        try:
-            frame = decode(payload, self._definitions.table, NO_ARRIVAL)
-        except FrameError:
-            self.skipped.unreadable += 1
-            return None
-        if frame.header.table != self._definitions.table.identity:
-            self.skipped.of_other_tables += 1
+    def _frame(self, found: RecordedMessages, position: int) -> _ChosenFrame | None:
+        payload = found.payload(position)
+        frame = self.skipped.decode(payload, self._definitions.table)
+        if frame is None:
             return None
         runs = [run for run in frame.runs if self._mask(run).any()]
-        return _Frame(place, is_deflated(payload), runs) if runs else None
+        return _ChosenFrame(position, is_deflated(payload), runs) if runs else None
 
-    def _mask(self, run: Run) -> npt.NDArray[np.bool_]:
+    def _mask(self, run: Run) -> Mask:
         """Which parameters of a run are chosen."""
         known = run.indices < len(self._is_chosen)
         mask = np.zeros(len(run.indices), np.bool_)
         mask[known] = self._is_chosen[run.indices[known]]
         return mask
 
-    def _noted(self, found: Messages) -> Noted:
+    def _plain_samples(self, found: RecordedMessages) -> PlainSampleOffsets:
         """Which plain messages were samples of chosen parameters when they were recorded."""
         if self._chosen_topics.isdisjoint(found.plain_topics()):
             return NO_SAMPLES
         first, last = found.offset(0), found.offset(len(found) - 1)
-        noted = self._recording.samples(first, last + 1)
-        mask = noted.parameters < len(self._is_chosen)
-        mask[mask] = self._is_chosen[noted.parameters[mask]]
-        return Noted(noted.offsets[mask], noted.parameters[mask])
+        plain = self._recording.samples(first, last + 1)
+        mask = plain.parameters < len(self._is_chosen)
+        mask[mask] = self._is_chosen[plain.parameters[mask]]
+        return PlainSampleOffsets(plain.offsets[mask], plain.parameters[mask])
 
-    async def _declare(self, frames: list[_Frame], noted: Noted) -> None:
-        """Declare the parameters of these samples, as recorded, where it is not done yet."""
+    async def _declare(self, frames: list[_ChosenFrame], plain: PlainSampleOffsets) -> None:
+        """Declare the parameters of these samples that are not declared yet, as recorded."""
         used = np.zeros(len(self._indices), np.bool_)
         for frame in frames:
             for run in frame.runs:
                 used[run.indices[self._mask(run)]] = True
-        used[noted.parameters] = True
+        used[plain.parameters] = True
         new = np.flatnonzero(used & (self._indices == NOT_DECLARED)).tolist()
         if not new:
             return
-        parameters = self._as_declared_there(new)
-        self._table, indices = await self._there.declare(parameters)
+        parameters = self._by_target_topic(new)
+        self._encoder.table, indices = await self._target.declare(parameters)
         self.declared |= parameters
         self._indices[new] = indices
 
-    def _as_declared_there(self, new: list[int]) -> dict[str, Parameter]:
-        """By topic there, in the order of these indices."""
+    def _by_target_topic(self, new: list[int]) -> dict[str, Parameter]:
+        """Parameters by their topics at the target, in the order of these indices."""
         found: dict[str, Parameter] = {}
         by_index = {entry.index: entry for entry in self._chosen}
         for index in new:
@@ -173,68 +167,63 @@ class Translation:
     async def _declare_streams(self, topics: list[str]) -> None:
         for topic in topics:
             if topic in self._definitions.streams and topic not in self._streams:
-                there = renamed(topic, self._to_topic)
-                await self._there.declare_stream(there, self._definitions.streams[topic])
+                renamed_topic = renamed(topic, self._to_topic)
+                await self._target.declare_stream(renamed_topic, self._definitions.streams[topic])
                 self._streams.add(topic)
 
     def _assembled(
-        self, rows: pa.RecordBatch, found: Messages, frames: list[_Frame], noted: Noted
+        self,
+        rows: pa.RecordBatch,
+        found: RecordedMessages,
+        frames: list[_ChosenFrame],
+        plain: PlainSampleOffsets,
     ) -> pa.RecordBatch:
-        """The chosen messages in their order; frames with the bytes that they have there."""
-        made = pa.array([self._encoded(frame) for frame in frames], pa.binary())
-        self.samples += len(noted.offsets)
-        places = np.array([frame.place for frame in frames], np.int64)
+        """The chosen messages in their order, with frames encoded for the target."""
+        encoded = pa.array([self._encoded(frame) for frame in frames], pa.binary())
+        self.samples += len(plain.offsets)
+        positions = np.array([frame.position for frame in frames], np.int64)
         is_kept = ~found.is_frame & _of_topics(rows, self._matching)
-        is_kept[places] = True
-        # A frame's payload stands behind those of the rows.
-        source = np.arange(len(found))
-        source[places] = len(found) + np.arange(len(frames))
-        payloads = pa.concat_arrays([rows.column("payload"), made])
+        is_kept[positions] = True
+        # The new payloads of frames are appended to the recorded payloads.
+        payload_of = np.arange(len(found))
+        payload_of[positions] = len(found) + np.arange(len(frames))
+        payloads = pa.concat_arrays([rows.column("payload"), encoded])
         changed = {
-            "payload": payloads.take(pa.array(source)),
+            "payload": payloads.take(pa.array(payload_of)),
             "topic": rename(rows, self._to_topic).column("topic"),
-            "qos": self._qos(rows, places, noted),
+            "qos": self._qos(rows, positions, plain),
         }
         columns = [changed.get(name, rows.column(name)) for name in rows.schema.names]
         return pa.record_batch(columns, schema=rows.schema).filter(pa.array(is_kept))
 
-    def _qos(self, rows: pa.RecordBatch, frames: Times, noted: Noted) -> pa.Array:
-        """As recorded; samples and chunks at QoS 1 at least, so that a refused one is told."""
-        is_answered = np.isin(np.asarray(rows.column("offset")), noted.offsets)
+    def _qos(self, rows: pa.RecordBatch, frames: Times, plain: PlainSampleOffsets) -> pa.Array:
+        """As recorded; samples and chunks at QoS 1 at least, so that a refusal is answered."""
+        is_answered = np.isin(np.asarray(rows.column("offset")), plain.offsets)
         is_answered[frames] = True
         if self._streams:
             is_answered |= _of_topics(rows, self._streams.intersection)
         qos = np.asarray(rows.column("qos"))
         return pa.array(np.where(is_answered, np.maximum(qos, 1), qos).astype(np.int8))
 
-    def _encoded(self, frame: _Frame) -> bytes:
+    def _encoded(self, frame: _ChosenFrame) -> bytes:
         runs: list[Any] = []
         for run in frame.runs:
             mask = self._mask(run)
-            there = np.zeros(len(run.indices), np.uint32)
-            there[mask] = self._indices[run.indices[mask]]
-            runs += grids(run, mask, there)
+            indices = np.zeros(len(run.indices), np.uint32)
+            indices[mask] = self._indices[run.indices[mask]]
+            runs += grid_runs(run, mask, indices)
             self.samples += len(run) if mask.all() else _samples(run, mask)
-        self._sequence = (self._sequence + 1) & 0xFFFF_FFFF
-        return encode_frame(
-            runs,
-            table=self._table,
-            sequence=self._sequence,
-            sent_ns=time.time_ns(),
-            deflate=frame.is_deflated,
-        )
+        return self._encoder.frame(runs, time.time_ns(), deflate=frame.is_deflated)
 
 
-def _samples(run: Run, mask: npt.NDArray[np.bool_]) -> int:
+def _samples(run: Run, mask: Mask) -> int:
     if run.counts is None:
         return len(run.times) * int(mask.sum())
     return int(run.counts[mask].sum())
 
 
-def _of_topics(
-    rows: pa.RecordBatch, choose: Callable[[list[str]], Collection[str]]
-) -> npt.NDArray[np.bool_]:
-    """Which messages have one of the topics that are chosen from theirs."""
+def _of_topics(rows: pa.RecordBatch, choose: Callable[[list[str]], Collection[str]]) -> Mask:
+    """Which messages have a topic that `choose` takes from the topics given to it."""
     coded = rows.column("topic").dictionary_encode()
     topics = coded.dictionary.to_pylist()
     chosen = set(choose(topics))
@@ -244,9 +233,9 @@ def _of_topics(
 
 
 def feeds_itself(recording: Recording, translation: Translation) -> bool:
-    """Whether what is replayed would be chosen again by the replay's own filters.
+    """Whether a replay into the recorded journal would replay its own messages.
 
-    Looks at the topics that the recording begins with, and at all parameters.
+    Checks the topics of the first piece, and all parameters.
     """
     return any(
         translation.chooses(translation.topics(piece))

@@ -103,21 +103,21 @@ proptest! {
         frame_bytes_max in 1usize..2000,
     ) {
         let now = Instant::now();
-        let bounds = Bounds { bytes_max: 1 << 20, frame_bytes_max, deflate: false };
-        let mut gathering = Gathering::new(7, Beat::new(Duration::ZERO, now), bounds);
+        let bounds = SampleBufferLimits { bytes_max: 1 << 20, frame_bytes_max, deflate: false };
+        let mut buffer = SampleBuffer::new(7, Beat::new(Duration::ZERO, now), bounds);
         let mut expected = Vec::new();
         for parts in &blocks {
             let block = parts.block();
-            gathering.block(&block, now).unwrap();
+            buffer.block(&block, now).unwrap();
             let mut whole = FrameBuf::new();
             block.push_to(&mut whole).unwrap();
             expected.extend(shown(&seen(&encoded(whole))));
         }
         let mut found = Vec::new();
-        while let Some((frame, _)) = gathering.take(now) {
+        while let Some((frame, _)) = buffer.take(now) {
             found.extend(shown(&seen(&encoded(frame))));
         }
-        prop_assert_eq!(gathering.bytes(), 0);
+        prop_assert_eq!(buffer.bytes(), 0);
         prop_assert_eq!(found, expected);
     }
 }

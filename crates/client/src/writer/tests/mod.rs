@@ -1,16 +1,16 @@
 //! The writer without a network: what is gathered, and when it is sent.
 
-mod gathering;
 mod laws;
-mod sending;
+mod sample_buffer;
+mod sender;
 
 use slipring_wire::frame::{FrameView, Kind, OwnedValue, Qualities, Quality, Sample, ValueView};
 
 use super::*;
 
 const MS: Duration = Duration::from_millis(1);
-const READ: slipring_wire::frame::Bounds =
-    slipring_wire::frame::Bounds { samples_max: 1 << 20, raw_bytes_max: 1 << 24 };
+const READ: slipring_wire::frame::FrameBounds =
+    slipring_wire::frame::FrameBounds { samples_max: 1 << 20, raw_bytes_max: 1 << 24 };
 
 /// Index, time, quality and value of each sample of a frame, in the order it has them.
 type Seen = Vec<(u32, i64, u8, OwnedValue)>;

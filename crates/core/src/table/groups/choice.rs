@@ -1,4 +1,4 @@
-//! What a subscriber chooses, and what it gets first.
+//! A selection as a subscriber asks for it, and the first values it gets in return.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use slipring_wire::frame::RangeSet;
 
 use crate::table::Needs;
 
-/// What a subscriber chose and how it wants it.
+/// The parameters that a subscriber selects, and its needs.
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// The filter of the subscription.
@@ -21,13 +21,13 @@ pub struct Choice {
     pub packet_bytes_max: usize,
 }
 
-/// The values that a new subscriber gets first.
+/// The newest values of all chosen parameters, which a new subscriber gets first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct First {
+pub struct FirstValues {
     /// Encoded packets, one after the other.
     pub packets: Vec<u8>,
-    /// How many.
+    /// How many packets.
     pub messages: u32,
-    /// Whether that is all; the rest is sent in portions, see [`Groups::mend`].
+    /// Whether these are all values. If not, [`super::Groups::mend`] sends the rest in portions.
     pub is_whole: bool,
 }

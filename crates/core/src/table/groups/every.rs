@@ -1,50 +1,57 @@
-//! Every sample of what is chosen, gathered for a beat; or every one that is not as the last one sent.
+//! Groups that get every sample, or every sample that differs from the last one sent, gathered for a beat.
+//!
+//! An example with a beat of 20 ms: after a pause, a sample at 1,000 ms is due at once and is sent. That
+//! starts a beat, so samples at 1,005 and 1,015 ms are gathered and are due together at 1,020 ms. The newest
+//! of them waited 5 ms. So the next beat counts from 1,019 ms (a quarter of the wait earlier) and ends at
+//! 1,039 ms; after some beats they end when a steady publisher's frames arrive.
 
 use slipring_wire::frame::{FrameBuf, RangeSet, RunView};
 
-use super::Scene;
-use super::audience::{Audience, Member};
-use super::gathered::Gathered;
-use super::group::{Tools, changed};
-use super::outlet::{Mark, Origin, Outlet, Packets, Stamp};
-use super::sent::Sent;
+use super::TableState;
+use super::format::{FrameContext, PacketFormat, SampleHops};
+use super::gathered::GatheredBytes;
+use super::group::changed;
+use super::last_sent::LastSent;
+use super::members::{Member, Recipients};
+use super::packets::{GroupPackets, PacketPosition};
+use super::scratch::GroupScratch;
+use crate::table::frame_filler::FrameFiller;
 use crate::table::rows::Rows;
-use crate::table::spill::Spill;
 use crate::table::{Millis, Needs};
 
-/// More than this is not gathered: it is due at once.
+/// A group that has gathered more bytes than this sends them at once.
 const GATHERED_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// A beat is shorter by this part of what its newest sample would have waited.
-const SOONER: Millis = 4;
+/// The next beat begins earlier by the wait of the newest sample, divided by this.
+const WAIT_DIVISOR: Millis = 4;
 
 #[derive(Debug)]
-pub(super) struct Every {
+pub(super) struct EveryFlow {
     buf: FrameBuf,
-    packets: Packets,
+    packets: GroupPackets,
     beat_ms: Millis,
-    /// When what was gathered is sent; none where nothing was.
+    /// When the gathered samples are to be sent; none if there are none.
     due_ms: Option<Millis>,
-    /// When the beat began that is running.
+    /// When the current beat began.
     last_ms: Option<Millis>,
-    /// When the newest of what was gathered came.
+    /// When the newest gathered sample arrived.
     newest_ms: Millis,
-    /// Of what was gathered and is not in packets yet.
-    origin: Option<Origin>,
-    pub sent: Option<Sent>,
-    /// What is counted of this group.
+    /// The hops of the newest sample in `buf`.
+    newest_hops: Option<SampleHops>,
+    pub sent: Option<LastSent>,
+    /// The bytes that are counted for this group.
     held_bytes: usize,
 }
 
-impl Every {
-    pub fn new(needs: &Needs, beat_ms: u16, sent: Option<Sent>) -> Self {
+impl EveryFlow {
+    pub fn new(needs: &Needs, beat_ms: u16, sent: Option<LastSent>) -> Self {
         Self {
             buf: FrameBuf::new(),
-            packets: Packets::deferred(),
+            packets: GroupPackets::deferred(),
             beat_ms: needs.beat_ms.unwrap_or(beat_ms).into(),
             due_ms: None,
             last_ms: None,
             newest_ms: 0,
-            origin: None,
+            newest_hops: None,
             sent,
             held_bytes: 0,
         }
@@ -54,24 +61,23 @@ impl Every {
         self.due_ms
     }
 
-    /// When the next may be sent. What comes after a quiet beat does not wait for another one.
+    /// When the current beat ends. A sample that arrives after that is due at once.
     fn next_ms(&self) -> Millis {
         self.last_ms.map_or(0, |last_ms| last_ms + self.beat_ms)
     }
 
-    /// Begins the next beat. What came late does not move it, or all that comes later would wait; and
-    /// where the newest of this beat had to wait, the next ends somewhat sooner, until beats end when a
-    /// steady publisher's frames come.
-    fn beat_on(&mut self) {
+    /// Begins the next beat, at the end of this one even if samples were sent late: else all later beats would
+    /// end later too. If the newest sample had to wait, the next beat begins somewhat earlier.
+    fn start_next_beat(&mut self) {
         let Some(due_ms) = self.due_ms.take() else { return };
         let next_ms = self.next_ms();
         let waited_ms = due_ms.saturating_sub(self.newest_ms);
         let was_quiet = self.last_ms.is_none() || due_ms >= next_ms + self.beat_ms;
         self.last_ms =
-            Some(if was_quiet { due_ms } else { due_ms.min(next_ms) - waited_ms / SOONER });
+            Some(if was_quiet { due_ms } else { due_ms.min(next_ms) - waited_ms / WAIT_DIVISOR });
     }
 
-    /// What waits for the end of a beat waits for that of the new one.
+    /// Changes the beat, also for samples that wait for its end.
     pub fn set_beat_ms(&mut self, beat_ms: Millis) {
         let next_ms = self.next_ms();
         self.beat_ms = beat_ms;
@@ -80,43 +86,47 @@ impl Every {
         }
     }
 
-    /// Adds what is chosen of a run.
+    /// Adds the chosen samples of a run.
     pub fn gather(
         &mut self,
         run: &RunView<'_>,
         chosen: &RangeSet,
-        outlet: &Outlet,
-        stamp: &Stamp<'_>,
+        format: &PacketFormat,
+        context: &FrameContext<'_>,
     ) {
-        let mut told = self.begin(stamp);
+        let mut frame_hops = self.begin(context);
         let Self { buf, packets, sent, .. } = self;
-        let mut full = |buf: &mut FrameBuf| told.seal(packets, buf, outlet, stamp);
-        let mut spill = Spill::new(buf, outlet.body_max, &mut full);
+        let mut full = |buf: &mut FrameBuf| frame_hops.seal(packets, buf, format, context);
+        let mut filler = FrameFiller::new(buf, format.body_max, &mut full);
         match sent {
-            None => spill.part(run, chosen),
+            None => filler.part(run, chosen),
             Some(sent) => {
                 let mut worth = Vec::new();
-                let Scene { current, names, .. } = stamp.scene;
+                let TableState { current, names, .. } = context.state;
                 run.visit(|sample| {
                     worth.extend(sent.take(&sample, current, names).then_some(sample));
                 });
-                sent.number_on();
-                spill.samples(run.kind, &mut worth);
+                sent.end_batch();
+                filler.samples(run.kind, &mut worth);
             }
         }
-        self.gathered(&told, stamp.scene.now_ms);
+        self.gathered(&frame_hops, context.state.now_ms);
     }
 
-    fn begin(&self, stamp: &Stamp<'_>) -> Told {
-        Told { before: self.origin, samples: self.buf.samples(), now: stamp.origin }
+    fn begin(&self, context: &FrameContext<'_>) -> FrameHops {
+        FrameHops {
+            before: self.newest_hops,
+            samples: self.buf.samples(),
+            now: context.newest_hops,
+        }
     }
 
-    fn gathered(&mut self, told: &Told, now_ms: Millis) {
+    fn gathered(&mut self, frame_hops: &FrameHops, now_ms: Millis) {
         let bytes = self.packets.bytes() + self.buf.bytes();
         if bytes == 0 {
             return;
         }
-        self.origin = told.origin(&self.buf);
+        self.newest_hops = frame_hops.newest_hops(&self.buf);
         let next_ms = self.next_ms();
         self.newest_ms = now_ms;
         let due_ms = *self.due_ms.get_or_insert(now_ms.max(next_ms));
@@ -125,161 +135,174 @@ impl Every {
         }
     }
 
-    /// Counts what was gathered, and the memory that waits for more.
-    pub fn count(&mut self, all: &mut Gathered) {
+    /// Reports the bytes that this group holds, with the spare capacity of its buffers.
+    pub fn count(&mut self, all: &mut GatheredBytes) {
         let now = self.packets.held_bytes() + self.buf.bytes();
         all.recount(std::mem::replace(&mut self.held_bytes, now), now);
     }
 
-    /// What waits is due at once.
-    pub fn hurry(&mut self, now_ms: Millis) {
+    /// Makes the gathered samples due now.
+    pub fn make_due(&mut self, now_ms: Millis) {
         self.due_ms = self.due_ms.map(|due_ms| due_ms.min(now_ms));
     }
 
-    /// A subscriber does not get what was gathered: its next frame shows a gap. How many messages.
-    pub fn pass_over(&self, member: &mut Member) -> u64 {
+    /// Skips the gathered samples for a subscriber, whose next frame then shows a gap in its sequence. Returns the
+    /// number of messages skipped.
+    pub fn skip_for(&self, member: &mut Member) -> u64 {
         let (frames, messages) = self.packets.count_since(std::mem::take(&mut member.from));
         let open = u32::from(!self.buf.is_empty());
-        let sequence = &mut member.cover.sequence;
+        let sequence = &mut member.head.sequence;
         *sequence = sequence.wrapping_add(frames + open);
         u64::from(messages) + u64::from(open)
     }
 
-    /// Drops what was gathered, with its memory.
-    pub fn free(&mut self, all: &mut Gathered) {
-        (self.buf, self.packets) = (FrameBuf::new(), Packets::deferred());
-        (self.due_ms, self.origin) = (None, None);
+    /// Drops the gathered samples and their buffers.
+    pub fn free(&mut self, all: &mut GatheredBytes) {
+        (self.buf, self.packets) = (FrameBuf::new(), GroupPackets::deferred());
+        (self.due_ms, self.newest_hops) = (None, None);
         self.count(all);
     }
 
-    /// All was sent; its memory waits for more unless there is little room.
-    pub fn rest(&mut self, all: &mut Gathered) {
+    /// After everything was sent, keeps the buffers for later samples unless memory is short.
+    pub fn shrink(&mut self, all: &mut GatheredBytes) {
         self.buf.shrink_to(GATHERED_BYTES_MAX / 64);
         self.count(all);
-        if all.is_much() {
+        if all.is_half_full() {
             self.free(all);
         }
     }
 
-    /// Adds the newest value of each of these; all are chosen.
+    /// Adds the newest value of each of these parameters, which are all chosen.
     pub fn gather_newest(
         &mut self,
         parameters: &RangeSet,
-        outlet: &Outlet,
-        stamp: &Stamp<'_>,
-        tools: &mut Tools,
+        format: &PacketFormat,
+        context: &FrameContext<'_>,
+        scratch: &mut GroupScratch,
     ) {
         let worth = self.sent.as_mut().map(|sent| {
-            let Scene { current, names, .. } = stamp.scene;
-            let taken = sent.settle(current, parameters, 0, false, names).taken;
-            taken.union(&parameters.intersect(&sent.left))
+            let TableState { current, names, .. } = context.state;
+            let taken = sent.take_changed(current, parameters, 0, false, names).taken;
+            taken.union(&parameters.intersect(&sent.uncompared))
         });
         let worth = worth.as_ref().unwrap_or(parameters);
-        self.add(worth, outlet, stamp, &mut tools.rows);
+        self.add(worth, format, context, &mut scratch.rows);
     }
 
-    fn add(&mut self, parameters: &RangeSet, outlet: &Outlet, stamp: &Stamp<'_>, rows: &mut Rows) {
-        let mut told = self.begin(stamp);
+    fn add(
+        &mut self,
+        parameters: &RangeSet,
+        format: &PacketFormat,
+        context: &FrameContext<'_>,
+        rows: &mut Rows,
+    ) {
+        let mut frame_hops = self.begin(context);
         let Self { buf, packets, .. } = self;
-        let columns = &stamp.scene.current.columns;
-        let mut full = |buf: &mut FrameBuf| told.seal(packets, buf, outlet, stamp);
-        let mut spill = Spill::new(buf, outlet.body_max, &mut full);
+        let columns = &context.state.current.columns;
+        let mut full = |buf: &mut FrameBuf| frame_hops.seal(packets, buf, format, context);
+        let mut filler = FrameFiller::new(buf, format.body_max, &mut full);
         changed(columns, parameters, 0, &mut |span, index| {
-            rows.add(columns, span, index, &mut spill);
+            rows.add(columns, span, index, &mut filler);
         });
-        rows.finish(columns, &mut spill);
-        self.gathered(&told, stamp.scene.now_ms);
+        rows.finish(columns, &mut filler);
+        self.gathered(&frame_hops, context.state.now_ms);
     }
 
-    /// What was gathered is for those who are there already. For the new one the newest values are
-    /// what was sent last, so the others get them too.
+    /// Closes the open frame, because the gathered samples are only for the present members; returns where a new
+    /// member's packets begin. The new member gets the newest values, so with a change memory the others must get
+    /// them too: all members then have the same last values.
     pub fn before_join(
         &mut self,
         alone: bool,
         chosen: &RangeSet,
-        outlet: &Outlet,
-        stamp: &Stamp<'_>,
-        tools: &mut Tools,
-    ) -> Mark {
-        let scene = &stamp.scene;
+        format: &PacketFormat,
+        context: &FrameContext<'_>,
+        scratch: &mut GroupScratch,
+    ) -> PacketPosition {
+        let state = &context.state;
         if let Some(sent) = &mut self.sent {
-            let other = sent.settle(scene.current, chosen, 0, true, scene.names).taken;
+            let other = sent.take_changed(state.current, chosen, 0, true, state.names).taken;
             if !alone {
-                self.add(&other, outlet, stamp, &mut tools.rows);
+                self.add(&other, format, context, &mut scratch.rows);
             }
         }
-        self.seal(outlet, stamp);
-        self.packets.mark()
+        self.seal(format, context);
+        self.packets.end()
     }
 
-    fn seal(&mut self, outlet: &Outlet, stamp: &Stamp<'_>) {
-        let stamp = Stamp { origin: self.origin.take(), ..*stamp };
-        self.packets.seal(&mut self.buf, outlet, &stamp);
+    fn seal(&mut self, format: &PacketFormat, context: &FrameContext<'_>) {
+        let context = FrameContext { newest_hops: self.newest_hops.take(), ..*context };
+        self.packets.seal(&mut self.buf, format, &context);
     }
 
-    /// Knows no text as sent that is newest no more. What differs is gathered.
-    pub fn let_go(&mut self, outlet: &Outlet, stamp: &Stamp<'_>, tools: &mut Tools) {
+    /// Forgets texts that are no longer the newest, and gathers the values that differ.
+    pub fn forget_old_texts(
+        &mut self,
+        format: &PacketFormat,
+        context: &FrameContext<'_>,
+        scratch: &mut GroupScratch,
+    ) {
         let Some(sent) = &mut self.sent else { return };
-        let other = sent.let_go(stamp.scene.current);
-        self.add(&other, outlet, stamp, &mut tools.rows);
+        let other = sent.forget_old_texts(context.state.current);
+        self.add(&other, format, context, &mut scratch.rows);
     }
 
-    /// Sends what was gathered to one of them before the others get it.
-    pub fn hand_over(
+    /// Sends the gathered samples to one member before the others get them.
+    pub fn send_early(
         &mut self,
         at: usize,
-        audience: &mut Audience<'_, '_>,
-        outlet: &Outlet,
-        stamp: &Stamp<'_>,
+        recipients: &mut Recipients<'_, '_>,
+        format: &PacketFormat,
+        context: &FrameContext<'_>,
     ) {
-        self.seal(outlet, stamp);
-        let until = self.packets.mark();
-        let from = std::mem::replace(&mut audience.members[at].from, until);
-        audience.give(at, &mut self.packets, from);
+        self.seal(format, context);
+        let until = self.packets.end();
+        let from = std::mem::replace(&mut recipients.members[at].from, until);
+        recipients.send_to(at, &mut self.packets, from);
     }
 
-    /// Sends what was gathered; returns how many samples were too large for it.
+    /// Sends the gathered samples; returns how many were too large for a packet.
     pub fn flush(
         &mut self,
-        audience: &mut Audience<'_, '_>,
-        outlet: &Outlet,
-        stamp: &Stamp<'_>,
+        recipients: &mut Recipients<'_, '_>,
+        format: &PacketFormat,
+        context: &FrameContext<'_>,
     ) -> u64 {
-        self.seal(outlet, stamp);
-        for at in 0..audience.members.len() {
-            let from = std::mem::take(&mut audience.members[at].from);
-            audience.give(at, &mut self.packets, from);
+        self.seal(format, context);
+        for at in 0..recipients.members.len() {
+            let from = std::mem::take(&mut recipients.members[at].from);
+            recipients.send_to(at, &mut self.packets, from);
         }
-        self.beat_on();
+        self.start_next_beat();
         self.packets.clear()
     }
 }
 
-/// Where the newest sample of a frame has been, while further samples are added to it.
-struct Told {
-    /// Of the samples that were in the frame already, and how many those are.
-    before: Option<Origin>,
+/// The hops of a frame's newest sample, while samples are added to the frame.
+struct FrameHops {
+    /// The hops and the number of the samples that the frame already had.
+    before: Option<SampleHops>,
     samples: usize,
-    /// Of the further ones.
-    now: Option<Origin>,
+    /// The hops of the samples that are added.
+    now: Option<SampleHops>,
 }
 
-impl Told {
-    fn origin(&self, buf: &FrameBuf) -> Option<Origin> {
+impl FrameHops {
+    fn newest_hops(&self, buf: &FrameBuf) -> Option<SampleHops> {
         let added = buf.samples() > self.samples;
-        if added { Origin::newer(self.before, self.now) } else { self.before }
+        if added { SampleHops::newer(self.before, self.now) } else { self.before }
     }
 
-    /// The frame is full; the next one has further samples only.
+    /// Makes a packet of the full frame; the next frame has only added samples.
     fn seal(
         &mut self,
-        packets: &mut Packets,
+        packets: &mut GroupPackets,
         buf: &mut FrameBuf,
-        outlet: &Outlet,
-        stamp: &Stamp<'_>,
+        format: &PacketFormat,
+        context: &FrameContext<'_>,
     ) {
-        let origin = self.origin(buf);
-        packets.seal(buf, outlet, &Stamp { origin, ..*stamp });
+        let newest_hops = self.newest_hops(buf);
+        packets.seal(buf, format, &FrameContext { newest_hops, ..*context });
         (self.before, self.samples) = (None, 0);
     }
 }

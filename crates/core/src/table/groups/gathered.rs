@@ -1,34 +1,35 @@
-//! What all groups have gathered together, and its bound.
+//! The bytes that all groups together have gathered and not sent yet, and their limit.
 
+use crate::SessionKey;
 use crate::memory::{self, Counted};
 
-/// The bytes that groups hold until they are sent, counted by those who hold them.
+/// The sum over all groups. Each group reports its own share with [`Self::recount`].
 #[derive(Debug)]
-pub(super) struct Gathered {
+pub(super) struct GatheredBytes {
     bytes: usize,
     bytes_max: usize,
     counted: Counted,
-    /// Subscribers for whom something was dropped.
-    pub overrun: Vec<u64>,
+    /// Subscribers whose gathered samples were dropped.
+    pub overrun: Vec<SessionKey>,
 }
 
-impl Gathered {
+impl GatheredBytes {
     pub fn new(bytes_max: usize) -> Self {
         Self { bytes: 0, bytes_max, counted: Counted::default(), overrun: Vec::new() }
     }
 
-    /// One group holds another number of bytes.
+    /// A group that held `before` bytes holds `now` bytes.
     pub fn recount(&mut self, before: usize, now: usize) {
         self.bytes = self.bytes - before + now;
         self.counted.set(self.bytes);
     }
 
-    /// So much that nothing more should wait.
-    pub fn is_much(&self) -> bool {
+    /// More than half of the limit is used, or memory is short: groups send at once what they gathered.
+    pub fn is_half_full(&self) -> bool {
         self.bytes > self.bytes_max / 2 || memory::is_short()
     }
 
-    pub fn is_too_much(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.bytes > self.bytes_max || (memory::is_exhausted() && self.bytes > 0)
     }
 }

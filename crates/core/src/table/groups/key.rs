@@ -1,32 +1,32 @@
-//! What makes subscribers one group.
+//! What subscribers must have in common to be one group.
 
 use std::sync::Arc;
 
 use super::Choice;
-use super::outlet::Cover;
-use crate::table::{Aim, Deliver, Needs};
+use super::head::PublishHead;
+use crate::table::{Deliver, Needs, SelectionFilter};
 
-/// What subscribers of one group have alike.
+/// Subscribers with equal keys get the same samples in the same packets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Key {
-    /// Without a name.
+pub(super) struct GroupKey {
+    /// The filter without the name of the selection.
     pub filter: Arc<str>,
     pub needs: Needs,
-    /// 0 for frames: it is in the head of a packet, which is each one's own.
+    /// 0 for frames, where each subscriber's own packet head carries its identifier.
     pub identifier: u32,
-    /// No bound for frames: each one has its own.
+    /// No limit for frames, where each subscriber has its own.
     pub packet_bytes_max: usize,
-    /// Bytes of runs that a frame takes.
+    /// The most bytes of runs in one frame.
     pub body_max: usize,
 }
 
-impl Key {
-    pub fn of(choice: &Choice, cover: &Cover) -> Self {
-        let (filter, needs) = (Aim::unnamed(&choice.filter).into(), choice.needs);
+impl GroupKey {
+    pub fn of(choice: &Choice, head: &PublishHead) -> Self {
+        let (filter, needs) = (SelectionFilter::unnamed(&choice.filter).into(), choice.needs);
         let (identifier, packet_bytes_max) = match needs.deliver {
             Deliver::Frame => (0, usize::MAX),
             _ => (choice.identifier, choice.packet_bytes_max),
         };
-        Self { filter, needs, identifier, packet_bytes_max, body_max: cover.body_max() }
+        Self { filter, needs, identifier, packet_bytes_max, body_max: head.body_max() }
     }
 }

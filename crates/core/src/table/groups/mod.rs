@@ -1,91 +1,100 @@
-//! Selections, shared: subscribers that chose the same with the same needs are one group, and each
-//! of its frames is encoded once (G8, P4). What comes before a frame, name and identifier, is each one's
-//! own.
+//! Selections that are shared: the subscribers of equal selections are one group, and each frame of a group is
+//! encoded once (G8, P4). Only the head of its packet, with topic and identifier, is each subscriber's own.
 //!
-//! Every change of the newest values is offered here right after it was made. Never reads a clock
-//! and never waits; packets come out encoded.
+//! An example: 50 displays select `engine/#` as frames with a beat of 20 ms, and one selects it at 10 Hz. That
+//! is two groups. A publisher's frame with 200 of the chosen parameters is offered to both. At the end of the
+//! beat the first group encodes one frame of, say, 1,700 bytes, and sends these bytes 50 times with 50 heads
+//! of about 40 bytes. Every 100 ms the second group encodes one frame of what has changed.
+//!
+//! The table offers every change of the newest values right after it was made. This module never reads a clock
+//! and never waits; it returns encoded packets.
 
-mod audience;
+mod charges;
 mod choice;
 mod every;
-mod front;
+mod format;
 mod gathered;
 mod group;
+mod head;
 mod key;
-mod letters;
+mod last_sent;
+mod members;
 mod newest;
-mod outlet;
-mod payers;
+mod packets;
 mod remembered;
+mod scratch;
 mod sending;
-mod sent;
+mod text_backlog;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use slipring_wire::frame::{Hops, RangeSet, RunView};
 
-pub use choice::{Choice, First};
-pub use outlet::frame_topic;
+pub use choice::{Choice, FirstValues};
+pub use head::frame_topic;
 
-use self::audience::Member;
-use self::group::{Group, Tools};
-use self::key::Key;
-use self::letters::Letters;
-use self::outlet::{Cover, Origin, Stamp};
-use self::payers::Payers;
+use self::charges::GroupCharges;
+use self::format::{FrameContext, SampleHops};
+use self::group::Group;
+use self::head::PublishHead;
+use self::key::GroupKey;
+use self::members::Member;
 use self::remembered::bytes_of;
-use super::{Aim, Current, Millis, Names};
+use self::scratch::GroupScratch;
+use self::text_backlog::TextBacklog;
+use super::{Current, Millis, Names, SelectionFilter};
+use crate::SessionKey;
 
-/// The moment, and what is known at it.
+/// The table at one moment: the time, its parameters and their newest values.
 #[derive(Clone, Copy)]
-pub struct Scene<'a> {
-    /// By the clock that never goes back.
+pub struct TableState<'a> {
+    /// By the monotonic clock.
     pub now_ms: Millis,
     /// By the broker's clock, nanoseconds since 1970.
     pub now_ns: i64,
-    /// The table.
+    /// What the table knows of its parameters.
     pub names: &'a dyn Names,
     /// The newest values.
     pub current: &'a Current,
 }
 
-/// What all groups may hold together.
+/// The memory that all groups together may use.
 #[derive(Clone, Copy, Debug)]
-pub struct Room {
-    /// Of what they gather; from half of it on nothing waits.
+pub struct GroupLimits {
+    /// For gathered samples. From half of it on, samples do not wait for the end of a beat.
     pub gathered_bytes: usize,
-    /// Of what they remember to tell what changed, without texts.
+    /// For the values they sent last, without texts.
     pub remembered_bytes: usize,
 }
 
-/// What a filter chooses now, by what it chose before.
+/// Returns the parameters that a filter matches now, from those it matched before.
 pub type Choose<'a> = dyn FnMut(&str, &RangeSet) -> RangeSet + 'a;
 
-/// Takes packets for a subscriber: one after the other in the bytes, so many messages.
-pub type Send<'a> = dyn FnMut(u64, &[u8], u32) + 'a;
+/// Sends a subscriber the packets in these bytes, one after the other: so many messages.
+pub type SendPackets<'a> = dyn FnMut(SessionKey, &[u8], u32) + 'a;
 
 /// All selections.
 #[derive(Debug)]
 pub struct Groups {
     table: u32,
-    /// How long samples are gathered where a subscriber does not say.
+    /// How long samples are gathered if a subscriber names no beat.
     beat_ms: u16,
     all: BTreeMap<u64, Group>,
-    /// The group that was served last when a turn was over.
+    /// The group that was served last; the next turn begins after it.
     served: u64,
-    by_key: HashMap<Key, u64>,
-    /// The filters of each, as it wrote them, and their groups.
-    by_subscriber: HashMap<u64, Vec<(Arc<str>, u64)>>,
+    by_key: HashMap<GroupKey, u64>,
+    /// The filters of each subscriber, as it wrote them, and their groups.
+    by_subscriber: HashMap<SessionKey, Vec<(Arc<str>, u64)>>,
     next: u64,
-    tools: Tools,
-    letters: Letters,
-    payers: Payers,
+    scratch: GroupScratch,
+    text_backlog: TextBacklog,
+    charges: GroupCharges,
 }
 
 impl Groups {
-    /// None yet; `beat_ms` is how long samples are gathered where a subscriber does not say.
-    pub fn new(table: u32, beat_ms: u16, room: Room) -> Self {
+    /// No groups yet; `beat_ms` is how long samples are gathered if a subscriber names no beat.
+    pub fn new(table: u32, beat_ms: u16, room: GroupLimits) -> Self {
         Self {
             table,
             beat_ms,
@@ -94,28 +103,27 @@ impl Groups {
             by_key: HashMap::new(),
             by_subscriber: HashMap::new(),
             next: 0,
-            tools: Tools::new(room),
-            letters: Letters::default(),
-            payers: Payers::default(),
+            scratch: GroupScratch::new(room),
+            text_backlog: TextBacklog::default(),
+            charges: GroupCharges::default(),
         }
     }
 
-    /// Samples are gathered for another time from now on where a subscriber does not say; what waits
-    /// already, too.
+    /// Changes the beat of subscribers that name none, also for samples that wait already.
     pub fn set_beat_ms(&mut self, beat_ms: u16) {
         self.beat_ms = beat_ms;
         self.all.values_mut().for_each(|group| group.set_beat_ms(beat_ms));
     }
 
-    /// Groups remember so much from now on; those that remember more already go on.
+    /// Changes the limit of remembered bytes. Groups that use more already keep their memory.
     pub fn set_remembered_bytes_max(&mut self, bytes_max: usize) {
-        self.tools.remembered.bytes_max = bytes_max;
+        self.scratch.remembered.bytes_max = bytes_max;
     }
 
-    /// What a choice would make groups remember more, instead of what the subscriber chose by the same
-    /// filter before.
-    pub fn growth(&self, subscriber: u64, choice: &Choice, current: &Current) -> usize {
-        let key = Key::of(choice, &Cover::new(choice));
+    /// By how many bytes the groups' memory would grow if a choice replaced the subscriber's earlier one with the
+    /// same filter.
+    pub fn growth(&self, subscriber: SessionKey, choice: &Choice, current: &Current) -> usize {
+        let key = GroupKey::of(choice, &PublishHead::new(choice));
         if !choice.needs.compares() || self.by_key.contains_key(&key) {
             return 0;
         }
@@ -125,15 +133,15 @@ impl Groups {
         bytes_of(&choice.chosen, current).saturating_sub(before)
     }
 
-    /// Whether groups may remember so much more.
+    /// Whether the groups' memory may grow by so many bytes.
     pub fn has_room(&self, growth: usize) -> bool {
-        self.tools.remembered.has_room(growth)
+        self.scratch.remembered.has_room(growth)
     }
 
-    /// How often parameters found no room to be remembered, since this was last asked: each of their
-    /// samples counts as a change.
+    /// How often a choice did not fit in the change memory since the last call, so that each sample of some of its
+    /// parameters counts as a change.
     pub fn take_uncompared(&mut self) -> u64 {
-        std::mem::take(&mut self.tools.remembered.uncompared)
+        std::mem::take(&mut self.scratch.remembered.uncompared)
     }
 
     /// How many groups there are.
@@ -141,56 +149,60 @@ impl Groups {
         self.all.len()
     }
 
-    /// Whether nobody chose anything.
+    /// Whether there are no selections.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Samples that were too large for a packet of their subscriber, since this was last asked.
+    /// How many samples were too large for a packet of their subscriber since the last call.
     pub fn take_lost(&mut self) -> u64 {
-        std::mem::take(&mut self.tools.lost)
+        std::mem::take(&mut self.scratch.lost)
     }
 
-    /// Subscribers for whom what was gathered found no room and was dropped, since this was last asked:
-    /// they are to be mended.
-    pub fn take_overrun(&mut self) -> Vec<u64> {
-        std::mem::take(&mut self.tools.gathered.overrun)
+    /// Subscribers whose gathered samples were dropped since the last call because memory was full. The caller has
+    /// to [`Self::mend`] them.
+    pub fn take_overrun(&mut self) -> Vec<SessionKey> {
+        std::mem::take(&mut self.scratch.gathered.overrun)
     }
 
-    /// Adds a subscriber, instead of what it chose by the same filter before. What comes back is to
-    /// reach it before anything else of this selection. Where there is no room to remember what was
-    /// sent, every sample counts as a change.
-    pub fn join(&mut self, subscriber: u64, choice: Choice, scene: &Scene<'_>) -> First {
+    /// Adds a subscriber, in place of its earlier choice with the same filter. It must get the returned values
+    /// before any other packet of this selection. If the change memory is full, every sample counts as a change.
+    pub fn join(
+        &mut self,
+        subscriber: SessionKey,
+        choice: Choice,
+        state: &TableState<'_>,
+    ) -> FirstValues {
         self.leave(subscriber, &choice.filter);
-        let cover = Cover::new(&choice);
-        let key = Key::of(&choice, &cover);
+        let head = PublishHead::new(&choice);
+        let key = GroupKey::of(&choice, &head);
         let known = self.by_key.get(&key).copied();
-        let id = known.unwrap_or_else(|| self.found(key, choice.chosen, scene.current));
+        let id = known.unwrap_or_else(|| self.create_group(key, choice.chosen, state.current));
         let filter = choice.filter;
         self.by_subscriber.entry(subscriber).or_default().push((Arc::clone(&filter), id));
-        let member = Member { subscriber, filter, cover, ..Member::default() };
-        let stamp = self.stamp(scene);
+        let member = Member { subscriber, filter, head, ..Member::default() };
+        let context = self.context(state);
         let group = self.all.get_mut(&id).expect("found or known");
-        let first = group.join(member, &stamp, &mut self.tools);
-        self.settle(id);
+        let first = group.join(member, &context, &mut self.scratch);
+        self.recharge(id);
         first
     }
 
-    fn stamp<'a>(&self, scene: &Scene<'a>) -> Stamp<'a> {
-        Stamp { table: self.table, origin: None, scene: *scene }
+    fn context<'a>(&self, state: &TableState<'a>) -> FrameContext<'a> {
+        FrameContext { table: self.table, newest_hops: None, state: *state }
     }
 
-    fn found(&mut self, key: Key, chosen: RangeSet, current: &Current) -> u64 {
+    fn create_group(&mut self, key: GroupKey, chosen: RangeSet, current: &Current) -> u64 {
         self.next += 1;
-        let room = &mut self.tools.remembered;
+        let room = &mut self.scratch.remembered;
         let group = Group::new(key.clone(), chosen, self.beat_ms, current, room);
         self.all.insert(self.next, group);
         self.by_key.insert(key, self.next);
         self.next
     }
 
-    /// Ends what a subscriber chose by this filter; false if it did not.
-    pub fn leave(&mut self, subscriber: u64, filter: &str) -> bool {
+    /// Ends a subscriber's choice with this filter; false if it had none.
+    pub fn leave(&mut self, subscriber: SessionKey, filter: &str) -> bool {
         let Some(chosen) = self.by_subscriber.get_mut(&subscriber) else { return false };
         let of_filter = |(other, _): &(Arc<str>, u64)| &**other == filter;
         let Some(at) = chosen.iter().position(of_filter) else { return false };
@@ -198,83 +210,85 @@ impl Groups {
         if chosen.is_empty() {
             self.by_subscriber.remove(&subscriber);
         }
-        self.part(subscriber, filter, id);
+        self.remove_member(subscriber, filter, id);
         true
     }
 
-    /// Ends all that a subscriber chose.
-    pub fn leave_all(&mut self, subscriber: u64) {
+    /// Ends all choices of a subscriber.
+    pub fn leave_all(&mut self, subscriber: SessionKey) {
         for (filter, id) in self.by_subscriber.remove(&subscriber).unwrap_or_default() {
-            self.part(subscriber, &filter, id);
+            self.remove_member(subscriber, &filter, id);
         }
-        self.payers.forget(subscriber);
+        self.charges.forget(subscriber);
     }
 
-    fn part(&mut self, subscriber: u64, filter: &str, id: u64) {
+    fn remove_member(&mut self, subscriber: SessionKey, filter: &str, id: u64) {
         let group = self.all.get_mut(&id).expect("a subscriber's group is there");
-        let has_waited = self.letters.forget(id, subscriber);
-        if group.part(subscriber, filter, &mut self.tools) == 0 {
+        let has_waited = self.text_backlog.forget(id, subscriber);
+        if group.remove_member(subscriber, filter, &mut self.scratch) == 0 {
             self.by_key.remove(&group.key);
             self.all.remove(&id);
         } else if has_waited && group.subscribers().any(|other| other == subscriber) {
-            // It has an equal selection under another name, whose text went too.
+            // It has an equal selection under another name, whose text was dropped too.
             group.missed(subscriber);
-            self.tools.gathered.overrun.push(subscriber);
+            self.scratch.gathered.overrun.push(subscriber);
         }
-        self.settle(id);
+        self.recharge(id);
     }
 
-    /// Tells the groups of a run that the newest values have taken over.
-    pub fn offer(&mut self, run: &RunView<'_>, hops: Option<Hops>, scene: &Scene<'_>) {
-        let origin = hops.map(|hops| Origin { time_ns: run.newest_ns(), hops });
-        let stamp = Stamp { origin, ..self.stamp(scene) };
+    /// Offers the groups a run of samples that the table holds already.
+    pub fn offer(&mut self, run: &RunView<'_>, hops: Option<Hops>, state: &TableState<'_>) {
+        let newest_hops = hops.map(|hops| SampleHops { time_ns: run.newest_ns(), hops });
+        let context = FrameContext { newest_hops, ..self.context(state) };
         for group in self.all.values_mut() {
-            group.offer(run, &stamp, &mut self.tools);
+            group.offer(run, &context, &mut self.scratch);
         }
     }
 
-    /// Tells the groups that these parameters have a newer value, or another quality, by the broker's
-    /// own clock: each one's newest is a sample.
-    pub fn offer_newest(&mut self, changed: &RangeSet, scene: &Scene<'_>) {
-        let times = &scene.current.columns.times;
+    /// Offers the groups the newest values of these parameters as samples: the broker itself set a value or a
+    /// quality, or a plain message did.
+    pub fn offer_newest(&mut self, changed: &RangeSet, state: &TableState<'_>) {
+        let times = &state.current.columns.times;
         let newest = changed.indices().filter_map(|index| times.get(index as usize)).max();
-        let hops = Hops { published_ns: scene.now_ns, received_ns: scene.now_ns, skew_ns: 0 };
-        let origin = newest.map(|time_ns| Origin { time_ns: *time_ns, hops });
-        let stamp = Stamp { origin, ..self.stamp(scene) };
+        let hops = Hops { published_ns: state.now_ns, received_ns: state.now_ns, skew_ns: 0 };
+        let newest_hops = newest.map(|time_ns| SampleHops { time_ns: *time_ns, hops });
+        let context = FrameContext { newest_hops, ..self.context(state) };
         for group in self.all.values_mut() {
-            group.offer_newest(changed, &stamp, &mut self.tools);
+            group.offer_newest(changed, &context, &mut self.scratch);
         }
     }
 
-    /// Bounds what groups keep of texts only to tell what changed. Where those that are newest no more
-    /// cost more than this, each group goes over to the newest, sooner than by its rate: it may send one
-    /// that it need not have sent, and leaves out none.
-    pub fn bound_texts(&mut self, bytes_max: usize, scene: &Scene<'_>) {
-        if scene.current.left_text_bytes() <= bytes_max {
+    /// Bounds the old texts that groups keep only for comparison. If these use more than `bytes_max`, each group
+    /// takes the newest texts at once, before they are due: it may send a text more than needed, never one less.
+    pub fn bound_texts(&mut self, bytes_max: usize, state: &TableState<'_>) {
+        if state.current.left_text_bytes() <= bytes_max {
             return;
         }
-        let stamp = self.stamp(scene);
-        self.all.values_mut().for_each(|group| group.let_go(&stamp, &mut self.tools));
+        let context = self.context(state);
+        self.all.values_mut().for_each(|group| group.forget_old_texts(&context, &mut self.scratch));
     }
 
-    /// The table has other parameters now: filters choose again. Of what is newly chosen the values
-    /// are sent. Lists stay as they are.
-    pub fn table_changed(&mut self, choose: &mut Choose<'_>, scene: &Scene<'_>) {
-        let stamp = self.stamp(scene);
+    /// Parameters were added or removed: filters are matched again, and the values of newly chosen parameters are
+    /// sent. Lists stay as they are.
+    pub fn table_changed(&mut self, choose: &mut Choose<'_>, state: &TableState<'_>) {
+        let context = self.context(state);
         let mut known: HashMap<Arc<str>, RangeSet> = HashMap::new();
         let mut changed = Vec::new();
         for (id, group) in &mut self.all {
             let key = Arc::clone(&group.key.filter);
-            let Some(filter) = Aim::parse(&key).and_then(Aim::filter) else { continue };
+            let Some(filter) = SelectionFilter::parse(&key).and_then(SelectionFilter::filter)
+            else {
+                continue;
+            };
             let chosen =
                 known.entry(Arc::clone(&key)).or_insert_with(|| choose(filter, &group.chosen));
             if *chosen != group.chosen {
-                group.rechoose(chosen.clone(), &stamp, &mut self.tools);
+                group.rechoose(chosen.clone(), &context, &mut self.scratch);
                 changed.push(*id);
             }
         }
         for id in changed {
-            self.settle(id);
+            self.recharge(id);
         }
     }
 }

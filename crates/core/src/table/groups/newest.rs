@@ -1,116 +1,126 @@
-//! The newest values at a rate. Whoever is not ready is passed over and later gets one frame with
-//! everything that changed meanwhile: frames grow, they do not queue.
+//! Groups that get the newest values at a rate. A subscriber whose connection has no room is skipped, and later
+//! gets one frame with everything that changed meanwhile: frames grow, they do not queue.
+//!
+//! An example at 10 Hz, so every 100 ms: at 100 ms subscribers A and B get the parameters that changed up to the
+//! table's change 40. At 200 ms the table is at change 55 and B is not ready: A gets changes 41 to 55, B gets
+//! nothing and is asked again every 20 ms. At 240 ms B is ready, and gets one frame with the newest values of
+//! all parameters that changed since 40.
 
 use slipring_wire::frame::RangeSet;
 
-use super::Scene;
-use super::audience::{Audience, Member};
-use super::group::{Tools, changed};
-use super::outlet::{Mark, Origin, Outlet, Stamp};
-use super::remembered::Remembered;
-use super::sent::Sent;
+use super::TableState;
+use super::format::{FrameContext, PacketFormat, SampleHops};
+use super::group::changed;
+use super::last_sent::LastSent;
+use super::members::{Member, Recipients};
+use super::packets::PacketPosition;
+use super::remembered::RememberedBytes;
+use super::scratch::GroupScratch;
+use crate::SessionKey;
 use crate::table::{Current, Millis};
 
-/// How soon a subscriber that was not ready is asked again, and how soon a quiet group looks again;
-/// sooner where its rate is higher.
-const AGAIN_US: u64 = 20_000;
+/// How soon a subscriber that was not ready is asked again, and how soon a group without changes looks again.
+/// At higher rates it is the group's period instead.
+const RETRY_US: u64 = 20_000;
 
 #[derive(Debug)]
-pub(super) struct Newest {
+pub(super) struct NewestFlow {
     period_us: u64,
     due_us: u64,
-    /// When those who lag are asked again.
-    again_us: Option<u64>,
-    /// The newest change of the table that was looked at.
+    /// When members that were not ready are asked again.
+    retry_us: Option<u64>,
+    /// The newest change of the table that the group has looked at.
     looked: u64,
-    /// The same, of parameters that are not remembered.
-    owed: u64,
-    /// Something else than a sample is to be sent.
-    stirred: bool,
-    /// Of what came since the last frame, and before.
-    origin: Option<Origin>,
-    origin_before: Option<Origin>,
-    pub sent: Option<Sent>,
+    /// The same for chosen parameters that are not in the change memory.
+    uncompared_looked: u64,
+    /// Values have to be sent though the table has no newer change.
+    has_pending: bool,
+    /// The hops of the newest sample since the last frame, and of the one before that.
+    newest_hops: Option<SampleHops>,
+    newest_hops_before: Option<SampleHops>,
+    pub sent: Option<LastSent>,
 }
 
-/// Who is served now, and how far.
+/// The members that are sent a frame now, and the change up to which it goes.
 #[derive(Debug, Default)]
-pub(super) struct Turn {
+pub(super) struct DueMembers {
     members: Vec<usize>,
     through: u64,
 }
 
-impl Newest {
-    pub fn new(rate_mhz: u32, sent: Option<Sent>) -> Self {
+impl NewestFlow {
+    pub fn new(rate_mhz: u32, sent: Option<LastSent>) -> Self {
         Self {
             period_us: 1_000_000_000 / u64::from(rate_mhz),
             due_us: 0,
-            again_us: None,
+            retry_us: None,
             looked: 0,
-            owed: 0,
-            stirred: false,
-            origin: None,
-            origin_before: None,
+            uncompared_looked: 0,
+            has_pending: false,
+            newest_hops: None,
+            newest_hops_before: None,
             sent,
         }
     }
 
-    /// Somebody contributed to the next frame.
-    pub fn note(&mut self, origin: Option<Origin>) {
-        self.origin = Origin::newer(self.origin, origin);
+    /// Notes the hops of samples that the next frame will have.
+    pub fn note_hops(&mut self, newest_hops: Option<SampleHops>) {
+        self.newest_hops = SampleHops::newer(self.newest_hops, newest_hops);
     }
 
-    /// For the new one the newest values are what was sent last, so the others get them too.
-    /// Returns the change up to which it has everything.
+    /// A new member gets the newest values, so with a change memory the others must get them too. Returns the
+    /// change up to which the new member has everything.
     pub fn before_join(
         &mut self,
         chosen: &RangeSet,
         members: &mut [Member],
-        scene: &Scene<'_>,
+        state: &TableState<'_>,
     ) -> u64 {
         if self.due_us == 0 {
-            self.due_us = scene.now_ms * 1000 + self.period_us;
+            self.due_us = state.now_ms * 1000 + self.period_us;
         }
-        self.owe(members, scene.current);
-        let Some(sent) = &mut self.sent else { return scene.current.change() };
-        let settled = sent.settle(scene.current, chosen, 0, true, scene.names);
-        self.stirred |= !settled.taken.is_empty();
-        self.looked = scene.current.change();
+        self.note_uncompared(members, state.current);
+        let Some(sent) = &mut self.sent else { return state.current.change() };
+        let changes = sent.take_changed(state.current, chosen, 0, true, state.names);
+        self.has_pending |= !changes.taken.is_empty();
+        self.looked = state.current.change();
         sent.number()
     }
 
-    /// What is not remembered and has changed since is owed to all.
-    fn owe(&mut self, members: &mut [Member], current: &Current) {
-        let since = std::mem::replace(&mut self.owed, current.change());
-        let Some(sent) = self.sent.as_ref().filter(|sent| !sent.left.is_empty()) else { return };
+    /// Every member needs the changed parameters that are not in the change memory.
+    fn note_uncompared(&mut self, members: &mut [Member], current: &Current) {
+        let since = std::mem::replace(&mut self.uncompared_looked, current.change());
+        let Some(sent) = self.sent.as_ref().filter(|sent| !sent.uncompared.is_empty()) else {
+            return;
+        };
         let mut new = RangeSet::new();
-        changed(&current.columns, &sent.left, since, &mut |span, index| {
+        changed(&current.columns, &sent.uncompared, since, &mut |span, index| {
             new.insert(index..index + span.len() as u32);
         });
         if !new.is_empty() {
-            self.stirred = true;
+            self.has_pending = true;
             for member in members {
                 member.owed = member.owed.union(&new);
             }
         }
     }
 
-    /// Other parameters are chosen now; `new` are those of them that have a value.
+    /// Takes over another set of chosen parameters; `new` are the added ones that have a value.
     pub fn rechoose(
         &mut self,
         chosen: &RangeSet,
         new: &RangeSet,
         members: &mut [Member],
-        scene: &Scene<'_>,
-        room: &mut Remembered,
+        state: &TableState<'_>,
+        room: &mut RememberedBytes,
     ) {
-        self.owe(members, scene.current);
-        self.stirred |= !new.is_empty();
+        self.note_uncompared(members, state.current);
+        self.has_pending |= !new.is_empty();
         let owed = match &mut self.sent {
             Some(sent) => {
-                sent.rechoose(chosen, scene.current, room);
-                sent.settle(scene.current, new, 0, true, scene.names);
-                &sent.left
+                sent.rechoose(chosen, state.current, room);
+                sent.take_changed(state.current, new, 0, true, state.names);
+                &sent.uncompared
             }
             None => chosen,
         };
@@ -119,42 +129,42 @@ impl Newest {
         }
     }
 
-    /// Knows no text as sent that is newest no more. What differs is sent at the next turn.
-    pub fn let_go(&mut self, current: &Current) {
+    /// Forgets texts that are no longer the newest. Values that differ are sent with the next frame.
+    pub fn forget_old_texts(&mut self, current: &Current) {
         if let Some(sent) = &mut self.sent {
-            self.stirred |= !sent.let_go(current).is_empty();
+            self.has_pending |= !sent.forget_old_texts(current).is_empty();
         }
     }
 
     pub fn due_ms(&self, current: &Current) -> Option<Millis> {
-        let news = self.stirred || self.looked < current.change();
+        let news = self.has_pending || self.looked < current.change();
         let due_us = news.then_some(self.due_us);
-        let soonest = due_us.into_iter().chain(self.again_us).min();
+        let soonest = due_us.into_iter().chain(self.retry_us).min();
         soonest.map(|us| us.div_ceil(1000))
     }
 
-    /// Whose turn it is.
-    pub fn turn(
+    /// The members to serve now: at the regular time all that lack something, between those that were not ready.
+    pub fn due_members(
         &mut self,
         chosen: &RangeSet,
         members: &mut [Member],
-        scene: &Scene<'_>,
-        ready: &mut dyn FnMut(u64) -> bool,
-    ) -> Turn {
-        let now_us = scene.now_ms * 1000;
-        let news = self.stirred || self.looked < scene.current.change();
+        state: &TableState<'_>,
+        ready: &mut dyn FnMut(SessionKey) -> bool,
+    ) -> DueMembers {
+        let now_us = state.now_ms * 1000;
+        let news = self.has_pending || self.looked < state.current.change();
         let regular = news && self.due_us <= now_us;
-        let again = self.again_us.is_some_and(|again| again <= now_us);
+        let again = self.retry_us.is_some_and(|again| again <= now_us);
         if !regular && !again {
-            return Turn::default();
+            return DueMembers::default();
         }
-        self.owe(members, scene.current);
+        self.note_uncompared(members, state.current);
         if regular {
-            self.look(chosen, scene);
+            self.look_for_changes(chosen, state);
         }
-        let through = self.sent.as_ref().map_or(scene.current.change(), Sent::number);
-        let mut turn = Turn { members: Vec::new(), through };
-        self.again_us = None;
+        let through = self.sent.as_ref().map_or(state.current.change(), LastSent::number);
+        let mut due = DueMembers { members: Vec::new(), through };
+        self.retry_us = None;
         for (at, member) in members.iter_mut().enumerate() {
             let behind = member.since < through || !member.owed.is_empty();
             if !behind || !(regular || member.lagging) {
@@ -162,84 +172,87 @@ impl Newest {
             }
             member.lagging = !ready(member.subscriber);
             if member.lagging {
-                self.again_us = Some(now_us + AGAIN_US.min(self.period_us));
+                self.retry_us = Some(now_us + RETRY_US.min(self.period_us));
             } else {
-                turn.members.push(at);
+                due.members.push(at);
             }
         }
-        turn
+        due
     }
 
-    /// Looks at what changed in the table; the next time is a period later, sooner if it was quiet.
-    fn look(&mut self, chosen: &RangeSet, scene: &Scene<'_>) {
-        let now_us = scene.now_ms * 1000;
+    /// Looks for changes in the table, and sets the time of the next look: one period later, or sooner if there
+    /// were no changes.
+    fn look_for_changes(&mut self, chosen: &RangeSet, state: &TableState<'_>) {
+        let now_us = state.now_ms * 1000;
         let since = self.looked;
-        let mut quiet = !self.stirred;
+        let mut quiet = !self.has_pending;
         match &mut self.sent {
             Some(sent) => {
-                quiet &= !sent.settle(scene.current, chosen, since, false, scene.names).looked;
+                quiet &= !sent
+                    .take_changed(state.current, chosen, since, false, state.names)
+                    .any_changed;
             }
-            None => changed(&scene.current.columns, chosen, since, &mut |_, _| quiet = false),
+            None => changed(&state.current.columns, chosen, since, &mut |_, _| quiet = false),
         }
         let next_us = self.due_us + self.period_us;
         self.due_us = match quiet {
-            true => now_us + AGAIN_US.min(self.period_us),
+            true => now_us + RETRY_US.min(self.period_us),
             false if next_us > now_us => next_us,
             false => now_us + self.period_us,
         };
-        self.looked = scene.current.change();
-        self.stirred = false;
-        self.origin_before = self.origin.take().or(self.origin_before);
+        self.looked = state.current.change();
+        self.has_pending = false;
+        self.newest_hops_before = self.newest_hops.take().or(self.newest_hops_before);
     }
 
-    /// Sends to those whose turn it is; those who are equally far share their packets.
+    /// Sends to the members that are due. Members that lack the same changes share their packets.
     pub fn serve(
         &mut self,
-        turn: Turn,
+        due: DueMembers,
         chosen: &RangeSet,
-        audience: &mut Audience<'_, '_>,
-        outlet: &Outlet,
-        stamp: &Stamp<'_>,
-        tools: &mut Tools,
+        recipients: &mut Recipients<'_, '_>,
+        format: &PacketFormat,
+        context: &FrameContext<'_>,
+        scratch: &mut GroupScratch,
     ) {
-        let stamp = Stamp { origin: self.origin_before, ..*stamp };
-        let mut left = turn.members;
-        tools.packets.is_deferred = true;
+        let context = FrameContext { newest_hops: self.newest_hops_before, ..*context };
+        let mut left = due.members;
+        scratch.packets.is_deferred = true;
         while let Some(first) = left.first() {
-            let Member { since, ref owed, .. } = audience.members[*first];
+            let Member { since, ref owed, .. } = recipients.members[*first];
             let owed = owed.clone();
-            self.write(since, &owed, chosen, outlet, &stamp, tools);
+            self.write(since, &owed, chosen, format, &context, scratch);
             left.retain(|at| {
-                let member = &mut audience.members[*at];
+                let member = &mut recipients.members[*at];
                 if member.since != since || member.owed != owed {
                     return true;
                 }
-                member.since = turn.through;
+                member.since = due.through;
                 member.owed.clear();
-                audience.give(*at, &mut tools.packets, Mark::default());
+                recipients.send_to(*at, &mut scratch.packets, PacketPosition::default());
                 false
             });
-            tools.lost += tools.packets.clear();
+            scratch.lost += scratch.packets.clear();
         }
-        tools.packets.is_deferred = false;
+        scratch.packets.is_deferred = false;
     }
 
-    /// Makes the packets of somebody who has everything up to `since`.
+    /// Makes the packets for a member that has everything up to `since`.
     fn write(
         &mut self,
         since: u64,
         owed: &RangeSet,
         chosen: &RangeSet,
-        outlet: &Outlet,
-        stamp: &Stamp<'_>,
-        tools: &mut Tools,
+        format: &PacketFormat,
+        context: &FrameContext<'_>,
+        scratch: &mut GroupScratch,
     ) {
-        let columns = &stamp.scene.current.columns;
+        let columns = &context.state.current.columns;
         if let Some(sent) = &self.sent {
-            tools.write(sent.columns(), outlet, stamp, |add| sent.changed(since, add));
-            return tools.write(columns, outlet, stamp, |add| changed(columns, owed, 0, add));
+            scratch.write(sent.columns(), format, context, |add| sent.changed(since, add));
+            return scratch.write(columns, format, context, |add| changed(columns, owed, 0, add));
         }
-        tools.write(columns, outlet, stamp, |add| {
+        scratch.write(columns, format, context, |add| {
             changed(columns, chosen, since, add);
             for range in owed {
                 let old = (range.start as usize..range.end as usize)

@@ -1,25 +1,25 @@
-//! What all groups remember together to tell what changed, and its bound.
+//! The memory that all groups together use to remember what they sent last, and its limit.
 
 use slipring_wire::frame::RangeSet;
 
 use crate::table::Current;
 use crate::table::columns::{self, is_text};
 
-/// A range of what is remembered, and its place.
+/// One range of remembered parameters with the position of its first value.
 const RANGE_BYTES: usize = 16;
-/// An entry of a hash map of texts, with what such a map leaves empty. The texts are counted elsewhere.
+/// An entry in the hash map of texts, with the map's spare capacity. The texts themselves are counted elsewhere.
 const TEXT_BYTES: usize = 40;
 
-/// The bytes of groups that compare, without their texts.
+/// The sum over all groups that compare samples with what they sent last, without texts.
 #[derive(Debug)]
-pub(super) struct Remembered {
+pub(super) struct RememberedBytes {
     bytes: usize,
     pub bytes_max: usize,
-    /// How often parameters found no room.
+    /// How often a choice of parameters did not fit within the limit.
     pub uncompared: u64,
 }
 
-impl Remembered {
+impl RememberedBytes {
     pub fn new(bytes_max: usize) -> Self {
         Self { bytes: 0, bytes_max, uncompared: 0 }
     }
@@ -28,23 +28,23 @@ impl Remembered {
         bytes <= self.bytes_max.saturating_sub(self.bytes)
     }
 
-    /// One group takes another number of bytes.
+    /// A group that used `before` bytes uses `now` bytes.
     pub fn recount(&mut self, before: usize, now: usize) {
         self.bytes = self.bytes - before + now;
     }
 }
 
-/// What a group takes that remembers what it sent of these.
+/// The bytes a group uses to remember the last values of these parameters.
 pub(super) fn bytes_of(parameters: &RangeSet, current: &Current) -> usize {
     bytes_with(parameters, texts_in(parameters, current))
 }
 
-/// The same, where it is known how many of them are texts.
+/// The same, for a known number of text parameters.
 pub(super) fn bytes_with(parameters: &RangeSet, texts: usize) -> usize {
     columns::bytes_of(parameters.len()) + RANGE_BYTES * parameters.ranges() + TEXT_BYTES * texts
 }
 
-/// How many of these are texts now.
+/// How many of these parameters have text or bytes values now.
 pub(super) fn texts_in(parameters: &RangeSet, current: &Current) -> usize {
     let kinds = &current.columns.kinds;
     let in_range = |range: std::ops::Range<u32>| {

@@ -1,17 +1,18 @@
-//! Sending what is due, and what somebody missed: in turns, so that others run between them.
+//! Sends due samples, and the newest values to subscribers that missed some, in turns of bounded work.
 
 use std::collections::HashMap;
 
-use super::{Groups, Scene, Send};
+use super::{Groups, SendPackets, TableState};
+use crate::SessionKey;
 use crate::table::{Current, Millis};
 
-/// What it costs to look at a group that has nothing to send, as bytes to copy.
+/// The work of looking at a group that has nothing to send, in bytes copied.
 const GROUP_WORK: usize = 512;
 
 impl Groups {
-    /// Something on its way to a subscriber was dropped: it may miss anything that it chose. False where
-    /// it chose nothing.
-    pub fn missed(&mut self, subscriber: u64) -> bool {
+    /// Messages to a subscriber were dropped, so any of its selections may lack samples. False if it has no
+    /// selection.
+    pub fn missed(&mut self, subscriber: SessionKey) -> bool {
         let Some(chosen) = self.by_subscriber.get(&subscriber) else { return false };
         for (_, id) in chosen {
             self.all.get_mut(id).expect("a subscriber's group is there").missed(subscriber);
@@ -19,112 +20,112 @@ impl Groups {
         true
     }
 
-    /// Whether text waits to be written for a subscriber.
-    pub fn awaits_text(&self, subscriber: u64) -> bool {
-        self.letters.is_waited_for(subscriber)
+    /// Whether samples for a subscriber wait to be written as text.
+    pub fn awaits_text(&self, subscriber: SessionKey) -> bool {
+        self.text_backlog.is_waited_for(subscriber)
     }
 
-    /// Sends a subscriber the newest of what it may have missed, at most about so many bytes; whether
-    /// that was the rest of it. Text of it is sent by [`Self::tick`], after what waits already.
+    /// Sends a subscriber the newest values it may have missed, about `room` bytes at most; returns whether
+    /// that was all. Values as text join the backlog, which [`Self::tick`] sends.
     pub fn mend(
         &mut self,
-        subscriber: u64,
+        subscriber: SessionKey,
         mut room: usize,
-        scene: &Scene<'_>,
-        send: &mut Send<'_>,
+        state: &TableState<'_>,
+        send: &mut SendPackets<'_>,
     ) -> bool {
         if self.awaits_text(subscriber) {
             return false;
         }
-        let stamp = self.stamp(scene);
-        let Self { all, by_subscriber, tools, letters, .. } = self;
+        let context = self.context(state);
+        let Self { all, by_subscriber, scratch, text_backlog, .. } = self;
         for (_, id) in by_subscriber.get(&subscriber).into_iter().flatten() {
             let group = all.get_mut(id).expect("a subscriber's group is there");
             let (here, terms) = (room, group.text_terms(*id));
             let mut send = |subscriber, packets: &[u8], messages| {
                 room = room.saturating_sub(packets.len());
                 match terms {
-                    Some(terms) => letters.add(terms, subscriber, packets),
+                    Some(terms) => text_backlog.add(terms, subscriber, packets),
                     None => send(subscriber, packets, messages),
                 }
-                letters.close();
+                text_backlog.close();
             };
-            if !group.mend(subscriber, here, &stamp, tools, &mut send) {
+            if !group.mend(subscriber, here, &context, scratch, &mut send) {
                 return false;
             }
         }
         true
     }
 
-    /// When [`Self::tick`] has something to do; it may be over already.
+    /// When [`Self::tick`] has something to do. The time can be in the past.
     pub fn next_due_ms(&self, current: &Current) -> Option<Millis> {
-        if !self.letters.is_empty() {
+        if !self.text_backlog.is_empty() {
             return Some(0);
         }
         self.groups_due_ms(current)
     }
 
-    /// When a group has something to send; it may be over already.
+    /// When a group has something to send. The time can be in the past.
     pub fn groups_due_ms(&self, current: &Current) -> Option<Millis> {
         self.all.values().filter_map(|group| group.due_ms(current)).min()
     }
 
-    /// Sends what is due, group by group, until about so much work is done; the others are due next time,
-    /// and are served first then. `ready` says whether a subscriber has taken what it was sent before; it is
-    /// asked at most once for each.
+    /// Serves due groups until about `work_max` is done; the next turn begins with the group after the last one
+    /// served. `ready` says whether a subscriber has taken what it was sent before; it is called at most once for
+    /// each subscriber.
     pub fn tick(
         &mut self,
         work_max: usize,
-        scene: &Scene<'_>,
-        ready: &mut dyn FnMut(u64) -> bool,
-        send: &mut Send<'_>,
+        state: &TableState<'_>,
+        ready: &mut dyn FnMut(SessionKey) -> bool,
+        send: &mut SendPackets<'_>,
     ) {
-        // Text has half of the turn at first: however much of it waits, frames are served in each turn.
-        let work = self.letters.write(work_max.div_ceil(2), scene.names, send);
+        // Text takes at most half of the turn before frames are served, however long the backlog is.
+        let work = self.text_backlog.write(work_max.div_ceil(2), state.names, send);
         let left = work_max.saturating_sub(work).max(work_max / 2);
-        let work = work + self.serve(left, scene, ready, send);
-        self.letters.write(work_max.saturating_sub(work), scene.names, send);
-        self.make_up();
+        let work = work + self.serve(left, state, ready, send);
+        self.text_backlog.write(work_max.saturating_sub(work), state.names, send);
+        self.note_dropped_text();
     }
 
-    /// The same without writing text; how many bytes were copied, or as much work as that.
+    /// The same without writing text; returns the work in bytes copied.
     pub fn tick_frames(
         &mut self,
         work_max: usize,
-        scene: &Scene<'_>,
-        ready: &mut dyn FnMut(u64) -> bool,
-        send: &mut Send<'_>,
+        state: &TableState<'_>,
+        ready: &mut dyn FnMut(SessionKey) -> bool,
+        send: &mut SendPackets<'_>,
     ) -> usize {
-        let work = self.serve(work_max, scene, ready, send);
-        self.make_up();
+        let work = self.serve(work_max, state, ready, send);
+        self.note_dropped_text();
         work
     }
 
-    /// Who lost text that waited is to be mended.
-    fn make_up(&mut self) {
-        self.tools.lost += std::mem::take(&mut self.letters.lost);
-        for (group, subscriber) in self.letters.take_dropped() {
+    /// Notes subscribers whose waiting text was dropped, so that they get newest values.
+    fn note_dropped_text(&mut self) {
+        self.scratch.lost += std::mem::take(&mut self.text_backlog.lost);
+        for (group, subscriber) in self.text_backlog.take_dropped() {
             if let Some(group) = self.all.get_mut(&group) {
                 group.missed(subscriber);
-                self.tools.gathered.overrun.push(subscriber);
+                self.scratch.gathered.overrun.push(subscriber);
             }
         }
     }
 
-    /// Sends frames that are due, and hands over those of which text is written; how much work it was.
+    /// Sends due frames, and adds those that become text to the backlog; returns the work.
     fn serve(
         &mut self,
         work_max: usize,
-        scene: &Scene<'_>,
-        ready: &mut dyn FnMut(u64) -> bool,
-        send: &mut Send<'_>,
+        state: &TableState<'_>,
+        ready: &mut dyn FnMut(SessionKey) -> bool,
+        send: &mut SendPackets<'_>,
     ) -> usize {
-        let stamp = self.stamp(scene);
+        let context = self.context(state);
         let mut work = 0;
-        let Self { all, tools, served, letters, .. } = self;
-        // Who waits for text has not taken what was for it before.
-        let waiting = letters.subscribers();
-        let mut asked: HashMap<u64, bool> = HashMap::new();
+        let Self { all, scratch, served, text_backlog, .. } = self;
+        // A subscriber with waiting text has not taken what it was to be sent before.
+        let waiting = text_backlog.subscribers();
+        let mut asked: HashMap<SessionKey, bool> = HashMap::new();
         let mut ready = |subscriber| {
             *asked
                 .entry(subscriber)
@@ -139,12 +140,12 @@ impl Groups {
                 let mut send = |subscriber, packets: &[u8], messages| {
                     work += packets.len();
                     match terms {
-                        Some(terms) => letters.add(terms, subscriber, packets),
+                        Some(terms) => text_backlog.add(terms, subscriber, packets),
                         None => send(subscriber, packets, messages),
                     }
                 };
-                group.tick(&stamp, tools, &mut ready, &mut send);
-                letters.close();
+                group.tick(&context, scratch, &mut ready, &mut send);
+                text_backlog.close();
                 work += GROUP_WORK;
                 *served = *id;
             }

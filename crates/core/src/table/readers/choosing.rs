@@ -1,4 +1,4 @@
-//! What readers choose: a filter more or less, and parameters that come and go.
+//! Which parameters each reader gets, as its filters and the table's parameters change.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -6,18 +6,18 @@ use std::sync::Arc;
 
 use slipring_wire::frame::RangeSet;
 
-use super::chosen::Chosen;
-use super::reader::{Flow, PlainFilter, Reader};
+use super::parameter_sets::ParameterSet;
+use super::reader::{PlainFilter, Reader, ReaderFlow};
 use super::{PlainReaders, PlainTerms, ReaderId};
 use crate::Millis;
 use crate::table::groups::Choose;
 
-/// Parameters that are counted up or down in one step of work.
+/// Parameters whose listeners are counted in one step of work.
 const COUNTED_STEP: usize = 16;
 
 impl PlainReaders {
-    /// A plain subscription, in place of the earlier one with the same filter. It chooses these parameters
-    /// now. How many steps of work it was.
+    /// Adds a plain subscription whose filter matches `chosen` now, in place of the earlier one with the same filter.
+    /// Returns the steps of work.
     pub fn read(
         &mut self,
         id: ReaderId,
@@ -35,7 +35,7 @@ impl PlainReaders {
         if before.is_some() {
             return self.rechoose(id);
         }
-        if matches!(reader.flow, Flow::Every(_)) {
+        if matches!(reader.flow, ReaderFlow::Every(_)) {
             listeners.grow(id, &reader.chosen, &more);
         }
         if reader.filters.len() == 1 {
@@ -46,7 +46,7 @@ impl PlainReaders {
         steps(&more)
     }
 
-    /// Plain subscriptions are over. How many steps of work it was.
+    /// Ends plain subscriptions. Returns the steps of work.
     pub fn stop(&mut self, id: ReaderId, filters: &[&str]) -> usize {
         let Some(reader) = self.all.get_mut(&id) else { return 0 };
         let before = reader.filters.len();
@@ -64,13 +64,13 @@ impl PlainReaders {
         }
     }
 
-    /// The parameters of a reader are those of its filters. How many steps of work it was.
+    /// Sets a reader's parameters to those of all its filters. Returns the steps of work.
     fn rechoose(&mut self, id: ReaderId) -> usize {
         let Self { all, listeners, .. } = self;
         let Some(reader) = all.get_mut(&id) else { return 0 };
         let ranges = reader.filters.values().flat_map(|known| known.chosen.iter());
         let mut ranges: Vec<Range<u32>> = ranges.collect();
-        ranges.sort_unstable_by_key(|range| range.start); // so that each is added at the end
+        ranges.sort_unstable_by_key(|range| range.start); // adding at the end of a set is cheap
         let looked_at = ranges.len();
         let chosen: RangeSet = ranges.into_iter().collect();
         if chosen == **reader.chosen {
@@ -79,16 +79,16 @@ impl PlainReaders {
         let only = reader.filters.values().next().filter(|_| reader.filters.len() == 1);
         let chosen = only.map_or_else(|| Arc::new(chosen.into()), |one| Arc::clone(&one.chosen));
         let before = std::mem::replace(&mut reader.chosen, chosen);
-        if matches!(reader.flow, Flow::Every(_)) {
+        if matches!(reader.flow, ReaderFlow::Every(_)) {
             listeners.remove(id, &before);
             listeners.add(id, &reader.chosen);
         }
         looked_at + steps(&before) + steps(&reader.chosen)
     }
 
-    /// The memory of what readers choose.
+    /// The bytes of all readers' sets of parameters.
     pub fn chosen_bytes(&self) -> usize {
-        let of_filters = |reader: &Reader| -> Vec<Arc<Chosen>> {
+        let of_filters = |reader: &Reader| -> Vec<Arc<ParameterSet>> {
             let filters = reader.filters.values().map(|known| Arc::clone(&known.chosen));
             filters.chain([Arc::clone(&reader.chosen)]).collect()
         };
@@ -97,10 +97,10 @@ impl PlainReaders {
         distinct.values().sum()
     }
 
-    /// The table has other parameters now: what filters choose is asked for again.
+    /// Parameters were added or removed: the filters are matched again.
     pub(in crate::table) fn table_changed(&mut self, choose: &mut Choose<'_>) {
         let Self { all, sets, .. } = self;
-        let mut renewed: HashMap<Box<str>, Arc<Chosen>> = HashMap::new();
+        let mut renewed: HashMap<Box<str>, Arc<ParameterSet>> = HashMap::new();
         let mut changed = Vec::new();
         for (id, reader) in all {
             let mut is_other = false;
@@ -121,12 +121,12 @@ impl PlainReaders {
     }
 }
 
-/// The work of adding or removing these parameters.
+/// The steps of work of adding or removing these parameters.
 fn steps(chosen: &RangeSet) -> usize {
     chosen.ranges() + chosen.len() / COUNTED_STEP
 }
 
-/// The filter of topics in the filter of a subscription.
+/// The topic filter of a subscription, without `$share/NAME/`.
 fn topics_of(filter: &str) -> &str {
     match slipring_wire::shared(filter) {
         Some(Ok((_, topics))) => topics,

@@ -1,17 +1,19 @@
-//! Which parameters had a sample in a frame, by the number of the change that brought it.
+//! For each parameter, the newest change of the table that came in a frame, and the newest that came as a plain
+//! message: readers get values from frames here, while plain messages are delivered like any other message.
 
 use std::ops::Range;
 
+use crate::ParameterIndex;
 use crate::table::columns::BLOCK;
 
-/// For each parameter the newest change that came in a frame; 0 where none did, or where a plain message
-/// came after it.
+/// The newest changes, by parameter.
 #[derive(Debug, Default)]
 pub(super) struct FramedChanges {
+    /// The newest change that came in a frame; 0 if there is none, or a plain message came later.
     changes: Vec<u64>,
-    /// The newest change of each block of parameters, or a later one, so that a search skips what is quiet.
+    /// At least the newest change of each block of parameters, so that a search skips blocks without changes.
     blocks: Vec<u64>,
-    /// For each parameter the newest change that came as a plain message; as long as the last that had one.
+    /// The newest change that came as a plain message, up to the last parameter that had one.
     plain: Vec<u64>,
 }
 
@@ -31,9 +33,9 @@ impl FramedChanges {
         self.changes[span].fill(change);
     }
 
-    /// A plain message came with this change; it is delivered by itself.
-    pub fn set_plain(&mut self, parameter: u32, change: u64) {
-        let place = parameter as usize;
+    /// Notes that this change came as a plain message.
+    pub fn set_plain(&mut self, parameter: ParameterIndex, change: u64) {
+        let place = parameter.get() as usize;
         if let Some(change) = self.changes.get_mut(place) {
             *change = 0;
         }
@@ -44,11 +46,11 @@ impl FramedChanges {
     }
 
     /// Whether a plain message came after this change, with a newer sample.
-    pub fn is_outdated(&self, parameter: u32, change: u64) -> bool {
-        self.plain.get(parameter as usize).is_some_and(|plain| *plain > change)
+    pub fn is_outdated(&self, parameter: ParameterIndex, change: u64) -> bool {
+        self.plain.get(parameter.get() as usize).is_some_and(|plain| *plain > change)
     }
 
-    /// The first of these that changed since.
+    /// The first of these parameters that changed in a frame after `since`.
     pub fn first_after(&self, parameters: Range<u32>, since: u64) -> Option<u32> {
         let end = self.changes.len().min(parameters.end as usize);
         let mut at = parameters.start as usize;
@@ -65,7 +67,7 @@ impl FramedChanges {
         None
     }
 
-    /// Forgets everything, with its memory.
+    /// Drops everything, with its memory.
     pub fn free(&mut self) {
         *self = Self::default();
     }

@@ -1,4 +1,5 @@
-//! Which parameters some reader gets sample by sample, and which readers may want samples of a run.
+//! An index of the readers that get every sample: which parameters they have, and which of them may want samples
+//! of a run.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -6,19 +7,20 @@ use std::ops::Range;
 use slipring_wire::frame::{RangeSet, RunView};
 
 use super::ReaderId;
+use crate::ParameterIndex;
 use crate::table::columns::BLOCK;
 
-/// A reader with parameters in more blocks than this is asked about every run.
+/// A reader with parameters in more blocks than this is looked at for every run.
 const BLOCKS_MAX: usize = 64;
 
 /// Readers that get every sample.
 #[derive(Debug, Default)]
 pub(super) struct Listeners {
-    /// How many of them each parameter has.
+    /// How many readers each parameter has.
     counts: Vec<u32>,
-    /// Those with few parameters, by the blocks these are in.
+    /// Readers with parameters in few blocks, by block.
     by_block: HashMap<usize, Vec<ReaderId>>,
-    /// Those with many.
+    /// The other readers.
     wide: HashSet<ReaderId>,
 }
 
@@ -27,7 +29,7 @@ impl Listeners {
         self.grow(reader, &RangeSet::new(), chosen);
     }
 
-    /// A reader that was added with some parameters gets more, none of them twice.
+    /// Adds parameters to a reader; `more` has none of `before`, those it was added with.
     pub fn grow(&mut self, reader: ReaderId, before: &RangeSet, more: &RangeSet) {
         let Some(last) = more.as_slice().last() else { return };
         if self.counts.len() < last.end as usize {
@@ -57,7 +59,7 @@ impl Listeners {
         }
     }
 
-    /// Takes a reader out that was added with these parameters.
+    /// Removes a reader that was added with these parameters.
     pub fn remove(&mut self, reader: ReaderId, chosen: &RangeSet) {
         for range in chosen {
             self.counts[span(&range)].iter_mut().for_each(|count| *count -= 1);
@@ -81,11 +83,11 @@ impl Listeners {
         self.by_block.is_empty() && self.wide.is_empty()
     }
 
-    pub fn hears(&self, parameter: u32) -> bool {
-        self.counts.get(parameter as usize).is_some_and(|count| *count > 0)
+    pub fn hears(&self, parameter: ParameterIndex) -> bool {
+        self.counts.get(parameter.get() as usize).is_some_and(|count| *count > 0)
     }
 
-    /// Whether any parameter of a run is listened to.
+    /// Whether any parameter of a run has a reader.
     pub fn hears_any(&self, run: &RunView<'_>) -> bool {
         run.ranges().any(|range| {
             let counts = self.counts.get(range.start as usize..).unwrap_or_default();
@@ -93,7 +95,7 @@ impl Listeners {
         })
     }
 
-    /// Shows the readers that may listen to a run, some of them several times.
+    /// Calls `see` with the readers that may want samples of a run, some of them several times.
     pub fn each(&self, run: &RunView<'_>, mut see: impl FnMut(ReaderId)) {
         self.wide.iter().copied().for_each(&mut see);
         let mut next = 0;
@@ -115,7 +117,7 @@ fn blocks(range: &Range<u32>) -> Range<usize> {
     range.start as usize / BLOCK..(range.end as usize - 1) / BLOCK + 1
 }
 
-/// The blocks of some parameters; none where they are many.
+/// The blocks of these parameters; none if they are more than [`BLOCKS_MAX`].
 fn few_blocks(chosen: &RangeSet) -> Option<Vec<usize>> {
     let mut found = Vec::new();
     for range in chosen {

@@ -1,17 +1,23 @@
 //! Readers: clients with plain subscriptions that match parameters, and what they get of frames.
 //!
-//! A reader gets every sample as a message of its own, up to [`PLAIN_RATE`] a second and while it takes
-//! them. Beyond that newest wins: it goes round through its parameters and gets the newest value of each
-//! that changed. A publisher's frame is only noted here; what it means for readers is done in turns of
-//! bounded work. Never reads a clock and never waits.
+//! A reader gets every sample as a message of its own, up to [`PLAIN_RATE`] messages a second and as long as its
+//! connection keeps up. Beyond that it gets newest values: in rounds through its parameters, the newest value
+//! of each that changed. A publisher's frame is only noted here; messages are written in turns of bounded work.
+//! This module never reads a clock and never waits.
+//!
+//! An example: a frame with 3,000 samples arrives, and readers A and B want all of them. Both may get 10,000
+//! messages a second, so both get every sample. A turn of 1,000 messages sends about the first 1,000 to A; then
+//! A goes to the end of the queue, and the next turn is B's. A's allowance is 7,000 messages after this frame.
+//! If three more such frames follow within milliseconds, the fourth needs 3,000 messages and about 1,000 are
+//! left: A changes to newest values, until it has not had to wait for a second.
 
 mod choosing;
-mod chosen;
 mod framed;
-mod lap;
 mod listeners;
+mod parameter_sets;
 mod reader;
 mod recent;
+mod round;
 mod turn;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -21,20 +27,20 @@ use slipring_wire::frame::{RangeSet, RunView, Sample};
 
 pub use self::turn::PLAIN_RATE;
 
-use self::chosen::ChosenSets;
 use self::framed::FramedChanges;
 use self::listeners::Listeners;
-use self::reader::{After, Flow, Place, Reader, Surroundings};
-use self::recent::{Recent, RecentSamples};
-use self::turn::{Turn, VISIT_STEPS};
-use super::{Names, Registry, Scene};
-use crate::Millis;
+use self::parameter_sets::ParameterSets;
+use self::reader::{AfterVisit, Reader, ReaderFlow, SampleCursor, VisitContext};
+use self::recent::{RecentSample, RecentSamples};
+use self::turn::{TurnBudget, VISIT_STEPS};
+use super::{Names, Registry, TableState};
+use crate::{Millis, ParameterIndex, SessionKey};
 
 /// Who reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReaderId {
     /// The client of a session.
-    Client(u64),
+    Client(SessionKey),
     /// The members of a shared subscription, together.
     Share(u64),
 }
@@ -42,27 +48,27 @@ pub enum ReaderId {
 /// What a plain subscription asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlainTerms {
-    /// Told with every message; 0 is none.
+    /// The subscription identifier, sent with every message; 0 is none.
     pub identifier: u32,
     /// Leave out what the client published itself.
     pub no_local: bool,
 }
 
-/// Bytes that a reader takes now.
+/// The bytes that a reader's connection takes now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlainRoom {
-    /// Of every sample: none where so much waits that it does not keep up.
+    /// For a reader of every sample: 0 if so much waits that it does not keep up.
     pub every: usize,
-    /// Of newest values: none until it has taken what it was sent before.
+    /// For a reader of newest values: 0 until it has taken what it was sent before.
     pub newest: usize,
 }
 
 /// Where messages for readers go.
 pub trait PlainOutlet {
-    /// How much a reader takes now.
+    /// How many bytes a reader takes now.
     fn room(&mut self, reader: ReaderId) -> PlainRoom;
 
-    /// Sends a sample on its topic, with the identifiers of the subscriptions that want it; how many bytes.
+    /// Sends a sample on its topic, with the identifiers of the subscriptions that want it; returns the bytes.
     fn send(
         &mut self,
         reader: ReaderId,
@@ -78,36 +84,36 @@ pub trait PlainOutlet {
 pub struct PlainReaders {
     all: HashMap<ReaderId, Reader>,
     listeners: Listeners,
-    sets: ChosenSets,
+    sets: ParameterSets,
     recent: RecentSamples,
     framed: FramedChanges,
-    /// Those that are visited next, in their order.
+    /// Readers that are visited next, in this order.
     ready: VecDeque<ReaderId>,
-    /// Those that are visited later.
+    /// Readers that are visited later, by time.
     waiting: BTreeSet<(Millis, ReaderId)>,
 }
 
 impl PlainReaders {
-    /// How many read any parameter, and how many of them get newest values only.
+    /// How many readers have parameters, and how many of them get newest values only.
     pub fn count(&self) -> (usize, usize) {
         let reading = self.all.values().filter(|reader| !reader.chosen.is_empty());
-        let is_newest = |reader: &&Reader| matches!(reader.flow, Flow::Newest(_));
+        let is_newest = |reader: &&Reader| matches!(reader.flow, ReaderFlow::Newest(_));
         (reading.clone().count(), reading.filter(is_newest).count())
     }
 
-    /// A reader is gone.
+    /// Ends all plain subscriptions of a reader.
     pub fn stop_all(&mut self, id: ReaderId) {
         let Some(reader) = self.all.remove(&id) else { return };
         if let Some(due_ms) = reader.due_ms {
             self.waiting.remove(&(due_ms, id));
         }
-        if matches!(reader.flow, Flow::Every(_)) {
+        if matches!(reader.flow, ReaderFlow::Every(_)) {
             self.listeners.remove(id, &reader.chosen);
         }
         self.free();
     }
 
-    /// Gives back memory that nobody needs any more.
+    /// Frees memory that no reader needs.
     fn free(&mut self) {
         if self.listeners.is_empty() {
             self.recent.clear();
@@ -118,9 +124,15 @@ impl PlainReaders {
         }
     }
 
-    /// Notes a run that the newest values have taken over. Whoever wants too much of it gets newest values,
-    /// so that the samples of others stay.
-    pub(super) fn offer(&mut self, run: &RunView<'_>, publisher: u64, change: u64, now_ms: Millis) {
+    /// Notes a run of samples that the table holds already. A reader that is owed too many samples changes to newest
+    /// values, so that the samples of others can be kept.
+    pub(super) fn offer(
+        &mut self,
+        run: &RunView<'_>,
+        publisher: SessionKey,
+        change: u64,
+        now_ms: Millis,
+    ) {
         if self.all.is_empty() {
             return;
         }
@@ -128,77 +140,77 @@ impl PlainReaders {
         if self.listeners.is_empty() || !self.listeners.hears_any(run) {
             return;
         }
-        for id in self.note(run, change) {
-            self.arrange(id, After::Newest, now_ms);
+        for id in self.note_run(run, change) {
+            self.schedule(id, AfterVisit::Newest, now_ms);
         }
         self.keep(run, publisher, change);
     }
 
-    /// Tells those that listen to a run; who is owed too much now.
-    fn note(&mut self, run: &RunView<'_>, change: u64) -> Vec<ReaderId> {
+    /// Notes a run for the readers that want it; returns those that are owed too many samples.
+    fn note_run(&mut self, run: &RunView<'_>, change: u64) -> Vec<ReaderId> {
         let Self { all, listeners, ready, recent, .. } = self;
         let (number, mut flooded) = (recent.end(), Vec::new());
         listeners.each(run, |id| {
-            let Some(Reader { flow: Flow::Every(place), chosen, is_queued, .. }) = all.get_mut(&id)
+            let Some(Reader { flow: ReaderFlow::Every(cursor), chosen, is_queued, .. }) =
+                all.get_mut(&id)
             else {
                 return;
             };
-            if !place.note(number, change, || wanted(run, chosen)) {
+            if !cursor.note(number, change, || wanted(run, chosen)) {
                 flooded.push(id);
             }
-            if place.has_work() && !std::mem::replace(is_queued, true) {
+            if cursor.has_work() && !std::mem::replace(is_queued, true) {
                 ready.push_back(id);
             }
         });
         flooded
     }
 
-    fn keep(&mut self, run: &RunView<'_>, publisher: u64, change: u64) {
+    fn keep(&mut self, run: &RunView<'_>, publisher: SessionKey, change: u64) {
         let Self { listeners, recent, .. } = self;
         if !listeners.hears_any(run) {
             return;
         }
         run.visit(|Sample { index, time_ns, quality, value }| {
-            if listeners.hears(index) {
+            if listeners.hears(ParameterIndex::new(index)) {
                 let value = value.to_owned();
-                recent.push(Recent { index, time_ns, quality, value, change, publisher });
+                recent.push(RecentSample { index, time_ns, quality, value, change, publisher });
             }
         });
     }
 
-    /// A plain message brought a newer sample of a parameter, and goes to its subscribers by itself.
-    pub(super) fn take_text(&mut self, parameter: u32, change: u64) {
+    /// Notes that a plain message brought a newer sample; it is delivered to subscribers like any other message.
+    pub(super) fn take_text(&mut self, parameter: ParameterIndex, change: u64) {
         if !self.all.is_empty() {
             self.framed.set_plain(parameter, change);
         }
     }
 
-    /// When [`Self::serve`] has something to do; it may be over already.
+    /// When [`Self::serve`] has something to do. The time can be in the past.
     pub fn next_due_ms(&self) -> Option<Millis> {
         let later = self.waiting.first().map(|(due_ms, _)| *due_ms);
         if self.ready.is_empty() { later } else { Some(0) }
     }
 
-    /// Sends what readers are to get, at most about so many messages; readers take turns. How many steps of
-    /// work it was.
+    /// Sends readers their messages, about `messages` at most; readers take turns. Returns the steps of work.
     pub(super) fn serve(
         &mut self,
         messages: usize,
         registry: &Registry,
-        scene: &Scene<'_>,
+        state: &TableState<'_>,
         outlet: &mut dyn PlainOutlet,
     ) -> usize {
-        self.wake_due(scene.now_ms);
-        let mut turn = Turn::of(messages);
+        self.wake_due(state.now_ms);
+        let mut turn = TurnBudget::of(messages);
         while !turn.is_over() {
             let Some(id) = self.ready.pop_front() else { break };
             turn.spend(VISIT_STEPS);
             let Self { all, recent, framed, .. } = self;
             let Some(reader) = all.get_mut(&id) else { continue };
             reader.is_queued = false;
-            let around = Surroundings { recent, framed, registry, scene: *scene };
-            let after = reader.visit(id, &around, &mut turn, outlet);
-            self.arrange(id, after, scene.now_ms);
+            let context = VisitContext { recent, framed, registry, state: *state };
+            let after = reader.visit(id, &context, &mut turn, outlet);
+            self.schedule(id, after, state.now_ms);
         }
         turn.spent()
     }
@@ -223,25 +235,25 @@ impl PlainReaders {
         }
     }
 
-    /// A reader was visited.
-    fn arrange(&mut self, id: ReaderId, after: After, now_ms: Millis) {
+    /// Does what a reader needs after a visit.
+    fn schedule(&mut self, id: ReaderId, after: AfterVisit, now_ms: Millis) {
         let Some(reader) = self.all.get_mut(&id) else { return };
         match after {
-            After::Idle => {}
-            After::Again => self.queue(id),
-            After::Later(due_ms) => {
+            AfterVisit::Idle => {}
+            AfterVisit::Again => self.queue(id),
+            AfterVisit::Later(due_ms) => {
                 reader.due_ms = Some(due_ms);
                 self.waiting.insert((due_ms, id));
             }
-            After::Newest => {
-                let Flow::Every(place) = &reader.flow else { return };
-                reader.flow = Flow::Newest(place.lap(now_ms));
+            AfterVisit::Newest => {
+                let ReaderFlow::Every(cursor) = &reader.flow else { return };
+                reader.flow = ReaderFlow::Newest(cursor.newest_round(now_ms));
                 self.listeners.remove(id, &reader.chosen);
                 self.queue(id);
                 self.free();
             }
-            After::Every => {
-                reader.flow = Flow::Every(Place::default());
+            AfterVisit::Every => {
+                reader.flow = ReaderFlow::Every(SampleCursor::default());
                 self.listeners.add(id, &reader.chosen);
             }
         }

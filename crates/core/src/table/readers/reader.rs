@@ -1,98 +1,97 @@
-//! One reader: its plain subscriptions, and how far it is.
+//! One reader: its plain subscriptions, and what it has received so far.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use slipring_wire::frame::RangeSet;
 
-use super::chosen::Chosen;
 use super::framed::FramedChanges;
-use super::lap::{Found, Lap};
+use super::parameter_sets::ParameterSet;
 use super::recent::RecentSamples;
-use super::turn::{Allowance, MESSAGE_STEPS, Turn};
+use super::round::{NewestRound, RoundResult};
+use super::turn::{MESSAGE_STEPS, MessageAllowance, TurnBudget};
 use super::{PlainOutlet, PlainTerms, ReaderId};
-use crate::Millis;
-use crate::table::{Registry, Scene};
+use crate::table::{Registry, TableState};
+use crate::{Millis, ParameterIndex, SessionKey};
 
-/// How soon a reader is visited again that has had all it may get for now.
+/// How soon a reader that has to wait is visited again.
 const AGAIN_MS: Millis = 20;
-/// Messages that a reader gets before another one's turn.
+/// The most messages that a reader gets before the next reader's turn.
 const PORTION: usize = 256;
 
 /// A plain subscription.
 #[derive(Debug)]
 pub(super) struct PlainFilter {
     pub terms: PlainTerms,
-    pub chosen: Arc<Chosen>,
+    pub chosen: Arc<ParameterSet>,
 }
 
 #[derive(Debug)]
 pub(super) struct Reader {
     pub filters: BTreeMap<Box<str>, PlainFilter>,
-    /// What all of them choose.
-    pub chosen: Arc<Chosen>,
-    pub flow: Flow,
-    pub allowance: Allowance,
-    /// Whether it is among those that are visited next.
+    /// The parameters of all filters.
+    pub chosen: Arc<ParameterSet>,
+    pub flow: ReaderFlow,
+    pub allowance: MessageAllowance,
+    /// Whether it is in the queue of readers to visit.
     pub is_queued: bool,
-    /// When it is visited otherwise.
+    /// When it is to be visited, if it is not in the queue.
     pub due_ms: Option<Millis>,
 }
 
-/// What a reader gets.
+/// Which samples a reader gets.
 #[derive(Debug)]
-pub(super) enum Flow {
+pub(super) enum ReaderFlow {
     /// Every sample.
-    Every(Place),
+    Every(SampleCursor),
     /// The newest values, in rounds.
-    Newest(Lap),
+    Newest(NewestRound),
 }
 
-/// Where a reader of every sample is.
+/// The position of a reader of every sample among the recent samples.
 #[derive(Debug, Default)]
-pub(super) struct Place {
+pub(super) struct SampleCursor {
     has_work: bool,
-    /// The number of the recent sample that it gets next.
+    /// The number of the next recent sample to send.
     next: u64,
-    /// It has everything up to this change.
+    /// It has received everything up to this change.
     since: u64,
-    /// The change of the run that it is getting, for which it had the allowance.
+    /// The change of the run that is being sent, for which the allowance was taken.
     run: Option<u64>,
-    /// The parameters of that run of which it has all samples.
+    /// The parameters of that run whose samples were all sent.
     got: RangeSet,
     /// The change of the run that was noted last.
     noted: u64,
-    /// How many recent samples it wants.
+    /// How many recent samples are still to be sent.
     owed: usize,
 }
 
-/// What becomes of a reader after a visit.
+/// What a reader needs after a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum After {
-    /// It has everything.
+pub(super) enum AfterVisit {
+    /// Nothing: it has received everything.
     Idle,
-    /// It has more to get.
+    /// Another visit, when it is its turn.
     Again,
-    /// It has more to get, later.
+    /// Another visit at this time.
     Later(Millis),
-    /// It gets newest values from now on.
+    /// A change to newest values.
     Newest,
-    /// It gets every sample from now on.
+    /// A change to every sample.
     Every,
 }
 
-/// What a visit needs to know.
-pub(super) struct Surroundings<'a> {
+/// The samples and the table that a visit reads.
+pub(super) struct VisitContext<'a> {
     pub recent: &'a RecentSamples,
     pub framed: &'a FramedChanges,
     pub registry: &'a Registry,
-    pub scene: Scene<'a>,
+    pub state: TableState<'a>,
 }
 
-impl Place {
-    /// A run came with this change, and is told once or several times. The first of its samples that are kept
-    /// has this number; how many are wanted is asked once. False where more is owed than is kept for one
-    /// reader.
+impl SampleCursor {
+    /// Notes a run of this change; further calls for the same run do nothing. `number` is that of its first recent
+    /// sample. Returns false if more samples are owed than are kept for one reader.
     pub fn note(&mut self, number: u64, change: u64, wanted: impl FnOnce() -> usize) -> bool {
         if std::mem::replace(&mut self.noted, change) == change {
             return true;
@@ -109,18 +108,18 @@ impl Place {
         self.owed <= RecentSamples::OWED_MAX
     }
 
-    /// Whether there is something for it.
+    /// Whether there are samples to send.
     pub fn has_work(&self) -> bool {
         self.has_work
     }
 
-    /// Goes over to newest values: those that it does not have yet.
-    pub fn lap(&self, now_ms: Millis) -> Lap {
-        Lap::since(self.since, &self.got, self.run.unwrap_or(self.since), now_ms)
+    /// The first round of newest values: those that the reader has not received yet.
+    pub fn newest_round(&self, now_ms: Millis) -> NewestRound {
+        NewestRound::since(self.since, &self.got, self.run.unwrap_or(self.since), now_ms)
     }
 
-    /// Ends a visit within a run. It does not have all samples of the parameters that are still to come.
-    fn rest(&mut self, recent: &RecentSamples, change: u64) {
+    /// Ends a visit within a run: parameters with samples still to come were not sent completely.
+    fn end_visit(&mut self, recent: &RecentSamples, change: u64) {
         let left = recent.from(self.next).take_while(|sample| sample.change == change);
         left.for_each(|sample| self.got.remove(sample.index..sample.index + 1));
     }
@@ -131,8 +130,8 @@ impl Reader {
         Self {
             filters: BTreeMap::new(),
             chosen: Arc::default(),
-            flow: Flow::Every(Place::default()),
-            allowance: Allowance::full(now_ms),
+            flow: ReaderFlow::Every(SampleCursor::default()),
+            allowance: MessageAllowance::full(now_ms),
             is_queued: false,
             due_ms: None,
         }
@@ -141,33 +140,34 @@ impl Reader {
     pub fn visit(
         &mut self,
         id: ReaderId,
-        around: &Surroundings<'_>,
-        turn: &mut Turn,
+        context: &VisitContext<'_>,
+        turn: &mut TurnBudget,
         outlet: &mut dyn PlainOutlet,
-    ) -> After {
-        self.allowance.fill(around.scene.now_ms);
+    ) -> AfterVisit {
+        self.allowance.fill(context.state.now_ms);
         let Self { filters, chosen, flow, allowance, .. } = self;
-        let mut sending = Sending { id, filters, around, outlet, sent: 0, identifiers: Vec::new() };
+        let mut sending =
+            Sending { id, filters, context, outlet, sent: 0, identifiers: Vec::new() };
         match flow {
-            Flow::Every(place) => place.visit(chosen, allowance, turn, &mut sending),
-            Flow::Newest(lap) => lap.visit(chosen, allowance, turn, &mut sending),
+            ReaderFlow::Every(cursor) => cursor.visit(chosen, allowance, turn, &mut sending),
+            ReaderFlow::Newest(round) => round.visit(chosen, allowance, turn, &mut sending),
         }
     }
 }
 
-impl Place {
+impl SampleCursor {
     fn visit(
         &mut self,
         chosen: &RangeSet,
-        allowance: &mut Allowance,
-        turn: &mut Turn,
+        allowance: &mut MessageAllowance,
+        turn: &mut TurnBudget,
         sending: &mut Sending<'_, '_>,
-    ) -> After {
-        let Surroundings { recent, framed, .. } = *sending.around;
+    ) -> AfterVisit {
+        let VisitContext { recent, framed, .. } = *sending.context;
         let room = sending.outlet.room(sending.id).every;
         while self.has_work {
             if recent.has_dropped(self.next) {
-                return After::Newest;
+                return AfterVisit::Newest;
             }
             let Some(change) = recent.get(self.next).map(|sample| sample.change) else {
                 self.has_work = false;
@@ -178,22 +178,22 @@ impl Place {
                 let wanted = run.filter(|sample| chosen.contains(sample.index)).count();
                 let is_allowed = sending.sent < room && allowance.take(wanted);
                 if wanted > 0 && !is_allowed {
-                    return After::Newest;
+                    return AfterVisit::Newest;
                 }
                 self.run = Some(change);
             }
             while let Some(sample) = recent.get(self.next).filter(|next| next.change == change) {
                 if !turn.spend(1) {
-                    self.rest(recent, change);
-                    return After::Again;
+                    self.end_visit(recent, change);
+                    return AfterVisit::Again;
                 }
                 self.next += 1;
                 if !chosen.contains(sample.index) {
                     continue;
                 }
                 self.owed = self.owed.saturating_sub(1);
-                // A plain message that came after it was delivered at once; it is older then.
-                if !framed.is_outdated(sample.index, change) {
+                // A later plain message was delivered at once: this sample is older than it.
+                if !framed.is_outdated(ParameterIndex::new(sample.index), change) {
                     self.got.insert(sample.index..sample.index + 1);
                     sending.send(&sample.sample(), Some(sample.publisher), turn);
                 }
@@ -201,95 +201,98 @@ impl Place {
             (self.since, self.run) = (change, None);
             self.got.clear();
         }
-        After::Idle
+        AfterVisit::Idle
     }
 }
 
-impl Lap {
+impl NewestRound {
     fn visit(
         &mut self,
         chosen: &RangeSet,
-        allowance: &mut Allowance,
-        turn: &mut Turn,
+        allowance: &mut MessageAllowance,
+        turn: &mut TurnBudget,
         sending: &mut Sending<'_, '_>,
-    ) -> After {
-        let Surroundings { framed, scene, .. } = *sending.around;
-        let later = After::Later(scene.now_ms + AGAIN_MS);
+    ) -> AfterVisit {
+        let VisitContext { framed, state, .. } = *sending.context;
+        let later = AfterVisit::Later(state.now_ms + AGAIN_MS);
         let room = sending.outlet.room(sending.id).newest;
-        // A round in one visit finds all that there is; in several, something may have changed behind it.
-        let (change, is_whole) = (scene.current.change(), self.is_at_begin());
+        // Only a round in a single visit finds everything: else parameters can change after they were passed.
+        let (change, is_whole) = (state.current.change(), self.is_at_begin());
         for _ in 0..PORTION {
             if sending.sent >= room {
-                self.rest(change);
-                self.hinder(scene.now_ms);
+                self.end_portion(change);
+                self.note_wait(state.now_ms);
                 return later;
             }
             match self.find(chosen, framed, turn) {
-                Found::Parameter(parameter) if allowance.take(1) => {
-                    let sample = scene.current.columns.sample(parameter as usize, parameter);
+                RoundResult::Parameter(parameter) if allowance.take(1) => {
+                    let sample =
+                        state.current.columns.sample(parameter.get() as usize, parameter.get());
                     if let Some(sample) = sample {
                         sending.send(&sample, None, turn);
                     }
                 }
-                Found::Parameter(parameter) => {
+                RoundResult::Parameter(parameter) => {
                     self.back_to(parameter);
-                    self.rest(change);
-                    self.hinder(scene.now_ms);
+                    self.end_portion(change);
+                    self.note_wait(state.now_ms);
                     return later;
                 }
-                Found::Pause => {
-                    self.rest(change);
-                    return After::Again;
+                RoundResult::Pause => {
+                    self.end_portion(change);
+                    return AfterVisit::Again;
                 }
-                Found::End => {
+                RoundResult::End => {
                     self.end(change);
-                    return match self.is_calm(scene.now_ms) {
-                        true if is_whole => After::Every,
-                        true => After::Again,
+                    return match self.keeps_up(state.now_ms) {
+                        true if is_whole => AfterVisit::Every,
+                        true => AfterVisit::Again,
                         false => later,
                     };
                 }
             }
         }
-        self.rest(change);
-        After::Again
+        self.end_portion(change);
+        AfterVisit::Again
     }
 }
 
-/// Messages on their way to one reader.
+/// Sends messages to one reader during a visit.
 struct Sending<'a, 'o> {
     id: ReaderId,
     filters: &'a BTreeMap<Box<str>, PlainFilter>,
-    around: &'a Surroundings<'a>,
+    context: &'a VisitContext<'a>,
     outlet: &'o mut dyn PlainOutlet,
-    /// Bytes that were sent.
+    /// Bytes sent in this visit.
     sent: usize,
     identifiers: Vec<u32>,
 }
 
 impl Sending<'_, '_> {
-    /// Sends a sample, if a subscription wants it; the publisher is known of a sample that just came.
+    /// Sends a sample if a subscription wants it. The publisher is known only for recent samples.
     fn send(
         &mut self,
         sample: &slipring_wire::frame::Sample<'_>,
-        publisher: Option<u64>,
-        turn: &mut Turn,
+        publisher: Option<SessionKey>,
+        turn: &mut TurnBudget,
     ) {
         turn.spend(MESSAGE_STEPS + self.filters.len() / MESSAGE_STEPS);
-        let Surroundings { registry, .. } = *self.around;
-        let Some(entry) = registry.get(sample.index) else { return };
-        if self.find_terms(sample.index, publisher) {
+        let VisitContext { registry, .. } = *self.context;
+        let parameter = ParameterIndex::new(sample.index);
+        let Some(entry) = registry.get(parameter) else { return };
+        if self.find_terms(parameter, publisher) {
             let Self { id, outlet, identifiers, .. } = self;
             self.sent += outlet.send(*id, &entry.name, sample, registry, identifiers);
         }
     }
 
-    /// Finds the identifiers of the subscriptions that want a sample; false where none does.
-    fn find_terms(&mut self, parameter: u32, publisher: Option<u64>) -> bool {
+    /// Finds the identifiers of the subscriptions that want a sample; false if none does.
+    fn find_terms(&mut self, parameter: ParameterIndex, publisher: Option<SessionKey>) -> bool {
         self.identifiers.clear();
         let mut is_wanted = false;
         for PlainFilter { terms, chosen } in self.filters.values() {
-            if !chosen.contains(parameter) || (terms.no_local && self.is_own(parameter, publisher))
+            if !chosen.contains(parameter.get())
+                || (terms.no_local && self.is_own(parameter, publisher))
             {
                 continue;
             }
@@ -299,13 +302,13 @@ impl Sending<'_, '_> {
         is_wanted
     }
 
-    /// Whether the reader publishes a sample itself (MQTT-3.8.3-3). Of newest values it is not known who
-    /// did; a reader that has declared the parameter counts as the publisher.
-    fn is_own(&self, parameter: u32, publisher: Option<u64>) -> bool {
+    /// Whether the reader published a sample itself (MQTT-3.8.3-3). The publisher of a newest value is not known;
+    /// a reader that has declared the parameter counts as its publisher.
+    fn is_own(&self, parameter: ParameterIndex, publisher: Option<SessionKey>) -> bool {
         let ReaderId::Client(session) = self.id else { return false };
         let declared = || {
-            let one = std::iter::once(parameter..parameter + 1);
-            self.around.registry.may_publish(session, one).is_ok()
+            let one = std::iter::once(parameter.get()..parameter.next().get());
+            self.context.registry.publishers.may_publish(session, one).is_ok()
         };
         publisher.map_or_else(declared, |publisher| publisher == session)
     }

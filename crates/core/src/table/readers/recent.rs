@@ -1,19 +1,22 @@
-//! The last samples of parameters that some reader gets sample by sample, in the order they came.
+//! The recent samples of parameters whose readers get every sample, in the order they arrived.
 //!
-//! Bounded: a reader that has not taken a sample before it is dropped here gets newest values instead.
+//! Their number and bytes are limited. A reader that has not received a sample before it is dropped here gets
+//! newest values instead.
 
 use std::collections::VecDeque;
 
 use slipring_wire::frame::{OwnedValue, Quality, Sample};
 
-/// Samples that are kept.
+use crate::SessionKey;
+
+/// The most samples that are kept.
 const SAMPLES_MAX: usize = 16_384;
-/// Bytes of their texts.
+/// The most bytes of their texts.
 const TEXT_BYTES_MAX: usize = 4 << 20;
 
-/// A sample, and where it came from.
+/// A sample, its publisher and its change of the table.
 #[derive(Debug)]
-pub(super) struct Recent {
+pub(super) struct RecentSample {
     pub index: u32,
     pub time_ns: i64,
     pub quality: Quality,
@@ -21,10 +24,10 @@ pub(super) struct Recent {
     /// The change of the table that brought it; samples of one run have the same.
     pub change: u64,
     /// The session that published it.
-    pub publisher: u64,
+    pub publisher: SessionKey,
 }
 
-impl Recent {
+impl RecentSample {
     pub fn sample(&self) -> Sample<'_> {
         let Self { index, time_ns, quality, .. } = *self;
         Sample { index, time_ns, quality, value: self.value.view() }
@@ -39,20 +42,20 @@ impl Recent {
     }
 }
 
-/// The samples, numbered.
+/// The samples, with ascending numbers.
 #[derive(Debug, Default)]
 pub(super) struct RecentSamples {
-    samples: VecDeque<Recent>,
-    /// The number of the oldest that is kept.
+    samples: VecDeque<RecentSample>,
+    /// The number of the oldest sample that is kept.
     first: u64,
     text_bytes: usize,
 }
 
 impl RecentSamples {
-    /// The most samples that are kept for one reader, so that there is room for those of others.
+    /// The most samples that are kept for one reader, so that there is room for the samples of others.
     pub const OWED_MAX: usize = SAMPLES_MAX / 2;
 
-    pub fn push(&mut self, sample: Recent) {
+    pub fn push(&mut self, sample: RecentSample) {
         self.text_bytes += sample.text_bytes();
         self.samples.push_back(sample);
         while self.samples.len() > SAMPLES_MAX || self.text_bytes > TEXT_BYTES_MAX {
@@ -72,7 +75,7 @@ impl RecentSamples {
         self.first + self.samples.len() as u64
     }
 
-    /// Whether a sample of this number, or one that came later, is not kept any more.
+    /// Whether the sample of this number has been dropped.
     pub fn has_dropped(&self, number: u64) -> bool {
         number < self.first
     }
@@ -84,13 +87,13 @@ impl RecentSamples {
         self.text_bytes = 0;
     }
 
-    /// The samples from a number on that is kept.
-    pub fn from(&self, number: u64) -> impl Iterator<Item = &Recent> {
+    /// The samples from a number on.
+    pub fn from(&self, number: u64) -> impl Iterator<Item = &RecentSample> {
         let skipped = number.saturating_sub(self.first) as usize;
         self.samples.range(skipped.min(self.samples.len())..)
     }
 
-    pub fn get(&self, number: u64) -> Option<&Recent> {
+    pub fn get(&self, number: u64) -> Option<&RecentSample> {
         self.samples.get(number.checked_sub(self.first)? as usize)
     }
 }

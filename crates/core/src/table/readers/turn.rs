@@ -1,26 +1,26 @@
-//! What one turn of work may cost, and what one reader may get in a second.
+//! The limits on a turn's work, and on one reader's messages in a second.
 
 use crate::Millis;
 
-/// Plain messages that a reader gets in a second, at most; it gets every sample while there are fewer.
+/// The most plain messages that a reader gets in a second. It gets every sample while there are fewer.
 pub const PLAIN_RATE: u64 = 10_000;
 
-/// What a message costs in steps, as in [`crate::Work`]; the other costs are relative to it.
+/// The steps of work of one message, as in [`crate::Work`]; the other costs are relative to it.
 pub(super) const MESSAGE_STEPS: usize = crate::Work::ENCODED;
-/// A range of parameters that is looked through.
+/// The steps of looking through one range of parameters.
 pub(super) const RANGE_STEPS: usize = 1;
-/// A reader that is visited.
+/// The steps of visiting a reader.
 pub(super) const VISIT_STEPS: usize = 2;
 
-/// Steps that are left of a turn.
+/// The steps of work that are left of a turn.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(super) struct TurnBudget {
     steps: usize,
     spent: usize,
 }
 
-impl Turn {
-    /// A turn of about so many messages.
+impl TurnBudget {
+    /// The budget for about so many messages.
     pub fn of(messages: usize) -> Self {
         Self { steps: messages * MESSAGE_STEPS, spent: 0 }
     }
@@ -29,7 +29,7 @@ impl Turn {
         self.steps == 0
     }
 
-    /// Takes steps; false where none are left.
+    /// Takes steps; false if none were left.
     pub fn spend(&mut self, steps: usize) -> bool {
         let has_some = self.steps > 0;
         self.steps = self.steps.saturating_sub(steps);
@@ -37,20 +37,20 @@ impl Turn {
         has_some
     }
 
-    /// How many steps were taken, more than there were perhaps.
+    /// How many steps were taken; can be a little more than there were.
     pub fn spent(&self) -> usize {
         self.spent
     }
 }
 
-/// How many messages a reader may get now: [`PLAIN_RATE`] a second, and as many at once.
+/// The messages that a reader may get now: [`PLAIN_RATE`] a second, and as many in one burst.
 #[derive(Debug)]
-pub(super) struct Allowance {
+pub(super) struct MessageAllowance {
     messages: u64,
     filled_ms: Millis,
 }
 
-impl Allowance {
+impl MessageAllowance {
     pub fn full(now_ms: Millis) -> Self {
         Self { messages: PLAIN_RATE, filled_ms: now_ms }
     }
@@ -64,7 +64,7 @@ impl Allowance {
         }
     }
 
-    /// Takes so many, all or none.
+    /// Takes so many messages, all or none.
     pub fn take(&mut self, messages: usize) -> bool {
         let left = self.messages.checked_sub(messages as u64);
         self.messages = left.unwrap_or(self.messages);

@@ -1,5 +1,4 @@
-//! Bytes that nobody has checked become a run, or a fault. Work and memory are bounded by the bytes
-//! that are there, never by what they claim.
+//! Decodes and checks one run. Work and memory are bounded by the number of bytes, never by what they claim.
 
 mod times;
 mod values;
@@ -15,33 +14,33 @@ pub(in crate::frame) const RUN_HEAD: usize = 24;
 /// Bytes of the smallest run.
 pub(in crate::frame) const RUN_BYTES_MIN: usize = 40;
 
-/// What is wrong, and how many bytes from where the reader began.
-pub(in crate::frame) type Broken = (Fault, usize);
+/// What is wrong, and at which byte from the start of what was read.
+pub(in crate::frame) type FaultAt = (Fault, usize);
 
 /// Reads the parts of one run.
-struct Reader<'a> {
+struct RunReader<'a> {
     run: &'a [u8],
     at: usize,
 }
 
-impl<'a> Reader<'a> {
-    fn fault(&self, fault: Fault) -> Broken {
+impl<'a> RunReader<'a> {
+    fn fault(&self, fault: Fault) -> FaultAt {
         (fault, self.at)
     }
 
-    /// The run is there as a whole, so its parts are longer than it says.
-    fn short(&self) -> Broken {
+    /// The parts of the run are longer than its length.
+    fn short(&self) -> FaultAt {
         self.fault(Fault::RunBytes(self.run.len() as u32))
     }
 
-    fn take(&mut self, length: usize) -> Result<&'a [u8], Broken> {
+    fn take(&mut self, length: usize) -> Result<&'a [u8], FaultAt> {
         let taken = self.run[self.at..].get(..length).ok_or_else(|| self.short())?;
         self.at += length;
         Ok(taken)
     }
 
     #[inline]
-    fn varint(&mut self, max: u64) -> Result<u64, Broken> {
+    fn varint(&mut self, max: u64) -> Result<u64, FaultAt> {
         match varint::read(&self.run[self.at..]) {
             Ok((value, length)) if value <= max => {
                 self.at += length;
@@ -52,13 +51,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Numbers one after the other, each shown; the bytes they have together.
+    /// Reads consecutive numbers, and calls `see` with each. Returns their bytes.
     fn varints(
         &mut self,
         count: usize,
         max: u64,
         mut see: impl FnMut(u64) -> Result<(), Fault>,
-    ) -> Result<&'a [u8], Broken> {
+    ) -> Result<&'a [u8], FaultAt> {
         let start = self.at;
         for _ in 0..count {
             let place = self.at;
@@ -68,7 +67,7 @@ impl<'a> Reader<'a> {
         Ok(&self.run[start..self.at])
     }
 
-    fn pad(&mut self) -> Result<(), Broken> {
+    fn pad(&mut self) -> Result<(), FaultAt> {
         let padding = self.take(self.at.next_multiple_of(8) - self.at)?;
         if padding.iter().any(|byte| *byte != 0) {
             return Err((Fault::NotZero, self.at - padding.len()));
@@ -85,8 +84,8 @@ pub(in crate::frame) fn i64_at(bytes: &[u8], at: usize) -> i64 {
     i64::from_le_bytes(bytes[at..at + 8].try_into().unwrap_or_default())
 }
 
-/// The run at the start of `body`. Places of faults count from there.
-pub(in crate::frame) fn read_run(body: &[u8], samples_max: usize) -> Result<RunView<'_>, Broken> {
+/// Decodes the run at the start of `body`. The bytes of faults count from there.
+pub(in crate::frame) fn read_run(body: &[u8], samples_max: usize) -> Result<RunView<'_>, FaultAt> {
     let head = body.get(..RUN_HEAD).ok_or((Fault::Cut, body.len()))?;
     let kind = Kind::from_code(head[0]).ok_or((Fault::Kind(head[0]), 0))?;
     let layout = Layout::from_code(head[1]).ok_or((Fault::Layout(head[1]), 1))?;
@@ -99,7 +98,7 @@ pub(in crate::frame) fn read_run(body: &[u8], samples_max: usize) -> Result<RunV
     }
     let run = body.get(..length as usize).ok_or((Fault::Cut, body.len()))?;
     let time_ns = i64_at(head, 16);
-    let mut reader = Reader { run, at: RUN_HEAD };
+    let mut reader = RunReader { run, at: RUN_HEAD };
     let (parameters, ranges) = read_ranges(&mut reader, u32_at(head, 8), u32_at(head, 12))?;
     let (samples, times) = times::read(&mut reader, layout, time_ns, parameters, samples_max)?;
     let qualities = read_qualities(&mut reader, head[2], samples)?;
@@ -124,12 +123,12 @@ pub(in crate::frame) fn read_run(body: &[u8], samples_max: usize) -> Result<RunV
     })
 }
 
-/// Ascending ranges that neither overlap nor touch, and have as many indices as the run says.
+/// Reads the ranges: they ascend, neither overlap nor touch, and add up to the run's number of parameters.
 fn read_ranges<'a>(
-    reader: &mut Reader<'a>,
+    reader: &mut RunReader<'a>,
     parameters: u32,
     ranges: u32,
-) -> Result<(usize, &'a [u8]), Broken> {
+) -> Result<(usize, &'a [u8]), FaultAt> {
     if parameters == 0 || ranges == 0 {
         return Err((Fault::Empty, 8));
     }
@@ -156,10 +155,10 @@ fn read_ranges<'a>(
 }
 
 fn read_qualities<'a>(
-    reader: &mut Reader<'a>,
+    reader: &mut RunReader<'a>,
     form: u8,
     samples: usize,
-) -> Result<Qualities<'a>, Broken> {
+) -> Result<Qualities<'a>, FaultAt> {
     match form {
         0 => Ok(Qualities::All(Quality::GOOD)),
         1 => Ok(Qualities::All(Quality(reader.take(1)?[0]))),

@@ -1,19 +1,19 @@
-//! The times of a run: how many samples it has, and when they were measured.
+//! Reads the times of a run, and so how many samples it has.
 
-use super::{Broken, Reader};
+use super::{FaultAt, RunReader};
 use crate::frame::Fault;
 use crate::frame::run::{Layout, RunTimes};
 use crate::frame::varint::{self, Varints};
 
-/// How many samples a run has, and their times. Nothing that is claimed is believed before it is
-/// known to be within the bound.
+/// How many samples a run has, and their times. A claimed number is checked against the limit before it is
+/// used.
 pub(super) fn read<'a>(
-    reader: &mut Reader<'a>,
+    reader: &mut RunReader<'a>,
     layout: Layout,
     time_ns: i64,
     parameters: usize,
     samples_max: usize,
-) -> Result<(usize, RunTimes<'a>), Broken> {
+) -> Result<(usize, RunTimes<'a>), FaultAt> {
     let one =
         RunTimes { rows: 1, counts: &[], deltas: &[], oldest_ns: time_ns, newest_ns: time_ns };
     let start = reader.at;
@@ -34,10 +34,10 @@ pub(super) fn read<'a>(
 type Counted<'a> = (Option<usize>, RunTimes<'a>);
 
 fn read_rows<'a>(
-    reader: &mut Reader<'a>,
+    reader: &mut RunReader<'a>,
     times: RunTimes<'a>,
     parameters: usize,
-) -> Result<Counted<'a>, Broken> {
+) -> Result<Counted<'a>, FaultAt> {
     let start = reader.at;
     let rows = reader.varint(u32::MAX.into())? as usize;
     if rows == 0 {
@@ -47,10 +47,10 @@ fn read_rows<'a>(
 }
 
 fn read_counts<'a>(
-    reader: &mut Reader<'a>,
+    reader: &mut RunReader<'a>,
     times: RunTimes<'a>,
     parameters: usize,
-) -> Result<Counted<'a>, Broken> {
+) -> Result<Counted<'a>, FaultAt> {
     let mut samples = Some(0usize);
     let counts = reader.varints(parameters, u32::MAX.into(), |count| {
         samples = samples.and_then(|sum| sum.checked_add(count as usize));
@@ -60,23 +60,23 @@ fn read_counts<'a>(
 }
 
 fn read_grid_times<'a>(
-    reader: &mut Reader<'a>,
+    reader: &mut RunReader<'a>,
     times: RunTimes<'a>,
     base_ns: i64,
-) -> Result<RunTimes<'a>, Broken> {
-    let mut clock = Clock::new(base_ns);
+) -> Result<RunTimes<'a>, FaultAt> {
+    let mut clock = TimeCheck::new(base_ns);
     let deltas = reader.varints(times.rows, u64::MAX, |delta| clock.step(delta))?;
     Ok(RunTimes { deltas, oldest_ns: clock.oldest, newest_ns: clock.newest, ..times })
 }
 
 fn read_ragged_times<'a>(
-    reader: &mut Reader<'a>,
+    reader: &mut RunReader<'a>,
     times: RunTimes<'a>,
     base_ns: i64,
     samples: usize,
-) -> Result<RunTimes<'a>, Broken> {
+) -> Result<RunTimes<'a>, FaultAt> {
     let (mut counts, mut left) = (Varints::new(times.counts), 0);
-    let mut clock = Clock::new(base_ns);
+    let mut clock = TimeCheck::new(base_ns);
     let deltas = reader.varints(samples, u64::MAX, |delta| {
         if left == 0 {
             left = counts.next().unwrap_or(1);
@@ -88,20 +88,20 @@ fn read_ragged_times<'a>(
     Ok(RunTimes { deltas, oldest_ns: clock.oldest, newest_ns: clock.newest, ..times })
 }
 
-/// Follows the times of a run.
-struct Clock {
+/// Checks that the times of a parameter do not go back.
+struct TimeCheck {
     now_ns: i64,
     last: Option<i64>,
     oldest: i64,
     newest: i64,
 }
 
-impl Clock {
+impl TimeCheck {
     fn new(base_ns: i64) -> Self {
         Self { now_ns: base_ns, last: None, oldest: i64::MAX, newest: i64::MIN }
     }
 
-    /// Another parameter begins, which may be older than the one before.
+    /// Begins another parameter, whose samples may be older than those of the one before.
     fn begin(&mut self) {
         self.last = None;
     }

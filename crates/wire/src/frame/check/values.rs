@@ -1,17 +1,17 @@
-//! The values of a run.
+//! Reads the values of a run.
 
-use super::{Broken, Reader};
-use crate::frame::run::Values;
+use super::{FaultAt, RunReader};
+use crate::frame::run::RunValues;
 use crate::frame::varint::{self, Unreadable, Varints};
 use crate::frame::{Fault, Kind, bits};
 
-/// So many rows with so many values each.
+/// Reads `rows` rows of `row` values each.
 pub(super) fn read<'a>(
-    reader: &mut Reader<'a>,
+    reader: &mut RunReader<'a>,
     kind: Kind,
     rows: usize,
     row: usize,
-) -> Result<Values<'a>, Broken> {
+) -> Result<RunValues<'a>, FaultAt> {
     let (start, rest) = (reader.at, &reader.run[reader.at..]);
     let values = take_values(kind, rows, row, rest).map_err(|(fault, at)| match fault {
         Fault::Cut => (Fault::RunBytes(reader.run.len() as u32), start + at),
@@ -21,13 +21,13 @@ pub(super) fn read<'a>(
     Ok(values)
 }
 
-/// The values at the start of `bytes`: so many rows with so many values each.
+/// The values at the start of `bytes`: `rows` rows of `row` values each.
 pub(in crate::frame) fn take_values(
     kind: Kind,
     rows: usize,
     row: usize,
     bytes: &[u8],
-) -> Result<Values<'_>, Broken> {
+) -> Result<RunValues<'_>, FaultAt> {
     let row_bytes = match kind {
         Kind::Text | Kind::Bytes => return take_items(kind, rows * row, bytes),
         _ => kind.width().map_or(row.div_ceil(8), |width| row.saturating_mul(width)),
@@ -37,10 +37,10 @@ pub(in crate::frame) fn take_values(
     if kind == Kind::Bool && !taken.chunks(row_bytes).all(|bits| bits::spare_are_zero(bits, row)) {
         return Err((Fault::NotZero, 0));
     }
-    Ok(Values { bytes: taken, lengths: &[], data: &[] })
+    Ok(RunValues { bytes: taken, lengths: &[], data: &[] })
 }
 
-fn take_items(kind: Kind, items: usize, bytes: &[u8]) -> Result<Values<'_>, Broken> {
+fn take_items(kind: Kind, items: usize, bytes: &[u8]) -> Result<RunValues<'_>, FaultAt> {
     let mut at = 0;
     let mut length = 0usize;
     for _ in 0..items {
@@ -57,10 +57,10 @@ fn take_items(kind: Kind, items: usize, bytes: &[u8]) -> Result<Values<'_>, Brok
     if kind == Kind::Text && !are_texts(lengths, data) {
         return Err((Fault::Utf8, at));
     }
-    Ok(Values { bytes: &bytes[..at + length], lengths, data })
+    Ok(RunValues { bytes: &bytes[..at + length], lengths, data })
 }
 
-/// Text as a whole, and no item ends inside a character.
+/// Whether the content is UTF-8, and no item ends inside a character.
 fn are_texts(lengths: &[u8], data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else { return false };
     let mut end = 0;

@@ -1,8 +1,8 @@
-"""The aircraft, part by part: which channels each has, and what they measure."""
+"""The parts of the aircraft: the channels of each, and what they measure."""
 
 from functools import lru_cache
 
-from slipring.demo.jet.catalog import Catalog
+from slipring.demo.jet.catalog import ChannelCatalog
 from slipring.demo.jet.drivers import Drivers
 from slipring.demo.jet.parts import (
     acquisition,
@@ -23,9 +23,9 @@ MIX = {
 
 
 @lru_cache(maxsize=2)
-def whole(drivers: Drivers, seed: int) -> Catalog:
-    """Every channel of the aircraft; the acquisition racks bring each type to its number."""
-    catalog = Catalog(drivers, seed)
+def all_channels(drivers: Drivers, seed: int) -> ChannelCatalog:
+    """Every channel of the aircraft; the acquisition racks fill each type up to its number."""
+    catalog = ChannelCatalog(drivers, seed)
     for part in (
         power_plant,
         air_data,

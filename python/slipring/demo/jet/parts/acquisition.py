@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from slipring.demo.jet.catalog import Catalog, Series
+from slipring.demo.jet.catalog import ChannelCatalog, Series
 
 MEASURED = ("load_factor", "dynamic_pressure", "egt", "n2", "altitude", "skin_temperature",
             "roll_rate", "pitch_rate", "fuel", "generator_load", "hydraulic_1_pressure",
@@ -49,17 +49,17 @@ FILLING = {
 """Names and kind of the channels that bring a type to its number."""
 
 
-def fill(catalog: Catalog, mix: Mapping[str, int]) -> None:
+def fill(catalog: ChannelCatalog, mix: Mapping[str, int]) -> None:
     """Add channels until each type has as many as the mix says."""
     for kind, (pattern, series) in FILLING.items():
         missing = mix[kind] - catalog.count(kind)
         if missing < 0:
             raise ValueError(f"{-missing} channels of {kind} are too many")
-        catalog.many(pattern, _places(), series, missing)
+        catalog.many(pattern, _columns(), series, missing)
     if catalog.count("text") != mix["text"]:
         raise ValueError(f"{catalog.count('text')} texts, and not {mix['text']}")
 
 
-def _places() -> tuple[Iterator[Any], ...]:
+def _columns() -> tuple[Iterator[Any], ...]:
     """Racks, cards and channels without end in sight."""
     return iter("abcdefgh"), iter(range(1, 33)), iter(range(1, CARD + 1))

@@ -1,6 +1,6 @@
-"""Air data: what the aircraft feels of the air, computed, and by each of four probes."""
+"""Air data: computed, and as each of four probes measures it."""
 
-from slipring.demo.jet.catalog import Catalog, Series
+from slipring.demo.jet.catalog import ChannelCatalog, Series
 from slipring.model import AlarmLimits, Parameter
 
 COMPUTED = (
@@ -27,7 +27,7 @@ MEASURED = {
 PROBES = ("nose", "left", "right", "standby")
 
 
-def add(catalog: Catalog) -> None:
+def add(catalog: ChannelCatalog) -> None:
     """Computed first, then probe by probe."""
     attack = AlarmLimits(high=18, high_critical=22)
     for name, signal, unit, span, noise, words in COMPUTED:

@@ -1,6 +1,6 @@
 """The airframe as flight test sees it: strain, loads, vibration, temperatures, skin pressures."""
 
-from slipring.demo.jet.catalog import Catalog, Series
+from slipring.demo.jet.catalog import ChannelCatalog, Series
 from slipring.model import AlarmLimits
 
 ZONES = ("wing_left", "wing_right", "fuselage_forward", "fuselage_centre", "fuselage_aft", "fin",
@@ -15,7 +15,7 @@ COMPONENTS = ("wing_left", "wing_right", "fin", "canard_left", "canard_right", "
 RACK = "FTI/{0}"
 
 
-def add(catalog: Catalog) -> None:
+def add(catalog: ChannelCatalog) -> None:
     """Thousands of gauges that follow loads, heat and vibration."""
     strain = Series(
         "f32", "Strain gauge {1} of the {0}", ("load_factor",), unit="um/m", low=-420, high=2_100,
@@ -43,7 +43,7 @@ def add(catalog: Catalog) -> None:
     catalog.many("structure/pressure/{0}/{1:03}", (ZONES[:6], range(1, 121)), taps)
 
 
-def _vibration(catalog: Catalog) -> None:
+def _vibration(catalog: ChannelCatalog) -> None:
     shaken = Series(
         "f32", "Accelerometer {2} at {0}, axis {1}", ("load_factor",), unit="m/s2", low=-0.3,
         high=0.9, jitter=0.6, noise=0.04, noise_drivers=("buffet", "engine_vibration", "runway"),
@@ -52,7 +52,7 @@ def _vibration(catalog: Catalog) -> None:
     catalog.many("vibration/{0}/{1}/{2:02}", (SHAKEN, "xyz", range(1, 31)), shaken)
 
 
-def _temperatures(catalog: Catalog) -> None:
+def _temperatures(catalog: ChannelCatalog) -> None:
     hot = Series(
         "f32", "Thermocouple {1} in the {0}", ("egt", "turbine_inlet"), unit="Cel", low=18,
         high=430, jitter=0.4, noise=0.15, tau_s=25, range=(-60, 1_300), rate_hz=10, source=RACK,

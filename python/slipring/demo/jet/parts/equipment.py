@@ -1,6 +1,6 @@
-"""The boxes: what each says about itself. Modes, counters, codes, part numbers."""
+"""The equipment boxes: modes, counters, codes and part numbers of each."""
 
-from slipring.demo.jet.catalog import Catalog, Series
+from slipring.demo.jet.catalog import ChannelCatalog, Series
 from slipring.demo.jet.curve import STEP_HZ
 from slipring.demo.jet.drivers import BLINK, CLOCK
 from slipring.model import Parameter
@@ -10,7 +10,7 @@ BOXES = tuple(f"{rack}{number:02}" for rack in "abcdefgh" for number in range(1,
 """Eight racks of 25."""
 
 
-def add(catalog: Catalog) -> None:
+def add(catalog: ChannelCatalog) -> None:
     """Box by box."""
     mode = Series(
         "enum", "Mode of box {0}", ("equipment_mode",), labels=MODES, follows=True, rate_hz=5,
@@ -38,7 +38,7 @@ def add(catalog: Catalog) -> None:
     _texts(catalog)
 
 
-def _texts(catalog: Catalog) -> None:
+def _texts(catalog: ChannelCatalog) -> None:
     catalog.text("flight/callsign", "Who it is on the radio", "Viking 7")
     catalog.text("flight/aircraft", "Which aircraft it is", "39-7")
     catalog.text("flight/phase_name", "Part of the flight, in words", "")

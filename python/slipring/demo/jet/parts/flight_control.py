@@ -1,6 +1,6 @@
 """Flight controls: stick, surfaces with three lanes each, landing gear, stores."""
 
-from slipring.demo.jet.catalog import Catalog, Series
+from slipring.demo.jet.catalog import ChannelCatalog, Series
 from slipring.model import AlarmLimits, Parameter
 
 SURFACES = {
@@ -17,14 +17,14 @@ STATIONS = ("tip_left", "outer_left", "inner_left", "centre", "inner_right", "ou
 STORE = {0: "unpowered", 1: "starting", 2: "ready", 3: "failed"}
 
 
-def add(catalog: Catalog) -> None:
+def add(catalog: ChannelCatalog) -> None:
     """Surfaces, gear, stores."""
     _surfaces(catalog)
     _gear(catalog)
     _stores(catalog)
 
 
-def _surfaces(catalog: Catalog) -> None:
+def _surfaces(catalog: ChannelCatalog) -> None:
     for surface, signal in SURFACES.items():
         low, high = catalog.drivers.span(signal)
         words = surface.replace("_", " ")
@@ -42,7 +42,7 @@ def _surfaces(catalog: Catalog) -> None:
         _actuator(catalog, surface, signal)
 
 
-def _actuator(catalog: Catalog, surface: str, signal: str) -> None:
+def _actuator(catalog: ChannelCatalog, surface: str, signal: str) -> None:
     words = surface.replace("_", " ")
     for what, unit, top in (("hinge_moment", "N.m", 6_000), ("current", "mA", 40),
                             ("rate", "deg/s", 90)):  # fmt: skip
@@ -71,7 +71,7 @@ def _actuator(catalog: Catalog, surface: str, signal: str) -> None:
     catalog.many("flight_control/{0}/lane/{1}/engaged", ((surface,), LANES), engaged)
 
 
-def _gear(catalog: Catalog) -> None:
+def _gear(catalog: ChannelCatalog) -> None:
     legs = ("nose", "left", "right")
     for name, signal, unit, span, noise in (
         ("extension", "gear", "1", (0, 1), 0.0005),
@@ -93,7 +93,7 @@ def _gear(catalog: Catalog) -> None:
     catalog.many("gear/{0}/weight_on_wheel", (legs,), on)
 
 
-def _stores(catalog: Catalog) -> None:
+def _stores(catalog: ChannelCatalog) -> None:
     state = Series(
         "enum", "State of the store at {0}", ("equipment_mode",), labels=STORE, follows=True,
         rate_hz=5, source="SMS",

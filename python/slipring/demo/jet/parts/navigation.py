@@ -1,6 +1,6 @@
-"""Navigation: attitude, rates, place, three inertial units, two satellite receivers, the filter."""
+"""Navigation: attitude, rates, position, inertial units, satellite receivers, the filter."""
 
-from slipring.demo.jet.catalog import Catalog, Series
+from slipring.demo.jet.catalog import ChannelCatalog, Series
 from slipring.demo.jet.timeline import PHASES
 from slipring.model import AlarmLimits, Parameter
 
@@ -26,7 +26,7 @@ UNITS = ("ins/1", "ins/2", "ins/3", "gnss/1", "gnss/2")
 MODES = {0: "off", 1: "aligning", 2: "navigating", 3: "degraded"}
 
 
-def add(catalog: Catalog) -> None:
+def add(catalog: ChannelCatalog) -> None:
     """What pilots look at, then every unit's own view."""
     _motion(catalog)
     for unit in UNITS:
@@ -46,7 +46,7 @@ def add(catalog: Catalog) -> None:
     catalog.many("navigation/gnss/{0}/satellite/{1:02}/signal", ((1, 2), range(1, 33)), used)
 
 
-def _motion(catalog: Catalog) -> None:
+def _motion(catalog: ChannelCatalog) -> None:
     load = Parameter(
         "f32", unit="[g]", description="Load factor", range=(-6, 12), rate_hz=50, source="INS",
         limits=AlarmLimits(low_critical=-3, low=-2.6, high=7, high_critical=9),
@@ -68,7 +68,7 @@ def _motion(catalog: Catalog) -> None:
     catalog.one("flight/phase", phase, "phase")
 
 
-def _filter(catalog: Catalog) -> None:
+def _filter(catalog: ChannelCatalog) -> None:
     states = Series(
         "f64", "Covariance of states {0} and {1} in the navigation filter",
         ("ground_speed", "turn_rate", "altitude"), unit="1", low=1e-6, high=4e-4, jitter=0.9,

@@ -1,6 +1,6 @@
 """The engine: shafts, gas path, oil, fuel supply, its own accelerometers."""
 
-from slipring.demo.jet.catalog import Catalog, Series
+from slipring.demo.jet.catalog import ChannelCatalog, Series
 from slipring.demo.jet.drivers import FLIGHT
 from slipring.model import AlarmLimits, Parameter
 
@@ -9,7 +9,7 @@ STATIONS = ("2", "21", "25", "3", "4", "45", "5", "56", "6")
 TAPS = ("hub", "mid", "tip", "wall")
 
 
-def add(catalog: Catalog) -> None:
+def add(catalog: ChannelCatalog) -> None:
     """Shafts first, then the gas path station by station."""
     _shafts(catalog)
     _oil_and_fuel(catalog)
@@ -17,7 +17,7 @@ def add(catalog: Catalog) -> None:
     _accelerometers(catalog)
 
 
-def _shafts(catalog: Catalog) -> None:
+def _shafts(catalog: ChannelCatalog) -> None:
     high = AlarmLimits(high=15_200, high_critical=15_600)
     rpm = Parameter(
         "f64", unit="1/min", description="Speed of the high-pressure shaft", range=(0, 16_500),
@@ -56,7 +56,7 @@ def _shafts(catalog: Catalog) -> None:
     catalog.one("engine/starts", starts, FLIGHT, offset=1_204)
 
 
-def _oil_and_fuel(catalog: Catalog) -> None:
+def _oil_and_fuel(catalog: ChannelCatalog) -> None:
     for name, signal, unit, limits, span, words in (
         ("oil/pressure", "oil_pressure", "bar", AlarmLimits(low=1.5, low_critical=1.0), (0, 8),
          "Oil pressure behind the filter"),
@@ -72,7 +72,7 @@ def _oil_and_fuel(catalog: Catalog) -> None:
         catalog.one(f"engine/{name}", parameter, signal, noise=(span[1] - span[0]) / 3_000)
 
 
-def _gas_path(catalog: Catalog) -> None:
+def _gas_path(catalog: ChannelCatalog) -> None:
     hot = Series(
         "f32", "Gas temperature at station {0}, {1}, probe {2}", ("egt", "turbine_inlet"),
         unit="Cel", low=20, high=900, jitter=0.25, noise=0.9, tau_s=0.6, range=(-60, 1_900),
@@ -91,12 +91,12 @@ def _gas_path(catalog: Catalog) -> None:
     catalog.many("engine/vane/{0}/servo/{1}", (range(1, 5), "ab"), vanes)
 
 
-def _accelerometers(catalog: Catalog) -> None:
+def _accelerometers(catalog: ChannelCatalog) -> None:
     casing = Series(
         "f32", "Accelerometer on the {0} casing, {1}, sensor {2}", ("engine_vibration",),
         unit="m/s2", low=0, high=0.4, noise=0.05, noise_drivers=("engine_vibration",),
         noise_gain=2.6, range=(-500, 500), limits=AlarmLimits(high=60, high_critical=120),
         source="HUMS",
     )  # fmt: skip
-    places = ("fan", "compressor", "turbine", "gearbox")
-    catalog.many("vibration/engine/{0}/{1}/{2}", (places, "xyz", range(1, 9)), casing)
+    casings = ("fan", "compressor", "turbine", "gearbox")
+    catalog.many("vibration/engine/{0}/{1}/{2}", (casings, "xyz", range(1, 9)), casing)

@@ -1,6 +1,6 @@
-"""Hydraulics, fuel, electricity, cabin: what the aircraft lives on; and its warnings."""
+"""Hydraulics, fuel, electricity, cabin, and the warnings of the aircraft."""
 
-from slipring.demo.jet.catalog import Catalog, Series
+from slipring.demo.jet.catalog import ChannelCatalog, Series
 from slipring.model import AlarmLimits, Parameter
 
 TANKS = ("forward", "aft", "left", "right", "centre")
@@ -17,7 +17,7 @@ WARNINGS = {
 }
 
 
-def add(catalog: Catalog) -> None:
+def add(catalog: ChannelCatalog) -> None:
     """System by system."""
     _hydraulics(catalog)
     _fuel(catalog)
@@ -28,7 +28,7 @@ def add(catalog: Catalog) -> None:
         catalog.one(f"warning/{name}", light, f"warning_{name}", offset=-0.5)
 
 
-def _hydraulics(catalog: Catalog) -> None:
+def _hydraulics(catalog: ChannelCatalog) -> None:
     for system in (1, 2):
         for name, unit, span, limits, noise in (
             ("pressure", "bar", (0, 260), AlarmLimits(low=170, low_critical=150, high=225), 0.25),
@@ -55,7 +55,7 @@ def _hydraulics(catalog: Catalog) -> None:
     catalog.many("hydraulics/{0}/line/{1:02}/pressure", ((1, 2), range(1, 31)), taps)
 
 
-def _fuel(catalog: Catalog) -> None:
+def _fuel(catalog: ChannelCatalog) -> None:
     total = Parameter(
         "f64", unit="kg", description="Fuel aboard", range=(0, 3_500), rate_hz=50, source="FMS",
         limits=AlarmLimits(low=700, low_critical=350),
@@ -92,7 +92,7 @@ def _fuel(catalog: Catalog) -> None:
     catalog.many("fuel/valve/{0:02}/state", (range(1, 41),), valve)
 
 
-def _electricity(catalog: Catalog) -> None:
+def _electricity(catalog: ChannelCatalog) -> None:
     for name, signal, unit, span in (
         ("generator/voltage", "generator_voltage", "V", (0, 140)),
         ("generator/frequency", "generator_frequency", "Hz", (0, 480)),
@@ -123,7 +123,7 @@ def _electricity(catalog: Catalog) -> None:
     catalog.many("electrical/breaker/{0:03}/load", (range(1, 301),), load)
 
 
-def _cabin(catalog: Catalog) -> None:
+def _cabin(catalog: ChannelCatalog) -> None:
     for name, signal, unit, span in (
         ("altitude", "cabin_altitude", "m", (-500, 12_000)),
         ("temperature", "cabin_temperature", "Cel", (-40, 80)),

@@ -1,0 +1,232 @@
+//! Who is let in, and with which session: the limits, the quotas of users and addresses, what is kept back
+//! for newcomers and operators, and who takes a session over.
+
+use slipring_wire::Reason;
+
+use crate::{Limit, Millis, Owner, Plan, Quota, Shares, memory};
+
+/// Connections and sessions above the limit that operators may have, so that they are let in when nobody
+/// else is.
+const OPERATORS_MAX: usize = 16;
+
+/// A client that asks to be let in.
+#[derive(Clone, Copy)]
+pub struct Applicant<'a> {
+    /// It wants no earlier session.
+    pub clean_start: bool,
+    /// Seconds to keep its session when it is away.
+    pub expiry_s: u32,
+    /// Who it says it is, or has proved to be: only this user may have the session.
+    pub user: Option<&'a str>,
+    /// The name that it has proved.
+    pub proven: Option<&'a str>,
+    /// Whose quotas it is counted for.
+    pub owner: &'a Owner,
+    /// Which of the listeners it came by.
+    pub listener: usize,
+    /// The session that has its client identifier.
+    pub earlier: Option<EarlierSession<'a>>,
+    /// Whether an earlier connection was asked to let go of the session, and has had the time to.
+    pub is_forced: bool,
+}
+
+/// A session that has the same client identifier.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EarlierSession<'a> {
+    /// Only this user may have it.
+    pub user: Option<&'a str>,
+    /// Whether a connection has it.
+    pub is_connected: bool,
+    /// Whether it is counted among the sessions that are kept.
+    pub is_kept: bool,
+    /// Seconds that it is kept when its client is away.
+    pub expiry_s: u32,
+    /// When it ends, if its client is away.
+    pub expires_ms: Option<Millis>,
+}
+
+/// Who has how many connections and sessions.
+#[derive(Clone, Copy)]
+pub struct Occupancy<'a> {
+    /// Connections of clients that are in.
+    pub connections: &'a Shares,
+    /// Those by the same listener; None before the first.
+    pub listener: Option<&'a Shares>,
+    /// Sessions that are kept when their client goes.
+    pub kept: &'a Shares,
+}
+
+/// How a client is let in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// With a new session.
+    New,
+    /// With its earlier session.
+    Resume,
+    /// With a new session, once the earlier one is ended (MQTT-3.1.2-4).
+    Replace,
+    /// Once the earlier connection has let go of the session, so that what it sent before counts before.
+    Wait,
+}
+
+/// Why a client is not let in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConnectRefusal {
+    /// What CONNACK says.
+    pub reason: Reason,
+    /// The same in words.
+    pub why: &'static str,
+    /// The limit that was reached.
+    pub limit: Option<Limit>,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy)]
+enum Wanted {
+    Connection,
+    Session,
+}
+
+impl Applicant<'_> {
+    /// Lets the client in, or says why not.
+    pub fn admit(
+        &self,
+        plan: &Plan,
+        occupancy: Occupancy<'_>,
+        now_ms: Millis,
+    ) -> Result<Admission, ConnectRefusal> {
+        if self.earlier.is_some_and(|earlier| earlier.user != self.user) {
+            let why = "the client identifier belongs to another user";
+            return Err(ConnectRefusal { reason: Reason::NotAuthorized, why, limit: None });
+        }
+        self.check_room(plan, occupancy)?;
+        Ok(match self.earlier {
+            None => Admission::New,
+            Some(earlier) if earlier.is_connected && !self.is_forced => Admission::Wait,
+            Some(earlier) if self.clean_start || earlier.is_over(now_ms) => Admission::Replace,
+            Some(_) => Admission::Resume,
+        })
+    }
+
+    /// Whether the client may have a connection, and a session that is kept if it asks for one.
+    ///
+    /// A client that takes over its own connection or session takes no further one. A session that ends
+    /// with its connection is no kept one: it needs a connection only.
+    fn check_room(&self, plan: &Plan, occupancy: Occupancy<'_>) -> Result<(), ConnectRefusal> {
+        let EarlierSession { is_connected, is_kept, .. } = self.earlier.unwrap_or_default();
+        let is_connected = is_connected || self.is_forced; // the earlier connection went for this one
+        let is_operator = plan.authentication.users.is_operator(self.proven);
+        if memory::is_exhausted() && !is_connected && !is_kept && !is_operator {
+            let (reason, why) = (Reason::QuotaExceeded, "memory is used up (limits.memory_bytes)");
+            return Err(ConnectRefusal { reason, why, limit: Some(Limit::MemoryBytes) });
+        }
+        let check = |wanted, quota: Quota, shares: &Shares| {
+            if is_operator && shares.total() < quota.all.0 + OPERATORS_MAX {
+                return Ok(());
+            }
+            quota.check(shares, self.owner, 1).map_err(|limit| refusal(plan, wanted, limit))
+        };
+        if !is_connected {
+            let all = plan.limits.connections_quota();
+            let here = Quota { all: (plan.limits_of(self.listener).connections, all.all.1), ..all };
+            check(Wanted::Connection, all, occupancy.connections)?;
+            if let Some(shares) = occupancy.listener {
+                check(Wanted::Connection, here, shares)?;
+            }
+        }
+        if self.expiry_s > 0 && !is_kept {
+            check(Wanted::Session, plan.limits.sessions_quota(), occupancy.kept)?;
+        }
+        Ok(())
+    }
+}
+
+impl EarlierSession<'_> {
+    /// Whether it is over although nobody has ended it yet: it ends with its connection (MQTT-3.1.2-6 of
+    /// 3.1.1, and an expiry interval of 0), or its time has passed.
+    fn is_over(&self, now_ms: Millis) -> bool {
+        let is_late = self.expires_ms.is_some_and(|at_ms| at_ms <= now_ms);
+        self.expiry_s == 0 || is_late && !self.is_connected
+    }
+}
+
+fn refusal(plan: &Plan, wanted: Wanted, limit: Limit) -> ConnectRefusal {
+    let busy = match plan.server_reference {
+        Some(_) => Reason::UseAnotherServer,
+        None => Reason::ServerBusy,
+    };
+    let (reason, why) = match (wanted, limit) {
+        (Wanted::Connection, Limit::OwnerConnections) => (
+            Reason::QuotaExceeded,
+            "this user or address has as many connections as one may have \
+             (limits.owner_connections_percent); close some first",
+        ),
+        (Wanted::Connection, Limit::ReservePercent) => (
+            busy,
+            "the last connections are kept for users and addresses that have none \
+             (limits.reserve_percent)",
+        ),
+        (Wanted::Connection, _) => (busy, "no more connections (limits.connections)"),
+        (Wanted::Session, Limit::OwnerSessions) => (
+            Reason::QuotaExceeded,
+            "this user or address has as many sessions as one may have \
+             (limits.owner_sessions_percent); let some end, or ask for none that is kept",
+        ),
+        (Wanted::Session, Limit::ReservePercent) => (
+            Reason::QuotaExceeded,
+            "the last sessions are kept for users and addresses that have none \
+             (limits.reserve_percent); ask for none that is kept",
+        ),
+        (Wanted::Session, _) => (
+            Reason::QuotaExceeded,
+            "no more sessions are kept (limits.sessions); ask for none that is kept",
+        ),
+    };
+    ConnectRefusal { reason, why, limit: Some(limit) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a client of user `a` gets at millisecond 100 that finds this session.
+    fn admit(earlier: EarlierSession<'_>, clean_start: bool, is_forced: bool) -> Admission {
+        let (shares, owner) = (Shares::default(), Owner::unknown(Some("a")));
+        let occupancy = Occupancy { connections: &shares, listener: None, kept: &shares };
+        let applicant = Applicant {
+            clean_start,
+            expiry_s: 60,
+            user: Some("a"),
+            proven: None,
+            owner: &owner,
+            listener: 0,
+            earlier: Some(EarlierSession { user: Some("a"), ..earlier }),
+            is_forced,
+        };
+        let other = EarlierSession { user: Some("b"), ..earlier };
+        let refused = Applicant { earlier: Some(other), ..applicant };
+        let refusal = refused.admit(&Plan::default(), occupancy, 100).unwrap_err();
+        assert_eq!(refusal.reason, Reason::NotAuthorized);
+        applicant.admit(&Plan::default(), occupancy, 100).unwrap()
+    }
+
+    #[test]
+    fn a_client_gets_its_session_unless_it_is_over_or_unwanted() {
+        let kept = EarlierSession { expiry_s: 60, ..EarlierSession::default() };
+        assert_eq!(admit(kept, false, false), Admission::Resume);
+        assert_eq!(admit(kept, true, false), Admission::Replace);
+        let late = EarlierSession { expires_ms: Some(100), ..kept };
+        assert_eq!(admit(late, false, false), Admission::Replace);
+        let ends_with_its_connection = EarlierSession { expiry_s: 0, ..kept };
+        assert_eq!(admit(ends_with_its_connection, false, false), Admission::Replace);
+    }
+
+    #[test]
+    fn an_earlier_connection_is_waited_for_once() {
+        let held = EarlierSession { is_connected: true, expiry_s: 60, ..EarlierSession::default() };
+        assert_eq!(admit(held, false, false), Admission::Wait);
+        assert_eq!(admit(held, true, false), Admission::Wait);
+        assert_eq!(admit(held, false, true), Admission::Resume);
+        assert_eq!(admit(held, true, true), Admission::Replace);
+    }
+}

@@ -1,0 +1,113 @@
+//! Records about the messages of one session: queued, in flight, settled, and received at QoS 2.
+
+use slipring_wire::{PacketId, QoS};
+
+use super::fields::{Fields, RecordCursor, RecordField, What};
+use super::head::record_family;
+use crate::ledger::DeliveryManner;
+use crate::{Offset, SessionKey};
+
+/// Flag: QoS 2, not 1.
+const EXACTLY: u8 = 0x20;
+/// Flag: deliver with the retain flag.
+const RETAIN: u8 = 0x40;
+/// Flag: there are subscription identifiers.
+const IDENTIFIED: u8 = 0x80;
+
+record_family! {
+    /// What happened to messages of one session. Ignored if the session is not known, or is over.
+    ///
+    /// `count` is at least one; `bytes` are those of each message.
+    #[allow(missing_docs, reason = "the fields mean the same everywhere")]
+    DeliveryRecord<> {
+        /// Messages of this batch are queued for a session, from the one with the index `first` on.
+        Delivered = 11 { session: SessionKey; first: u32, count: u32, bytes: u32, manner: DeliveryManner, }
+        /// Messages from elsewhere in the journal are queued for a session.
+        DeliveredAt = 12 { session: SessionKey; offset: Offset, count: u32, bytes: u32, manner: DeliveryManner, }
+        /// A QoS 2 message was sent with this identifier; without an offset it is only in memory.
+        Sent = 13 { session: SessionKey; packet_id: PacketId, offset: Option<Offset>, }
+        /// The client has the QoS 2 message (PUBREC).
+        Received = 14 { session: SessionKey; packet_id: PacketId, }
+        /// The identifier of a QoS 2 message is free again (PUBCOMP).
+        Completed = 15 { session: SessionKey; packet_id: PacketId, }
+        /// Queued messages were delivered, or will never be.
+        Settled = 16 { session: SessionKey; offset: Offset, count: u32, qos: QoS, }
+        /// A QoS 2 message came from the client.
+        Incoming = 17 { session: SessionKey; packet_id: PacketId, }
+        /// The client released the identifier (PUBREL), or the broker refused its message.
+        Released = 18 { session: SessionKey; packet_id: PacketId, }
+    }
+}
+
+impl DeliveryRecord {
+    /// Checks what no field shows alone: that there are messages, and that they have offsets.
+    pub(in crate::ledger) fn check(&self) -> Result<(), What> {
+        let (first, count) = match *self {
+            Self::Delivered { first, count, .. } => (u64::from(first), count),
+            Self::DeliveredAt { offset, count, .. } | Self::Settled { offset, count, .. } => {
+                (offset.get(), count)
+            }
+            Self::Sent { .. }
+            | Self::Received { .. }
+            | Self::Completed { .. }
+            | Self::Incoming { .. }
+            | Self::Released { .. } => return Ok(()),
+        };
+        if count == 0 {
+            return Err("a record is about no message");
+        }
+        first.checked_add(count.into()).map(drop).ok_or("an offset does not fit into 64 bits")
+    }
+}
+
+impl RecordField<'_> for PacketId {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.put_number(self.get());
+    }
+
+    fn read(_: u8, cursor: &mut RecordCursor<'_>) -> Result<Self, What> {
+        let number = u16::try_from(cursor.number()?).ok().and_then(Self::new);
+        number.ok_or("a packet identifier is not from 1 to 65535")
+    }
+}
+
+/// At least once or exactly once: only a flag.
+impl RecordField<'_> for QoS {
+    fn flags(&self) -> u8 {
+        if *self == Self::ExactlyOnce { EXACTLY } else { 0 }
+    }
+
+    fn put(&self, _: &mut Vec<u8>) {}
+
+    fn read(flags: u8, _: &mut RecordCursor<'_>) -> Result<Self, What> {
+        Ok(if flags & EXACTLY != 0 { Self::ExactlyOnce } else { Self::AtLeastOnce })
+    }
+}
+
+impl RecordField<'_> for DeliveryManner {
+    fn flags(&self) -> u8 {
+        let retain = if self.retain { RETAIN } else { 0 };
+        let identified = if self.identifiers.is_some() { IDENTIFIED } else { 0 };
+        self.qos.flags() | retain | identified
+    }
+
+    fn put(&self, out: &mut Vec<u8>) {
+        if let Some(identifiers) = &self.identifiers {
+            out.put_number(identifiers.len() as u64);
+            identifiers.iter().for_each(|identifier| out.put_number(*identifier));
+        }
+    }
+
+    fn read(flags: u8, cursor: &mut RecordCursor<'_>) -> Result<Self, What> {
+        let mut identifiers = None;
+        if flags & IDENTIFIED != 0 {
+            let count = cursor.number()?;
+            if count > cursor.left() as u64 {
+                return Err("there are fewer subscription identifiers than the record says");
+            }
+            let read = (0..count).map(|_| cursor.small()).collect::<Result<Vec<_>, What>>()?;
+            identifiers = Some(read.into());
+        }
+        Ok(Self { qos: QoS::read(flags, cursor)?, retain: flags & RETAIN != 0, identifiers })
+    }
+}

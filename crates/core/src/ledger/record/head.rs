@@ -1,0 +1,111 @@
+//! What every record begins with, and the macro that makes a family of records.
+
+use super::fields::{Fields, RecordCursor, What};
+
+/// The bits of a record's first byte that are its kind; the others are flags.
+const KIND_BITS: u8 = 0x1f;
+
+pub(super) const UNKNOWN_KIND: What = "this version of Slipring does not know its kind";
+
+/// The head of a record: its kind, its flags, and a number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RecordHead {
+    pub kind: u8,
+    pub flags: u8,
+    pub number: u64,
+}
+
+impl RecordHead {
+    pub fn read(cursor: &mut RecordCursor<'_>) -> Result<Self, What> {
+        let flags = cursor.byte()?;
+        let kind = match flags & KIND_BITS {
+            0 => cursor.byte()?,
+            kind => kind,
+        };
+        // A kind has one form: a second byte never says what the first one has room for.
+        if (kind > KIND_BITS) != (flags & KIND_BITS == 0) {
+            return Err(UNKNOWN_KIND);
+        }
+        Ok(Self { kind, flags, number: cursor.number()? })
+    }
+
+    /// Appends the head: kind and flags in one byte, or in two, and the number.
+    pub fn put(self, out: &mut Vec<u8>) {
+        if self.kind > KIND_BITS {
+            out.extend([self.flags, self.kind]);
+        } else {
+            out.push(self.kind | self.flags);
+        }
+        out.put_number(self.number);
+    }
+}
+
+/// Makes a family of records: an enum, and how its records are written and read.
+///
+/// Each row is `Name = kind { head; fields }`. The number in a record's head is the field before the
+/// semicolon, or 0 if there is none. The fields behind it are written in this order, each as its
+/// [`RecordField`](super::fields::RecordField) says.
+macro_rules! record_family {
+    (
+        $(#[$family_note:meta])*
+        $family:ident<$($life:lifetime)?> {
+            $(
+                $(#[$note:meta])*
+                $name:ident = $kind:literal {
+                    $($head:ident: $head_type:ty)?;
+                    $($(#[$field_note:meta])* $field:ident: $type:ty,)*
+                }
+            )*
+        }
+    ) => {
+        $(#[$family_note])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum $family<$($life)?> {
+            $(
+                $(#[$note])*
+                $name { $($head: $head_type,)? $($(#[$field_note])* $field: $type,)* },
+            )*
+        }
+
+        impl<'a> $family<$($life)?> {
+            /// Appends the record.
+            pub fn encode(&self, out: &mut Vec<u8>) {
+                match self {
+                    $(
+                        Self::$name { $($head,)? $($field,)* } => {
+                            let number = 0_u64 $(+ u64::from(*$head))?;
+                            let flags = 0 $(| super::fields::RecordField::flags($field))*;
+                            super::head::RecordHead { kind: $kind, flags, number }.put(out);
+                            $(super::fields::RecordField::put($field, out);)*
+                        }
+                    )*
+                }
+            }
+
+            /// Whether a kind is of this family.
+            #[allow(clippy::manual_range_patterns, reason = "each kind is a row of the table")]
+            pub(super) fn has(kind: u8) -> bool {
+                matches!(kind, $($kind)|*)
+            }
+
+            /// Reads the rest of a record.
+            #[inline]
+            pub(super) fn read(
+                head: &super::head::RecordHead,
+                cursor: &mut super::fields::RecordCursor<'a>,
+            ) -> Result<Self, super::fields::What> {
+                Ok(match head.kind {
+                    $(
+                        $kind => Self::$name {
+                            $($head: super::fields::NumberField::from_number(head.number)?,)?
+                            $($field: super::fields::RecordField::read(head.flags, cursor)?,)*
+                        },
+                    )*
+                    _ => return Err(super::head::UNKNOWN_KIND),
+                })
+            }
+        }
+    };
+}
+
+pub(super) use record_family;

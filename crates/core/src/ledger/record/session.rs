@@ -1,0 +1,157 @@
+//! Records about sessions: when clients come and go, and what they have subscribed to and declared.
+
+use std::borrow::Cow;
+
+use slipring_wire::frame::RangeSet;
+use slipring_wire::{QoS, check_filter, shared};
+
+use super::fields::{Fields, RecordCursor, RecordField, What};
+use super::head::record_family;
+use crate::table::Needs;
+use crate::{Options, SessionKey, WillMessage};
+
+/// Flag: the client has a will.
+const WILL: u8 = 0x40;
+/// A subscription has each need at most once.
+const NEEDS_MAX: u64 = 5;
+
+/// The will of a client, with its delay.
+pub type RecordedWill<'a> = Option<Cow<'a, WillMessage>>;
+
+record_family! {
+    /// A change of one session. All but `Opened` are ignored if the session is not known, or is over.
+    ///
+    /// `expiry_s` is how long the session is kept while its client is away; 0 is not at all.
+    #[allow(missing_docs, reason = "the fields mean the same everywhere")]
+    SessionRecord<'a> {
+        /// A client connected and got a new session. This ends an earlier session of the same client.
+        Opened = 2 {
+            session: SessionKey;
+            client_id: &'a str,
+            /// Only this user may have the session.
+            user: Option<&'a str>,
+            expiry_s: u32,
+            will: RecordedWill<'a>,
+        }
+        /// The client came back to its session.
+        Resumed = 3 { session: SessionKey; expiry_s: u32, will: RecordedWill<'a>, }
+        /// The client disconnected; a will that is still here waits for its delay.
+        Left = 4 { session: SessionKey; at_ns: i64, expiry_s: u32, will: RecordedWill<'a>, }
+        /// The will was published, or will never be.
+        Willed = 5 { session: SessionKey; }
+        /// The session is over.
+        Ended = 6 { session: SessionKey; }
+        /// A subscription was added or replaced.
+        Subscribed = 7 { session: SessionKey; subscription: RecordedSubscription<'a>, }
+        /// A subscription was removed.
+        Unsubscribed = 8 { session: SessionKey; filter: &'a str, }
+        /// The retained messages of a filter were sent up to this topic.
+        ReplayedTo = 9 { session: SessionKey; filter: &'a str, topic: &'a str, }
+        /// All retained messages of a filter were sent.
+        Replayed = 10 { session: SessionKey; filter: &'a str, }
+        /// The session has declared these parameters and streams as well. They are its own until they are
+        /// removed, or the session is over.
+        Publishes = 32 { session: SessionKey; parameters: Cow<'a, RangeSet>, streams: Cow<'a, RangeSet>, }
+    }
+}
+
+/// A subscription, as a record has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedSubscription<'a> {
+    /// As the client wrote it.
+    pub filter: &'a str,
+    /// What it asks for.
+    pub options: Options,
+    /// Whether retained messages are to be sent.
+    pub replay: bool,
+    /// The parameters of a list, if the filter names one.
+    pub list: Option<Cow<'a, RangeSet>>,
+}
+
+impl<'a> RecordField<'a> for RecordedWill<'a> {
+    fn flags(&self) -> u8 {
+        if self.is_some() { WILL } else { 0 }
+    }
+
+    fn put(&self, out: &mut Vec<u8>) {
+        if let Some(will) = self {
+            let publish = will.publish();
+            out.put_number(will.delay_s);
+            out.push(publish.qos as u8 | u8::from(publish.retain) << 2);
+            out.put_text(publish.topic);
+            out.put_bytes(publish.properties.encoded());
+            out.put_bytes(publish.payload);
+        }
+    }
+
+    fn read(flags: u8, cursor: &mut RecordCursor<'a>) -> Result<Self, What> {
+        if flags & WILL == 0 {
+            return Ok(None);
+        }
+        let (delay_s, bits) = (cursor.small()?, cursor.byte()?);
+        let qos = QoS::from_bits(bits & 3).map_err(|violation| violation.what)?;
+        let (topic, properties, payload) = (cursor.text()?, cursor.bytes()?, cursor.bytes()?);
+        let will = WillMessage::restored(topic, properties, payload, delay_s);
+        let will = will.map_err(|violation| violation.what)?.with(qos, bits & 4 != 0);
+        Ok(Some(Cow::Owned(will)))
+    }
+}
+
+impl<'a> RecordField<'a> for RecordedSubscription<'a> {
+    fn put(&self, out: &mut Vec<u8>) {
+        let Self { filter, options, replay, list } = self;
+        out.put_text(filter);
+        let bits = u8::from(options.no_local) << 2
+            | u8::from(options.retain_as_published) << 3
+            | u8::from(*replay) << 4
+            | u8::from(options.needs.is_some()) << 5
+            | u8::from(list.is_some()) << 6;
+        out.push(options.qos as u8 | bits);
+        out.put_number(options.identifier);
+        if let Some(needs) = options.needs {
+            let properties = needs.properties();
+            out.put_number(properties.len() as u64);
+            for (name, text) in properties {
+                out.put_text(name);
+                out.put_text(&text);
+            }
+        }
+        if let Some(list) = list {
+            list.put(out);
+        }
+    }
+
+    fn read(flags: u8, cursor: &mut RecordCursor<'a>) -> Result<Self, What> {
+        let filter = read_filter(cursor)?;
+        let bits = cursor.byte()?;
+        let options = Options {
+            qos: QoS::from_bits(bits & 3).map_err(|violation| violation.what)?,
+            no_local: bits & 4 != 0,
+            retain_as_published: bits & 8 != 0,
+            identifier: cursor.small()?,
+            needs: (bits & 32 != 0).then(|| read_needs(cursor)).transpose()?,
+        };
+        let list = (bits & 64 != 0).then(|| RecordField::read(flags, cursor)).transpose()?;
+        Ok(Self { filter, options, replay: bits & 16 != 0, list })
+    }
+}
+
+fn read_filter<'a>(cursor: &mut RecordCursor<'a>) -> Result<&'a str, What> {
+    let filter = cursor.text()?;
+    let topics = match shared(filter) {
+        Some(Ok((_, topics))) => topics,
+        Some(Err(_)) => return Err("a shared subscription is malformed"),
+        None => filter,
+    };
+    check_filter(topics).map(|()| filter).map_err(|_| "a topic filter is malformed")
+}
+
+fn read_needs(cursor: &mut RecordCursor<'_>) -> Result<Needs, What> {
+    let count = cursor.number()?;
+    if count > NEEDS_MAX {
+        return Err("a subscription has too many needs");
+    }
+    let properties = (0..count).map(|_| Ok((cursor.text()?, cursor.text()?)));
+    let properties = properties.collect::<Result<Vec<_>, What>>()?;
+    Needs::parse(properties).ok().flatten().ok_or("the needs of a subscription are malformed")
+}

@@ -1,0 +1,62 @@
+//! Records about messages that belong to no session: retained ones, and those that wait for a subscriber.
+
+use slipring_wire::QoS;
+
+use super::fields::{Fields, RecordCursor, RecordField, What};
+use super::head::record_family;
+use crate::{Offset, Priority};
+
+record_family! {
+    /// A change of the retained or the waiting messages.
+    #[allow(missing_docs, reason = "index, offset, priority and times mean the same everywhere")]
+    StockRecord<'a> {
+        /// A message of this batch asked to be retained, and was not.
+        Unretained = 19 { index: u32; }
+        /// A retained message in full. Only in snapshots.
+        RetainedAt = 20 { offset: Offset; receive_ns: i64, message: RetainedMessage<'a>, }
+        /// A message of this batch waits for its first subscriber.
+        Waiting = 21 { index: u32; priority: Priority, expires_ns: Option<i64>, }
+        /// A message from elsewhere in the journal waits for its first subscriber. Only in snapshots.
+        WaitingAt = 22 { offset: Offset; priority: Priority, expires_ns: Option<i64>, }
+        /// A message no longer waits: it got a subscriber, expired, or had to make room.
+        Taken = 23 { offset: Offset; }
+    }
+}
+
+/// What is kept of a retained message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetainedMessage<'a> {
+    /// As published.
+    pub topic: &'a str,
+    /// As published.
+    pub qos: QoS,
+    /// As published, encoded; checked when a message is made of it.
+    pub properties: &'a [u8],
+    /// As published; an empty payload removes the topic's retained message.
+    pub payload: &'a [u8],
+}
+
+impl<'a> RecordField<'a> for RetainedMessage<'a> {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.push(self.qos as u8);
+        out.put_text(self.topic);
+        out.put_bytes(self.properties);
+        out.put_bytes(self.payload);
+    }
+
+    fn read(_: u8, cursor: &mut RecordCursor<'a>) -> Result<Self, What> {
+        let qos = QoS::from_bits(cursor.byte()?).map_err(|violation| violation.what)?;
+        let (topic, properties, payload) = (cursor.text()?, cursor.bytes()?, cursor.bytes()?);
+        Ok(Self { topic, qos, properties, payload })
+    }
+}
+
+impl RecordField<'_> for Priority {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.push(*self as u8);
+    }
+
+    fn read(_: u8, cursor: &mut RecordCursor<'_>) -> Result<Self, What> {
+        Self::from_byte(cursor.byte()?).ok_or("there is no such priority")
+    }
+}

@@ -1,0 +1,82 @@
+//! Messages for one session as spans of consecutive offsets in the journal.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use slipring_wire::QoS;
+
+use crate::{Identifiers, Offset};
+
+/// How messages are delivered to one session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeliveryManner {
+    /// At least once or exactly once.
+    pub qos: QoS,
+    /// Whether they are delivered with the retain flag.
+    pub retain: bool,
+    /// The identifiers of the subscriptions that matched.
+    pub identifiers: Identifiers,
+}
+
+/// Messages with consecutive offsets that are delivered in the same manner. A queue has one for each
+/// message at worst, so it is small.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeliverySpan {
+    /// The offset of the first.
+    pub first: Offset,
+    /// How many, at least one.
+    pub count: u32,
+    /// Bytes of each message.
+    pub bytes: u32,
+    /// How they are delivered.
+    pub manner: Arc<DeliveryManner>,
+}
+
+impl DeliverySpan {
+    /// One message.
+    pub fn one(offset: Offset, bytes: u32, manner: Arc<DeliveryManner>) -> Self {
+        Self { first: offset, count: 1, bytes, manner }
+    }
+
+    /// Its offsets.
+    pub fn offsets(&self) -> Range<Offset> {
+        self.first..self.first.plus(self.count)
+    }
+
+    /// The bytes of all its messages.
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.bytes) * u64::from(self.count)
+    }
+
+    /// Adds the messages of the next span, if they follow directly and have the same size and manner.
+    pub fn extend(&mut self, next: &Self) -> bool {
+        let fits = self.offsets().end == next.first
+            && self.bytes == next.bytes
+            && self.is_as(&next.manner);
+        match self.count.checked_add(next.count) {
+            Some(count) if fits => {
+                self.count = count;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The span without its first message; None if that was the only one.
+    pub fn rest(mut self) -> Option<Self> {
+        self.first = self.first.plus(1);
+        self.count -= 1;
+        (self.count > 0).then_some(self)
+    }
+
+    /// Whether its messages are delivered in this manner.
+    pub fn is_as(&self, manner: &Arc<DeliveryManner>) -> bool {
+        Arc::ptr_eq(&self.manner, manner) || self.manner == *manner
+    }
+
+    /// The part with these offsets.
+    pub(super) fn part(&self, offsets: Range<Offset>) -> Option<Self> {
+        let count = u32::try_from(offsets.end.get().checked_sub(offsets.start.get())?).ok()?;
+        (count > 0).then(|| Self { first: offsets.start, count, ..self.clone() })
+    }
+}

@@ -1,0 +1,121 @@
+//! The broker's one clock. Everything in the engine that reads the time or waits for it asks here, so that a
+//! simulation can move it.
+//!
+//! It has two hands. `now_ms` and `now` never go back: what is to happen after a while is timed by them.
+//! `now_ns` is the wall clock: it goes into records and messages, compares with other machines, and may jump.
+
+#![expect(clippy::disallowed_methods, reason = "the one place where the time is read")]
+
+#[cfg(any(test, feature = "sim"))]
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering},
+};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use slipring_core::Millis;
+use slipring_core::table::ClockReading;
+use tokio::time::{Instant, Sleep};
+
+/// Cheap to clone; all clones show the same time.
+#[derive(Clone, Debug)]
+pub(crate) struct Clock {
+    started: Instant,
+    /// What a simulated wall clock showed at the start, with its jumps since; none is the system's clock.
+    #[cfg(any(test, feature = "sim"))]
+    wall_ns: Option<Arc<AtomicI64>>,
+}
+
+impl Clock {
+    /// The system's clock; the broker starts now.
+    pub fn start() -> Self {
+        Self {
+            started: Instant::now(),
+            #[cfg(any(test, feature = "sim"))]
+            wall_ns: None,
+        }
+    }
+
+    /// A clock that the runtime's paused time moves, and whose wall clock shows `wall_ns` now.
+    #[cfg(any(test, feature = "sim"))]
+    pub fn simulated(wall_ns: i64) -> Self {
+        Self { started: Instant::now(), wall_ns: Some(Arc::new(AtomicI64::new(wall_ns))) }
+    }
+
+    /// Somebody sets the simulated wall clock, forth or back.
+    #[cfg(any(test, feature = "sim"))]
+    pub fn jump(&self, by_ns: i64) {
+        let wall_ns =
+            self.wall_ns.as_ref().expect("only a simulated clock jumps when it is told to");
+        wall_ns.fetch_add(by_ns, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub fn now(&self) -> Instant {
+        self.started + self.uptime()
+    }
+
+    /// How long the broker has been up.
+    #[inline]
+    pub fn uptime(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Milliseconds since the start.
+    #[inline]
+    pub fn now_ms(&self) -> Millis {
+        self.uptime().as_millis() as Millis
+    }
+
+    /// Nanoseconds since 1970 by the wall clock.
+    #[inline]
+    #[cfg_attr(
+        not(any(test, feature = "sim")),
+        expect(clippy::unused_self, reason = "a simulated clock has its own time")
+    )]
+    pub fn now_ns(&self) -> i64 {
+        #[cfg(any(test, feature = "sim"))]
+        if let Some(wall_ns) = &self.wall_ns {
+            return wall_ns.load(Ordering::Relaxed) + self.uptime().as_nanos() as i64;
+        }
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+    }
+
+    /// How long ago something was by the wall clock; one that went back makes it now.
+    pub fn age_ms(&self, at_ns: i64) -> Millis {
+        u64::try_from(self.now_ns().saturating_sub(at_ns)).unwrap_or(0) / 1_000_000
+    }
+
+    /// The moment, for the table.
+    pub fn arrival(&self) -> ClockReading {
+        self.arrival_at(self.now_ns())
+    }
+
+    /// The moment, for the table, of a batch that came at `now_ns`.
+    #[inline]
+    pub fn arrival_at(&self, now_ns: i64) -> ClockReading {
+        ClockReading { now_ms: self.now_ms(), now_ns }
+    }
+
+    /// Waits until so many milliseconds after the start.
+    pub fn sleep_until(&self, at_ms: Millis) -> Sleep {
+        tokio::time::sleep_until(self.started + Duration::from_millis(at_ms))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_simulated_clock_moves_with_the_paused_runtime_and_its_wall_clock_jumps() {
+        let clock = Clock::simulated(1_000_000_000);
+        clock.sleep_until(2_500).await;
+        assert_eq!((clock.now_ms(), clock.now_ns()), (2_500, 3_500_000_000));
+        clock.clone().jump(-1_500_000_000);
+        assert_eq!((clock.now_ms(), clock.now_ns()), (2_500, 2_000_000_000));
+        assert_eq!(clock.age_ms(500_000_000), 1_500);
+        assert_eq!(clock.age_ms(9_000_000_000), 0, "it is still to come");
+    }
+}

@@ -1,0 +1,57 @@
+//! Why a connection ended.
+
+use slipring_core::{ConnectRefusal, Goodbye, Stop};
+use slipring_wire::Reason;
+
+/// Why a connection ended.
+#[derive(Debug)]
+pub(crate) enum ConnectionEnd {
+    /// The client said goodbye.
+    Goodbye(Goodbye),
+    /// The client closed the socket, or the network did.
+    Lost(String),
+    /// The client broke a rule or reached a limit.
+    Stopped(Stop),
+    /// There is no room for the client, or it is not let in.
+    Refused(ConnectRefusal),
+    /// No CONNECT came in time, or its authentication did not go on.
+    Silent,
+    /// The broker ends it.
+    Closed(Reason),
+    /// What served it panicked, and said this.
+    Panicked(String),
+}
+
+/// Another connection has the session.
+pub(crate) const TAKEN_OVER: ConnectionEnd = ConnectionEnd::Closed(Reason::SessionTakenOver);
+
+impl From<std::io::Error> for ConnectionEnd {
+    fn from(error: std::io::Error) -> Self {
+        Self::Lost(error.to_string())
+    }
+}
+
+impl From<Stop> for ConnectionEnd {
+    fn from(stop: Stop) -> Self {
+        Self::Stopped(stop)
+    }
+}
+
+impl std::fmt::Display for ConnectionEnd {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Goodbye(goodbye) if goodbye.with_will => {
+                f.write_str("said goodbye with its will")
+            }
+            Self::Goodbye(_) => f.write_str("said goodbye"),
+            Self::Lost(why) => f.write_str(why),
+            Self::Stopped(stop) => stop.fmt(f),
+            Self::Refused(refusal) => write!(f, "{}: {}", refusal.reason, refusal.why),
+            Self::Silent => {
+                f.write_str("no whole CONNECT, or no proof, in time (limits.connect_ms)")
+            }
+            Self::Closed(reason) => reason.fmt(f),
+            Self::Panicked(_) => f.write_str("what served it panicked"),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What people learn of the running broker: events, counters, limits reached, and whether it still works.
+//! Nothing in the broker depends on it.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use slipring_core::Millis;
+
+use crate::client::Client;
+use crate::clock::Clock;
+use crate::event::{Event, EventKind, Events};
+use crate::notices::Notices;
+use crate::pulse::Pulse;
+use crate::traffic::{Prefixes, Reached, Traffic};
+
+/// What is counted and told. Its locks are taken last, and for a moment.
+pub(crate) struct Monitor {
+    clock: Clock,
+    events: Events,
+    pub traffic: Traffic,
+    pub prefixes: Prefixes,
+    pub reached: Reached,
+    pub notices: Notices,
+    pub pulse: Pulse,
+    // Clients with losses to be told of, each once. A lock: taken when a client begins to lose messages, and
+    // when events are fetched.
+    pub losing: Mutex<Vec<Arc<Client>>>,
+    /// Why the engine cannot go on, once one of its own tasks was given up.
+    failure: OnceLock<String>,
+}
+
+impl Monitor {
+    pub fn new(clock: Clock) -> Self {
+        Self {
+            clock,
+            events: Events::default(),
+            traffic: Traffic::default(),
+            prefixes: Prefixes::default(),
+            reached: Reached::default(),
+            notices: Notices::default(),
+            pulse: Pulse::default(),
+            losing: Mutex::default(),
+            failure: OnceLock::new(),
+        }
+    }
+
+    /// Reports what happened to a client.
+    pub fn report(&self, kind: EventKind, client: &str, detail: impl AsRef<str>) {
+        self.events.report(self.clock.now_ns(), kind, client, detail);
+    }
+
+    /// The events since the last call, and how many were lost because nobody fetched them.
+    pub fn take_events(&self, now_ms: Millis) -> (Vec<Event>, u64) {
+        self.tell_losses(now_ms);
+        self.events.take()
+    }
+
+    /// The engine cannot go on: its owner is to end the process.
+    pub fn fail(&self, why: String) {
+        let _ = self.failure.set(why); // the first reason is the one to tell
+    }
+
+    /// Why the engine cannot go on.
+    pub fn failed(&self) -> Option<&str> {
+        self.failure.get().map(String::as_str)
+    }
+}

@@ -1,0 +1,75 @@
+//! The connections that are open, whether their clients are known or not.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use slipring_core::ConnectionKey;
+use slipring_wire::Reason;
+use tokio::sync::Notify;
+
+use crate::connection_handle::ConnectionHandle;
+use crate::line::Line;
+
+#[derive(Default)]
+pub(crate) struct Connections {
+    // A lock: taken when a connection begins or ends, and when the broker stops. No other is taken meanwhile.
+    served: Mutex<HashMap<ConnectionKey, Arc<ConnectionHandle>>>,
+    /// Connections, on their way in or served.
+    count: AtomicUsize,
+    /// Told when one ends.
+    ended: Notify,
+    /// The busy ones.
+    pub line: Line,
+    keys: AtomicU64,
+}
+
+impl Connections {
+    /// A key no other connection has had.
+    pub fn next_key(&self) -> ConnectionKey {
+        ConnectionKey::new(self.keys.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// A connection is served from now on.
+    pub fn enter(&self, connection: &Arc<ConnectionHandle>) {
+        self.served().insert(connection.key, Arc::clone(connection));
+    }
+
+    /// A connection is not served any more.
+    pub fn exit(&self, connection: &ConnectionHandle) {
+        self.served().remove(&connection.key);
+    }
+
+    pub fn count(&self) -> usize {
+        self.count.load(Ordering::Acquire)
+    }
+
+    /// Counts one more connection; [`Connections::discount`] counts it no longer.
+    pub fn count_one(&self) {
+        self.count.fetch_add(1, Ordering::AcqRel);
+    }
+
+    pub fn discount(&self) {
+        self.count.fetch_sub(1, Ordering::AcqRel);
+        self.ended.notify_waiters();
+    }
+
+    /// Ends them all, and waits until the last one has ended.
+    pub async fn close_all(&self, reason: Reason) {
+        loop {
+            let ended = self.ended.notified();
+            let served: Vec<Arc<ConnectionHandle>> = self.served().values().cloned().collect();
+            if self.count() == 0 {
+                return;
+            }
+            for connection in &served {
+                connection.close(reason);
+            }
+            ended.await;
+        }
+    }
+
+    fn served(&self) -> MutexGuard<'_, HashMap<ConnectionKey, Arc<ConnectionHandle>>> {
+        self.served.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,97 @@
+//! Every session, its client here or away: by client identifier.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use slipring_core::{ConnectionKey, Occupancy, SessionKey, Shares};
+
+use crate::client::{Client, State};
+use crate::connection_handle::ConnectionHandle;
+use crate::ends::Ends;
+use crate::gates::Gate;
+
+#[derive(Default)]
+pub(crate) struct SessionDirectory {
+    // A lock: taken when a client comes or goes, and when somebody looks at all sessions. Taken before any
+    // client's own locks.
+    registry: Mutex<SessionRegistry>,
+    /// Clients let in since the start.
+    pub let_in: AtomicU64,
+    keys: AtomicU64,
+    random: RandomState,
+}
+
+impl SessionDirectory {
+    pub fn registry(&self) -> MutexGuard<'_, SessionRegistry> {
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The clients of all sessions, to be looked at without the lock.
+    pub fn clients(&self) -> Vec<Arc<Client>> {
+        self.registry().sessions.values().cloned().collect()
+    }
+
+    /// A key no other session has had.
+    pub fn next_key(&self) -> SessionKey {
+        SessionKey::new(self.keys.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// The next session's key comes after this one.
+    pub fn skip_keys(&self, highest: SessionKey) {
+        self.keys.fetch_max(highest.get(), Ordering::Relaxed);
+    }
+
+    /// An identifier that nobody can guess, for a client that brings none.
+    pub fn client_id_for(&self, key: ConnectionKey) -> String {
+        format!("auto-{:016x}", self.random.hash_one(key))
+    }
+
+    /// What must be safe before anyone may know that a session has ended, or that a goodbye was taken.
+    pub fn end_gate(&self, client: &Client) -> Gate {
+        self.registry().ends.gate(&client.name)
+    }
+}
+
+/// Every session, and who has how many.
+#[derive(Debug, Default)]
+pub(crate) struct SessionRegistry {
+    pub sessions: HashMap<Box<str>, Arc<Client>>,
+    /// Connections of clients that are in.
+    pub connections: Shares,
+    /// Sessions that are kept when their client goes, whether it is here or away.
+    pub kept: Shares,
+    /// Connections by listener.
+    listeners: HashMap<usize, Shares>,
+    pub ends: Ends,
+}
+
+impl SessionRegistry {
+    pub fn count(&mut self, connection: &ConnectionHandle) {
+        self.connections.take(connection.owner(), 1);
+        self.listeners.entry(connection.origin.listener).or_default().take(connection.owner(), 1);
+    }
+
+    pub fn discount(&mut self, connection: &ConnectionHandle) {
+        self.connections.give(connection.owner(), 1);
+        if let Some(here) = self.listeners.get_mut(&connection.origin.listener) {
+            here.give(connection.owner(), 1);
+        }
+    }
+
+    /// Who has how many connections and sessions, seen from one listener.
+    pub fn occupancy(&self, listener: usize) -> Occupancy<'_> {
+        let Self { connections, kept, listeners, .. } = self;
+        Occupancy { connections, listener: listeners.get(&listener), kept }
+    }
+
+    /// Counts a session that is kept, or one that is no longer.
+    pub fn count_kept(&mut self, client: &Client, state: &mut State, is_kept: bool) {
+        match (std::mem::replace(&mut state.is_counted, is_kept), is_kept) {
+            (false, true) => self.kept.take(&client.owner, 1),
+            (true, false) => self.kept.give(&client.owner, 1),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! The engine's side of every desk: its lock, whether it is used at all, the records that the journal does not have
+//! yet, and the one way in which requests are answered.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use slipring_core::desk::{
+    ChangeMessages, Desk, ProblemCode, RequestOutcome, RequestRefusal, Requester,
+};
+use slipring_core::{Durability, Limit, Limits, Principal, SessionKey};
+use slipring_wire::{Publish, Reason, Version};
+
+use crate::asking::Asked;
+use crate::broker::Broker;
+use crate::broker_journal::BrokerJournal;
+use crate::client::Client;
+use crate::feed::Feed;
+use crate::gates::Gate;
+use crate::traffic::Reached;
+
+/// Why nothing is changed while the journal is full.
+const UNWRITTEN: &str = "the journal takes nothing now; ask again a little later";
+
+/// Bytes of an answer to the control plane.
+const OWN_ANSWER_BYTES: usize = 8 << 20;
+
+type RequestOf<D> = <<D as EngineDesk>::Core as Desk>::Request;
+type ChangeOf<D> = <<D as EngineDesk>::Core as Desk>::Change;
+
+/// What the engine adds to a desk of the core, such as the clients behind its sessions.
+pub(crate) trait EngineDesk: Send {
+    /// The desk of the core.
+    type Core: Desk;
+    /// What is known without the lock.
+    type Unlocked: Send + Sync;
+
+    fn core(&mut self) -> &mut Self::Core;
+
+    /// Looks for what a request is about until the turn is over; whether all of it was found.
+    fn prepare(_: &Broker, _: &RequestOf<Self>, _: &mut Feed) -> bool {
+        true
+    }
+
+    /// Tells whether a name is another desk's. What it locks stays locked until the request is answered.
+    fn is_taken<'a>(_: &'a Broker, _: Option<&RequestOf<Self>>) -> Box<dyn Fn(&str) -> bool + 'a> {
+        Box::new(|_| false)
+    }
+
+    /// The desk is used from now on. Not under a lock.
+    fn first_used(_: &Broker) {}
+
+    /// A session's connection is over.
+    fn leave(&mut self, session: SessionKey);
+
+    /// A session is over.
+    fn end(&mut self, _: SessionKey) {}
+}
+
+/// A desk that all connections share.
+pub(crate) struct SharedDesk<D: EngineDesk> {
+    // A lock: broker.rs has its place in the order of locks, the desk's own file says when it is taken.
+    inner: Mutex<LockedDesk<D>>,
+    /// Whether there is anything in it; while there is nothing, it costs no lock.
+    used: AtomicBool,
+    pub unlocked: D::Unlocked,
+}
+
+/// What the lock of a desk keeps.
+pub(crate) struct LockedDesk<D> {
+    desk: D,
+    /// Records of changes that the journal does not have yet.
+    unwritten: Vec<u8>,
+    /// Opens when the journal has the last change.
+    gate: Gate,
+}
+
+impl<D: EngineDesk> SharedDesk<D> {
+    pub fn over(desk: D, used: bool, unlocked: D::Unlocked) -> Self {
+        let locked = LockedDesk { desk, unwritten: Vec::new(), gate: Gate::OPEN };
+        Self { inner: Mutex::new(locked), used: AtomicBool::new(used), unlocked }
+    }
+
+    /// Whether there is anything in it.
+    pub fn is_used(&self) -> bool {
+        self.used.load(Ordering::Acquire)
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, LockedDesk<D>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The lock, unless somebody has it.
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, LockedDesk<D>>> {
+        self.inner.try_lock().ok()
+    }
+
+    /// From now on the desk is used. Not under a lock.
+    pub fn begin_use(&self, broker: &Broker) {
+        if !self.used.swap(true, Ordering::AcqRel) {
+            D::first_used(broker);
+        }
+    }
+
+    /// Tells everyone who follows the changes of this desk.
+    pub fn tell(broker: &Broker, feed: &mut Feed, told: ChangeMessages) {
+        for json in told {
+            let message = Publish::new(D::Core::CHANGES, &json);
+            feed.publish(broker, &Principal::broker(), &message, Version::V5);
+        }
+    }
+
+    /// Answers a request under the lock; what changed is written down. What is to be told, whether the journal took
+    /// it, and the gate that opens when the journal has it.
+    fn answer(
+        &self,
+        asked: &Asked<'_>,
+        request: Result<RequestOf<D>, RequestRefusal>,
+        answer_bytes_max: usize,
+    ) -> (RequestOutcome<ChangeOf<D>>, ChangeMessages, bool, Gate) {
+        let Asked { broker, client, from, .. } = *asked;
+        let limits = broker.plan.load().limits;
+        let is_taken = D::is_taken(broker, request.as_ref().ok());
+        let requester = Requester {
+            from: *from,
+            bounds: D::Core::bounds(&limits),
+            is_taken: &*is_taken,
+            answer_bytes_max,
+        };
+        let mut locked = self.lock();
+        let outcome = if locked.write_down(&broker.journal) {
+            locked.core().answer(request, &requester)
+        } else {
+            RequestRefusal::new(ProblemCode::Journal, UNWRITTEN).outcome(answer_bytes_max)
+        };
+        if broker.journal.exists() {
+            let LockedDesk { desk, unwritten, .. } = &mut *locked;
+            let kept = client.is_durable().then_some(client.key);
+            desk.core().record(&outcome.change, kept, unwritten);
+        }
+        let is_written = locked.write_down(&broker.journal);
+        let told = locked.core().changed(&outcome.change, broker.clock.arrival());
+        let (limit, count) = locked.core().take_reached();
+        broker.monitor.reached.add(limit, count);
+        let gate = locked.gate;
+        drop((locked, is_taken));
+        if told.is_some() {
+            self.begin_use(broker);
+            broker.topics.changed(); // publishers look again which topics are parameters and streams
+        }
+        (outcome, told.unwrap_or_default(), is_written, gate)
+    }
+}
+
+impl<D: EngineDesk> LockedDesk<D> {
+    /// Appends records that are not in the journal yet; false if it takes nothing. Under the desk's lock, so that
+    /// the journal has them in order.
+    fn write_down(&mut self, journal: &BrokerJournal) -> bool {
+        journal.write_down(&mut self.unwritten, &mut self.gate)
+    }
+}
+
+impl<D> Deref for LockedDesk<D> {
+    type Target = D;
+
+    fn deref(&self) -> &D {
+        &self.desk
+    }
+}
+
+impl<D> DerefMut for LockedDesk<D> {
+    fn deref_mut(&mut self) -> &mut D {
+        &mut self.desk
+    }
+}
+
+/// What the broker asks of every desk; see [`Broker::desks`].
+pub(crate) trait AnyDesk {
+    /// Answers a client's request; the reason acknowledges it. None where the turn is over before that.
+    fn ask(
+        &self,
+        asked: &Asked<'_>,
+        name: &str,
+        feed: &mut Feed,
+        reply: &mut Vec<u8>,
+    ) -> Option<Reason>;
+
+    /// Answers a question of the control plane, which changes nothing.
+    fn question(&self, limits: &Limits, name: &str, body: &[u8]) -> Vec<u8>;
+
+    /// A client's connection is over, unless it has another by now: what only it published is stale or silent, and
+    /// it is sent nothing. What it declared stays its own while its session lives.
+    fn leave(&self, broker: &Broker, client: &Client, feed: &mut Feed);
+
+    /// A session is over. If its connection is not, that takes the rest with it.
+    fn end(&self, session: SessionKey);
+}
+
+impl<D: EngineDesk> AnyDesk for SharedDesk<D> {
+    fn ask(
+        &self,
+        asked: &Asked<'_>,
+        name: &str,
+        feed: &mut Feed,
+        reply: &mut Vec<u8>,
+    ) -> Option<Reason> {
+        let Asked { broker, message, .. } = *asked;
+        let Some((envelope, terms)) = asked.envelope() else {
+            return Some(Reason::ImplementationSpecificError);
+        };
+        let request = D::Core::parse(name, message.payload);
+        feed.work.add_text(message.payload.len());
+        if request.as_ref().is_ok_and(|request| !D::prepare(broker, request, feed)) {
+            return None;
+        }
+        let answer_bytes_max = terms.packet_bytes.saturating_sub(envelope.bytes());
+        let (outcome, told, is_written, gate) = self.answer(asked, request, answer_bytes_max);
+        count_refused(&broker.monitor.reached, outcome.refused, D::Core::LIMITS);
+        feed.work.add(outcome.steps);
+        // What the client sends next in the same batch is a sample or a chunk already.
+        feed.paths.check(broker);
+        if name == "declare" && outcome.refused.is_none() {
+            asked.connection.publishes();
+        }
+        Self::tell(broker, feed, told);
+        if !is_written && outcome.refused.is_none() {
+            return Some(Reason::QuotaExceeded); // an index that could be given again is not told
+        }
+        if !broker.journal.gates.is_open(gate) {
+            feed.wait_for(Durability::Disk);
+        }
+        feed.work.add_text(D::Core::ANSWER_WORK * outcome.answer.len());
+        reply.append(&mut envelope.packet(&outcome.answer, terms));
+        Some(Reason::Success)
+    }
+
+    fn question(&self, limits: &Limits, name: &str, body: &[u8]) -> Vec<u8> {
+        let name = if D::Core::QUESTIONS.contains(&name) { name } else { "" };
+        let requester = Requester {
+            from: Principal::broker(),
+            bounds: D::Core::bounds(limits),
+            is_taken: &|_| false,
+            answer_bytes_max: OWN_ANSWER_BYTES,
+        };
+        self.lock().core().answer(D::Core::parse(name, body), &requester).answer
+    }
+
+    fn leave(&self, broker: &Broker, client: &Client, feed: &mut Feed) {
+        if !self.is_used() {
+            return;
+        }
+        // Held until the desk knows: who comes back, or ends the session, comes after.
+        let state = client.state();
+        if state.connection.is_some() {
+            return;
+        }
+        let mut locked = self.lock();
+        EngineDesk::leave(&mut locked.desk, client.key);
+        let at = broker.clock.arrival();
+        let told = locked.core().leave(client.key, !state.ended, at);
+        if state.ended {
+            locked.core().end(client.key); // it may have subscribed while its session was taken from it
+        }
+        drop((locked, state));
+        Self::tell(broker, feed, told);
+    }
+
+    fn end(&self, session: SessionKey) {
+        if self.is_used() {
+            let mut locked = self.lock();
+            EngineDesk::end(&mut locked.desk, session);
+            locked.core().end(session);
+        }
+    }
+}
+
+/// Counts a declaration that found no room: that of all, or that of one owner.
+fn count_refused(reached: &Reached, refused: Option<ProblemCode>, [all, one]: [Limit; 2]) {
+    match refused {
+        Some(ProblemCode::Full) => reached.count(all),
+        Some(ProblemCode::Quota) => reached.count(one),
+        Some(ProblemCode::Reserved) => reached.count(Limit::ReservePercent),
+        _ => {}
+    }
+}

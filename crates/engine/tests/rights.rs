@@ -1,0 +1,122 @@
+//! Rights are asked where a route is made, a subscription is taken, a request comes and the journal is read: what a
+//! plan denies is refused there, with a reason code, and changes nothing (T13).
+
+mod talk;
+
+use slipring_core::{Plan, Right, Rights};
+use slipring_engine::{Engine, ListenerSettings, Settings};
+use slipring_wire::{
+    Packet, PacketId, PropertiesBuf, PropertyId, Publish, QoS, Subscribe, Subscription, Value,
+    Version,
+};
+use talk::{Talk, connect};
+
+fn engine(denied: Right<'static>) -> Engine {
+    let settings = Settings {
+        listeners: vec![ListenerSettings::tcp("mqtt", "127.0.0.1:0")],
+        journal: None,
+        segment_bytes: 1 << 20,
+        threads: 2,
+        console_connections: 0,
+    };
+    Engine::start(&settings, plan(denied)).unwrap()
+}
+
+fn plan(denied: Right<'static>) -> Plan {
+    Plan { rights: Rights::all_but(vec![denied]), ..Plan::default() }
+}
+
+fn published(client: &mut Talk, message: &Publish<'_>) -> String {
+    let (qos, packet_id) = (QoS::AtLeastOnce, PacketId::new(7));
+    let mut bytes = Vec::new();
+    Packet::Publish(Publish { qos, packet_id, ..*message }).encode(Version::V5, &mut bytes);
+    client.send_bytes(&bytes);
+    client.next().unwrap()
+}
+
+#[test]
+fn a_message_to_a_denied_topic_is_refused_and_reaches_nobody() {
+    let engine = engine(Right::Publish("denied"));
+    let mut reader = Talk::connect(engine.address(), Version::V5, "reader");
+    reader.subscribe("#");
+    let mut client = Talk::connect(engine.address(), Version::V5, "client");
+    for _ in 0..2 {
+        let refused = published(&mut client, &Publish::new("denied", b"1"));
+        assert!(refused.contains("NotAuthorized"), "{refused}");
+        let kept = Publish { retain: true, ..Publish::new("denied", b"1") };
+        let refused = published(&mut client, &kept);
+        assert!(refused.contains("NotAuthorized"), "{refused}");
+    }
+    client.publish("allowed", b"2");
+    assert_eq!(reader.message().0, "allowed");
+    assert_eq!(engine.status().retained.messages, 0);
+}
+
+#[test]
+fn rights_of_a_new_plan_hold_for_topics_that_were_published_to_before() {
+    let engine = engine(Right::Publish("other"));
+    let mut client = Talk::connect(engine.address(), Version::V5, "client");
+    let accepted = published(&mut client, &Publish::new("topic", b"1"));
+    assert!(accepted.contains("NoMatchingSubscribers"), "{accepted}");
+    engine.apply(plan(Right::Publish("topic")));
+    let refused = published(&mut client, &Publish::new("topic", b"2"));
+    assert!(refused.contains("NotAuthorized"), "{refused}");
+}
+
+#[test]
+fn a_will_to_a_denied_topic_is_not_published() {
+    let engine = engine(Right::Publish("denied"));
+    let mut reader = Talk::connect(engine.address(), Version::V5, "reader");
+    reader.subscribe("#");
+    for topic in ["denied", "allowed"] {
+        let mut client = Talk::silent(engine.address(), Version::V5);
+        client.send_bytes(&connect(Version::V5, topic, 60, Some(topic)));
+        assert!(client.next().unwrap().starts_with("ConnAck"));
+        drop(client);
+    }
+    assert_eq!(reader.message().0, "allowed");
+}
+
+#[test]
+fn a_subscription_to_a_denied_filter_is_refused_beside_one_that_is_taken() {
+    let engine = engine(Right::Subscribe("denied/#"));
+    let mut client = Talk::connect(engine.address(), Version::V5, "client");
+    let (packet_id, mut bytes) = (PacketId::new(1).unwrap(), Vec::new());
+    let subscriptions = ["denied/#", "allowed"].map(Subscription::new).into();
+    let properties = slipring_wire::Properties::NONE;
+    Packet::Subscribe(Subscribe { packet_id, properties, subscriptions })
+        .encode(Version::V5, &mut bytes);
+    client.send_bytes(&bytes);
+    let answer = client.next().unwrap();
+    assert!(answer.contains("[NotAuthorized, Success]"), "{answer}");
+    client.publish("denied/1", b"1");
+    client.publish("allowed", b"2");
+    assert_eq!(client.message().0, "allowed");
+}
+
+#[test]
+fn a_denied_request_is_refused() {
+    let engine = engine(Right::Ask("table/list"));
+    let mut client = Talk::connect(engine.address(), Version::V5, "client");
+    let mut properties = PropertiesBuf::new();
+    properties.push(PropertyId::ResponseTopic, Value::Text("answer"));
+    let properties = properties.borrow();
+    let request = Publish { properties, ..Publish::new("$slipring/table/list", b"{}") };
+    let refused = published(&mut client, &request);
+    assert!(refused.contains("NotAuthorized"), "{refused}");
+}
+
+#[test]
+fn a_journal_that_may_not_be_read_is_not_read() {
+    let engine = engine(Right::Read);
+    let mut client = Talk::connect(engine.address(), Version::V5, "client");
+    let mut properties = PropertiesBuf::new();
+    properties.push(PropertyId::ResponseTopic, Value::Text("answer"));
+    let properties = properties.borrow();
+    let request = Publish { properties, ..Publish::new("$slipring/journal/status", b"") };
+    let (first, second) = (published(&mut client, &request), client.next().unwrap());
+    assert!(
+        first.contains("NotAuthorized") || second.contains("NotAuthorized"),
+        "{first} {second}"
+    );
+}

@@ -1,0 +1,104 @@
+//! The requests of remote readers and the broker's answers, as `docs/remote.md` specifies the bytes.
+//! Pure: never reads a file, and knows nothing of how the bytes travel.
+
+mod answer;
+mod refusal;
+mod request;
+
+pub use answer::{JournalAnswer, READ_ANSWER_HEADER_BYTES, SAMPLE_PAIR_BYTES};
+pub use refusal::{JournalRefusal, RefusalReason};
+pub use request::JournalRequest;
+
+/// The version of the protocol: the first byte of every answer.
+const VERSION: u8 = 2;
+/// Bytes before the content of an answer.
+const HEAD_BYTES: usize = 4;
+
+fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    let (taken, after) = rest.split_first_chunk::<N>()?;
+    *rest = after;
+    Some(*taken)
+}
+
+fn take_u64(rest: &mut &[u8]) -> Option<u64> {
+    take(rest).map(u64::from_le_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::request::MalformedRequest;
+    use super::*;
+    use crate::format::JournalIdentity;
+    use proptest::prelude::*;
+
+    const JOURNAL: JournalIdentity = JournalIdentity([7; 16]);
+
+    #[test]
+    fn requests_come_back_as_they_went() {
+        for request in [
+            JournalRequest::About,
+            JournalRequest::Read { from: 1, to: u64::MAX, bytes_max: 9 },
+            JournalRequest::Samples { from: 3, to: 9 },
+            JournalRequest::At { ns: -5 },
+            JournalRequest::Position { offset: 7, epoch: 3 },
+            JournalRequest::Commit { journal: JOURNAL, offset: 42, epoch: 3, consumer: "lake" },
+        ] {
+            assert_eq!(JournalRequest::decode(request.name(), &request.encode()), Ok(request));
+            let long = [&request.encode()[..], &[0xff]].concat();
+            assert_eq!(JournalRequest::decode(request.name(), &long), Err(MalformedRequest::Body));
+        }
+        assert_eq!(JournalRequest::decode("write", &[]), Err(MalformedRequest::Name));
+    }
+
+    #[test]
+    fn answers_come_back_as_they_went() {
+        for (name, answer) in [
+            (
+                "about",
+                JournalAnswer::About {
+                    journal: JOURNAL,
+                    first: 1,
+                    end: 2,
+                    newest_ns: -3,
+                    epoch: 4,
+                    written: 5,
+                },
+            ),
+            ("read", JournalAnswer::Read { journal: JOURNAL, end: 5, batches: b"batches" }),
+            (
+                "samples",
+                JournalAnswer::Samples { journal: JOURNAL, end: 5, pairs: b"twelve bytes" },
+            ),
+            ("at", JournalAnswer::At { journal: JOURNAL, offset: 11 }),
+            ("position", JournalAnswer::Position { journal: JOURNAL, epoch: 4 }),
+            ("commit", JournalAnswer::Committed { journal: JOURNAL }),
+        ] {
+            assert_eq!(JournalAnswer::decode(name, &answer.encode()), Some(Ok(answer)));
+        }
+        let answer = JournalAnswer::Read { journal: JOURNAL, end: 5, batches: b"" };
+        assert_eq!(answer.encode().len(), READ_ANSWER_HEADER_BYTES);
+        let torn = JournalAnswer::Samples { journal: JOURNAL, end: 5, pairs: b"no pair" };
+        assert_eq!(JournalAnswer::decode("samples", &torn.encode()), None);
+    }
+
+    #[test]
+    fn a_refusal_has_its_reason_its_numbers_and_its_words() {
+        let refusal =
+            JournalRefusal { why: RefusalReason::Gap, numbers: [3, 8], text: "gap".to_owned() };
+        assert_eq!(JournalAnswer::decode("read", &refusal.encode()), Some(Err(refusal)));
+        let mut unknown = JournalRefusal::new(RefusalReason::Busy, "later").encode();
+        unknown[1] = 200;
+        let known = JournalRefusal::new(RefusalReason::Failed, "later");
+        assert_eq!(JournalAnswer::decode("about", &unknown), Some(Err(known)));
+    }
+
+    proptest! {
+        #[test]
+        fn garbage_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+            for name in ["about", "read", "samples", "at", "position", "commit", ""] {
+                let _ = JournalRequest::decode(name, &bytes);
+                let _ = JournalAnswer::decode(name, &bytes);
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+"""Requests about the broker's table or its streams, in JSON: answers, pages and refusals."""
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+from slipring.client.connection import ClientConnection
+from slipring.errors import DeclareRefused, NoAnswer, PublishRefused, RequestFailed
+
+NOT_AUTHORIZED = 0x87
+REQUEST_BYTES_MAX = 192 << 10
+"""Bytes of the names or parameters of a request; a broker takes 256 KiB with everything."""
+NAMES_MAX = 4_096
+"""Names that a broker takes in one request."""
+CHANGED_MAX = 2_048
+"""Parameters that a broker adds or removes by one request."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class JsonRequests:
+    """One client's requests about `table` or `streams`."""
+
+    def __init__(self, connection: ClientConnection, about: str) -> None:
+        self._connection = connection
+        self._about = about
+
+    async def ask(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
+        """The answer to `$slipring/table/<name>`, or to the same of the streams.
+
+        Raises DeclareRefused, RequestFailed, NoAnswer, ConnectionLost, or Refused if the request is
+        too long.
+        """
+        try:
+            answer = await self._answer(f"{self._about}/{name}", json.dumps(body).encode())
+        except PublishRefused as refused:
+            if refused.code != NOT_AUTHORIZED:
+                raise
+            text = f"{refused}: it has no {self._about}, or not for this client"
+            raise RequestFailed(text, code="not_authorized") from None
+        return _checked(name, json.loads(answer), self._connection.native.url)
+
+    async def pages(
+        self, name: str, body: dict[str, Any], start: int = 0, end: int | None = None
+    ) -> AsyncIterator[dict[str, Any]]:
+        """All answers to a request that is answered in pages, from an index on to another."""
+        following: int | None = start
+        while following is not None and (end is None or following < end):
+            page = await self.ask(name, body | {"from": following})
+            yield page
+            following = page["next"]
+
+    async def on_one_connection(
+        self, declare: Callable[[], Awaitable[Result]]
+    ) -> tuple[int, Result]:
+        """Declares until no reconnection interrupts it: the connection's number, and the result."""
+        while True:
+            connection = self._connection.native.connection
+            result = await declare()
+            if connection == self._connection.native.connection:
+                return connection, result
+
+    async def remove(self, names: Iterable[str]) -> None:
+        """Removes these for everybody; raises RequestFailed for one that others publish too."""
+        for some in in_requests(names, CHANGED_MAX):
+            answer = await self.ask("remove", {"names": some})
+            for error in answer.get("errors", ()):
+                text = f"{error['name']} was not removed: {error['message']}"
+                raise RequestFailed(text, code=error["code"])
+
+    async def _answer(self, topic: str, body: bytes) -> bytes:
+        """Waits for a connection first: the time that the broker has to answer is that of one."""
+        while True:
+            connection = self._connection.native.connection
+            try:
+                return await self._connection.ask(topic, body)
+            except NoAnswer:
+                if self._connection.is_open and self._connection.native.connection == connection:
+                    raise
+
+
+def in_requests(items: Iterable[Item], count_max: int = NAMES_MAX) -> Iterator[list[Item]]:
+    """Lists of names or definitions, each small enough for one request."""
+    part, size = list[Item](), 0
+    for item in items:
+        length = len(json.dumps(item)) + 2
+        if part and (size + length > REQUEST_BYTES_MAX or len(part) == count_max):
+            yield part
+            part, size = [], 0
+        part.append(item)
+        size += length
+    yield part
+
+
+def _checked(name: str, found: dict[str, Any], url: str) -> dict[str, Any]:
+    """The answer; raises the error that it reports."""
+    if "error" not in found:
+        return found
+    text = f"the broker at {url} refused '{name}': {found.get('message', found['error'])}"
+    if name == "declare":
+        raise DeclareRefused(text, problems=found.get("problems", []))
+    raise RequestFailed(text, code=found["error"])

@@ -1,0 +1,150 @@
+"""Where a journal is: in a folder, or with a broker elsewhere. Quick to import: knows no Arrow."""
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from slipring.errors import ConnectError, JournalError
+from slipring.native import JournalReader, RemoteJournal, commit_consumer
+
+USER = "SLIPRING_USER"
+PASSWORD = "SLIPRING_PASSWORD"  # noqa: S105 (the name of a variable)
+
+SCHEMES = ("mqtt://", "mqtts://", "ws://", "wss://", "unix:")
+"""How the address of a broker begins."""
+
+# For connecting and for each answer; and how long to try again when the connection is lost.
+TIMEOUT_S = 10.0
+PATIENCE_S = 60.0
+
+# A broker syncs what it has written at least once a second; a slow disk takes longer.
+SETTLE_S = 3.0
+SETTLE_LOOK_S = 0.02
+
+OpenJournal = JournalReader | RemoteJournal
+
+
+def settled_end(journal: OpenJournal) -> int:
+    """The end offset of the journal, with everything that is written by now.
+
+    A reader sees only what is on the disk, and a broker may sync a message that no client waits for
+    up to a second after it has written it. So this waits until the disk has caught up. If the
+    broker is gone and nobody syncs, it gives up after `SETTLE_S` and returns what is on the disk.
+    """
+    end = journal.end_offset()
+    written, deadline_s = journal.written_offset, time.monotonic() + SETTLE_S
+    while end < written and time.monotonic() < deadline_s:
+        time.sleep(SETTLE_LOOK_S)
+        end = journal.end_offset()
+    return end
+
+
+def journal_folder(folder: Path) -> Path:
+    """The journal's own folder, whether that or the data folder of its broker is given."""
+    inner = folder / "journal"
+    return inner if inner.is_dir() else folder
+
+
+@dataclass(frozen=True)
+class JournalFolder:
+    """A folder that this process can read."""
+
+    path: str
+
+    def open(self, identity: str | None = None) -> JournalReader:
+        """A reader; with an identity it refuses any other journal."""
+        reader = JournalReader(self.path)
+        if identity not in (None, reader.identity):
+            raise JournalError(
+                f"{self.path} holds journal {reader.identity}, but the stream was reading journal "
+                f"{identity}; put that journal back, or begin with a new checkpoint"
+            )
+        return reader
+
+    def commit(self, consumer: str, identity: str, offset: int, epoch: int | None) -> None:
+        """Record how far a consumer has read, and in which epoch."""
+        commit_consumer(self.path, consumer, identity, offset, epoch)
+
+    def options(self) -> dict[str, str]:
+        """The options of Spark's source that lead to this journal."""
+        return {"path": self.path}
+
+
+@dataclass(frozen=True)
+class JournalBroker:
+    """A broker that lets this user read its journal over the network.
+
+    The address is one that `slipring.connect` takes. The files are PEM; each process that reads
+    the journal opens them itself.
+    """
+
+    url: str
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+    ca: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+    server_name: str | None = None
+
+    @classmethod
+    def from_options(cls, url: str, given: Mapping[str, str]) -> Self:
+        """From Spark's options; user and password may be in the environment instead."""
+        user = given.get("user") or os.environ.get(USER)
+        password = given.get("password") or os.environ.get(PASSWORD)
+        if user is not None and password is None:
+            raise ConnectError(f"no password for {user!r}: give option password, or set {PASSWORD}")
+        return cls(
+            url,
+            user,
+            password if user is not None else None,
+            given.get("ca"),
+            given.get("certificate"),
+            given.get("key"),
+            given.get("servername"),
+        )
+
+    def open(self, identity: str | None = None) -> RemoteJournal:
+        """A reader with its own connection; with an identity it refuses any other journal."""
+        options = {
+            "identity": identity,
+            "user": self.user,
+            "password": None if self.password is None else self.password.encode(),
+            "tls": self._tls(),
+            "timeout_s": TIMEOUT_S,
+            "patience_s": PATIENCE_S,
+        }
+        return RemoteJournal(self.url, options)
+
+    def commit(self, consumer: str, identity: str, offset: int, epoch: int | None) -> None:
+        """Record how far a consumer has read, and in which epoch."""
+        self.open(identity).commit(consumer, offset, epoch)
+
+    def options(self) -> dict[str, str]:
+        """The options of Spark's source that lead to this journal."""
+        names = ("user", "password", "ca", "certificate", "key")
+        given = {name: getattr(self, name) for name in names}
+        given |= {"broker": self.url, "serverName": self.server_name}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def _tls(self) -> dict[str, str | None] | None:
+        names = ("ca", "certificate", "key", "server_name")
+        files = {name: getattr(self, name) for name in names}
+        return files if any(files.values()) else None
+
+
+JournalLocation = JournalFolder | JournalBroker
+
+
+@dataclass(frozen=True)
+class Journal:
+    """One journal: where it is, and its identity. Another journal may stand there later."""
+
+    location: JournalLocation
+    identity: str
+
+    def open(self) -> OpenJournal:
+        """A reader; refuses another journal, in which the same offsets are other messages."""
+        return self.location.open(self.identity)

@@ -1,0 +1,1 @@
+"""Samples into files (CSV, Parquet, MCAP) and into frames for a broker. Never reads a file."""

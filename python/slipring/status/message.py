@@ -1,0 +1,255 @@
+"""What the console sends: to its page, to programs as JSON, and to Prometheus as metrics."""
+
+from typing import Annotated, Literal, TypedDict
+
+from slipring.status.description import Counter, Gauge
+from slipring.status.engine import (
+    Acknowledged,
+    AwayStatus,
+    BrokerFigures,
+    BrokerStatus,
+    ClientStatus,
+    DamagedRange,
+    JournalStatus,
+    OwnerShare,
+    PrefixTraffic,
+    ReceiptFigures,
+    SessionStatus,
+    StreamsStatus,
+    TableStatus,
+    TrafficCounts,
+)
+
+Level = Literal["memory", "process", "disk"]
+"""How safe a QoS 1 or 2 message is when it is acknowledged."""
+
+
+class DurabilityRule(TypedDict):
+    """The level of some topics."""
+
+    topics: Annotated[list[str], "Their filters."]
+    level: Annotated[Level, "When their messages are acknowledged."]
+
+
+class Durability(TypedDict):
+    """What the journal promises."""
+
+    default: Annotated[Level, "The level of what no rule matches."]
+    journaled: Annotated[list[str], "Filters of what is journaled; the rest is in memory only."]
+    rules: Annotated[list[DurabilityRule], "The first match wins."]
+
+
+class Retention(TypedDict):
+    """What is removed from the journal."""
+
+    age_s: Annotated[float | None, "Seconds after which it goes; null is never."]
+    bytes: Annotated[int | None, "Size beyond which the oldest goes; null is none."]
+    keep_unread: Annotated[bool, "Whether what a consumer has not read stays."]
+
+
+class ConsumerStatus(TypedDict):
+    """A consumer of the journal, and how far it has come."""
+
+    name: Annotated[str, "Its name."]
+    offset: Annotated[int | None, "The offset that it reads next; null where that is not known."]
+    behind: Annotated[
+        int | None,
+        "Messages that a consumer has not read.",
+        Gauge("journal_consumer_behind", "consumer"),
+    ]
+    updated_ms: Annotated[float | None, "When it said so."]
+    flaw: Annotated[str | None, "Why nothing is known of it: a damaged file, another journal."]
+
+
+class ShownDamage(DamagedRange):
+    """A range of offsets that cannot be read, in words."""
+
+    text: Annotated[str, "The same as a sentence."]
+
+
+class ReceiptSummary(ReceiptFigures):
+    """What the start found in the journal."""
+
+    text: Annotated[str, "The same as a sentence."]
+    kept: Annotated[int, "Messages that the start found.", Gauge("receipt_kept_messages")]
+    damaged: Annotated[
+        int, "Messages that the start found damaged.", Gauge("receipt_damaged_messages")
+    ]
+    damage: Annotated[list[ShownDamage], "Damaged ranges, at most 100."]
+    damage_total: Annotated[int, "How many there are."]
+
+
+class JournalSummary(JournalStatus):
+    """The journal: its state, what it promises, who reads it, what the start found."""
+
+    state: Annotated[
+        Literal["ok", "full", "failed", "off"], "`full` and `failed` have a reason and advice."
+    ]
+    reason: Annotated[str | None, "What is wrong."]
+    advice: Annotated[str | None, "What to do about it."]
+    messages: Annotated[int | None, "Messages in it."]
+    unsynced: Annotated[int | None, "Those that are not on disk yet."]
+    durability: Annotated[Durability, "What it promises."]
+    acknowledged: Annotated[Acknowledged, "Messages by what was promised, since the start."]
+    retention: Annotated[Retention, "What is removed."]
+    consumers: Annotated[list[ConsumerStatus], "At most 100, those that are furthest behind."]
+    consumers_total: Annotated[int, "How many there are."]
+    receipt: Annotated[ReceiptSummary | None, "What the start found; null without a journal."]
+
+
+class BrokerSummary(TypedDict):
+    """Which broker it is, and how its journal does."""
+
+    name: Annotated[str, "Its name in the configuration."]
+    version: Annotated[str, "Its version."]
+    uptime_s: Annotated[float, "Seconds since the start."]
+    mqtt: Annotated[str, "Where its first listener is."]
+    journal: Annotated[JournalSummary, "Its journal; the figures are null where there is none."]
+
+
+class TableRates(TypedDict):
+    """What came for the table per second: a counter of the table, and `_s`."""
+
+    frames_s: Annotated[float, "Frames per second."]
+    samples_s: Annotated[float, "Samples per second."]
+    refused_s: Annotated[float, "Refused per second."]
+
+
+class TableFigures(TableStatus, TableRates):
+    """The current value table, with rates."""
+
+
+class StreamRate(TypedDict):
+    """One stream: what is kept of it, and how fast it comes."""
+
+    index: Annotated[int, "Its number."]
+    name: Annotated[str, "Its name."]
+    media: Annotated[str, "Its media type."]
+    live: Annotated[bool, "Whether somebody who is connected publishes it."]
+    publishers: Annotated[int, "How many do."]
+    chunks: Annotated[int, "Chunks since the broker started."]
+    received_bytes: Annotated[int, "Their bytes."]
+    kept_chunks: Annotated[int, "Chunks in its buffer."]
+    kept_bytes: Annotated[int, "Their bytes."]
+    buffer_bytes: Annotated[int, "Bytes that the buffer may hold."]
+    chunks_s: Annotated[float, "Chunks per second."]
+    bytes_s: Annotated[float, "Bytes per second."]
+    received_ms: Annotated[float | None, "When the last chunk came; null before the first one."]
+
+
+class StreamFigures(StreamsStatus):
+    """The streams, and the first of them one by one."""
+
+    shown: Annotated[list[StreamRate], "The first 100 by index."]
+
+
+class LimitReached(TypedDict):
+    """A limit that was reached since the start."""
+
+    limit: Annotated[str, "Its key in the table `limits` of the configuration."]
+    value: Annotated[int, "What it is set to."]
+    times: Annotated[int, "How often it was reached."]
+    last_ms: Annotated[float, "When it was seen last."]
+
+
+class PrefixRate(PrefixTraffic):
+    """What is published below the first two levels of a topic: since the start, and per second."""
+
+    messages_s: Annotated[float, "Messages per second."]
+    bytes_s: Annotated[float, "Bytes per second."]
+
+
+class TopicValue(TypedDict):
+    """The newest message of a topic that is not a parameter."""
+
+    topic: Annotated[str, "The topic."]
+    text: Annotated[str | None, "At most 256 characters; null when it is not UTF-8."]
+    bytes: Annotated[int, "Bytes of the whole payload."]
+    at_ms: Annotated[float, "When the broker received it."]
+    count: Annotated[int, "Messages on the topic so far."]
+
+
+class BrokerEvent(TypedDict):
+    """An event, as in the [log](observing.md#the-log)."""
+
+    at_ms: Annotated[float, "When it happened."]
+    level: Annotated[str, "`debug`, `info`, `warning` or `error`."]
+    kind: Annotated[str, "What it is about."]
+    text: Annotated[str, "What happened."]
+
+
+class LiveMessage(BrokerFigures):
+    """The broker as the page shows it."""
+
+    at_ms: Annotated[float, "When the message was made."]
+    broker: Annotated[BrokerSummary, "Which broker it is, and its journal."]
+    rates: Annotated[TrafficCounts, "Per second, over the last second."]
+    table: Annotated[TableFigures, "The current value table."]
+    streams: Annotated[StreamFigures, "The [streams](streams.md)."]
+    clients: Annotated[list[ClientStatus], "At most 500, longest connected first."]
+    away: Annotated[
+        list[AwayStatus], "Sessions whose client is away: at most 200, most messages first."
+    ]
+    holders: Annotated[
+        list[SessionStatus], "The ten sessions, connected or away, for which most waits."
+    ]
+    owners: Annotated[
+        list[OwnerShare],
+        "Who holds most of each limit with [quotas](limits.md#quotas), five of each at most.",
+    ]
+    limits: Annotated[list[LimitReached], "Limits that were reached, the latest first."]
+    prefixes: Annotated[list[PrefixRate], "At most 20, the busiest of the last second first."]
+    values: Annotated[
+        list[TopicValue],
+        "Of the first message of a socket all topics, at most 5,000; later those that changed.",
+    ]
+    events: Annotated[
+        list[BrokerEvent],
+        "Of the first message the last 200, later what is new; oldest first.",
+    ]
+
+
+class ConsoleFigures(TypedDict):
+    """The console's own connections: see its [limits](console.md#limits)."""
+
+    connections: Annotated[int, "Connections to the console.", Gauge("console_connections")]
+    connections_max: Annotated[
+        int, "Connections to the console at most.", Gauge("console_connections_max")
+    ]
+    pages: Annotated[int, "Open pages (WebSockets).", Gauge("console_pages")]
+    pages_max: Annotated[int, "Open pages at most.", Gauge("console_pages_max")]
+    accepted: Annotated[int, "Connections that the console accepted.", Counter("console_accepted")]
+    turned_away: Annotated[
+        dict[str, int],
+        "Connections that the console refused or ended: `no_place`, `displaced` by a newcomer, "
+        "`too_slow`, `no_page`.",
+        Counter("console_turned_away", "why"),
+    ]
+
+
+class JournalHealth(TypedDict):
+    """Whether the journal keeps its promises."""
+
+    up: Annotated[bool, "0 once the journal has failed.", Gauge("journal_up")]
+    full: Annotated[bool, "1 while there is no room for more.", Gauge("journal_full")]
+
+
+class Scrape(TypedDict):
+    """What `/metrics` shows. No client, user or credential is among it."""
+
+    build: Annotated[dict[str, int], "1, with the version.", Gauge("build_info", "version")]
+    status: Annotated[BrokerStatus, "What the engine counts."]
+    journal: Annotated[JournalHealth | None, "Whether the journal keeps its promises."]
+    consumers: Annotated[list[ConsumerStatus], "Who reads the journal."]
+    receipt: Annotated[ReceiptSummary | None, "What the start found in the journal."]
+    events: Annotated[
+        dict[str, int], "Events by kind, as in the [log](#the-log).", Counter("events", "kind")
+    ]
+    discovery: Annotated[
+        dict[str, int],
+        "Datagrams to the port for [discovery](discovery.md#hostile-datagrams): `answered`, or why "
+        "not.",
+        Counter("discovery_datagrams", "outcome"),
+    ]
+    prefixes: Annotated[list[PrefixTraffic], "The 100 prefixes with the most messages."]
+    console: Annotated[ConsoleFigures, "The console's own connections."]

@@ -1,0 +1,141 @@
+"""Writes what follows from descriptions in the code: the page's types, and parts of the docs.
+
+The status is described in python/slipring/status, the configuration in its sections.
+"""
+
+import json
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, is_typeddict
+
+from slipring.cli.config import documented_defaults
+from slipring.status.description import families, fields, without_links
+from slipring.status.engine import SessionStatus
+from slipring.status.message import LiveMessage, Scrape
+from slipring.status.parameters import ParametersMessage
+
+ROOT = Path(__file__).parents[1]
+CONTRACT = ROOT / "web" / "src" / "model" / "contract.ts"
+DOCS = ROOT / "docs"
+HEAD = """\
+// What the broker sends to the page. Written by `make reference` from python/slipring/status.
+import { fields, list, oneOf, orNull, type TypeOf } from "./shape.ts";
+"""
+LINES = textwrap.TextWrapper(width=118, initial_indent="  ", subsequent_indent="  ")
+INNER_SPACE = "\N{NO-BREAK SPACE}"
+"""Where a line must not end, until it is written."""
+SHAPES = {int: "number", float: "number", str: "text", bool: "truth"}
+WORDS = {int: "number", float: "number", str: "text", bool: "true or false"}
+
+
+def written() -> dict[Path, str]:
+    """Every file that follows from the description, as it has to be."""
+    return {
+        CONTRACT: contract(),
+        **_page("configuration.md", keys=f"```toml\n{documented_defaults()}```"),
+        **_page(
+            "console.md",
+            live=message_table(LiveMessage),
+            parameters=message_table(ParametersMessage),
+        ),
+        **_page("observing.md", metrics=metrics_table(), sessions=message_table(SessionStatus)),
+    }
+
+
+def contract() -> str:
+    """The shapes and types of the page, those that others need first."""
+    described: dict[type, None] = {}
+    for message in (LiveMessage, ParametersMessage):
+        _collect(message, described)
+    return HEAD + "".join(_shape(one) for one in described)
+
+
+def metrics_table() -> str:
+    """Every metric."""
+    rows = ["| name | what |", "|---|---|"]
+    for family in families(Scrape, []):
+        label = f"{{{family.metric.label}}}" if family.metric.label else ""
+        rows.append(f"| `{family.metric.name}{label}` | {family.meaning} |")
+    return "\n".join(rows)
+
+
+def message_table(message: type) -> str:
+    """Every field of a message, by its path."""
+    return "\n".join(["| field | type | what |", "|---|---|---|", *_rows(message, "")])
+
+
+def _collect(described: type, into: dict[type, None]) -> None:
+    for field in fields(described):
+        if field.inner is not None and field.inner not in into:
+            _collect(field.inner, into)
+    into[described] = None
+
+
+def _shape(described: type) -> str:
+    name, meaning = described.__name__, without_links(described.__doc__ or "")
+    all_fields = (
+        f"{one.name}:{INNER_SPACE}{_typescript(one.annotation)}," for one in fields(described)
+    )
+    rows = LINES.fill(" ".join(all_fields)).replace(INNER_SPACE, " ")
+    return (
+        f"\n/** {meaning} */\nexport const {name} = fields({{\n{rows}\n}});\n"
+        f"export type {name} = TypeOf<typeof {name}>;\n"
+    )
+
+
+def _typescript(kind: Any) -> str:
+    inner = [one for one in get_args(kind) if one is not NoneType]
+    if is_typeddict(kind):
+        return str(kind.__name__)
+    if get_origin(kind) is Literal:
+        return f"oneOf({f',{INNER_SPACE}'.join(map(json.dumps, inner))})"
+    if get_origin(kind) is list:
+        return f"list({_typescript(inner[0])})"
+    if get_origin(kind) is tuple:
+        return json.dumps("pair")
+    if NoneType in get_args(kind):
+        return f"orNull({_typescript(inner[0])})"
+    return json.dumps(SHAPES.get(kind, "scalar"))
+
+
+def _rows(described: type, prefix: str) -> Iterator[str]:
+    for field in fields(described):
+        path = f"{prefix}{field.name}"
+        yield f"| `{path}` | {_words(field.annotation)} | {field.meaning} |"
+        if field.inner is not None:
+            is_list = any(
+                get_origin(one) is list for one in (field.annotation, *get_args(field.annotation))
+            )
+            yield from _rows(field.inner, f"{path}{'[]' if is_list else ''}.")
+
+
+def _words(kind: Any) -> str:
+    inner = [one for one in get_args(kind) if one is not NoneType]
+    if is_typeddict(kind):
+        return "object"
+    if get_origin(kind) is Literal:
+        return ", ".join(f"`{word}`" for word in inner)
+    if get_origin(kind) is list:
+        return f"list of {_words(inner[0])}s"
+    if get_origin(kind) is tuple:
+        return "two numbers"
+    if NoneType in get_args(kind):
+        return f"{_words(inner[0])} or null"
+    return WORDS.get(kind, "number, text, true or false")
+
+
+def _page(name: str, **parts: str) -> dict[Path, str]:
+    """A page with these parts between their marks."""
+    text = (DOCS / name).read_text(encoding="utf-8")
+    for part, content in parts.items():
+        begin, end = f"<!-- {part}: written by `make reference` -->\n", "<!-- end -->"
+        before, _, rest = text.partition(begin)
+        text = f"{before}{begin}{content}\n{end}{rest.partition(end)[2]}"
+    return {DOCS / name: text}
+
+
+if __name__ == "__main__":
+    for file, text in written().items():
+        file.write_text(text, encoding="utf-8")

@@ -1,0 +1,41 @@
+"""What is shown of a payload, and of a limit."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from slipring.console.live_message import TEXT_SHOWN, as_text, limit_reached
+from slipring.control.limits import LimitsSection
+from slipring.control.overview import Reached
+from slipring.status.engine import BrokerStatus, MemoryUse
+from tests.status.blank import blank
+
+
+@pytest.mark.parametrize(
+    ("payload", "whole", "text"),
+    [
+        (b"12034.5", True, "12034.5"),
+        (b"", True, ""),
+        ("grön".encode(), True, "grön"),
+        (b"\xff\x00", True, None),
+        ("ö".encode()[:1], True, None),
+        (b"cut " + "ö".encode()[:1], False, "cut "),
+    ],
+)
+def test_text_is_shown_and_bytes_are_not(payload: bytes, whole: bool, text: str | None) -> None:
+    assert as_text(payload, whole=whole) == text
+
+
+def test_a_long_text_is_cut() -> None:
+    assert as_text(b"x" * 1000, whole=True) == "x" * TEXT_SHOWN
+
+
+@pytest.mark.parametrize(("limit", "value"), [("memory_bytes", 5_000_000), ("connections", 7)])
+def test_a_limit_is_shown_as_it_holds(limit: str, value: int) -> None:
+    """Without a budget in the file it is a part of the machine's memory, and not 0."""
+    limits = LimitsSection(connections=7)
+    broker: Any = SimpleNamespace(config=SimpleNamespace(limits=limits))
+    status = blank(BrokerStatus, memory=blank(MemoryUse, budget=5_000_000))
+    shown = limit_reached(broker, status, Reached(limit, 3, 2_000_000))
+    assert shown == {"limit": limit, "value": value, "times": 3, "last_ms": 2.0}

@@ -1,0 +1,59 @@
+"""One noun, one meaning: in the names of public types, and in the glossary."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from tests.tidy.tree import Source, Tree
+
+SHARED_MAX = 2
+"""A name may stand for one idea on two sides of a wall, such as an event of client and engine."""
+NOT_PRODUCT = frozenset({"tests", "test", "fuzz", "simulation", "examples"})
+MIRROR = ("crates", "python")
+"""Shows what other crates have, under their names."""
+TYPES = {
+    ".rs": re.compile(r"^\s*pub(?:\([^)]*\))?\s+(?:struct|enum|trait|type|union)\s+(\w+)"),
+    ".py": re.compile(r"^class ([A-Z]\w*)"),
+    ".ts": re.compile(r"^export (?:default )?(?:abstract )?(?:class|interface|type|enum) (\w+)"),
+}
+GLOSSARY = "docs/terms.md"
+ROW = re.compile(r"^\| (?P<word>[^|]+?) \| (?P<meaning>.+?) \|$")
+INNER_WORD = re.compile(r"[;,] ([a-z][a-z -]*):")
+
+
+def overworked_names(tree: Tree) -> list[str]:
+    """Public types with one name in three places or more of one language."""
+    return sorted(
+        f"{places[0]}: {name} is {len(places)} public types, also at {', '.join(places[1:])}"
+        for suffix, pattern in TYPES.items()
+        for name, places in _places_by_name(tree, suffix, pattern).items()
+        if len(places) > SHARED_MAX
+    )
+
+
+def words_explained_twice(tree: Tree) -> list[str]:
+    """Words of the glossary with two rows, or with a row and an explanation in another one."""
+    glossary = next((page for page in tree.sources(".md") if str(page.path) == GLOSSARY), None)
+    counts = Counter(_words(glossary)) if glossary else {}
+    return [f"{GLOSSARY}: {word} is explained twice" for word in sorted(counts) if counts[word] > 1]
+
+
+def _places_by_name(tree: Tree, suffix: str, pattern: re.Pattern[str]) -> dict[str, list[str]]:
+    places = defaultdict(list)
+    for source in filter(_is_product, tree.sources(suffix)):
+        for number, line in enumerate(source.lines, start=1):
+            if match := pattern.match(line):
+                places[match[1]].append(f"{source.path}:{number}")
+    return places
+
+
+def _is_product(source: Source) -> bool:
+    parts = source.path.parts
+    return not (source.is_test or NOT_PRODUCT & set(parts) or parts[:2] == MIRROR)
+
+
+def _words(glossary: Source) -> Iterator[str]:
+    for line in glossary.lines:
+        if (row := ROW.match(line)) and row["word"] not in {"word", "---"}:
+            yield row["word"].partition(" (")[0]
+            yield from INNER_WORD.findall(row["meaning"])
