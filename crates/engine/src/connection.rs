@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use slipring_core::{Limit, Stop, Work};
-use slipring_wire::{Packet, Reason};
+use slipring_wire::{Packet, RawPacket, Reason};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, Sleep, sleep_until};
 
@@ -293,12 +293,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if let Some(packet) = self.inlet.shared() {
             self.party.feed.post.encoded.buffer = Some(packet.clone());
         }
-        let version = self.party.conversation.version();
-        let is_taken = self.party.take(Packet::decode(&frame, version).map_err(Stop::from)?)?;
+        let is_taken = take_encoded(&mut self.party, &frame)?;
         if is_taken {
             self.inlet.consume(length);
         }
         self.is_unfinished = !is_taken;
         Ok(is_taken)
     }
+}
+
+/// Decodes a packet and hands it to the party. Both are inlined here, once for all kinds of streams, so that the
+/// fields of a PUBLISH stay in registers between them.
+#[inline(never)]
+fn take_encoded(party: &mut Party, packet: &RawPacket<'_>) -> Result<bool, ConnectionEnd> {
+    let version = party.conversation.version();
+    party.take(Packet::decode(packet, version).map_err(Stop::from)?)
 }

@@ -83,7 +83,8 @@ impl Party {
     ///
     /// How it came, by a byte stream or in a datagram, is the carrier's affair: [`crate::connection`] is one,
     /// the tests have another.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a PUBLISH stays in registers")]
     pub fn take(&mut self, packet: Packet<'_>) -> Result<bool, ConnectionEnd> {
         match (self.conversation.receive(packet, &mut self.reply)?, &self.client) {
             (Action::Publish(message), Some(_)) => self.publish(message),

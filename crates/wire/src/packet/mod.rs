@@ -108,7 +108,8 @@ pub enum Packet<'a> {
 
 impl<'a> Packet<'a> {
     /// Decodes one packet. CONNECT holds its own version; all others are decoded as of `version`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a PUBLISH stays in registers")]
     pub fn decode(raw: &RawPacket<'a>, version: Version) -> Result<Self, Violation> {
         if raw.first >> 4 == 3 {
             return Publish::read(raw.first & 0x0f, raw.body, version).map(Self::Publish);

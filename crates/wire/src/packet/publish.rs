@@ -38,7 +38,8 @@ impl<'a> Publish<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a PUBLISH stays in registers")]
     pub(super) fn read(flags: u8, body: &'a [u8], version: Version) -> Result<Self, Violation> {
         let mut cursor = PacketCursor::new(body);
         let qos = QoS::from_bits((flags >> 1) & 3)?;
