@@ -12,7 +12,7 @@ from benches.measured_brokers import (
     JOURNALED,
     MOSQUITTO,
     SLIPRING,
-    Broker,
+    MeasuredBroker,
     started,
     versions,
 )
@@ -51,7 +51,7 @@ CASES = (
 )
 
 
-def measure(generator: Generator, case: ThroughputLoad, broker: Broker) -> Numbers:
+def measure(generator: Generator, case: ThroughputLoad, broker: MeasuredBroker) -> Numbers:
     """One run: CPU time for each message, and messages per second."""
     command, *options = case.options
     messages = case.messages * (SCALE if broker.is_fast else 1)

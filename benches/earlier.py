@@ -19,7 +19,7 @@ from benches.measured_brokers import (
     EARLIER_JOURNALED,
     JOURNALED,
     SLIPRING,
-    Broker,
+    MeasuredBroker,
     earlier_checkout,
     started,
     versions,
@@ -57,7 +57,7 @@ def _pair(measure: Measure, *, earlier_first: bool) -> tuple[float, float]:
     return (first, second) if earlier_first else (second, first)
 
 
-def _forwarding(generator: Generator) -> Iterator[tuple[str, Callable[[Broker], Numbers]]]:
+def _forwarding(generator: Generator) -> Iterator[tuple[str, Callable[[MeasuredBroker], Numbers]]]:
     """Messages carried, as `broker` and `latency` measure them."""
     for case in broker.CASES:
         yield case.name, partial(broker.measure, generator, case)
@@ -69,14 +69,14 @@ def _forwarding(generator: Generator) -> Iterator[tuple[str, Callable[[Broker], 
         yield paced.name, partial(_paced, generator, paced)
 
 
-def _paced(generator: Generator, case: latency.PacedLoad, one: Broker) -> Numbers:
+def _paced(generator: Generator, case: latency.PacedLoad, one: MeasuredBroker) -> Numbers:
     before = one.cpu_s()
     report = generator.run("latency", one.address, *case.options)
     return {"cpu_us": (one.cpu_s() - before) * 1e6 / int(report["delivered"])}
 
 
 def _forwarded_us(
-    measure: Callable[[Broker], Numbers], earlier: Broker, now: Broker, is_earlier: bool
+    measure: Callable[[MeasuredBroker], Numbers], earlier: MeasuredBroker, now: MeasuredBroker, is_earlier: bool
 ) -> float:
     return measure(earlier if is_earlier else now)["cpu_us"]
 

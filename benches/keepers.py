@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benches.generator import ROOT, Generator, RunFailed
-from benches.measured_brokers import MOSQUITTO, Broker, environment
+from benches.measured_brokers import MOSQUITTO, MeasuredBroker, environment
 
 NATS = "NATS"
 MEMORY, PROCESS, DISK = "Slipring, memory", "Slipring, process", "Slipring, disk"
@@ -53,7 +53,7 @@ class Running:
     """A broker's life."""
 
     process: subprocess.Popen[bytes]
-    broker: Broker
+    broker: MeasuredBroker
     ready_s: float
     """From its start until it let a client in."""
 
@@ -92,7 +92,7 @@ class Keeper:
             try:
                 _wait(process, generator, address, folder / "said")
                 ready_s = time.perf_counter() - began
-                yield Running(process, Broker(self.name, process.pid, address), ready_s)
+                yield Running(process, MeasuredBroker(self.name, process.pid, address), ready_s)
             finally:
                 process.kill()
 

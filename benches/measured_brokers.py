@@ -51,7 +51,7 @@ Started = tuple[int, str, Path | None]
 
 
 @dataclass(frozen=True)
-class Broker:
+class MeasuredBroker:
     """A broker that runs."""
 
     name: str
@@ -103,7 +103,7 @@ class Broker:
 @contextmanager
 def started(
     generator: Generator, *names: str, nodelay: bool = False
-) -> Iterator[tuple[Broker, ...]]:
+) -> Iterator[tuple[MeasuredBroker, ...]]:
     """New brokers of these names, side by side.
 
     Mosquitto is cheapest as it comes, and quickest with `set_tcp_nodelay`: it runs with what suits
@@ -120,7 +120,7 @@ def started(
             EARLIER: lambda: _slipring(folder, topics="", checkout=earlier_checkout()),
             EARLIER_JOURNALED: lambda: _slipring(folder, topics='"#"', checkout=earlier_checkout()),
         }
-        yield tuple(Broker(name, *stack.enter_context(starts[name]())) for name in names)
+        yield tuple(MeasuredBroker(name, *stack.enter_context(starts[name]())) for name in names)
 
 
 def raise_descriptor_limit() -> None:

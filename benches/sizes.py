@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from benches.generator import Generator
-from benches.measured_brokers import FORWARDER, JOURNALED, MOSQUITTO, SLIPRING, Broker
+from benches.measured_brokers import FORWARDER, JOURNALED, MOSQUITTO, SLIPRING, MeasuredBroker
 from benches.rounds import Numbers, head, medians, row, verdict
 
 ROUNDS = 7
@@ -56,7 +56,7 @@ SIZES = (
 SHAPES = (Shape("1 to 1", 1, 1), Shape("1 to 20", 1, 20), Shape("20 to 1", 20, 1))
 
 
-def measure(generator: Generator, size: Size, shape: Shape, broker: Broker) -> Numbers:
+def measure(generator: Generator, size: Size, shape: Shape, broker: MeasuredBroker) -> Numbers:
     """One run: CPU time for each delivery."""
     messages = size.deliveries * (size.scale if broker.is_fast else 1) // shape.subscribers
     broker.release_cache()
@@ -110,7 +110,7 @@ def show(cost: Numbers | None) -> str:
     return f"{cost['cpu_us']:.2f} us" if cost else "-"
 
 
-def sizes_table(generator: Generator, brokers: Sequence[Broker]) -> str:
+def sizes_table(generator: Generator, brokers: Sequence[MeasuredBroker]) -> str:
     """Every size in every shape."""
     columns = (
         *("size", "publishers to subscribers", *BROKERS),
@@ -128,7 +128,7 @@ def sizes_table(generator: Generator, brokers: Sequence[Broker]) -> str:
     return text
 
 
-def missing(generator: Generator, broker: Broker, *, seconds: int = 4) -> tuple[int, int]:
+def missing(generator: Generator, broker: MeasuredBroker, *, seconds: int = 4) -> tuple[int, int]:
     """160 kB at 50 Hz to 20 subscribers: how many deliveries were due, and how many are missing."""
     report = generator.run(
         "latency",
@@ -140,7 +140,7 @@ def missing(generator: Generator, broker: Broker, *, seconds: int = 4) -> tuple[
     return due, due - report["delivered"]
 
 
-def paced_table(generator: Generator, brokers: Sequence[Broker]) -> str:
+def paced_table(generator: Generator, brokers: Sequence[MeasuredBroker]) -> str:
     """What each broker drops at a fixed rate."""
     lost: dict[str, int] = {}
     due = 0

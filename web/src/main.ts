@@ -18,7 +18,7 @@ import { parse } from "./model/shape.ts";
 import { AwayTable } from "./views/away-table.ts";
 import { ClientsTable } from "./views/clients-table.ts";
 import { EventsList } from "./views/events-list.ts";
-import { Header } from "./views/header.ts";
+import { PageHeader } from "./views/header.ts";
 import { JournalPanel } from "./views/journal-panel.ts";
 import { LimitsTable } from "./views/limits-table.ts";
 import { MemoryPanel } from "./views/memory-panel.ts";
@@ -60,7 +60,7 @@ const watching = new LiveConnection({
   },
 });
 
-const header = new Header();
+const header = new PageHeader();
 const traffic = new TrafficChart();
 const pins = new PinnedCharts();
 const streams = new StreamsPanel();

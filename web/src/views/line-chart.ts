@@ -4,7 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import type { Series } from "../model/history.ts";
 import { reading } from "../model/wording.ts";
 
-export interface Line {
+export interface ChartLine {
   /** Custom property of the style sheet that holds the colour. */
   colour: string;
   dash?: number[];
@@ -17,7 +17,7 @@ export interface TimeWindow {
 
 export interface LineChartOptions {
   host: HTMLElement;
-  lines: Line[];
+  lines: ChartLine[];
   height: number;
   /** Rates start at zero; readings show their own range. */
   fromZero: boolean;
@@ -90,7 +90,7 @@ function rangeOfReadings(_plot: uPlot, low: number | null, high: number | null):
   return [low - margin, high + margin];
 }
 
-function lineSeries({ colour, dash }: Line): uPlot.Series {
+function lineSeries({ colour, dash }: ChartLine): uPlot.Series {
   const stroke = () => themed(colour);
   return { stroke, width: 1.5, points: { size: 4, fill: stroke }, ...(dash ? { dash } : {}) };
 }
