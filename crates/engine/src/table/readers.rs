@@ -181,13 +181,13 @@ impl LockedTable {
 
 /// Memory that is used again for each message.
 #[derive(Default)]
-pub(crate) struct Writing {
+pub(crate) struct ReaderScratch {
     payload: Vec<u8>,
     described: SampleWriter,
     packet: Vec<u8>,
 }
 
-impl Writing {
+impl ReaderScratch {
     /// The message of a sample.
     fn packet(
         &mut self,
@@ -213,7 +213,7 @@ struct Outlet<'a> {
     broker: &'a Broker,
     post: &'a mut Post,
     behind: &'a Behind,
-    writing: &'a mut Writing,
+    writing: &'a mut ReaderScratch,
     /// The members of the shared subscription that is served.
     share: Option<Share>,
 }

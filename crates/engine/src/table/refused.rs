@@ -19,12 +19,12 @@ const TELL_MS: Millis = 1_000;
 
 /// What was refused and not told yet.
 #[derive(Default)]
-pub(crate) struct Refused {
+pub(crate) struct RefusedSamples {
     count: u64,
     told_ms: Option<Millis>,
 }
 
-impl Refused {
+impl RefusedSamples {
     /// One more; tells of it if the last time is long enough ago.
     #[cold]
     pub fn add(
