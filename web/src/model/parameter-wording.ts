@@ -9,18 +9,18 @@ const REASONS: Record<string, string> = {
   "bad-inputs": "calculated from bad inputs",
 };
 
-export interface ParameterCondition {
-  mood: "good" | "doubtful" | "stale" | "warning" | "critical";
+interface ParameterCondition {
+  severity: "good" | "doubtful" | "stale" | "warning" | "critical";
   text: string;
 }
 
 /** Quality and limits in words. Of a stale value that exceeded a limit, staleness comes first. */
 export function condition(definition: ParameterDefinition, sample: ParameterSample | null, now_ms: number): ParameterCondition {
-  if (sample === null) return { mood: "stale", text: "no value yet" };
+  if (sample === null) return { severity: "stale", text: "no value yet" };
   const alarm = alarmOf(definition, sample.value);
-  if (sample.quality === "stale") return { mood: "stale", text: joined(stale(sample, now_ms), alarm) };
-  if (alarm) return { mood: alarm.level, text: joined(alarm.why, null, quality(sample)) };
-  return { mood: sample.quality === "good" ? "good" : "doubtful", text: quality(sample) };
+  if (sample.quality === "stale") return { severity: "stale", text: joined(stale(sample, now_ms), alarm) };
+  if (alarm) return { severity: alarm.level, text: joined(alarm.why, null, quality(sample)) };
+  return { severity: sample.quality === "good" ? "good" : "doubtful", text: quality(sample) };
 }
 
 function joined(first: string, alarm: Alarm | null, further = ""): string {

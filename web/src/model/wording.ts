@@ -92,6 +92,10 @@ export function legible(name: string): string {
   });
 }
 
+export function clientName(client_id: string): string {
+  return client_id === "" ? "‹no name›" : legible(client_id);
+}
+
 function trimmed(digits: string): string {
   return digits.includes(".") ? digits.replace(/\.?0+$/, "") : digits;
 }

@@ -4,7 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import type { Series } from "../model/history.ts";
 import { reading } from "../model/wording.ts";
 
-export interface ChartLine {
+interface ChartLine {
   /** Custom property of the style sheet that holds the colour. */
   colour: string;
   dash?: number[];
@@ -15,7 +15,7 @@ export interface TimeWindow {
   to_ms: number;
 }
 
-export interface LineChartOptions {
+interface LineChartOptions {
   host: HTMLElement;
   lines: ChartLine[];
   height: number;
