@@ -24,12 +24,12 @@ from benches.sizes import paced_table, sizes_table
 ROUNDS = 5
 BROKERS = (MOSQUITTO, FORWARDER, SLIPRING, JOURNALED)
 SCALE = 5
-"""The others get so many times the messages of Mosquitto: they are at least that much faster."""
+"""The other brokers get this many times the messages: they are at least that much faster."""
 
 
 @dataclass(frozen=True)
 class ThroughputLoad:
-    """One shape of load, and how many times cheaper than Mosquitto it is to be."""
+    """One shape of load, and how many times cheaper than Mosquitto we are to be."""
 
     name: str
     options: tuple[str, ...]
@@ -76,7 +76,7 @@ def case_row(case: ThroughputLoad, costs: dict[str, Numbers]) -> str:
 
 
 def bar_cells(bar: float | None, ratio: float | None) -> tuple[str, str]:
-    """What is to be reached, and whether it was."""
+    """The bar, and whether it was reached."""
     if bar is None:
         return "-", "-"
     return f"{bar:g} times", verdict(ratio >= bar if ratio else None)

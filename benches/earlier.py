@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benches import broker, durability, latency, sizes, table
 from benches.generator import ROOT, Generator
-from benches.keepers import DISK, MEMORY, PROCESS
+from benches.durable_brokers import DISK, MEMORY, PROCESS
 from benches.measured_brokers import (
     EARLIER,
     EARLIER_JOURNALED,
@@ -30,7 +30,7 @@ from benches.rounds import Numbers, head, row, verdict
 ROUNDS = 7
 TABLE_ROUNDS = 3
 WORSE_BAR = 1.03
-"""No row is to cost more than so many times as before."""
+"""No row may cost more than this many times the earlier cost."""
 
 Measure = Callable[[bool], float]
 """CPU time of one run, of the earlier version or of this one."""

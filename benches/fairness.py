@@ -20,7 +20,7 @@ BYSTANDER = (*RATE, "--messages=3000")
 FACTOR_BAR = 5
 P99_BAR_US = 20_000
 PATIENCE_S = 30
-"""Three seconds of messages that have not come by then are not served."""
+"""If three seconds of messages take longer, the bystander counts as not served."""
 CLIENTS = 10_000
 
 
@@ -32,7 +32,7 @@ class AttackCase:
     name: str
     is_for_all: bool = True
     ours: str = SLIPRING
-    """How Slipring runs. Where all is journaled the bystander waits for acknowledgements."""
+    """How Slipring runs. If everything is journaled, the bystander waits for acknowledgements."""
 
 
 CASES = (
@@ -100,7 +100,7 @@ def arriving_p99_us(generator: Generator, case: AttackCase, broker: MeasuredBrok
 
 
 def measure(generator: Generator, case: AttackCase, name: str) -> tuple[float, float] | None:
-    """Alone and meanwhile in a new broker: the median of some rounds. None where it fails."""
+    """The bystander alone and under attack, in a new broker: medians. None if a run fails."""
     alone, meanwhile = list[float](), list[float]()
     try:
         for _ in range(ROUNDS):

@@ -44,5 +44,5 @@ def head(cells: Sequence[str]) -> str:
 
 
 def verdict(is_reached: bool | None) -> str:
-    """Whether a row's bar was reached in this run; `None` where nothing was measured."""
+    """Whether a row's bar was reached in this run; `None` if nothing was measured."""
     return {True: "reached", False: "missed", None: "not measured"}[is_reached]

@@ -36,7 +36,7 @@ class Setup:
     publishers: int
     subscribers: int
     document_ms: float | None = None
-    """Its mean round trip, where it tells one."""
+    """The mean round trip in the document, if it has one."""
 
     @property
     def name(self) -> str:

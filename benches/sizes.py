@@ -15,12 +15,12 @@ from benches.rounds import Numbers, head, medians, row, verdict
 ROUNDS = 7
 BROKERS = (MOSQUITTO, FORWARDER, SLIPRING, JOURNALED)
 CHEAPER_BAR = 1.5
-"""At every size a delivery is to cost Mosquitto so many times as much as us."""
+"""At every size, a delivery is to cost Mosquitto at least this many times our cost."""
 FLOOR_BAR = 1.3
-"""So many times the cost of the bare forwarder, at most, where messages are large."""
+"""Large messages are to cost at most this many times the bare forwarder's cost."""
 FLOOR_BYTES_MIN = 16_000
 JOURNALED_BAR = 1.6
-"""So many times our cost without a journal, at most."""
+"""With a journal, at most this many times our cost without one."""
 PACED_RATE = 50
 
 
@@ -92,7 +92,7 @@ def size_row(size: Size, shape: Shape, costs: dict[str, Numbers]) -> str:
 
 
 def ratio(costs: dict[str, Numbers], above: str, below: str) -> float | None:
-    """How many times the cost of one broker another one costs; none where one of them failed."""
+    """The cost of one broker divided by that of another; None if one of them failed."""
     if above not in costs or below not in costs:
         return None
     return costs[above]["cpu_us"] / costs[below]["cpu_us"]
@@ -106,7 +106,7 @@ def cell(times: float | None, *, is_reached: bool | None = None) -> str:
 
 
 def show(cost: Numbers | None) -> str:
-    """A broker's cell; it is empty where the broker failed."""
+    """A broker's cell; it is empty if the broker failed."""
     return f"{cost['cpu_us']:.2f} us" if cost else "-"
 
 

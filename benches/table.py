@@ -25,7 +25,7 @@ CORE_BAR = 0.5
 DOCUMENT_BYTES = 24
 """A sample in the document's layout: index and count, time, and the value as a double."""
 WIDTHS = {"f64": 8.1, "f32": 4.1, "bool": 0.2}
-"""The bars; other kinds have none."""
+"""Bytes on the wire to stay below, by kind; other kinds have no bar."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def measure(generator: Generator, case: TableLoad, name: str = SLIPRING) -> Tabl
 
 
 def pids(brokers: Sequence[MeasuredBroker], *groups: Sequence[Node]) -> list[int]:
-    """Of all processes, brokers first."""
+    """The ids of all processes, brokers first."""
     return [broker.pid for broker in brokers] + [one.pid for group in groups for one in group]
 
 
