@@ -11,7 +11,7 @@ import "./style/narrow.css";
 import { LiveConnection } from "./live-liveConnection.ts";
 import { ConsoleState } from "./model/console-state.ts";
 import { LiveMessage, ParametersMessage } from "./model/contract.ts";
-import { HISTORY_MS } from "./model/history.ts";
+import { HISTORY_MS } from "./model/value-history.ts";
 import { freshness } from "./model/connection-state.ts";
 import { ParameterStore } from "./model/parameter-store.ts";
 import { parse } from "./model/shape.ts";

@@ -1,5 +1,5 @@
 // Reduces a series to the lowest and the highest sample of each pixel column, so that no peak is lost.
-import type { Series } from "./history.ts";
+import type { Series } from "./value-history.ts";
 
 interface PlotRange {
   from_ms: number;

@@ -1,6 +1,6 @@
 // The parameters that the page watches: never more than the broker's bound. Never touches the page.
 import type { ParameterDefinition, ParameterSample, ParametersMessage } from "./contract.ts";
-import { History } from "./history.ts";
+import { ValueHistory } from "./value-history.ts";
 import { numberOf } from "./parameter-value.ts";
 
 /** A longer silence between two messages is a gap in every line. */
@@ -12,7 +12,7 @@ export interface ParameterRecord {
   definition: ParameterDefinition;
   /** Null while it never had a value. */
   newest: ParameterSample | null;
-  readonly history: History;
+  readonly history: ValueHistory;
 }
 
 export class ParameterStore {
@@ -82,7 +82,7 @@ export class ParameterStore {
 /** Another index or type under the same name is another parameter. */
 function renewed(known: ParameterRecord | undefined, definition: ParameterDefinition): ParameterRecord {
   const same = known?.definition.index === definition.index && known.definition.type === definition.type;
-  if (!known || !same) return { topic: definition.name, definition, newest: null, history: new History() };
+  if (!known || !same) return { topic: definition.name, definition, newest: null, history: new ValueHistory() };
   known.definition = definition;
   return known;
 }

@@ -1,7 +1,7 @@
 // A uPlot line chart over a moving window of time, with the colours of the page's theme and the size of its container.
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import type { Series } from "../model/history.ts";
+import type { Series } from "../model/value-history.ts";
 import { reading } from "../model/wording.ts";
 
 interface ChartLine {

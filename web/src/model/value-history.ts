@@ -13,7 +13,7 @@ export interface Series {
   values: Float64Array;
 }
 
-export class History {
+export class ValueHistory {
   #times = new Float64Array(SAMPLES_AT_FIRST);
   #values = new Float64Array(SAMPLES_AT_FIRST);
   #start = 0;
