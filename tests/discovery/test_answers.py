@@ -8,7 +8,7 @@ from slipring.discovery.announcement import decode, encode
 from slipring.discovery.answering import OUTCOMES, Answers
 from slipring.discovery.endpoint import Endpoint
 from slipring.discovery.question import encode_question
-from slipring.discovery.quota import ALL_BURST, EACH_BURST, EACH_PER_S, SOURCES_MAX, Quota
+from slipring.discovery.rate_limit import ALL_BURST, EACH_BURST, EACH_PER_S, SOURCES_MAX, RateLimit
 from tests.discovery.brokers import CONSOLE, HERE, LOCAL, TOLD
 
 
@@ -79,7 +79,7 @@ def test_a_flood_from_one_source_is_cut_and_leaves_others_their_answers() -> Non
 
 
 def test_a_source_is_answered_again_after_a_while() -> None:
-    quota = Quota()
+    quota = RateLimit()
     while quota.take("a", 1.0):
         pass
     assert not quota.take("a", 1.0 + 0.5 / EACH_PER_S)
@@ -87,7 +87,7 @@ def test_a_source_is_answered_again_after_a_while() -> None:
 
 
 def test_a_clock_that_goes_back_gives_nothing() -> None:
-    quota = Quota()
+    quota = RateLimit()
     while quota.take("a", 100.0):
         pass
     assert not quota.take("a", 1.0)
@@ -95,7 +95,7 @@ def test_a_clock_that_goes_back_gives_nothing() -> None:
 
 
 def test_a_flood_with_forged_sources_is_bounded_in_answers_and_memory() -> None:
-    quota = Quota()
+    quota = RateLimit()
     taken = sum(quota.take(f"10.{number >> 8}.{number & 255}.1", 1.0) for number in range(50_000))
     assert taken == ALL_BURST
     assert len(quota._sources) == SOURCES_MAX

@@ -13,7 +13,7 @@ from typing import Any
 
 from slipring.discovery.announcement import Announcement, encode
 from slipring.discovery.question import decode_question
-from slipring.discovery.quota import Quota
+from slipring.discovery.rate_limit import RateLimit
 
 OUTCOMES = ("answered", "malformed", "short", "limited", "silent")
 """What became of a datagram. Short: shorter than its answer. Silent: no endpoint for its sender."""
@@ -29,7 +29,7 @@ class Answers:
     def __init__(self, tell: Callable[[], Announcement]) -> None:
         self.counts: Counter[str] = Counter(dict.fromkeys(OUTCOMES, 0))
         self._tell = tell
-        self._quota = Quota()
+        self._rate_limit = RateLimit()
 
     def answer(self, datagram: bytes, source: str, now_s: float) -> bytes | None:
         """The answer to a datagram; None if it gets none."""
@@ -41,7 +41,7 @@ class Answers:
         asked = decode_question(datagram)
         if asked is None:
             return None, "malformed"
-        if not self._quota.take(source, now_s):
+        if not self._rate_limit.take(source, now_s):
             return None, "limited"
         told = self._tell().for_one(source)
         if not told.endpoints:
