@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from tests.tidy.tree import Source, Tree
 
 SHARED_MAX = 2
-"""A name may stand for one idea on two sides of a wall, such as a sample in Rust and in Python."""
+"""A name may stand for one idea in two rooms, such as a sample in Rust and in Python."""
 NOT_PRODUCT = frozenset({"tests", "test", "fuzz", "simulation", "examples"})
 MIRRORS = (
     "crates/python/",
