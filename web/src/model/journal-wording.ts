@@ -1,6 +1,6 @@
 // The journal as a person reads it. Pure: the same journal always gives the same words.
 import type { ConsumerStatus, DurabilityRule, JournalSummary, ReceiptSummary } from "./contract.ts";
-import { age, bytes, count, duration, legible } from "./wording.ts";
+import { age, bytes, count, counted, duration, legible } from "./wording.ts";
 
 type Level = DurabilityRule["level"];
 
@@ -13,8 +13,7 @@ export function alarm(journal: JournalSummary): string | null {
 
 export function stored(journal: JournalSummary): string {
   if (journal.bytes === null) return "nothing";
-  const files = journal.segments === 1 ? "1 segment" : `${count(journal.segments)} segments`;
-  const held = `${bytes(journal.bytes)} in ${files}`;
+  const held = `${bytes(journal.bytes)} in ${counted(journal.segments, "segment")}`;
   return journal.bytes_max === null ? `${held}, the disk is the bound` : `${held}, full at ${bytes(journal.bytes_max)}`;
 }
 

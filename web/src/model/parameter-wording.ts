@@ -1,7 +1,7 @@
 // A parameter in words: how far its value can be trusted, and its definition.
 import type { ParameterDefinition, ParameterSample, ParametersMessage, TableFigures } from "./contract.ts";
 import { type Alarm, alarmOf } from "./parameter-value.ts";
-import { count, duration, legible, rate } from "./wording.ts";
+import { count, counted, duration, legible, rate } from "./wording.ts";
 
 const REASONS: Record<string, string> = {
   "out-of-range": "out of range",
@@ -80,6 +80,5 @@ export function inflow(table: TableFigures): string {
   if (table.parameters === 0) return "";
   const refused = table.refused > 0 ? ` · ${count(table.refused)} refused` : "";
   const from = `${rate(table.samples_s)} samples/s in ${rate(table.frames_s)} frames/s`;
-  const selections = table.selections === 1 ? "1 selection" : `${count(table.selections)} selections`;
-  return `${from} · ${count(table.stale)} stale · ${selections}${refused}`;
+  return `${from} · ${count(table.stale)} stale · ${counted(table.selections, "selection")}${refused}`;
 }

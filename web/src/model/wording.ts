@@ -11,6 +11,11 @@ export function count(value: number | null): string {
   return value === null ? UNKNOWN : grouped.format(value);
 }
 
+/** "1 segment", "2 segments". */
+export function counted(amount: number | null, noun: string): string {
+  return `${count(amount)} ${noun}${amount === 1 ? "" : "s"}`;
+}
+
 export function perSecond(value: number | null): string {
   return value === null ? UNKNOWN : `${rate(value)} /s`;
 }

@@ -1,6 +1,6 @@
 // The figures at a glance. A tile turns to a warning by its own rule and says in words what is wrong.
 import type { JournalSummary, LiveMessage, TableFigures, Totals, TrafficCounts } from "../model/contract.ts";
-import { bytes, count, rate } from "../model/wording.ts";
+import { bytes, count, counted, rate } from "../model/wording.ts";
 import { setData, setText } from "./page.ts";
 
 type Severity = "calm" | "good" | "warning" | "fault";
@@ -70,12 +70,8 @@ function journalFigure(journal: JournalSummary): Figure {
   if (journal.not_journaled) {
     return { ...figure, state: "losing", severity: "fault", note: `${count(journal.not_journaled)} messages not kept` };
   }
-  const size = `${bytes(journal.bytes)} in ${segments(journal.segments)}`;
+  const size = `${bytes(journal.bytes)} in ${counted(journal.segments, "segment")}`;
   return { ...figure, state: "recording", severity: "good", note: `${size}, ${unsynced(journal)}` };
-}
-
-function segments(amount: number | null): string {
-  return amount === 1 ? "1 segment" : `${count(amount)} segments`;
 }
 
 function unsynced(journal: JournalSummary): string {
