@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 
 from benches import broker, durability, latency, sizes, table
-from benches.generator import ROOT, Generator
 from benches.durable_brokers import DISK, MEMORY, PROCESS
+from benches.generator import ROOT, Generator
 from benches.measured_brokers import (
     EARLIER,
     EARLIER_JOURNALED,
@@ -76,7 +76,10 @@ def _paced(generator: Generator, case: latency.PacedLoad, one: MeasuredBroker) -
 
 
 def _forwarded_us(
-    measure: Callable[[MeasuredBroker], Numbers], earlier: MeasuredBroker, now: MeasuredBroker, is_earlier: bool
+    measure: Callable[[MeasuredBroker], Numbers],
+    earlier: MeasuredBroker,
+    now: MeasuredBroker,
+    is_earlier: bool,
 ) -> float:
     return measure(earlier if is_earlier else now)["cpu_us"]
 

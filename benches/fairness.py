@@ -9,7 +9,14 @@ from dataclasses import dataclass
 
 from benches.attacks import under_attack
 from benches.generator import Generator, RunFailed
-from benches.measured_brokers import JOURNALED, MOSQUITTO, SLIPRING, MeasuredBroker, started, versions
+from benches.measured_brokers import (
+    JOURNALED,
+    MOSQUITTO,
+    SLIPRING,
+    MeasuredBroker,
+    started,
+    versions,
+)
 from benches.nodes import node
 from benches.results import machine, record
 from benches.rounds import head, row, verdict

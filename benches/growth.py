@@ -28,7 +28,9 @@ def measure(generator: Generator, topics: int, broker: MeasuredBroker) -> Number
     return {"cpu_us": (broker.cpu_s() - before) * 1e6 / report["delivered"]}
 
 
-def with_subscriptions(generator: Generator, brokers: tuple[MeasuredBroker, ...], count: int) -> str:
+def with_subscriptions(
+    generator: Generator, brokers: tuple[MeasuredBroker, ...], count: int
+) -> str:
     """The row of one number of other subscriptions, which match none of the messages."""
     with ExitStack() as stack:
         for broker in brokers:

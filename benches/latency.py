@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from benches.generator import Generator
-from benches.measured_brokers import FORWARDER, MOSQUITTO, SLIPRING, MeasuredBroker, started, versions
+from benches.measured_brokers import (
+    FORWARDER,
+    MOSQUITTO,
+    SLIPRING,
+    MeasuredBroker,
+    started,
+    versions,
+)
 from benches.results import machine, record
 from benches.rounds import Numbers, head, medians, row, verdict
 

@@ -95,7 +95,11 @@ class ReceivedFrames:
 
 
 async def subscribe(
-    urls: list[str], number: int, options: argparse.Namespace, heard: ReceivedFrames, ages: list[float]
+    urls: list[str],
+    number: int,
+    options: argparse.Namespace,
+    heard: ReceivedFrames,
+    ages: list[float],
 ) -> None:
     """Select from each broker: everything, or a part that no other subscriber has."""
     await asyncio.gather(*(follow(url, number, options, heard, ages) for url in urls))

@@ -168,7 +168,9 @@ def table(results: dict[Setup, SetupResult]) -> str:
     return text
 
 
-def draw(name: str, title: str, x_name: str, found: dict[int, SetupResult], document_ms: float) -> None:
+def draw(
+    name: str, title: str, x_name: str, found: dict[int, SetupResult], document_ms: float
+) -> None:
     """One of the document's figures, ours beside its figure for 20 nodes."""
     lines = {
         "mean": [(nodes, one.mean_ms) for nodes, one in found.items()],

@@ -69,7 +69,9 @@ class TableResult:
 
 
 @contextmanager
-def nodes(case: TableLoad, brokers: Sequence[MeasuredBroker]) -> Iterator[tuple[list[Node], list[Node]]]:
+def nodes(
+    case: TableLoad, brokers: Sequence[MeasuredBroker]
+) -> Iterator[tuple[list[Node], list[Node]]]:
     """Publishers of every broker, and subscribers, all ready."""
     with ExitStack() as stack:
         urls = [f"mqtt://{broker.address}" for broker in brokers]

@@ -43,7 +43,9 @@ def test_every_subscriber_gets_every_message(
     assert (report["messages"], report["delivered"]) == (1_010, delivered)
 
 
-def test_messages_larger_than_one_read_arrive_whole(generator: Generator, broker: MeasuredBroker) -> None:
+def test_messages_larger_than_one_read_arrive_whole(
+    generator: Generator, broker: MeasuredBroker
+) -> None:
     shape = ("--bytes=1000000", "--window=4", "--burst=1", "--subscribers=3")
     report = generator.run("throughput", broker.address, *shape, "--messages=20")
     assert report["delivered"] == 60
@@ -131,7 +133,9 @@ def test_other_subscriptions_take_no_message_of_a_run(
         assert generator.run("throughput", address, "--messages=500")["delivered"] == 500
 
 
-def test_acknowledgements_are_counted_and_timed(generator: Generator, broker: MeasuredBroker) -> None:
+def test_acknowledgements_are_counted_and_timed(
+    generator: Generator, broker: MeasuredBroker
+) -> None:
     shape = ("--publishers=3", "--window=20", "--messages=1000", "--bytes=100")
     for version in ((), ("--v5",)):
         report = generator.run("acked", broker.address, *shape, *version)
@@ -178,7 +182,9 @@ def test_what_a_broker_refuses_ends_the_run_with_a_reason(
         generator.run("throughput", brokers[FORWARDER].address, "--qos=2", "--messages=10")
 
 
-def test_the_median_of_each_broker_leaves_out_one_that_fails(brokers: dict[str, MeasuredBroker]) -> None:
+def test_the_median_of_each_broker_leaves_out_one_that_fails(
+    brokers: dict[str, MeasuredBroker],
+) -> None:
     numbers = iter([3.0, 1.0, 2.0])
 
     def measure(broker: MeasuredBroker) -> dict[str, float]:

@@ -1,5 +1,4 @@
-"""The Markdown pages: links and paths lead somewhere, pages are listed, the changelog knows the
-version."""
+"""The Markdown pages: links and paths lead somewhere, pages are listed, the version is right."""
 
 import re
 import tomllib

@@ -226,7 +226,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         match feed.journal(broker).await {
             Ok(gate) => {
                 let (promised, blocks) = (feed.take_promised(), std::mem::take(blocks));
-                self.outlet.hold(&broker.journal.gates, reply, HeldAnswers { gate, promised, blocks });
+                self.outlet.hold(
+                    &broker.journal.gates,
+                    reply,
+                    HeldAnswers { gate, promised, blocks },
+                );
                 self.party.received.clear();
                 Ok(())
             }

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from slipring.frames.arrays import Indices, Values
-from slipring.frames.labels import NO_SET, Labels
 from slipring.frames.index_cache import IndexCache
+from slipring.frames.labels import NO_SET, Labels
 from slipring.model import Entry, Parameter
 from slipring.model.nearest import nearest_name
 from slipring.native import match_topics

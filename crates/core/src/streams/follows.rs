@@ -215,7 +215,7 @@ pub fn is_asked(filter: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Catalog, StreamDefinition, StreamDeclaration, Streams};
+    use super::super::{Catalog, StreamDeclaration, StreamDefinition, Streams};
     use super::*;
     use crate::desk::{Desk, Requester};
     use crate::{Limits, Principal};

@@ -1,7 +1,9 @@
 //! Values that go stale and come back, and streams of who reads many.
 
 use slipring_core::desk::{Desk, Requester};
-use slipring_core::streams::{Catalog, StreamDefinition, Following, Portion, StreamDeclaration, Streams};
+use slipring_core::streams::{
+    Catalog, Following, Portion, StreamDeclaration, StreamDefinition, Streams,
+};
 use slipring_core::table::{ClockReading, Current, Definition as Parameter, Entries};
 use slipring_core::{Limits, ParameterIndex, Principal, SessionKey, StreamIndex};
 use slipring_wire::Publish;

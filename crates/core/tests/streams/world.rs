@@ -2,7 +2,7 @@
 
 use slipring_core::desk::{Desk, DeskBounds, Requester};
 use slipring_core::streams::{
-    Catalog, StreamDefinition, Following, Portion, Serving, StreamDeclaration, Streams,
+    Catalog, Following, Portion, Serving, StreamDeclaration, StreamDefinition, Streams,
 };
 use slipring_core::{Limits, Principal, SessionKey, StreamIndex};
 use slipring_wire::{
@@ -33,7 +33,11 @@ pub fn streams() -> Streams {
 }
 
 pub fn asked(name: &str, buffer_bytes: usize) -> StreamDeclaration {
-    StreamDeclaration::new(0, name, StreamDefinition { buffer_bytes, ..StreamDefinition::new("audio/pcm") })
+    StreamDeclaration::new(
+        0,
+        name,
+        StreamDefinition { buffer_bytes, ..StreamDefinition::new("audio/pcm") },
+    )
 }
 
 pub fn declare(streams: &mut Streams, name: &str, buffer_bytes: usize) -> StreamIndex {
