@@ -37,7 +37,7 @@ AGES_KEPT = 200_000
 
 
 def scaled(parameters: int) -> dict[str, int]:
-    """This number of parameters, in the mix of an aircraft."""
+    """How many parameters of each kind, in the mix of an aircraft."""
     whole = sum(FULL.values())
     mix = {kind: count * parameters // whole for kind, count in FULL.items()}
     mix["f32"] += parameters - sum(mix.values())
