@@ -8,7 +8,7 @@ import "./style/tables.css";
 import "./style/journal.css";
 import "./style/charts.css";
 import "./style/narrow.css";
-import { LiveConnection } from "./live-liveConnection.ts";
+import { LiveConnection } from "./live-connection.ts";
 import { ConsoleState } from "./model/console-state.ts";
 import { LiveMessage, ParametersMessage } from "./model/contract.ts";
 import { HISTORY_MS } from "./model/value-history.ts";
