@@ -8,7 +8,7 @@ use crate::{NONCE_BYTES, Proof, Secret, Stop, Users};
 
 /// An enhanced authentication that is under way.
 #[derive(Debug)]
-pub(super) struct PendingAuthentication {
+pub(super) struct Exchange {
     /// None until the client's first message was taken.
     scram: Option<Scram>,
     /// What the client is let in with when it succeeds; None if it is in already.
@@ -27,7 +27,7 @@ impl Conversation {
         opening: Option<Box<Opening>>,
         properties: Properties<'a>,
     ) -> Action<'a> {
-        self.exchange = Some(Box::new(PendingAuthentication { scram: None, opening }));
+        self.exchange = Some(Box::new(Exchange { scram: None, opening }));
         Action::Authenticate(data(properties))
     }
 

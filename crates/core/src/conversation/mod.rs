@@ -16,7 +16,7 @@ use slipring_wire::{
 };
 
 use crate::{Limit, Limits, Settled, Stop};
-use authenticating::PendingAuthentication;
+use authenticating::Exchange;
 
 /// The state of one connection.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub struct Conversation {
     /// The largest packet the client takes.
     packet_bytes: u32,
     /// An enhanced authentication that is under way.
-    exchange: Option<Box<PendingAuthentication>>,
+    exchange: Option<Box<Exchange>>,
     /// The name that the last one has proved.
     proven: Option<String>,
 }
