@@ -20,7 +20,7 @@ use crate::connection_handle::ConnectionHandle;
 use crate::farewell::Entered;
 use crate::inlet::Inlet;
 use crate::origin::Origin;
-use crate::outlet::{HeldAnswers, Outlet, Writing};
+use crate::outlet::{Answers, Outlet, Writing};
 use crate::party::Party;
 use crate::passwords::Checked;
 use crate::supervision::Caught;
@@ -226,11 +226,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         match feed.journal(broker).await {
             Ok(gate) => {
                 let (promised, blocks) = (feed.take_promised(), std::mem::take(blocks));
-                self.outlet.hold(
-                    &broker.journal.gates,
-                    reply,
-                    HeldAnswers { gate, promised, blocks },
-                );
+                self.outlet.hold(&broker.journal.gates, reply, Answers { gate, promised, blocks });
                 self.party.received.clear();
                 Ok(())
             }

@@ -56,7 +56,7 @@ struct Held {
 
 /// What is known of the answers of one batch.
 #[derive(Clone, Copy)]
-pub(crate) struct HeldAnswers {
+pub(crate) struct Answers {
     /// What they wait for.
     pub gate: Gate,
     /// What they acknowledge.
@@ -82,8 +82,8 @@ struct Unrecorded {
 
 impl Outlet {
     /// Adds answers that go when a gate is open. What comes later does not overtake them.
-    pub fn hold(&mut self, gates: &Gates, bytes: &mut Vec<u8>, answers: HeldAnswers) {
-        let HeldAnswers { gate, promised, blocks } = answers;
+    pub fn hold(&mut self, gates: &Gates, bytes: &mut Vec<u8>, answers: Answers) {
+        let Answers { gate, promised, blocks } = answers;
         if self.held.is_empty() && gates.is_open(gate) {
             gates.acknowledged.count(promised);
             self.control.tail().append(bytes);
@@ -331,7 +331,7 @@ mod tests {
     fn messages_wait_behind_a_part_of_a_subscription_that_has_no_answer_yet() {
         let (mut outlet, gates) = (Outlet::default(), Gates::default());
         let gate = Gate { level: Durability::Disk, mark: 10 };
-        let answers = HeldAnswers { gate, promised: Promised::default(), blocks: true };
+        let answers = Answers { gate, promised: Promised::default(), blocks: true };
         outlet.hold(&gates, &mut Vec::new(), answers);
         assert_eq!((outlet.blocking, outlet.last_gate()), (1, Some(gate)));
     }

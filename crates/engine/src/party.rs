@@ -18,7 +18,7 @@ use crate::feed::Feed;
 use crate::returning::Returning;
 use crate::session_life::{NotOpened, Opened};
 use crate::subscribing::Subscribing;
-use crate::table::refused::RefusedSamples;
+use crate::table::refused::Refused;
 use crate::{asking, wills};
 
 /// A connection's conversation, and the client it turned out to be.
@@ -40,7 +40,7 @@ pub(crate) struct Party {
     pub returning: Returning,
     incoming: Incoming,
     /// Samples that were refused, to be told.
-    refused: RefusedSamples,
+    refused: Refused,
     /// PUBACKs of this batch, settled together: publishers wait for the same lock.
     acks: Vec<PacketId>,
     /// QoS 2 identifiers that are new in this batch.
@@ -66,7 +66,7 @@ impl Party {
             subscribing: Subscribing::default(),
             returning: Returning::default(),
             incoming: Incoming::default(),
-            refused: RefusedSamples::default(),
+            refused: Refused::default(),
             acks: Vec::new(),
             received: Vec::new(),
             will: None,

@@ -42,7 +42,7 @@ pub(super) struct ListedStream<'a> {
     index: StreamIndex,
     name: &'a str,
     #[serde(flatten)]
-    definition: &'a super::StreamDefinition,
+    definition: &'a super::Definition,
     /// Whether somebody publishes it, and how many.
     live: bool,
     publishers: usize,

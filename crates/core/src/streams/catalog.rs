@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::definition::StreamDefinition;
+use super::definition::Definition;
 use crate::{Owner, Shares, StreamIndex};
 
 /// Indices that are given.
@@ -17,7 +17,7 @@ pub struct StreamEntry {
     /// Its topic.
     pub name: Arc<str>,
     /// What it is.
-    pub definition: Arc<StreamDefinition>,
+    pub definition: Arc<Definition>,
     /// Whose quota it is counted for.
     pub owner: Option<Owner>,
 }
@@ -109,7 +109,7 @@ impl Catalog {
         &mut self,
         index: StreamIndex,
         name: &str,
-        definition: StreamDefinition,
+        definition: Definition,
     ) -> Result<(), &'static str> {
         if index.get() >= INDICES_MAX {
             return Err("there is no such index of a stream");

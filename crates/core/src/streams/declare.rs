@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::catalog::INDICES_MAX;
-use super::definition::StreamDefinition;
+use super::definition::Definition;
 use super::request::StreamDeclaration;
 use super::state::{Streams, one};
 use crate::desk::{Problem, ProblemCode, Requester, check_name};
@@ -73,7 +73,7 @@ impl Streams {
         let known = self.catalog.index_of(&asked.name);
         let index = known.unwrap_or_else(|| self.catalog.end());
         let before = self.catalog.get(index).map(|one| Arc::clone(&one.definition));
-        let is_another = |before: &Arc<StreamDefinition>| before.media != asked.definition.media;
+        let is_another = |before: &Arc<Definition>| before.media != asked.definition.media;
         let is_another = before.as_ref().is_some_and(is_another);
         if is_another {
             self.publishers.forget_silent(index);
@@ -246,7 +246,7 @@ impl Streams {
 
 impl StreamDeclaration {
     /// A stream to declare, and its position in the request.
-    pub fn new(at: usize, name: impl Into<String>, definition: StreamDefinition) -> Self {
+    pub fn new(at: usize, name: impl Into<String>, definition: Definition) -> Self {
         Self { at, name: name.into(), definition }
     }
 }

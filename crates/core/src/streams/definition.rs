@@ -17,7 +17,7 @@ const SOURCE_BYTES_MAX: usize = 256;
 /// A stream, without its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object such as {\"media\": \"audio/pcm;rate=48000\"}")]
-pub struct StreamDefinition {
+pub struct Definition {
     /// The media type of its chunks, such as `audio/pcm;rate=48000`.
     pub media: String,
     /// For people.
@@ -35,7 +35,7 @@ fn buffer_bytes() -> usize {
     BUFFER_BYTES
 }
 
-impl StreamDefinition {
+impl Definition {
     /// Of this media type, the rest as it is when nothing is said.
     pub fn new(media: impl Into<String>) -> Self {
         let media = media.into();

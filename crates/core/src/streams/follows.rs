@@ -215,7 +215,7 @@ pub fn is_asked(filter: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Catalog, StreamDeclaration, StreamDefinition, Streams};
+    use super::super::{Catalog, Definition, StreamDeclaration, Streams};
     use super::*;
     use crate::desk::{Desk, Requester};
     use crate::{Limits, Principal};
@@ -234,7 +234,7 @@ mod tests {
         streams.follows.places = PLACES_MAX - 1;
         streams.follow(SessionKey::new(9), &following);
         for name in ["a", "b"] {
-            let asked = [StreamDeclaration::new(0, name, StreamDefinition::new("audio/pcm"))];
+            let asked = [StreamDeclaration::new(0, name, Definition::new("audio/pcm"))];
             streams.declare(&asked, &requester).unwrap();
         }
         assert_eq!(streams.take_unread(), 1);

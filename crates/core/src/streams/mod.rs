@@ -16,7 +16,7 @@ mod state;
 pub use answer::{StreamsEvent, told};
 pub use catalog::{Catalog, StreamEntry};
 pub use declare::{BUFFERS_BYTES_MAX, StreamsChange};
-pub use definition::{BUFFER_BYTES, BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, StreamDefinition};
+pub use definition::{BUFFER_BYTES, BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, Definition};
 pub use follows::Following;
 pub use request::{StreamDeclaration, StreamsRequest};
 pub use ring::{Chunk, Ring};

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use slipring_wire::check_filter;
 
-use super::definition::{BUFFER_BYTES, StreamDefinition};
+use super::definition::{BUFFER_BYTES, Definition};
 use crate::StreamIndex;
 use crate::desk::{
     Problem, ProblemCode, RequestRefusal, check_bytes, check_prefix, full_name, json_error, parse,
@@ -47,7 +47,7 @@ pub struct StreamDeclaration {
     /// Its full name.
     pub name: String,
     /// What it is to be.
-    pub definition: StreamDefinition,
+    pub definition: Definition,
 }
 
 #[derive(Deserialize)]
@@ -149,8 +149,8 @@ fn read_declaration(body: &[u8]) -> Result<Vec<StreamDeclaration>, RequestRefusa
     RequestRefusal::of(problems).map_or(Ok(asked), Err)
 }
 
-fn definition(body: StreamBody) -> StreamDefinition {
+fn definition(body: StreamBody) -> Definition {
     let StreamBody { name: _, media, description, buffer_bytes, source } = body;
     let buffer_bytes = buffer_bytes.unwrap_or(BUFFER_BYTES);
-    StreamDefinition { media, description, buffer_bytes, source }
+    Definition { media, description, buffer_bytes, source }
 }

@@ -1,9 +1,7 @@
 //! Values that go stale and come back, and streams of who reads many.
 
 use slipring_core::desk::{Desk, Requester};
-use slipring_core::streams::{
-    Catalog, Following, Portion, StreamDeclaration, StreamDefinition, Streams,
-};
+use slipring_core::streams::{Catalog, Definition, Following, Portion, StreamDeclaration, Streams};
 use slipring_core::table::{ClockReading, Current, Definition as Parameter, Entries};
 use slipring_core::{Limits, ParameterIndex, Principal, SessionKey, StreamIndex};
 use slipring_wire::Publish;
@@ -59,7 +57,7 @@ fn a_chunk_for_one_subscription_does_not_look_at_the_others_of_its_reader() {
             is_taken: &|_| false,
             answer_bytes_max: 999,
         };
-        let asked = [StreamDeclaration::new(0, "a", StreamDefinition::new("audio/pcm"))];
+        let asked = [StreamDeclaration::new(0, "a", Definition::new("audio/pcm"))];
         streams.declare(&asked, &requester).unwrap();
         for number in 0..subscriptions {
             let filter = if number == 0 { "a".to_owned() } else { format!("b{number}/#") };

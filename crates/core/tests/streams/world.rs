@@ -2,7 +2,7 @@
 
 use slipring_core::desk::{Desk, DeskBounds, Requester};
 use slipring_core::streams::{
-    Catalog, Following, Portion, Serving, StreamDeclaration, StreamDefinition, Streams,
+    Catalog, Definition, Following, Portion, Serving, StreamDeclaration, Streams,
 };
 use slipring_core::{Limits, Principal, SessionKey, StreamIndex};
 use slipring_wire::{
@@ -33,11 +33,7 @@ pub fn streams() -> Streams {
 }
 
 pub fn asked(name: &str, buffer_bytes: usize) -> StreamDeclaration {
-    StreamDeclaration::new(
-        0,
-        name,
-        StreamDefinition { buffer_bytes, ..StreamDefinition::new("audio/pcm") },
-    )
+    StreamDeclaration::new(0, name, Definition { buffer_bytes, ..Definition::new("audio/pcm") })
 }
 
 pub fn declare(streams: &mut Streams, name: &str, buffer_bytes: usize) -> StreamIndex {

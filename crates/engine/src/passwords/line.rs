@@ -26,7 +26,7 @@ pub(crate) struct Asker {
 
 /// Those who wait, and who was wrong lately.
 #[derive(Debug)]
-pub(crate) struct PasswordQueue<T> {
+pub(crate) struct Line<T> {
     /// In the order they came.
     waiting: Vec<(Asker, T)>,
     by_source: HashMap<Owner, usize>,
@@ -34,7 +34,7 @@ pub(crate) struct PasswordQueue<T> {
     wrong_names: WrongCounts,
 }
 
-impl<T> Default for PasswordQueue<T> {
+impl<T> Default for Line<T> {
     fn default() -> Self {
         Self {
             waiting: Vec::new(),
@@ -45,7 +45,7 @@ impl<T> Default for PasswordQueue<T> {
     }
 }
 
-impl<T> PasswordQueue<T> {
+impl<T> Line<T> {
     /// Puts a check into the line. When more than `most` of one source wait, gives back the one that has
     /// waited longest.
     pub fn push(&mut self, asker: Asker, check: T, most: usize) -> Option<T> {
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn who_has_not_been_wrong_comes_before_who_has() {
-        let (now, mut line) = (Clock::start().now(), PasswordQueue::default());
+        let (now, mut line) = (Clock::start().now(), Line::default());
         line.note_wrong(&asker("attacker", "user"), now);
         line.push(asker("elsewhere", "anna"), "newcomer", 10);
         line.push(asker("elsewhere", "user"), "attacked name", 10);
@@ -153,14 +153,14 @@ mod tests {
 
     #[test]
     fn of_equals_the_newest_comes_first() {
-        let (now, mut line) = (Clock::start().now(), PasswordQueue::default());
+        let (now, mut line) = (Clock::start().now(), Line::default());
         (0..100).for_each(|number| assert_eq!(line.push(asker("a", "user"), number, 100), None));
         assert_eq!(line.next(now).unwrap().1, 99);
     }
 
     #[test]
     fn one_source_has_so_many_in_the_line_and_the_oldest_of_its_own_goes() {
-        let (now, mut line) = (Clock::start().now(), PasswordQueue::default());
+        let (now, mut line) = (Clock::start().now(), Line::default());
         line.push(asker("other", "user"), 0, 2);
         assert_eq!(line.push(asker("a", "user"), 1, 2), None);
         assert_eq!(line.push(asker("a", "user"), 2, 2), None);

@@ -6,7 +6,7 @@ mod line;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use line::{Asker, PasswordQueue};
+use line::{Asker, Line};
 use ring::rand::{SecureRandom, SystemRandom};
 use slipring_core::{NONCE_BYTES, Owner, Password, Plan, Secret};
 use tokio::runtime::Handle;
@@ -33,7 +33,7 @@ pub(crate) struct Passwords {
     // Checks that the checker has not seen yet. A lock: taken for a moment to add one, or to take all.
     inbox: Mutex<Inbox>,
     // The others that wait. A lock: the checker alone takes it; there is one at most.
-    line: Mutex<PasswordQueue<Check>>,
+    line: Mutex<Line<Check>>,
     // Fingerprints of right passwords, so that a client that comes back is not checked again. Not
     // more than there are users. A lock: taken for a moment by each client with a password.
     right: Mutex<HashSet<[u8; 32]>>,
@@ -110,7 +110,7 @@ impl Passwords {
     }
 
     /// Checks the password whose turn it is.
-    fn check_next(&self, line: &mut PasswordQueue<Check>) {
+    fn check_next(&self, line: &mut Line<Check>) {
         line.retain(|check| !check.answer.is_closed());
         let Some((asker, check)) = line.next(self.clock.now()) else { return };
         let users = &check.plan.authentication.users;

@@ -57,7 +57,7 @@ pub(crate) struct LockedTable {
     behind: readers::Behind,
     /// When the next turn of the readers is.
     readers_ms: Option<Millis>,
-    writing: readers::ReaderScratch,
+    writing: readers::Writing,
 }
 
 impl SharedTable {
@@ -70,7 +70,7 @@ impl SharedTable {
             beat_ms: 0,
             behind: readers::Behind::default(),
             readers_ms: None,
-            writing: readers::ReaderScratch::default(),
+            writing: readers::Writing::default(),
         };
         Self::over(locked, used, UnlockedTable::default())
     }

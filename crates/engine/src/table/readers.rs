@@ -181,13 +181,13 @@ impl LockedTable {
 
 /// Memory that is used again for each message.
 #[derive(Default)]
-pub(crate) struct ReaderScratch {
+pub(crate) struct Writing {
     payload: Vec<u8>,
     described: SampleWriter,
     packet: Vec<u8>,
 }
 
-impl ReaderScratch {
+impl Writing {
     /// The message of a sample.
     fn packet(
         &mut self,
@@ -213,7 +213,7 @@ struct Outlet<'a> {
     broker: &'a Broker,
     post: &'a mut Post,
     behind: &'a Behind,
-    writing: &'a mut ReaderScratch,
+    writing: &'a mut Writing,
     /// The members of the shared subscription that is served.
     share: Option<Share>,
 }

@@ -19,12 +19,12 @@ const TELL_MS: Millis = 1_000;
 
 /// What was refused and not told yet.
 #[derive(Default)]
-pub(crate) struct RefusedSamples {
+pub(crate) struct Refused {
     count: u64,
     told_ms: Option<Millis>,
 }
 
-impl RefusedSamples {
+impl Refused {
     /// One more; tells of it if the last time is long enough ago.
     #[cold]
     pub fn add(
