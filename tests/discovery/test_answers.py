@@ -5,18 +5,18 @@ from dataclasses import replace
 import pytest
 
 from slipring.discovery.announcement import decode, encode
-from slipring.discovery.answering import OUTCOMES, Answers
+from slipring.discovery.answering import OUTCOMES, Responder
 from slipring.discovery.endpoint import Endpoint
 from slipring.discovery.question import encode_question
 from slipring.discovery.rate_limit import ALL_BURST, EACH_BURST, EACH_PER_S, SOURCES_MAX, RateLimit
 from tests.discovery.brokers import CONSOLE, HERE, LOCAL, TOLD
 
 
-def answers() -> Answers:
-    return Answers(lambda: TOLD)
+def answers() -> Responder:
+    return Responder(lambda: TOLD)
 
 
-def outcomes(made: Answers) -> dict[str, int]:
+def outcomes(made: Responder) -> dict[str, int]:
     return {outcome: count for outcome, count in made.counts.items() if count}
 
 
@@ -37,7 +37,7 @@ def test_another_machine_is_told_what_it_can_reach() -> None:
 
 
 def test_a_broker_of_this_machine_alone_does_not_answer_others() -> None:
-    made = Answers(lambda: replace(TOLD, endpoints=(HERE, LOCAL), console=CONSOLE))
+    made = Responder(lambda: replace(TOLD, endpoints=(HERE, LOCAL), console=CONSOLE))
     assert made.answer(encode_question("n"), "10.0.0.9", 0.0) is None
     assert outcomes(made) == {"silent": 1}
 
@@ -47,7 +47,7 @@ def test_a_broker_of_this_machine_alone_does_not_answer_others() -> None:
     [("0.0.0.0", "fd00::9", False), ("::", "10.0.0.9", True), ("0.0.0.0", "10.0.0.9", True)],
 )
 def test_a_listener_on_ipv4_is_not_told_over_ipv6(listen: str, source: str, told: bool) -> None:
-    made = Answers(lambda: replace(TOLD, endpoints=(Endpoint("mqtt", "mqtt", listen, 1883),)))
+    made = Responder(lambda: replace(TOLD, endpoints=(Endpoint("mqtt", "mqtt", listen, 1883),)))
     assert (made.answer(encode_question("n"), source, 0.0) is not None) == told
 
 

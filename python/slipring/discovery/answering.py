@@ -23,7 +23,7 @@ HERE = ("127.0.0.1", LOOPBACK_BROADCAST, "::1")
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 (a broadcast is received nowhere else)
 
 
-class Answers:
+class Responder:
     """Decides on an answer to each datagram, and counts the outcomes. Sends nothing."""
 
     def __init__(self, tell: Callable[[], Announcement]) -> None:
@@ -55,9 +55,9 @@ class Answers:
 class AnsweringSocket(asyncio.DatagramProtocol):
     """A socket that receives questions."""
 
-    def __init__(self, answers: Answers, by: asyncio.DatagramTransport | None = None) -> None:
+    def __init__(self, responder: Responder, by: asyncio.DatagramTransport | None = None) -> None:
         """`by` sends the answers, for a socket with a broadcast address, which cannot send."""
-        self._answers = answers
+        self._responder = responder
         self._by = by
 
     def connection_made(self, transport: asyncio.DatagramTransport) -> None:  # type: ignore[override]
@@ -66,13 +66,13 @@ class AnsweringSocket(asyncio.DatagramProtocol):
 
     def datagram_received(self, data: bytes, addr: tuple[Any, ...]) -> None:
         """A datagram has arrived."""
-        answer = self._answers.answer(data, str(addr[0]), time.monotonic())
+        answer = self._responder.answer(data, str(addr[0]), time.monotonic())
         if answer and self._by and not self._by.is_closing():
             self._by.sendto(answer, addr)
 
 
 async def listen(
-    answers: Answers, hosts: tuple[str, ...], port: int
+    answers: Responder, hosts: tuple[str, ...], port: int
 ) -> list[asyncio.DatagramTransport]:
     """Answer at these addresses, on one port; OSError if the first one cannot be opened."""
     opened: list[asyncio.DatagramTransport] = []
