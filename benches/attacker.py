@@ -46,14 +46,14 @@ class Attack:
     peers: list[Peer] = field(default_factory=list)
 
     def peer(self, client_id: str, blob: bytes = b"", *, reads: bool = True) -> Peer:
-        """A peer that was let in."""
+        """A peer that is connected."""
         one = dial(self.address, client_id)
         one.setblocking(False)
         self.peers.append(Peer(one, blob, reads))
         return self.peers[-1]
 
     def run(self) -> int:
-        """Say so, and attack; how many bytes were sent."""
+        """Print "ready", and attack; returns how many bytes were sent."""
         with selectors.DefaultSelector() as selector:
             selector.register(sys.stdin, selectors.EVENT_READ)
             for peer in self.peers:
@@ -73,7 +73,7 @@ class Attack:
 
 
 def dial(address: tuple[str, int], client_id: str) -> socket.socket:
-    """A client that was let in."""
+    """A client that is connected."""
     one = socket.create_connection(address, timeout=60)
     one.sendall(V5.connect(client_id))
     assert V5.read(one.recv(4096)).reason == 0
@@ -92,7 +92,7 @@ def read_some(one: socket.socket) -> bool:
 
 
 def repeated(*packets: bytes) -> bytes:
-    """Packets again and again, as many as one write takes."""
+    """The packets, repeated to fill one write."""
     once = b"".join(packets)
     return once * max(1, BLOB_BYTES // len(once))
 

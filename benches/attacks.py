@@ -81,7 +81,7 @@ def exactly_once(attack: Attack) -> int:
 
 
 def subscriptions(attack: Attack) -> int:
-    """The same filters subscribed to and given up, again and again."""
+    """Subscribe to the same filters and unsubscribe, again and again."""
     filters = [f"a/+/{number}/#" for number in range(100)]
     attack.peer("subscriptions", repeated(V5.subscribe(1, *filters), V5.unsubscribe(2, *filters)))
     return attack.run()

@@ -12,7 +12,7 @@ from benches.measured_brokers import (
     JOURNALED,
     MOSQUITTO,
     SLIPRING,
-    Broker,
+    MeasuredBroker,
     started,
     versions,
 )
@@ -24,12 +24,12 @@ from benches.sizes import paced_table, sizes_table
 ROUNDS = 5
 BROKERS = (MOSQUITTO, FORWARDER, SLIPRING, JOURNALED)
 SCALE = 5
-"""The others get so many times the messages of Mosquitto: they are at least that much faster."""
+"""The other brokers get this many times the messages: they are at least that much faster."""
 
 
 @dataclass(frozen=True)
 class ThroughputLoad:
-    """One shape of load, and how many times cheaper than Mosquitto it is to be."""
+    """One shape of load, and how many times cheaper than Mosquitto we are to be."""
 
     name: str
     options: tuple[str, ...]
@@ -51,7 +51,7 @@ CASES = (
 )
 
 
-def measure(generator: Generator, case: ThroughputLoad, broker: Broker) -> Numbers:
+def measure(generator: Generator, case: ThroughputLoad, broker: MeasuredBroker) -> Numbers:
     """One run: CPU time for each message, and messages per second."""
     command, *options = case.options
     messages = case.messages * (SCALE if broker.is_fast else 1)
@@ -76,7 +76,7 @@ def case_row(case: ThroughputLoad, costs: dict[str, Numbers]) -> str:
 
 
 def bar_cells(bar: float | None, ratio: float | None) -> tuple[str, str]:
-    """What is to be reached, and whether it was."""
+    """The bar, and whether it was reached."""
     if bar is None:
         return "-", "-"
     return f"{bar:g} times", verdict(ratio >= bar if ratio else None)

@@ -7,7 +7,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from benches.generator import Generator
-from benches.measured_brokers import FORWARDER, MOSQUITTO, SLIPRING, Broker, started, versions
+from benches.measured_brokers import (
+    FORWARDER,
+    MOSQUITTO,
+    SLIPRING,
+    MeasuredBroker,
+    started,
+    versions,
+)
 from benches.results import machine, record
 from benches.rounds import Numbers, head, medians, row, verdict
 
@@ -20,7 +27,7 @@ IDLE_CLIENTS = 10_000
 IDLE_BAR_BYTES = 200e6
 
 
-def burst(generator: Generator, broker: Broker) -> Numbers:
+def burst(generator: Generator, broker: MeasuredBroker) -> Numbers:
     """Clients per second when all connect at once."""
     broker.settle()
     before = broker.cpu_s()
@@ -29,13 +36,13 @@ def burst(generator: Generator, broker: Broker) -> Numbers:
     return {"rate": report["per_second"], "cpu_us": used_us / BURST_CLIENTS}
 
 
-def undisturbed(generator: Generator, broker: Broker) -> Numbers:
+def undisturbed(generator: Generator, broker: MeasuredBroker) -> Numbers:
     """Percentiles of traffic with nothing beside it."""
     broker.settle()
     return generator.run("latency", broker.address, "--rate=1000", "--messages=1500")
 
 
-def disturbed(generator: Generator, broker: Broker) -> Numbers:
+def disturbed(generator: Generator, broker: MeasuredBroker) -> Numbers:
     """Percentiles of the same traffic, just while clients arrive in a burst."""
     broker.settle()
     arriving = ("connect", broker.address, "--clients", ARRIVING_CLIENTS, "--hold")
@@ -46,7 +53,7 @@ def disturbed(generator: Generator, broker: Broker) -> Numbers:
         return traffic.finish()
 
 
-def idle(generator: Generator, broker: Broker) -> Numbers:
+def idle(generator: Generator, broker: MeasuredBroker) -> Numbers:
     """Memory that idle clients take, in a broker that has had none before."""
     broker.settle()
     before = broker.memory_bytes()

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from benches.durable_brokers import DISK, DURABLE_BROKERS, MEMORY, NATS, PROCESS, nats_version
 from benches.generator import ROOT, Generator, RunFailed
-from benches.keepers import DISK, KEEPERS, MEMORY, NATS, PROCESS, nats_version
 from benches.measured_brokers import MOSQUITTO, versions
 from benches.results import machine, record
 from benches.rounds import Numbers, head, median, row, verdict
@@ -58,9 +58,9 @@ LARGE = DurableLoad(
 def measure(
     generator: Generator, case: DurableLoad, name: str, folder: Path, checkout: Path = ROOT
 ) -> Numbers:
-    """One life, one run."""
-    keeper = replace(KEEPERS[name], checkout=checkout)
-    with keeper.started(folder / name, generator) as running:
+    """Start a broker, and make one run."""
+    durable = replace(DURABLE_BROKERS[name], checkout=checkout)
+    with durable.started(folder / name, generator) as running:
         running.broker.settle()
         before = running.broker.cpu_s()
         count = f"--messages={case.messages[name]}"
@@ -95,14 +95,14 @@ def kept(generator: Generator, name: str) -> str:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch, name)
         load = ("--publishers=10", "--window=50", "--messages=100000000", "--until-closed")
-        with KEEPERS[name].started(folder, generator) as running:
+        with DURABLE_BROKERS[name].started(folder, generator) as running:
             address = running.broker.address
             generator.run("keep", address)
             tell = f"--tell-after={KILLED_AFTER}"
             with generator.hold("acked", address, *load, tell) as traffic:
                 running.kill()
                 promised = traffic.finish()
-        with KEEPERS[name].started(folder, generator) as running:
+        with DURABLE_BROKERS[name].started(folder, generator) as running:
             each = f"--acknowledged={promised['each']}"
             found = generator.run("kept", running.broker.address, each)
     return f"{promised['acknowledged']:,} acknowledged, {found['lost']:,} lost"
@@ -110,17 +110,17 @@ def kept(generator: Generator, name: str) -> str:
 
 def recovery(generator: Generator, case: DurableLoad, messages: int) -> tuple[float, float]:
     """GiB in a journal whose broker was killed, and the seconds more that the next start takes."""
-    keeper = KEEPERS[DISK]
+    durable = DURABLE_BROKERS[DISK]
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch, "recovery")
-        with keeper.started(folder, generator) as running:
+        with durable.started(folder, generator) as running:
             empty_s = running.ready_s
             count = f"--messages={messages}"
             generator.run("acked", running.broker.address, *case.options, count)
             running.kill()
         journal = (folder / "data" / "journal").iterdir()
         stored = sum(file.stat().st_size for file in journal) / GIB
-        with keeper.started(folder, generator) as running:
+        with durable.started(folder, generator) as running:
             return stored, max(0.0, running.ready_s - empty_s)
 
 
@@ -171,7 +171,7 @@ def _at_least(numbers: Numbers | None, key: str, bar: float) -> bool | None:
 
 
 def _keeps_pace(numbers: Numbers | None) -> bool | None:
-    """Whether what was offered was acknowledged, and soon enough."""
+    """Whether all offered messages were acknowledged, and soon enough."""
     if numbers is None:
         return None
     return numbers["rate"] >= 0.99 * RATE_BAR and numbers["p99_us"] <= WAIT_BAR_US

@@ -12,14 +12,14 @@ from functools import partial
 from pathlib import Path
 
 from benches import broker, durability, latency, sizes, table
+from benches.durable_brokers import DISK, MEMORY, PROCESS
 from benches.generator import ROOT, Generator
-from benches.keepers import DISK, MEMORY, PROCESS
 from benches.measured_brokers import (
     EARLIER,
     EARLIER_JOURNALED,
     JOURNALED,
     SLIPRING,
-    Broker,
+    MeasuredBroker,
     earlier_checkout,
     started,
     versions,
@@ -30,7 +30,7 @@ from benches.rounds import Numbers, head, row, verdict
 ROUNDS = 7
 TABLE_ROUNDS = 3
 WORSE_BAR = 1.03
-"""No row is to cost more than so many times as before."""
+"""No row may cost more than this many times the earlier cost."""
 
 Measure = Callable[[bool], float]
 """CPU time of one run, of the earlier version or of this one."""
@@ -57,7 +57,7 @@ def _pair(measure: Measure, *, earlier_first: bool) -> tuple[float, float]:
     return (first, second) if earlier_first else (second, first)
 
 
-def _forwarding(generator: Generator) -> Iterator[tuple[str, Callable[[Broker], Numbers]]]:
+def _forwarding(generator: Generator) -> Iterator[tuple[str, Callable[[MeasuredBroker], Numbers]]]:
     """Messages carried, as `broker` and `latency` measure them."""
     for case in broker.CASES:
         yield case.name, partial(broker.measure, generator, case)
@@ -69,14 +69,17 @@ def _forwarding(generator: Generator) -> Iterator[tuple[str, Callable[[Broker], 
         yield paced.name, partial(_paced, generator, paced)
 
 
-def _paced(generator: Generator, case: latency.PacedLoad, one: Broker) -> Numbers:
+def _paced(generator: Generator, case: latency.PacedLoad, one: MeasuredBroker) -> Numbers:
     before = one.cpu_s()
     report = generator.run("latency", one.address, *case.options)
     return {"cpu_us": (one.cpu_s() - before) * 1e6 / int(report["delivered"])}
 
 
 def _forwarded_us(
-    measure: Callable[[Broker], Numbers], earlier: Broker, now: Broker, is_earlier: bool
+    measure: Callable[[MeasuredBroker], Numbers],
+    earlier: MeasuredBroker,
+    now: MeasuredBroker,
+    is_earlier: bool,
 ) -> float:
     return measure(earlier if is_earlier else now)["cpu_us"]
 

@@ -21,7 +21,7 @@ from benches.rounds import head, row
 from slipring import Parameter, connect
 
 TIMES = 4
-"""So much longer is the longer recording."""
+"""How many times longer the longer recording is."""
 START_NS = 1_767_323_045_000_000_000
 READY = re.compile(r"slipring ready mqtt=(\S+)")
 FORMS = {
@@ -34,7 +34,7 @@ FORMS = {
 
 
 class Flight(NamedTuple):
-    """What is recorded: so many parameters of a type, so often, so long."""
+    """What is recorded: how many parameters of which type, how often and how long."""
 
     words: str
     type: str
@@ -42,7 +42,7 @@ class Flight(NamedTuple):
     rate_hz: int
     seconds: int
     characters: int = 0
-    """Of a text."""
+    """Characters of each text."""
 
     @property
     def rows(self) -> int:

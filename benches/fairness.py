@@ -9,7 +9,14 @@ from dataclasses import dataclass
 
 from benches.attacks import under_attack
 from benches.generator import Generator, RunFailed
-from benches.measured_brokers import JOURNALED, MOSQUITTO, SLIPRING, Broker, started, versions
+from benches.measured_brokers import (
+    JOURNALED,
+    MOSQUITTO,
+    SLIPRING,
+    MeasuredBroker,
+    started,
+    versions,
+)
 from benches.nodes import node
 from benches.results import machine, record
 from benches.rounds import head, row, verdict
@@ -20,40 +27,40 @@ BYSTANDER = (*RATE, "--messages=3000")
 FACTOR_BAR = 5
 P99_BAR_US = 20_000
 PATIENCE_S = 30
-"""Three seconds of messages that have not come by then are not served."""
+"""If three seconds of messages take longer, the bystander counts as not served."""
 CLIENTS = 10_000
 
 
 @dataclass(frozen=True)
-class Attack:
+class AttackCase:
     """One attack, and whether Mosquitto can be attacked in the same way."""
 
     attack: str
     name: str
     is_for_all: bool = True
     ours: str = SLIPRING
-    """How Slipring runs. Where all is journaled the bystander waits for acknowledgements."""
+    """How Slipring runs. If everything is journaled, the bystander waits for acknowledgements."""
 
 
 CASES = (
-    Attack("pings", "pings, pipelined"),
-    Attack("messages", "small messages that nobody wants"),
-    Attack("exactly_once", "QoS 2 exchanges, pipelined"),
-    Attack("subscriptions", "100 filters subscribed to and given up, pipelined"),
-    Attack("retained", "`#` subscribed to again, pipelined, 20,000 retained messages"),
-    Attack("takeovers", "one client identifier that connects again and again"),
-    Attack("half_connects", "half a CONNECT, 500 connections at a time"),
-    Attack("connect", f"{CLIENTS:,} clients connect at once"),
-    Attack("stalled", "150 subscribers of a flood that read nothing"),
-    Attack("large", "1 MB messages to 20 readers"),
-    Attack("plain_readers", "an aircraft, 10 plain readers of `#`", is_for_all=False),
-    Attack("lists", "`list` of 190,000 parameters, pipelined", is_for_all=False),
-    Attack("unread_lists", "the same, answers not read", is_for_all=False),
-    Attack("values", "`values` of 190,000 parameters, pipelined", is_for_all=False),
-    Attack("selections", "`#` selected again, pipelined, 190,000 parameters", is_for_all=False),
-    Attack("declarations", "500 parameters declared and removed, pipelined", is_for_all=False),
-    Attack("deflated", "deflated frames of 32,768 samples", is_for_all=False),
-    Attack(
+    AttackCase("pings", "pings, pipelined"),
+    AttackCase("messages", "small messages that nobody wants"),
+    AttackCase("exactly_once", "QoS 2 exchanges, pipelined"),
+    AttackCase("subscriptions", "100 filters subscribed to and given up, pipelined"),
+    AttackCase("retained", "`#` subscribed to again, pipelined, 20,000 retained messages"),
+    AttackCase("takeovers", "one client identifier that connects again and again"),
+    AttackCase("half_connects", "half a CONNECT, 500 connections at a time"),
+    AttackCase("connect", f"{CLIENTS:,} clients connect at once"),
+    AttackCase("stalled", "150 subscribers of a flood that read nothing"),
+    AttackCase("large", "1 MB messages to 20 readers"),
+    AttackCase("plain_readers", "an aircraft, 10 plain readers of `#`", is_for_all=False),
+    AttackCase("lists", "`list` of 190,000 parameters, pipelined", is_for_all=False),
+    AttackCase("unread_lists", "the same, answers not read", is_for_all=False),
+    AttackCase("values", "`values` of 190,000 parameters, pipelined", is_for_all=False),
+    AttackCase("selections", "`#` selected again, pipelined, 190,000 parameters", is_for_all=False),
+    AttackCase("declarations", "500 parameters declared and removed, pipelined", is_for_all=False),
+    AttackCase("deflated", "deflated frames of 32,768 samples", is_for_all=False),
+    AttackCase(
         "journal_flood",
         "16 kB messages for the journal; the wait for a PUBACK at `disk`",
         is_for_all=False,
@@ -63,7 +70,7 @@ CASES = (
 
 
 @contextmanager
-def attacked(generator: Generator, case: Attack, broker: Broker) -> Iterator[None]:
+def attacked(generator: Generator, case: AttackCase, broker: MeasuredBroker) -> Iterator[None]:
     """The attack runs."""
     with ExitStack() as stack:
         if case.attack == "connect":
@@ -79,7 +86,7 @@ def attacked(generator: Generator, case: Attack, broker: Broker) -> Iterator[Non
         yield
 
 
-def p99_us(generator: Generator, broker: Broker) -> float:
+def p99_us(generator: Generator, broker: MeasuredBroker) -> float:
     """The bystander's 99th percentile."""
     bystander = generator.in_real_time()
     command = ("acked", "--publishers=1") if broker.name == JOURNALED else ("latency",)
@@ -89,7 +96,7 @@ def p99_us(generator: Generator, broker: Broker) -> float:
     return found
 
 
-def arriving_p99_us(generator: Generator, case: Attack, broker: Broker) -> float:
+def arriving_p99_us(generator: Generator, case: AttackCase, broker: MeasuredBroker) -> float:
     """The same for a burst, which is over soon: only while it lasts."""
     with (
         generator.in_real_time().hold("latency", broker.address, *RATE, "--hold") as traffic,
@@ -99,8 +106,8 @@ def arriving_p99_us(generator: Generator, case: Attack, broker: Broker) -> float
         return found
 
 
-def measure(generator: Generator, case: Attack, name: str) -> tuple[float, float] | None:
-    """Alone and meanwhile in a new broker: the median of some rounds. None where it fails."""
+def measure(generator: Generator, case: AttackCase, name: str) -> tuple[float, float] | None:
+    """The bystander alone and under attack, in a new broker: medians. None if a run fails."""
     alone, meanwhile = list[float](), list[float]()
     try:
         for _ in range(ROUNDS):
@@ -125,7 +132,7 @@ def shown(found: tuple[float, float] | None) -> str:
     return f"{alone:,.0f} us alone, {meanwhile:,.0f} us meanwhile"
 
 
-def case_row(generator: Generator, case: Attack) -> str:
+def case_row(generator: Generator, case: AttackCase) -> str:
     """A line of the table."""
     peer = shown(measure(generator, case, MOSQUITTO)) if case.is_for_all else "-"
     ours = measure(generator, case, case.ours)

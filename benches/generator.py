@@ -1,4 +1,4 @@
-"""slipring-load, the load generator: built, run, and heard. It prints one JSON object a line."""
+"""Builds and runs slipring-load, the load generator, and reads its output: a JSON object a line."""
 
 import json
 import os
@@ -16,7 +16,7 @@ Report = dict[str, Any]
 
 
 class RunFailed(Exception):
-    """The generator ended early; the message is what it said about it."""
+    """The generator ended early; the message is its own."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Held:
     process: subprocess.Popen[str]
 
     def finish(self) -> Report:
-        """Let it end; its last line."""
+        """End the run; returns its last line."""
         output, errors = self.process.communicate(timeout=TIMEOUT_S)
         if self.process.returncode:
             raise RunFailed(_said(errors))
@@ -41,10 +41,10 @@ class Generator:
 
     program: Path
     under: tuple[str, ...] = ()
-    """A program that runs it, with its options."""
+    """A command to run it under, such as `chrt`, with options."""
 
     def in_real_time(self) -> Self:
-        """The same, never kept waiting by the system; as it is where that is not allowed."""
+        """The same at real-time priority, if the system allows it."""
         under = ("chrt", "--fifo", "20")
         tried = subprocess.run([*under, "true"], capture_output=True, check=False)
         return self if tried.returncode else replace(self, under=under)
@@ -61,7 +61,7 @@ class Generator:
     def run(
         self, command: str, address: str, *options: str | int, timeout_s: float = TIMEOUT_S
     ) -> Report:
-        """One run to its end; what it found."""
+        """One run to its end; returns its report."""
         try:
             done = subprocess.run(
                 self._command(command, address, *options),
@@ -78,7 +78,7 @@ class Generator:
 
     @contextmanager
     def hold(self, command: str, *options: str | int) -> Iterator[Held]:
-        """A run that has said its first line and goes on beside us."""
+        """A run in the background that has printed its first line."""
         with subprocess.Popen(
             self._command(command, *options),
             stdin=subprocess.PIPE,

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from functools import partial
 
 from benches.generator import Generator
-from benches.measured_brokers import MOSQUITTO, SLIPRING, Broker, started, versions
+from benches.measured_brokers import MOSQUITTO, SLIPRING, MeasuredBroker, started, versions
 from benches.results import machine, record
 from benches.rounds import Numbers, head, medians, row
 
@@ -19,7 +19,7 @@ MESSAGES = {MOSQUITTO: 100_000, SLIPRING: 500_000}
 """Each topic comes at least once; the faster broker gets more."""
 
 
-def measure(generator: Generator, topics: int, broker: Broker) -> Numbers:
+def measure(generator: Generator, topics: int, broker: MeasuredBroker) -> Numbers:
     """CPU time for each delivered message."""
     broker.settle()
     before = broker.cpu_s()
@@ -28,7 +28,9 @@ def measure(generator: Generator, topics: int, broker: Broker) -> Numbers:
     return {"cpu_us": (broker.cpu_s() - before) * 1e6 / report["delivered"]}
 
 
-def with_subscriptions(generator: Generator, brokers: tuple[Broker, ...], count: int) -> str:
+def with_subscriptions(
+    generator: Generator, brokers: tuple[MeasuredBroker, ...], count: int
+) -> str:
     """The row of one number of other subscriptions, which match none of the messages."""
     with ExitStack() as stack:
         for broker in brokers:
@@ -38,7 +40,7 @@ def with_subscriptions(generator: Generator, brokers: tuple[Broker, ...], count:
     return growth_row(f"1 topic, {count:,} other subscriptions", costs)
 
 
-def with_topics(generator: Generator, brokers: tuple[Broker, ...], count: int) -> str:
+def with_topics(generator: Generator, brokers: tuple[MeasuredBroker, ...], count: int) -> str:
     """The row of one number of topics, published to in turn."""
     costs = medians(brokers, ROUNDS, partial(measure, generator, count))
     name = "1 topic" if count == 1 else f"{count:,} topics in turn"

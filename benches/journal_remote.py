@@ -28,7 +28,7 @@ MB = 1e6
 
 @dataclass(frozen=True)
 class Load:
-    """What lies in the journal."""
+    """What the journal holds."""
 
     payload_bytes: int
     messages: int

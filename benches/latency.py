@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from benches.generator import Generator
-from benches.measured_brokers import FORWARDER, MOSQUITTO, SLIPRING, Broker, started, versions
+from benches.measured_brokers import (
+    FORWARDER,
+    MOSQUITTO,
+    SLIPRING,
+    MeasuredBroker,
+    started,
+    versions,
+)
 from benches.results import machine, record
 from benches.rounds import Numbers, head, medians, row, verdict
 
@@ -38,7 +45,7 @@ CASES = (
 )
 
 
-def measure(generator: Generator, case: PacedLoad, broker: Broker) -> Numbers:
+def measure(generator: Generator, case: PacedLoad, broker: MeasuredBroker) -> Numbers:
     """One run: its percentiles."""
     return generator.run("latency", broker.address, *case.options)
 

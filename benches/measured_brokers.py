@@ -41,7 +41,7 @@ max_inflight_messages 0
 set_tcp_nodelay {nodelay}
 """
 QUIET_S = 0.05
-"""How long a broker is looked at to see that it rests."""
+"""How long each look at a broker takes that checks whether it is idle."""
 QUIET_LOOKS = 4
 QUIET_LOOKS_MAX = 400
 
@@ -51,7 +51,7 @@ Started = tuple[int, str, Path | None]
 
 
 @dataclass(frozen=True)
-class Broker:
+class MeasuredBroker:
     """A broker that runs."""
 
     name: str
@@ -71,7 +71,7 @@ class Broker:
         return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9
 
     def memory_bytes(self) -> int:
-        """Memory it has in use."""
+        """Its resident memory."""
         status = Path(f"/proc/{self.pid}/status").read_text()
         resident = re.search(r"VmRSS:\s*(\d+) kB", status)
         assert resident, status
@@ -89,7 +89,7 @@ class Broker:
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
     def settle(self) -> None:
-        """Wait until it rests, so that nothing of an earlier run is counted."""
+        """Wait until it is idle, so that nothing of an earlier run is counted."""
         rest, looks = threading.Event(), 0
         for _ in range(QUIET_LOOKS_MAX):
             before = self.cpu_s()
@@ -97,13 +97,13 @@ class Broker:
             looks = looks + 1 if self.cpu_s() - before < QUIET_S / 10 else 0
             if looks == QUIET_LOOKS:
                 return
-        raise TimeoutError(f"{self.name} does not come to rest")
+        raise TimeoutError(f"{self.name} does not become idle")
 
 
 @contextmanager
 def started(
     generator: Generator, *names: str, nodelay: bool = False
-) -> Iterator[tuple[Broker, ...]]:
+) -> Iterator[tuple[MeasuredBroker, ...]]:
     """New brokers of these names, side by side.
 
     Mosquitto is cheapest as it comes, and quickest with `set_tcp_nodelay`: it runs with what suits
@@ -120,7 +120,7 @@ def started(
             EARLIER: lambda: _slipring(folder, topics="", checkout=earlier_checkout()),
             EARLIER_JOURNALED: lambda: _slipring(folder, topics='"#"', checkout=earlier_checkout()),
         }
-        yield tuple(Broker(name, *stack.enter_context(starts[name]())) for name in names)
+        yield tuple(MeasuredBroker(name, *stack.enter_context(starts[name]())) for name in names)
 
 
 def raise_descriptor_limit() -> None:

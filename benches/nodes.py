@@ -33,11 +33,11 @@ FULL = {
 """The types of an aircraft's 20,000 parameters."""
 DTYPES = {"f32": "f4", "f64": "f8", "u16": "u2", "i16": "i2", "u8": "u1", "u32": "u4", "i32": "i4"}
 AGES_KEPT = 200_000
-"""Ages that one process keeps; of more every second is left out."""
+"""Ages that one process keeps; later ones are left out."""
 
 
 def scaled(parameters: int) -> dict[str, int]:
-    """So many parameters, in the mix of an aircraft."""
+    """How many parameters of each kind, in the mix of an aircraft."""
     whole = sum(FULL.values())
     mix = {kind: count * parameters // whole for kind, count in FULL.items()}
     mix["f32"] += parameters - sum(mix.values())
@@ -45,7 +45,7 @@ def scaled(parameters: int) -> dict[str, int]:
 
 
 async def publish(url: str, prefix: str, options: argparse.Namespace, stop: asyncio.Event) -> float:
-    """Rows at a steady rate, with the time of each; how many samples were sent in a second."""
+    """Publish rows at a steady rate; returns the samples sent per second."""
     mix = scaled(options.parameters)
     rows = {kind: row(kind, count) for kind, count in mix.items()}
     parameters = {
@@ -78,13 +78,13 @@ def row(kind: str, count: int) -> Any:
 
 
 @dataclass
-class Heard:
-    """What one subscriber got."""
+class ReceivedFrames:
+    """What one subscriber received."""
 
     samples: int = 0
     frames: int = 0
     gaps: int = 0
-    """Frames that are missing by their numbers."""
+    """Missing frames, by their sequence numbers."""
     begun_s: float = 0.0
     ended_s: float = 0.0
 
@@ -95,14 +95,18 @@ class Heard:
 
 
 async def subscribe(
-    urls: list[str], number: int, options: argparse.Namespace, heard: Heard, ages: list[float]
+    urls: list[str],
+    number: int,
+    options: argparse.Namespace,
+    heard: ReceivedFrames,
+    ages: list[float],
 ) -> None:
-    """Everything, or a part of its own, of each broker."""
+    """Select from each broker: everything, or a part that no other subscriber has."""
     await asyncio.gather(*(follow(url, number, options, heard, ages) for url in urls))
 
 
 async def follow(
-    url: str, number: int, options: argparse.Namespace, heard: Heard, ages: list[float]
+    url: str, number: int, options: argparse.Namespace, heard: ReceivedFrames, ages: list[float]
 ) -> None:
     """One selection at one broker."""
     expected = None
@@ -122,7 +126,7 @@ async def follow(
 
 
 def selection(number: int, options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
-    """What a subscriber chooses; with `--various` each something else, at another rate."""
+    """What a subscriber chooses; with `--various` each has its own choice and rate."""
     if not options.various:
         return "#", {"rate_hz": options.rate or None}
     kinds = list(FULL)
@@ -133,20 +137,20 @@ def selection(number: int, options: argparse.Namespace) -> tuple[str, dict[str, 
 
 
 def ready(options: argparse.Namespace, expected: int) -> None:
-    """Says it once all of this process are."""
+    """Print "ready" once all nodes of this process are."""
     options.ready += 1
     if options.ready == expected:
         print("ready", flush=True)
 
 
 async def run(options: argparse.Namespace) -> dict[str, Any]:
-    """Until a line comes on standard input."""
+    """Run until a line comes on standard input; returns what was counted."""
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     loop.add_reader(sys.stdin.fileno(), stop.set)
     if options.role == "publish":
         per_s = await publish(options.url[0], options.prefix, options, stop)
         return {"per_s": per_s, "cpu_s": time.process_time()}
-    heard = [Heard() for _ in range(options.count)]
+    heard = [ReceivedFrames() for _ in range(options.count)]
     ages: list[float] = []
     tasks = [
         asyncio.create_task(subscribe(options.url, number, options, one, ages))
@@ -169,7 +173,7 @@ async def run(options: argparse.Namespace) -> dict[str, Any]:
 
 
 class Node:
-    """A process of nodes that runs."""
+    """A running process with nodes."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self._process = process
@@ -182,7 +186,7 @@ class Node:
         assert line == "ready\n", f"a node does not start: {line!r}"
 
     def stop(self) -> Mapping[str, Any]:
-        """Ends it; what it counted."""
+        """End it; returns what it counted."""
         out, _ = self._process.communicate("stop\n", timeout=60)
         found: Mapping[str, Any] = json.loads(out.splitlines()[-1])
         return found

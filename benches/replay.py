@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from benches.generator import Generator, RunFailed
-from benches.measured_brokers import JOURNALED, SLIPRING, Broker, started, versions
+from benches.measured_brokers import JOURNALED, SLIPRING, MeasuredBroker, started, versions
 from benches.results import machine, record
 from benches.rounds import Numbers, head, medians, row, verdict
 from slipring.native import JournalWriter
@@ -57,7 +57,7 @@ def _second(second: int, qos: int) -> pa.RecordBatch:
     )
 
 
-def measure(flight: Path, broker: Broker) -> Numbers:
+def measure(flight: Path, broker: MeasuredBroker) -> Numbers:
     """Times real time, as the command itself tells it."""
     broker.settle()
     command = [sys.executable, "-m", "slipring", "replay", str(flight), "--speed", "max"]
@@ -73,7 +73,7 @@ def measure(flight: Path, broker: Broker) -> Numbers:
     return {"times": float(told[2].replace(",", ""))}
 
 
-def rows(brokers: tuple[Broker, ...], folder: Path) -> Iterator[str]:
+def rows(brokers: tuple[MeasuredBroker, ...], folder: Path) -> Iterator[str]:
     """One for each quality."""
     for qos in (0, 1):
         flight = folder / f"qos-{qos}"

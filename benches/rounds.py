@@ -4,14 +4,14 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from benches.generator import RunFailed
-from benches.measured_brokers import Broker
+from benches.measured_brokers import MeasuredBroker
 
 Numbers = Mapping[str, float]
 """What one run found, by name."""
 
 
 def medians(
-    brokers: Sequence[Broker], rounds: int, measure: Callable[[Broker], Numbers]
+    brokers: Sequence[MeasuredBroker], rounds: int, measure: Callable[[MeasuredBroker], Numbers]
 ) -> dict[str, Numbers]:
     """The median of each number over all rounds, by broker; a broker that fails is left out."""
     found: dict[str, list[Numbers]] = {broker.name: [] for broker in brokers}
@@ -44,5 +44,5 @@ def head(cells: Sequence[str]) -> str:
 
 
 def verdict(is_reached: bool | None) -> str:
-    """Whether a row's bar was reached in this run; `None` where nothing was measured."""
+    """Whether a row's bar was reached in this run; `None` if nothing was measured."""
     return {True: "reached", False: "missed", None: "not measured"}[is_reached]

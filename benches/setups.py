@@ -36,7 +36,7 @@ class Setup:
     publishers: int
     subscribers: int
     document_ms: float | None = None
-    """Its mean round trip, where it tells one."""
+    """The mean round trip in the document, if it has one."""
 
     @property
     def name(self) -> str:
@@ -57,7 +57,7 @@ SETUPS = (
 
 
 @dataclass(frozen=True)
-class Found:
+class SetupResult:
     """What a set-up's measuring subscriber found."""
 
     pings_s: Sequence[float]
@@ -97,7 +97,7 @@ async def reading(bus: slipring.Bus, ages: list[float], gaps: list[int]) -> Asyn
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def ask(url: str) -> Found:
+async def ask(url: str) -> SetupResult:
     """The measuring subscriber."""
     pings: list[float] = []
     lists: list[float] = []
@@ -112,10 +112,10 @@ async def ask(url: str) -> Found:
             await bus.current("#")
             lists.append(asyncio.get_running_loop().time() - begun)
             await asyncio.sleep(0.5)
-    return Found(pings, ages, lists, sum(gaps))
+    return SetupResult(pings, ages, lists, sum(gaps))
 
 
-def measure(generator: Generator, setup: Setup) -> Found:
+def measure(generator: Generator, setup: Setup) -> SetupResult:
     """One set-up; the measuring subscriber is one of its subscribers."""
     with started(generator, SLIPRING) as (broker,), ExitStack() as stack:
         url = f"mqtt://{broker.address}"
@@ -134,7 +134,7 @@ def measure(generator: Generator, setup: Setup) -> Found:
         return asyncio.run(ask(url))
 
 
-def table(results: dict[Setup, Found]) -> str:
+def table(results: dict[Setup, SetupResult]) -> str:
     """The set-ups as a table."""
     text = head(
         (
@@ -168,7 +168,9 @@ def table(results: dict[Setup, Found]) -> str:
     return text
 
 
-def draw(name: str, title: str, x_name: str, found: dict[int, Found], document_ms: float) -> None:
+def draw(
+    name: str, title: str, x_name: str, found: dict[int, SetupResult], document_ms: float
+) -> None:
     """One of the document's figures, ours beside its figure for 20 nodes."""
     lines = {
         "mean": [(nodes, one.mean_ms) for nodes, one in found.items()],

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from functools import partial
 
 from benches.generator import Generator
-from benches.measured_brokers import FORWARDER, JOURNALED, MOSQUITTO, SLIPRING, Broker
+from benches.measured_brokers import FORWARDER, JOURNALED, MOSQUITTO, SLIPRING, MeasuredBroker
 from benches.rounds import Numbers, head, medians, row, verdict
 
 ROUNDS = 7
 BROKERS = (MOSQUITTO, FORWARDER, SLIPRING, JOURNALED)
 CHEAPER_BAR = 1.5
-"""At every size a delivery is to cost Mosquitto so many times as much as us."""
+"""At every size, a delivery is to cost Mosquitto at least this many times our cost."""
 FLOOR_BAR = 1.3
-"""So many times the cost of the bare forwarder, at most, where messages are large."""
+"""Large messages are to cost at most this many times the bare forwarder's cost."""
 FLOOR_BYTES_MIN = 16_000
 JOURNALED_BAR = 1.6
-"""So many times our cost without a journal, at most."""
+"""With a journal, at most this many times our cost without one."""
 PACED_RATE = 50
 
 
@@ -56,7 +56,7 @@ SIZES = (
 SHAPES = (Shape("1 to 1", 1, 1), Shape("1 to 20", 1, 20), Shape("20 to 1", 20, 1))
 
 
-def measure(generator: Generator, size: Size, shape: Shape, broker: Broker) -> Numbers:
+def measure(generator: Generator, size: Size, shape: Shape, broker: MeasuredBroker) -> Numbers:
     """One run: CPU time for each delivery."""
     messages = size.deliveries * (size.scale if broker.is_fast else 1) // shape.subscribers
     broker.release_cache()
@@ -92,7 +92,7 @@ def size_row(size: Size, shape: Shape, costs: dict[str, Numbers]) -> str:
 
 
 def ratio(costs: dict[str, Numbers], above: str, below: str) -> float | None:
-    """How many times the cost of one broker another one costs; none where one of them failed."""
+    """The cost of one broker divided by that of another; None if one of them failed."""
     if above not in costs or below not in costs:
         return None
     return costs[above]["cpu_us"] / costs[below]["cpu_us"]
@@ -106,11 +106,11 @@ def cell(times: float | None, *, is_reached: bool | None = None) -> str:
 
 
 def show(cost: Numbers | None) -> str:
-    """A broker's cell; it is empty where the broker failed."""
+    """A broker's cell; it is empty if the broker failed."""
     return f"{cost['cpu_us']:.2f} us" if cost else "-"
 
 
-def sizes_table(generator: Generator, brokers: Sequence[Broker]) -> str:
+def sizes_table(generator: Generator, brokers: Sequence[MeasuredBroker]) -> str:
     """Every size in every shape."""
     columns = (
         *("size", "publishers to subscribers", *BROKERS),
@@ -128,7 +128,7 @@ def sizes_table(generator: Generator, brokers: Sequence[Broker]) -> str:
     return text
 
 
-def missing(generator: Generator, broker: Broker, *, seconds: int = 4) -> tuple[int, int]:
+def missing(generator: Generator, broker: MeasuredBroker, *, seconds: int = 4) -> tuple[int, int]:
     """160 kB at 50 Hz to 20 subscribers: how many deliveries were due, and how many are missing."""
     report = generator.run(
         "latency",
@@ -140,7 +140,7 @@ def missing(generator: Generator, broker: Broker, *, seconds: int = 4) -> tuple[
     return due, due - report["delivered"]
 
 
-def paced_table(generator: Generator, brokers: Sequence[Broker]) -> str:
+def paced_table(generator: Generator, brokers: Sequence[MeasuredBroker]) -> str:
     """What each broker drops at a fixed rate."""
     lost: dict[str, int] = {}
     due = 0

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benches.generator import Generator
-from benches.measured_brokers import SLIPRING, Broker, started, versions
+from benches.measured_brokers import SLIPRING, MeasuredBroker, started, versions
 from benches.nodes import FULL, Node, node
 from benches.results import machine, record
 from benches.rounds import head, row, verdict
@@ -25,7 +25,7 @@ CORE_BAR = 0.5
 DOCUMENT_BYTES = 24
 """A sample in the document's layout: index and count, time, and the value as a double."""
 WIDTHS = {"f64": 8.1, "f32": 4.1, "bool": 0.2}
-"""The bars; other kinds have none."""
+"""Bytes on the wire to stay below, by kind; other kinds have no bar."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ CASES = (
 
 
 @dataclass(frozen=True)
-class Found:
+class TableResult:
     """What a run found."""
 
     sent_per_s: float
@@ -69,7 +69,9 @@ class Found:
 
 
 @contextmanager
-def nodes(case: TableLoad, brokers: Sequence[Broker]) -> Iterator[tuple[list[Node], list[Node]]]:
+def nodes(
+    case: TableLoad, brokers: Sequence[MeasuredBroker]
+) -> Iterator[tuple[list[Node], list[Node]]]:
     """Publishers of every broker, and subscribers, all ready."""
     with ExitStack() as stack:
         urls = [f"mqtt://{broker.address}" for broker in brokers]
@@ -92,7 +94,7 @@ def nodes(case: TableLoad, brokers: Sequence[Broker]) -> Iterator[tuple[list[Nod
         yield publishers, subscribers
 
 
-def measure(generator: Generator, case: TableLoad, name: str = SLIPRING) -> Found:
+def measure(generator: Generator, case: TableLoad, name: str = SLIPRING) -> TableResult:
     """One run with brokers of this name."""
     with started(generator, *[name] * case.brokers) as brokers, nodes(case, brokers) as all_:
         publishers, subscribers = all_
@@ -106,14 +108,14 @@ def measure(generator: Generator, case: TableLoad, name: str = SLIPRING) -> Foun
     return found(case, used, sent, heard)
 
 
-def pids(brokers: Sequence[Broker], *groups: Sequence[Node]) -> list[int]:
-    """Of all processes, brokers first."""
+def pids(brokers: Sequence[MeasuredBroker], *groups: Sequence[Node]) -> list[int]:
+    """The ids of all processes, brokers first."""
     return [broker.pid for broker in brokers] + [one.pid for group in groups for one in group]
 
 
 def cpu_s(pid: int) -> float:
     """CPU time a process has used."""
-    return Broker("", pid, "").cpu_s()
+    return MeasuredBroker("", pid, "").cpu_s()
 
 
 def found(
@@ -121,10 +123,10 @@ def found(
     used: Sequence[float],
     sent: Sequence[Mapping[str, Any]],
     heard: Sequence[Mapping[str, Any]],
-) -> Found:
+) -> TableResult:
     """The numbers of a run; `used` has the cores of brokers, publishers and subscribers."""
     split = case.brokers
-    return Found(
+    return TableResult(
         sent_per_s=sum(one["per_s"] for one in sent),
         heard_per_s=sum(one["per_s"] for one in heard),
         lost=sum(one["gaps"] for one in heard),
@@ -136,14 +138,14 @@ def found(
     )
 
 
-def is_reached(case: TableLoad, result: Found) -> bool:
+def is_reached(case: TableLoad, result: TableResult) -> bool:
     """Whether a run keeps the bars of its case."""
     if result.lost:
         return False
     return not case.has_bars or (result.broker_cores <= CORE_BAR and result.age_p99_s <= AGE_BAR_S)
 
 
-def load_table(results: Mapping[TableLoad, Found]) -> str:
+def load_table(results: Mapping[TableLoad, TableResult]) -> str:
     """The table of the loads."""
     text = head(
         (

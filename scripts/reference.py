@@ -16,6 +16,7 @@ from slipring.status.engine import SessionStatus
 from slipring.status.message import LiveMessage, Scrape
 from slipring.status.parameters import ParametersMessage
 
+MESSAGES = (LiveMessage, ParametersMessage)
 ROOT = Path(__file__).parents[1]
 CONTRACT = ROOT / "web" / "src" / "model" / "contract.ts"
 DOCS = ROOT / "docs"
@@ -47,7 +48,7 @@ def written() -> dict[Path, str]:
 def contract() -> str:
     """The shapes and types of the page, those that others need first."""
     described: dict[type, None] = {}
-    for message in (LiveMessage, ParametersMessage):
+    for message in MESSAGES:
         _collect(message, described)
     return HEAD + "".join(_shape(one) for one in described)
 
@@ -79,8 +80,9 @@ def _shape(described: type) -> str:
         f"{one.name}:{INNER_SPACE}{_typescript(one.annotation)}," for one in fields(described)
     )
     rows = LINES.fill(" ".join(all_fields)).replace(INNER_SPACE, " ")
+    export = "export " if described in MESSAGES else ""
     return (
-        f"\n/** {meaning} */\nexport const {name} = fields({{\n{rows}\n}});\n"
+        f"\n/** {meaning} */\n{export}const {name} = fields({{\n{rows}\n}});\n"
         f"export type {name} = TypeOf<typeof {name}>;\n"
     )
 

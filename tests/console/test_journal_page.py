@@ -60,7 +60,7 @@ def test_durability_and_bounds_are_shown_as_they_are_configured(
     expect(fact(page, "acknowledged")).to_have_text("1 on disk, 0 written, 1 in memory")
     expect(fact(page, "stored")).to_contain_text("full at 200 kB")
     expect(fact(page, "offsets")).to_have_text("first 0, next 2, on disk before 2")
-    expect(fact(page, "retention")).to_contain_text("older than 1 d 0 h goes")
+    expect(fact(page, "retention")).to_contain_text("older than 1 d 0 h is removed")
     expect(page.locator("#journal-meter")).to_be_visible()
     expect(page.locator("#journal-alarm")).to_be_hidden()
     broker.reload("[journal]\ndurability = 'disk'\n")

@@ -75,7 +75,7 @@ def test_a_limit_that_is_exceeded_is_coloured_and_said(
     with slipring.sync.connect(broker.url) as bus:
         engine = bus.declare("jet/engine", ENGINE)
         rpm = row(page, "jet/engine/rpm")
-        for value, mood, why in (
+        for value, severity, why in (
             (18_001.0, "warning", "above the limit of 18000 1/min"),
             (20_001.0, "critical", "above the critical limit of 20000 1/min"),
             (99.0, "warning", "below the limit of 100 1/min"),
@@ -83,7 +83,7 @@ def test_a_limit_that_is_exceeded_is_coloured_and_said(
         ):
             engine.write({"rpm": value})
             expect(field(rpm, "state")).to_have_text(why)
-            expect(rpm).to_have_attribute("data-mood", mood)
+            expect(rpm).to_have_attribute("data-severity", severity)
         engine.write({"rpm": 5_000.0}, quality=Quality(Status.BAD, Reason.SENSOR_FAILED))
         expect(field(rpm, "state")).to_have_text("bad: sensor failed")
 
@@ -96,8 +96,8 @@ def test_a_parameter_whose_publisher_leaves_goes_stale_in_words(
     with slipring.sync.connect(broker.url) as bus:
         bus.declare("jet/engine", ENGINE).write({"rpm": 12034.5})
         expect(field(rpm, "value")).to_have_text("12034.5")
-        expect(rpm).to_have_attribute("data-mood", "good")
-    expect(rpm).to_have_attribute("data-mood", "stale")
+        expect(rpm).to_have_attribute("data-severity", "good")
+    expect(rpm).to_have_attribute("data-severity", "stale")
     expect(field(rpm, "state")).to_have_text(re.compile(r"publisher gone \d+ s ago"))
     expect(field(rpm, "value")).to_have_text("12034.5")
     expect(field(rpm, "age")).not_to_have_text("now")

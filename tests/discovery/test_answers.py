@@ -5,18 +5,18 @@ from dataclasses import replace
 import pytest
 
 from slipring.discovery.announcement import decode, encode
-from slipring.discovery.answering import OUTCOMES, Answers
+from slipring.discovery.answering import OUTCOMES, Responder
 from slipring.discovery.endpoint import Endpoint
 from slipring.discovery.question import encode_question
-from slipring.discovery.quota import ALL_BURST, EACH_BURST, EACH_PER_S, SOURCES_MAX, Quota
+from slipring.discovery.rate_limit import ALL_BURST, EACH_BURST, EACH_PER_S, SOURCES_MAX, RateLimit
 from tests.discovery.brokers import CONSOLE, HERE, LOCAL, TOLD
 
 
-def answers() -> Answers:
-    return Answers(lambda: TOLD)
+def answers() -> Responder:
+    return Responder(lambda: TOLD)
 
 
-def outcomes(made: Answers) -> dict[str, int]:
+def outcomes(made: Responder) -> dict[str, int]:
     return {outcome: count for outcome, count in made.counts.items() if count}
 
 
@@ -37,7 +37,7 @@ def test_another_machine_is_told_what_it_can_reach() -> None:
 
 
 def test_a_broker_of_this_machine_alone_does_not_answer_others() -> None:
-    made = Answers(lambda: replace(TOLD, endpoints=(HERE, LOCAL), console=CONSOLE))
+    made = Responder(lambda: replace(TOLD, endpoints=(HERE, LOCAL), console=CONSOLE))
     assert made.answer(encode_question("n"), "10.0.0.9", 0.0) is None
     assert outcomes(made) == {"silent": 1}
 
@@ -47,7 +47,7 @@ def test_a_broker_of_this_machine_alone_does_not_answer_others() -> None:
     [("0.0.0.0", "fd00::9", False), ("::", "10.0.0.9", True), ("0.0.0.0", "10.0.0.9", True)],
 )
 def test_a_listener_on_ipv4_is_not_told_over_ipv6(listen: str, source: str, told: bool) -> None:
-    made = Answers(lambda: replace(TOLD, endpoints=(Endpoint("mqtt", "mqtt", listen, 1883),)))
+    made = Responder(lambda: replace(TOLD, endpoints=(Endpoint("mqtt", "mqtt", listen, 1883),)))
     assert (made.answer(encode_question("n"), source, 0.0) is not None) == told
 
 
@@ -79,7 +79,7 @@ def test_a_flood_from_one_source_is_cut_and_leaves_others_their_answers() -> Non
 
 
 def test_a_source_is_answered_again_after_a_while() -> None:
-    quota = Quota()
+    quota = RateLimit()
     while quota.take("a", 1.0):
         pass
     assert not quota.take("a", 1.0 + 0.5 / EACH_PER_S)
@@ -87,7 +87,7 @@ def test_a_source_is_answered_again_after_a_while() -> None:
 
 
 def test_a_clock_that_goes_back_gives_nothing() -> None:
-    quota = Quota()
+    quota = RateLimit()
     while quota.take("a", 100.0):
         pass
     assert not quota.take("a", 1.0)
@@ -95,7 +95,7 @@ def test_a_clock_that_goes_back_gives_nothing() -> None:
 
 
 def test_a_flood_with_forged_sources_is_bounded_in_answers_and_memory() -> None:
-    quota = Quota()
+    quota = RateLimit()
     taken = sum(quota.take(f"10.{number >> 8}.{number & 255}.1", 1.0) for number in range(50_000))
     assert taken == ALL_BURST
     assert len(quota._sources) == SOURCES_MAX

@@ -14,7 +14,7 @@ import pytest
 
 import slipring
 from slipring.control.discovery import Discovery, DiscoverySection
-from slipring.discovery.answering import HERE, Answers, listen
+from slipring.discovery.answering import HERE, Responder, listen
 from slipring.discovery.question import encode_question
 from tests.console_answer import answer
 from tests.discovery.brokers import TOLD, free_udp_port, start_broker
@@ -153,7 +153,7 @@ async def test_hostile_datagrams_are_counted_and_harm_nobody(started: Started, p
 
 async def test_a_forged_answer_is_ignored(port: int) -> None:
     """Who does not see the question cannot answer it."""
-    forged = Answers(lambda: TOLD)
+    forged = Responder(lambda: TOLD)
     true_answer = forged.answer
 
     def answer(datagram: bytes, source: str, now_s: float) -> bytes | None:
@@ -170,7 +170,7 @@ async def test_a_forged_answer_is_ignored(port: int) -> None:
 
 
 async def test_a_host_is_asked_over_ipv6_too(port: int) -> None:
-    sockets = await listen(Answers(lambda: TOLD), ("::1",), port)
+    sockets = await listen(Responder(lambda: TOLD), ("::1",), port)
     brokers: list[slipring.FoundBroker] = []
     async with asyncio.timeout(WAIT_S):
         while not brokers:

@@ -14,7 +14,7 @@ from slipring.frames import Frame, Run
 from slipring.frames.arrays import DTYPES, Indices
 from slipring.frames.decoding import decode
 from slipring.frames.header import PublishTimes
-from slipring.frames.spans import INDICES_MAX, Spans
+from slipring.frames.index_cache import INDICES_MAX, IndexCache
 from slipring.model import Kind, Quality
 from slipring.native import decode_frame, encode_frame
 from tests.frames.naive import ARRIVAL, TABLE, Naive, frames, name
@@ -90,7 +90,7 @@ def test_frames_of_the_same_parameters_share_their_indices() -> None:
 
 
 def test_lists_of_indices_are_kept_up_to_a_bound() -> None:
-    spans, many = Spans(), INDICES_MAX // 4
+    spans, many = IndexCache(), INDICES_MAX // 4
     indices = np.arange(many + 9, dtype=np.uint32)
     payloads = [
         written([("row", int(Kind.U8), indices[first : first + many], 5, bytes(many), 0)])

@@ -13,6 +13,8 @@ EMPTY_WORDS = frozenset(
 )
 EMPTY_FIRST_WORDS = frozenset({"base", "common"})
 """These are words of the domain after another one (a time base), and empty in front."""
+EMPTY_ALONE = frozenset(["aim", "cover", "scene", "shelf", "tools", "whatever", "whole"])
+"""A type or a file with no other word in its name says nothing about what it is."""
 
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 RUST_NAME = re.compile(
@@ -38,6 +40,8 @@ def forbidden_names(tree: Tree) -> list[str]:
 def is_forbidden(name: str, *, is_function: bool) -> bool:
     words = [word.lower() for word in WORD.findall(name)]
     if EMPTY_WORDS & set(words):
+        return True
+    if not is_function and len(words) == 1 and words[0] in EMPTY_ALONE:
         return True
     return (
         words[:1] != [] and words[0] in EMPTY_FIRST_WORDS and (not is_function or len(words) == 1)

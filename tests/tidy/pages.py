@@ -1,4 +1,4 @@
-"""The Markdown pages: links lead somewhere, pages are listed, the changelog knows the version."""
+"""The Markdown pages: links and paths lead somewhere, pages are listed, the version is right."""
 
 import re
 import tomllib
@@ -17,6 +17,10 @@ ELSEWHERE = re.compile(r"^[a-z][a-z+.-]*:")
 HEADING = re.compile(r"^#+\s+(.*?)\s*#*$", re.MULTILINE)
 RELEASE = re.compile(r"^## +\[?v?(\d+\.\d+\.\d+[\w.+-]*)", re.MULTILINE)
 SECTION = re.compile(r"^## .*$", re.MULTILINE)
+NAMED_PATH = re.compile(r"`((?:benches|crates|docs|python|scripts|tests|web)/[a-z\d_./-]+)`")
+BUILT = PurePosixPath("python/slipring/console/static")
+DECISIONS = PurePosixPath("docs/decisions")
+"""A decision keeps the names that things had when it was made."""
 
 
 def broken_links(tree: Tree) -> list[str]:
@@ -26,6 +30,17 @@ def broken_links(tree: Tree) -> list[str]:
         for page in pages.values()
         for link in _links(page)
         if not _resolves(tree, pages, page, link)
+    ]
+
+
+def lost_paths(tree: Tree) -> list[str]:
+    """Files and folders that a page names and that are not there."""
+    return [
+        f"{page.path}: there is no {path}"
+        for page in tree.sources(".md")
+        if not page.path.is_relative_to(DECISIONS)
+        for path in NAMED_PATH.findall(FENCE.sub("", page.text))
+        if not _is_there(tree, PurePosixPath(path))
     ]
 
 
@@ -71,11 +86,14 @@ def _target(page: Source, link: str) -> PurePosixPath:
 
 def _resolves(tree: Tree, pages: dict[PurePosixPath, Source], page: Source, link: str) -> bool:
     target = _target(page, link)
-    is_there = target in tree.paths or any(path.is_relative_to(target) for path in tree.paths)
     anchor = link.partition("#")[2]
     if not anchor or target not in pages:
-        return is_there
+        return _is_there(tree, target)
     return anchor in {_anchor(heading) for heading in HEADING.findall(pages[target].text)}
+
+
+def _is_there(tree: Tree, target: PurePosixPath) -> bool:
+    return target == BUILT or any(path.is_relative_to(target) for path in tree.paths)
 
 
 def _anchor(heading: str) -> str:

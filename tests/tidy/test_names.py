@@ -13,7 +13,13 @@ def test_every_name_is_a_word_of_the_domain(repository: Tree) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["python/slipring/utils.py", "crates/core/src/misc.rs", "tests/common/broker.py"]
+    "path",
+    [
+        "python/slipring/utils.py",
+        "crates/core/src/misc.rs",
+        "crates/wire/src/whole.rs",
+        "tests/common/broker.py",
+    ],
 )
 def test_an_empty_name_of_a_file_or_folder_is_found(plant: Plant, path: str) -> None:
     assert len(forbidden_names(plant(path, ""))) == 1
@@ -28,6 +34,7 @@ def test_an_empty_name_of_a_file_or_folder_is_found(plant: Plant, path: str) -> 
         ("a.py", "def parse_helper(): ..."),
         ("a.rs", "pub(crate) async fn handler() {}"),
         ("a.rs", "pub struct TopicHelper;"),
+        ("a.rs", "pub(crate) struct Tools;"),
         ("a.rs", "mod common;"),
         ("a.ts", "export class ViewManager {"),
         ("a.ts", "export const clickHandler = (event: Event) => {"),
@@ -44,6 +51,8 @@ def test_an_empty_name_of_a_definition_is_found(plant: Plant, path: str, text: s
         ("a.py", "class TimeBase: ..."),
         ("a.py", "def base_time(): ..."),
         ("a.rs", "fn common_prefix() {}"),
+        ("a.rs", "fn whole() {}"),
+        ("a.rs", "struct CoverSheet;"),
         ("a.ts", "const handled = 1;"),
     ],
 )

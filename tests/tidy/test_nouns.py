@@ -1,5 +1,7 @@
 """A noun means one thing, and the rules that say so can fail."""
 
+from pathlib import PurePosixPath
+
 import pytest
 
 from tests.tidy.conftest import Plant
@@ -10,7 +12,7 @@ from tests.tidy.tree import Tree
 HEAD = "| word | meaning |\n|---|---|\n"
 
 
-def test_no_name_stands_for_three_public_types(repository: Tree) -> None:
+def test_no_name_stands_for_several_public_types(repository: Tree) -> None:
     assert_none(overworked_names(repository))
 
 
@@ -18,29 +20,40 @@ def test_the_glossary_explains_each_word_once(repository: Tree) -> None:
     assert_none(words_explained_twice(repository))
 
 
+RUST = "pub enum Place {"
+PYTHON = "class Place(NamedTuple):\n    pass"
+TYPESCRIPT = "export interface Place {"
+
+
 @pytest.mark.parametrize(
-    ("paths", "text"),
+    ("path", "text"),
     [
-        (
-            ["crates/core/src/a.rs", "crates/core/src/b.rs", "crates/wire/src/c.rs"],
-            "pub enum Place {",
-        ),
-        (
-            ["crates/core/src/a.rs", "crates/wire/src/b.rs", "crates/wire/src/c.rs"],
-            "    pub(super) type Place = u8;",
-        ),
-        (
-            ["python/slipring/a.py", "python/slipring/b.py", "benches/c.py"],
-            "class Place(NamedTuple):\n    pass",
-        ),
-        (["web/src/a.ts", "web/src/b.ts", "web/src/c.ts"], "export interface Place {"),
+        ("crates/journal/src/c.rs", "    pub(super) type Place = u8;"),
+        ("python/slipring/client/c.py", PYTHON),
+        ("benches/c.py", PYTHON),
+        ("web/src/c.ts", TYPESCRIPT),
     ],
 )
-def test_a_name_of_three_public_types_is_found(plant: Plant, paths: list[str], text: str) -> None:
-    *others, last = paths
-    for path in others:
-        assert overworked_names(plant(path, text)) == [], "two are allowed"
-    assert len(overworked_names(plant(last, text))) == 1
+def test_a_name_of_three_public_types_is_found(plant: Plant, path: str, text: str) -> None:
+    plant("crates/core/src/a.rs", RUST)
+    assert overworked_names(plant("python/slipring/model/b.py", PYTHON)) == [], "two are allowed"
+    assert len(overworked_names(plant(path, text))) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "text"),
+    [
+        ("crates/core/src/a.rs", "crates/core/src/table/b.rs", RUST),
+        ("python/slipring/client/a.py", "python/slipring/client/b.py", PYTHON),
+        ("benches/a.py", "benches/b.py", PYTHON),
+        ("web/src/model/a.ts", "web/src/views/b.ts", TYPESCRIPT),
+    ],
+)
+def test_a_name_of_two_public_types_in_one_room_is_found(
+    plant: Plant, one: str, other: str, text: str
+) -> None:
+    plant(one, text)
+    assert len(overworked_names(plant(other, text))) == 1
 
 
 @pytest.mark.parametrize(
@@ -52,12 +65,16 @@ def test_a_name_of_three_public_types_is_found(plant: Plant, paths: list[str], t
         "crates/python/src/c.rs",
         "crates/simulation/src/c.rs",
         "fuzz/src/c.rs",
+        "python/slipring/status/c.py",
+        "python/slipring/sync.py",
+        "web/src/model/contract.ts",
     ],
 )
 def test_types_that_are_no_product_or_repeat_it_do_not_count(plant: Plant, path: str) -> None:
     for product in ("crates/core/src/a.rs", "crates/wire/src/b.rs"):
         plant(product, "pub struct Place;")
-    assert overworked_names(plant(path, "pub struct Place;")) == []
+    text = {".rs": RUST, ".py": PYTHON, ".ts": TYPESCRIPT}[PurePosixPath(path).suffix]
+    assert overworked_names(plant(path, text)) == []
 
 
 @pytest.mark.parametrize(

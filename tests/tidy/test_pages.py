@@ -4,12 +4,16 @@ import pytest
 
 from tests.tidy.conftest import Plant
 from tests.tidy.findings import assert_none
-from tests.tidy.pages import broken_links, unlisted_pages, version_mismatch
+from tests.tidy.pages import broken_links, lost_paths, unlisted_pages, version_mismatch
 from tests.tidy.tree import Tree
 
 
 def test_every_link_leads_somewhere(repository: Tree) -> None:
     assert_none(broken_links(repository))
+
+
+def test_every_path_that_a_page_names_is_there(repository: Tree) -> None:
+    assert_none(lost_paths(repository))
 
 
 def test_every_page_is_listed_once(repository: Tree) -> None:
@@ -37,6 +41,17 @@ def test_a_link_to_a_page_a_folder_or_a_heading_is_left_alone(plant: Plant, link
 
 def test_code_is_not_read_as_a_link(plant: Plant) -> None:
     assert broken_links(plant("README.md", "`[a](b)`\n\n```\n[a](b)\n```\n")) == []
+
+
+def test_a_path_that_is_not_there_is_found(plant: Plant) -> None:
+    plant("crates/core/src/lib.rs", "")
+    tree = plant("README.md", "`crates/core/src/lib.rs` and `crates/core/`, not `crates/gone.rs`")
+    assert lost_paths(tree) == ["README.md: there is no crates/gone.rs"]
+
+
+def test_a_placeholder_and_a_page_of_the_past_are_left_alone(plant: Plant) -> None:
+    plant("README.md", "`crates/core/src/NAME.rs`")
+    assert lost_paths(plant("docs/decisions/0001-a.md", "`crates/gone.rs`")) == []
 
 
 def test_a_page_that_is_not_listed_or_listed_twice_is_found(plant: Plant) -> None:

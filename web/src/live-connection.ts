@@ -2,14 +2,14 @@
 import { type ConnectionState, retryDelayMs } from "./model/connection-state.ts";
 import { NotUnderstood } from "./model/shape.ts";
 
-/** A connection without a message for so long is dead, whatever TCP says. */
+/** A connection without a message for this long counts as dead, even if TCP has not noticed. */
 const SILENCE_MS_MAX = 10_000;
 
-export interface LiveSource<M> {
-  /** Its path, relative to the page; called for every new connection. */
+interface LiveSource<M> {
+  /** The path of the WebSocket, relative to the page; called for every new connection. */
   path: () => string;
   parse: (text: string) => M;
-  /** `first` says that the message opens a connection. */
+  /** `first`: this is the first message of a connection. */
   receive: (message: M, first: boolean) => void;
 }
 
@@ -53,13 +53,13 @@ export class LiveConnection<M> {
   }
 
   /** Closes the connection until `resume`. */
-  rest(): void {
-    this.#letGo();
-    this.#state = { kind: "resting" };
+  pause(): void {
+    this.#closeSocket();
+    this.#state = { kind: "paused" };
   }
 
   resume(): void {
-    if (this.#state.kind === "resting") this.open();
+    if (this.#state.kind === "paused") this.open();
   }
 
   /** Connects now instead of waiting: the network is back, or a person asked. */
@@ -92,11 +92,11 @@ export class LiveConnection<M> {
 
   /** Closing a dead connection can take minutes, so its handlers are removed first. */
   #abandon(): void {
-    this.#letGo();
+    this.#closeSocket();
     this.#scheduleRetry();
   }
 
-  #letGo(): void {
+  #closeSocket(): void {
     const socket = this.#socket;
     if (socket) {
       socket.onopen = socket.onmessage = socket.onclose = null;

@@ -1,4 +1,4 @@
-// Starts the console: live messages go into the state, and frames draw the state. Nothing is drawn per message.
+// Starts the console: live messages change the state, and animation frames draw it. Nothing is drawn per message.
 import "./style/theme.css";
 import "./style/bar.css";
 import "./style/layout.css";
@@ -11,14 +11,14 @@ import "./style/narrow.css";
 import { LiveConnection } from "./live-connection.ts";
 import { ConsoleState } from "./model/console-state.ts";
 import { LiveMessage, ParametersMessage } from "./model/contract.ts";
-import { HISTORY_MS } from "./model/history.ts";
+import { HISTORY_MS } from "./model/value-history.ts";
 import { freshness } from "./model/connection-state.ts";
 import { ParameterStore } from "./model/parameter-store.ts";
 import { parse } from "./model/shape.ts";
 import { AwayTable } from "./views/away-table.ts";
 import { ClientsTable } from "./views/clients-table.ts";
 import { EventsList } from "./views/events-list.ts";
-import { Header } from "./views/header.ts";
+import { PageHeader } from "./views/header.ts";
 import { JournalPanel } from "./views/journal-panel.ts";
 import { LimitsTable } from "./views/limits-table.ts";
 import { MemoryPanel } from "./views/memory-panel.ts";
@@ -40,7 +40,7 @@ const HIDDEN_MS_MAX = 10_000;
 const state = new ConsoleState();
 let frame = 0;
 
-const connection = new LiveConnection({
+const liveConnection = new LiveConnection({
   path: () => "api/live",
   parse: (text) => parse(LiveMessage, text),
   receive: (message, first) => {
@@ -49,18 +49,18 @@ const connection = new LiveConnection({
   },
 });
 
-const watched = new ParameterStore();
-const watching = new LiveConnection({
+const parameterStore = new ParameterStore();
+const parametersConnection = new LiveConnection({
   path: () => `api/parameters?search=${encodeURIComponent(parameters.search)}`,
   parse: (text) => parse(ParametersMessage, text),
   receive: (message, first) => {
-    watched.receive(message);
+    parameterStore.receive(message);
     if (first) parameters.sendAgain();
     renderSoon();
   },
 });
 
-const header = new Header();
+const header = new PageHeader();
 const traffic = new TrafficChart();
 const pins = new PinnedCharts();
 const streams = new StreamsPanel();
@@ -73,8 +73,8 @@ const limits = new LimitsTable();
 const events = new EventsList();
 const parameters = new ParametersPanel({
   request: (request) => {
-    watched.watch(request.first, request.count);
-    watching.send(JSON.stringify(request));
+    parameterStore.watch(request.first, request.count);
+    parametersConnection.send(JSON.stringify(request));
   },
   moved: () => requestRender(),
 });
@@ -88,24 +88,24 @@ function requestRender(): void {
   if (frame === 0) frame = requestAnimationFrame(render);
 }
 
-let tick = 0;
-let gathering = 0;
-let leaving = 0;
+let tickTimer = 0;
+let gatherTimer = 0;
+let hiddenTimer = 0;
 
 function renderSoon(): void {
-  if (gathering === 0) gathering = window.setTimeout(requestRender, GATHER_MS);
+  if (gatherTimer === 0) gatherTimer = window.setTimeout(requestRender, GATHER_MS);
 }
 
 function render(local_ms: number): void {
   frame = 0;
-  window.clearTimeout(tick);
-  window.clearTimeout(gathering);
-  gathering = 0;
-  tick = window.setTimeout(requestRender, TICK_MS);
+  window.clearTimeout(tickTimer);
+  window.clearTimeout(gatherTimer);
+  gatherTimer = 0;
+  tickTimer = window.setTimeout(requestRender, TICK_MS);
   renderBroker(local_ms);
   renderPanels(state.clock.now(local_ms) ?? 0);
-  const problem = connection.problem ?? watching.problem;
-  header.renderFreshness(freshness(connection.state, state.clock.heard_at_ms, local_ms), problem);
+  const problem = liveConnection.problem ?? parametersConnection.problem;
+  header.renderFreshness(freshness(liveConnection.state, state.clock.heard_at_ms, local_ms), problem);
 }
 
 function renderBroker(local_ms: number): void {
@@ -120,7 +120,7 @@ function renderPanels(now_ms: number): void {
   const window = { from_ms: now_ms - HISTORY_MS, to_ms: now_ms };
   if (state.latest) traffic.render(state.traffic, state.latest.rates, window);
   pins.render(state.values, window);
-  parameters.render(watched, state.latest, now_ms);
+  parameters.render(parameterStore, state.latest, now_ms);
   values.render(state, now_ms);
   streams.render(state.latest, now_ms);
   clients.render(state.latest);
@@ -133,25 +133,25 @@ function renderPanels(now_ms: number): void {
 }
 
 window.addEventListener("online", () => {
-  connection.retryNow();
-  watching.retryNow();
+  liveConnection.retryNow();
+  parametersConnection.retryNow();
 });
 document.addEventListener("visibilitychange", () => {
-  window.clearTimeout(leaving);
+  window.clearTimeout(hiddenTimer);
   if (document.visibilityState === "visible") {
-    connection.resume();
-    watching.resume();
+    liveConnection.resume();
+    parametersConnection.resume();
   } else {
-    leaving = window.setTimeout(rest, HIDDEN_MS_MAX);
+    hiddenTimer = window.setTimeout(pause, HIDDEN_MS_MAX);
   }
 });
 
 /** Nobody looks at the page, so the broker need not send. */
-function rest(): void {
-  connection.rest();
-  watching.rest();
+function pause(): void {
+  liveConnection.pause();
+  parametersConnection.pause();
 }
 
-connection.open();
-watching.open();
+liveConnection.open();
+parametersConnection.open();
 requestRender();

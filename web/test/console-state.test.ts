@@ -2,21 +2,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ConsoleState } from "../src/model/console-state.ts";
-import { LimitReached, LiveMessage, OwnerShare, PrefixRate, SessionStatus, TrafficCounts } from "../src/model/contract.ts";
+import { LiveMessage } from "../src/model/contract.ts";
 import { EVENTS_MAX, EventLog } from "../src/model/event-log.ts";
 import { NotUnderstood, parse } from "../src/model/shape.ts";
 import { blank } from "./blank.ts";
+
+const FIELDS = LiveMessage.fields;
 
 function source(changes: object = {}): string {
   return JSON.stringify(
     blank(LiveMessage, {
       at_ms: 1_000,
-      rates: blank(TrafficCounts, { messages_in: 1 }),
+      rates: blank(FIELDS.rates, { messages_in: 1 }),
       memory: { bytes: 1, budget: 4 },
-      holders: [blank(SessionStatus, { state: "away" })],
-      owners: [blank(OwnerShare, { most: 75 })],
-      limits: [blank(LimitReached, { times: 2 })],
-      prefixes: [blank(PrefixRate, { prefix: "a" })],
+      holders: [blank(FIELDS.holders.list, { state: "away" })],
+      owners: [blank(FIELDS.owners.list, { most: 75 })],
+      limits: [blank(FIELDS.limits.list, { times: 2 })],
+      prefixes: [blank(FIELDS.prefixes.list, { prefix: "a" })],
       topics_total: 1,
       values: [{ topic: "a", text: "1", bytes: 1, at_ms: 999, count: 1 }],
       events: [{ at_ms: 1, level: "info", kind: "connected", text: "a connected" }],

@@ -1,15 +1,18 @@
 // The journal in words.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { JournalSummary, ReceiptSummary, ShownDamage } from "../src/model/contract.ts";
+import { type JournalSummary, LiveMessage } from "../src/model/contract.ts";
 import * as wording from "../src/model/journal-wording.ts";
 import { parse } from "../src/model/shape.ts";
 import { blank } from "./blank.ts";
 
+const JOURNAL = LiveMessage.fields.broker.fields.journal;
+const RECEIPT = JOURNAL.fields.receipt.orNull;
+
 function journal(changes: object = {}): JournalSummary {
   const durability = { default: "disk", journaled: ["#"], rules: [] };
   const retention = { age_s: null, bytes: null, keep_unread: true };
-  return parse(JournalSummary, JSON.stringify(blank(JournalSummary, { durability, retention, ...changes })));
+  return parse(JOURNAL, JSON.stringify(blank(JOURNAL, { durability, retention, ...changes })));
 }
 
 test("an alarm says what is wrong and what to do, and no alarm is raised while all is well", () => {
@@ -39,12 +42,12 @@ test("retention is told with who holds it back", () => {
   const both = { age_s: 86_400, bytes: 5_000_000_000, keep_unread: true };
   assert.equal(
     wording.retention(journal({ retention: both, held_by: "spark" })),
-    "older than 1 d 0 h or beyond 5.0 GB goes, what a consumer has not read stays; held back by spark",
+    "older than 1 d 0 h or beyond 5.0 GB is removed, except what a consumer has not read; held back by spark",
   );
   const age = { age_s: 60, bytes: null, keep_unread: false };
-  assert.equal(wording.retention(journal({ retention: age })), "older than 1 min 0 s goes, read or not");
+  assert.equal(wording.retention(journal({ retention: age })), "older than 1 min 0 s is removed, read or not");
   const size = { age_s: null, bytes: 2_000_000_000, keep_unread: false };
-  assert.equal(wording.retention(journal({ retention: size })), "beyond 2.0 GB the oldest goes, read or not");
+  assert.equal(wording.retention(journal({ retention: size })), "beyond 2.0 GB the oldest is removed, read or not");
 });
 
 test("levels are told in the order in which they are tried, and what is not journaled is in memory", () => {
@@ -71,9 +74,9 @@ test("a consumer is told with how far it is behind, or with what is wrong with i
 });
 
 test("a receipt has its cut, and damage has its ranges and what is left out of them", () => {
-  const found = blank(ReceiptSummary, { text: "5 messages kept", cut_bytes: 3, cut_why: "3 bytes cut" });
+  const found = blank(RECEIPT, { text: "5 messages kept", cut_bytes: 3, cut_why: "3 bytes cut" });
   assert.equal(wording.receipt(journal({ receipt: found }).receipt), "5 messages kept; 3 bytes cut");
-  const damage = [blank(ShownDamage, { text: "offsets 1 to 2 cannot be read" })];
+  const damage = [blank(RECEIPT.fields.damage.list, { text: "offsets 1 to 2 cannot be read" })];
   const damaged = journal({ receipt: { ...found, damage, damage_total: 8, flaws: ["x"] } }).receipt;
   assert.deepEqual(wording.damage(damaged), ["offsets 1 to 2 cannot be read", "and 7 more ranges", "lost of the sessions: x"]);
   assert.deepEqual(wording.damage(null), []);

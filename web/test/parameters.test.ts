@@ -1,7 +1,7 @@
 // Parameters as the page keeps and tells them: values in their type, qualities and limits in words, small lines.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ParameterDefinition, ParameterSample, ParametersMessage, TableFigures } from "../src/model/contract.ts";
+import { LiveMessage, type ParameterDefinition, type ParameterSample, ParametersMessage } from "../src/model/contract.ts";
 import { ParameterStore } from "../src/model/parameter-store.ts";
 import { alarmOf, numberOf, valueText } from "../src/model/parameter-value.ts";
 import { condition, details, extent, inflow } from "../src/model/parameter-wording.ts";
@@ -12,7 +12,7 @@ import { blank } from "./blank.ts";
 const LIMITS = { low_critical: -10, low: 0, high: 100, high_critical: 200 };
 
 function definition(changes: Partial<ParameterDefinition> = {}): ParameterDefinition {
-  return blank(ParameterDefinition, { name: "engine/rpm", type: "f64", ...changes });
+  return blank(ParametersMessage.fields.definitions.orNull.list, { name: "engine/rpm", type: "f64", ...changes });
 }
 
 function sample(changes: Partial<ParameterSample> = {}): ParameterSample {
@@ -83,24 +83,24 @@ test("what is stale is said in words with since when, and before a limit", () =>
   const limited = definition({ limits: LIMITS });
   const gone = sample({ quality: "stale", why: "publisher-gone", value: 150 });
   assert.deepEqual(condition(limited, gone, 13_000), {
-    mood: "stale",
+    severity: "stale",
     text: "stale: publisher gone 12 s ago; it was above the limit of 100",
   });
   const silent = sample({ quality: "stale", why: "silent" });
-  assert.deepEqual(condition(limited, silent, 66_000), { mood: "stale", text: "stale: silent for 1 min 5 s" });
+  assert.deepEqual(condition(limited, silent, 66_000), { severity: "stale", text: "stale: silent for 1 min 5 s" });
   const restored = sample({ quality: "stale", why: "restored" });
   assert.match(condition(limited, restored, 0).text, /before the restart/);
-  assert.deepEqual(condition(limited, null, 0), { mood: "stale", text: "no value yet" });
+  assert.deepEqual(condition(limited, null, 0), { severity: "stale", text: "no value yet" });
 });
 
 test("quality and limits share the words", () => {
   const limited = definition({ limits: LIMITS });
-  assert.deepEqual(condition(limited, sample(), 0), { mood: "good", text: "good" });
+  assert.deepEqual(condition(limited, sample(), 0), { severity: "good", text: "good" });
   const doubtful = sample({ quality: "bad", why: "sensor-failed" });
-  assert.deepEqual(condition(limited, doubtful, 0), { mood: "doubtful", text: "bad: sensor failed" });
+  assert.deepEqual(condition(limited, doubtful, 0), { severity: "doubtful", text: "bad: sensor failed" });
   const both = sample({ quality: "uncertain", why: "33", value: 300 });
   assert.deepEqual(condition(limited, both, 0), {
-    mood: "critical",
+    severity: "critical",
     text: "above the critical limit of 200; uncertain: reason 33",
   });
 });
@@ -124,7 +124,7 @@ test("how many match is said, and how many of them are shown", () => {
 });
 
 test("the inflow names what is refused only where something is", () => {
-  const table = blank(TableFigures, { parameters: 2, stale: 1, frames_s: 50, samples_s: 1e6 });
+  const table = blank(LiveMessage.fields.table, { parameters: 2, stale: 1, frames_s: 50, samples_s: 1e6 });
   assert.equal(inflow(table), "1.00 M samples/s in 50 frames/s · 1 stale · 0 selections");
   assert.match(inflow({ ...table, refused: 7 }), /7 refused$/);
   assert.match(inflow({ ...table, selections: 1 }), / 1 selection$/);

@@ -1,11 +1,13 @@
 // Streams in words.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { StreamFigures, StreamRate } from "../src/model/contract.ts";
+import { LiveMessage, type StreamFigures } from "../src/model/contract.ts";
 import { extent, streamCells } from "../src/model/stream-wording.ts";
 import { blank } from "./blank.ts";
 
-const SOUND = blank(StreamRate, {
+const STREAMS = LiveMessage.fields.streams;
+
+const SOUND = blank(STREAMS.fields.shown.list, {
   name: "cockpit/sound",
   media: "audio/pcm",
   live: true,
@@ -19,7 +21,7 @@ const SOUND = blank(StreamRate, {
 });
 
 function figures(changes: object): StreamFigures {
-  return blank(StreamFigures, { streams: 1, readers: 1, shown: [SOUND], ...changes });
+  return blank(STREAMS, { streams: 1, readers: 1, shown: [SOUND], ...changes });
 }
 
 test("a stream says what is kept of it and how it flows", () => {

@@ -14,7 +14,7 @@ from pydantic import Field
 from slipring.control.listener import ListenerSection
 from slipring.control.section import Section
 from slipring.discovery.announcement import Announcement
-from slipring.discovery.answering import EVERYWHERE, HERE, Answers, listen
+from slipring.discovery.answering import EVERYWHERE, HERE, Responder, listen
 from slipring.discovery.endpoint import Endpoint
 from slipring.discovery.question import PORT
 
@@ -73,7 +73,7 @@ class Discovery:
         self._section = section
         self._tell = tell
         self._interfaces = interfaces
-        self._answers = Answers(tell)
+        self._answers = Responder(tell)
         self._sockets: list[asyncio.DatagramTransport] = []
         self._telling: asyncio.Task[None] | None = None
 

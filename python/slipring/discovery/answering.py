@@ -13,7 +13,7 @@ from typing import Any
 
 from slipring.discovery.announcement import Announcement, encode
 from slipring.discovery.question import decode_question
-from slipring.discovery.quota import Quota
+from slipring.discovery.rate_limit import RateLimit
 
 OUTCOMES = ("answered", "malformed", "short", "limited", "silent")
 """What became of a datagram. Short: shorter than its answer. Silent: no endpoint for its sender."""
@@ -23,13 +23,13 @@ HERE = ("127.0.0.1", LOOPBACK_BROADCAST, "::1")
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 (a broadcast is received nowhere else)
 
 
-class Answers:
+class Responder:
     """Decides on an answer to each datagram, and counts the outcomes. Sends nothing."""
 
     def __init__(self, tell: Callable[[], Announcement]) -> None:
         self.counts: Counter[str] = Counter(dict.fromkeys(OUTCOMES, 0))
         self._tell = tell
-        self._quota = Quota()
+        self._rate_limit = RateLimit()
 
     def answer(self, datagram: bytes, source: str, now_s: float) -> bytes | None:
         """The answer to a datagram; None if it gets none."""
@@ -41,7 +41,7 @@ class Answers:
         asked = decode_question(datagram)
         if asked is None:
             return None, "malformed"
-        if not self._quota.take(source, now_s):
+        if not self._rate_limit.take(source, now_s):
             return None, "limited"
         told = self._tell().for_one(source)
         if not told.endpoints:
@@ -55,9 +55,9 @@ class Answers:
 class AnsweringSocket(asyncio.DatagramProtocol):
     """A socket that receives questions."""
 
-    def __init__(self, answers: Answers, by: asyncio.DatagramTransport | None = None) -> None:
+    def __init__(self, responder: Responder, by: asyncio.DatagramTransport | None = None) -> None:
         """`by` sends the answers, for a socket with a broadcast address, which cannot send."""
-        self._answers = answers
+        self._responder = responder
         self._by = by
 
     def connection_made(self, transport: asyncio.DatagramTransport) -> None:  # type: ignore[override]
@@ -66,13 +66,13 @@ class AnsweringSocket(asyncio.DatagramProtocol):
 
     def datagram_received(self, data: bytes, addr: tuple[Any, ...]) -> None:
         """A datagram has arrived."""
-        answer = self._answers.answer(data, str(addr[0]), time.monotonic())
+        answer = self._responder.answer(data, str(addr[0]), time.monotonic())
         if answer and self._by and not self._by.is_closing():
             self._by.sendto(answer, addr)
 
 
 async def listen(
-    answers: Answers, hosts: tuple[str, ...], port: int
+    answers: Responder, hosts: tuple[str, ...], port: int
 ) -> list[asyncio.DatagramTransport]:
     """Answer at these addresses, on one port; OSError if the first one cannot be opened."""
     opened: list[asyncio.DatagramTransport] = []

@@ -32,7 +32,7 @@ def _run(native: NativeRun, table: Table) -> Run:
     times = _times(native)
     return Run(
         kind,
-        table.spans.indices(native),
+        table.index_cache.indices(native),
         times,
         None if counts is None else np.frombuffer(counts, np.uint32),
         SAME_QUALITY[qualities]

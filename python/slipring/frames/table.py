@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from slipring.frames.arrays import Indices, Values
+from slipring.frames.index_cache import IndexCache
 from slipring.frames.labels import NO_SET, Labels
-from slipring.frames.spans import Spans
 from slipring.model import Entry, Parameter
 from slipring.model.nearest import nearest_name
 from slipring.native import match_topics
@@ -29,7 +29,7 @@ class Table:
         self.revision = 0
         """Grows with every change."""
         self.labels = Labels()
-        self.spans = Spans()
+        self.index_cache = IndexCache()
         self._entries: dict[str, Entry] = {}
         self._parameters: dict[int, Parameter] = {}
         self._indices: dict[str, int] = {}

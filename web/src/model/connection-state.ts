@@ -5,7 +5,7 @@ export type ConnectionState =
   | { readonly kind: "connecting" }
   | { readonly kind: "open" }
   /** Closed while nobody looks at the page. */
-  | { readonly kind: "resting" }
+  | { readonly kind: "paused" }
   | { readonly kind: "waiting"; readonly retry_at_ms: number };
 
 export type ConnectionCondition = "connecting" | "live" | "silent" | "reconnecting" | "lost";
@@ -20,7 +20,7 @@ export interface Freshness {
   readonly shown_age: string | null;
 }
 
-export const STALE_AFTER_MS = 2_000;
+const STALE_AFTER_MS = 2_000;
 const LOST_AFTER_MS = 60_000;
 const RETRY_MS_FIRST = 500;
 const RETRY_MS_MAX = 10_000;

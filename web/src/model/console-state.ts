@@ -3,10 +3,8 @@ import { BrokerClock } from "./broker-clock.ts";
 import type { LiveMessage } from "./contract.ts";
 import { EventLog } from "./event-log.ts";
 import { Traffic } from "./traffic.ts";
+import { gapBefore } from "./value-history.ts";
 import { ValueStore } from "./value-store.ts";
-
-/** A longer silence between two messages is a gap in every chart. */
-const PAUSE_MS_MAX = 2_000;
 
 export class ConsoleState {
   readonly clock = new BrokerClock();
@@ -23,7 +21,11 @@ export class ConsoleState {
   /** `first`: this message is the first of a connection, so it has everything and not only what changed. */
   receive(message: LiveMessage, first: boolean, local_ms: number): void {
     this.clock.observe(message.at_ms, local_ms, first);
-    this.#breakOffAfterPause(message.at_ms);
+    const gap_ms = gapBefore(message.at_ms, this.#latest?.at_ms);
+    if (gap_ms !== null) {
+      this.traffic.breakOff(gap_ms);
+      this.values.breakOff(gap_ms);
+    }
     this.traffic.append(message.at_ms, message.rates);
     const complete = first && message.values.length >= message.topics_total;
     if (complete) this.values.replace(message.values);
@@ -31,12 +33,5 @@ export class ConsoleState {
     if (first) this.events.replace(message.events);
     else this.events.append(message.events);
     this.#latest = message;
-  }
-
-  #breakOffAfterPause(now_ms: number): void {
-    const heard_ms = this.#latest?.at_ms;
-    if (heard_ms === undefined || now_ms - heard_ms <= PAUSE_MS_MAX) return;
-    this.traffic.breakOff(heard_ms + 1);
-    this.values.breakOff(heard_ms + 1);
   }
 }

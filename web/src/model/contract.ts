@@ -2,69 +2,69 @@
 import { fields, list, oneOf, orNull, type TypeOf } from "./shape.ts";
 
 /** What went through the broker since the start. */
-export const Totals = fields({
+const Totals = fields({
   messages_in: "number", messages_out: "number", bytes_in: "number", bytes_out: "number", dropped: "number",
   expired: "number", connections: "number",
 });
 export type Totals = TypeOf<typeof Totals>;
 
 /** Retained messages, without the broker's own. */
-export const RetainedMessages = fields({
+const RetainedMessages = fields({
   messages: "number", bytes: "number",
 });
 export type RetainedMessages = TypeOf<typeof RetainedMessages>;
 
 /** Messages that wait for their first subscriber. */
-export const WaitingMessages = fields({
+const WaitingMessages = fields({
   messages: "number", bytes: "number",
 });
 export type WaitingMessages = TypeOf<typeof WaitingMessages>;
 
 /** Memory of all that waits for others. */
-export const MemoryUse = fields({
+const MemoryUse = fields({
   bytes: "number", budget: "number",
 });
 export type MemoryUse = TypeOf<typeof MemoryUse>;
 
 /** The level of some topics. */
-export const DurabilityRule = fields({
+const DurabilityRule = fields({
   topics: list("text"), level: oneOf("memory", "process", "disk"),
 });
 export type DurabilityRule = TypeOf<typeof DurabilityRule>;
 
 /** What the journal promises. */
-export const Durability = fields({
+const Durability = fields({
   default: oneOf("memory", "process", "disk"), journaled: list("text"), rules: list(DurabilityRule),
 });
 export type Durability = TypeOf<typeof Durability>;
 
 /** QoS 1 and 2 messages since the start, by their durability then. */
-export const Acknowledged = fields({
+const Acknowledged = fields({
   memory: "number", process: "number", disk: "number",
 });
 export type Acknowledged = TypeOf<typeof Acknowledged>;
 
 /** What is removed from the journal. */
-export const Retention = fields({
+const Retention = fields({
   age_s: orNull("number"), bytes: orNull("number"), keep_unread: "truth",
 });
 export type Retention = TypeOf<typeof Retention>;
 
 /** A consumer of the journal, and how far it has come. */
-export const ConsumerStatus = fields({
+const ConsumerStatus = fields({
   name: "text", offset: orNull("number"), behind: orNull("number"), updated_ms: orNull("number"),
   flaw: orNull("text"),
 });
 export type ConsumerStatus = TypeOf<typeof ConsumerStatus>;
 
 /** A range of offsets that cannot be read, in words. */
-export const ShownDamage = fields({
+const ShownDamage = fields({
   first_offset: "number", end_offset: "number", why: "text", text: "text",
 });
 export type ShownDamage = TypeOf<typeof ShownDamage>;
 
 /** What the start found in the journal. */
-export const ReceiptSummary = fields({
+const ReceiptSummary = fields({
   identity: "text", epoch: "number", first_offset: "number", next_offset: "number", segments: "number",
   bytes_read: "number", cut_bytes: "number", cut_why: orNull("text"), flaws: list("text"), sessions: "number",
   queued: "number", retained: "number", waiting: "number", seconds: "number", text: "text", kept: "number",
@@ -73,7 +73,7 @@ export const ReceiptSummary = fields({
 export type ReceiptSummary = TypeOf<typeof ReceiptSummary>;
 
 /** The journal: its state, what it promises, who reads it, what the start found. */
-export const JournalSummary = fields({
+const JournalSummary = fields({
   first_offset: orNull("number"), next_offset: orNull("number"), synced_offset: orNull("number"),
   bytes: orNull("number"), bytes_max: orNull("number"), segments: orNull("number"), not_journaled: orNull("number"),
   held_by: orNull("text"), no_space: orNull("text"), failure: orNull("text"),
@@ -84,20 +84,20 @@ export const JournalSummary = fields({
 export type JournalSummary = TypeOf<typeof JournalSummary>;
 
 /** Which broker it is, and how its journal does. */
-export const BrokerSummary = fields({
+const BrokerSummary = fields({
   name: "text", version: "text", uptime_s: "number", mqtt: "text", journal: JournalSummary,
 });
 export type BrokerSummary = TypeOf<typeof BrokerSummary>;
 
 /** What came from clients and went to them: since the start, or per second. */
-export const TrafficCounts = fields({
+const TrafficCounts = fields({
   messages_in: "number", messages_out: "number", bytes_in: "number", bytes_out: "number", dropped: "number",
   expired: "number",
 });
 export type TrafficCounts = TypeOf<typeof TrafficCounts>;
 
 /** The current value table, with rates. */
-export const TableFigures = fields({
+const TableFigures = fields({
   parameters: "number", stale: "number", value_bytes: "number", selections: "number", readers: "number",
   readers_newest: "number", frames: "number", samples: "number", refused: "number", frames_s: "number",
   samples_s: "number", refused_s: "number",
@@ -105,7 +105,7 @@ export const TableFigures = fields({
 export type TableFigures = TypeOf<typeof TableFigures>;
 
 /** One stream: what is kept of it, and how fast it comes. */
-export const StreamRate = fields({
+const StreamRate = fields({
   index: "number", name: "text", media: "text", live: "truth", publishers: "number", chunks: "number",
   received_bytes: "number", kept_chunks: "number", kept_bytes: "number", buffer_bytes: "number", chunks_s: "number",
   bytes_s: "number", received_ms: orNull("number"),
@@ -113,14 +113,14 @@ export const StreamRate = fields({
 export type StreamRate = TypeOf<typeof StreamRate>;
 
 /** The streams, and the first of them one by one. */
-export const StreamFigures = fields({
+const StreamFigures = fields({
   streams: "number", readers: "number", kept_bytes: "number", chunks: "number", bytes: "number", delivered: "number",
   lost: "number", refused: "number", shown: list(StreamRate),
 });
 export type StreamFigures = TypeOf<typeof StreamFigures>;
 
 /** A connected client. */
-export const ClientStatus = fields({
+const ClientStatus = fields({
   messages_in: "number", messages_out: "number", bytes_in: "number", bytes_out: "number", dropped: "number",
   expired: "number", client_id: "text", address: "text", listener: "text", user: orNull("text"), protocol: "text",
   connected_s: "number", queued_messages: "number", queued_bytes: "number", inflight: "number",
@@ -129,14 +129,14 @@ export const ClientStatus = fields({
 export type ClientStatus = TypeOf<typeof ClientStatus>;
 
 /** A session whose client is away. */
-export const AwayStatus = fields({
+const AwayStatus = fields({
   client_id: "text", user: orNull("text"), since_ms: "number", expires_s: orNull("number"), queued_messages: "number",
   queued_bytes: "number", subscriptions: list("text"),
 });
 export type AwayStatus = TypeOf<typeof AwayStatus>;
 
 /** A session, connected or away: whose it is, and what it holds. */
-export const SessionStatus = fields({
+const SessionStatus = fields({
   client_id: "text", user: orNull("text"), owner: "text", state: oneOf("connected", "away"), address: orNull("text"),
   since_ms: "number", kept: "truth", expires_s: orNull("number"), queued_messages: "number", queued_bytes: "number",
   subscriptions: "number", parameters: "number",
@@ -144,31 +144,31 @@ export const SessionStatus = fields({
 export type SessionStatus = TypeOf<typeof SessionStatus>;
 
 /** What one owner holds of a limit that has quotas. */
-export const OwnerShare = fields({
+const OwnerShare = fields({
   limit: "text", owner: "text", held: "number", most: "number",
 });
 export type OwnerShare = TypeOf<typeof OwnerShare>;
 
 /** A limit that was reached since the start. */
-export const LimitReached = fields({
+const LimitReached = fields({
   limit: "text", value: "number", times: "number", last_ms: "number",
 });
 export type LimitReached = TypeOf<typeof LimitReached>;
 
 /** What is published below the first two levels of a topic: since the start, and per second. */
-export const PrefixRate = fields({
+const PrefixRate = fields({
   prefix: "text", messages: "number", bytes: "number", deliveries: "number", messages_s: "number", bytes_s: "number",
 });
 export type PrefixRate = TypeOf<typeof PrefixRate>;
 
 /** The newest message of a topic that is not a parameter. */
-export const TopicValue = fields({
+const TopicValue = fields({
   topic: "text", text: orNull("text"), bytes: "number", at_ms: "number", count: "number",
 });
 export type TopicValue = TypeOf<typeof TopicValue>;
 
 /** An event, as in the log. */
-export const BrokerEvent = fields({
+const BrokerEvent = fields({
   at_ms: "number", level: "text", kind: "text", text: "text",
 });
 export type BrokerEvent = TypeOf<typeof BrokerEvent>;
@@ -185,20 +185,20 @@ export const LiveMessage = fields({
 export type LiveMessage = TypeOf<typeof LiveMessage>;
 
 /** Values outside which somebody should look; null where there is no such bound. */
-export const AlarmBounds = fields({
+const AlarmBounds = fields({
   low_critical: orNull("number"), low: orNull("number"), high: orNull("number"), high_critical: orNull("number"),
 });
 export type AlarmBounds = TypeOf<typeof AlarmBounds>;
 
 /** A parameter's definition; null is what it does not say. */
-export const ParameterDefinition = fields({
+const ParameterDefinition = fields({
   index: "number", name: "text", type: "text", unit: orNull("text"), description: orNull("text"),
   range: orNull("pair"), limits: orNull(AlarmBounds), rate_hz: orNull("number"), source: orNull("text"),
 });
 export type ParameterDefinition = TypeOf<typeof ParameterDefinition>;
 
 /** A parameter's newest value. */
-export const ParameterSample = fields({
+const ParameterSample = fields({
   index: "number", value: "scalar", time_ms: "number", received_ms: "number", quality: "text", why: orNull("text"),
 });
 export type ParameterSample = TypeOf<typeof ParameterSample>;

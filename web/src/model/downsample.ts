@@ -1,7 +1,7 @@
 // Reduces a series to the lowest and the highest sample of each pixel column, so that no peak is lost.
-import type { Series } from "./history.ts";
+import type { Series } from "./value-history.ts";
 
-export interface PlotRange {
+interface PlotRange {
   from_ms: number;
   to_ms: number;
   columns: number;

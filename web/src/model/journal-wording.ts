@@ -1,6 +1,6 @@
 // The journal as a person reads it. Pure: the same journal always gives the same words.
 import type { ConsumerStatus, DurabilityRule, JournalSummary, ReceiptSummary } from "./contract.ts";
-import { age, bytes, count, duration, legible } from "./wording.ts";
+import { age, bytes, count, counted, duration, legible } from "./wording.ts";
 
 type Level = DurabilityRule["level"];
 
@@ -13,8 +13,7 @@ export function alarm(journal: JournalSummary): string | null {
 
 export function stored(journal: JournalSummary): string {
   if (journal.bytes === null) return "nothing";
-  const files = journal.segments === 1 ? "1 segment" : `${count(journal.segments)} segments`;
-  const held = `${bytes(journal.bytes)} in ${files}`;
+  const held = `${bytes(journal.bytes)} in ${counted(journal.segments, "segment")}`;
   return journal.bytes_max === null ? `${held}, the disk is the bound` : `${held}, full at ${bytes(journal.bytes_max)}`;
 }
 
@@ -33,15 +32,15 @@ export function offsets(journal: JournalSummary): string {
 export function retention(journal: JournalSummary): string {
   const { age_s, bytes: size, keep_unread } = journal.retention;
   if (age_s === null && size === null) return "everything is kept for ever";
-  const unread = keep_unread ? "what a consumer has not read stays" : "read or not";
+  const unread = keep_unread ? "except what a consumer has not read" : "read or not";
   const held = journal.held_by === null ? "" : `; held back by ${legible(journal.held_by)}`;
-  return `${goes(age_s, size)}, ${unread}${held}`;
+  return `${removal(age_s, size)}, ${unread}${held}`;
 }
 
-function goes(age_s: number | null, size: number | null): string {
+function removal(age_s: number | null, size: number | null): string {
   const beyond = size === null ? "" : `beyond ${bytes(size)}`;
-  if (age_s === null) return `${beyond} the oldest goes`;
-  return `older than ${duration(age_s)}${beyond && ` or ${beyond}`} goes`;
+  if (age_s === null) return `${beyond} the oldest is removed`;
+  return `older than ${duration(age_s)}${beyond && ` or ${beyond}`} is removed`;
 }
 
 export function acknowledged(journal: JournalSummary): string {
@@ -67,9 +66,9 @@ export function damage(found: ReceiptSummary | null): string[] {
 export function levels(journal: JournalSummary): [string, Level][] {
   const { rules, journaled, default: otherwise } = journal.durability;
   if (journaled.length === 0) return [["everything", "memory"]];
-  const told = rules.map(({ topics, level }): [string, Level] => [topics.map(legible).join(", "), level]);
-  if (journaled.includes("#")) return [...told, [told.length > 0 ? "everything else" : "everything", otherwise]];
-  return [...told, [journaled.map(legible).join(", "), otherwise], ["what is not journaled", "memory"]];
+  const listed = rules.map(({ topics, level }): [string, Level] => [topics.map(legible).join(", "), level]);
+  if (journaled.includes("#")) return [...listed, [listed.length > 0 ? "everything else" : "everything", otherwise]];
+  return [...listed, [journaled.map(legible).join(", "), otherwise], ["what is not journaled", "memory"]];
 }
 
 export function consumerCells(consumer: ConsumerStatus, now_ms: number): string[] {

@@ -1,10 +1,7 @@
 // The parameters that the page watches: never more than the broker's bound. Never touches the page.
 import type { ParameterDefinition, ParameterSample, ParametersMessage } from "./contract.ts";
-import { History } from "./history.ts";
+import { gapBefore, ValueHistory } from "./value-history.ts";
 import { numberOf } from "./parameter-value.ts";
-
-/** A longer silence between two messages is a gap in every line. */
-const PAUSE_MS_MAX = 2_000;
 
 export interface ParameterRecord {
   /** Its name. */
@@ -12,7 +9,7 @@ export interface ParameterRecord {
   definition: ParameterDefinition;
   /** Null while it never had a value. */
   newest: ParameterSample | null;
-  readonly history: History;
+  readonly history: ValueHistory;
 }
 
 export class ParameterStore {
@@ -39,7 +36,8 @@ export class ParameterStore {
   }
 
   receive(message: ParametersMessage): void {
-    this.#breakOffAfterPause(message.at_ms);
+    const gap_ms = gapBefore(message.at_ms, this.#latest?.at_ms);
+    if (gap_ms !== null) for (const { history } of this.#rows) history.breakOff(gap_ms);
     if (message.definitions !== null) this.#replace(message.definitions);
     for (const sample of message.values) this.#take(sample);
     this.#latest = message;
@@ -71,18 +69,12 @@ export class ParameterStore {
     const number = numberOf(record.definition.type, sample.value);
     if (number !== null && Number.isFinite(number)) record.history.append(sample.received_ms, number);
   }
-
-  #breakOffAfterPause(now_ms: number): void {
-    const heard_ms = this.#latest?.at_ms;
-    if (heard_ms === undefined || now_ms - heard_ms <= PAUSE_MS_MAX) return;
-    for (const { history } of this.#rows) history.breakOff(heard_ms + 1);
-  }
 }
 
 /** Another index or type under the same name is another parameter. */
 function renewed(known: ParameterRecord | undefined, definition: ParameterDefinition): ParameterRecord {
   const same = known?.definition.index === definition.index && known.definition.type === definition.type;
-  if (!known || !same) return { topic: definition.name, definition, newest: null, history: new History() };
+  if (!known || !same) return { topic: definition.name, definition, newest: null, history: new ValueHistory() };
   known.definition = definition;
   return known;
 }

@@ -1,7 +1,7 @@
 // A parameter in words: how far its value can be trusted, and its definition.
 import type { ParameterDefinition, ParameterSample, ParametersMessage, TableFigures } from "./contract.ts";
 import { type Alarm, alarmOf } from "./parameter-value.ts";
-import { count, duration, legible, rate } from "./wording.ts";
+import { count, counted, duration, legible, rate } from "./wording.ts";
 
 const REASONS: Record<string, string> = {
   "out-of-range": "out of range",
@@ -9,18 +9,18 @@ const REASONS: Record<string, string> = {
   "bad-inputs": "calculated from bad inputs",
 };
 
-export interface ParameterCondition {
-  mood: "good" | "doubtful" | "stale" | "warning" | "critical";
+interface ParameterCondition {
+  severity: "good" | "doubtful" | "stale" | "warning" | "critical";
   text: string;
 }
 
 /** Quality and limits in words. Of a stale value that exceeded a limit, staleness comes first. */
 export function condition(definition: ParameterDefinition, sample: ParameterSample | null, now_ms: number): ParameterCondition {
-  if (sample === null) return { mood: "stale", text: "no value yet" };
+  if (sample === null) return { severity: "stale", text: "no value yet" };
   const alarm = alarmOf(definition, sample.value);
-  if (sample.quality === "stale") return { mood: "stale", text: joined(stale(sample, now_ms), alarm) };
-  if (alarm) return { mood: alarm.level, text: joined(alarm.why, null, quality(sample)) };
-  return { mood: sample.quality === "good" ? "good" : "doubtful", text: quality(sample) };
+  if (sample.quality === "stale") return { severity: "stale", text: joined(stale(sample, now_ms), alarm) };
+  if (alarm) return { severity: alarm.level, text: joined(alarm.why, null, quality(sample)) };
+  return { severity: sample.quality === "good" ? "good" : "doubtful", text: quality(sample) };
 }
 
 function joined(first: string, alarm: Alarm | null, further = ""): string {
@@ -80,6 +80,5 @@ export function inflow(table: TableFigures): string {
   if (table.parameters === 0) return "";
   const refused = table.refused > 0 ? ` · ${count(table.refused)} refused` : "";
   const from = `${rate(table.samples_s)} samples/s in ${rate(table.frames_s)} frames/s`;
-  const selections = table.selections === 1 ? "1 selection" : `${count(table.selections)} selections`;
-  return `${from} · ${count(table.stale)} stale · ${selections}${refused}`;
+  return `${from} · ${count(table.stale)} stale · ${counted(table.selections, "selection")}${refused}`;
 }

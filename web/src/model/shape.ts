@@ -1,5 +1,5 @@
-// Reads what the broker sent by its shape: every field of the type that the contract says, or `NotUnderstood`.
-// Past this edge the types are trusted.
+// Checks a message of the broker against its shape: every field has the type that the contract says, or `NotUnderstood` is
+// thrown. All other code trusts the types.
 
 /** The broker sent something that is not in the contract: usually the page is older or newer than the broker. */
 export class NotUnderstood extends Error {}

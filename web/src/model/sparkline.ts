@@ -1,6 +1,6 @@
 // A series as the SVG path of a small line without axes: scaled to its own range, with gaps.
 import { downsample } from "./downsample.ts";
-import type { Series } from "./history.ts";
+import type { Series } from "./value-history.ts";
 
 export interface Box {
   width: number;

@@ -1,10 +1,10 @@
 // Messages in and out per second over the last two minutes.
 import type { TrafficCounts } from "./contract.ts";
-import { History } from "./history.ts";
+import { ValueHistory } from "./value-history.ts";
 
 export class Traffic {
-  readonly messages_in = new History();
-  readonly messages_out = new History();
+  readonly messages_in = new ValueHistory();
+  readonly messages_out = new ValueHistory();
 
   append(at_ms: number, rates: TrafficCounts): void {
     this.messages_in.append(at_ms, rates.messages_in);

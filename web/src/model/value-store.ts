@@ -1,7 +1,7 @@
 // The newest value of every topic the page knows, with its cadence and history. Bounded; never touches the page.
 import { Cadence } from "./cadence.ts";
 import type { TopicValue } from "./contract.ts";
-import { History } from "./history.ts";
+import { ValueHistory } from "./value-history.ts";
 import { numericReading } from "./reading.ts";
 import type { TopicTest } from "./topic-filter.ts";
 
@@ -13,7 +13,7 @@ export interface TopicRecord {
   newest: TopicValue;
   reading: number | null;
   readonly cadence: Cadence;
-  readonly history: History;
+  readonly history: ValueHistory;
 }
 
 /** Numbers inside names compare as numbers: `cell/2` comes before `cell/10`. */
@@ -76,7 +76,7 @@ export class ValueStore {
       newest: value,
       reading: null,
       cadence: new Cadence(),
-      history: new History(),
+      history: new ValueHistory(),
     };
     this.#records.set(value.topic, record);
     this.#topicsChanged();

@@ -11,6 +11,11 @@ export function count(value: number | null): string {
   return value === null ? UNKNOWN : grouped.format(value);
 }
 
+/** "1 segment", "2 segments". */
+export function counted(amount: number | null, noun: string): string {
+  return `${count(amount)} ${noun}${amount === 1 ? "" : "s"}`;
+}
+
 export function perSecond(value: number | null): string {
   return value === null ? UNKNOWN : `${rate(value)} /s`;
 }
@@ -90,6 +95,10 @@ export function legible(name: string): string {
     const code = (hidden.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
     return `‹U+${code}›`;
   });
+}
+
+export function clientName(client_id: string): string {
+  return client_id === "" ? "‹no name›" : legible(client_id);
 }
 
 function trimmed(digits: string): string {

@@ -1,9 +1,8 @@
 // Sessions whose client is away: what waits for each, since when, and until when.
 import type { AwayStatus, LiveMessage } from "../model/contract.ts";
-import { age, bytes, count, duration, legible } from "../model/wording.ts";
-import { explainNobodyAway } from "./empty-states.ts";
+import { age, bytes, clientName, count, duration, legible } from "../model/wording.ts";
 import { KeyedRows } from "./keyed-rows.ts";
-import { part, setText } from "./page.ts";
+import { explain, part, setText } from "./page.ts";
 
 export class AwayTable {
   readonly #rows = new KeyedRows(part<HTMLTableElement>("away-table"), "away");
@@ -16,14 +15,14 @@ export class AwayTable {
     const most = "those with the most waiting messages first";
     setText(this.#count, away.length < total ? `showing ${count(away.length)} of ${count(total)}, ${most}` : most);
     this.#empty.hidden = away.length > 0;
-    if (away.length === 0) explainNobodyAway(this.#empty);
+    if (away.length === 0) explain(this.#empty, "No client with a session is away.");
     this.#rows.render(away.map((session) => ({ key: session.client_id, cells: cells(session, now_ms) })));
   }
 }
 
 function cells(session: AwayStatus, now_ms: number): string[] {
   return [
-    session.client_id === "" ? "‹no name›" : legible(session.client_id),
+    clientName(session.client_id),
     session.user === null ? "" : legible(session.user),
     count(session.queued_messages),
     bytes(session.queued_bytes),

@@ -1,6 +1,6 @@
 // Who is connected, and how each of them keeps up.
 import type { ClientStatus, LiveMessage } from "../model/contract.ts";
-import { bytes, count, duration, legible } from "../model/wording.ts";
+import { bytes, clientName, count, duration, legible } from "../model/wording.ts";
 import { explainNoClients } from "./empty-states.ts";
 import { KeyedRows } from "./keyed-rows.ts";
 import { part, setData, setText, setTitle } from "./page.ts";
@@ -31,7 +31,7 @@ export class ClientsTable {
 
 function cells(client: ClientStatus): string[] {
   return [
-    client.client_id === "" ? "‹no name›" : legible(client.client_id),
+    clientName(client.client_id),
     client.user === null ? "" : legible(client.user),
     legible(client.address),
     legible(client.listener),

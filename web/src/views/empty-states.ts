@@ -14,6 +14,12 @@ export function explainNoValues(node: HTMLElement, latest: LiveMessage | null): 
   explain(node, `${nothing} Publish one and it appears here:`, [own, other]);
 }
 
+/** `what`: "topic" or "parameter". */
+export function explainNoMatch(node: HTMLElement, what: string): void {
+  const how = "Type a part of a name, or an MQTT filter with + for one level and # for the rest.";
+  explain(node, `No ${what} matches. ${how}`);
+}
+
 /** One line of Python that declares a parameter and gives it a value. */
 export function explainNoParameters(node: HTMLElement, latest: LiveMessage): void {
   const port = portOf(latest.broker.mqtt);
@@ -24,11 +30,6 @@ export function explainNoParameters(node: HTMLElement, latest: LiveMessage): voi
   explain(node, `No parameters yet. ${what}`, [line]);
 }
 
-export function explainNoParameterMatches(node: HTMLElement): void {
-  const how = "Type a part of a name, or an MQTT filter with + for one level and # for the rest.";
-  explain(node, `No parameter matches. ${how}`);
-}
-
 export function explainNoStreams(node: HTMLElement, latest: LiveMessage | null): void {
   if (latest === null) return explain(node, "Waiting for the broker.");
   const port = portOf(latest.broker.mqtt);
@@ -37,31 +38,11 @@ export function explainNoStreams(node: HTMLElement, latest: LiveMessage | null):
   explain(node, "No streams. A stream carries sound, video or other bytes; write one and it appears here:", [own]);
 }
 
-export function explainNoMatch(node: HTMLElement): void {
-  explain(node, "No topic matches. Type a part of a name, or an MQTT filter with + for one level and # for the rest.");
-}
-
 export function explainNoClients(node: HTMLElement, latest: LiveMessage | null): void {
   if (latest === null) return explain(node, "Waiting for the broker.");
   const port = portOf(latest.broker.mqtt);
   const watch = `mosquitto_sub -h ${location.hostname} -p ${port} -v -t '#'`;
   explain(node, `No client is connected. Point any MQTT client at ${latest.broker.mqtt}, for example:`, [watch]);
-}
-
-export function explainNoEvents(node: HTMLElement): void {
-  explain(node, "No events yet. Clients that connect and disconnect, refusals and faults appear here.");
-}
-
-export function explainNoLimits(node: HTMLElement): void {
-  explain(node, "No limit has been reached since the start.");
-}
-
-export function explainNobodyAway(node: HTMLElement): void {
-  explain(node, "No client with a session is away.");
-}
-
-export function explainNoPrefixes(node: HTMLElement): void {
-  explain(node, "Nothing has been published yet.");
 }
 
 function portOf(address: string): string {

@@ -2,8 +2,7 @@
 import type { BrokerEvent } from "../model/contract.ts";
 import type { EventLog } from "../model/event-log.ts";
 import { legible, moment, timeOfDay } from "../model/wording.ts";
-import { explainNoEvents } from "./empty-states.ts";
-import { element, part } from "./page.ts";
+import { element, explain, part } from "./page.ts";
 
 export class EventsList {
   readonly #list = part<HTMLOListElement>("events-list");
@@ -15,7 +14,8 @@ export class EventsList {
     this.#revision = log.revision;
     this.#list.replaceChildren(...log.newestFirst.map(item));
     this.#empty.hidden = log.newestFirst.length > 0;
-    if (log.newestFirst.length === 0) explainNoEvents(this.#empty);
+    if (log.newestFirst.length > 0) return;
+    explain(this.#empty, "No events yet. Clients that connect and disconnect, refusals and faults appear here.");
   }
 }
 

@@ -15,7 +15,7 @@ const ANNOUNCED: Record<ConnectionCondition, string> = {
   lost: "Connection lost.",
 };
 
-export class Header {
+export class PageHeader {
   readonly #name = part("broker-name");
   readonly #version = part("broker-version");
   readonly #mqtt = part<HTMLButtonElement>("mqtt-address");

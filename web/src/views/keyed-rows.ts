@@ -1,7 +1,7 @@
 // A table whose rows are kept by a key: a row moves rather than being made again, and only changed cells are written.
 import { element, setText } from "./page.ts";
 
-export interface Row {
+interface Row {
   key: string;
   cells: string[];
 }

@@ -1,9 +1,8 @@
 // Which limits were reached since the start: the key to change, how often, and how long ago.
 import type { LimitReached, LiveMessage } from "../model/contract.ts";
 import { age, count, legible } from "../model/wording.ts";
-import { explainNoLimits } from "./empty-states.ts";
 import { KeyedRows } from "./keyed-rows.ts";
-import { part, setData } from "./page.ts";
+import { explain, part, setData } from "./page.ts";
 
 /** A limit reached within this time is marked. */
 const RECENT_MS = 10_000;
@@ -15,7 +14,7 @@ export class LimitsTable {
   render(latest: LiveMessage | null, now_ms: number): void {
     const limits = latest?.limits ?? [];
     this.#empty.hidden = limits.length > 0;
-    if (limits.length === 0) explainNoLimits(this.#empty);
+    if (limits.length === 0) explain(this.#empty, "No limit has been reached since the start.");
     const rows = this.#rows.render(limits.map((limit) => ({ key: limit.limit, cells: cells(limit, now_ms) })));
     limits.forEach((limit, index) => {
       const row = rows[index];

@@ -1,10 +1,10 @@
 // A uPlot line chart over a moving window of time, with the colours of the page's theme and the size of its container.
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import type { Series } from "../model/history.ts";
+import type { Series } from "../model/value-history.ts";
 import { reading } from "../model/wording.ts";
 
-export interface Line {
+interface ChartLine {
   /** Custom property of the style sheet that holds the colour. */
   colour: string;
   dash?: number[];
@@ -15,9 +15,9 @@ export interface TimeWindow {
   to_ms: number;
 }
 
-export interface LineChartOptions {
+interface LineChartOptions {
   host: HTMLElement;
-  lines: Line[];
+  lines: ChartLine[];
   height: number;
   /** Rates start at zero; readings show their own range. */
   fromZero: boolean;
@@ -90,7 +90,7 @@ function rangeOfReadings(_plot: uPlot, low: number | null, high: number | null):
   return [low - margin, high + margin];
 }
 
-function lineSeries({ colour, dash }: Line): uPlot.Series {
+function lineSeries({ colour, dash }: ChartLine): uPlot.Series {
   const stroke = () => themed(colour);
   return { stroke, width: 1.5, points: { size: 4, fill: stroke }, ...(dash ? { dash } : {}) };
 }

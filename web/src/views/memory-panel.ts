@@ -1,22 +1,23 @@
-// The memory budget, for whom most waits, and who holds most of each limit. A person can let go of some.
+// The memory budget, the sessions with the most waiting bytes, and who holds most of each limit. A person can disconnect
+// clients and end sessions here.
 import type { LiveMessage, OwnerShare, SessionStatus } from "../model/contract.ts";
-import { bytes, count, legible } from "../model/wording.ts";
+import { bytes, clientName, count, legible } from "../model/wording.ts";
 import { KeyedRows } from "./keyed-rows.ts";
 import { element, part, setText } from "./page.ts";
 
-/** What can be done to a client, and the words that are asked first. */
-interface Deed {
+/** What a person can do to a client, and the warning before it. */
+interface ClientAction {
   name: string;
   path: string;
   warning: string;
 }
 
-const DISCONNECT: Deed = {
+const DISCONNECT: ClientAction = {
   name: "Disconnect",
   path: "api/clients/disconnect",
   warning: "It may connect again.",
 };
-const END: Deed = {
+const END: ClientAction = {
   name: "End session",
   path: "api/sessions/end",
   warning: "What waits in its session is gone for good.",
@@ -40,51 +41,47 @@ export class MemoryPanel {
     this.#owners.render(owners.map((share) => ({ key: `${share.limit} ${share.owner}`, cells: ownerCells(share) })));
   }
 
-  /** Buttons for what can be done to a client. */
+  /** Adds the buttons that fit the state of the client. */
   #offer(row: HTMLTableRowElement | undefined, holder: SessionStatus): void {
     const cell = row?.cells[row.cells.length - 1];
     if (!cell || cell.dataset["state"] === holder.state) return;
     cell.dataset["state"] = holder.state;
-    const deeds = holder.state === "connected" ? [DISCONNECT, END] : [END];
-    cell.replaceChildren(...deeds.map((deed) => this.#button(deed, holder.client_id)));
+    const actions = holder.state === "connected" ? [DISCONNECT, END] : [END];
+    cell.replaceChildren(...actions.map((action) => this.#button(action, holder.client_id)));
   }
 
-  #button(deed: Deed, client_id: string): HTMLButtonElement {
-    const button = element("button", "deed", deed.name);
+  #button(action: ClientAction, client_id: string): HTMLButtonElement {
+    const button = element("button", "deed", action.name);
     button.type = "button";
     button.addEventListener("click", () => {
-      if (window.confirm(`${deed.name}: ${shown(client_id)}? ${deed.warning}`)) void this.#act(deed, client_id);
+      if (window.confirm(`${action.name}: ${clientName(client_id)}? ${action.warning}`)) void this.#act(action, client_id);
     });
     return button;
   }
 
-  async #act(deed: Deed, client_id: string): Promise<void> {
-    setText(this.#said, await ask(deed, client_id));
+  async #act(action: ClientAction, client_id: string): Promise<void> {
+    setText(this.#said, await ask(action, client_id));
   }
 }
 
-/** Asks the broker; what it says about it. */
-async function ask(deed: Deed, client_id: string): Promise<string> {
+/** Asks the broker, and returns its answer in words. */
+async function ask(action: ClientAction, client_id: string): Promise<string> {
   const body = JSON.stringify({ client_ids: [client_id] });
   const headers = { "content-type": "application/json" };
   try {
-    const answer = await fetch(deed.path, { method: "POST", headers, body });
+    const answer = await fetch(action.path, { method: "POST", headers, body });
     if (!answer.ok) return legible((await answer.text()).trim());
     const { done } = (await answer.json()) as { done: string[] };
-    return done.length > 0 ? `${deed.name}: ${shown(client_id)}, done` : `${shown(client_id)} is not there any more`;
+    return done.length > 0 ? `${action.name}: ${clientName(client_id)}, done` : `${clientName(client_id)} is not there any more`;
   } catch {
     return "the broker did not answer; try again";
   }
 }
 
 function holderCells({ client_id, owner, state, queued_messages, queued_bytes }: SessionStatus): string[] {
-  return [shown(client_id), legible(owner), state, count(queued_messages), bytes(queued_bytes)];
+  return [clientName(client_id), legible(owner), state, count(queued_messages), bytes(queued_bytes)];
 }
 
 function ownerCells({ limit, owner, held, most }: OwnerShare): string[] {
   return [legible(owner), `limits.${legible(limit)}`, count(held), count(most)];
-}
-
-function shown(client_id: string): string {
-  return client_id === "" ? "‹no name›" : legible(client_id);
 }

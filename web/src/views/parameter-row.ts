@@ -53,8 +53,8 @@ export class ParameterRow {
     setText(this.#value, newest ? valueText(definition.type, newest.value) : UNKNOWN);
     setTitle(this.#value, newest ? legible(String(newest.value)) : "");
     setText(this.#age, newest ? age(now_ms - newest.received_ms) : UNKNOWN);
-    const { mood, text } = condition(definition, newest, now_ms);
-    setData(this.root, "mood", mood);
+    const { severity, text } = condition(definition, newest, now_ms);
+    setData(this.root, "severity", severity);
     setText(this.#state, text);
     setTitle(this.#state, text);
   }

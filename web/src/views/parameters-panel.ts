@@ -3,13 +3,13 @@ import type { LiveMessage } from "../model/contract.ts";
 import type { ParameterRecord, ParameterStore } from "../model/parameter-store.ts";
 import { details, extent, inflow } from "../model/parameter-wording.ts";
 import { legible } from "../model/wording.ts";
-import { explainNoParameterMatches, explainNoParameters } from "./empty-states.ts";
+import { explainNoMatch, explainNoParameters } from "./empty-states.ts";
 import { explain, setText } from "./page.ts";
 import { ParameterRow } from "./parameter-row.ts";
 import { RowsPanel } from "./rows-panel.ts";
 
 /** What the broker takes at most. */
-export const SEARCH_MAX = 1_000;
+const SEARCH_MAX = 1_000;
 
 const WORDS = {
   id: "parameters",
@@ -18,17 +18,17 @@ const WORDS = {
   placeholder: "Search: rpm, or gripen/+/engine/#",
   columnsClass: "parameter-row",
   columns: ["Parameter", "Value", "Unit", "Age", "State", "Last minute"],
-  keys: "Arrow keys choose a row, Enter tells all about it.",
+  keys: "Arrow keys choose a row, Enter shows its details.",
 };
 
 /** What the page asks the broker for: a search, and which of its rows are in view. */
-export interface SearchRequest {
+interface SearchRequest {
   search: string;
   first: number;
   count: number;
 }
 
-export interface ParametersActions {
+interface ParametersActions {
   /** Called whenever the request changes. */
   request: (request: SearchRequest) => void;
   moved: () => void;
@@ -73,7 +73,7 @@ export class ParametersPanel {
     this.#panel.search.disabled = store.latest?.parameters === 0;
     this.#panel.render(extent(store.latest, this.#panel.length), (node) => {
       if (store.latest === null || latest === null) explain(node, "Waiting for the broker.");
-      else if (store.latest.parameters > 0) explainNoParameterMatches(node);
+      else if (store.latest.parameters > 0) explainNoMatch(node, "parameter");
       else explainNoParameters(node, latest);
     });
     this.#request();

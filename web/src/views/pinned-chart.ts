@@ -1,6 +1,6 @@
 // One value over the last two minutes, with its range. It shows the newest value of each message from the broker.
 import { downsample } from "../model/downsample.ts";
-import type { Series } from "../model/history.ts";
+import type { Series } from "../model/value-history.ts";
 import type { TopicRecord } from "../model/value-store.ts";
 import { legible, payload, reading, timeOfDay } from "../model/wording.ts";
 import { LineChart, type TimeWindow } from "./line-chart.ts";

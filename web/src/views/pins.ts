@@ -4,7 +4,7 @@ import type { TimeWindow } from "./line-chart.ts";
 import { part } from "./page.ts";
 import { PinnedChart } from "./pinned-chart.ts";
 
-export const PINS_MAX = 4;
+const PINS_MAX = 4;
 
 export class PinnedCharts {
   readonly #host = part("pins");

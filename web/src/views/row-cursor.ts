@@ -1,7 +1,7 @@
 // The row the keyboard is at in a table. It follows its topic when rows come and go around it.
 import type { Named, WindowRow } from "./row-window.ts";
 
-interface Surroundings<R extends Named> {
+interface CursorContext<R extends Named> {
   rows: () => R[];
   rowHeight: () => number;
   chosen: (record: R) => void;
@@ -10,12 +10,12 @@ interface Surroundings<R extends Named> {
 
 export class RowCursor<R extends Named> {
   readonly #scroll: HTMLElement;
-  readonly #around: Surroundings<R>;
+  readonly #context: CursorContext<R>;
   #topic: string | null = null;
 
-  constructor(scroll: HTMLElement, around: Surroundings<R>) {
+  constructor(scroll: HTMLElement, context: CursorContext<R>) {
     this.#scroll = scroll;
-    this.#around = around;
+    this.#context = context;
     scroll.addEventListener("keydown", (event) => this.#pressed(event));
   }
 
@@ -35,19 +35,19 @@ export class RowCursor<R extends Named> {
   }
 
   #pressed(event: KeyboardEvent): void {
-    const rows = this.#around.rows();
+    const rows = this.#context.rows();
     const at = rows.findIndex(({ topic }) => topic === this.#topic);
     const current = rows[at];
     const target = this.#targetOf(event.key, at, rows.length);
     if (target !== null) this.#goTo(Math.max(0, Math.min(rows.length - 1, target)), rows);
-    else if (event.key === "Enter" && current) this.#around.chosen(current);
+    else if (event.key === "Enter" && current) this.#context.chosen(current);
     else return;
     event.preventDefault();
-    this.#around.moved();
+    this.#context.moved();
   }
 
   #targetOf(key: string, at: number, length: number): number | null {
-    const page = Math.max(1, Math.floor(this.#scroll.clientHeight / this.#around.rowHeight()) - 2);
+    const page = Math.max(1, Math.floor(this.#scroll.clientHeight / this.#context.rowHeight()) - 2);
     const targets: [string, number][] = [
       ["ArrowDown", at + 1],
       ["ArrowUp", at - 1],
@@ -61,7 +61,7 @@ export class RowCursor<R extends Named> {
 
   #goTo(index: number, rows: R[]): void {
     this.#topic = rows[index]?.topic ?? null;
-    const height = this.#around.rowHeight();
+    const height = this.#context.rowHeight();
     const top = index * height;
     // The sticky row of column names covers one row's height at the top.
     const view_bottom = this.#scroll.scrollTop + this.#scroll.clientHeight - height;

@@ -2,7 +2,7 @@
 import { RowCursor } from "./row-cursor.ts";
 
 const ROWS_BEYOND_VIEW = 4;
-/** The rows in view are reported in steps of so many, and as many beyond each edge: short scrolling sends nothing. */
+/** The view is reported in whole steps of rows, with one step more at each edge: short scrolling sends nothing. */
 const VIEW_STEP = 10;
 
 export interface Named {
@@ -34,8 +34,8 @@ export class RowWindow<R extends Named, W extends WindowRow<R>> {
 
   constructor(options: RowWindowOptions<R, W>) {
     this.#options = options;
-    const around = { rows: () => this.#records, rowHeight: () => this.#row_height };
-    this.#cursor = new RowCursor(options.scroll, { ...around, ...options });
+    const rows = () => this.#records;
+    this.#cursor = new RowCursor(options.scroll, { rows, rowHeight: () => this.#row_height, ...options });
     options.scroll.addEventListener("scroll", options.moved, { passive: true });
     options.sizer.addEventListener("click", (event) => this.#clicked(event));
     new ResizeObserver(() => this.#measure()).observe(options.scroll);
@@ -61,7 +61,7 @@ export class RowWindow<R extends Named, W extends WindowRow<R>> {
     return { first, count: Math.max(0, end - first) };
   }
 
-  /** Takes other records. */
+  /** Replaces the records. */
   show(records: R[]): void {
     this.#records = records;
     this.#options.scroll.ariaRowCount = String(records.length + 1);

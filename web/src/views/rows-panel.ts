@@ -2,7 +2,7 @@
 import { element, part, setText } from "./page.ts";
 import { RowWindow, type Named, type RowWindowOptions, type WindowRow } from "./row-window.ts";
 
-export interface PanelWords {
+interface PanelWords {
   /** That of its section in index.html; its parts are `ID-title`, `ID-count`, `ID-search` and so on. */
   id: string;
   title: string;

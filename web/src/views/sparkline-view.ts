@@ -1,5 +1,5 @@
 // A small line of a row's last minute as SVG: a chart in each of many rows would cost too much.
-import type { Series } from "../model/history.ts";
+import type { Series } from "../model/value-history.ts";
 import { type Box, sparkline } from "../model/sparkline.ts";
 
 const SVG = "http://www.w3.org/2000/svg";

@@ -1,14 +1,14 @@
 // The figures at a glance. A tile turns to a warning by its own rule and says in words what is wrong.
 import type { JournalSummary, LiveMessage, TableFigures, Totals, TrafficCounts } from "../model/contract.ts";
-import { bytes, count, rate } from "../model/wording.ts";
+import { bytes, count, counted, rate } from "../model/wording.ts";
 import { setData, setText } from "./page.ts";
 
-type Mood = "calm" | "good" | "warning" | "fault";
+type Severity = "calm" | "good" | "warning" | "fault";
 
 interface Figure {
   value: string;
   note: string;
-  mood?: Mood;
+  severity?: Severity;
   unit?: string;
   state?: string;
 }
@@ -34,13 +34,13 @@ function figures(message: LiveMessage): [string, Figure][] {
 function droppedFigure(totals: Totals, rates: TrafficCounts): Figure {
   const expired = totals.expired > 0 ? `, ${count(totals.expired)} expired` : "";
   const value = count(totals.dropped);
-  if (rates.dropped > 0) return { value, note: `now ${rate(rates.dropped)} /s${expired}`, mood: "warning" };
+  if (rates.dropped > 0) return { value, note: `now ${rate(rates.dropped)} /s${expired}`, severity: "warning" };
   return { value, note: `${totals.dropped > 0 ? "none right now" : "nothing lost"}${expired}` };
 }
 
 function samplesFigure(table: TableFigures): Figure {
   const value = rate(table.samples_s);
-  if (table.refused_s > 0) return { value, note: `refusing ${rate(table.refused_s)} /s`, mood: "warning" };
+  if (table.refused_s > 0) return { value, note: `refusing ${rate(table.refused_s)} /s`, severity: "warning" };
   if (table.parameters === 0) return { value, note: "no parameters" };
   const stale = table.stale > 0 ? `, ${count(table.stale)} stale` : "";
   return { value, note: `${count(table.parameters)} parameters${stale}` };
@@ -62,20 +62,16 @@ function journalFigure(journal: JournalSummary): Figure {
   if (journal.state === "off") return { value: "off", note: "messages are not kept", state: "not recording" };
   const figure = { value: count(journal.next_offset), unit: "next offset" };
   if (journal.state === "failed") {
-    return { ...figure, state: "failed", mood: "fault", note: journal.reason ?? "the broker gave no reason" };
+    return { ...figure, state: "failed", severity: "fault", note: journal.reason ?? "the broker gave no reason" };
   }
   if (journal.state === "full") {
-    return { ...figure, state: "full", mood: "fault", note: journal.reason ?? "there is no room" };
+    return { ...figure, state: "full", severity: "fault", note: journal.reason ?? "there is no room" };
   }
   if (journal.not_journaled) {
-    return { ...figure, state: "losing", mood: "fault", note: `${count(journal.not_journaled)} messages not kept` };
+    return { ...figure, state: "losing", severity: "fault", note: `${count(journal.not_journaled)} messages not kept` };
   }
-  const size = `${bytes(journal.bytes)} in ${segments(journal.segments)}`;
-  return { ...figure, state: "recording", mood: "good", note: `${size}, ${unsynced(journal)}` };
-}
-
-function segments(amount: number | null): string {
-  return amount === 1 ? "1 segment" : `${count(amount)} segments`;
+  const size = `${bytes(journal.bytes)} in ${counted(journal.segments, "segment")}`;
+  return { ...figure, state: "recording", severity: "good", note: `${size}, ${unsynced(journal)}` };
 }
 
 function unsynced(journal: JournalSummary): string {
@@ -87,7 +83,7 @@ function unsynced(journal: JournalSummary): string {
 function renderTile(name: string, figure: Figure): void {
   const tile = document.querySelector<HTMLElement>(`[data-tile="${name}"]`);
   if (!tile) return;
-  setData(tile, "mood", figure.mood ?? "calm");
+  setData(tile, "severity", figure.severity ?? "calm");
   renderField(tile, "value", figure.value);
   renderField(tile, "note", figure.note);
   renderField(tile, "unit", figure.unit ?? "");

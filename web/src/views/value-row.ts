@@ -8,7 +8,7 @@ import { cell } from "./rows-panel.ts";
 const FLASH_PER_SECOND_MAX = 1;
 const FLASH_MS = 600;
 
-export interface RowPlace {
+interface RowPlace {
   index: number;
   now_ms: number;
   pinned: boolean;

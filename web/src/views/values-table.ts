@@ -16,7 +16,7 @@ const WORDS = {
   keys: "Arrow keys choose a row, Enter charts it.",
 };
 
-export interface ValuesTableActions {
+interface ValuesTableActions {
   isPinned: (topic: string) => boolean;
   toggle: (record: TopicRecord) => void;
   /** Asks for a render soon: the view moved. */
@@ -45,7 +45,7 @@ export class ValuesTable {
     const total = state.latest?.topics_total ?? 0;
     const shown = this.#panel.length;
     this.#panel.render(shown === total ? "" : `showing ${count(shown)} of ${count(total)}`, (node) => {
-      if (state.values.size > 0) explainNoMatch(node);
+      if (state.values.size > 0) explainNoMatch(node, "topic");
       else explainNoValues(node, state.latest);
     });
   }

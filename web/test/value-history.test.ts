@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { downsample } from "../src/model/downsample.ts";
-import { History, HISTORY_MS, type Series } from "../src/model/history.ts";
+import { HISTORY_MS, type Series, ValueHistory } from "../src/model/value-history.ts";
 
 function seriesOf(pairs: [number, number][]): Series {
   return { times: Float64Array.from(pairs, ([time]) => time), values: Float64Array.from(pairs, ([, value]) => value) };
 }
 
 test("a history keeps order through growth and wrap-around", () => {
-  const history = new History();
+  const history = new ValueHistory();
   for (let index = 0; index < 3_000; index += 1) history.append(index * 100, index);
   const { times, values } = history.series();
   assert.equal(values.at(-1), 2_999);
@@ -18,13 +18,13 @@ test("a history keeps order through growth and wrap-around", () => {
 });
 
 test("a history has a bound however fast samples come", () => {
-  const history = new History();
+  const history = new ValueHistory();
   for (let index = 0; index < 10_000; index += 1) history.append(index, index);
   assert.equal(history.length, 512);
 });
 
 test("a history forgets what is older than two minutes", () => {
-  const history = new History();
+  const history = new ValueHistory();
   history.append(0, 1);
   history.append(1_000, 2);
   history.append(HISTORY_MS + 500, 3);
@@ -32,7 +32,7 @@ test("a history forgets what is older than two minutes", () => {
 });
 
 test("a time that does not advance is refused", () => {
-  const history = new History();
+  const history = new ValueHistory();
   history.append(10, 1);
   history.append(10, 2);
   history.append(9, 3);
@@ -60,7 +60,7 @@ test("a gap survives the envelope", () => {
 });
 
 test("a gap stands where a history broke off, and an empty one has nothing to break off", () => {
-  const history = new History();
+  const history = new ValueHistory();
   history.breakOff(0);
   history.append(1, 7);
   history.breakOff(2);
@@ -69,7 +69,7 @@ test("a gap stands where a history broke off, and an empty one has nothing to br
 });
 
 test("a history starts anew when the broker's clock is set back", () => {
-  const history = new History();
+  const history = new ValueHistory();
   for (const at_ms of [60_000, 60_250, 100]) history.append(at_ms, at_ms);
   assert.deepEqual([...history.series().times], [100]);
 });

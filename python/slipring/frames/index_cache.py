@@ -9,7 +9,7 @@ INDICES_MAX = 1 << 20
 """Indices that are kept; with more, the cache is emptied."""
 
 
-class Spans:
+class IndexCache:
     """Arrays of indices, by the bytes that encode them in a frame."""
 
     def __init__(self) -> None:

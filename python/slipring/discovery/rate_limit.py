@@ -22,7 +22,7 @@ class TokenBucket:
         self.at_s = now_s
 
 
-class Quota:
+class RateLimit:
     """The token buckets of all sources."""
 
     def __init__(self) -> None:

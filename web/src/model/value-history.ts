@@ -7,13 +7,21 @@ const SAMPLES_AT_FIRST = 16;
 /** A time that is further back means that the broker's clock was set: earlier samples are dropped. */
 const CLOCK_BACK_MS_MAX = 1_000;
 
+/** A longer silence between two messages is a gap in every line. */
+const PAUSE_MS_MAX = 2_000;
+
+/** When a gap begins that a new message ends: right after the last message; null if there was no pause. */
+export function gapBefore(now_ms: number, heard_ms: number | undefined): number | null {
+  return heard_ms === undefined || now_ms - heard_ms <= PAUSE_MS_MAX ? null : heard_ms + 1;
+}
+
 /** Times in ms ascending, and the values at these times; NaN is a gap. */
 export interface Series {
   times: Float64Array;
   values: Float64Array;
 }
 
-export class History {
+export class ValueHistory {
   #times = new Float64Array(SAMPLES_AT_FIRST);
   #values = new Float64Array(SAMPLES_AT_FIRST);
   #start = 0;

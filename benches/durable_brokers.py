@@ -1,4 +1,4 @@
-"""Brokers that are to keep what they acknowledge: started in a folder, killed, started again there.
+"""Brokers that store what they acknowledge: started in a folder, killed, started there again.
 
 Mosquitto with its persistence, which saves at intervals; NATS with JetStream on files, as its MQTT
 needs it; Slipring at each level of durability. Every one listens on a free port of loopback, and
@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benches.generator import ROOT, Generator, RunFailed
-from benches.measured_brokers import MOSQUITTO, Broker, environment
+from benches.measured_brokers import MOSQUITTO, MeasuredBroker, environment
 
 NATS = "NATS"
 MEMORY, PROCESS, DISK = "Slipring, memory", "Slipring, process", "Slipring, disk"
 START_S = 60
-"""A broker that does not answer by then does not start."""
+"""A broker that accepts no client within this time has failed to start."""
 
 SLIPRING_CONFIG = """\
 [journal]
@@ -50,32 +50,32 @@ mqtt {{ listen: "127.0.0.1:{mqtt}" }}
 
 @dataclass
 class Running:
-    """A broker's life."""
+    """A broker that runs, until it is killed."""
 
     process: subprocess.Popen[bytes]
-    broker: Broker
+    broker: MeasuredBroker
     ready_s: float
-    """From its start until it let a client in."""
+    """From its start until it accepted a client."""
 
     def kill(self) -> None:
-        """End it without a word."""
+        """Kill it."""
         self.process.kill()
         self.process.wait()
 
 
 @dataclass(frozen=True)
-class Keeper:
+class DurableBroker:
     """A broker that can be started again in a folder."""
 
     name: str
     command: Callable[[Path], tuple[list[str], str]]
-    """Writes the configuration; the command, and where MQTT clients connect."""
+    """Writes the configuration; returns the command, and the address for MQTT clients."""
     checkout: Path = ROOT
-    """The version of Slipring that is started, where it is Slipring."""
+    """For Slipring: the checkout of the version that is started."""
 
     @contextmanager
     def started(self, folder: Path, generator: Generator) -> Iterator[Running]:
-        """One life; it is ended at the latest when this is left."""
+        """Start it; leaving the block kills it."""
         folder.mkdir(exist_ok=True)
         command, address = self.command(folder)
         began = time.perf_counter()
@@ -92,13 +92,13 @@ class Keeper:
             try:
                 _wait(process, generator, address, folder / "said")
                 ready_s = time.perf_counter() - began
-                yield Running(process, Broker(self.name, process.pid, address), ready_s)
+                yield Running(process, MeasuredBroker(self.name, process.pid, address), ready_s)
             finally:
                 process.kill()
 
 
 def _wait(process: subprocess.Popen[bytes], generator: Generator, address: str, said: Path) -> None:
-    """Until it lets a client in."""
+    """Wait until it accepts a client."""
     late = time.perf_counter() + START_S
     while True:
         try:
@@ -140,12 +140,12 @@ def _slipring(level: str) -> Callable[[Path], tuple[list[str], str]]:
     return command
 
 
-KEEPERS = {
-    MOSQUITTO: Keeper(MOSQUITTO, _mosquitto),
-    NATS: Keeper(NATS, _nats),
-    MEMORY: Keeper(MEMORY, _slipring("memory")),
-    PROCESS: Keeper(PROCESS, _slipring("process")),
-    DISK: Keeper(DISK, _slipring("disk")),
+DURABLE_BROKERS = {
+    MOSQUITTO: DurableBroker(MOSQUITTO, _mosquitto),
+    NATS: DurableBroker(NATS, _nats),
+    MEMORY: DurableBroker(MEMORY, _slipring("memory")),
+    PROCESS: DurableBroker(PROCESS, _slipring("process")),
+    DISK: DurableBroker(DISK, _slipring("disk")),
 }
 
 
