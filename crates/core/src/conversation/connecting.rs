@@ -1,4 +1,4 @@
-//! CONNECT: who asks to be let in, and what it is offered.
+//! CONNECT: what the client asks for, and what CONNACK offers it.
 
 use slipring_wire::{
     ConnAck, Connect, Packet, PropertiesBuf, PropertyId, Reason, Value, Version, Will,
@@ -7,26 +7,26 @@ use slipring_wire::{
 use super::{Action, Conversation, authenticating, check_user_properties};
 use crate::{Limit, Password, Proof, Stop, Terms, WillMessage, levels};
 
-/// Who asks to be let in, and how it wants to be served.
+/// What a client asks for in CONNECT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opening {
-    /// Empty asks for an identifier.
+    /// The client identifier; empty if the broker has to assign one.
     pub client_id: String,
-    /// Forget an earlier session.
+    /// End an earlier session.
     pub clean_start: bool,
-    /// Silence of one and a half of this means that the client is gone; 0 is never.
+    /// After a silence of one and a half times this the client counts as gone; 0 is never.
     pub keep_alive_s: u16,
-    /// Seconds to keep the session when the client is away.
+    /// Seconds to keep the session while the client is away.
     pub expiry_s: u32,
-    /// What the client allows.
+    /// What the client accepts.
     pub terms: Terms,
-    /// Published when the client goes without a goodbye.
+    /// The will.
     pub will: Option<WillMessage>,
-    /// Who the client says it is, or has proved to be.
+    /// The user name that the client claims or has proved.
     pub user_name: Option<String>,
-    /// What it brings to prove it.
+    /// The proof of the user name.
     pub proof: Proof,
-    /// As the client asked for it, to be told when it differs.
+    /// What the client asked for; CONNACK says where the broker differs.
     asked: Asked,
 }
 
@@ -37,7 +37,7 @@ struct Asked {
 }
 
 impl Opening {
-    /// The limits that cut what the client asked for.
+    /// The limits that reduced what the client asked for.
     pub fn cut(&self) -> impl Iterator<Item = Limit> {
         let keep_alive = self.keep_alive_s != self.asked.keep_alive_s;
         let expiry = self.expiry_s != self.asked.expiry_s;
@@ -46,9 +46,9 @@ impl Opening {
     }
 }
 
-/// What CONNACK has without properties.
+/// Bytes of CONNACK without properties.
 pub(super) const CONNACK_BYTES: usize = 5;
-/// As long as an identifier that a broker gives.
+/// As long as an identifier that the broker assigns.
 const LONGEST_ASSIGNED: &str = "0123456789abcdef0123456789abcdef";
 
 impl Conversation {
@@ -79,7 +79,7 @@ impl Conversation {
         let keep_alive_s = match (connect.version, connect.keep_alive_s) {
             (Version::V5, 0) => self.limits.keep_alive_s,
             (Version::V5, asked) => asked.min(self.limits.keep_alive_s),
-            // Earlier versions cannot be told of another one, and 0 is never (MQTT-3.1.2-24 of 3.1.1).
+            // CONNACK of earlier versions cannot change it, and 0 is never (MQTT-3.1.2-24 of 3.1.1).
             (_, asked) => asked,
         };
         self.expiry_s = asked.expiry_s.min(self.limits.session_expiry_s);
@@ -104,11 +104,11 @@ impl Conversation {
         }
     }
 
-    /// MQTT-3.1.2-24: a client that takes no packet as large as our CONNACK cannot be let in.
+    /// MQTT-3.1.2-24: a client that accepts no packet as large as our CONNACK cannot be let in.
     fn check_welcome(&self, opening: &Opening) -> Result<(), Stop> {
         let offer = self.offer(opening, LONGEST_ASSIGNED);
         if offer.borrow().encoded().len() + CONNACK_BYTES > self.packet_bytes as usize {
-            let what = "the client takes no packet as large as CONNACK";
+            let what = "the client accepts no packet as large as CONNACK";
             return Err(Stop::new(Reason::PacketTooLarge, what));
         }
         Ok(())
@@ -152,7 +152,7 @@ impl Conversation {
         check_user_properties(will.properties, &self.limits)
     }
 
-    /// The client is let in under this identifier: CONNACK.
+    /// Appends CONNACK for a client that is let in with this identifier.
     pub fn accept(
         &mut self,
         opening: &Opening,
@@ -167,7 +167,7 @@ impl Conversation {
             .encode(self.version(), reply);
     }
 
-    /// What an MQTT 5 client is told about this broker.
+    /// The properties of CONNACK.
     fn offer(&self, opening: &Opening, client_id: &str) -> PropertiesBuf {
         let mut offer = PropertiesBuf::new();
         if self.version() != Version::V5 {

@@ -12,7 +12,7 @@ use super::{RecordedSubscription, RecordedWill};
 use crate::{Offset, Options, Owner, WillMessage};
 
 /// A session as the records describe it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeptSession {
     /// The client it belongs to.
     pub client_id: Box<str>,
@@ -73,15 +73,7 @@ impl KeptSession {
             client_id: client_id.into(),
             user: user.map(Into::into),
             owner: owner.cloned(),
-            expiry_s: 0,
-            left_ns: None,
-            will: None,
-            subscriptions: BTreeMap::new(),
-            inflight: VecDeque::new(),
-            incoming: BTreeSet::new(),
-            parameters: RangeSet::new(),
-            streams: RangeSet::new(),
-            queue: KeptQueue::default(),
+            ..Self::default()
         }
     }
 

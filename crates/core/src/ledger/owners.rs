@@ -1,4 +1,4 @@
-//! Who owns what the records describe: one record names the owner of everything behind it.
+//! Owners in records: one record names the owner of everything behind it in its batch.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::Owner;
 #[derive(Debug, Default)]
 pub(super) struct Owners {
     now: Option<Owner>,
-    /// Every owner there was, once: a million messages share a few.
+    /// Each owner once, because many messages share a few owners.
     known: HashSet<Owner>,
 }
 
@@ -19,7 +19,7 @@ impl Owners {
         self.now = None;
     }
 
-    /// Names the owner of what follows; an empty name is nobody.
+    /// Sets the owner of the records that follow; an empty name is nobody.
     pub fn name(&mut self, text: &str) {
         self.now = (!text.is_empty()).then(|| {
             if let Some(known) = self.known.get(text) {
@@ -31,7 +31,7 @@ impl Owners {
         });
     }
 
-    /// The owner of what follows.
+    /// The owner of the records that follow.
     pub fn now(&self) -> Option<&Owner> {
         self.now.as_ref()
     }
@@ -42,13 +42,13 @@ impl Owners {
 pub(crate) struct OwnerWriter<'a> {
     /// The last one written.
     last: Option<&'a Owner>,
-    /// Whether any was written. The records before may have named another owner, so the first is
-    /// written even if it is nobody.
+    /// Whether any was written. Earlier records may have named another owner, so the first is written even if it is
+    /// nobody.
     is_begun: bool,
 }
 
 impl<'a> OwnerWriter<'a> {
-    /// Names the owner of what follows.
+    /// Writes the owner of the records that follow.
     pub fn write(&mut self, owner: Option<&'a Owner>, out: &mut Vec<u8>) {
         if !self.is_begun || self.last != owner {
             (self.is_begun, self.last) = (true, owner);

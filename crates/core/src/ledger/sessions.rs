@@ -8,14 +8,14 @@ use super::span::{DeliveryManner, DeliverySpan};
 use super::{BatchHead, DeliveryRecord, NO_SUCH_MESSAGE, SessionRecord};
 use crate::{Offset, Owner, SessionKey};
 
-/// How many of the last manners of delivery are kept to be shared.
+/// How many of the last manners of delivery are kept for sharing.
 const MANNERS_KEPT: usize = 16;
 
 #[derive(Debug, Default)]
 pub(super) struct KeptSessions {
     pub by_key: HashMap<SessionKey, KeptSession>,
     by_client: HashMap<Box<str>, SessionKey>,
-    /// The highest key that was ever given.
+    /// The highest key that was ever used.
     pub highest: SessionKey,
     manners: Vec<Arc<DeliveryManner>>,
 }
@@ -137,7 +137,7 @@ impl KeptSessions {
     }
 }
 
-/// The known manner that equals this one: a million messages share a few.
+/// The known manner that equals this one, because many messages share a few manners.
 fn shared(manners: &mut Vec<Arc<DeliveryManner>>, manner: DeliveryManner) -> Arc<DeliveryManner> {
     if let Some(found) = manners.iter().find(|known| ***known == manner) {
         return Arc::clone(found);

@@ -31,14 +31,13 @@ impl KeptStreams {
                 }
                 self.catalog.put(stream, name, definition)?;
                 self.catalog.own(stream, owner);
-                Ok(())
             }
             StreamRecord::Removed { stream } => {
                 self.catalog.remove(stream);
                 self.forget(stream);
-                Ok(())
             }
         }
+        Ok(())
     }
 
     fn forget(&mut self, stream: StreamIndex) {

@@ -1,4 +1,4 @@
-//! Topic aliases the broker uses towards one client: the first topics of a connection get them.
+//! The topic aliases of messages to one client: the first topics of a connection get them.
 
 use std::collections::HashMap;
 
@@ -34,7 +34,7 @@ impl Aliases {
         TopicAlias::New(alias)
     }
 
-    /// Takes back an alias whose packet was not sent after all.
+    /// Removes an alias whose packet was not sent.
     pub fn forget(&mut self, topic: &str) {
         self.known.remove(topic);
     }

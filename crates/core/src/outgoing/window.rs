@@ -1,62 +1,62 @@
-//! QoS 1 and 2 messages that were sent and are not settled: in the order sent, found by identifier.
+//! The in-flight window: QoS 1 and 2 messages that were sent and are not settled, in the order of sending.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use slipring_wire::{PacketId, QoS};
 
-use super::queue::{QueueEntry, loaded};
-use crate::ledger::InFlight;
+use super::queue::{QueueEntry, stored};
+use crate::ledger::{DeliveryManner, InFlight};
 use crate::memory::Counted;
 use crate::{Delivery, Message, Offset};
 
 /// How many packet identifiers there are: 1 to 65,535.
 const IDENTIFIERS: usize = 65_535;
-/// Slots that a window in which nothing is in flight keeps room for.
+/// Slots that an empty window keeps allocated.
 const SLOTS_KEPT: usize = 64;
 
-/// How far one message has come.
+/// The state of one message.
 #[derive(Clone, Debug)]
 enum State {
-    /// Sent, not answered.
+    /// Sent, and not acknowledged.
     Sent(QueueEntry),
-    /// PUBREC came, PUBREL is sent; the message itself is the client's now (MQTT-4.3.3-8).
+    /// PUBREC was received and PUBREL sent; the client has the message (MQTT-4.3.3-8).
     Released,
-    /// Settled; the place waits for those before it.
+    /// Settled; the slot is removed after those in front of it.
     Settled,
 }
 
 #[derive(Clone, Debug)]
 struct Slot {
     state: State,
-    /// Whether it counts against what the client lets us send on this connection.
+    /// Whether it counts against the client's receive maximum on this connection.
     counted: bool,
 }
 
-/// Identifiers are given in turn, so that a message's place follows from its identifier.
+/// The window. Identifiers are used in turn, so that an identifier determines the position of its slot.
 #[derive(Debug)]
 pub(super) struct Window {
     slots: VecDeque<Slot>,
     /// The identifier of the first slot.
     first: u16,
-    /// How many slots count.
+    /// How many slots are `counted`.
     outstanding: usize,
     /// The next slot to send again on this connection.
     resent: usize,
-    /// Bytes of the messages held.
+    /// Bytes of the messages in it.
     bytes: usize,
     /// The memory of the slots. Messages count themselves.
     counted: Counted,
 }
 
-/// What may be in flight: messages, and their bytes, which the last one may exceed.
+/// The most messages in flight, and their bytes, which the last message may exceed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WindowMax {
     pub messages: usize,
     pub bytes: usize,
 }
 
-/// What to send again.
+/// A packet to send again.
 pub(super) enum Again {
     Publish(PacketId, Delivery),
     Release(PacketId),
@@ -65,37 +65,19 @@ pub(super) enum Again {
 /// A message that is settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gone {
-    /// Where it is in the journal; None is nowhere, or the client has it.
+    /// Its offset; None if it is not in the journal, or the client has it.
     pub offset: Option<Offset>,
     pub qos: QoS,
 }
 
-/// What PUBREC brought.
+/// The effect of a PUBREC.
 pub(super) enum Received {
-    /// Nothing: there is no such message.
+    /// None: there is no such message.
     Unknown,
-    /// The client has the message from now on.
+    /// The client has received the message.
     Now(QueueEntry),
-    /// It had it already.
+    /// The client had received it before.
     Before,
-}
-
-/// What an answer of the client settled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Settled {
-    /// Nothing is known under this identifier.
-    Unknown,
-    /// It is on its way, or done.
-    Known,
-}
-
-impl State {
-    fn qos(&self) -> QoS {
-        match self {
-            Self::Sent(entry) => entry.qos(),
-            Self::Released | Self::Settled => QoS::ExactlyOnce,
-        }
-    }
 }
 
 impl Window {
@@ -123,12 +105,12 @@ impl Window {
         !self.is_full(most) && self.slots.len() < IDENTIFIERS && !self.is_resending()
     }
 
-    /// Whether as many as these are on their way.
+    /// Whether so many messages or bytes are in flight.
     pub fn is_full(&self, most: WindowMax) -> bool {
         self.outstanding >= most.messages || self.bytes >= most.bytes
     }
 
-    /// Whether something of an earlier connection has not been sent again yet.
+    /// Whether packets of an earlier connection are still to be sent again.
     pub fn is_resending(&self) -> bool {
         self.resent < self.slots.len()
     }
@@ -138,7 +120,7 @@ impl Window {
         self.id_at(self.slots.len())
     }
 
-    /// Enters a message that was sent with the next identifier.
+    /// Adds a message that was sent with the next identifier.
     pub fn send(&mut self, delivery: Delivery) {
         self.bytes += delivery.message.bytes();
         let state = State::Sent(QueueEntry::Here(delivery));
@@ -148,7 +130,7 @@ impl Window {
         self.resent = self.slots.len();
     }
 
-    /// PUBACK: a message at QoS 1 is settled; one at QoS 2 is not (MQTT-4.3.3-3).
+    /// PUBACK: settles a QoS 1 message, not a QoS 2 one (MQTT-4.3.3-3).
     pub fn acked(&mut self, id: PacketId) -> Option<Gone> {
         let at = self.find(id)?;
         match &self.slots[at].state {
@@ -157,33 +139,34 @@ impl Window {
         }
     }
 
-    /// The message is settled: it was refused, or was never sent.
+    /// Settles a message that the client refused.
     pub fn settle(&mut self, id: PacketId) -> Option<Gone> {
         self.finish(self.find(id)?)
     }
 
-    /// PUBREC: the client has the message, which is given; PUBREL follows.
+    /// PUBREC: the client has the message, and gets PUBREL.
     pub fn received(&mut self, id: PacketId) -> Received {
         match self.find(id).map(|at| &mut self.slots[at].state) {
-            Some(state @ State::Sent(_)) if state.qos() == QoS::ExactlyOnce => {
+            Some(State::Released) => Received::Before,
+            Some(state) if matches!(&*state, State::Sent(sent) if sent.qos() == QoS::ExactlyOnce) =>
+            {
                 let State::Sent(entry) = std::mem::replace(state, State::Released) else {
                     return Received::Unknown;
                 };
                 self.bytes -= entry.bytes();
                 Received::Now(entry)
             }
-            Some(State::Released) => Received::Before,
             _ => Received::Unknown,
         }
     }
 
-    /// PUBCOMP: all is done.
+    /// PUBCOMP: settles a QoS 2 message.
     pub fn completed(&mut self, id: PacketId) -> Option<Gone> {
         let at = self.find(id)?;
         if matches!(self.slots[at].state, State::Released) { self.finish(at) } else { None }
     }
 
-    /// The message that was sent with this identifier, and is not answered.
+    /// The message that was sent with this identifier and is not acknowledged.
     pub fn sent(&self, id: PacketId) -> Option<&QueueEntry> {
         match &self.slots[self.find(id)?].state {
             State::Sent(entry) => Some(entry),
@@ -191,7 +174,7 @@ impl Window {
         }
     }
 
-    /// A new connection: everything unsettled is to be sent again (MQTT-4.4.0-1).
+    /// A new connection: everything unsettled is sent again (MQTT-4.4.0-1).
     pub fn restart(&mut self) {
         self.resent = 0;
         self.outstanding = 0;
@@ -205,18 +188,17 @@ impl Window {
         matches!(next, Some(State::Sent(QueueEntry::Stored(_))))
     }
 
-    /// Lets go of the messages that can be loaded again.
+    /// Frees the messages that can be loaded again.
     pub fn unload(&mut self) {
         for slot in &mut self.slots {
-            if let State::Sent(entry) = &mut slot.state {
-                if let Some(span) = entry.stored(None) {
-                    *entry = QueueEntry::Stored(span);
-                }
+            let State::Sent(QueueEntry::Here(delivery)) = &slot.state else { continue };
+            if let Some(span) = stored(delivery, None) {
+                slot.state = State::Sent(QueueEntry::Stored(span));
             }
         }
     }
 
-    /// Gives the memory of identifiers back that were many and are all settled.
+    /// Frees the memory of many slots when the window is empty.
     pub fn rest(&mut self) {
         if self.slots.is_empty() && self.slots.capacity() > SLOTS_KEPT {
             self.slots = VecDeque::new();
@@ -224,7 +206,7 @@ impl Window {
         }
     }
 
-    /// The messages to send again that are not here: each with its offset and bytes.
+    /// The messages to send again that are not in memory: each with its offset and bytes.
     pub fn stored(&self) -> impl Iterator<Item = (Offset, u32)> {
         self.slots.range(self.resent..).filter_map(|slot| match &slot.state {
             State::Sent(QueueEntry::Stored(span)) => Some((span.first, span.bytes)),
@@ -232,7 +214,7 @@ impl Window {
         })
     }
 
-    /// Puts loaded messages into their places; the identifiers of those that are no more.
+    /// Adds loaded messages; returns the identifiers of those that the journal does not have.
     pub fn fill(&mut self, find: impl Fn(Offset) -> Option<Option<Arc<Message>>>) -> Vec<PacketId> {
         let mut lost = Vec::new();
         for at in 0..self.slots.len() {
@@ -245,20 +227,21 @@ impl Window {
                 Some(Some(message)) => {
                     self.bytes -= entry.bytes();
                     self.bytes += message.bytes();
-                    *entry = QueueEntry::Here(loaded(message, &span.manner));
+                    let manner = DeliveryManner::clone(&span.manner);
+                    *entry = QueueEntry::Here(Delivery::new(message, manner));
                 }
             }
         }
         lost
     }
 
-    /// The window as it was written down; identifiers that are not in use stay free.
+    /// The window as the records describe it; identifiers that are not in use stay free.
     pub fn restore(inflight: &VecDeque<InFlight>) -> Self {
         let mut window = Self::new();
         let Some(first) = inflight.front() else { return window };
         window.first = first.packet_id.get();
         for sent in inflight {
-            // They were given in turn; where one was not, it has its place all the same.
+            // Identifiers were used in turn, but settled ones are missing: their slots are filled in.
             let at = window.distance(sent.packet_id);
             while window.slots.len() <= at {
                 window.slots.push_back(Slot { state: State::Settled, counted: false });
@@ -270,7 +253,7 @@ impl Window {
         window
     }
 
-    /// The next thing to send again, within what the client allows.
+    /// The next packet to send again, within the client's receive maximum.
     pub fn resend(&mut self, messages_max: usize) -> Option<Again> {
         while self.resent < self.slots.len() {
             let at = self.resent;

@@ -1,4 +1,4 @@
-//! The fields of a record: numbers in as few bytes as they need, text and bytes behind their length.
+//! The fields of a record: numbers take as few bytes as they need; text and bytes follow their length.
 
 use std::borrow::Cow;
 
@@ -6,30 +6,14 @@ use slipring_wire::frame::RangeSet;
 
 use crate::{Offset, ParameterIndex, SessionKey, StreamIndex};
 
-/// Appends fields.
-pub(super) trait Fields {
-    /// Seven bits a byte, the lowest first.
-    fn put_number(&mut self, number: impl Into<u64>);
-    fn put_bytes(&mut self, bytes: &[u8]);
-    fn put_text(&mut self, text: &str) {
-        self.put_bytes(text.as_bytes());
+/// Appends a number: seven bits a byte, the lowest first.
+pub(super) fn put_number(out: &mut Vec<u8>, number: impl Into<u64>) {
+    let mut number = number.into();
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
     }
-}
-
-impl Fields for Vec<u8> {
-    fn put_number(&mut self, number: impl Into<u64>) {
-        let mut number = number.into();
-        while number >= 0x80 {
-            self.push(number as u8 | 0x80);
-            number >>= 7;
-        }
-        self.push(number as u8);
-    }
-
-    fn put_bytes(&mut self, bytes: &[u8]) {
-        self.put_number(bytes.len() as u64);
-        self.extend_from_slice(bytes);
-    }
+    out.push(number as u8);
 }
 
 /// What is wrong with a field.
@@ -91,7 +75,7 @@ impl<'a> RecordCursor<'a> {
 
 /// A field behind the head of a record.
 pub(super) trait RecordField<'a>: Sized {
-    /// What it sets of the flags in the record's first byte. No two fields of one record use the same flag.
+    /// Its flags in the record's first byte. No two fields of one record use the same flag.
     fn flags(&self) -> u8 {
         0
     }
@@ -118,7 +102,7 @@ macro_rules! number_fields {
 
             impl RecordField<'_> for $type {
                 fn put(&self, out: &mut Vec<u8>) {
-                    out.put_number(*self);
+                    put_number(out, *self);
                 }
 
                 fn read(_: u8, cursor: &mut RecordCursor<'_>) -> Result<Self, What> {
@@ -146,7 +130,7 @@ fn small(number: u64) -> Result<u32, What> {
 impl RecordField<'_> for i64 {
     fn put(&self, out: &mut Vec<u8>) {
         let folded = (self << 1) ^ (self >> 63);
-        out.put_number(u64::from_ne_bytes(folded.to_ne_bytes()));
+        put_number(out, u64::from_ne_bytes(folded.to_ne_bytes()));
     }
 
     fn read(_: u8, cursor: &mut RecordCursor<'_>) -> Result<Self, What> {
@@ -158,7 +142,8 @@ impl RecordField<'_> for i64 {
 
 impl<'a> RecordField<'a> for &'a [u8] {
     fn put(&self, out: &mut Vec<u8>) {
-        out.put_bytes(self);
+        put_number(out, self.len() as u64);
+        out.extend_from_slice(self);
     }
 
     fn read(_: u8, cursor: &mut RecordCursor<'a>) -> Result<Self, What> {
@@ -168,7 +153,7 @@ impl<'a> RecordField<'a> for &'a [u8] {
 
 impl<'a> RecordField<'a> for &'a str {
     fn put(&self, out: &mut Vec<u8>) {
-        out.put_text(self);
+        self.as_bytes().put(out);
     }
 
     fn read(_: u8, cursor: &mut RecordCursor<'a>) -> Result<Self, What> {
@@ -176,15 +161,14 @@ impl<'a> RecordField<'a> for &'a str {
     }
 }
 
-/// The number of ranges, then for each its distance from the end of the one before, and its length
-/// less 1.
+/// The number of ranges, then for each its distance from the end of the previous one, and its length minus 1.
 impl<'a> RecordField<'a> for Cow<'a, RangeSet> {
     fn put(&self, out: &mut Vec<u8>) {
-        out.put_number(self.ranges() as u64);
+        put_number(out, self.ranges() as u64);
         let mut end = 0;
         for range in self.iter() {
-            out.put_number(range.start - end);
-            out.put_number(range.end - range.start - 1);
+            put_number(out, range.start - end);
+            put_number(out, range.end - range.start - 1);
             end = range.end;
         }
     }
@@ -247,9 +231,9 @@ mod tests {
             number: u64, signed: i64, bytes in prop::collection::vec(any::<u8>(), 0..300),
         ) {
             let mut out = Vec::new();
-            out.put_number(number);
+            number.put(&mut out);
             signed.put(&mut out);
-            out.put_bytes(&bytes);
+            bytes.as_slice().put(&mut out);
             let mut cursor = RecordCursor::new(&out);
             prop_assert_eq!(cursor.number(), Ok(number));
             prop_assert_eq!(i64::read(0, &mut cursor), Ok(signed));

@@ -1,8 +1,8 @@
-//! What every record begins with, and the macro that makes a family of records.
+//! The head of every record, and the macro that defines a family of records.
 
-use super::fields::{Fields, RecordCursor, What};
+use super::fields::{RecordCursor, What, put_number};
 
-/// The bits of a record's first byte that are its kind; the others are flags.
+/// The bits of a record's first byte that hold its kind; the others are flags.
 const KIND_BITS: u8 = 0x1f;
 
 pub(super) const UNKNOWN_KIND: What = "this version of Slipring does not know its kind";
@@ -22,7 +22,7 @@ impl RecordHead {
             0 => cursor.byte()?,
             kind => kind,
         };
-        // A kind has one form: a second byte never says what the first one has room for.
+        // Each kind has one form: a kind that fits into the first byte is never in a second one.
         if (kind > KIND_BITS) != (flags & KIND_BITS == 0) {
             return Err(UNKNOWN_KIND);
         }
@@ -36,11 +36,11 @@ impl RecordHead {
         } else {
             out.push(self.kind | self.flags);
         }
-        out.put_number(self.number);
+        put_number(out, self.number);
     }
 }
 
-/// Makes a family of records: an enum, and how its records are written and read.
+/// Defines a family of records: an enum, and how its records are written and read.
 ///
 /// Each row is `Name = kind { head; fields }`. The number in a record's head is the field before the
 /// semicolon, or 0 if there is none. The fields behind it are written in this order, each as its

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use slipring_wire::frame::RangeSet;
-use slipring_wire::{QoS, check_filter, shared};
+use slipring_wire::{Properties, Publish, QoS, check_filter, shared};
 
-use super::fields::{Fields, RecordCursor, RecordField, What};
+use super::fields::{RecordCursor, RecordField, What, put_number};
 use super::head::record_family;
 use crate::table::Needs;
 use crate::{Options, SessionKey, WillMessage};
@@ -76,11 +76,11 @@ impl<'a> RecordField<'a> for RecordedWill<'a> {
     fn put(&self, out: &mut Vec<u8>) {
         if let Some(will) = self {
             let publish = will.publish();
-            out.put_number(will.delay_s);
+            will.delay_s.put(out);
             out.push(publish.qos as u8 | u8::from(publish.retain) << 2);
-            out.put_text(publish.topic);
-            out.put_bytes(publish.properties.encoded());
-            out.put_bytes(publish.payload);
+            publish.topic.put(out);
+            publish.properties.encoded().put(out);
+            publish.payload.put(out);
         }
     }
 
@@ -91,29 +91,30 @@ impl<'a> RecordField<'a> for RecordedWill<'a> {
         let (delay_s, bits) = (cursor.small()?, cursor.byte()?);
         let qos = QoS::from_bits(bits & 3).map_err(|violation| violation.what)?;
         let (topic, properties, payload) = (cursor.text()?, cursor.bytes()?, cursor.bytes()?);
-        let will = WillMessage::restored(topic, properties, payload, delay_s);
-        let will = will.map_err(|violation| violation.what)?.with(qos, bits & 4 != 0);
-        Ok(Some(Cow::Owned(will)))
+        let properties = Properties::of_publish(properties).map_err(|violation| violation.what)?;
+        let retain = bits & 4 != 0;
+        let publish = Publish { qos, retain, properties, ..Publish::new(topic, payload) };
+        Ok(Some(Cow::Owned(WillMessage::restored(&publish, delay_s)?)))
     }
 }
 
 impl<'a> RecordField<'a> for RecordedSubscription<'a> {
     fn put(&self, out: &mut Vec<u8>) {
         let Self { filter, options, replay, list } = self;
-        out.put_text(filter);
+        filter.put(out);
         let bits = u8::from(options.no_local) << 2
             | u8::from(options.retain_as_published) << 3
             | u8::from(*replay) << 4
             | u8::from(options.needs.is_some()) << 5
             | u8::from(list.is_some()) << 6;
         out.push(options.qos as u8 | bits);
-        out.put_number(options.identifier);
+        options.identifier.put(out);
         if let Some(needs) = options.needs {
             let properties = needs.properties();
-            out.put_number(properties.len() as u64);
+            put_number(out, properties.len() as u64);
             for (name, text) in properties {
-                out.put_text(name);
-                out.put_text(&text);
+                name.put(out);
+                text.as_str().put(out);
             }
         }
         if let Some(list) = list {
