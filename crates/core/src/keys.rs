@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 macro_rules! key {
     ($(#[$note:meta])* $name:ident($number:ty)) => {
         $(#[$note])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[repr(transparent)]
         pub struct $name($number);
 
@@ -43,7 +43,6 @@ macro_rules! index {
     ($(#[$note:meta])* $name:ident) => {
         key! {
             $(#[$note])*
-            #[derive(Deserialize)]
             $name(u32)
         }
 

@@ -79,8 +79,9 @@ impl Message {
 
     fn of(publish: &Publish<'_>, payload: Payload, topic: Arc<str>, now_ms: Millis) -> Self {
         debug_assert_eq!(publish.topic, &*topic);
+        let own_bytes = payload.own_bytes() + publish.properties.encoded().len() + topic.len();
         Self {
-            _counted: counted(&payload, publish.properties, &topic),
+            _counted: Counted::new(own_bytes + MESSAGE_BYTES), // a shared payload counts itself
             topic,
             properties: publish.properties.into(),
             payload,
@@ -154,12 +155,6 @@ impl Message {
             ..Publish::new(&self.topic, &self.payload)
         }
     }
-}
-
-/// The share of a message in the memory budget. A shared payload counts itself.
-fn counted(payload: &Payload, properties: Properties<'_>, topic: &str) -> Counted {
-    let own = payload.own_bytes() + properties.encoded().len() + topic.len();
-    Counted::new(own + MESSAGE_BYTES)
 }
 
 /// When a message with these properties expires.

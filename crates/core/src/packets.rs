@@ -62,12 +62,6 @@ impl Packets {
         self.begun_in_tail += 1;
     }
 
-    /// Adds a packet: `head` is copied, the payload behind it is shared.
-    pub fn push_shared(&mut self, head: &[u8], payload: SharedBytes) {
-        self.push(head);
-        self.attach(payload);
-    }
-
     /// The buffer to encode a packet into.
     pub fn tail(&mut self) -> &mut Vec<u8> {
         if self.tail.len() >= CHUNK_BYTES {
@@ -143,7 +137,7 @@ impl Packets {
     /// The oldest packet.
     pub(crate) fn first(&self) -> Option<FirstPacket<'_>> {
         let (chunk, payload) = match self.pieces.front() {
-            Some(Piece::Chunk(chunk, _)) => (chunk, self.pieces.second()),
+            Some(Piece::Chunk(chunk, _)) => (chunk, self.pieces.iter().nth(1)),
             Some(Piece::Shared(_)) => unreachable!("a payload follows its head"),
             None => (&self.tail, None),
         };
@@ -237,7 +231,7 @@ impl Packets {
 
     /// All bytes, one after the other.
     pub fn to_vec(&self) -> Vec<u8> {
-        let mut slices = vec![IoSlice::new(&[]); self.pieces.count() + 1];
+        let mut slices = vec![IoSlice::new(&[]); self.pieces.iter().count() + 1];
         let count = self.slices(&mut slices);
         slices[..count].iter().flat_map(|slice| slice.iter().copied()).collect()
     }

@@ -16,7 +16,7 @@ pub(crate) enum Piece {
 }
 
 impl Piece {
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             Self::Chunk(bytes, _) => bytes,
             Self::Shared(bytes) => bytes,
@@ -46,33 +46,25 @@ pub(crate) struct Pieces {
 impl Pieces {
     /// Bytes of all pieces.
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.bytes
     }
 
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Piece> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Piece> {
         self.queue.iter()
     }
 
     #[inline]
-    pub fn front(&self) -> Option<&Piece> {
+    pub(crate) fn front(&self) -> Option<&Piece> {
         self.queue.front()
     }
 
-    pub fn second(&self) -> Option<&Piece> {
-        self.queue.get(1)
-    }
-
-    pub fn count(&self) -> usize {
-        self.queue.len()
-    }
-
-    pub fn push(&mut self, piece: Piece) {
+    pub(crate) fn push(&mut self, piece: Piece) {
         self.bytes += piece.bytes().len();
         match &piece {
             Piece::Chunk(chunk, _) => self.chunks_bytes += chunk.capacity(),
@@ -81,7 +73,7 @@ impl Pieces {
         self.queue.push_back(piece);
     }
 
-    pub fn pop(&mut self) -> Option<Piece> {
+    pub(crate) fn pop(&mut self) -> Option<Piece> {
         let piece = self.queue.pop_front()?;
         self.bytes -= piece.bytes().len();
         match &piece {
@@ -93,14 +85,14 @@ impl Pieces {
     }
 
     /// Counts one packet less in the first piece.
-    pub fn forget_packet(&mut self) {
+    pub(crate) fn forget_packet(&mut self) {
         if let Some(Piece::Chunk(_, packets)) = self.queue.front_mut() {
             *packets -= 1;
         }
     }
 
     /// Removes bytes from the front of the first piece.
-    pub fn cut_front(&mut self, bytes: usize) {
+    pub(crate) fn cut_front(&mut self, bytes: usize) {
         match self.queue.front_mut() {
             Some(Piece::Chunk(chunk, _)) => drop(chunk.drain(..bytes)),
             Some(Piece::Shared(payload)) => payload.advance(bytes),
@@ -110,7 +102,7 @@ impl Pieces {
     }
 
     /// Forgets everything; a short list keeps its room.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         let mut queue = std::mem::take(&mut self.queue);
         queue.clear();
         *self = Self::default();
@@ -120,7 +112,7 @@ impl Pieces {
     }
 
     /// Memory of the chunks and of the list. A shared payload counts itself.
-    pub fn own_bytes(&self) -> usize {
+    pub(crate) fn own_bytes(&self) -> usize {
         self.chunks_bytes + self.queue.capacity() * size_of::<Piece>()
     }
 
@@ -131,7 +123,7 @@ impl Pieces {
     }
 
     /// Bytes of all buffers that parts are kept of, with this part added.
-    pub fn buffers_bytes_with(&self, part: &SharedBytes) -> usize {
+    pub(crate) fn buffers_bytes_with(&self, part: &SharedBytes) -> usize {
         self.buffers_bytes + self.new_bytes(part)
     }
 

@@ -21,7 +21,7 @@ static KEPT: Mutex<Kept> = Mutex::new(Kept::new());
 
 struct Kept {
     buffers: VecDeque<Vec<u8>>,
-    bytes: usize,
+    /// Their bytes.
     counted: Counted,
 }
 
@@ -59,7 +59,7 @@ fn kept() -> MutexGuard<'static, Kept> {
 
 impl Kept {
     const fn new() -> Self {
-        Self { buffers: VecDeque::new(), bytes: 0, counted: Counted::none() }
+        Self { buffers: VecDeque::new(), counted: Counted::none() }
     }
 
     fn take(&mut self, bytes: usize) -> Option<Vec<u8>> {
@@ -71,14 +71,14 @@ impl Kept {
             .take(LOOKED_AT_MAX)
             .find(|(_, buffer)| (bytes..=bytes + bytes / 4).contains(&buffer.capacity()));
         let buffer = self.buffers.remove(found?.0)?;
-        self.count(self.bytes - buffer.capacity());
+        self.counted.set(self.counted.bytes() - buffer.capacity());
         Some(buffer)
     }
 
     /// Adds a buffer, and returns those that have to be freed for it.
     fn give(&mut self, mut buffer: Vec<u8>) -> Vec<Vec<u8>> {
         buffer.clear();
-        let mut bytes = self.bytes + buffer.capacity();
+        let mut bytes = self.counted.bytes() + buffer.capacity();
         self.buffers.push_back(buffer);
         let mut released = Vec::new();
         while bytes > RECYCLED_BYTES_MAX {
@@ -86,13 +86,8 @@ impl Kept {
             bytes -= oldest.capacity();
             released.push(oldest);
         }
-        self.count(bytes);
-        released
-    }
-
-    fn count(&mut self, bytes: usize) {
-        self.bytes = bytes;
         self.counted.set(bytes);
+        released
     }
 }
 
@@ -108,7 +103,7 @@ mod tests {
         assert_eq!(kept.take(7_999), None);
         let buffer = kept.take(8_000).unwrap();
         assert_eq!((buffer.len(), buffer.capacity()), (0, 10_000));
-        assert_eq!((kept.take(8_000), kept.bytes), (None, 0));
+        assert_eq!((kept.take(8_000), kept.counted.bytes()), (None, 0));
     }
 
     #[test]
@@ -117,10 +112,9 @@ mod tests {
         kept.give(Vec::with_capacity(100_000));
         for _ in 0..1_000 {
             kept.give(Vec::with_capacity(64 << 10));
-            assert!(kept.bytes <= RECYCLED_BYTES_MAX);
-            assert_eq!(kept.counted.bytes(), kept.bytes);
+            assert!(kept.counted.bytes() <= RECYCLED_BYTES_MAX);
         }
-        assert_eq!(kept.bytes, RECYCLED_BYTES_MAX);
+        assert_eq!(kept.counted.bytes(), RECYCLED_BYTES_MAX);
         assert_eq!(kept.take(100_000), None);
     }
 }

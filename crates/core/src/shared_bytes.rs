@@ -91,7 +91,7 @@ pub(crate) enum Payload {
 
 impl Payload {
     /// Memory that belongs to this payload alone.
-    pub fn own_bytes(&self) -> usize {
+    pub(crate) fn own_bytes(&self) -> usize {
         match self {
             Self::Copied(bytes) => bytes.len(),
             Self::Shared(_) => 0,

@@ -32,7 +32,7 @@ impl<T> Default for Topics<T> {
 }
 
 impl<T> Topics<T> {
-    pub fn get(&self, topic: &str) -> Option<&T> {
+    pub(crate) fn get(&self, topic: &str) -> Option<&T> {
         let mut node = &self.root;
         for level in topic.split('/') {
             node = node.levels.get(level)?;
@@ -41,7 +41,7 @@ impl<T> Topics<T> {
     }
 
     /// The place of a topic, made if there is none. An empty place stays until `remove`.
-    pub fn place(&mut self, topic: &str) -> &mut Option<T> {
+    pub(crate) fn place(&mut self, topic: &str) -> &mut Option<T> {
         let mut node = &mut self.root;
         for level in topic.split('/') {
             if !node.levels.contains_key(level) {
@@ -52,18 +52,18 @@ impl<T> Topics<T> {
         &mut node.here
     }
 
-    pub fn remove(&mut self, topic: &str) -> Option<T> {
+    pub(crate) fn remove(&mut self, topic: &str) -> Option<T> {
         self.root.remove(topic.split('/'))
     }
 
     /// Visits the values that a filter matches, in no particular order.
-    pub fn matching<'a>(&'a self, filter: &str, visit: &mut dyn FnMut(&'a T)) {
+    pub(crate) fn matching<'a>(&'a self, filter: &str, visit: &mut dyn FnMut(&'a T)) {
         self.matching_within(filter, &mut { usize::MAX }, visit);
     }
 
     /// The same, within a number of steps: one for each level of a topic that it looks at. Returns whether the
     /// steps were enough.
-    pub fn matching_within<'a>(
+    pub(crate) fn matching_within<'a>(
         &'a self,
         filter: &str,
         steps: &mut usize,
@@ -77,7 +77,7 @@ impl<T> Topics<T> {
     }
 
     /// Whether a filter matches anything; None if the steps are not enough to tell.
-    pub fn matches_any(&self, filter: &str, mut steps: usize) -> Option<bool> {
+    pub(crate) fn matches_any(&self, filter: &str, mut steps: usize) -> Option<bool> {
         let mut found = false;
         let mut visit = |_: &T| {
             found = true;

@@ -72,16 +72,12 @@ pub struct WaitingMessage {
 
 impl WaitingMessage {
     fn rank(&self) -> Rank {
-        Rank { priority: Reverse(self.priority), number: self.number }
+        (Reverse(self.priority), self.number)
     }
 }
 
 /// The order of delivery: by priority, then by age.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank {
-    priority: Reverse<Priority>,
-    number: u64,
-}
+type Rank = (Reverse<Priority>, u64);
 
 /// The messages that wait.
 #[derive(Debug, Default)]
@@ -216,7 +212,7 @@ impl Waiting {
                 break;
             };
             match last.next() {
-                Some((rank, held)) if rank.priority.0 < priority => {
+                Some((rank, held)) if held.priority < priority => {
                     left -= 1;
                     left_bytes -= cost(&held.message);
                     victims.push(*rank);

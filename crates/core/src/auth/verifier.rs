@@ -1,6 +1,6 @@
 //! A verifier: what is stored for a user instead of the password (RFC 5802, section 3).
 //!
-//! Its text is the one of PostgreSQL: `SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey`.
+//! Its text is the one of Postgres: `SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey`.
 
 use std::num::NonZeroU32;
 
@@ -113,7 +113,7 @@ mod tests {
         "WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=:wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU=";
 
     #[test]
-    fn a_verifier_is_written_as_postgresql_writes_it() {
+    fn a_verifier_is_written_as_postgres_writes_it() {
         let salt = BASE64.decode(SALT.as_bytes()).unwrap();
         let verifier = Verifier::new(b"pencil", &salt, 4096).unwrap();
         let text = format!("SCRAM-SHA-256$4096:{SALT}${KEYS}");

@@ -27,20 +27,15 @@ pub struct Opening {
     /// The proof of the user name.
     pub proof: Proof,
     /// What the client asked for; CONNACK says where the broker differs.
-    asked: Asked,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Asked {
-    keep_alive_s: u16,
-    expiry_s: u32,
+    asked_keep_alive_s: u16,
+    asked_expiry_s: u32,
 }
 
 impl Opening {
     /// The limits that reduced what the client asked for.
     pub fn cut(&self) -> impl Iterator<Item = Limit> {
-        let keep_alive = self.keep_alive_s != self.asked.keep_alive_s;
-        let expiry = self.expiry_s != self.asked.expiry_s;
+        let keep_alive = self.keep_alive_s != self.asked_keep_alive_s;
+        let expiry = self.expiry_s != self.asked_expiry_s;
         let keep_alive = keep_alive.then_some(Limit::KeepAlive);
         keep_alive.into_iter().chain(expiry.then_some(Limit::SessionExpiry))
     }
@@ -68,13 +63,10 @@ impl Conversation {
 
     fn opening(&mut self, connect: &Connect<'_>) -> Opening {
         let number = |id| connect.properties.number(id);
-        let asked = Asked {
-            keep_alive_s: connect.keep_alive_s,
-            expiry_s: match connect.version {
-                Version::V5 => number(PropertyId::SessionExpiryInterval).unwrap_or(0),
-                Version::V31 | Version::V311 if connect.clean_start => 0,
-                Version::V31 | Version::V311 => self.limits.session_expiry_s,
-            },
+        let asked_expiry_s = match connect.version {
+            Version::V5 => number(PropertyId::SessionExpiryInterval).unwrap_or(0),
+            Version::V31 | Version::V311 if connect.clean_start => 0,
+            Version::V31 | Version::V311 => self.limits.session_expiry_s,
         };
         let keep_alive_s = match (connect.version, connect.keep_alive_s) {
             (Version::V5, 0) => self.limits.keep_alive_s,
@@ -82,7 +74,7 @@ impl Conversation {
             // CONNACK of earlier versions cannot change it, and 0 is never (MQTT-3.1.2-24 of 3.1.1).
             (_, asked) => asked,
         };
-        self.expiry_s = asked.expiry_s.min(self.limits.session_expiry_s);
+        self.expiry_s = asked_expiry_s.min(self.limits.session_expiry_s);
         let terms = Terms {
             version: connect.version,
             receive_max: number(PropertyId::ReceiveMaximum).map_or(u16::MAX, |most| most as u16),
@@ -100,7 +92,8 @@ impl Conversation {
             proof: connect
                 .password
                 .map_or(Proof::Nothing, |password| Proof::Password(Password::from(password))),
-            asked,
+            asked_keep_alive_s: connect.keep_alive_s,
+            asked_expiry_s,
         }
     }
 
@@ -115,7 +108,6 @@ impl Conversation {
     }
 
     fn check_connect(&self, connect: &Connect<'_>) -> Result<(), Stop> {
-        let stop = |reason, what| Err(Stop::new(reason, what));
         authenticating::check_method(connect.properties)?;
         if connect.client_id.len() > self.limits.client_id_bytes {
             let what = "the client identifier is too long";
@@ -129,7 +121,7 @@ impl Conversation {
                 Version::V311 | Version::V5 => None,
             };
             if let Some(why) = why {
-                return stop(Reason::ClientIdentifierNotValid, why);
+                return Err(Stop::new(Reason::ClientIdentifierNotValid, why));
             }
         }
         check_user_properties(connect.properties, &self.limits)?;
@@ -182,10 +174,10 @@ impl Conversation {
         if opening.client_id.is_empty() {
             offer.push(PropertyId::AssignedClientIdentifier, Value::Text(client_id)); // MQTT-3.2.2-16
         }
-        if opening.keep_alive_s != opening.asked.keep_alive_s {
+        if opening.keep_alive_s != opening.asked_keep_alive_s {
             offer.push(PropertyId::ServerKeepAlive, Value::Two(opening.keep_alive_s));
         }
-        if opening.expiry_s != opening.asked.expiry_s {
+        if opening.expiry_s != opening.asked_expiry_s {
             offer.push(PropertyId::SessionExpiryInterval, Value::Four(opening.expiry_s));
         }
         if let Proof::Exchanged(answer) = &opening.proof {

@@ -79,7 +79,7 @@ impl KeptSession {
 
     /// The queued QoS 1 and 2 messages, the oldest first. Those sent at QoS 1 and not settled are included.
     pub fn queue(&self) -> impl Iterator<Item = &DeliverySpan> {
-        self.queue.spans()
+        self.queue.spans.iter()
     }
 
     /// The lowest offset that the session still needs.

@@ -126,7 +126,11 @@ impl Ledger {
 
     fn take(&mut self, batch: &BatchHead, record: Record<'_>) -> Result<(), &'static str> {
         match record {
-            Record::Context(record) => self.take_context(&record),
+            Record::Context(ContextRecord::Known { session, newest_ns }) => {
+                self.sessions.highest = self.sessions.highest.max(session);
+                self.newest_ns = self.newest_ns.max(newest_ns);
+            }
+            Record::Context(ContextRecord::Owner { owner }) => self.owners.name(owner),
             Record::Session(record) => {
                 // A session may declare again what was removed: it keeps that, so removals are applied first.
                 self.forget_gone();
@@ -141,16 +145,6 @@ impl Ledger {
             Record::Stream(record) => self.streams.take(&record, self.owners.now())?,
         }
         Ok(())
-    }
-
-    fn take_context(&mut self, record: &ContextRecord<'_>) {
-        match *record {
-            ContextRecord::Known { session, newest_ns } => {
-                self.sessions.highest = self.sessions.highest.max(session);
-                self.newest_ns = self.newest_ns.max(newest_ns);
-            }
-            ContextRecord::Owner { owner } => self.owners.name(owner),
-        }
     }
 
     /// Applies a message that was published with the retain flag. Apply the records of its batch first.

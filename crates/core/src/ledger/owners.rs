@@ -15,12 +15,12 @@ pub(super) struct Owners {
 
 impl Owners {
     /// Begins a batch, with no owner named.
-    pub fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         self.now = None;
     }
 
     /// Sets the owner of the records that follow; an empty name is nobody.
-    pub fn name(&mut self, text: &str) {
+    pub(super) fn name(&mut self, text: &str) {
         self.now = (!text.is_empty()).then(|| {
             if let Some(known) = self.known.get(text) {
                 return known.clone();
@@ -32,7 +32,7 @@ impl Owners {
     }
 
     /// The owner of the records that follow.
-    pub fn now(&self) -> Option<&Owner> {
+    pub(super) fn now(&self) -> Option<&Owner> {
         self.now.as_ref()
     }
 }
@@ -40,19 +40,18 @@ impl Owners {
 /// Writes records that name owners, each only if it differs from the one before.
 #[derive(Debug, Default)]
 pub(crate) struct OwnerWriter<'a> {
-    /// The last one written.
-    last: Option<&'a Owner>,
-    /// Whether any was written. Earlier records may have named another owner, so the first is written even if it is
-    /// nobody.
-    is_begun: bool,
+    /// The owner written last. None before the first, which is written even if it is nobody, because earlier records
+    /// may have named another owner.
+    last: Option<&'a str>,
 }
 
 impl<'a> OwnerWriter<'a> {
     /// Writes the owner of the records that follow.
-    pub fn write(&mut self, owner: Option<&'a Owner>, out: &mut Vec<u8>) {
-        if !self.is_begun || self.last != owner {
-            (self.is_begun, self.last) = (true, owner);
-            ContextRecord::Owner { owner: owner.map_or("", Owner::as_str) }.encode(out);
+    pub(crate) fn write(&mut self, owner: Option<&'a Owner>, out: &mut Vec<u8>) {
+        let owner = owner.map_or("", Owner::as_str);
+        if self.last != Some(owner) {
+            self.last = Some(owner);
+            ContextRecord::Owner { owner }.encode(out);
         }
     }
 }

@@ -33,14 +33,14 @@ fn forget(declared: &mut RangeSet, gone: &RangeSet) {
 impl KeptSession {
     /// Appends a record of what the session declared. The records of the table and the streams come first.
     pub(super) fn write_declared(&self, session: SessionKey, out: &mut Vec<u8>) {
-        write(session, Cow::Borrowed(&self.parameters), Cow::Borrowed(&self.streams), out);
+        write(session, &self.parameters, &self.streams, out);
     }
 }
 
 impl table::TableChange {
     /// Appends a record of what the requesting session publishes from now on. The records of the change come first.
     pub fn record_entered(&self, session: SessionKey, out: &mut Vec<u8>) {
-        write(session, Cow::Borrowed(&self.entered), Cow::Owned(RangeSet::new()), out);
+        write(session, &self.entered, &RangeSet::new(), out);
     }
 }
 
@@ -48,17 +48,13 @@ impl streams::StreamsChange {
     /// Appends a record of what the requesting session publishes from now on. The records of the change come first.
     pub(crate) fn record_entered(&self, session: SessionKey, out: &mut Vec<u8>) {
         let entered = self.entered.iter().map(|stream| stream.get()).collect();
-        write(session, Cow::Owned(RangeSet::new()), Cow::Owned(entered), out);
+        write(session, &RangeSet::new(), &entered, out);
     }
 }
 
-fn write(
-    session: SessionKey,
-    parameters: Cow<'_, RangeSet>,
-    streams: Cow<'_, RangeSet>,
-    out: &mut Vec<u8>,
-) {
+fn write(session: SessionKey, parameters: &RangeSet, streams: &RangeSet, out: &mut Vec<u8>) {
     if !(parameters.is_empty() && streams.is_empty()) {
+        let [parameters, streams] = [parameters, streams].map(Cow::Borrowed);
         SessionRecord::Publishes { session, parameters, streams }.encode(out);
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct KeptSessions {
 }
 
 impl KeptSessions {
-    pub fn take(&mut self, record: SessionRecord<'_>, owner: Option<&Owner>) {
+    pub(super) fn take(&mut self, record: SessionRecord<'_>, owner: Option<&Owner>) {
         match record {
             SessionRecord::Opened { session, client_id, user, expiry_s, will } => {
                 self.open(session, client_id, user, owner);
@@ -56,7 +56,7 @@ impl KeptSessions {
         }
     }
 
-    pub fn take_delivery(
+    pub(super) fn take_delivery(
         &mut self,
         batch: &BatchHead,
         record: DeliveryRecord,

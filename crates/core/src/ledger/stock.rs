@@ -73,11 +73,11 @@ impl KeptRetained {
 
 impl Stock {
     /// Begins a batch.
-    pub fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         self.unretained.clear();
     }
 
-    pub fn retain(
+    pub(super) fn retain(
         &mut self,
         offset: Offset,
         receive_ns: i64,
@@ -95,7 +95,7 @@ impl Stock {
         }
     }
 
-    pub fn take(
+    pub(super) fn take(
         &mut self,
         batch: &BatchHead,
         record: &StockRecord<'_>,

@@ -15,7 +15,7 @@ pub(super) struct KeptStreams {
 }
 
 impl KeptStreams {
-    pub fn take(
+    pub(super) fn take(
         &mut self,
         record: &StreamRecord<'_>,
         owner: Option<&Owner>,
@@ -44,7 +44,7 @@ impl KeptStreams {
         self.gone.extend([stream.get()]);
     }
 
-    pub fn snapshot(&self, out: &mut Vec<u8>) {
+    pub(super) fn snapshot(&self, out: &mut Vec<u8>) {
         let mut owners = OwnerWriter::default();
         for (stream, entry) in self.catalog.iter_from(StreamIndex::new(0)) {
             owners.write(entry.owner.as_ref(), out);

@@ -44,11 +44,11 @@ pub(super) struct KeptTable {
 
 impl KeptTable {
     /// Begins a batch.
-    pub fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         self.carried.clear();
     }
 
-    pub fn take(
+    pub(super) fn take(
         &mut self,
         batch: &BatchHead,
         record: &TableRecord<'_>,
@@ -101,7 +101,7 @@ impl KeptTable {
     }
 
     /// Applies changed parameters to `current`; at the end of a batch, and before samples.
-    pub fn define(&mut self) {
+    pub(super) fn define(&mut self) {
         if self.undefined.is_empty() {
             return;
         }
@@ -130,7 +130,7 @@ impl KeptTable {
         Ok(())
     }
 
-    pub fn snapshot(&self, newest_ns: i64, out: &mut Vec<u8>) {
+    pub(super) fn snapshot(&self, newest_ns: i64, out: &mut Vec<u8>) {
         if self.entries.id() == 0 {
             return;
         }

@@ -12,17 +12,17 @@ pub(super) struct Aliases {
 }
 
 impl Aliases {
-    pub fn new(most: u16) -> Self {
+    pub(super) fn new(most: u16) -> Self {
         Self { most, known: HashMap::new() }
     }
 
     /// Whether the client allows any (MQTT-3.1.2-27).
-    pub fn is_allowed(&self) -> bool {
+    pub(super) fn is_allowed(&self) -> bool {
         self.most > 0
     }
 
     /// The alias to send a topic with.
-    pub fn alias(&mut self, topic: &str) -> TopicAlias {
+    pub(super) fn alias(&mut self, topic: &str) -> TopicAlias {
         if let Some(alias) = self.known.get(topic) {
             return TopicAlias::Known(*alias);
         }
@@ -35,7 +35,7 @@ impl Aliases {
     }
 
     /// Removes an alias whose packet was not sent.
-    pub fn forget(&mut self, topic: &str) {
+    pub(super) fn forget(&mut self, topic: &str) {
         self.known.remove(topic);
     }
 }

@@ -29,17 +29,17 @@ pub struct AnswerTerms {
 }
 
 impl Answers {
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.ready.is_empty()
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.ready.iter().map(Packets::len).sum()
     }
 
     /// Moves answers to the end of `out`. They have their own slice, so that an endless flow of messages does not
     /// delay them.
-    pub fn take(&mut self, out: &mut Packets) {
+    pub(super) fn take(&mut self, out: &mut Packets) {
         let bytes = out.len() + SLICE_BYTES;
         while out.len() < bytes {
             let Some(mut packet) = self.ready.pop_front() else { return };

@@ -6,7 +6,7 @@ use super::queue::QueueEntry;
 use super::replay::Progress;
 use super::{Outgoing, Replay, Window};
 use crate::ledger::{DeliveryRecord, KeptSession, SessionRecord};
-use crate::{Delivery, Durability, Limits, Offset, SessionKey};
+use crate::{Delivery, Durability, Limits, Offset, Options, SessionKey};
 
 /// The records of one session that are not in the journal yet.
 #[derive(Debug)]
@@ -43,7 +43,8 @@ impl Notes {
         &mut self.records
     }
 
-    fn settle(&mut self, offset: Offset, qos: QoS) {
+    fn settle(&mut self, offset: Option<Offset>, qos: QoS) {
+        let Some(offset) = offset else { return };
         match &mut self.settled {
             Some((first, count, same))
                 if first.plus(*count) == offset && *same == qos && *count < u32::MAX =>
@@ -71,27 +72,23 @@ impl Notes {
 }
 
 impl Durable {
-    pub fn new(session: SessionKey, level: Durability) -> Self {
+    pub(super) fn new(session: SessionKey, level: Durability) -> Self {
         let (notes, drops) = (Notes::new(session), Notes::new(session));
         Self { level, notes, drops, gate: None, loading: false }
     }
 
     /// A queued message was delivered, or will never be.
-    pub fn settled(&mut self, offset: Option<Offset>, qos: QoS) {
-        if let Some(offset) = offset {
-            self.notes.settle(offset, qos);
-        }
+    pub(super) fn settled(&mut self, offset: Option<Offset>, qos: QoS) {
+        self.notes.settle(offset, qos);
     }
 
     /// A message was dropped.
-    pub fn dropped(&mut self, offset: Option<Offset>, qos: QoS) {
-        if let Some(offset) = offset {
-            self.drops.settle(offset, qos);
-        }
+    pub(super) fn dropped(&mut self, offset: Option<Offset>, qos: QoS) {
+        self.drops.settle(offset, qos);
     }
 
     /// A retained message was sent, and is in flight.
-    pub fn replayed(&mut self, delivery: &Delivery) {
+    pub(super) fn replayed(&mut self, delivery: &Delivery) {
         let Some(offset) = delivery.offset() else { return };
         let (session, bytes) = (self.notes.session, delivery.message.bytes() as u32);
         let manner = delivery.manner();
@@ -100,7 +97,7 @@ impl Durable {
     }
 
     /// A QoS 2 message was sent with this identifier.
-    pub fn sent(&mut self, packet_id: PacketId, delivery: &Delivery) {
+    pub(super) fn sent(&mut self, packet_id: PacketId, delivery: &Delivery) {
         let (session, offset) = (self.notes.session, delivery.offset());
         DeliveryRecord::Sent { session, packet_id, offset }.encode(self.notes.records());
         self.wait_for(self.level);
@@ -108,12 +105,12 @@ impl Durable {
 
     /// PUBLISH or PUBREL at QoS 2 is sent again. It must wait for the records of the first time, which may not be safe
     /// yet if the earlier connection ended before they were.
-    pub fn again(&mut self) {
+    pub(super) fn again(&mut self) {
         self.wait_for(self.level);
     }
 
     /// The client has received a QoS 2 message (PUBREC).
-    pub fn received(&mut self, packet_id: PacketId, message: &QueueEntry) {
+    pub(super) fn received(&mut self, packet_id: PacketId, message: &QueueEntry) {
         if message.offset().is_none() {
             return;
         }
@@ -128,13 +125,13 @@ impl Durable {
     }
 
     /// The identifier of a QoS 2 message is free again.
-    pub fn completed(&mut self, packet_id: PacketId) {
+    pub(super) fn completed(&mut self, packet_id: PacketId) {
         let session = self.notes.session;
         DeliveryRecord::Completed { session, packet_id }.encode(self.notes.records());
     }
 
     /// A replay has sent further retained messages.
-    pub fn progress(&mut self, progress: &Progress) {
+    pub(super) fn progress(&mut self, progress: &Progress) {
         let session = self.notes.session;
         let replayed = match progress {
             Progress::To(filter, topic) => SessionRecord::ReplayedTo { session, filter, topic },
@@ -169,11 +166,10 @@ impl Outgoing {
         kept.queue().for_each(|span| outgoing.queue.push_span(span.clone()));
         for (filter, subscription) in &kept.subscriptions {
             if let Some(pending) = &subscription.replay {
-                let options = subscription.options;
-                let identifier = options.identifier;
+                let Options { qos, identifier, .. } = subscription.options;
                 let replay = Replay {
                     filter: filter.clone(),
-                    qos: options.qos,
+                    qos,
                     identifiers: (identifier > 0).then(|| [identifier].into()),
                     until: u64::MAX,
                 };

@@ -32,7 +32,7 @@ pub(super) struct Encoded<'a> {
 
 impl Encoded<'_> {
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.bytes.len() + self.payload.map_or(0, |payload| payload.len())
     }
 
@@ -59,7 +59,12 @@ pub(super) struct Lane {
 impl Lane {
     /// Adds a message. If there is no room within `bytes_max`, the policy decides.
     #[inline]
-    pub fn push(&mut self, message: Encoded<'_>, bytes_max: usize, overflow: Overflow) -> Room {
+    pub(super) fn push(
+        &mut self,
+        message: Encoded<'_>,
+        bytes_max: usize,
+        overflow: Overflow,
+    ) -> Room {
         let mut room = Room::Kept;
         if self.queued_bytes() + message.cost() > bytes_max {
             room = self.make_room(message.cost(), bytes_max, overflow);
@@ -72,9 +77,9 @@ impl Lane {
             self.counted.set(self.expiring.capacity() * EXPIRY_BYTES);
         }
         self.added += 1;
-        match message.payload {
-            None => self.packets.push(message.bytes),
-            Some(payload) => self.packets.push_shared(message.bytes, payload.clone()),
+        self.packets.push(message.bytes);
+        if let Some(payload) = message.payload {
+            self.packets.attach(payload.clone());
         }
         room
     }
@@ -96,33 +101,33 @@ impl Lane {
         Room::Dropped(dropped)
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
 
     #[inline]
-    pub fn queued_bytes(&self) -> usize {
+    pub(super) fn queued_bytes(&self) -> usize {
         self.packets.len() + self.expiring.len() * EXPIRY_BYTES
     }
 
     /// Bytes of all buffers that parts are kept of, with this part added.
-    pub fn buffers_bytes_with(&self, buffer: &SharedBytes) -> usize {
+    pub(super) fn buffers_bytes_with(&self, buffer: &SharedBytes) -> usize {
         self.packets.buffers_bytes_with(buffer)
     }
 
     /// Whether any of the messages can expire.
-    pub fn is_expiring(&self) -> bool {
+    pub(super) fn is_expiring(&self) -> bool {
         !self.expiring.is_empty()
     }
 
     /// Frees memory that is not needed now.
-    pub fn rest(&mut self) {
+    pub(super) fn rest(&mut self) {
         self.packets.rest();
         self.shrink_expiring();
     }
 
     /// Moves messages to the end of `out` until it has about `bytes`, and returns how many.
-    pub fn take(&mut self, out: &mut Packets, bytes: usize) -> u64 {
+    pub(super) fn take(&mut self, out: &mut Packets, bytes: usize) -> u64 {
         debug_assert!(!self.is_expiring());
         let messages = self.packets.take(out, bytes);
         self.gone += messages;
@@ -130,7 +135,7 @@ impl Lane {
     }
 
     /// Passes the oldest message to `take`, and removes it; returns false if there is none.
-    pub fn take_one(&mut self, take: impl FnOnce(&Encoded<'_>)) -> bool {
+    pub(super) fn take_one(&mut self, take: impl FnOnce(&Encoded<'_>)) -> bool {
         let Some(FirstPacket { bytes, payload }) = self.packets.first() else { return false };
         let first = self.expiring.front().filter(|(number, _)| *number == self.gone);
         take(&Encoded { bytes, payload, expires_ms: first.map(|(_, at)| *at) });
@@ -138,7 +143,7 @@ impl Lane {
     }
 
     /// Drops the oldest messages until at most `bytes_max` wait, but not the last one; returns how many.
-    pub fn shrink(&mut self, bytes_max: usize) -> u32 {
+    pub(super) fn shrink(&mut self, bytes_max: usize) -> u32 {
         let mut dropped = 0;
         while self.queued_bytes() > bytes_max && self.added - self.gone > 1 && self.drop_oldest() {
             dropped += 1;

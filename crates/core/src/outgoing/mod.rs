@@ -176,9 +176,9 @@ impl Outgoing {
 
     /// The number of messages, and bytes, that wait or are in flight.
     pub fn waiting(&self) -> (usize, usize) {
-        let messages = self.queue.len() + self.window.len();
-        let own = self.window.bytes() + self.lane.queued_bytes() + self.answers.bytes();
-        (messages, self.queue.bytes().saturating_add(own))
+        let messages = self.queue.len + self.window.len();
+        let own = self.window.bytes + self.lane.queued_bytes() + self.answers.bytes();
+        (messages, self.queue.bytes.saturating_add(own))
     }
 
     /// The number of messages in flight.

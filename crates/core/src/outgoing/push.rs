@@ -164,10 +164,10 @@ impl Outgoing {
 
     /// The limit that this message would exceed.
     fn bound_reached_by(&self, delivery: &Delivery) -> Option<Limit> {
-        if self.queue.len() >= self.bounds.queue_messages {
+        if self.queue.len >= self.bounds.queue_messages {
             return Some(Limit::QueueMessages);
         }
-        let bytes = self.queue.bytes().saturating_add(delivery.message.bytes());
+        let bytes = self.queue.bytes.saturating_add(delivery.message.bytes());
         (bytes > self.bounds.queue_bytes).then_some(Limit::QueueBytes)
     }
 

@@ -19,14 +19,14 @@ pub(super) enum QueueEntry {
 }
 
 impl QueueEntry {
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Here(delivery) => delivery.message.bytes(),
             Self::Stored(span) => span.bytes() as usize,
         }
     }
 
-    pub fn qos(&self) -> QoS {
+    pub(super) fn qos(&self) -> QoS {
         match self {
             Self::Here(delivery) => delivery.qos,
             Self::Stored(span) => span.manner.qos,
@@ -34,7 +34,7 @@ impl QueueEntry {
     }
 
     /// The offset of the message, or of the first one; None if it is only in memory.
-    pub fn offset(&self) -> Option<Offset> {
+    pub(super) fn offset(&self) -> Option<Offset> {
         match self {
             Self::Here(delivery) => delivery.offset(),
             Self::Stored(span) => Some(span.first),
@@ -60,13 +60,13 @@ pub(super) fn stored(
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     entries: VecDeque<QueueEntry>,
-    messages: usize,
+    pub len: usize,
     /// Saturates, because a damaged journal may contain any number.
-    bytes: usize,
+    pub bytes: usize,
     /// Bytes of the messages that are in memory.
-    here_bytes: usize,
+    pub here_bytes: usize,
     /// How many messages have left the queue.
-    gone: u64,
+    pub gone: u64,
     /// The memory of the entries. Messages count themselves.
     counted: Counted,
 }
@@ -75,40 +75,22 @@ pub(super) struct Queue {
 const ENTRIES_KEPT: usize = 64;
 
 impl Queue {
-    pub fn len(&self) -> usize {
-        self.messages
-    }
-
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    /// Bytes of the messages that are in memory.
-    pub fn here_bytes(&self) -> usize {
-        self.here_bytes
-    }
-
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// How many messages have left the queue.
-    pub fn gone(&self) -> u64 {
-        self.gone
-    }
-
     /// How many messages will have left it when the newest one leaves.
-    pub fn end(&self) -> u64 {
-        self.gone + self.messages as u64
+    pub(super) fn end(&self) -> u64 {
+        self.gone + self.len as u64
     }
 
     /// Whether the next message has to be loaded.
-    pub fn is_stored(&self) -> bool {
+    pub(super) fn is_stored(&self) -> bool {
         matches!(self.entries.front(), Some(QueueEntry::Stored(_)))
     }
 
-    pub fn push(&mut self, delivery: Delivery) {
-        self.messages += 1;
+    pub(super) fn push(&mut self, delivery: Delivery) {
+        self.len += 1;
         self.bytes = self.bytes.saturating_add(delivery.message.bytes());
         self.here_bytes += delivery.message.bytes();
         self.entries.push_back(QueueEntry::Here(delivery));
@@ -130,7 +112,7 @@ impl Queue {
     }
 
     /// Adds a message for a client that is away: only its offset, if it is in the journal.
-    pub fn push_away(&mut self, delivery: Delivery) {
+    pub(super) fn push_away(&mut self, delivery: Delivery) {
         let last = match self.entries.back() {
             Some(QueueEntry::Stored(span)) => Some(&span.manner),
             _ => None,
@@ -141,8 +123,8 @@ impl Queue {
         }
     }
 
-    pub fn push_span(&mut self, span: DeliverySpan) {
-        self.messages += span.count as usize;
+    pub(super) fn push_span(&mut self, span: DeliverySpan) {
+        self.len += span.count as usize;
         self.bytes = self.bytes.saturating_add(span.bytes() as usize);
         let joined = match self.entries.back_mut() {
             Some(QueueEntry::Stored(last)) => last.extend(&span),
@@ -155,11 +137,11 @@ impl Queue {
     }
 
     /// Takes the next message, if it is in memory.
-    pub fn pop(&mut self) -> Option<Delivery> {
+    pub(super) fn pop(&mut self) -> Option<Delivery> {
         match self.entries.pop_front()? {
             QueueEntry::Here(delivery) => {
                 self.rest();
-                self.messages -= 1;
+                self.len -= 1;
                 self.gone += 1;
                 self.leaves(&delivery);
                 Some(delivery)
@@ -172,10 +154,10 @@ impl Queue {
     }
 
     /// Drops the oldest message; returns its offset and QoS.
-    pub fn drop_oldest(&mut self) -> Option<(Option<Offset>, QoS)> {
+    pub(super) fn drop_oldest(&mut self) -> Option<(Option<Offset>, QoS)> {
         let entry = self.entries.pop_front()?;
         let dropped = (entry.offset(), entry.qos());
-        self.messages -= 1;
+        self.len -= 1;
         self.gone += 1;
         match entry {
             QueueEntry::Here(delivery) => self.leaves(&delivery),
@@ -188,7 +170,7 @@ impl Queue {
     }
 
     /// Frees the messages that can be loaded again.
-    pub fn unload(&mut self) {
+    pub(super) fn unload(&mut self) {
         let queue = std::mem::take(self);
         self.gone = queue.gone;
         for entry in queue.entries {
@@ -200,7 +182,7 @@ impl Queue {
     }
 
     /// The next messages, up to the first one in memory: each with its offset and bytes.
-    pub fn stored(&self) -> impl Iterator<Item = (Offset, u32)> {
+    pub(super) fn stored(&self) -> impl Iterator<Item = (Offset, u32)> {
         let spans = self.entries.iter().map_while(|entry| match entry {
             QueueEntry::Stored(span) => Some(span),
             QueueEntry::Here(_) => None,
@@ -209,7 +191,7 @@ impl Queue {
     }
 
     /// Adds loaded messages, beginning with the next one; calls `lost` for those that the journal does not have.
-    pub fn fill(
+    pub(super) fn fill(
         &mut self,
         find: impl Fn(Offset) -> Option<Option<Arc<Message>>>,
         mut lost: impl FnMut(Offset, QoS),
@@ -224,7 +206,7 @@ impl Queue {
                 self.here_bytes += message.bytes();
                 here.push(Delivery::new(message, DeliveryManner::clone(&span.manner)));
             } else {
-                self.messages -= 1;
+                self.len -= 1;
                 self.gone += 1;
                 lost(span.first, span.manner.qos);
             }

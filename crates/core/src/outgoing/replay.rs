@@ -57,8 +57,8 @@ pub(super) struct Replays {
     waiting: VecDeque<QueuedReplay>,
     /// The page that is being sent, of the first replay.
     found: Option<Found>,
-    /// Pages searched for in this take.
-    pages: usize,
+    /// Pages searched for in this take, which begins with 0.
+    pub pages: usize,
     /// Whether the first replay has sent messages since the last call of `progress`.
     moved: bool,
     /// Filters whose replay ended since then.
@@ -68,7 +68,7 @@ pub(super) struct Replays {
 impl Replays {
     /// Adds a replay that is due when `place` messages have left the queue, and begins after a topic. It replaces one of
     /// the same filter that has not begun, so that there are never more replays than subscriptions.
-    pub fn push(&mut self, replay: Replay, after: Option<Arc<str>>, place: u64) {
+    pub(super) fn push(&mut self, replay: Replay, after: Option<Arc<str>>, place: u64) {
         // QoS 0 messages do not use the queue.
         let place = if replay.qos == QoS::AtMostOnce { 0 } else { place };
         let replay = QueuedReplay { replay, after, place };
@@ -81,7 +81,7 @@ impl Replays {
     }
 
     /// The client is back: retained messages are sent after all messages that are queued now.
-    pub fn restart(&mut self, until: u64, place: u64) {
+    pub(super) fn restart(&mut self, until: u64, place: u64) {
         self.found = None;
         for waiting in &mut self.waiting {
             waiting.replay.until = until;
@@ -92,7 +92,7 @@ impl Replays {
     }
 
     /// Cancels the replay of a filter whose subscription ended.
-    pub fn cancel(&mut self, filter: &str) {
+    pub(super) fn cancel(&mut self, filter: &str) {
         if self.waiting.front().is_some_and(|first| first.is_of(filter)) {
             self.found = None;
             self.moved = false;
@@ -100,27 +100,22 @@ impl Replays {
         self.waiting.retain(|waiting| !waiting.is_of(filter));
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
     /// Whether the next replay is due after `gone` messages have left the queue.
-    pub fn is_due(&self, gone: u64) -> bool {
+    pub(super) fn is_due(&self, gone: u64) -> bool {
         self.waiting.front().is_some_and(|first| first.place <= gone)
     }
 
-    /// Begins a take.
-    pub fn begin_take(&mut self) {
-        self.pages = 0;
-    }
-
     /// Whether this take has searched for as many pages as it may; the next take continues.
-    pub fn is_paused(&self) -> bool {
+    pub(super) fn is_paused(&self) -> bool {
         self.pages >= PAGES_MAX && self.found.is_none() && !self.waiting.is_empty()
     }
 
     /// The next message to send after `gone` messages have left the queue. It is taken by `advance`.
-    pub fn peek(&mut self, gone: u64, find: Find<'_>) -> Option<Delivery> {
+    pub(super) fn peek(&mut self, gone: u64, find: Find<'_>) -> Option<Delivery> {
         loop {
             if self.is_paused() {
                 return None;
@@ -148,7 +143,7 @@ impl Replays {
     }
 
     /// Takes the message that `peek` returned.
-    pub fn advance(&mut self) {
+    pub(super) fn advance(&mut self) {
         let message = self.found.as_mut().and_then(|found| found.messages.next());
         if let (Some(message), Some(first)) = (message, self.waiting.front_mut()) {
             first.after = Some(Arc::clone(message.topic()));
@@ -157,7 +152,7 @@ impl Replays {
     }
 
     /// The progress since the last call. A filter with a further replay is reported when that ends, too.
-    pub fn progress(&mut self) -> Vec<Progress> {
+    pub(super) fn progress(&mut self) -> Vec<Progress> {
         let mut done = std::mem::take(&mut self.done);
         done.retain(|filter| !self.waiting.iter().any(|waiting| waiting.is_of(filter)));
         let mut progress: Vec<Progress> = done.into_iter().map(Progress::Done).collect();

@@ -20,12 +20,12 @@ impl Outgoing {
         if self.durable.is_none() {
             return 0;
         }
-        self.queue.here_bytes().saturating_add(self.window.bytes())
+        self.queue.here_bytes.saturating_add(self.window.bytes)
     }
 
     /// Bytes of QoS 1 and 2 messages that wait in memory.
     pub fn queue_bytes(&self) -> usize {
-        self.queue.here_bytes()
+        self.queue.here_bytes
     }
 
     /// Frees memory that is not needed now, because the client was quiet for a while.
@@ -66,8 +66,7 @@ impl Outgoing {
     /// Drops the oldest queued messages beyond what a client may keep in memory; returns how many.
     pub fn shrink_queue(&mut self) -> u32 {
         let mut dropped = 0;
-        while self.queue.here_bytes() > SHORT_BYTES && !self.queue.is_stored() && self.drop_oldest()
-        {
+        while self.queue.here_bytes > SHORT_BYTES && !self.queue.is_stored() && self.drop_oldest() {
             dropped += 1;
         }
         self.unreported += u64::from(dropped);

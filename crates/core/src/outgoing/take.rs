@@ -66,7 +66,7 @@ impl Outgoing {
         let mut taken = Taken::default();
         if let Some(mut peer) = self.peer.take() {
             self.take_again(&mut peer, now_ms, &mut taken, out);
-            self.replays.begin_take();
+            self.replays.pages = 0;
             self.take_replays(&mut peer, now_ms, find, &mut taken, out);
             while self.take_queue(&mut peer, now_ms, &mut taken, out) && !self.replays.is_paused() {
                 self.take_replays(&mut peer, now_ms, find, &mut taken, out);
@@ -120,7 +120,7 @@ impl Outgoing {
         }
         let most = self.window_max(&peer.terms);
         while taken.has_room(out) {
-            let Some(delivery) = self.replays.peek(self.queue.gone(), find) else { break };
+            let Some(delivery) = self.replays.peek(self.queue.gone, find) else { break };
             if delivery.qos > QoS::AtMostOnce && !self.window.has_room(most) {
                 break;
             }
@@ -145,7 +145,7 @@ impl Outgoing {
     ) -> bool {
         let most = self.window_max(&peer.terms);
         while taken.has_room(out) && self.window.has_room(most) {
-            if self.replays.is_due(self.queue.gone()) {
+            if self.replays.is_due(self.queue.gone) {
                 return true;
             }
             let Some(delivery) = self.queue.pop() else { return false };

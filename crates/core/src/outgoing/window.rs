@@ -44,7 +44,7 @@ pub(super) struct Window {
     /// The next slot to send again on this connection.
     resent: usize,
     /// Bytes of the messages in it.
-    bytes: usize,
+    pub bytes: usize,
     /// The memory of the slots. Messages count themselves.
     counted: Counted,
 }
@@ -81,7 +81,7 @@ pub(super) enum Received {
 }
 
 impl Window {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             slots: VecDeque::new(),
             first: 1,
@@ -92,36 +92,32 @@ impl Window {
         }
     }
 
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.slots.len()
     }
 
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-
     /// Whether another message may be sent.
-    pub fn has_room(&self, most: WindowMax) -> bool {
+    pub(super) fn has_room(&self, most: WindowMax) -> bool {
         !self.is_full(most) && self.slots.len() < IDENTIFIERS && !self.is_resending()
     }
 
     /// Whether so many messages or bytes are in flight.
-    pub fn is_full(&self, most: WindowMax) -> bool {
+    pub(super) fn is_full(&self, most: WindowMax) -> bool {
         self.outstanding >= most.messages || self.bytes >= most.bytes
     }
 
     /// Whether packets of an earlier connection are still to be sent again.
-    pub fn is_resending(&self) -> bool {
+    pub(super) fn is_resending(&self) -> bool {
         self.resent < self.slots.len()
     }
 
     /// The identifier to send the next message with.
-    pub fn next_id(&self) -> PacketId {
+    pub(super) fn next_id(&self) -> PacketId {
         self.id_at(self.slots.len())
     }
 
     /// Adds a message that was sent with the next identifier.
-    pub fn send(&mut self, delivery: Delivery) {
+    pub(super) fn send(&mut self, delivery: Delivery) {
         self.bytes += delivery.message.bytes();
         let state = State::Sent(QueueEntry::Here(delivery));
         self.slots.push_back(Slot { state, counted: true });
@@ -131,7 +127,7 @@ impl Window {
     }
 
     /// PUBACK: settles a QoS 1 message, not a QoS 2 one (MQTT-4.3.3-3).
-    pub fn acked(&mut self, id: PacketId) -> Option<Gone> {
+    pub(super) fn acked(&mut self, id: PacketId) -> Option<Gone> {
         let at = self.find(id)?;
         match &self.slots[at].state {
             State::Sent(entry) if entry.qos() == QoS::AtLeastOnce => self.finish(at),
@@ -140,12 +136,12 @@ impl Window {
     }
 
     /// Settles a message that the client refused.
-    pub fn settle(&mut self, id: PacketId) -> Option<Gone> {
+    pub(super) fn settle(&mut self, id: PacketId) -> Option<Gone> {
         self.finish(self.find(id)?)
     }
 
     /// PUBREC: the client has the message, and gets PUBREL.
-    pub fn received(&mut self, id: PacketId) -> Received {
+    pub(super) fn received(&mut self, id: PacketId) -> Received {
         match self.find(id).map(|at| &mut self.slots[at].state) {
             Some(State::Released) => Received::Before,
             Some(state) if matches!(&*state, State::Sent(sent) if sent.qos() == QoS::ExactlyOnce) =>
@@ -161,13 +157,13 @@ impl Window {
     }
 
     /// PUBCOMP: settles a QoS 2 message.
-    pub fn completed(&mut self, id: PacketId) -> Option<Gone> {
+    pub(super) fn completed(&mut self, id: PacketId) -> Option<Gone> {
         let at = self.find(id)?;
         if matches!(self.slots[at].state, State::Released) { self.finish(at) } else { None }
     }
 
     /// The message that was sent with this identifier and is not acknowledged.
-    pub fn sent(&self, id: PacketId) -> Option<&QueueEntry> {
+    pub(super) fn sent(&self, id: PacketId) -> Option<&QueueEntry> {
         match &self.slots[self.find(id)?].state {
             State::Sent(entry) => Some(entry),
             _ => None,
@@ -175,21 +171,21 @@ impl Window {
     }
 
     /// A new connection: everything unsettled is sent again (MQTT-4.4.0-1).
-    pub fn restart(&mut self) {
+    pub(super) fn restart(&mut self) {
         self.resent = 0;
         self.outstanding = 0;
         self.slots.iter_mut().for_each(|slot| slot.counted = false);
     }
 
     /// Whether the next message to send again has to be loaded.
-    pub fn is_stored(&self) -> bool {
+    pub(super) fn is_stored(&self) -> bool {
         let mut rest = self.slots.range(self.resent..).map(|slot| &slot.state);
         let next = rest.find(|state| !matches!(state, State::Settled));
         matches!(next, Some(State::Sent(QueueEntry::Stored(_))))
     }
 
     /// Frees the messages that can be loaded again.
-    pub fn unload(&mut self) {
+    pub(super) fn unload(&mut self) {
         for slot in &mut self.slots {
             let State::Sent(QueueEntry::Here(delivery)) = &slot.state else { continue };
             if let Some(span) = stored(delivery, None) {
@@ -199,7 +195,7 @@ impl Window {
     }
 
     /// Frees the memory of many slots when the window is empty.
-    pub fn rest(&mut self) {
+    pub(super) fn rest(&mut self) {
         if self.slots.is_empty() && self.slots.capacity() > SLOTS_KEPT {
             self.slots = VecDeque::new();
             self.counted.set(0);
@@ -207,7 +203,7 @@ impl Window {
     }
 
     /// The messages to send again that are not in memory: each with its offset and bytes.
-    pub fn stored(&self) -> impl Iterator<Item = (Offset, u32)> {
+    pub(super) fn stored(&self) -> impl Iterator<Item = (Offset, u32)> {
         self.slots.range(self.resent..).filter_map(|slot| match &slot.state {
             State::Sent(QueueEntry::Stored(span)) => Some((span.first, span.bytes)),
             _ => None,
@@ -215,7 +211,10 @@ impl Window {
     }
 
     /// Adds loaded messages; returns the identifiers of those that the journal does not have.
-    pub fn fill(&mut self, find: impl Fn(Offset) -> Option<Option<Arc<Message>>>) -> Vec<PacketId> {
+    pub(super) fn fill(
+        &mut self,
+        find: impl Fn(Offset) -> Option<Option<Arc<Message>>>,
+    ) -> Vec<PacketId> {
         let mut lost = Vec::new();
         for at in 0..self.slots.len() {
             let id = self.id_at(at);
@@ -236,7 +235,7 @@ impl Window {
     }
 
     /// The window as the records describe it; identifiers that are not in use stay free.
-    pub fn restore(inflight: &VecDeque<InFlight>) -> Self {
+    pub(super) fn restore(inflight: &VecDeque<InFlight>) -> Self {
         let mut window = Self::new();
         let Some(first) = inflight.front() else { return window };
         window.first = first.packet_id.get();
@@ -254,7 +253,7 @@ impl Window {
     }
 
     /// The next packet to send again, within the client's receive maximum.
-    pub fn resend(&mut self, messages_max: usize) -> Option<Again> {
+    pub(super) fn resend(&mut self, messages_max: usize) -> Option<Again> {
         while self.resent < self.slots.len() {
             let at = self.resent;
             let id = self.id_at(at);

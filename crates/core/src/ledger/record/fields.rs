@@ -26,21 +26,21 @@ pub(super) struct RecordCursor<'a> {
 }
 
 impl<'a> RecordCursor<'a> {
-    pub fn new(bytes: &'a [u8]) -> Self {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
     }
 
-    pub fn left(&self) -> usize {
+    pub(super) fn left(&self) -> usize {
         self.rest.len()
     }
 
-    pub fn byte(&mut self) -> Result<u8, What> {
+    pub(super) fn byte(&mut self) -> Result<u8, What> {
         let (first, rest) = self.rest.split_first().ok_or("a record is cut short")?;
         self.rest = rest;
         Ok(*first)
     }
 
-    pub fn number(&mut self) -> Result<u64, What> {
+    pub(super) fn number(&mut self) -> Result<u64, What> {
         let mut number = 0u64;
         for shift in (0..u64::BITS).step_by(7) {
             let byte = self.byte()?;
@@ -56,11 +56,11 @@ impl<'a> RecordCursor<'a> {
         Err("a number does not end")
     }
 
-    pub fn small(&mut self) -> Result<u32, What> {
+    pub(super) fn small(&mut self) -> Result<u32, What> {
         small(self.number()?)
     }
 
-    pub fn bytes(&mut self) -> Result<&'a [u8], What> {
+    pub(super) fn bytes(&mut self) -> Result<&'a [u8], What> {
         let length = usize::try_from(self.number()?).unwrap_or(usize::MAX);
         let split = self.rest.split_at_checked(length);
         let (bytes, rest) = split.ok_or("a field reaches past the end of the records")?;
@@ -68,13 +68,16 @@ impl<'a> RecordCursor<'a> {
         Ok(bytes)
     }
 
-    pub fn text(&mut self) -> Result<&'a str, What> {
+    pub(super) fn text(&mut self) -> Result<&'a str, What> {
         std::str::from_utf8(self.bytes()?).map_err(|_| "a string is not valid UTF-8")
     }
 }
 
 /// A field behind the head of a record.
 pub(super) trait RecordField<'a>: Sized {
+    /// The flag of a record in which this field is optional and present.
+    const SOME: u8 = 0x20;
+
     /// Its flags in the record's first byte. No two fields of one record use the same flag.
     fn flags(&self) -> u8 {
         0
@@ -193,32 +196,22 @@ impl<'a> RecordField<'a> for Cow<'a, RangeSet> {
     }
 }
 
-/// Flag: the optional field of the record is there.
-const SOME: u8 = 0x20;
+/// A field that may be absent, which a flag says.
+impl<'a, Field: RecordField<'a>> RecordField<'a> for Option<Field> {
+    fn flags(&self) -> u8 {
+        if self.is_some() { Field::SOME } else { 0 }
+    }
 
-macro_rules! optional {
-    ($($type:ty),*) => {
-        $(
-            impl<'a> RecordField<'a> for Option<$type> {
-                fn flags(&self) -> u8 {
-                    if self.is_some() { SOME } else { 0 }
-                }
+    fn put(&self, out: &mut Vec<u8>) {
+        if let Some(field) = self {
+            field.put(out);
+        }
+    }
 
-                fn put(&self, out: &mut Vec<u8>) {
-                    if let Some(field) = self {
-                        field.put(out);
-                    }
-                }
-
-                fn read(flags: u8, cursor: &mut RecordCursor<'a>) -> Result<Self, What> {
-                    (flags & SOME != 0).then(|| RecordField::read(flags, cursor)).transpose()
-                }
-            }
-        )*
-    };
+    fn read(flags: u8, cursor: &mut RecordCursor<'a>) -> Result<Self, What> {
+        (flags & Field::SOME != 0).then(|| Field::read(flags, cursor)).transpose()
+    }
 }
-
-optional! { &'a str, Offset, i64 }
 
 #[cfg(test)]
 mod tests {

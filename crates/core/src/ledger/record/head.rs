@@ -16,7 +16,7 @@ pub(super) struct RecordHead {
 }
 
 impl RecordHead {
-    pub fn read(cursor: &mut RecordCursor<'_>) -> Result<Self, What> {
+    pub(super) fn read(cursor: &mut RecordCursor<'_>) -> Result<Self, What> {
         let flags = cursor.byte()?;
         let kind = match flags & KIND_BITS {
             0 => cursor.byte()?,
@@ -30,7 +30,7 @@ impl RecordHead {
     }
 
     /// Appends the head: kind and flags in one byte, or in two, and the number.
-    pub fn put(self, out: &mut Vec<u8>) {
+    pub(super) fn put(self, out: &mut Vec<u8>) {
         if self.kind > KIND_BITS {
             out.extend([self.flags, self.kind]);
         } else {
@@ -82,27 +82,21 @@ macro_rules! record_family {
                 }
             }
 
-            /// Whether a kind is of this family.
-            #[allow(clippy::manual_range_patterns, reason = "each kind is a row of the table")]
-            pub(super) fn has(kind: u8) -> bool {
-                matches!(kind, $($kind)|*)
-            }
-
-            /// Reads the rest of a record.
+            /// Reads the rest of a record; None if its kind is of another family.
             #[inline]
             pub(super) fn read(
                 head: &super::head::RecordHead,
                 cursor: &mut super::fields::RecordCursor<'a>,
-            ) -> Result<Self, super::fields::What> {
-                Ok(match head.kind {
+            ) -> Result<Option<Self>, super::fields::What> {
+                Ok(Some(match head.kind {
                     $(
                         $kind => Self::$name {
                             $($head: super::fields::NumberField::from_number(head.number)?,)?
                             $($field: super::fields::RecordField::read(head.flags, cursor)?,)*
                         },
                     )*
-                    _ => return Err(super::head::UNKNOWN_KIND),
-                })
+                    _ => return Ok(None),
+                }))
             }
         }
     };

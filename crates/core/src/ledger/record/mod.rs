@@ -43,8 +43,8 @@ macro_rules! record_families {
             fn read(cursor: &mut RecordCursor<'a>) -> Result<Self, What> {
                 let head = RecordHead::read(cursor)?;
                 $(
-                    if <$record>::has(head.kind) {
-                        return <$record>::read(&head, cursor).map(Self::$family);
+                    if let Some(record) = <$record>::read(&head, cursor)? {
+                        return Ok(Self::$family(record));
                     }
                 )*
                 Err(UNKNOWN_KIND)

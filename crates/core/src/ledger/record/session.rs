@@ -10,8 +10,6 @@ use super::head::record_family;
 use crate::table::Needs;
 use crate::{Options, SessionKey, WillMessage};
 
-/// Flag: the client has a will.
-const WILL: u8 = 0x40;
 /// A subscription has each need at most once.
 const NEEDS_MAX: u64 = 5;
 
@@ -68,33 +66,26 @@ pub struct RecordedSubscription<'a> {
     pub list: Option<Cow<'a, RangeSet>>,
 }
 
-impl<'a> RecordField<'a> for RecordedWill<'a> {
-    fn flags(&self) -> u8 {
-        if self.is_some() { WILL } else { 0 }
-    }
+impl<'a> RecordField<'a> for Cow<'a, WillMessage> {
+    const SOME: u8 = 0x40; // a record with a will may have a user, too
 
     fn put(&self, out: &mut Vec<u8>) {
-        if let Some(will) = self {
-            let publish = will.publish();
-            will.delay_s.put(out);
-            out.push(publish.qos as u8 | u8::from(publish.retain) << 2);
-            publish.topic.put(out);
-            publish.properties.encoded().put(out);
-            publish.payload.put(out);
-        }
+        let publish = self.publish();
+        self.delay_s.put(out);
+        out.push(publish.qos as u8 | u8::from(publish.retain) << 2);
+        publish.topic.put(out);
+        publish.properties.encoded().put(out);
+        publish.payload.put(out);
     }
 
-    fn read(flags: u8, cursor: &mut RecordCursor<'a>) -> Result<Self, What> {
-        if flags & WILL == 0 {
-            return Ok(None);
-        }
+    fn read(_: u8, cursor: &mut RecordCursor<'a>) -> Result<Self, What> {
         let (delay_s, bits) = (cursor.small()?, cursor.byte()?);
         let qos = QoS::from_bits(bits & 3).map_err(|violation| violation.what)?;
         let (topic, properties, payload) = (cursor.text()?, cursor.bytes()?, cursor.bytes()?);
         let properties = Properties::of_publish(properties).map_err(|violation| violation.what)?;
         let retain = bits & 4 != 0;
         let publish = Publish { qos, retain, properties, ..Publish::new(topic, payload) };
-        Ok(Some(Cow::Owned(WillMessage::restored(&publish, delay_s)?)))
+        Ok(Cow::Owned(WillMessage::restored(&publish, delay_s)?))
     }
 }
 
