@@ -96,11 +96,11 @@ limits! {
     ReceiveMax, receive_max: u16 = 1_024;
     /// QoS 1 and 2 messages sent to a client and not settled; further ones wait in its queue.
     Inflight, inflight: usize = 1_024;
-    /// QoS 1 and 2 messages that wait for one client; beyond it `qos12_full` acts.
+    /// QoS 1 and 2 messages that wait for one client; beyond it `qos12_full` decides.
     QueueMessages, queue_messages: usize = 100_000;
     /// Their bytes.
     QueueBytes, queue_bytes: usize = 64 << 20;
-    /// Bytes of QoS 0 messages waiting for one client; beyond it `qos0_full` acts.
+    /// Bytes of QoS 0 messages waiting for one client; beyond it `qos0_full` decides.
     OutboxBytes, outbox_bytes: usize = 8 << 20;
     /// Retained messages; a further topic is not retained (0x97).
     RetainedMessages, retained_messages: usize = 100_000;

@@ -101,7 +101,7 @@ impl Pieces {
         self.bytes -= bytes;
     }
 
-    /// Forgets everything; a short list keeps its room.
+    /// Removes everything, but keeps a short list allocated.
     pub(crate) fn clear(&mut self) {
         let mut queue = std::mem::take(&mut self.queue);
         queue.clear();

@@ -1,4 +1,4 @@
-//! What is kept of one session: enough to continue it after a restart of the broker.
+//! A session as the records describe it: enough to continue it after a restart of the broker.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -25,7 +25,7 @@ pub struct KeptSession {
     pub expiry_s: u32,
     /// When the client disconnected; None if it was connected when the records end.
     pub left_ns: Option<i64>,
-    /// To be published when its delay has passed.
+    /// The will, which is published when its delay has passed.
     pub will: Option<WillMessage>,
     /// By the filter as the client wrote it.
     pub subscriptions: BTreeMap<Box<str>, KeptSubscription>,

@@ -56,7 +56,7 @@ use table::KeptTable;
 
 use crate::{Offset, SessionKey};
 
-/// The batch that some records were found in.
+/// The batch of some records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BatchHead {
     /// The offset of its first message.
@@ -87,7 +87,7 @@ pub struct Ledger {
     stock: Stock,
     table: KeptTable,
     streams: KeptStreams,
-    /// The newest time that any record or message has.
+    /// The newest time of any record or message.
     newest_ns: i64,
     owners: Owners,
 }

@@ -36,7 +36,7 @@ impl KeptQueue {
             let span = &self.spans[at];
             let hit = overlap(&wanted, &span.offsets()).filter(|_| span.manner.qos == qos);
             let Some(found) = hit else {
-                // A hit in the middle splits what is wanted; the other parts are looked for here.
+                // A hit in the middle splits the wanted range; this looks for the other parts.
                 match others.iter().position(|other| overlap(other, &span.offsets()).is_some()) {
                     Some(other) if span.manner.qos == qos => {
                         std::mem::swap(&mut wanted, &mut others[other]);

@@ -24,8 +24,9 @@ impl KeptSessions {
     pub(super) fn take(&mut self, record: SessionRecord<'_>, owner: Option<&Owner>) {
         match record {
             SessionRecord::Opened { session, client_id, user, expiry_s, will } => {
-                self.open(session, client_id, user, owner);
-                self.with(session, |kept| kept.stay(None, expiry_s, will));
+                let mut kept = KeptSession::new(client_id, user, owner);
+                kept.stay(None, expiry_s, will);
+                self.open(session, kept);
             }
             SessionRecord::Resumed { session, expiry_s, will } => {
                 self.with(session, |kept| kept.stay(None, expiry_s, will));
@@ -102,18 +103,12 @@ impl KeptSessions {
         }
     }
 
-    fn open(
-        &mut self,
-        session: SessionKey,
-        client_id: &str,
-        user: Option<&str>,
-        owner: Option<&Owner>,
-    ) {
+    fn open(&mut self, session: SessionKey, kept: KeptSession) {
         self.end(session);
-        if let Some(earlier) = self.by_client.insert(client_id.into(), session) {
+        if let Some(earlier) = self.by_client.insert(kept.client_id.clone(), session) {
             self.by_key.remove(&earlier);
         }
-        self.by_key.insert(session, KeptSession::new(client_id, user, owner));
+        self.by_key.insert(session, kept);
         self.highest = self.highest.max(session);
     }
 

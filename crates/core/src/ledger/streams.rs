@@ -50,7 +50,7 @@ impl KeptStreams {
             owners.write(entry.owner.as_ref(), out);
             entry.record(stream, out);
         }
-        // The highest index is never given again, even if its stream was removed.
+        // The highest index is never used again, even if its stream was removed.
         let last = self.catalog.end().get().checked_sub(1).map(StreamIndex::new);
         if let Some(stream) = last.filter(|last| self.catalog.get(*last).is_none()) {
             StreamRecord::Removed { stream }.encode(out);

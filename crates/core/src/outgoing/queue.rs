@@ -71,7 +71,7 @@ pub(super) struct Queue {
     counted: Counted,
 }
 
-/// Entries that an empty queue keeps room for.
+/// Entries that an empty queue keeps allocated.
 const ENTRIES_KEPT: usize = 64;
 
 impl Queue {

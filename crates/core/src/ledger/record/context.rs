@@ -1,4 +1,4 @@
-//! Records that the ones behind them depend on.
+//! Records with information that applies to the records behind them.
 
 use super::head::record_family;
 use crate::SessionKey;

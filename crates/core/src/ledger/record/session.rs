@@ -33,7 +33,7 @@ record_family! {
         }
         /// The client came back to its session.
         Resumed = 3 { session: SessionKey; expiry_s: u32, will: RecordedWill<'a>, }
-        /// The client disconnected; a will that is still here waits for its delay.
+        /// The client disconnected; the will is here if it waits for its delay.
         Left = 4 { session: SessionKey; at_ns: i64, expiry_s: u32, will: RecordedWill<'a>, }
         /// The will was published, or will never be.
         Willed = 5 { session: SessionKey; }
@@ -47,8 +47,8 @@ record_family! {
         ReplayedTo = 9 { session: SessionKey; filter: &'a str, topic: &'a str, }
         /// All retained messages of a filter were sent.
         Replayed = 10 { session: SessionKey; filter: &'a str, }
-        /// The session has declared these parameters and streams as well. They are its own until they are
-        /// removed, or the session is over.
+        /// The session has declared these parameters and streams, too. It keeps them until they are removed, or the
+        /// session is over.
         Publishes = 32 { session: SessionKey; parameters: Cow<'a, RangeSet>, streams: Cow<'a, RangeSet>, }
     }
 }
