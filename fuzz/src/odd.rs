@@ -2,7 +2,7 @@
 //! list, some find room, others not.
 
 use slipring_core::table::Needs;
-use slipring_core::{SubscriptionChecks, Limit};
+use slipring_core::{Limit, SubscriptionChecks};
 
 /// Says yes to every other length.
 pub(crate) struct Odd;
