@@ -2,12 +2,12 @@
 //! list, some find room, others not.
 
 use slipring_core::table::Needs;
-use slipring_core::{Choosing, Limit};
+use slipring_core::{Limit, SubscriptionChecks};
 
 /// Says yes to every other length.
 pub(crate) struct Odd;
 
-impl Choosing for Odd {
+impl SubscriptionChecks for Odd {
     fn may_subscribe(&self, filter: &str) -> bool {
         filter.len() % 7 > 0
     }

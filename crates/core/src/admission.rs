@@ -1,32 +1,31 @@
-//! Who is let in, and with which session: the limits, the quotas of users and addresses, what is kept back
-//! for newcomers and operators, and who takes a session over.
+//! Admission: whether a client is let in, and with which session. Limits and quotas decide, with reserves for newcomers
+//! and operators; a client may take over its earlier session.
 
 use slipring_wire::Reason;
 
 use crate::{Limit, Millis, Owner, Plan, Quota, Shares, memory};
 
-/// Connections and sessions above the limit that operators may have, so that they are let in when nobody
-/// else is.
+/// Connections and sessions above the limit for operators, so that they are let in when all others are refused.
 const OPERATORS_MAX: usize = 16;
 
-/// A client that asks to be let in.
+/// A client that wants to connect.
 #[derive(Clone, Copy)]
 pub struct Applicant<'a> {
-    /// It wants no earlier session.
+    /// Whether it wants a new session in any case.
     pub clean_start: bool,
-    /// Seconds to keep its session when it is away.
+    /// Seconds to keep its session while it is away.
     pub expiry_s: u32,
-    /// Who it says it is, or has proved to be: only this user may have the session.
+    /// The user name that it claims or has proved. Only this user may have the session later.
     pub user: Option<&'a str>,
-    /// The name that it has proved.
+    /// The user name that it has proved.
     pub proven: Option<&'a str>,
-    /// Whose quotas it is counted for.
+    /// Whose quotas count its connection and session.
     pub owner: &'a Owner,
-    /// Which of the listeners it came by.
+    /// The number of the listener that it connected to.
     pub listener: usize,
     /// The session that has its client identifier.
     pub earlier: Option<EarlierSession<'a>>,
-    /// Whether an earlier connection was asked to let go of the session, and has had the time to.
+    /// Whether an earlier connection was told to release the session, and its time for that is over.
     pub is_forced: bool,
 }
 
@@ -39,20 +38,20 @@ pub struct EarlierSession<'a> {
     pub is_connected: bool,
     /// Whether it is counted among the sessions that are kept.
     pub is_kept: bool,
-    /// Seconds that it is kept when its client is away.
+    /// Seconds that it is kept while its client is away.
     pub expiry_s: u32,
     /// When it ends, if its client is away.
     pub expires_ms: Option<Millis>,
 }
 
-/// Who has how many connections and sessions.
+/// How many connections and sessions each owner has.
 #[derive(Clone, Copy)]
 pub struct Occupancy<'a> {
-    /// Connections of clients that are in.
+    /// Connections of clients that were let in.
     pub connections: &'a Shares,
-    /// Those by the same listener; None before the first.
+    /// Those of the applicant's listener; None before the first.
     pub listener: Option<&'a Shares>,
-    /// Sessions that are kept when their client goes.
+    /// Sessions that are kept while their client is away.
     pub kept: &'a Shares,
 }
 
@@ -65,14 +64,14 @@ pub enum Admission {
     Resume,
     /// With a new session, once the earlier one is ended (MQTT-3.1.2-4).
     Replace,
-    /// Once the earlier connection has let go of the session, so that what it sent before counts before.
+    /// After the earlier connection has released the session, so that everything it sent is processed first.
     Wait,
 }
 
 /// Why a client is not let in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectRefusal {
-    /// What CONNACK says.
+    /// The reason code in CONNACK.
     pub reason: Reason,
     /// The same in words.
     pub why: &'static str,
@@ -80,7 +79,7 @@ pub struct ConnectRefusal {
     pub limit: Option<Limit>,
 }
 
-/// What is asked for.
+/// What an applicant needs room for.
 #[derive(Clone, Copy)]
 enum Wanted {
     Connection,
@@ -88,7 +87,7 @@ enum Wanted {
 }
 
 impl Applicant<'_> {
-    /// Lets the client in, or says why not.
+    /// Decides how the client is let in, or why not.
     pub fn admit(
         &self,
         plan: &Plan,
@@ -108,13 +107,13 @@ impl Applicant<'_> {
         })
     }
 
-    /// Whether the client may have a connection, and a session that is kept if it asks for one.
+    /// Checks that there is room for a connection, and for a kept session if the client wants one.
     ///
-    /// A client that takes over its own connection or session takes no further one. A session that ends
-    /// with its connection is no kept one: it needs a connection only.
+    /// A client that takes over its own connection or session needs no further one. A session that ends with its
+    /// connection is not a kept one, and needs only the connection.
     fn check_room(&self, plan: &Plan, occupancy: Occupancy<'_>) -> Result<(), ConnectRefusal> {
         let EarlierSession { is_connected, is_kept, .. } = self.earlier.unwrap_or_default();
-        let is_connected = is_connected || self.is_forced; // the earlier connection went for this one
+        let is_connected = is_connected || self.is_forced; // it was closed for this one
         let is_operator = plan.authentication.users.is_operator(self.proven);
         if memory::is_exhausted() && !is_connected && !is_kept && !is_operator {
             let (reason, why) = (Reason::QuotaExceeded, "memory is used up (limits.memory_bytes)");
@@ -142,8 +141,8 @@ impl Applicant<'_> {
 }
 
 impl EarlierSession<'_> {
-    /// Whether it is over although nobody has ended it yet: it ends with its connection (MQTT-3.1.2-6 of
-    /// 3.1.1, and an expiry interval of 0), or its time has passed.
+    /// Whether it is over although it was not ended yet: it ends with its connection (MQTT-3.1.2-6 of 3.1.1, and an
+    /// expiry interval of 0), or it has expired.
     fn is_over(&self, now_ms: Millis) -> bool {
         let is_late = self.expires_ms.is_some_and(|at_ms| at_ms <= now_ms);
         self.expiry_s == 0 || is_late && !self.is_connected
@@ -189,7 +188,7 @@ fn refusal(plan: &Plan, wanted: Wanted, limit: Limit) -> ConnectRefusal {
 mod tests {
     use super::*;
 
-    /// What a client of user `a` gets at millisecond 100 that finds this session.
+    /// How a client of user `a` is let in at millisecond 100, with this earlier session.
     fn admit(earlier: EarlierSession<'_>, clean_start: bool, is_forced: bool) -> Admission {
         let (shares, owner) = (Shares::default(), Owner::unknown(Some("a")));
         let occupancy = Occupancy { connections: &shares, listener: None, kept: &shares };
@@ -222,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn an_earlier_connection_is_waited_for_once() {
+    fn the_client_waits_for_an_earlier_connection_once() {
         let held = EarlierSession { is_connected: true, expiry_s: 60, ..EarlierSession::default() };
         assert_eq!(admit(held, false, false), Admission::Wait);
         assert_eq!(admit(held, true, false), Admission::Wait);

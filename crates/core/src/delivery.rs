@@ -1,11 +1,11 @@
-//! One message as one subscriber gets it: what the broker adds to the publisher's own properties.
+//! A message as one subscriber gets it: what the broker adds to the publisher's properties.
 
 use std::sync::Arc;
 
 use slipring_wire::{Properties, PropertiesBuf, PropertyId, Publish, QoS, Value, Version};
 
-use crate::Message;
 use crate::ledger::DeliveryManner;
+use crate::{Message, Offset};
 
 /// The user property that tells a client how many of its messages were dropped before this one.
 pub const DROPPED_PROPERTY: &str = "slipring-dropped";
@@ -16,13 +16,13 @@ pub type Identifiers = Option<Arc<[u32]>>;
 /// A message on its way to one subscriber.
 #[derive(Clone, Debug)]
 pub struct Delivery {
-    /// What.
+    /// The message.
     pub message: Arc<Message>,
-    /// The quality to deliver at.
+    /// The QoS to deliver it with.
     pub qos: QoS,
-    /// The flag to deliver with.
+    /// The retain flag to deliver it with.
     pub retain: bool,
-    /// Which subscriptions matched.
+    /// The identifiers of the subscriptions that matched.
     pub identifiers: Identifiers,
 }
 
@@ -32,28 +32,39 @@ impl Delivery {
         let DeliveryManner { qos, retain, identifiers } = manner;
         Self { message, qos, retain, identifiers }
     }
+
+    /// How it is delivered.
+    pub(crate) fn manner(&self) -> DeliveryManner {
+        let Self { qos, retain, ref identifiers, .. } = *self;
+        DeliveryManner { qos, retain, identifiers: identifiers.clone() }
+    }
+
+    /// The offset of the message; None if it is only in memory.
+    pub(crate) fn offset(&self) -> Option<Offset> {
+        self.message.place.map(|place| place.offset)
+    }
 }
 
-/// How a topic alias is used in one packet.
+/// The topic alias of one packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum TopicAlias {
-    /// Not at all.
+    /// None.
     #[default]
     None,
-    /// The topic is there too; the alias is set from now on.
+    /// The packet has the topic too, and sets the alias.
     New(u16),
-    /// The alias stands for the topic.
+    /// The packet has the alias instead of the topic.
     Known(u16),
 }
 
-/// What is added to a message for one subscriber.
+/// What the broker adds to a message for one subscriber.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extras<'a> {
-    /// Seconds that are left of the message's life.
+    /// Seconds until the message expires.
     pub left_s: Option<u32>,
     /// The identifiers of all subscriptions that match (MQTT-3.3.4-3).
     pub identifiers: &'a [u32],
-    /// Messages dropped before this one and not told yet.
+    /// Messages that were dropped before this one, and that the client does not know of.
     pub dropped: u64,
     pub(crate) alias: TopicAlias,
 }
@@ -65,13 +76,13 @@ impl<'a> Extras<'a> {
     }
 }
 
-/// Appends the packet for one subscriber. MQTT 3.1.1 knows no extras.
+/// Appends the packet for one subscriber. MQTT 3.1.1 has no extras.
 pub fn encode(publish: Publish<'_>, extras: &Extras<'_>, version: Version, out: &mut Vec<u8>) {
     encode_head(publish, publish.payload.len(), extras, version, out);
     out.extend_from_slice(publish.payload);
 }
 
-/// Appends all that comes before a payload of so many bytes, whatever payload is there.
+/// Appends the packet without its payload of `payload_bytes`. `publish.payload` is ignored.
 pub fn encode_head(
     publish: Publish<'_>,
     payload_bytes: usize,
@@ -88,7 +99,7 @@ pub fn encode_head(
     publish.encode_head(payload_bytes, version, out);
 }
 
-/// The publisher's properties in their order (MQTT-3.3.2-18), then ours.
+/// The publisher's properties in their order (MQTT-3.3.2-18), then the broker's.
 fn with_extras(published: Properties<'_>, extras: &Extras<'_>) -> PropertiesBuf {
     let mut properties = PropertiesBuf::new();
     for (id, value) in published.iter() {

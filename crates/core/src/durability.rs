@@ -1,9 +1,9 @@
-//! How safe a message is before its publisher is told that it is: a level for each topic.
+//! Durability: what a message survives once it is acknowledged. Each topic has a level.
 
 use std::fmt;
 use std::str::FromStr;
 
-use slipring_wire::{check_filter, matches};
+use slipring_wire::matches;
 
 use crate::PlanError;
 
@@ -11,11 +11,11 @@ use crate::PlanError;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Durability {
     #[default]
-    /// Nothing: it is acknowledged at once.
+    /// Nothing: the broker acknowledges it at once.
     Memory,
-    /// The end of the process: it is acknowledged when it is written.
+    /// The end of the process: the broker acknowledges it when it is written.
     Process,
-    /// A power cut: it is acknowledged when it is on the disk.
+    /// A power cut: the broker acknowledges it when it is on the disk.
     Disk,
 }
 
@@ -40,12 +40,9 @@ impl FromStr for Durability {
     type Err = UnknownDurability;
 
     fn from_str(name: &str) -> Result<Self, UnknownDurability> {
-        match name {
-            "memory" => Ok(Self::Memory),
-            "process" => Ok(Self::Process),
-            "disk" => Ok(Self::Disk),
-            _ => Err(UnknownDurability { name: name.into() }),
-        }
+        let mut levels = [Self::Memory, Self::Process, Self::Disk].into_iter();
+        let found = levels.find(|level| level.to_string() == name);
+        found.ok_or_else(|| UnknownDurability { name: name.into() })
     }
 }
 
@@ -65,10 +62,7 @@ impl Default for DurabilityRule {
 impl DurabilityRule {
     /// Levels by filter, the first match wins; `otherwise` is the level of the rest.
     pub fn new(rules: Vec<(String, Durability)>, otherwise: Durability) -> Result<Self, PlanError> {
-        for (filter, _) in &rules {
-            check_filter(filter)
-                .map_err(|why| PlanError::Filter { filter: filter.clone(), why })?;
-        }
+        rules.iter().try_for_each(|(filter, _)| PlanError::check(filter))?;
         Ok(Self { rules, otherwise })
     }
 
@@ -78,7 +72,7 @@ impl DurabilityRule {
         found.map_or(self.otherwise, |(_, level)| *level)
     }
 
-    /// The highest level any topic can have.
+    /// The highest level that a topic can have.
     pub fn highest(&self) -> Durability {
         self.rules.iter().map(|(_, level)| *level).fold(self.otherwise, Durability::max)
     }

@@ -1,6 +1,6 @@
-//! Keys and indices: a type for each kind of number, so that none is taken for another.
+//! Keys and indices: a type for each kind of number, so that the compiler tells them apart.
 //!
-//! They are made and read as numbers only at the edges: records, the journal, frames and people.
+//! Only the edges convert them from and to plain numbers: records, the journal, frames, and text for people.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 macro_rules! key {
     ($(#[$note:meta])* $name:ident($number:ty)) => {
         $(#[$note])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[repr(transparent)]
         pub struct $name($number);
 
@@ -19,7 +19,7 @@ macro_rules! key {
                 Self(number)
             }
 
-            /// Its number.
+            /// The number of this key.
             pub const fn get(self) -> $number {
                 self.0
             }
@@ -43,12 +43,11 @@ macro_rules! index {
     ($(#[$note:meta])* $name:ident) => {
         key! {
             $(#[$note])*
-            #[derive(Deserialize)]
             $name(u32)
         }
 
         impl $name {
-            /// The index after it.
+            /// The next index.
             #[must_use]
             pub const fn next(self) -> Self {
                 Self(self.0 + 1)
@@ -64,12 +63,12 @@ macro_rules! index {
 }
 
 key! {
-    /// A connection. No other connection to this run of the broker has had its number.
+    /// A connection. The broker uses each number once between its start and its end.
     ConnectionKey(u64)
 }
 
 key! {
-    /// A session. No other session has had its number, in an earlier run neither.
+    /// A session. The broker uses each number once, also across restarts.
     SessionKey(u64)
 }
 
@@ -79,17 +78,17 @@ key! {
 }
 
 index! {
-    /// A parameter of the table, as frames name it. No other parameter of the table has had it.
+    /// A parameter of the table, as frames name it. The table gives each index to one parameter only.
     ParameterIndex
 }
 
 index! {
-    /// A stream. No other stream has had it.
+    /// A stream. The broker gives each index to one stream only.
     StreamIndex
 }
 
 impl Offset {
-    /// The offset so many messages further on; the last one there can be has none after it.
+    /// The offset `count` messages further on, at most the highest possible one.
     #[must_use]
     pub const fn plus(self, count: u32) -> Self {
         Self(self.0.saturating_add(count as u64))
@@ -97,6 +96,6 @@ impl Offset {
 }
 
 impl SessionKey {
-    /// The broker itself, which has no session.
+    /// Stands for the broker itself, which has no session.
     pub const BROKER: Self = Self(0);
 }

@@ -1,9 +1,9 @@
 //! What the broker knows and decides: topic tree, sessions, queues, retained and newest values, the plan.
 //!
-//! No sockets, no threads, no clock: time comes in as an argument, what to do comes out as a value. Three
-//! things are not plain values, because threads share them: a topic's newest value has a lock of its own
-//! (`Slot`), so that publishers of different topics never wait for each other; the memory in use is counted for
-//! the whole process (`memory`); and the buffers of large packets go round in one pool with a lock (`recycled`).
+//! The crate opens no socket, starts no thread and reads no clock: the caller passes the time, and gets back what
+//! it has to do. Three things are shared between threads instead of being plain values: the newest value of a
+//! topic has its own lock (`Slot`), so that publishers of different topics never wait for each other; `memory`
+//! counts the bytes in use of the whole process; and `recycled` is one pool of buffers behind a lock.
 
 #![warn(clippy::disallowed_methods)]
 
@@ -52,10 +52,9 @@ pub use delivery::{DROPPED_PROPERTY, Delivery, Extras, Identifiers, encode, enco
 pub use durability::{Durability, DurabilityRule, UnknownDurability};
 pub use keys::{ConnectionKey, Offset, ParameterIndex, SessionKey, StreamIndex};
 pub use limits::{Limit, Limits, NAME_BYTES_MAX};
-pub use message::{Message, Millis, Place, Stored, expiry};
+pub use message::{JournalPlace, Message, Millis, Stored, expiry};
 pub use outgoing::{
-    ASKED_MAX, AnswerTerms, Dropped, Outgoing, Overflow, Pushed, Replay, SHORT_BYTES, Settled,
-    Taken, Terms,
+    AnswerTerms, Dropped, Outgoing, Overflow, Pushed, Replay, SHORT_BYTES, Taken, Terms,
 };
 pub use packets::Packets;
 pub use plan::{JournalRule, Plan, PlanError, Retention, TableRules};
@@ -67,14 +66,16 @@ pub use share::{Readiness, choose_member};
 pub use shared_bytes::{SHARED_BYTES_MIN, SharedBytes};
 pub use shortened::shortened;
 pub use stop::Stop;
-pub use subscribed::{Change, Choosing, Refused, Subscribed};
+pub use subscribed::{
+    RefusedSubscription, SubscribeOutcome, SubscriptionChange, SubscriptionChecks,
+};
 pub use tree::{Leaf, Tree};
-pub use values::{Changed, Newest, Slot, Values};
-pub use waiting::{PRIORITY_PROPERTY, Priority, WAIT_PROPERTY, Waited, Waiting, asks_to_wait};
+pub use values::{NewestValue, Slot, ValueChanges, Values};
+pub use waiting::{Priority, WAIT_PROPERTY, Waiting, WaitingMessage, asks_to_wait};
 pub use will::WillMessage;
 pub use work::Work;
 
-/// How many levels a topic or a filter has.
+/// The number of levels of a topic or a filter.
 fn levels(topic: &str) -> usize {
     1 + topic.bytes().filter(|byte| *byte == b'/').count()
 }

@@ -1,15 +1,15 @@
-//! The bounds on what a client may do, what happens there, and how often that was. A bound stands in one
-//! place here: its field, its default, its name and how it is set come from the same line.
+//! The limits on what clients may do. One line of `limits!` defines the field, the default, the name and the setter of
+//! a limit.
 
 use crate::Overflow;
 
-/// Bytes of a name in a table that all clients share, whatever longer topics are carried: of a parameter, a
-/// stream, or a topic whose newest value is shown.
+/// Bytes of a name in a table that all clients share: of a parameter, a stream, or a topic whose newest value is kept.
+/// Messages may have longer topics.
 pub const NAME_BYTES_MAX: usize = 1_024;
 
 macro_rules! limits {
     ($($(#[$doc:meta])* $name:ident, $key:ident: $type:ty = $default:expr;)*) => {
-        /// The bounds. Each says what happens when it is reached.
+        /// The limits. The documentation of each says what happens when it is reached.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct Limits {
             $($(#[$doc])* pub $key: $type,)*
@@ -30,7 +30,7 @@ macro_rules! limits {
         }
 
         impl Limits {
-            /// Sets a bound by its key in the configuration. False: there is no such key, or the
+            /// Sets a limit by its key in the configuration. Returns false if there is no such key, or the
             /// number is too large for it.
             #[must_use]
             pub fn set(&mut self, key: &str, number: u64) -> bool {
@@ -63,22 +63,22 @@ macro_rules! limits {
 }
 
 limits! {
-    /// Connections at once; a further one is sent away (0x9c with another server, or 0x89).
+    /// Connections at once; a further one is refused (0x9c with another server, or 0x89).
     Connections, connections: usize = 10_000;
-    /// Sessions, connected or waiting for their client; a further one is refused (0x97).
+    /// Sessions that are kept, their clients connected or away; a further one is refused (0x97).
     Sessions, sessions: usize = 100_000;
     /// Bytes of one packet; a larger one ends the connection (0x95).
     PacketBytes, packet_bytes: usize = (4 << 20) + (128 << 10);
-    /// Bytes of the CONNECT packet, before anyone has proved who they are.
+    /// Bytes of the CONNECT packet, and of any other before the client is let in.
     ConnectBytes, connect_bytes: usize = 16 << 10;
-    /// Milliseconds from accepting a connection to its whole CONNECT and proof.
+    /// Milliseconds from accepting a connection to the end of its authentication.
     ConnectMs, connect_ms: u64 = 10_000;
-    /// Passwords of one address that wait to be checked; beyond it the one that has waited longest is told
-    /// that the server is busy (0x89).
+    /// Passwords of one address that wait to be checked; beyond it the client that has waited longest is refused
+    /// (0x89).
     PasswordChecks, password_checks: usize = 1_000;
     /// Seconds; an MQTT 5 client that asks for more, or for none, is given this keep-alive.
     KeepAlive, keep_alive_s: u16 = 3_600;
-    /// Seconds a session is kept for a client that is away; more is cut to this.
+    /// Seconds that a session is kept while its client is away; a longer time is cut to this.
     SessionExpiry, session_expiry_s: u32 = 7 * 24 * 3_600;
     /// Bytes of a client identifier (0x85).
     ClientIdBytes, client_id_bytes: usize = 1_024;
@@ -92,42 +92,42 @@ limits! {
     TopicAliases, topic_aliases: u16 = 256;
     /// Subscriptions of one client; a further one is refused (0x97).
     Subscriptions, subscriptions: usize = 1_000;
-    /// QoS 2 messages a client may have unfinished (0x93).
+    /// QoS 2 messages of a client that it has not released (0x93).
     ReceiveMax, receive_max: u16 = 1_024;
     /// QoS 1 and 2 messages sent to a client and not settled; further ones wait in its queue.
     Inflight, inflight: usize = 1_024;
-    /// QoS 1 and 2 messages that wait for one client; beyond it `qos12_full` acts.
+    /// QoS 1 and 2 messages that wait for one client; beyond it `qos12_full` decides.
     QueueMessages, queue_messages: usize = 100_000;
     /// Their bytes.
     QueueBytes, queue_bytes: usize = 64 << 20;
-    /// Bytes of QoS 0 messages waiting for one client; beyond it `qos0_full` acts.
+    /// Bytes of QoS 0 messages waiting for one client; beyond it `qos0_full` decides.
     OutboxBytes, outbox_bytes: usize = 8 << 20;
     /// Retained messages; a further topic is not retained (0x97).
     RetainedMessages, retained_messages: usize = 100_000;
     /// Their bytes.
     RetainedBytes, retained_bytes: usize = 256 << 20;
     /// Messages that wait for their first subscriber; a further one is refused (0x97), unless others of
-    /// lower priority can go.
+    /// lower priority can make room.
     WaitingMessages, waiting_messages: usize = 100_000;
     /// Their bytes.
     WaitingBytes, waiting_bytes: usize = 64 << 20;
-    /// Requests of readers on other machines that wait or are answered, of all clients; a further one
-    /// is told to ask again later.
+    /// Requests for the journal of all clients that wait or are answered; the client of a further one is told to
+    /// try again later.
     JournalRequests, journal_requests: usize = 256;
-    /// Topics whose newest value is kept; further topics are carried, but not shown.
+    /// Topics whose newest value is kept; messages of further topics are delivered, but not shown.
     Values, values: usize = 100_000;
     /// Parameters of the table; a further one is refused, with its whole declaration.
     Parameters, parameters: usize = 200_000;
     /// Bytes of the newest values of all text and bytes parameters; a sample that would make more is
     /// refused, with its frame (0x97).
     ParameterBytes, parameter_bytes: usize = 64 << 20;
-    /// Bytes that selections with `change` or `deadband` remember of what they sent, all together, without
-    /// texts; a further one is refused (0x97).
+    /// Bytes of all values that selections with `change` or `deadband` sent last, without texts; a further
+    /// selection is refused (0x97).
     SelectionBytes, selection_bytes: usize = 256 << 20;
     /// Streams; a further one is refused, with its whole declaration.
     Streams, streams: usize = 1_000;
-    /// Bytes of memory that all that waits for others takes; beyond it QoS 0 messages go first. 0 is no bound
-    /// here, and a quarter of the machine's memory in the configuration.
+    /// Memory of all messages that wait; beyond it messages are dropped, QoS 0 first. 0 is no bound here, and a
+    /// quarter of the machine's memory in the configuration.
     MemoryBytes, memory_bytes: usize = 0;
     /// Percent of `connections` that one user, or one address, may have; a further one is refused (0x97).
     OwnerConnections, owner_connections_percent: u8 = 90;
@@ -143,7 +143,7 @@ limits! {
     OwnerSelections, owner_selections_percent: u8 = 75;
     /// Percent of `streams`, and of the bytes of all buffers, that one user or address may have.
     OwnerStreams, owner_streams_percent: u8 = 75;
-    /// Percent of each limit that owners can hold of that is kept back for owners that hold little.
+    /// Percent of each limit with quotas that is reserved for owners that hold little.
     ReservePercent, reserve_percent: u8 = 5;
 }
 
@@ -154,7 +154,7 @@ mod tests {
     const PAGE: &str = include_str!("../../../docs/limits.md");
 
     /// The keys and defaults of the page's first table that are numbers.
-    fn told() -> Vec<(&'static str, u64)> {
+    fn documented() -> Vec<(&'static str, u64)> {
         let rows = PAGE.split("\n\n").find(|part| part.starts_with("| key")).expect("a table");
         let cells = rows.lines().map(|line| line.split('|').map(str::trim).collect::<Vec<_>>());
         let number = |text: &str| text.replace(',', "").parse().ok();
@@ -162,10 +162,10 @@ mod tests {
     }
 
     #[test]
-    fn the_page_of_the_limits_has_each_with_its_default() {
-        let keys: Vec<&str> = told().iter().map(|(key, _)| *key).collect();
+    fn the_page_has_every_limit_with_its_default() {
+        let keys: Vec<&str> = documented().iter().map(|(key, _)| *key).collect();
         assert_eq!(keys, Limit::ALL.iter().map(|limit| limit.name()).collect::<Vec<_>>());
-        for (key, default) in told() {
+        for (key, default) in documented() {
             let mut limits = Limits::default();
             assert!(limits.set(key, default), "{key}");
             assert_eq!(limits, Limits::default(), "{key}");
@@ -173,14 +173,14 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_is_set_by_its_key() {
+    fn a_limit_is_set_by_its_key() {
         let mut limits = Limits::default();
         assert!(limits.set("keep_alive_s", 7));
         assert_eq!(limits, Limits { keep_alive_s: 7, ..Limits::default() });
     }
 
     #[test]
-    fn what_is_no_key_or_too_large_is_not_set() {
+    fn an_unknown_key_and_a_number_that_is_too_large_are_refused() {
         let mut limits = Limits::default();
         assert!(!limits.set("nonsense", 1));
         assert!(!limits.set("keep_alive_s", 1 << 16));

@@ -1,7 +1,7 @@
-//! The memory of all that waits for others, counted for the whole process against one budget.
+//! The memory of everything that waits to be sent, counted for the whole process against one budget.
 //!
-//! Threads gather what they add and release, and tell the shared counter only after 64 KiB: counting costs an
-//! addition in memory that the thread owns. The count is therefore off by at most 64 KiB for each thread.
+//! Each thread sums up what it adds and frees, and reports to the shared counter only after 64 KiB, so that counting
+//! costs one addition in the thread's own memory. The shared count is therefore off by at most 64 KiB for each thread.
 
 use std::cell::Cell;
 use std::sync::atomic::{
@@ -9,35 +9,35 @@ use std::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-/// A thread tells what it has gathered beyond so many bytes.
-const GRAIN_BYTES: isize = 64 << 10;
+/// A thread reports its sum when it is this large, in either direction.
+const REPORT_BYTES: isize = 64 << 10;
 
 static USED: AtomicIsize = AtomicIsize::new(0);
-/// What may be used; 0 is no bound.
+/// The bytes that may be used; 0 is no bound.
 static BUDGET: AtomicUsize = AtomicUsize::new(0);
-/// Whether more is used than the budget allows. Apart from the counter, because everybody reads it.
+/// Whether more is used than the budget. Apart from the counter, because every thread reads it often.
 static SHORT: AtomicBool = AtomicBool::new(false);
 
-/// Whether an eighth more is used than that: what could be dropped is gone, and it did not do.
+/// Whether more is used than the budget and an eighth of it: dropping messages was not enough.
 static EXHAUSTED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    static GATHERED: Gathered = const { Gathered(Cell::new(0)) };
+    static UNREPORTED: Unreported = const { Unreported(Cell::new(0)) };
 }
 
-/// What one thread has added and not told. Told when the thread ends.
-struct Gathered(Cell<isize>);
+/// What one thread has added and not reported. It is reported when the thread ends.
+struct Unreported(Cell<isize>);
 
-impl Drop for Gathered {
+impl Drop for Unreported {
     fn drop(&mut self) {
-        tell(self.0.get());
+        report(self.0.get());
     }
 }
 
-/// Sets how many bytes all that waits may take; 0 is no bound.
+/// Sets the budget in bytes; 0 is no bound.
 pub fn set_budget(bytes: usize) {
     BUDGET.store(bytes, Relaxed);
-    tell(0);
+    report(0);
 }
 
 /// The budget; 0 is no bound.
@@ -45,30 +45,30 @@ pub fn budget() -> usize {
     BUDGET.load(Relaxed)
 }
 
-/// Bytes that wait for others in this process.
+/// The bytes that are counted in this process.
 pub fn used() -> usize {
     usize::try_from(USED.load(Relaxed)).unwrap_or(0)
 }
 
-/// Whether the budget is used up: what can be dropped goes, and nobody may keep more.
+/// Whether the budget is used up: messages that may be dropped are dropped, and no client may queue more.
 #[inline]
 pub fn is_short() -> bool {
     SHORT.load(Relaxed)
 }
 
-/// Whether dropping what can be dropped was not enough: nobody new is let in, and no large packet is taken.
+/// Whether dropping was not enough: no new client is let in, and no large packet is taken.
 #[inline]
 pub fn is_exhausted() -> bool {
     EXHAUSTED.load(Relaxed)
 }
 
-/// Counts bytes of which no single thing is the owner.
+/// Counts bytes that no [`Counted`] stands for.
 #[inline]
 pub fn take(bytes: usize) {
     add(signed(bytes));
 }
 
-/// Bytes that were taken are free again.
+/// Ends the counting of bytes that were taken.
 #[inline]
 pub fn give(bytes: usize) {
     add(-signed(bytes));
@@ -76,22 +76,21 @@ pub fn give(bytes: usize) {
 
 #[inline]
 fn add(bytes: isize) {
-    // A thread that ends has no place of its own any more.
-    let gathered = GATHERED.try_with(|gathered| {
-        let sum = gathered.0.get() + bytes;
-        let is_told = sum.abs() >= GRAIN_BYTES;
-        gathered.0.set(if is_told { 0 } else { sum });
-        if is_told { sum } else { 0 }
+    let unreported = UNREPORTED.try_with(|unreported| {
+        let sum = unreported.0.get() + bytes;
+        let is_reported = sum.abs() >= REPORT_BYTES;
+        unreported.0.set(if is_reported { 0 } else { sum });
+        if is_reported { sum } else { 0 }
     });
-    match gathered {
+    match unreported {
         Ok(0) => {}
-        Ok(sum) => tell(sum),
-        Err(_) => tell(bytes),
+        Ok(sum) => report(sum),
+        Err(_) => report(bytes), // the thread ends, and its variable is gone
     }
 }
 
 #[cold]
-fn tell(bytes: isize) {
+fn report(bytes: isize) {
     let mut used = USED.fetch_add(bytes, SeqCst) + bytes;
     let budget = BUDGET.load(Relaxed);
     loop {
@@ -101,7 +100,7 @@ fn tell(bytes: isize) {
                 flag.store(is_over, SeqCst);
             }
         }
-        // Another thread may have told meanwhile, and its word been overwritten by this older one.
+        // Another thread may have reported meanwhile, and set flags that this older count has overwritten.
         let now = USED.load(SeqCst);
         if now == used {
             return;
@@ -114,7 +113,7 @@ fn signed(bytes: usize) -> isize {
     isize::try_from(bytes).unwrap_or(isize::MAX)
 }
 
-/// Bytes that are counted as long as this lives.
+/// Bytes that are counted until this value is dropped.
 #[derive(Debug, Default)]
 pub struct Counted(usize);
 
@@ -124,14 +123,14 @@ impl Counted {
         Self(0)
     }
 
-    /// Counts so many bytes.
+    /// Counts these bytes.
     pub fn new(bytes: usize) -> Self {
         let mut counted = Self::default();
         counted.set(bytes);
         counted
     }
 
-    /// Counts so many bytes from now on.
+    /// Counts these bytes instead of the earlier ones.
     #[inline]
     pub fn set(&mut self, bytes: usize) {
         if bytes != self.0 {
@@ -140,7 +139,7 @@ impl Counted {
         }
     }
 
-    /// How many bytes are counted.
+    /// The bytes that it counts.
     pub fn bytes(&self) -> usize {
         self.0
     }
@@ -158,30 +157,21 @@ impl Clone for Counted {
     }
 }
 
-/// Counting is no part of what a thing is.
-impl PartialEq for Counted {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for Counted {}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn what_is_counted_is_counted_once_and_released_once() {
-        // In a thread of its own: what it has gathered is told when it ends.
+    fn bytes_are_counted_once_and_released_once() {
+        // In its own thread, so that no other test adds to the same sum.
         let count = |bytes: usize| {
             std::thread::spawn(move || {
                 let mut counted = Counted::new(bytes);
                 let copy = counted.clone();
                 counted.set(bytes / 2);
-                let sum = GATHERED.with(|gathered| gathered.0.get());
+                let sum = UNREPORTED.with(|unreported| unreported.0.get());
                 drop((counted, copy));
-                (sum, GATHERED.with(|gathered| gathered.0.get()))
+                (sum, UNREPORTED.with(|unreported| unreported.0.get()))
             })
             .join()
             .unwrap()

@@ -1,4 +1,4 @@
-//! A message the broker keeps: in a queue, in flight, retained, or as a will. Immutable and shared.
+//! A message that the broker keeps: queued, in flight, retained or waiting. Immutable and shared.
 
 use std::sync::Arc;
 
@@ -10,22 +10,22 @@ use crate::memory::Counted;
 use crate::shared_bytes::{Payload, SharedBytes};
 use crate::{Durability, Offset};
 
-/// What a message takes beyond its bytes: itself, its count of owners, and what the allocator adds.
+/// Memory of a message beyond its bytes: the struct, its reference count, and what the allocator adds.
 const MESSAGE_BYTES: usize = 192;
 
 /// Milliseconds of a clock that never goes back.
 pub type Millis = u64;
 
-/// Where in the journal a message is, and how safe it is to be there.
+/// A message's place in the journal, and the durability that it has there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Its number in the journal.
+pub struct JournalPlace {
+    /// The message's offset.
     pub offset: Offset,
-    /// The level of its topic.
+    /// The durability of its topic.
     pub durability: Durability,
 }
 
-/// A message as it was read back from where it was stored; its bytes are to be checked.
+/// A message as it was read back from the journal. Its bytes are not checked yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stored<'a> {
     /// As published.
@@ -38,14 +38,14 @@ pub struct Stored<'a> {
     pub qos: QoS,
     /// As published.
     pub retain: bool,
-    /// Where it was stored.
-    pub place: Place,
-    /// How long ago it was received.
+    /// Where it is in the journal.
+    pub place: JournalPlace,
+    /// The time since the broker received it.
     pub age_ms: Millis,
 }
 
-/// A message with its own bytes. Shared by `Arc`; many queues hold one copy.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A message with its own bytes. Many queues share one copy through an `Arc`.
+#[derive(Clone, Debug)]
 pub struct Message {
     topic: Arc<str>,
     properties: PropertiesBuf,
@@ -54,20 +54,20 @@ pub struct Message {
     pub qos: QoS,
     /// As published.
     pub retain: bool,
-    /// When it is no longer worth delivering (MQTT-3.3.2-5).
+    /// When it expires (MQTT-3.3.2-5); None is never.
     pub expires_ms: Option<Millis>,
-    /// Where it is in the journal; None is nowhere.
-    pub place: Option<Place>,
+    /// Where it is in the journal; None if it is not there.
+    pub place: Option<JournalPlace>,
     _counted: Counted,
 }
 
 impl Message {
-    /// Copies a message that arrived at `now_ms`; `topic` is the topic's name.
+    /// Copies a message that arrived at `now_ms`; `topic` is its topic again, to be shared.
     pub fn new(publish: &Publish<'_>, topic: Arc<str>, now_ms: Millis) -> Self {
         Self::of(publish, publish.payload.into(), topic, now_ms)
     }
 
-    /// The same with a payload that others hold too.
+    /// The same with a payload that is shared instead of copied.
     pub fn sharing(
         publish: &Publish<'_>,
         payload: SharedBytes,
@@ -79,8 +79,9 @@ impl Message {
 
     fn of(publish: &Publish<'_>, payload: Payload, topic: Arc<str>, now_ms: Millis) -> Self {
         debug_assert_eq!(publish.topic, &*topic);
+        let own_bytes = payload.own_bytes() + publish.properties.encoded().len() + topic.len();
         Self {
-            _counted: counted(&payload, publish.properties, &topic),
+            _counted: Counted::new(own_bytes + MESSAGE_BYTES), // a shared payload counts itself
             topic,
             properties: publish.properties.into(),
             payload,
@@ -91,44 +92,38 @@ impl Message {
         }
     }
 
-    /// The same message, known to be at this place in the journal.
+    /// The same message with its place in the journal.
     #[must_use]
-    pub fn at(mut self, place: Place) -> Self {
+    pub fn at(mut self, place: JournalPlace) -> Self {
         self.place = Some(place);
         self
     }
 
-    /// A message that was stored, after its bytes are checked. Its life goes on where it was.
+    /// Makes a message of a stored one, and checks its bytes. It expires when it would have without the restart.
     pub fn restored(stored: &Stored<'_>, now_ms: Millis) -> Result<Self, Violation> {
         if check_topic(stored.topic).is_err() {
             let what = "a stored message has no valid topic";
             return Err(Violation { reason: Reason::TopicNameInvalid, what });
         }
         let properties = Properties::of_publish(stored.properties)?;
-        let payload = Payload::from(stored.payload);
-        Ok(Self {
-            _counted: counted(&payload, properties, stored.topic),
-            topic: stored.topic.into(),
-            properties: properties.into(),
-            payload,
-            qos: stored.qos,
-            retain: stored.retain,
-            expires_ms: expiry(properties, now_ms).map(|at| at.saturating_sub(stored.age_ms)),
-            place: Some(stored.place),
-        })
+        let Stored { topic, payload, qos, retain, place, age_ms, .. } = *stored;
+        let publish = Publish { qos, retain, properties, ..Publish::new(topic, payload) };
+        let mut message = Self::new(&publish, topic.into(), now_ms).at(place);
+        message.expires_ms = message.expires_ms.map(|at| at.saturating_sub(age_ms));
+        Ok(message)
     }
 
-    /// Where to.
+    /// The topic that it was published to.
     pub fn topic(&self) -> &Arc<str> {
         &self.topic
     }
 
-    /// What.
+    /// The payload.
     pub fn payload(&self) -> &[u8] {
         &self.payload
     }
 
-    /// The payload, if it is large enough to be shared.
+    /// The payload, if it is shared because of its size.
     pub fn shared_payload(&self) -> Option<&SharedBytes> {
         match &self.payload {
             Payload::Copied(_) => None,
@@ -136,17 +131,17 @@ impl Message {
         }
     }
 
-    /// Bytes it holds on to, about.
+    /// Bytes of topic, properties and payload.
     pub fn bytes(&self) -> usize {
         self.topic.len() + self.payload.len() + self.properties.borrow().encoded().len()
     }
 
-    /// Whether it is too late to deliver it.
+    /// Whether it has expired.
     pub fn is_expired(&self, now_ms: Millis) -> bool {
         self.expires_ms.is_some_and(|at| at <= now_ms)
     }
 
-    /// Seconds of its life that are left, where it has an end (MQTT-3.3.2-6).
+    /// Seconds until it expires; None if it does not (MQTT-3.3.2-6).
     pub fn left_s(&self, now_ms: Millis) -> Option<u32> {
         self.expires_ms.map(|at| seconds_left(at, now_ms))
     }
@@ -160,12 +155,6 @@ impl Message {
             ..Publish::new(&self.topic, &self.payload)
         }
     }
-}
-
-/// What a message takes in the memory budget: its own bytes and itself. A shared payload counts itself.
-fn counted(payload: &Payload, properties: Properties<'_>, topic: &str) -> Counted {
-    let own = payload.own_bytes() + properties.encoded().len() + topic.len();
-    Counted::new(own + MESSAGE_BYTES)
 }
 
 /// When a message with these properties expires.
@@ -188,13 +177,13 @@ mod tests {
     use slipring_wire::Value;
 
     fn stored<'a>(topic: &'a str, properties: &'a [u8]) -> Stored<'a> {
-        let place = Place { offset: Offset::new(7), durability: Durability::Disk };
+        let place = JournalPlace { offset: Offset::new(7), durability: Durability::Disk };
         let (payload, qos) = (&b"payload"[..], QoS::AtLeastOnce);
         Stored { topic, properties, payload, qos, retain: true, place, age_ms: 4_000 }
     }
 
     #[test]
-    fn a_stored_message_lives_on_for_what_was_left_of_its_life() {
+    fn a_stored_message_expires_when_it_would_have_without_the_restart() {
         let mut properties = PropertiesBuf::new();
         properties.push(PropertyId::MessageExpiryInterval, Value::Four(10));
         let stored = stored("a/b", properties.borrow().encoded());

@@ -1,7 +1,8 @@
-//! Encoded packets in the order they go: small ones are copied into chunks, a large payload is shared.
+//! Encoded packets in the order of sending: small ones are copied into chunks, a large payload is shared.
 //!
-//! Two packets of 100 bytes, one of 20 bytes before a shared payload of 1 MB, and one more of 100 bytes are three
-//! pieces and the tail: a chunk of 220 bytes, the payload, and 100 bytes. One vectored write sends them all.
+//! Example: two packets of 100 bytes, a packet with a head of 20 bytes and a shared payload of 1 MB, and a further
+//! packet of 100 bytes are two pieces and the tail: a chunk of 220 bytes, the payload, and a tail of 100 bytes. One
+//! vectored write sends them all.
 
 use std::io::IoSlice;
 
@@ -9,43 +10,43 @@ use crate::memory::Counted;
 use crate::pieces::{Piece, Pieces};
 use crate::shared_bytes::SharedBytes;
 
-/// Bytes of a full chunk. What is sent or dropped is given back in chunks, so a bound on bytes that wait is
-/// exceeded by two of them at most.
-pub const CHUNK_BYTES: usize = 64 << 10;
-/// Less than this is copied behind other bytes, so that both go as one slice.
+/// Bytes of a full chunk. Memory is freed in whole chunks, so it exceeds a bound on waiting bytes by two chunks at
+/// most.
+pub(crate) const CHUNK_BYTES: usize = 64 << 10;
+/// Fewer bytes are copied behind others, so that both are one slice.
 const COPIED_BYTES_MAX: usize = 4 << 10;
-/// What a quiet connection may hold on to.
+/// Bytes that a quiet connection keeps allocated.
 const RESTING_BYTES: usize = 4 << 10;
-/// Bytes of a chunk that only holds what comes before a shared payload.
+/// Bytes of a chunk for the head of one packet, in front of its shared payload.
 const HEAD_BYTES: usize = 128;
 
-/// Packets that wait, or are being written.
+/// Packets that wait to be written, or are being written.
 #[derive(Debug, Default)]
 pub struct Packets {
     pieces: Pieces,
     /// The newest chunk, behind all pieces, and how many packets begin in it.
     tail: Vec<u8>,
     begun_in_tail: u32,
-    /// What is sent or dropped of the first piece, or of the tail where there is none.
+    /// Bytes of the first piece (of the tail if there are no pieces) that were sent or dropped.
     start: usize,
     /// The capacity of the chunks, and of the list of pieces. A shared payload counts itself.
     counted: Counted,
 }
 
-/// The oldest packet: all of it, or what comes before its shared payload.
+/// The oldest packet: all its bytes, or its head and its shared payload.
 pub(crate) struct FirstPacket<'a> {
     pub bytes: &'a [u8],
     pub payload: Option<&'a SharedBytes>,
 }
 
 impl Packets {
-    /// Bytes that are not sent.
+    /// Bytes that were not sent.
     #[inline]
     pub fn len(&self) -> usize {
         self.pieces.len() + self.tail.len() - self.start
     }
 
-    /// Whether nothing waits.
+    /// Whether all bytes were sent.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -61,18 +62,7 @@ impl Packets {
         self.begun_in_tail += 1;
     }
 
-    /// Adds a packet: `head` is copied, the payload behind it is shared.
-    pub fn push_shared(&mut self, head: &[u8], payload: SharedBytes) {
-        self.push(head);
-        self.attach(payload);
-    }
-
-    /// Counts the memory again that was taken by encoding into the tail.
-    pub fn recount(&mut self) {
-        self.count();
-    }
-
-    /// Where a packet can be encoded.
+    /// The buffer to encode a packet into.
     pub fn tail(&mut self) -> &mut Vec<u8> {
         if self.tail.len() >= CHUNK_BYTES {
             self.seal();
@@ -86,7 +76,7 @@ impl Packets {
         self.pieces.push(Piece::Shared(payload));
     }
 
-    /// Bytes of the buffers whose parts wait, if one of this buffer is added.
+    /// Bytes of all buffers that parts are kept of, with this part added.
     pub(crate) fn buffers_bytes_with(&self, part: &SharedBytes) -> usize {
         self.pieces.buffers_bytes_with(part)
     }
@@ -104,7 +94,7 @@ impl Packets {
         }
     }
 
-    /// Moves the oldest packets to the end of `out` until it has so many bytes; how many packets.
+    /// Moves the oldest packets to the end of `out` until it has `bytes`, and returns how many packets.
     pub(crate) fn take(&mut self, out: &mut Self, bytes: usize) -> u64 {
         if out.len() + self.len() > bytes && !self.pieces.is_empty() {
             return self.move_pieces(out, bytes);
@@ -122,12 +112,14 @@ impl Packets {
         chunks.sum::<u64>() + u64::from(self.begun_in_tail)
     }
 
-    /// Moves pieces until `out` has so many bytes; a payload goes with its head.
+    /// Moves pieces to `out` until it has `bytes`. A payload stays with its head.
     fn move_pieces(&mut self, out: &mut Self, bytes: usize) -> u64 {
         if bytes == usize::MAX {
             self.seal();
         }
-        self.split_first();
+        if !self.pieces.is_empty() {
+            self.pieces.cut_front(std::mem::take(&mut self.start)); // only whole pieces can move
+        }
         out.seal();
         let mut packets = 0;
         while out.len() < bytes || matches!(self.pieces.front(), Some(Piece::Shared(_))) {
@@ -137,23 +129,16 @@ impl Packets {
             }
             out.pieces.push(piece);
         }
-        self.count();
-        out.count();
+        self.recount();
+        out.recount();
         packets
-    }
-
-    /// The first piece begins where it is not sent, so that it can move.
-    fn split_first(&mut self) {
-        if !self.pieces.is_empty() {
-            self.pieces.cut_front(std::mem::take(&mut self.start));
-        }
     }
 
     /// The oldest packet.
     pub(crate) fn first(&self) -> Option<FirstPacket<'_>> {
         let (chunk, payload) = match self.pieces.front() {
-            Some(Piece::Chunk(chunk, _)) => (chunk, self.pieces.second()),
-            Some(Piece::Shared(_)) => unreachable!("a payload goes with its head"),
+            Some(Piece::Chunk(chunk, _)) => (chunk, self.pieces.iter().nth(1)),
+            Some(Piece::Shared(_)) => unreachable!("a payload follows its head"),
             None => (&self.tail, None),
         };
         let rest = chunk.get(self.start..).filter(|rest| !rest.is_empty())?;
@@ -178,7 +163,7 @@ impl Packets {
         true
     }
 
-    /// The slices to write next; how many there are.
+    /// Fills in the slices to write next, and returns how many.
     pub fn slices<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
         let pieces = self.pieces.iter().map(Piece::bytes).chain([&*self.tail]);
         let mut start = self.start;
@@ -191,12 +176,12 @@ impl Packets {
         count
     }
 
-    /// Everything, if it is in one piece.
+    /// All bytes, if they lie in one piece.
     pub fn as_slice(&self) -> Option<&[u8]> {
         self.pieces.is_empty().then(|| &self.tail[self.start..])
     }
 
-    /// So many bytes are sent. Chunks that are sent are given back.
+    /// Notes that `count` bytes were sent, and frees chunks that were sent completely.
     pub fn advance(&mut self, count: usize) {
         self.start += count;
         while let Some(piece) = self.pieces.front() {
@@ -206,7 +191,7 @@ impl Packets {
             }
             self.start -= length;
             if let Some(Piece::Chunk(..)) = self.pieces.pop() {
-                self.count();
+                self.recount();
             }
         }
         if self.start == self.tail.len() {
@@ -215,7 +200,7 @@ impl Packets {
         }
     }
 
-    /// Forgets everything; a small chunk is kept for what comes next.
+    /// Removes everything, but keeps a small chunk for the next packets.
     pub fn clear(&mut self) {
         self.pieces.clear();
         self.tail.clear();
@@ -223,22 +208,22 @@ impl Packets {
             self.tail = Vec::new();
         }
         (self.start, self.begun_in_tail) = (0, 0);
-        self.count();
+        self.recount();
     }
 
-    /// Whether it holds memory that nothing needs now, more than a little.
+    /// Whether it is empty and holds more memory than a quiet connection should.
     pub fn is_grown(&self) -> bool {
         self.is_empty() && self.counted.bytes() > RESTING_BYTES
     }
 
-    /// Gives that memory back.
+    /// Frees that memory.
     pub fn rest(&mut self) {
         if self.is_grown() {
             *self = Self::default();
         }
     }
 
-    /// Bytes of memory that the chunks take.
+    /// Memory of the chunks.
     #[cfg(test)]
     pub(crate) fn chunks_bytes(&self) -> usize {
         self.pieces.chunks_bytes() + self.tail.capacity()
@@ -246,12 +231,12 @@ impl Packets {
 
     /// All bytes, one after the other.
     pub fn to_vec(&self) -> Vec<u8> {
-        let mut slices = vec![IoSlice::new(&[]); self.pieces.count() + 1];
+        let mut slices = vec![IoSlice::new(&[]); self.pieces.iter().count() + 1];
         let count = self.slices(&mut slices);
         slices[..count].iter().flat_map(|slice| slice.iter().copied()).collect()
     }
 
-    /// The tail becomes a piece.
+    /// Makes a piece of the tail.
     fn seal(&mut self) {
         if self.tail.is_empty() {
             return;
@@ -259,13 +244,13 @@ impl Packets {
         let chunk = std::mem::take(&mut self.tail);
         let begun = std::mem::take(&mut self.begun_in_tail);
         self.pieces.push(Piece::Chunk(chunk, begun));
-        self.count();
+        self.recount();
     }
 
     #[cold]
     fn make_room(&mut self, bytes: usize) {
         let is_full = self.tail.len() + bytes > CHUNK_BYTES;
-        // A full chunk is followed by another one; the head of a payload mostly by another head.
+        // Behind a full chunk, another one will fill up. Behind the head of a payload, mostly another head follows.
         let next =
             if is_full && self.tail.len() > CHUNK_BYTES / 2 { CHUNK_BYTES } else { HEAD_BYTES };
         if is_full {
@@ -273,10 +258,11 @@ impl Packets {
         }
         let room = (self.tail.len() * 2).clamp(next, CHUNK_BYTES).max(self.tail.len() + bytes);
         self.tail.reserve_exact(room - self.tail.len());
-        self.count();
+        self.recount();
     }
 
-    fn count(&mut self) {
+    /// Counts its memory again; after encoding into the tail.
+    pub fn recount(&mut self) {
         self.counted.set(self.pieces.own_bytes() + self.tail.capacity());
     }
 }
@@ -284,13 +270,13 @@ impl Packets {
 impl From<Vec<u8>> for Packets {
     fn from(tail: Vec<u8>) -> Self {
         let mut packets = Self { tail, ..Self::default() };
-        packets.count();
+        packets.recount();
         packets
     }
 }
 
-/// Bytes of the packet that begins here. We encoded it: its length is there and right.
-fn packet_length(packets: &[u8]) -> usize {
+/// Bytes of the packet that begins here, also of a payload that is not here. We encoded it: its length is right.
+pub(crate) fn packet_length(packets: &[u8]) -> usize {
     let mut length = 0;
     for (at, byte) in packets.iter().enumerate().skip(1).take(4) {
         length |= usize::from(byte & 0x7f) << (7 * (at - 1));

@@ -1,22 +1,22 @@
-//! The pieces that waiting packets are made of, in their order, and the memory that they take.
+//! The pieces of waiting packets in their order, and the memory that they use.
 
 use std::collections::VecDeque;
 
 use crate::shared_bytes::SharedBytes;
 
-/// A list that was once longer than this does not keep its room.
+/// A list that was longer than this is freed when it is empty.
 const RESTING_PIECES: usize = 64;
 
 #[derive(Debug)]
 pub(crate) enum Piece {
-    /// Whole packets; the last one may go on in a shared piece. How many packets begin here.
+    /// Packets, and how many of them begin here. The payload of the last one may be the next piece.
     Chunk(Vec<u8>, u32),
     /// The payload of the packet that begins at the end of the chunk before.
     Shared(SharedBytes),
 }
 
 impl Piece {
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             Self::Chunk(bytes, _) => bytes,
             Self::Shared(bytes) => bytes,
@@ -38,41 +38,33 @@ pub(crate) struct Pieces {
     bytes: usize,
     /// The capacity of the chunks.
     chunks_bytes: usize,
-    /// The capacity of the buffers that the shared payloads are in. Payloads in one buffer count once where each
-    /// follows the other, with at most one chunk between them: the heads of packets that were read together.
+    /// The capacity of the buffers that hold the shared payloads. Neighbouring payloads in one buffer count it once;
+    /// one chunk, the head of a packet, may lie between them.
     buffers_bytes: usize,
 }
 
 impl Pieces {
     /// Bytes of all pieces.
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.bytes
     }
 
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Piece> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Piece> {
         self.queue.iter()
     }
 
     #[inline]
-    pub fn front(&self) -> Option<&Piece> {
+    pub(crate) fn front(&self) -> Option<&Piece> {
         self.queue.front()
     }
 
-    pub fn second(&self) -> Option<&Piece> {
-        self.queue.get(1)
-    }
-
-    pub fn count(&self) -> usize {
-        self.queue.len()
-    }
-
-    pub fn push(&mut self, piece: Piece) {
+    pub(crate) fn push(&mut self, piece: Piece) {
         self.bytes += piece.bytes().len();
         match &piece {
             Piece::Chunk(chunk, _) => self.chunks_bytes += chunk.capacity(),
@@ -81,7 +73,7 @@ impl Pieces {
         self.queue.push_back(piece);
     }
 
-    pub fn pop(&mut self) -> Option<Piece> {
+    pub(crate) fn pop(&mut self) -> Option<Piece> {
         let piece = self.queue.pop_front()?;
         self.bytes -= piece.bytes().len();
         match &piece {
@@ -92,15 +84,15 @@ impl Pieces {
         Some(piece)
     }
 
-    /// A packet that begins in the first piece is gone.
-    pub fn forget_packet(&mut self) {
+    /// Counts one packet less in the first piece.
+    pub(crate) fn forget_packet(&mut self) {
         if let Some(Piece::Chunk(_, packets)) = self.queue.front_mut() {
             *packets -= 1;
         }
     }
 
-    /// Cuts bytes off the first piece.
-    pub fn cut_front(&mut self, bytes: usize) {
+    /// Removes bytes from the front of the first piece.
+    pub(crate) fn cut_front(&mut self, bytes: usize) {
         match self.queue.front_mut() {
             Some(Piece::Chunk(chunk, _)) => drop(chunk.drain(..bytes)),
             Some(Piece::Shared(payload)) => payload.advance(bytes),
@@ -109,8 +101,8 @@ impl Pieces {
         self.bytes -= bytes;
     }
 
-    /// Forgets everything; a short list keeps its room.
-    pub fn clear(&mut self) {
+    /// Removes everything, but keeps a short list allocated.
+    pub(crate) fn clear(&mut self) {
         let mut queue = std::mem::take(&mut self.queue);
         queue.clear();
         *self = Self::default();
@@ -119,29 +111,29 @@ impl Pieces {
         }
     }
 
-    /// Bytes of memory that the pieces and their list take. A shared payload counts itself.
-    pub fn own_bytes(&self) -> usize {
+    /// Memory of the chunks and of the list. A shared payload counts itself.
+    pub(crate) fn own_bytes(&self) -> usize {
         self.chunks_bytes + self.queue.capacity() * size_of::<Piece>()
     }
 
-    /// Bytes of memory of the chunks.
+    /// Memory of the chunks.
     #[cfg(test)]
     pub fn chunks_bytes(&self) -> usize {
         self.chunks_bytes
     }
 
-    /// Bytes of the buffers that are held, if a part of this one is added.
-    pub fn buffers_bytes_with(&self, part: &SharedBytes) -> usize {
+    /// Bytes of all buffers that parts are kept of, with this part added.
+    pub(crate) fn buffers_bytes_with(&self, part: &SharedBytes) -> usize {
         self.buffers_bytes + self.new_bytes(part)
     }
 
-    /// What a part of this buffer holds that the last one does not.
+    /// Bytes that the part adds: none if the last payload is in the same buffer.
     fn new_bytes(&self, part: &SharedBytes) -> usize {
         if is_beside(part, self.queue.iter().rev()) { 0 } else { part.held_bytes() }
     }
 }
 
-/// Whether the next payload, with at most one chunk before it, is in the same buffer.
+/// Whether the first payload of `next`, behind at most one chunk, is in the same buffer.
 fn is_beside<'a>(part: &SharedBytes, next: impl Iterator<Item = &'a Piece>) -> bool {
     let next = next.take(2).find_map(Piece::shared);
     next.is_some_and(|next| next.is_beside(part))
@@ -169,7 +161,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_buffer_that_is_held_is_forgotten_and_none_is_left(
+        fn every_buffer_counts_while_a_part_of_it_is_kept(
             steps in prop::collection::vec(step(), 1..100)
         ) {
             let buffers: Vec<_> =

@@ -1,29 +1,29 @@
-//! The plan: everything the control plane decides, in one immutable value the engine swaps whole.
+//! The plan: everything that the control plane decides, as one immutable value. The engine replaces it as a whole.
 
 use slipring_wire::{FilterError, check_filter, matches};
 
 use crate::{Authentication, Durability, DurabilityRule, Limits, Principal, Right, Rights};
 
-/// What the control plane hands down.
+/// Everything that the control plane decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// Bounds on what clients may do.
+    /// The limits of clients.
     pub limits: Limits,
-    /// The bounds of each listener, in the order of the listeners; where there are none, `limits`.
+    /// The limits of each listener, in the order of the listeners; a listener without them has `limits`.
     pub listeners: Vec<Limits>,
-    /// Another broker, told to clients there is no room for (T11).
+    /// Another broker, named to clients for which there is no room.
     pub server_reference: Option<String>,
-    /// Seconds between two tellings of the `$SYS` topics; 0 is never.
+    /// Seconds between two messages of a `$SYS` topic; 0 is no messages.
     pub sys_interval_s: u32,
     /// How the table treats samples.
     pub table: TableRules,
-    /// What goes into the journal.
+    /// Which topics are journaled.
     pub journal: JournalRule,
-    /// How safe a message is before it is acknowledged.
+    /// The durability of each topic.
     pub durability: DurabilityRule,
-    /// What is removed from the journal again.
+    /// When old segments of the journal are removed.
     pub retention: Retention,
-    /// Bytes the journal may store; beyond it QoS 1 and 2 are refused (0x97). None: the disk is the bound.
+    /// Bytes of the journal; beyond them QoS 1 and 2 messages are refused (0x97). None: the disk is the bound.
     pub journal_bytes_max: Option<u64>,
     /// Who is let in.
     pub authentication: Authentication,
@@ -32,19 +32,19 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The bounds of a listener.
+    /// The limits of a listener.
     pub fn limits_of(&self, listener: usize) -> &Limits {
         self.listeners.get(listener).unwrap_or(&self.limits)
     }
 
-    /// Whether a principal may do this.
+    /// Whether a principal has a right.
     pub fn allows(&self, who: &Principal<'_>, right: Right<'_>) -> bool {
         let is_reader =
             right != Right::Read || self.authentication.users.may_read_journal(who.user);
         is_reader && self.rights.allow(who, right)
     }
 
-    /// How safe a message on this topic is: what is not journaled is in memory only.
+    /// The durability of a topic; without the journal it is in memory only.
     pub fn durability_of(&self, topic: &str) -> Durability {
         if self.journal.covers(topic) { self.durability.of(topic) } else { Durability::Memory }
     }
@@ -53,11 +53,11 @@ impl Plan {
 /// How the table treats samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableRules {
-    /// Milliseconds that samples are gathered for a subscriber that does not say.
+    /// The beat in milliseconds of a subscriber that does not choose one.
     pub beat_ms: u16,
-    /// Periods of its nominal rate that a parameter may be silent before it is stale.
+    /// A parameter is stale after a silence of so many periods of its nominal rate.
     pub stale_periods: u32,
-    /// Milliseconds that any parameter may be silent.
+    /// Milliseconds of silence that make no parameter stale.
     pub stale_min_ms: u32,
     /// Seconds that the time of a sample may be ahead of the broker's clock.
     pub future_s: u32,
@@ -69,14 +69,14 @@ impl Default for TableRules {
     }
 }
 
-/// When what is in the journal may be removed. What a session still needs stays in any case.
+/// When segments of the journal are removed. Messages that a session still needs stay in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
-    /// Seconds; what is older goes. None: age is no reason.
+    /// Remove messages older than so many seconds; None: age is no reason.
     pub age_s: Option<u64>,
-    /// Bytes; the oldest beyond them go. None: size is no reason.
+    /// Remove the oldest messages beyond so many bytes; None: size is no reason.
     pub bytes: Option<u64>,
-    /// Keep what a consumer has not read, whatever its age.
+    /// Keep messages that a consumer has not read, whatever their age.
     pub keep_unread: bool,
 }
 
@@ -95,10 +95,10 @@ pub struct JournalRule {
 /// Why a plan cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// A filter of the journal rule is not one.
+    /// A text is not a topic filter.
     #[error("'{filter}' is not a topic filter: {why}")]
     Filter {
-        /// The filter as given.
+        /// The text.
         filter: String,
         /// What is wrong with it.
         why: FilterError,
@@ -111,13 +111,17 @@ pub enum PlanError {
     },
 }
 
+impl PlanError {
+    /// Checks a filter of the plan.
+    pub(crate) fn check(filter: &str) -> Result<(), Self> {
+        check_filter(filter).map_err(|why| Self::Filter { filter: filter.to_owned(), why })
+    }
+}
+
 impl JournalRule {
-    /// Journals what any of these filters matches.
+    /// Journals the topics that any of these filters matches.
     pub fn new(filters: Vec<String>) -> Result<Self, PlanError> {
-        for filter in &filters {
-            check_filter(filter)
-                .map_err(|why| PlanError::Filter { filter: filter.clone(), why })?;
-        }
+        filters.iter().try_for_each(|filter| PlanError::check(filter))?;
         Ok(Self { filters })
     }
 
@@ -132,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_journal_takes_what_one_of_its_filters_matches() {
+    fn a_topic_is_journaled_if_one_of_the_filters_matches() {
         let rule = JournalRule::new(vec!["gripen/#".into(), "+/alarm".into()]).unwrap();
         assert!(rule.covers("gripen/39-7/rpm"));
         assert!(rule.covers("plant/alarm"));

@@ -1,36 +1,38 @@
-//! Who acts on the broker, by which way, and what it may do.
+//! Principals: who acts on the broker, by which way, and with what rights.
 //!
-//! Rights are asked at four places: when a publisher's route to a topic is made, when a subscription is taken, when
-//! a request to `$slipring/` comes, and when the journal is read. A new right is a variant of [`Right`] and the
-//! place that asks for it.
+//! The engine asks for a right at four places: when it makes a publisher's route to a topic, takes a subscription,
+//! gets a request to `$slipring/`, and reads the journal for a client. A new right is a variant of [`Right`] and
+//! the place that asks for it.
 
 use crate::{Owner, SessionKey};
 
-/// By which way somebody acts.
+/// The way by which a principal acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// A client's own packets.
+    /// The client's own packets.
     Client,
-    /// The will of a client that is gone.
+    /// The will that a client left.
     Will,
-    /// The broker itself: what it tells of its tables, `$SYS`, questions of the control plane.
+    /// The broker itself: changes of its tables, `$SYS` topics, requests of the control plane.
     Broker,
+    /// A link from another broker. There are none yet; rights will differ by it.
+    Link,
 }
 
-/// Who publishes, subscribes, asks or reads.
+/// Somebody who publishes, subscribes, requests or reads.
 #[derive(Clone, Copy, Debug)]
 pub struct Principal<'a> {
-    /// The session it acts in; the broker's own is [`SessionKey::BROKER`].
+    /// The principal's session; [`SessionKey::BROKER`] for the broker.
     pub session: SessionKey,
-    /// Its client identifier; empty for the broker.
+    /// The client identifier; empty for the broker.
     pub client_id: &'a str,
-    /// The name that it has proved.
+    /// The user name that the client has proved.
     pub user: Option<&'a str>,
-    /// Whose quotas its messages and declarations are counted for.
+    /// Whose quotas count the principal's messages and declarations.
     pub owner: &'a Owner,
-    /// By which way it acts.
+    /// The way by which it acts.
     pub way: Way,
-    /// Whether the journal keeps the identifiers of its QoS 2 messages.
+    /// Whether the journal keeps the packet identifiers of its QoS 2 messages.
     pub is_durable: bool,
 }
 
@@ -48,27 +50,27 @@ impl Principal<'static> {
     }
 }
 
-/// What a principal wants to do.
+/// Something that a principal wants to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Right<'a> {
-    /// To publish to this topic.
+    /// Publish to this topic.
     Publish(&'a str),
-    /// To subscribe to this filter, as the client wrote it.
+    /// Subscribe to this filter, as the client wrote it.
     Subscribe(&'a str),
-    /// To ask the broker for this, named by the topic behind `$slipring/`.
+    /// Send the request with this name, which is its topic behind `$slipring/`.
     Ask(&'a str),
-    /// To read the journal.
+    /// Read the journal.
     Read,
 }
 
-/// Who may do what. So far everybody may do everything.
+/// The rights of all principals. So far everybody has every right.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rights {
     denied: Vec<Right<'static>>,
 }
 
 impl Rights {
-    /// Everything but this, for everybody: shows that each place asks.
+    /// Every right but these, for everybody: with it a test shows that each place asks.
     pub fn all_but(denied: Vec<Right<'static>>) -> Self {
         Self { denied }
     }

@@ -1,7 +1,7 @@
-//! Who publishes which parameters, or which streams: what a session declared is its own while the session
-//! lives.
+//! Which sessions publish which parameters, or which streams. A session keeps what it declared until it ends.
 //!
-//! A session whose client is away publishes nothing, and may again as soon as the client is back.
+//! A session whose client is away publishes nothing. When the client is back, it may publish again: all its parameters
+//! at once, a stream with its next chunk.
 
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -11,20 +11,20 @@ use slipring_wire::frame::RangeSet;
 
 use crate::SessionKey;
 
-/// Ranges of indices that all publishers together may have.
+/// The most ranges of indices that all publishers may have together.
 const RANGES_MAX: usize = 1 << 20;
-/// Those of sessions whose clients are away; one that would make more has to declare again.
+/// The most ranges of sessions whose clients are away. A session beyond it has to declare again.
 const AWAY_RANGES_MAX: usize = RANGES_MAX / 2;
 
 /// The publishers by session.
 #[derive(Debug, Default)]
 pub struct Publishers<Index> {
     sessions: HashMap<SessionKey, Publisher>,
-    /// Publishers of each index.
+    /// How many sessions publish each index.
     counts: Vec<u32>,
     /// Ranges of all sessions.
     ranges: usize,
-    /// Ranges of those that are away.
+    /// Ranges of sessions that are away.
     away_ranges: usize,
     /// Indices of parameters, or of streams.
     indices: PhantomData<Index>,
@@ -37,16 +37,16 @@ struct Publisher {
     client: Box<str>,
     /// What it publishes; nothing while its client is away.
     live: RangeSet,
-    /// What it may publish again.
+    /// What it has declared and does not publish now.
     silent: RangeSet,
 }
 
-/// What became different when a session declared something.
+/// What a declaration changed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Entered {
-    /// What it had not declared before.
+    /// What the session had not declared before.
     pub new: RangeSet,
-    /// What nobody published before.
+    /// What no session published before.
     pub first: RangeSet,
 }
 
@@ -56,8 +56,8 @@ impl<Index: Copy + Into<u32>> Publishers<Index> {
         self.sessions.get(&session).map(|publisher| publisher.live.union(&publisher.silent))
     }
 
-    /// Whether a session, which publishes all that it declared or nothing, has declared all of these;
-    /// the first index that it has not.
+    /// Checks that a session has declared all of these; the error is the first index that it has not. Only for
+    /// parameters, of which a session publishes all or none.
     pub fn may_publish(
         &self,
         session: SessionKey,
@@ -76,31 +76,31 @@ impl<Index: Copy + Into<u32>> Publishers<Index> {
         Ok(())
     }
 
-    /// Whether a session publishes what it has declared; none if it has not declared it.
+    /// Whether a session publishes an index now; None if it has not declared it.
     pub(crate) fn is_live(&self, session: SessionKey, index: Index) -> Option<bool> {
         let publisher = self.sessions.get(&session)?;
         let is_live = publisher.live.contains(index.into());
         (is_live || publisher.silent.contains(index.into())).then_some(is_live)
     }
 
-    /// How many publish an index.
+    /// The number of sessions that publish an index.
     pub fn count(&self, index: Index) -> usize {
         self.counts.get(index.into() as usize).copied().unwrap_or_default() as usize
     }
 
-    /// How many others publish an index.
+    /// The number of other sessions that publish an index.
     pub fn others(&self, session: SessionKey, index: Index) -> usize {
         self.count(index) - usize::from(self.is_live(session, index) == Some(true))
     }
 
-    /// Which of the others publishes an index, for people; of several, the first by name.
+    /// The client identifier of another session that publishes an index; of several, the first by name.
     pub(crate) fn other(&self, session: SessionKey, index: Index) -> &str {
         let others = self.sessions.iter().filter(|(other, _)| **other != session);
         let others = others.filter(|(_, publisher)| publisher.live.contains(index.into()));
         others.map(|(_, publisher)| &*publisher.client).min().unwrap_or_default()
     }
 
-    /// Whether there is room for a session that publishes these, too.
+    /// Whether there is room for a session that declares these as well.
     pub(crate) fn has_room(&self, session: SessionKey, more: &RangeSet) -> bool {
         let had = self.sessions.get(&session).map_or(0, Publisher::ranges);
         // The exact number is at most the sum, and the sum is quick.
@@ -109,12 +109,12 @@ impl<Index: Copy + Into<u32>> Publishers<Index> {
                 <= RANGES_MAX
     }
 
-    /// Whether there is room for so many more that lie apart.
+    /// Whether there is room for this many more ranges.
     pub(crate) fn has_room_for(&self, ranges: usize) -> bool {
         self.ranges + ranges <= RANGES_MAX
     }
 
-    /// A session, whose client is here, publishes these, too.
+    /// A session whose client is connected declares these.
     pub(crate) fn enter(&mut self, session: SessionKey, client: &str, more: &RangeSet) -> Entered {
         if more.is_empty() {
             return Entered::default();
@@ -132,8 +132,8 @@ impl<Index: Copy + Into<u32>> Publishers<Index> {
         Entered { new, first }
     }
 
-    /// A session of an earlier run has declared these; its client is away. Of them, those below `end` that are still
-    /// there are its own.
+    /// Restores what a session had declared before the restart; its client is away. It keeps the indices below `end`
+    /// for which `is_there`.
     pub(crate) fn restore(
         &mut self,
         session: SessionKey,
@@ -147,8 +147,8 @@ impl<Index: Copy + Into<u32>> Publishers<Index> {
         self.stay(session, Publisher { client: client.into(), live: RangeSet::new(), silent });
     }
 
-    /// A session's client is gone; what nobody publishes any more. What it declared stays its own if the
-    /// session is kept.
+    /// A session's client disconnected; returns what no session publishes any more. If the session is kept, it keeps
+    /// what it declared.
     pub fn leave(&mut self, session: SessionKey, is_kept: bool) -> RangeSet {
         let Some(mut publisher) = self.take_out(session) else { return RangeSet::new() };
         let gone = std::mem::take(&mut publisher.live);
@@ -160,7 +160,7 @@ impl<Index: Copy + Into<u32>> Publishers<Index> {
         orphaned
     }
 
-    /// Keeps what a session whose client is away has declared, if there is room.
+    /// Keeps what the session of a client that is away has declared, if there is room.
     fn stay(&mut self, session: SessionKey, publisher: Publisher) {
         let ranges = publisher.ranges();
         if ranges > 0 && self.away_ranges + ranges <= AWAY_RANGES_MAX {
@@ -168,7 +168,7 @@ impl<Index: Copy + Into<u32>> Publishers<Index> {
         }
     }
 
-    /// A session's client is back, and publishes all that it declared.
+    /// A session's client is back, and publishes all its parameters.
     pub fn come_back(&mut self, session: SessionKey) {
         if !self.is_away(session) {
             return;
@@ -181,14 +181,14 @@ impl<Index: Copy + Into<u32>> Publishers<Index> {
         self.put(session, publisher);
     }
 
-    /// A session is over; if its client is still here, what it declared goes when that leaves.
+    /// A session is over. If its client is still connected, `leave` removes what it declared.
     pub fn end(&mut self, session: SessionKey) {
         if self.is_away(session) {
             self.take_out(session);
         }
     }
 
-    /// These are gone: nobody publishes them.
+    /// These indices were removed: no session publishes them any more.
     pub(crate) fn forget(&mut self, gone: &RangeSet) {
         self.forget_of(gone, true);
         for index in gone.indices() {
@@ -198,7 +198,7 @@ impl<Index: Copy + Into<u32>> Publishers<Index> {
         }
     }
 
-    /// An index is of something else now: who declared the earlier and is silent has to declare again.
+    /// An index means something else now: a silent session that declared it has to declare again.
     pub(crate) fn forget_silent(&mut self, index: Index) {
         self.forget_of(&std::iter::once(index.into()).collect(), false);
     }
@@ -239,7 +239,7 @@ impl<Index: Copy + Into<u32>> Publishers<Index> {
         self.sessions.insert(session, publisher);
     }
 
-    /// One more publishes an index; whether it is the first.
+    /// Counts a further publisher of an index; returns whether it is the first.
     fn raise(&mut self, index: u32) -> bool {
         let index = index as usize;
         if index >= self.counts.len() {
@@ -249,7 +249,7 @@ impl<Index: Copy + Into<u32>> Publishers<Index> {
         self.counts[index] == 1
     }
 
-    /// One less publishes an index; whether it was the last.
+    /// Counts one publisher less of an index; returns whether it was the last.
     fn lower(&mut self, index: u32) -> bool {
         let count = &mut self.counts[index as usize];
         *count -= 1;

@@ -1,4 +1,4 @@
-//! Retained messages: the newest one of each topic that was published to be kept.
+//! Retained messages: of each topic the newest message that was published with the retain flag.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -7,13 +7,13 @@ use std::sync::Arc;
 use slipring_wire::matches;
 
 use crate::topics::ENTRY_BYTES;
-use crate::{Limit, Limits, Message, Millis, Owner, Place, Shares};
+use crate::{JournalPlace, Limit, Limits, Message, Millis, Owner, Shares};
 
-/// Topics that are looked at for one page.
+/// Topics that a search looks at for one page.
 const PAGE_TOPICS: usize = 256;
 
-/// Bytes of the messages of one page: who does not read on holds no more of what is replaced meanwhile.
-/// One message may be larger.
+/// Bytes of the messages of one page, which one message may exceed. A client that stops reading keeps no more
+/// than this of messages that are replaced meanwhile.
 const PAGE_BYTES: usize = 256 << 10;
 
 /// Some of the retained messages that a filter matches, by topic.
@@ -21,7 +21,7 @@ const PAGE_BYTES: usize = 256 << 10;
 pub struct RetainedPage {
     /// The messages.
     pub messages: Vec<Arc<Message>>,
-    /// The topic after which the next page begins; none behind the last page.
+    /// The topic after which the next page begins; None on the last page.
     pub next: Option<Arc<str>>,
 }
 
@@ -29,9 +29,9 @@ pub struct RetainedPage {
 #[derive(Debug, Default)]
 pub struct Retained {
     by_topic: BTreeMap<Arc<str>, Entry>,
-    messages: Shares,
-    bytes: Shares,
-    /// How often one was kept.
+    /// How many messages, and how many bytes, each owner has.
+    shares: [Shares; 2],
+    /// The number of the newest one; each new one gets the next number.
     newest: u64,
 }
 
@@ -39,34 +39,34 @@ pub struct Retained {
 #[derive(Clone, Debug)]
 struct Entry {
     message: Arc<Message>,
-    /// Whose quota it is counted for: who retained it.
+    /// Whose quota counts it: its publisher's.
     owner: Owner,
-    /// When it was kept, in the order of all of them.
+    /// Its position in the order in which messages were retained.
     number: u64,
 }
 
 impl Retained {
-    /// How many there are, besides the broker's own.
+    /// The number of messages, without the broker's own.
     pub fn len(&self) -> usize {
-        self.messages.total()
+        self.shares[0].total()
     }
 
-    /// Whether there are none.
+    /// Whether there are no messages but the broker's own.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Their bytes, about.
+    /// The estimated memory of these messages.
     pub fn bytes(&self) -> usize {
-        self.bytes.total()
+        self.shares[1].total()
     }
 
     /// How many messages, and how many bytes, each owner has.
     pub fn shares(&self) -> [&Shares; 2] {
-        [&self.messages, &self.bytes]
+        self.shares.each_ref()
     }
 
-    /// Keeps a message instead of the earlier one of its topic; says which limit is in the way.
+    /// Keeps a message instead of the earlier one of its topic; the error is the limit that prevents it.
     pub fn set(
         &mut self,
         message: Arc<Message>,
@@ -79,8 +79,8 @@ impl Retained {
             self.give(earlier);
         }
         let own = earlier.as_ref().filter(|earlier| earlier.owner == *owner);
-        let own = own.map_or(Cost::NONE, |earlier| Cost::of(&earlier.message));
-        let checked = self.check(&Cost::of(&message), &own, owner, limits);
+        let own = own.map_or(NO_COST, |earlier| cost(&earlier.message));
+        let checked = self.check(cost(&message), own, owner, limits);
         let held = match (&checked, earlier) {
             (Err(_), None) => return checked,
             (Err(_), Some(earlier)) => earlier,
@@ -94,39 +94,37 @@ impl Retained {
         checked
     }
 
-    /// Whether there is room for one more, where the owner gives up its own earlier one. One that takes
-    /// no more room than that is always let in: a limit may have been lowered.
+    /// Whether there is room for a message that replaces the owner's `earlier` one. A message that needs no more
+    /// than that one always has room, because a limit may have been lowered since.
     fn check(
         &self,
-        cost: &Cost,
-        earlier: &Cost,
+        cost: [usize; 2],
+        earlier: [usize; 2],
         owner: &Owner,
         limits: &Limits,
     ) -> Result<(), Limit> {
-        let [messages, bytes] = limits.retained_quotas();
-        if cost.messages > earlier.messages {
-            messages.check(&self.messages, owner, cost.messages)?;
-        }
-        if cost.bytes > earlier.bytes {
-            bytes.check(&self.bytes, owner, cost.bytes)?;
+        for (at, quota) in limits.retained_quotas().iter().enumerate() {
+            if cost[at] > earlier[at] {
+                quota.check(&self.shares[at], owner, cost[at])?;
+            }
         }
         Ok(())
     }
 
     fn take(&mut self, held: &Entry) {
-        let cost = Cost::of(&held.message);
-        self.messages.take(&held.owner, cost.messages);
-        self.bytes.take(&held.owner, cost.bytes);
+        for (shares, amount) in self.shares.iter_mut().zip(cost(&held.message)) {
+            shares.take(&held.owner, amount);
+        }
     }
 
     fn give(&mut self, held: &Entry) {
-        let cost = Cost::of(&held.message);
-        self.messages.give(&held.owner, cost.messages);
-        self.bytes.give(&held.owner, cost.bytes);
+        for (shares, amount) in self.shares.iter_mut().zip(cost(&held.message)) {
+            shares.give(&held.owner, amount);
+        }
     }
 
-    /// A message has its place in the journal, if it is still the one of its topic. It is no newer for that.
-    pub fn place(&mut self, kept: &Arc<Message>, place: Place) {
+    /// Notes the place of a message in the journal, if no newer message has replaced it. Its number stays.
+    pub fn set_place(&mut self, kept: &Arc<Message>, place: JournalPlace) {
         if let Some(held) = self.by_topic.get_mut(kept.topic()) {
             if Arc::ptr_eq(&held.message, kept) {
                 held.message = Arc::new(Message::clone(kept).at(place));
@@ -134,25 +132,25 @@ impl Retained {
         }
     }
 
-    /// The number of the newest one. What is kept later has a higher number.
+    /// The number of the newest message. A message that is retained later gets a higher one.
     pub fn newest(&self) -> u64 {
         self.newest
     }
 
-    /// Forgets the message of a topic (MQTT-3.3.1-6).
+    /// Removes the message of a topic (MQTT-3.3.1-6).
     pub fn remove(&mut self, topic: &str) {
         if let Some(gone) = self.by_topic.remove(topic) {
             self.give(&gone);
         }
     }
 
-    /// The message of a topic.
+    /// The retained message of a topic.
     pub fn get(&self, topic: &str) -> Option<&Arc<Message>> {
         self.by_topic.get(topic).map(|entry| &entry.message)
     }
 
-    /// The messages a filter matches behind a topic, as far as one page goes. Those that were kept after
-    /// the number `until` are left out: who asks had subscribed by then, and gets them as they are published.
+    /// One page of the messages that a filter matches, from the topic behind `after` on. Messages with a number
+    /// above `until` are left out: they were published after the client subscribed, and it gets them as live ones.
     pub fn page(&self, filter: &str, after: Option<&str>, until: u64) -> RetainedPage {
         let (mut page, mut bytes) = (RetainedPage::default(), 0);
         let wildcard = filter.find(['+', '#']);
@@ -187,7 +185,7 @@ impl Retained {
         page
     }
 
-    /// Forgets what has expired; how many that were.
+    /// Removes the messages that have expired, and returns how many.
     pub fn expire(&mut self, now_ms: Millis) -> usize {
         let expired = self.by_topic.iter().filter(|(_, entry)| entry.message.is_expired(now_ms));
         let topics: Vec<Arc<str>> = expired.map(|(topic, _)| Arc::clone(topic)).collect();
@@ -198,22 +196,12 @@ impl Retained {
     }
 }
 
-/// What a message takes of the bounds. The broker's own are few, and take nothing of what is meant
-/// for clients.
-struct Cost {
-    messages: usize,
-    bytes: usize,
-}
+const NO_COST: [usize; 2] = [0, 0];
 
-impl Cost {
-    const NONE: Self = Self { messages: 0, bytes: 0 };
-
-    fn of(message: &Arc<Message>) -> Self {
-        if message.topic().starts_with('$') {
-            return Self::NONE;
-        }
-        Self { messages: 1, bytes: message.bytes() + ENTRY_BYTES }
-    }
+/// How many messages and bytes a message takes of the limits. The broker's own messages are few and take nothing,
+/// so that clients have all of the limits.
+fn cost(message: &Message) -> [usize; 2] {
+    if message.topic().starts_with('$') { NO_COST } else { [1, message.bytes() + ENTRY_BYTES] }
 }
 
 #[cfg(test)]

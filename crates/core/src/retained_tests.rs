@@ -1,4 +1,4 @@
-//! What filters find among retained messages, and what they count.
+//! Tests of the retained messages: what filters find, and how quotas count them.
 
 use super::*;
 use crate::{Durability, Offset};
@@ -57,7 +57,7 @@ proptest! {
 }
 
 #[test]
-fn topics_that_begin_alike_are_not_looked_at() {
+fn a_filter_does_not_look_at_topics_that_only_begin_alike() {
     let (mut retained, limits) = (Retained::default(), Limits::default());
     let alike = (0..2 * PAGE_TOPICS).flat_map(|n| [format!("ab{n}"), format!("a-{n}/x")]);
     for topic in alike.chain(["a", "a/b"].map(str::to_owned)) {
@@ -71,21 +71,21 @@ fn topics_that_begin_alike_are_not_looked_at() {
 }
 
 #[test]
-fn what_was_kept_later_is_not_found_and_a_place_makes_nothing_newer() {
+fn a_message_retained_later_is_not_found_and_a_place_in_the_journal_makes_none_newer() {
     let (mut retained, limits) = (Retained::default(), Limits::default());
-    let place = Place { offset: Offset::new(7), durability: Durability::Disk };
+    let place = JournalPlace { offset: Offset::new(7), durability: Durability::Disk };
     let first = message("a");
     retained.set(Arc::clone(&first), &anna(), &limits).unwrap();
     let until = retained.newest();
     retained.set(message("b"), &anna(), &limits).unwrap();
-    retained.place(&first, place);
+    retained.set_place(&first, place);
     let found = all_of(&retained, "#", until);
     assert_eq!(found.iter().map(|found| found.place).collect::<Vec<_>>(), [Some(place)]);
     let second = message("a");
     retained.set(Arc::clone(&second), &anna(), &limits).unwrap();
-    retained.place(&first, place);
+    retained.set_place(&first, place);
     assert!(Arc::ptr_eq(retained.get("a").unwrap(), &second), "a newer one stays");
-    assert_eq!(all_of(&retained, "#", until).len(), 0, "who has subscribed gets it live");
+    assert_eq!(all_of(&retained, "#", until).len(), 0, "a subscriber gets it as a live message");
 }
 
 #[test]
@@ -98,7 +98,11 @@ fn many_messages_are_found_page_by_page_each_once() {
     assert_eq!(all_of(&retained, "+/b", u64::MAX).len(), 2 * PAGE_TOPICS + 1);
     assert_eq!(all_of(&retained, "a-7/#", u64::MAX).len(), 1);
     let nothing = retained.page("+/c", None, u64::MAX);
-    assert_eq!((nothing.messages.len(), nothing.next.is_some()), (0, true), "looked at in part");
+    assert_eq!(
+        (nothing.messages.len(), nothing.next.is_some()),
+        (0, true),
+        "the first page ends before the last topic"
+    );
 }
 
 #[test]
@@ -118,7 +122,7 @@ fn a_full_store_takes_no_further_topic_but_replaces_those_it_has() {
 }
 
 #[test]
-fn one_owner_leaves_room_for_others_and_pays_for_what_it_replaces() {
+fn an_owner_reaches_its_quota_before_the_limit_and_takes_over_what_it_replaces() {
     let (mut retained, berta) = (Retained::default(), Owner::named("user:berta"));
     let anna = anna();
     let limits = Limits { retained_messages: 8, ..Limits::default() };
@@ -134,7 +138,7 @@ fn one_owner_leaves_room_for_others_and_pays_for_what_it_replaces() {
     assert_eq!(held(&retained, &anna), [5, 5 * each]);
     retained.set(message("a"), &anna, &limits).unwrap();
     assert_eq!(retained.set(message("0"), &anna, &limits), Err(Limit::OwnerRetained));
-    assert_eq!(held(&retained, &berta), [1, each], "a message that was refused replaces nothing");
+    assert_eq!(held(&retained, &berta), [1, each], "a refused message replaces nothing");
     retained.remove("0");
     assert_eq!(held(&retained, &berta), [0, 0]);
 }

@@ -1,4 +1,4 @@
-//! What the broker remembers of a client between its connections, besides the messages for it.
+//! A session: what the broker keeps of a client between its connections, besides the messages for it.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -9,17 +9,20 @@ use slipring_wire::{
 
 use crate::ledger::KeptSession;
 use crate::table::{Needs, PLAIN_RATE, SELECTIONS, SelectionFilter};
-use crate::{Change, Choosing, Limit, Limits, Refused, Stop, Subscribed, levels};
+use crate::{
+    Limit, Limits, RefusedSubscription, Stop, SubscribeOutcome, SubscriptionChange,
+    SubscriptionChecks, levels,
+};
 
 const NO_LIST: &str = "there is no such selection; ask for it at $slipring/table/select, then \
                        subscribe with `deliver`";
 const NO_NEEDS: &str = "$selection/ is for subscriptions with `deliver`, `rate` or another need";
 
-/// The user property of a SUBACK that says how many samples of parameters a plain subscription gets in a
-/// second, at most: where there are more, the newest values.
+/// The user property of a SUBACK with the most samples that a plain subscription to parameters gets in a second. If
+/// more come, it gets only the newest value of each parameter.
 const NEWEST_PROPERTY: &str = "slipring-newest-above";
 
-/// A session. It lives until it expires or its client asks for a clean start.
+/// A session. It ends when it expires, or when its client asks for a clean start.
 #[derive(Debug, Default)]
 pub struct Session {
     /// By the filter as the client wrote it.
@@ -31,28 +34,28 @@ pub struct Session {
 /// What a subscription asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The best quality to deliver at.
+    /// The highest QoS to deliver with.
     pub qos: QoS,
-    /// Leave out what the client published itself.
+    /// Leave out messages that the client published itself.
     pub no_local: bool,
     /// Keep the retain flag as the publisher set it.
     pub retain_as_published: bool,
-    /// Told with every message; 0 is none.
+    /// The subscription identifier, sent with every message; 0 is none.
     pub identifier: u32,
-    /// What it needs of the parameters it chooses; without it, it is no selection.
+    /// The needs of a selection; None for a plain subscription.
     pub needs: Option<Needs>,
 }
 
 /// What all filters of a SUBSCRIBE have in common.
 #[derive(Clone, Copy)]
-struct Terms {
+struct PacketOptions {
     identifier: u32,
     needs: Option<Needs>,
-    unclear: bool,
+    is_unclear: bool,
 }
 
 impl Session {
-    /// The session as its records tell it.
+    /// The session as the records describe it.
     pub fn restore(kept: &KeptSession) -> Self {
         let subscriptions = kept.subscriptions.iter();
         Self {
@@ -69,33 +72,33 @@ impl Session {
         chosen.map(|(filter, options)| (&**filter, *options))
     }
 
-    /// The other subscriptions.
+    /// The plain subscriptions: those that are no selections.
     pub fn plain(&self) -> impl Iterator<Item = (&str, Options)> {
         let plain = self.subscriptions.iter().filter(|(_, options)| options.needs.is_none());
         plain.map(|(filter, options)| (&**filter, *options))
     }
 
-    /// Whether a filter is subscribed to, as it is written.
+    /// Whether there is a subscription with this filter, as the client wrote it.
     pub fn has(&self, filter: &str) -> bool {
         self.subscriptions.contains_key(filter)
     }
 
-    /// The filters subscribed to, in order.
+    /// The filters of all subscriptions, in order.
     pub fn filters(&self) -> impl Iterator<Item = &str> {
         self.subscriptions.keys().map(|filter| &**filter)
     }
 
-    /// Enters the filters of a SUBSCRIBE; each gets its own answer (MQTT-3.8.4-6).
+    /// Makes the subscriptions of a SUBSCRIBE; SUBACK has a reason code for each (MQTT-3.8.4-6).
     pub fn subscribe(
         &mut self,
         packet: &Subscribe<'_>,
         limits: &Limits,
         version: Version,
-        table: &mut dyn Choosing,
+        checks: &mut dyn SubscriptionChecks,
         reply: &mut Vec<u8>,
-    ) -> Subscribed {
+    ) -> SubscribeOutcome {
         let identifier = packet.properties.number(PropertyId::SubscriptionIdentifier).unwrap_or(0);
-        let mut subscribed = Subscribed::default();
+        let mut subscribed = SubscribeOutcome::default();
         let mut reasons = Vec::with_capacity(packet.subscriptions.len());
         let mut properties = PropertiesBuf::new();
         let needs = Needs::parse(user_properties(packet.properties)).unwrap_or_else(|why| {
@@ -103,13 +106,14 @@ impl Session {
             None
         });
         for filter in packet.subscriptions.iter().map(|wanted| wanted.filter) {
-            if let Some(why) = unaimed(filter, needs, table) {
+            if let Some(why) = selection_problem(filter, needs, checks) {
                 subscribed.unclear.get_or_insert_with(|| why.to_owned());
             }
         }
         for wanted in &packet.subscriptions {
-            let terms = Terms { identifier, needs, unclear: subscribed.unclear.is_some() };
-            match self.subscribe_one(wanted, terms, limits, table) {
+            let is_unclear = subscribed.unclear.is_some();
+            let options = PacketOptions { identifier, needs, is_unclear };
+            match self.subscribe_one(wanted, options, limits, checks) {
                 Ok(change) => {
                     reasons.push(granted(change.options.qos));
                     subscribed.changes.push(change);
@@ -120,9 +124,8 @@ impl Session {
                 }
             }
         }
-        let mut entered = subscribed.changes.iter().map(|change| &*change.filter);
-        if version == Version::V5 && needs.is_none() && entered.any(|filter| table.is_read(filter))
-        {
+        let mut made = subscribed.changes.iter().map(|change| &*change.filter);
+        if version == Version::V5 && needs.is_none() && made.any(|filter| checks.is_read(filter)) {
             let rate = PLAIN_RATE.to_string();
             properties.push(PropertyId::UserProperty, Value::Pair(NEWEST_PROPERTY, &rate));
         }
@@ -138,40 +141,42 @@ impl Session {
     fn subscribe_one(
         &mut self,
         wanted: &Subscription<'_>,
-        terms: Terms,
+        packet: PacketOptions,
         limits: &Limits,
-        table: &mut dyn Choosing,
-    ) -> Result<Change, Refused> {
-        let filter: Box<str> = wanted.filter.into();
-        let known = self.subscriptions.contains_key(&filter);
+        checks: &mut dyn SubscriptionChecks,
+    ) -> Result<SubscriptionChange, RefusedSubscription> {
+        let known = self.subscriptions.contains_key(wanted.filter);
+        let refuse = |reason, limit| {
+            Err(RefusedSubscription { filter: wanted.filter.into(), reason, limit })
+        };
         // A shared selection would have to split frames between its members.
-        if terms.unclear || (terms.needs.is_some() && shared(wanted.filter).is_some()) {
-            let reason = Reason::ImplementationSpecificError;
-            return Err(Refused { filter, reason, limit: None });
+        if packet.is_unclear || (packet.needs.is_some() && shared(wanted.filter).is_some()) {
+            return refuse(Reason::ImplementationSpecificError, None);
         }
-        if let Err((reason, limit)) = check(wanted.filter, limits) {
-            return Err(Refused { filter, reason, limit });
+        if let Err(limit) = check(wanted.filter, limits) {
+            return refuse(Reason::TopicFilterInvalid, limit);
         }
-        if !table.may_subscribe(&filter) {
-            return Err(Refused { filter, reason: Reason::NotAuthorized, limit: None });
+        if !checks.may_subscribe(wanted.filter) {
+            return refuse(Reason::NotAuthorized, None);
         }
         if !known && self.subscriptions.len() >= limits.subscriptions {
-            let limit = Some(Limit::Subscriptions);
-            return Err(Refused { filter, reason: Reason::QuotaExceeded, limit });
+            return refuse(Reason::QuotaExceeded, Some(Limit::Subscriptions));
         }
-        let Terms { identifier, needs, .. } = terms;
-        let room = needs.map_or(Ok(()), |needs| table.check_room(&filter, identifier, needs));
+        let PacketOptions { identifier, needs, .. } = packet;
+        let room =
+            needs.map_or(Ok(()), |needs| checks.check_room(wanted.filter, identifier, needs));
         if let Err(limit) = room {
-            return Err(Refused { filter, reason: Reason::QuotaExceeded, limit: Some(limit) });
+            return refuse(Reason::QuotaExceeded, Some(limit));
         }
         let options = Options {
-            // The newest value is sent again and again; it is not worth an acknowledgement.
+            // A selection sends newer values soon, so that none needs an acknowledgement.
             qos: if needs.is_some() { QoS::AtMostOnce } else { wanted.qos },
             no_local: wanted.no_local,
             retain_as_published: wanted.retain_as_published,
             identifier,
             needs,
         };
+        let filter: Box<str> = wanted.filter.into();
         self.subscriptions.insert(filter.clone(), options);
         let replay = match wanted.retain_handling {
             RetainHandling::Send => true,        // MQTT-3.3.1-9
@@ -179,10 +184,10 @@ impl Session {
             RetainHandling::DoNotSend => false,  // MQTT-3.3.1-11
         };
         let replay = replay && shared(wanted.filter).is_none() && needs.is_none();
-        Ok(Change { filter, options, replay })
+        Ok(SubscriptionChange { filter, options, replay })
     }
 
-    /// Removes the filters of an UNSUBSCRIBE; gives those that were there.
+    /// Removes the subscriptions of an UNSUBSCRIBE, and returns the filters of those that existed.
     pub fn unsubscribe(
         &mut self,
         packet: &Unsubscribe<'_>,
@@ -204,9 +209,9 @@ impl Session {
         gone
     }
 
-    /// A QoS 2 message arrives; false if it came before and is only answered again (MQTT-4.3.3-10).
+    /// A QoS 2 message arrives; returns false if it came before and only needs another PUBREC (MQTT-4.3.3-10).
     ///
-    /// MQTT 3.1.1 knows no receive maximum; there the number of identifiers is the bound.
+    /// MQTT 3.1.1 has no receive maximum; there the number of packet identifiers is the bound.
     pub fn receive(
         &mut self,
         id: PacketId,
@@ -223,12 +228,12 @@ impl Session {
         Ok(self.incoming.insert(id))
     }
 
-    /// PUBREL, or a refusal of ours: the identifier is free again; false if it was already.
+    /// The client sent PUBREL, or the broker refused the message: frees the identifier; false if it was free.
     pub fn release(&mut self, id: PacketId) -> bool {
         self.incoming.remove(&id)
     }
 
-    /// QoS 2 messages received and not released.
+    /// The number of QoS 2 messages received and not released.
     pub fn unreleased(&self) -> usize {
         self.incoming.len()
     }
@@ -241,34 +246,37 @@ fn user_properties(properties: Properties<'_>) -> impl Iterator<Item = (&str, &s
     })
 }
 
-/// Why a filter cannot choose what it says; None for any that does not begin as selections do.
-fn unaimed(filter: &str, needs: Option<Needs>, table: &mut dyn Choosing) -> Option<&'static str> {
+/// Why a filter that begins with `$selection/` chooses nothing; None if it does, and for all other filters.
+fn selection_problem(
+    filter: &str,
+    needs: Option<Needs>,
+    checks: &mut dyn SubscriptionChecks,
+) -> Option<&'static str> {
     if !filter.starts_with(SELECTIONS) {
         return None;
     }
     let Some(needs) = needs else { return Some(NO_NEEDS) };
     let is_there = match SelectionFilter::parse(filter) {
         Some(SelectionFilter::Filter(_)) => true,
-        Some(SelectionFilter::List(_)) => !needs.is_stream() && table.is_list(filter),
+        Some(SelectionFilter::List(_)) => !needs.is_stream() && checks.is_list(filter),
         None => false,
     };
     (!is_there).then_some(NO_LIST)
 }
 
-fn check(filter: &str, limits: &Limits) -> Result<(), (Reason, Option<Limit>)> {
+/// Checks that a filter is valid; the error is the limit that it exceeds, if any.
+fn check(filter: &str, limits: &Limits) -> Result<(), Option<Limit>> {
     let topics = match shared(filter) {
-        Some(Err(_)) => return Err((Reason::TopicFilterInvalid, None)), // MQTT-4.8.2-1, -2
+        Some(Err(_)) => return Err(None), // MQTT-4.8.2-1, -2
         Some(Ok((_, topics))) => topics,
         None => SelectionFilter::parse(filter).and_then(SelectionFilter::filter).unwrap_or(filter),
     };
-    if check_filter(topics).is_err() {
-        return Err((Reason::TopicFilterInvalid, None));
-    }
+    check_filter(topics).map_err(|_| None)?;
     if levels(topics) > limits.topic_levels {
-        return Err((Reason::TopicFilterInvalid, Some(Limit::TopicLevels)));
+        return Err(Some(Limit::TopicLevels));
     }
     if topics.len() > limits.topic_bytes {
-        return Err((Reason::TopicFilterInvalid, Some(Limit::TopicBytes)));
+        return Err(Some(Limit::TopicBytes));
     }
     Ok(())
 }

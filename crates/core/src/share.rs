@@ -1,18 +1,18 @@
 //! Shared subscriptions: which member gets the next message.
 
-/// What a member can do with a message now.
+/// Whether a member can take a message now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readiness {
     /// It is connected and has room.
     Ready,
-    /// It is connected, and what it has not taken yet waits.
+    /// It is connected, and earlier messages still wait for it.
     Busy,
-    /// Only its session is there.
+    /// It is not connected; only its session exists.
     Away,
 }
 
-/// The member for the next message: from the one whose turn it is on, the first that is ready, else the first
-/// that is connected, else the one whose turn it is. With it, how many were passed over.
+/// Chooses the member for the next message, beginning with the one whose turn it is: the first that is ready, else
+/// the first that is connected, else the one whose turn it is. Returns it, and how many members were passed over.
 pub fn choose_member(
     turn: usize,
     members: usize,
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ready_member_comes_before_a_busy_one_and_that_before_one_that_is_away() {
+    fn ready_members_come_before_busy_ones_and_those_before_members_that_are_away() {
         for (members, turn, chosen) in [
             ([Ready, Ready, Ready], 4, (1, 0)),
             ([Ready, Busy, Away], 1, (0, 2)),

@@ -1,4 +1,4 @@
-//! Bytes that many hold without a copy: a large payload, mostly as part of the packet it came in.
+//! Bytes that many share without a copy: a large payload, usually as a part of the buffer it was read into.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::memory::Counted;
 use crate::recycled;
 
-/// A payload of so many bytes is shared by those who wait for it; a smaller one is cheaper to copy.
+/// From this size on subscribers share a payload; copying a smaller one is cheaper.
 pub const SHARED_BYTES_MIN: usize = 4 << 10;
 
-/// A part of a buffer. The buffer is counted once in the memory budget, however many hold it.
+/// A part of a buffer. The memory budget counts the buffer once, however many parts of it there are.
 #[derive(Clone, Debug)]
 pub struct SharedBytes {
     buffer: Arc<Buffer>,
@@ -38,7 +38,7 @@ impl SharedBytes {
         Self::from(copy)
     }
 
-    /// The same bytes where they lie in this buffer; None if they do not.
+    /// These bytes as a part of this buffer; None if they are not in it.
     pub fn part(&self, bytes: &[u8]) -> Option<Self> {
         let (whole, part) = (self.buffer.bytes.as_ptr_range(), bytes.as_ptr_range());
         let is_inside = whole.start <= part.start && part.end <= whole.end;
@@ -49,7 +49,7 @@ impl SharedBytes {
         })
     }
 
-    /// Bytes of memory that whoever holds this part keeps from being used again.
+    /// Bytes of the whole buffer, which this part keeps allocated.
     pub fn held_bytes(&self) -> usize {
         self.buffer.bytes.capacity()
     }
@@ -90,8 +90,8 @@ pub(crate) enum Payload {
 }
 
 impl Payload {
-    /// Bytes of memory that belong to this payload alone.
-    pub fn own_bytes(&self) -> usize {
+    /// Memory that belongs to this payload alone.
+    pub(crate) fn own_bytes(&self) -> usize {
         match self {
             Self::Copied(bytes) => bytes.len(),
             Self::Shared(_) => 0,
@@ -120,20 +120,12 @@ impl Deref for Payload {
     }
 }
 
-impl PartialEq for Payload {
-    fn eq(&self, other: &Self) -> bool {
-        **self == **other
-    }
-}
-
-impl Eq for Payload {}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_part_is_found_where_it_lies_and_nowhere_else() {
+    fn a_part_is_found_in_its_own_buffer_only() {
         let packet = SharedBytes::from(b"head payload".to_vec());
         let payload = packet.part(&packet[5..]).unwrap();
         assert_eq!(&*payload, b"payload");

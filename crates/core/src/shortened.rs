@@ -1,6 +1,6 @@
-//! Long names as people are shown them.
+//! Shortens long names for people.
 
-/// The first bytes of a text, at most so many, with `...` behind them where there are more.
+/// The text, or its first `bytes_max` bytes and `...` if it is longer.
 pub fn shortened(text: &str, bytes_max: usize) -> String {
     if text.len() <= bytes_max {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Why a conversation cannot go on.
+//! Why a connection has to end.
 
 use slipring_wire::{Reason, Violation};
 
@@ -7,9 +7,9 @@ use crate::Limit;
 /// The peer broke a rule or reached a limit; the connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stop {
-    /// What it did, and the reason to tell it.
+    /// What the peer did, and the reason code for it.
     pub violation: Violation,
-    /// The limit it reached, to be counted.
+    /// The limit that it reached, to be counted.
     pub limit: Option<Limit>,
 }
 
@@ -20,12 +20,12 @@ impl From<Violation> for Stop {
 }
 
 impl Stop {
-    /// A rule was broken.
+    /// The peer broke a rule.
     pub(crate) fn new(reason: Reason, what: &'static str) -> Self {
         Violation { reason, what }.into()
     }
 
-    /// A limit was reached.
+    /// The peer reached a limit.
     pub(crate) fn at(limit: Limit, reason: Reason, what: &'static str) -> Self {
         Self { violation: Violation { reason, what }, limit: Some(limit) }
     }

@@ -1,4 +1,4 @@
-//! What a SUBSCRIBE changed: the filters that were entered, and those that were refused and why.
+//! The result of a SUBSCRIBE: the subscriptions that were made, and the refused ones with their reasons.
 
 use slipring_wire::Reason;
 
@@ -13,57 +13,57 @@ const NO_QUOTA: &str = "this user or address has selections with `change` or `de
 const NO_RESERVE: &str = "the last room for selections with `change` or `deadband` is kept for users and \
                           addresses that have few (limits.reserve_percent)";
 
-/// A subscription that was entered.
+/// A subscription that was made or replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct SubscriptionChange {
     /// The filter as the client wrote it.
     pub filter: Box<str>,
     /// What it asks for.
     pub options: Options,
-    /// Whether retained messages are to be sent.
+    /// Whether the client gets the retained messages of the filter.
     pub replay: bool,
 }
 
-/// A subscription that was not entered.
+/// A subscription that was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct RefusedSubscription {
     /// The filter as the client wrote it.
     pub filter: Box<str>,
-    /// What the client is told.
+    /// The reason code in SUBACK.
     pub reason: Reason,
     /// The limit that was reached.
     pub limit: Option<Limit>,
 }
 
-/// What is to be known of the client and of the table before a filter is entered.
-pub trait Choosing {
+/// Answers what a session asks about the client and the table before it makes a subscription.
+pub trait SubscriptionChecks {
     /// Whether the client may subscribe to this filter.
     fn may_subscribe(&self, filter: &str) -> bool;
 
-    /// Whether a filter names a list that is there. It stays for the session.
+    /// Whether a filter names a list that exists. The session keeps the list.
     fn is_list(&mut self, filter: &str) -> bool;
 
-    /// Whether a filter matches parameters: a plain subscription reads them.
+    /// Whether a filter matches parameters, so that a plain subscription to it is a reader.
     fn is_read(&mut self, filter: &str) -> bool;
 
-    /// Whether there is room to serve a selection, with those that found room before in the same packet;
-    /// the limit in its way.
+    /// Checks that there is room for a selection, besides the earlier ones of the same packet. The error is the
+    /// limit that prevents it.
     fn check_room(&mut self, filter: &str, identifier: u32, needs: Needs) -> Result<(), Limit>;
 }
 
-/// What a SUBSCRIBE changed.
+/// The result of a SUBSCRIBE.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Subscribed {
-    /// Entered, new or replaced.
-    pub changes: Vec<Change>,
-    /// Refused, each for its own reason.
-    pub refused: Vec<Refused>,
-    /// What could not be understood of its needs; then all are refused.
+pub struct SubscribeOutcome {
+    /// Subscriptions that were made or replaced.
+    pub changes: Vec<SubscriptionChange>,
+    /// Refused ones.
+    pub refused: Vec<RefusedSubscription>,
+    /// What is wrong with the needs; then all are refused.
     pub unclear: Option<String>,
 }
 
-impl Subscribed {
-    /// Why filters were refused, where a code does not say it.
+impl SubscribeOutcome {
+    /// Why filters were refused, if the reason codes do not say it.
     pub fn why(&self) -> Option<&str> {
         let no_room = self.refused.iter().find_map(|refused| match refused.limit? {
             Limit::SelectionBytes => Some(NO_ROOM),

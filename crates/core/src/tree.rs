@@ -1,13 +1,13 @@
-//! The topic tree: which subscribers a topic reaches. Equal to a naive matcher, only faster.
+//! The topic tree: finds the subscribers of a topic. It equals a naive matcher, and is faster.
 
 use std::collections::HashMap;
 
-/// What a filter leads to: cheap to clone, and one of a kind at its filter.
+/// A subscriber at a filter: cheap to clone, and found by a key.
 pub trait Leaf: Clone {
-    /// What tells two at one filter apart.
+    /// Tells the subscribers of one filter apart.
     type Key: Ord;
 
-    /// The key of this one.
+    /// The key of this subscriber.
     fn key(&self) -> Self::Key;
 }
 
@@ -42,7 +42,7 @@ impl<S> Default for Tree<S> {
 }
 
 impl<S: Leaf> Tree<S> {
-    /// Adds a subscription, in place of one with the same key; false if there was one.
+    /// Adds a subscription, or replaces the one with the same key; returns whether it was added.
     pub fn insert(&mut self, filter: &str, subscriber: S) -> bool {
         let leaf = self.root.leaf(filter);
         match leaf.binary_search_by_key(&subscriber.key(), S::key) {
@@ -58,19 +58,19 @@ impl<S: Leaf> Tree<S> {
         }
     }
 
-    /// Removes a subscription; false if it was not there.
+    /// Removes a subscription; returns false if there was none.
     pub fn remove(&mut self, filter: &str, key: &S::Key) -> bool {
         let removed = self.root.remove(filter.split('/'), key);
         self.subscriptions -= usize::from(removed);
         removed
     }
 
-    /// How many subscriptions there are.
+    /// The number of subscriptions.
     pub fn len(&self) -> usize {
         self.subscriptions
     }
 
-    /// Whether there are none.
+    /// Whether there are no subscriptions.
     pub fn is_empty(&self) -> bool {
         self.subscriptions == 0
     }
@@ -78,7 +78,7 @@ impl<S: Leaf> Tree<S> {
     /// The subscribers of a topic, once for each filter that matches.
     pub fn subscribers(&self, topic: &str) -> Vec<S> {
         let mut found = Vec::new();
-        // MQTT-4.7.2-1: a leading wildcard does not match topics of the broker's own.
+        // MQTT-4.7.2-1: a leading wildcard does not match topics that begin with `$`.
         if topic.starts_with('$') {
             let (first, rest) = topic.split_once('/').map_or((topic, None), |(a, b)| (a, Some(b)));
             if let Some(node) = self.root.levels.get(first) {
@@ -132,7 +132,7 @@ impl<S: Leaf> Node<S> {
             && self.below.is_empty()
     }
 
-    /// `rest` is what of the topic lies below this node; `None` is nothing.
+    /// `rest` is the part of the topic below this node; `None` if the topic ends here.
     fn collect(&self, rest: Option<&str>, found: &mut Vec<S>) {
         found.extend_from_slice(&self.below);
         let Some(rest) = rest else {

@@ -1,41 +1,41 @@
-//! The newest value of every topic: the untyped beginning of the current value table (G3).
+//! The newest value of every topic, as bytes without a type, for the control plane to show to people.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::NAME_BYTES_MAX;
 
-/// How much of a payload is kept to be shown.
+/// Bytes of a payload that are kept.
 const PAYLOAD_BYTES_KEPT: usize = 1024;
 
-/// The newest values, at most so many topics.
+/// The newest values by topic.
 #[derive(Debug, Default)]
 pub struct Values {
     slots: HashMap<Box<str>, Arc<Slot>>,
     counts: Arc<Counts>,
 }
 
-/// What all slots count together.
+/// Counters that all slots share.
 #[derive(Debug, Default)]
 struct Counts {
-    /// Every change of any value, so that a reader can ask for what is new.
+    /// Changes of all values, so that a reader can ask for the changes since its last question.
     changes: AtomicU64,
-    /// Topics with a value: a topic of frames has a place, and never a value.
+    /// Topics with a value. A topic of frames has a slot, but never a value.
     topics: AtomicUsize,
 }
 
-/// One topic's place in the table; publishers keep it at hand.
+/// The newest value of one topic. Its publishers keep a reference to it.
 #[derive(Debug)]
 pub struct Slot {
-    // A lock of its own: publishers of other topics never meet here, readers are rare.
-    newest: Mutex<Newest>,
+    // Each topic has its own lock: publishers of other topics never wait for it, and readers are rare.
+    newest: Mutex<NewestValue>,
     counts: Arc<Counts>,
 }
 
 /// A topic's newest message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Newest {
+pub struct NewestValue {
     /// The beginning of the payload.
     pub payload: Vec<u8>,
     /// The length of the whole payload.
@@ -44,14 +44,14 @@ pub struct Newest {
     pub receive_ns: i64,
     /// Messages on this topic so far.
     pub count: u64,
-    /// The number of this change among all changes.
+    /// The number of its last change among all changes.
     change: u64,
 }
 
 impl Slot {
     /// Replaces the newest value.
     pub fn set(&self, payload: &[u8], receive_ns: i64) {
-        let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut newest = self.lock();
         newest.payload.clear();
         newest.payload.extend_from_slice(&payload[..payload.len().min(PAYLOAD_BYTES_KEPT)]);
         newest.payload_bytes = payload.len();
@@ -63,26 +63,22 @@ impl Slot {
         newest.change = self.counts.changes.fetch_add(1, Ordering::Relaxed) + 1;
     }
 
-    fn get(&self) -> Newest {
-        self.newest.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn change(&self) -> u64 {
-        self.newest.lock().unwrap_or_else(PoisonError::into_inner).change
+    fn lock(&self) -> MutexGuard<'_, NewestValue> {
+        self.newest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Values that changed, and how far a reader has then come.
+/// Values that changed, and how far the reader has read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Changed {
+pub struct ValueChanges {
     /// Topics with their newest message, oldest change first.
-    pub values: Vec<(Box<str>, Newest)>,
-    /// What to ask with next: every later change is still to come.
+    pub values: Vec<(Box<str>, NewestValue)>,
+    /// The number to ask with next: the changes after it are not in this answer.
     pub through: u64,
 }
 
 impl Values {
-    /// The place of a topic, made if there is room; `None` when the table is full, or the topic too long.
+    /// The slot of a topic, made if there is none; `None` if there are `topics_max` topics, or the topic is too long.
     pub fn slot(&mut self, topic: &str, topics_max: usize) -> Option<Arc<Slot>> {
         if let Some(slot) = self.slots.get(topic) {
             return Some(Arc::clone(slot));
@@ -97,33 +93,30 @@ impl Values {
 
     /// Up to `most` values that changed after this change.
     ///
-    /// What changes meanwhile may come now and once more with the next call; nothing is passed over.
-    pub fn changed_after(&self, change: u64, most: usize) -> Changed {
+    /// A value that changes during the call may be in this answer and in the next one; no change is left out.
+    pub fn changed_after(&self, change: u64, most: usize) -> ValueChanges {
         let now = self.counts.changes.load(Ordering::Relaxed);
         let mut changed: Vec<_> = self
             .slots
             .iter()
-            .map(|(topic, slot)| (slot.change(), topic, slot))
+            .map(|(topic, slot)| (slot.lock().change, topic, slot))
             .filter(|(at, ..)| *at > change)
             .collect();
         changed.sort_unstable_by_key(|(at, ..)| *at);
-        let through = match changed.get(..most) {
-            Some(taken) if changed.len() > most => {
-                taken.last().map_or(change, |(at, ..)| now.min(*at))
-            }
-            _ => now,
-        };
+        let is_whole = changed.len() <= most;
+        changed.truncate(most);
+        let last = changed.last().map_or(change, |(at, ..)| now.min(*at));
         let newest =
-            changed.into_iter().take(most).map(|(_, topic, slot)| (topic.clone(), slot.get()));
-        Changed { values: newest.collect(), through }
+            changed.into_iter().map(|(_, topic, slot)| (topic.clone(), slot.lock().clone()));
+        ValueChanges { values: newest.collect(), through: if is_whole { now } else { last } }
     }
 
-    /// How many topics have a value.
+    /// The number of topics that have a value.
     pub fn len(&self) -> usize {
         self.counts.topics.load(Ordering::Relaxed)
     }
 
-    /// Whether no topic has.
+    /// Whether no topic has a value.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -141,7 +134,7 @@ mod tests {
         rpm.set(b"1", 1);
         fuel.set(b"2", 2);
         rpm.set(b"3", 3);
-        let Changed { values: changed, through } = values.changed_after(0, 10);
+        let ValueChanges { values: changed, through } = values.changed_after(0, 10);
         let shown: Vec<_> =
             changed.iter().map(|(topic, newest)| (&**topic, &newest.payload[..])).collect();
         assert_eq!(shown, [("fuel", &b"2"[..]), ("rpm", &b"3"[..])]);
@@ -150,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_answer_goes_on_where_it_stopped() {
+    fn the_next_answer_continues_after_a_short_one() {
         let mut values = Values::default();
         for topic in ["a", "b", "c"] {
             values.slot(topic, 10).unwrap().set(b"x", 0);
@@ -161,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_table_takes_no_further_topic_but_serves_those_it_has() {
+    fn with_all_slots_taken_a_new_topic_gets_none_and_the_others_keep_theirs() {
         let mut values = Values::default();
         assert!(values.slot("a", 1).is_some());
         assert!(values.slot("b", 1).is_none());
@@ -169,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_topic_counts_once_it_has_a_value() {
+    fn a_topic_counts_only_with_a_value() {
         let mut values = Values::default();
         let rpm = values.slot("rpm", 10).unwrap();
         let _frames = values.slot("a topic of frames", 10).unwrap();
@@ -180,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_payload_is_kept_in_part_with_its_true_length() {
+    fn of_a_long_payload_the_beginning_and_the_length_are_kept() {
         let mut values = Values::default();
         values.slot("a", 1).unwrap().set(&[7; 5000], 0);
         let newest = &values.changed_after(0, 1).values[0].1;

@@ -1,4 +1,4 @@
-//! Messages that wait for their first subscriber (T3): by topic, in order of priority, bounded.
+//! Messages that wait for their first subscriber: by topic, in order of priority, bounded.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,19 +11,19 @@ use crate::{Limit, Limits, Message, Millis, Owner, Shares};
 
 /// The user property by which a message asks to wait, with the value `1`.
 pub const WAIT_PROPERTY: &str = "slipring-wait";
-/// The user property that names its priority: `high`, `normal` or `low`.
-pub const PRIORITY_PROPERTY: &str = "slipring-priority";
+/// The user property with the priority of such a message: `high`, `normal` or `low`.
+const PRIORITY_PROPERTY: &str = "slipring-priority";
 
-/// Which of the waiting messages are delivered first, and which have to make room last.
+/// The priority of a waiting message. A higher one is delivered earlier, and makes room for others later.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Priority {
-    /// After all others.
+    /// Delivered after all others.
     Low = 0,
-    /// When nothing is said.
+    /// For messages that name none.
     #[default]
     Normal = 1,
-    /// Before all others.
+    /// Delivered before all others.
     High = 2,
 }
 
@@ -42,7 +42,7 @@ impl Priority {
     }
 }
 
-/// The priority to wait with, if a message asks to wait for a subscriber.
+/// The priority of a message that asks to wait for a subscriber; None if it does not ask.
 pub fn asks_to_wait(properties: Properties<'_>) -> Option<Priority> {
     let (mut waits, mut priority) = (false, Priority::default());
     for (id, value) in properties.iter() {
@@ -57,63 +57,52 @@ pub fn asks_to_wait(properties: Properties<'_>) -> Option<Priority> {
     waits.then_some(priority)
 }
 
-/// A message that waited.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waited {
-    /// What.
+/// A message that waits, or was taken out.
+#[derive(Clone, Debug)]
+pub struct WaitingMessage {
+    /// The message.
     pub message: Arc<Message>,
-    /// How urgent it is.
+    /// Its priority.
     pub priority: Priority,
-    /// Which of its priority it is: the older has the lower number.
+    /// Its position among those of its priority: an older message has a lower number.
     number: u64,
-    /// Whose quota it is counted for: who published it.
+    /// Whose quota counts it: its publisher's.
     owner: Owner,
 }
 
-impl Waited {
+impl WaitingMessage {
     fn rank(&self) -> Rank {
-        Rank { priority: Reverse(self.priority), number: self.number }
+        (Reverse(self.priority), self.number)
     }
 }
 
-/// The order of delivery: the more urgent first, then the older.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank {
-    priority: Reverse<Priority>,
-    number: u64,
-}
-
-/// A message, and whose quota it is counted for: who published it.
-#[derive(Debug)]
-struct Held {
-    message: Arc<Message>,
-    owner: Owner,
-}
+/// The order of delivery: by priority, then by age.
+type Rank = (Reverse<Priority>, u64);
 
 /// The messages that wait.
 #[derive(Debug, Default)]
 pub struct Waiting {
-    messages: BTreeMap<Rank, Held>,
+    messages: BTreeMap<Rank, WaitingMessage>,
     /// The ranks at each topic.
     topics: Topics<BTreeSet<Rank>>,
     counts: Shares,
     bytes: Shares,
-    /// How many there were.
-    made: u64,
+    /// The number of the newest message.
+    newest: u64,
 }
 
 impl Waiting {
-    /// How many wait.
+    /// The number of waiting messages.
     pub fn len(&self) -> usize {
         self.messages.len()
     }
 
-    /// Whether none does.
+    /// Whether no message waits.
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
 
-    /// Their bytes, about.
+    /// Their estimated memory.
     pub fn bytes(&self) -> usize {
         self.bytes.total()
     }
@@ -123,25 +112,30 @@ impl Waiting {
         [&self.counts, &self.bytes]
     }
 
-    /// Adds a message, the youngest of its priority; says which limit is in the way.
+    /// Adds a message, as the newest of its priority. The error is the limit that prevents it.
     ///
-    /// Where there is no room, messages of lower priority go, those that would be delivered last first.
-    /// They are given: their publishers were told that they wait.
+    /// If there is no room, messages of lower priority make room, beginning with the one that would be delivered
+    /// last. They are returned, because their publishers were told that they wait.
     pub fn push(
         &mut self,
         message: Arc<Message>,
         priority: Priority,
         owner: &Owner,
         limits: &Limits,
-    ) -> Result<Vec<Waited>, Limit> {
+    ) -> Result<Vec<WaitingMessage>, Limit> {
         let victims = self.victims(cost(&message), priority, owner, limits)?;
         let victims = victims.into_iter().map(|rank| self.take_out(rank)).collect();
-        self.made += 1;
-        self.put_back(Waited { message, priority, number: self.made, owner: owner.clone() });
+        self.newest += 1;
+        self.put_back(WaitingMessage {
+            message,
+            priority,
+            number: self.newest,
+            owner: owner.clone(),
+        });
         Ok(victims)
     }
 
-    /// Whether there is room for a message, or could be made; says which limit is in the way.
+    /// Checks that `push` would find or make room for a message. The error is the limit that prevents it.
     pub fn check_room(
         &self,
         message: &Message,
@@ -152,27 +146,31 @@ impl Waiting {
         self.victims(cost(message), priority, owner, limits).map(drop)
     }
 
-    /// Takes a message out; None if somebody has done so before.
-    pub fn remove(&mut self, message: &Arc<Message>) -> Option<Waited> {
+    /// Takes a message out; None if it does not wait any more.
+    pub fn remove(&mut self, message: &Arc<Message>) -> Option<WaitingMessage> {
         let ranks = self.topics.get(message.topic())?;
         let mut ranks = ranks.iter().copied();
         let rank = ranks.find(|rank| Arc::ptr_eq(&self.messages[rank].message, message))?;
         Some(self.take_out(rank))
     }
 
-    /// A message that was taken out waits again, in its place in the order.
-    pub fn put_back(&mut self, waited: Waited) {
+    /// Puts back a message that was taken out, at its earlier position.
+    pub fn put_back(&mut self, waited: WaitingMessage) {
         let rank = waited.rank();
-        let Waited { message, owner, .. } = waited;
-        self.counts.take(&owner, 1);
-        self.bytes.take(&owner, cost(&message));
-        self.topics.place(message.topic()).get_or_insert_default().insert(rank);
-        self.messages.insert(rank, Held { message, owner });
+        self.counts.take(&waited.owner, 1);
+        self.bytes.take(&waited.owner, cost(&waited.message));
+        self.topics.place(waited.message.topic()).get_or_insert_default().insert(rank);
+        self.messages.insert(rank, waited);
     }
 
-    /// Takes what a new subscription to this filter gets, at most so many, in order of delivery; and how many
-    /// levels of topics were looked at.
-    pub fn take(&mut self, filter: &str, now_ms: Millis, most: usize) -> (Vec<Waited>, usize) {
+    /// Takes at most `most` messages for a new subscription, in order of delivery. Returns them, and how many levels
+    /// of topics the search looked at.
+    pub fn take(
+        &mut self,
+        filter: &str,
+        now_ms: Millis,
+        most: usize,
+    ) -> (Vec<WaitingMessage>, usize) {
         let (mut ranks, mut steps) = (Vec::new(), usize::MAX);
         self.topics.matching_within(filter, &mut steps, &mut |found| ranks.extend(found));
         ranks.retain(|rank| !self.messages[rank].message.is_expired(now_ms));
@@ -182,14 +180,14 @@ impl Waiting {
         (taken, usize::MAX - steps)
     }
 
-    /// Takes out what has expired.
-    pub fn expire(&mut self, now_ms: Millis) -> Vec<Waited> {
+    /// Takes out the messages that have expired.
+    pub fn expire(&mut self, now_ms: Millis) -> Vec<WaitingMessage> {
         let expired = self.messages.iter().filter(|(_, held)| held.message.is_expired(now_ms));
         let ranks: Vec<Rank> = expired.map(|(rank, _)| *rank).collect();
         ranks.into_iter().map(|rank| self.take_out(rank)).collect()
     }
 
-    /// Those that must go for one more message of an owner.
+    /// The messages that have to make room for one more of an owner.
     fn victims(
         &self,
         bytes: usize,
@@ -214,7 +212,7 @@ impl Waiting {
                 break;
             };
             match last.next() {
-                Some((rank, held)) if rank.priority.0 < priority => {
+                Some((rank, held)) if held.priority < priority => {
                     left -= 1;
                     left_bytes -= cost(&held.message);
                     victims.push(*rank);
@@ -225,21 +223,21 @@ impl Waiting {
         Ok(victims)
     }
 
-    fn take_out(&mut self, rank: Rank) -> Waited {
-        let Held { message, owner } = self.messages.remove(&rank).expect("a rank that is there");
-        self.counts.give(&owner, 1);
-        self.bytes.give(&owner, cost(&message));
-        if let Some(ranks) = self.topics.place(message.topic()) {
+    fn take_out(&mut self, rank: Rank) -> WaitingMessage {
+        let waited = self.messages.remove(&rank).expect("the rank of a waiting message");
+        self.counts.give(&waited.owner, 1);
+        self.bytes.give(&waited.owner, cost(&waited.message));
+        if let Some(ranks) = self.topics.place(waited.message.topic()) {
             ranks.remove(&rank);
             if ranks.is_empty() {
-                self.topics.remove(message.topic());
+                self.topics.remove(waited.message.topic());
             }
         }
-        Waited { message, priority: rank.priority.0, number: rank.number, owner }
+        waited
     }
 }
 
-/// What a message takes of the bound, as if no other had the levels of its topic behind the first.
+/// The estimated memory of a message, as if no other one shared the levels of its topic behind the first.
 fn cost(message: &Message) -> usize {
     let levels = message.topic().bytes().filter(|byte| *byte == b'/').count();
     message.bytes() + ENTRY_BYTES + levels * LEVEL_BYTES

@@ -1,4 +1,4 @@
-//! The waiting messages against a naive model, and by example.
+//! Tests of the waiting messages: against a naive model, and by example.
 
 use super::*;
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ fn number(message: &Message) -> u32 {
     u32::from_be_bytes(message.payload().try_into().unwrap())
 }
 
-fn numbers(waited: &[Waited]) -> Vec<u32> {
+fn numbers(waited: &[WaitingMessage]) -> Vec<u32> {
     waited.iter().map(|waited| number(&waited.message)).collect()
 }
 
@@ -43,10 +43,10 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// All of it as a list in the order of delivery.
+/// The model: one list in the order of delivery.
 #[derive(Default)]
 struct Naive {
-    list: Vec<Waited>,
+    list: Vec<WaitingMessage>,
 }
 
 impl Naive {
@@ -57,11 +57,11 @@ impl Naive {
             victims.extend(self.list.pop().map(|last| number(&last.message)));
         }
         let at = self.list.partition_point(|other| other.priority >= priority);
-        self.list.insert(at, Waited { message, priority, number: 0, owner: anna() });
+        self.list.insert(at, WaitingMessage { message, priority, number: 0, owner: anna() });
         Some(victims)
     }
 
-    fn take(&mut self, which: impl Fn(&Waited) -> bool, most: usize) -> Vec<u32> {
+    fn take(&mut self, which: impl Fn(&WaitingMessage) -> bool, most: usize) -> Vec<u32> {
         let (mut taken, mut left) = (Vec::new(), Vec::new());
         for waited in self.list.drain(..) {
             let take = taken.len() < most && which(&waited);
@@ -78,7 +78,7 @@ fn anna() -> Owner {
 
 proptest! {
     #[test]
-    fn what_waits_equals_a_sorted_list(history in prop::collection::vec(step(), 0..80)) {
+    fn waiting_messages_equal_a_sorted_list(history in prop::collection::vec(step(), 0..80)) {
         let limits = Limits { waiting_messages: 6, ..Limits::default() }.undivided();
         let (mut waiting, mut naive) = (Waiting::default(), Naive::default());
         let mut now_ms = 0;
@@ -121,7 +121,7 @@ proptest! {
         waiting.expire(Millis::MAX);
         let mut topics = 0;
         waiting.topics.matching("#", &mut |_| topics += 1);
-        prop_assert_eq!((topics, waiting.bytes()), (0, 0), "nothing is left of what is gone");
+        prop_assert_eq!((topics, waiting.bytes()), (0, 0), "nothing is left of messages that were taken out");
     }
 }
 
@@ -146,7 +146,7 @@ fn a_message_asks_to_wait_with_a_user_property() {
 }
 
 #[test]
-fn bytes_are_a_bound_too_and_one_urgent_message_may_cost_several() {
+fn bytes_are_a_bound_too_and_an_urgent_message_may_replace_several() {
     let limits = Limits { waiting_bytes: 3 * (5 + ENTRY_BYTES), ..Limits::default() };
     let limits = limits.undivided();
     let mut waiting = Waiting::default();
@@ -154,17 +154,17 @@ fn bytes_are_a_bound_too_and_one_urgent_message_may_cost_several() {
         waiting.push(message("a", made, None), Priority::Low, &anna(), &limits).unwrap();
     }
     let full = waiting.push(message("a", 3, None), Priority::Low, &anna(), &limits);
-    assert_eq!(full, Err(Limit::WaitingBytes));
+    assert_eq!(full.unwrap_err(), Limit::WaitingBytes);
     let large = "a".repeat(1 + ENTRY_BYTES);
     let victims = waiting.push(message(&large, 4, None), Priority::High, &anna(), &limits).unwrap();
-    assert_eq!(numbers(&victims), [2, 1], "those that would be delivered last");
+    assert_eq!(numbers(&victims), [2, 1], "the ones that would be delivered last");
     let larger = "a".repeat(4 * ENTRY_BYTES);
     assert!(waiting.push(message(&larger, 5, None), Priority::High, &anna(), &limits).is_err());
-    assert_eq!(waiting.len(), 2, "nobody goes for what has no room all the same");
+    assert_eq!(waiting.len(), 2, "no message makes room in vain");
 }
 
 #[test]
-fn one_owner_leaves_room_and_newcomers_have_what_is_kept_back() {
+fn one_owner_reaches_its_quota_and_newcomers_get_the_reserve() {
     let limits = Limits { waiting_messages: 100, reserve_percent: 10, ..Limits::default() };
     let (mut waiting, berta) = (Waiting::default(), Owner::named("user:berta"));
     let mut push = |made, priority, owner: &Owner| {
@@ -178,7 +178,7 @@ fn one_owner_leaves_room_and_newcomers_have_what_is_kept_back() {
         assert_eq!(push(made, Priority::Low, &berta), Ok(0));
     }
     assert_eq!(push(90, Priority::Low, &berta), Err(Limit::ReservePercent));
-    assert_eq!(push(90, Priority::High, &berta), Ok(1), "one of lower priority goes");
+    assert_eq!(push(90, Priority::High, &berta), Ok(1), "one of lower priority makes room");
     assert_eq!(push(91, Priority::Low, &Owner::named("user:carl")), Ok(0));
     let [counts, bytes] = waiting.shares();
     assert_eq!((counts.total(), counts.held(&berta)), (waiting.len(), 15));

@@ -1,10 +1,8 @@
-//! The will: a message to publish when the client goes without a goodbye.
+//! The will: a message to publish when the client disappears without a DISCONNECT.
 
-use slipring_wire::{
-    Properties, PropertiesBuf, PropertyId, Publish, QoS, Reason, Violation, Will, check_topic,
-};
+use slipring_wire::{PropertiesBuf, PropertyId, Publish, QoS, Will, check_topic};
 
-/// The will, kept until the connection ends, and its delay after that.
+/// The will of a client, which the broker keeps until the connection ends and its delay is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WillMessage {
     topic: Box<str>,
@@ -13,7 +11,7 @@ pub struct WillMessage {
     retain: bool,
     /// Properties as encoded, without the delay (MQTT-3.1.3-9).
     properties: PropertiesBuf,
-    /// Seconds to wait for the client to come back; the end of the session ends the wait.
+    /// Seconds to wait for the client to come back. The will is published earlier if the session ends.
     pub delay_s: u32,
 }
 
@@ -37,25 +35,12 @@ impl From<Will<'_>> for WillMessage {
 }
 
 impl WillMessage {
-    /// A will that was stored, after its bytes are checked.
-    pub(crate) fn restored(
-        topic: &str,
-        properties: &[u8],
-        payload: &[u8],
-        delay_s: u32,
-    ) -> Result<Self, Violation> {
-        if check_topic(topic).is_err() {
-            let what = "a stored will has no valid topic";
-            return Err(Violation { reason: Reason::TopicNameInvalid, what });
-        }
-        let properties = Properties::of_publish(properties)?.into();
-        let (topic, payload) = (topic.into(), payload.into());
-        Ok(Self { topic, payload, qos: QoS::AtMostOnce, retain: false, properties, delay_s })
-    }
-
-    /// The same will, published like this.
-    pub(crate) fn with(self, qos: QoS, retain: bool) -> Self {
-        Self { qos, retain, ..self }
+    /// Makes a will of a stored one, and checks its topic.
+    pub(crate) fn restored(publish: &Publish<'_>, delay_s: u32) -> Result<Self, &'static str> {
+        let Publish { topic, payload, qos, retain, properties, .. } = *publish;
+        check_topic(topic).map_err(|_| "a stored will has no valid topic")?;
+        let (topic, payload, properties) = (topic.into(), payload.into(), properties.into());
+        Ok(Self { topic, payload, qos, retain, properties, delay_s })
     }
 
     /// The message to publish.

@@ -1,14 +1,13 @@
 //! How much one client may make the broker do before others run.
 //!
-//! Whatever a client drives reports what it did, in steps. A turn of one connection ends when its steps
-//! are used up: by work, never by a number of packets, because one packet of 60 bytes may ask for a
-//! thousand definitions and another one for nothing.
+//! Everything done for a client is counted in steps. A connection's turn ends when its steps are used up, not after a
+//! number of packets, because one packet of 60 bytes may ask for a thousand definitions and another for nothing.
 
 /// The work of one turn.
 ///
-/// An example: a message of 64 bytes to one subscriber is 12 steps, so that 80 of them are a short turn and
-/// 660 a long one. A `list` of 1,000 definitions is about 30,000 steps: it is a turn of its own, and the
-/// next request waits until others had theirs.
+/// Example: a message of 64 bytes to one subscriber takes 12 steps, so a short turn is 80 of them and a long turn
+/// 660. A `list` of 1,000 definitions takes about 30,000 steps: it is a turn by itself, and the client's next
+/// request waits until the other connections had their turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     steps: usize,
@@ -24,35 +23,35 @@ impl Default for Work {
 }
 
 impl Work {
-    /// Steps of a short turn, which everyone who wakes has: 20 us of one core, at about 20 ns each.
-    pub const SHORT: usize = 1_000;
-    /// What is sent at once in a short turn.
-    pub const SHORT_BYTES: usize = 16 << 10;
-    /// Steps of a long turn, for which the busy stand in line: a sixth of a millisecond.
-    pub const LONG: usize = 8_000;
-    /// Taking a packet, whatever it says.
+    /// Steps of a short turn, which a connection has when it wakes: 20 us of one core, at about 20 ns a step.
+    const SHORT: usize = 1_000;
+    /// The most bytes to write in a short turn.
+    const SHORT_BYTES: usize = 16 << 10;
+    /// Steps of a long turn, for which busy connections queue: a sixth of a millisecond.
+    const LONG: usize = 8_000;
+    /// Taking a packet, whatever it contains.
     pub const PACKET: usize = 8;
     /// One message to one subscriber.
     pub const DELIVERY: usize = 2;
-    /// Keeping one retained message, and giving it its place in the journal.
+    /// Keeping one retained message, and noting its place in the journal.
     pub const RETAINED: usize = 200;
-    /// One message that is encoded for one subscriber.
+    /// Encoding one message for one subscriber.
     pub const ENCODED: usize = 16;
-    /// One name, definition or value looked at.
+    /// Looking at one name, definition or value.
     pub const ENTRY: usize = 4;
-    /// One filter that is entered or removed, without what it matches.
+    /// Adding or removing one filter, without what it matches.
     pub const FILTER: usize = 200;
-    /// One run of a frame, without its samples.
+    /// Reading one run of a frame, without its samples.
     pub const RUN: usize = 8;
     /// A call of the operating system.
     pub const CALL: usize = 100;
 
-    /// Nothing was to do: a short turn begins with the next wake-up.
+    /// Begins a short turn: the connection had nothing to do, and woke up.
     pub fn begin(&mut self) {
         *self = Self::default();
     }
 
-    /// Others have run: a long turn.
+    /// Begins a long turn: the other connections had theirs.
     pub fn begin_long(&mut self) {
         *self = Self { steps_max: Self::LONG, is_long: true, ..Self::default() };
     }
@@ -62,12 +61,11 @@ impl Work {
         self.steps = self.steps_max;
     }
 
-    /// What a packet asks for gets as many steps as there were so far, its reading among them; once in a turn,
-    /// so that many packets do not make it longer and longer.
+    /// After a packet was read, gives the work that it asks for as many steps as the turn has used so far. This
+    /// happens once in a turn, so that many packets do not lengthen it again and again.
     ///
-    /// A packet that takes several turns is read again in each: without this a large one would never get
-    /// further, or reading it would be most of the work. An example: reading 512 KB is a turn of 8,000 steps,
-    /// and then 8,000 more find 40 of its filters.
+    /// A packet that takes several turns is read again in each. Without this, reading a large one would use up
+    /// every turn. Example: reading 512 KB takes the 8,000 steps of a turn, and then 8,000 more add 40 of its filters.
     pub fn go_on(&mut self) {
         if 2 * self.steps > self.steps_max && !self.is_extended {
             self.steps_max = 2 * self.steps;
@@ -75,12 +73,12 @@ impl Work {
         }
     }
 
-    /// Whether so many bytes are to be sent in a long turn: one call of the system sends all of them.
+    /// Whether this turn is too short to write so many bytes, because one system call writes all of them.
     pub fn is_short_for(&self, bytes: usize) -> bool {
         !self.is_long && bytes > Self::SHORT_BYTES
     }
 
-    /// Adds what was done.
+    /// Adds steps that were done.
     #[inline]
     pub fn add(&mut self, steps: usize) {
         self.steps += steps;
@@ -98,7 +96,7 @@ impl Work {
         self.steps += bytes / 8;
     }
 
-    /// Whether others run before this client goes on.
+    /// Whether the turn is over: other connections run before this one continues.
     #[inline]
     pub fn is_over(&self) -> bool {
         self.steps >= self.steps_max
@@ -124,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn large_writes_and_what_is_left_wait_for_a_long_turn() {
+    fn large_writes_wait_for_a_long_turn() {
         let mut work = Work::default();
         assert!(!work.is_short_for(Work::SHORT_BYTES));
         assert!(work.is_short_for(Work::SHORT_BYTES + 1));
@@ -139,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_packet_asks_for_gets_as_many_steps_as_its_reading_took() {
+    fn after_reading_a_large_packet_the_turn_is_twice_as_long() {
         let mut work = Work::default();
         work.begin_long();
         work.add(100_000);
@@ -152,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn many_small_packets_do_not_make_a_turn_longer_and_longer() {
+    fn many_small_packets_lengthen_a_turn_once() {
         let mut work = Work::default();
         work.begin_long();
         let mut packets = 0;

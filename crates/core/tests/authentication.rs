@@ -1,4 +1,4 @@
-//! Enhanced authentication on one connection: packets in, packets out, clause by clause.
+//! Enhanced authentication on one connection, clause by clause: which packets answer which.
 
 use std::num::NonZeroU32;
 use std::sync::LazyLock;
@@ -37,7 +37,7 @@ impl Talk {
         Self { conversation, users: users(&["user", "anna"]), reply: Vec::new(), opened: None }
     }
 
-    /// A client that has begun with this method and data.
+    /// A client that has sent CONNECT with this method and data.
     fn connecting(method: &str, data: &[u8]) -> Result<Self, Stop> {
         let mut talk = Self::new();
         let properties = properties(Some(method), Some(data));
@@ -50,7 +50,7 @@ impl Talk {
         let mut talk = Self::connecting(METHOD, b"n,,n=user,r=abc").unwrap();
         let last = talk.proof("n=user,r=abc", b"pencil");
         talk.auth(Reason::ContinueAuthentication, METHOD, &last).unwrap();
-        let opening = talk.opened.clone().expect("it is to be let in");
+        let opening = talk.opened.clone().expect("the proof is right");
         talk.reply.clear();
         talk.conversation.accept(&opening, "client", false, &mut talk.reply);
         talk
@@ -77,7 +77,7 @@ impl Talk {
         self.send(&Packet::Auth(Auth { reason, properties: properties.borrow() }))
     }
 
-    /// The broker's answer: which packet, its reason, its method and its data.
+    /// The broker's answer: the packet's name, reason, method and data.
     fn answer(&self) -> (&'static str, Reason, Option<String>, Option<String>) {
         let PacketSplit::Whole(whole) = split_packet(&self.reply, 1 << 16).unwrap() else {
             panic!("no answer")
@@ -96,7 +96,7 @@ impl Talk {
         (kind, reason, method, data)
     }
 
-    /// What the broker says to a client that it sends away.
+    /// The broker's last packet: its name and reason.
     fn farewell(&mut self, stop: Stop) -> (&'static str, Reason) {
         self.reply.clear();
         self.conversation.farewell(stop.violation.reason, stop.violation.what, &mut self.reply);
@@ -110,9 +110,9 @@ impl Talk {
         let nonce = challenge.split(',').next().unwrap();
         let unproved = format!("c=biws,{nonce}");
         let client_key = if password == b"pencil" { *PENCIL_KEY } else { client_key(password) };
-        let said = format!("{bare},{challenge},{unproved}");
+        let messages = format!("{bare},{challenge},{unproved}");
         let stored_key = digest::digest(&digest::SHA256, &client_key);
-        let mut proof = mac(stored_key.as_ref(), said.as_bytes());
+        let mut proof = mac(stored_key.as_ref(), messages.as_bytes());
         proof.iter_mut().zip(client_key).for_each(|(byte, key)| *byte ^= key);
         format!("{unproved},p={}", BASE64.encode(&proof)).into_bytes()
     }
@@ -161,7 +161,7 @@ fn a_whole_exchange_lets_the_proven_user_in() {
     assert_eq!(method.as_deref(), Some(METHOD)); // MQTT-4.12.0-5
     assert!(challenge.unwrap().starts_with("r=abc"));
     let bytes_max = talk.conversation.packet_bytes_max();
-    assert_eq!(bytes_max.1, Limit::ConnectBytes, "the client is not in yet");
+    assert_eq!(bytes_max.1, Limit::ConnectBytes, "the client is not let in yet");
 
     let talk = Talk::open();
     assert_eq!(talk.opened.as_ref().unwrap().user_name.as_deref(), Some("user"));
@@ -186,7 +186,7 @@ fn a_wrong_password_and_an_unknown_user_end_alike() {
 }
 
 #[test]
-fn a_method_that_is_not_known_is_told() {
+fn an_unknown_method_is_refused() {
     let stop = Talk::connecting("PLAIN", b"").err().unwrap();
     assert_eq!(stop.violation.reason, Reason::BadAuthenticationMethod); // MQTT-4.12.0-1
     let mut talk = Talk { users: Users::default(), ..Talk::new() };
@@ -197,7 +197,7 @@ fn a_method_that_is_not_known_is_told() {
 }
 
 #[test]
-fn a_client_that_takes_only_small_packets_gets_no_large_one() {
+fn a_client_that_accepts_only_small_packets_gets_no_large_one() {
     let mut properties = properties(Some(METHOD), Some(b"n,,n=user,r=abc"));
     properties.push(PropertyId::MaximumPacketSize, Value::Four(50));
     let mut talk = Talk::new();
@@ -228,7 +228,7 @@ fn only_auth_or_disconnect_may_come_before_connack() {
 }
 
 #[test]
-fn every_auth_has_the_method_of_connect_and_its_turn() {
+fn auth_with_another_method_or_out_of_turn_is_a_protocol_error() {
     let rows = [
         (Reason::ContinueAuthentication, Some("PLAIN")), // MQTT-4.12.0-5
         (Reason::ContinueAuthentication, None),          // 3.15.2.2.2
@@ -246,13 +246,13 @@ fn every_auth_has_the_method_of_connect_and_its_turn() {
 }
 
 #[test]
-fn a_client_that_is_in_proves_its_name_again() {
+fn a_client_re_authenticates_while_other_packets_continue() {
     let mut talk = Talk::open();
     for _ in 0..2 {
         talk.auth(Reason::ReAuthenticate, METHOD, b"n,,n=user,r=def").unwrap();
         assert_eq!(talk.answer().1, Reason::ContinueAuthentication);
         let last = talk.proof("n=user,r=def", b"pencil");
-        talk.send(&Packet::PingReq).unwrap(); // other packets go on meanwhile
+        talk.send(&Packet::PingReq).unwrap(); // other packets continue
         talk.auth(Reason::ContinueAuthentication, METHOD, &last).unwrap();
         let (kind, reason, method, data) = talk.answer();
         assert_eq!((kind, reason, method.as_deref()), ("AUTH", Reason::Success, Some(METHOD)));
@@ -286,7 +286,7 @@ fn a_user_who_was_removed_cannot_prove_its_name_again() {
 }
 
 #[test]
-fn re_authentication_keeps_to_its_rules() {
+fn re_authentication_out_of_turn_is_a_protocol_error() {
     let rows = [
         (Reason::ReAuthenticate, "PLAIN"),        // MQTT-4.12.1-1
         (Reason::ContinueAuthentication, METHOD), // nothing has begun

@@ -1,4 +1,4 @@
-//! A durable session's queue: what it writes down, what it keeps in memory, and what it asks for.
+//! The queue of a durable session: its records, what it keeps in memory, and what it loads.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use slipring_core::ledger::{
     BatchHead, DeliveryManner, DeliveryRecord, Ledger, Record, Records, SessionRecord,
 };
 use slipring_core::{
-    ConnectionKey, Delivery, Durability, Limit, Limits, Message, Offset, Outgoing, Overflow,
-    Packets, Place, Pushed, RetainedPage, SessionKey, Terms,
+    ConnectionKey, Delivery, Durability, JournalPlace, Limit, Limits, Message, Offset, Outgoing,
+    Overflow, Packets, Pushed, RetainedPage, SessionKey, Terms,
 };
 use slipring_wire::{
     Packet, PacketId, PacketSplit, PropertiesBuf, PropertyId, Publish, QoS, Value, Version,
@@ -22,7 +22,7 @@ const TERMS: Terms =
 fn message(offset: Option<u64>, qos: QoS, payload: &str) -> Arc<Message> {
     let publish = Publish { qos, ..Publish::new("t", payload.as_bytes()) };
     let message = Message::new(&publish, "t".into(), 0);
-    let place = |offset| Place { offset, durability: Durability::Disk };
+    let place = |offset| JournalPlace { offset, durability: Durability::Disk };
     Arc::new(match offset {
         Some(offset) => message.at(place(Offset::new(offset))),
         None => message,
@@ -94,7 +94,7 @@ fn id(number: u16) -> PacketId {
 }
 
 #[test]
-fn a_qos_1_message_is_written_down_when_it_is_settled_in_runs() {
+fn settled_qos_1_messages_with_consecutive_offsets_share_a_record() {
     let mut outgoing = here(&Limits::default());
     for offset in 5..9 {
         push(&mut outgoing, message(Some(offset), QoS::AtLeastOnce, "x"));
@@ -108,7 +108,7 @@ fn a_qos_1_message_is_written_down_when_it_is_settled_in_runs() {
 }
 
 #[test]
-fn a_qos_2_message_waits_for_its_identifier_and_its_release_for_the_answer() {
+fn a_qos_2_message_waits_for_the_record_of_its_identifier_and_pubrel_for_that_of_pubrec() {
     let mut outgoing = here(&Limits::default());
     push(&mut outgoing, message(Some(5), QoS::ExactlyOnce, "x"));
     push(&mut outgoing, message(None, QoS::ExactlyOnce, "only in memory"));
@@ -118,20 +118,20 @@ fn a_qos_2_message_waits_for_its_identifier_and_its_release_for_the_answer() {
     outgoing.received(id(1), false);
     assert_eq!(records(&mut outgoing), (vec!["received 1".into()], Some(Durability::Disk)));
     outgoing.received(id(2), false);
-    assert_eq!(records(&mut outgoing), (vec![], None), "it is lost with the broker anyway");
+    assert_eq!(records(&mut outgoing), (vec![], None), "a crash loses it anyway");
     outgoing.completed(id(1));
     outgoing.received(id(2), true);
     assert_eq!(records(&mut outgoing), (vec!["completed 1".into(), "completed 2".into()], None));
 }
 
 #[test]
-fn what_is_not_sent_after_all_is_settled() {
+fn a_message_that_is_expired_or_too_large_is_settled() {
     let mut outgoing = here(&Limits::default());
     let mut properties = PropertiesBuf::new();
     properties.push(PropertyId::MessageExpiryInterval, Value::Four(1));
     let publish = Publish { qos: QoS::ExactlyOnce, ..Publish::new("t", b"old") };
     let publish = Publish { properties: properties.borrow(), ..publish };
-    let place = Place { offset: Offset::new(3), durability: Durability::Disk };
+    let place = JournalPlace { offset: Offset::new(3), durability: Durability::Disk };
     push(&mut outgoing, Arc::new(Message::new(&publish, "t".into(), 0).at(place)));
     push(&mut outgoing, message(Some(4), QoS::ExactlyOnce, &"large".repeat(50)));
     assert!(take(&mut outgoing, 5_000).is_empty());
@@ -139,7 +139,7 @@ fn what_is_not_sent_after_all_is_settled() {
 }
 
 #[test]
-fn what_finds_no_room_is_settled_by_whoever_published_it() {
+fn a_dropped_message_is_settled_by_its_publisher() {
     for (qos12_full, first) in [(Overflow::DropOldest, 5), (Overflow::DropNewest, 7)] {
         let limits = Limits { queue_messages: 2, qos12_full, ..Limits::default() };
         let mut outgoing = away(&limits);
@@ -161,7 +161,7 @@ fn what_finds_no_room_is_settled_by_whoever_published_it() {
 }
 
 #[test]
-fn a_session_that_ends_with_its_connection_writes_nothing() {
+fn a_session_that_ends_with_its_connection_writes_no_records() {
     let limits = Limits::default();
     let mut outgoing = Outgoing::new(&limits);
     outgoing.attach(CONNECTION, TERMS, &limits);
@@ -176,7 +176,7 @@ fn a_session_that_ends_with_its_connection_writes_nothing() {
 }
 
 #[test]
-fn a_client_that_is_away_costs_no_copies() {
+fn messages_for_a_client_that_is_away_are_not_kept_in_memory() {
     let limits = Limits::default();
     let mut outgoing = here(&limits);
     let kept: Vec<_> =
@@ -196,7 +196,7 @@ fn a_client_that_is_away_costs_no_copies() {
 }
 
 #[test]
-fn what_is_not_here_is_asked_for_once_and_sent_in_its_order() {
+fn a_stored_message_is_loaded_once_and_sent_in_its_order() {
     let limits = Limits::default();
     let mut outgoing = away(&limits);
     for offset in [5, 6, 7] {
@@ -208,14 +208,14 @@ fn what_is_not_here_is_asked_for_once_and_sent_in_its_order() {
     let taken = outgoing.take(0, &mut |_, _| RetainedPage::default(), &mut Packets::default());
     assert!(taken.wants && taken.messages == 0, "order is kept");
     assert_eq!(outgoing.wanted(2), [5, 6].map(Offset::new));
-    assert!(!outgoing.has_work(), "it waits for them");
+    assert!(!outgoing.has_work(), "it waits until they are loaded");
     assert!(!outgoing.take(0, &mut |_, _| RetainedPage::default(), &mut Packets::default()).wants);
     let five = message(Some(5), QoS::AtLeastOnce, "five");
     let woken = outgoing.fill(&[(Offset::new(5), Some(five)), (Offset::new(6), None)]);
     assert_eq!(woken, Pushed::Wake);
     let taken = outgoing.take(0, &mut |_, _| RetainedPage::default(), &mut Packets::default());
     assert_eq!((taken.messages, taken.lost, taken.wants), (1, 1, true));
-    assert_eq!(records(&mut outgoing).0, ["settled 6+1 at 1"], "what is lost is settled");
+    assert_eq!(records(&mut outgoing).0, ["settled 6+1 at 1"], "a lost message is settled");
     assert_eq!(outgoing.wanted(2), [7].map(Offset::new));
     outgoing.fill(&[(Offset::new(7), Some(message(Some(7), QoS::AtLeastOnce, "seven")))]);
     assert_eq!(take(&mut outgoing, 0), ["seven", "in memory", "new"]);
@@ -264,7 +264,7 @@ fn restored(limits: &Limits) -> Outgoing {
 }
 
 #[test]
-fn a_recovered_session_goes_on_with_the_identifiers_it_had() {
+fn a_restored_session_continues_with_its_identifiers() {
     let mut outgoing = restored(&Limits::default());
     assert!(take(&mut outgoing, 0).is_empty());
     assert_eq!(outgoing.wanted(10), [40, 42].map(Offset::new));
@@ -281,7 +281,7 @@ fn a_recovered_session_goes_on_with_the_identifiers_it_had() {
 }
 
 #[test]
-fn the_identifier_of_a_lost_message_is_released_so_that_the_next_is_not_taken_for_it() {
+fn the_identifier_of_a_lost_message_is_released_so_that_the_next_is_no_duplicate() {
     let mut outgoing = restored(&Limits::default());
     take(&mut outgoing, 0);
     outgoing.wanted(10);
@@ -292,7 +292,7 @@ fn the_identifier_of_a_lost_message_is_released_so_that_the_next_is_not_taken_fo
 }
 
 #[test]
-fn when_memory_is_short_what_the_journal_has_leaves_it_and_nothing_is_dropped() {
+fn when_memory_is_short_journaled_messages_are_unloaded_and_none_is_dropped() {
     let mut outgoing = here(&Limits::default());
     let payload = "x".repeat(10_000);
     for offset in 0..20 {
@@ -305,7 +305,7 @@ fn when_memory_is_short_what_the_journal_has_leaves_it_and_nothing_is_dropped() 
 }
 
 #[test]
-fn what_is_only_in_memory_is_dropped_down_to_the_newest() {
+fn messages_that_are_only_in_memory_are_dropped_down_to_the_newest() {
     let mut outgoing = here(&Limits::default());
     for _ in 0..20 {
         push(&mut outgoing, message(None, QoS::AtLeastOnce, &"x".repeat(10_000)));

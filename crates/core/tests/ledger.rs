@@ -1,5 +1,5 @@
-//! The laws of the ledger: what is written is read back, garbage harms nobody, and a snapshot with the
-//! records after it leads to the same state as all the records.
+//! The laws of the ledger: a record is read back as it was written, garbage is an error, and a snapshot with the records
+//! after it leads to the same state as all the records.
 
 mod records;
 
@@ -141,7 +141,7 @@ proptest! {
     }
 
     #[test]
-    fn garbage_is_an_error_with_its_place_and_never_more(
+    fn garbage_is_an_error_with_its_position(
         all in prop::collection::vec(anything(), 0..6),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
         cut in any::<prop::sample::Index>(),
@@ -164,7 +164,7 @@ proptest! {
     }
 
     #[test]
-    fn a_snapshot_and_the_rest_lead_where_all_the_records_lead(
+    fn a_snapshot_and_later_records_lead_to_the_same_state_as_all_records(
         history in prop::collection::vec(batch(), 0..30),
         splits in prop::collection::vec(any::<prop::sample::Index>(), 1..4),
     ) {
@@ -184,7 +184,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_below_what_is_needed_is_needed(history in prop::collection::vec(batch(), 0..20)) {
+    fn the_needed_offset_is_the_lowest_that_any_session_or_waiting_message_has(history in prop::collection::vec(batch(), 0..20)) {
         let mut ledger = Ledger::default();
         for (number, batch) in (0..).zip(&history) {
             apply(&mut ledger, number, batch);
@@ -221,7 +221,7 @@ fn opened(session: u64, client_id: &str) -> Record<'_> {
 }
 
 #[test]
-fn a_client_that_opens_again_has_ended_its_earlier_session() {
+fn a_new_session_of_a_client_ends_its_earlier_one() {
     let ledger = after(&[opened(3, "pump"), opened(4, "pump"), opened(5, "fan")]);
     assert_eq!(ledger.sessions().into_keys().collect::<Vec<_>>(), [4, 5].map(SessionKey::new));
     let ledger = after(&[
@@ -231,12 +231,12 @@ fn a_client_that_opens_again_has_ended_its_earlier_session() {
     assert_eq!(
         (ledger.sessions().len(), ledger.highest_session().get()),
         (0, 3),
-        "never given again"
+        "the key is not used again"
     );
 }
 
 #[test]
-fn a_record_about_messages_that_cannot_be_is_refused() {
+fn a_record_about_impossible_messages_is_refused() {
     let session = SessionKey::new(1);
     let manner = || records::manner(QoS::AtLeastOnce);
     let batch = |first, count| DeliveryRecord::Delivered {
@@ -267,7 +267,7 @@ fn a_record_about_messages_that_cannot_be_is_refused() {
 }
 
 #[test]
-fn an_empty_retained_message_forgets_and_an_expired_one_is_forgotten() {
+fn an_empty_retained_message_removes_the_earlier_one_and_an_expired_one_is_removed() {
     let mut ledger = after(&[Record::Stock(StockRecord::Unretained { index: 1 })]);
     let expires = [2, 0, 0, 0, 1];
     for (offset, topic, properties, payload) in [
@@ -289,7 +289,7 @@ fn an_empty_retained_message_forgets_and_an_expired_one_is_forgotten() {
 }
 
 #[test]
-fn the_table_comes_back_with_its_values_which_are_stale_then() {
+fn the_table_is_restored_with_its_values_which_are_stale() {
     let definition = r#"{"type":"f64"}"#;
     let mut ledger = after(&[
         table_is(3, 1),
@@ -316,7 +316,7 @@ fn the_table_comes_back_with_its_values_which_are_stale_then() {
     ledger.frame(7, &frame((0, 8), 4)).unwrap();
     let good = Quality::GOOD;
     let expected = [(194, OwnedValue::F64(7.0), 97, good), (196, OwnedValue::F64(2.5), 6, good)];
-    assert_eq!(values(&ledger), expected, "the frame of another table means nothing");
+    assert_eq!(values(&ledger), expected, "the frame of another table is ignored");
     let restored = Ledger::restore(&snapshot(&ledger)).unwrap();
     assert_eq!(values(&restored), expected);
     let current = restored.restored_values(0, usize::MAX);
@@ -331,7 +331,7 @@ fn the_table_comes_back_with_its_values_which_are_stale_then() {
 }
 
 #[test]
-fn a_removed_parameter_has_no_value_even_when_it_is_there_again() {
+fn a_removed_parameter_has_no_value_even_after_it_is_declared_again() {
     let definition = r#"{"type":"f64"}"#;
     let declared = Record::Table(TableRecord::Declared {
         parameter: ParameterIndex::new(194),
@@ -358,7 +358,7 @@ fn a_removed_parameter_has_no_value_even_when_it_is_there_again() {
 }
 
 #[test]
-fn a_parameter_of_no_table_is_refused() {
+fn a_parameter_before_any_table_is_refused() {
     let mut bytes = Vec::new();
     let definition = r#"{"type":"f64"}"#;
     TableRecord::Declared { parameter: ParameterIndex::new(0), name: "a", definition }
@@ -396,7 +396,7 @@ fn stream(stream: u32, definition: &str) -> Record<'_> {
 }
 
 #[test]
-fn what_a_session_declared_is_its_own_until_that_is_gone() {
+fn a_session_keeps_what_it_declared_until_that_is_removed() {
     let parameter = |index, name| {
         let parameter = ParameterIndex::new(index);
         Record::Table(TableRecord::Declared { parameter, name, definition: r#"{"type":"f64"}"# })
@@ -455,7 +455,7 @@ fn what_a_session_declared_is_its_own_until_that_is_gone() {
 }
 
 #[test]
-fn a_kind_that_has_a_second_byte_is_one_that_needs_it() {
+fn only_a_kind_that_needs_a_second_byte_has_one() {
     let mut bytes = Vec::new();
     publishes(1, &[0], &[]).encode(&mut bytes);
     assert_eq!(bytes, [0, 32, 1, 1, 0, 0, 0]);
@@ -466,7 +466,7 @@ fn a_kind_that_has_a_second_byte_is_one_that_needs_it() {
 }
 
 #[test]
-fn a_kind_of_a_newer_version_is_refused_and_what_comes_before_it_is_applied() {
+fn a_kind_of_a_newer_version_is_refused_and_the_records_before_it_are_applied() {
     let mut ledger = Ledger::default();
     let mut bytes = Vec::new();
     opened(3, "pump").encode(&mut bytes);
@@ -474,9 +474,9 @@ fn a_kind_of_a_newer_version_is_refused_and_what_comes_before_it_is_applied() {
     for kind in 34..=255 {
         bytes.truncate(at);
         bytes.extend([0xe0, kind, 7]);
-        let told = ledger.apply(BatchHead::default(), &bytes).unwrap_err().to_string();
+        let error = ledger.apply(BatchHead::default(), &bytes).unwrap_err().to_string();
         let why = "this version of Slipring does not know its kind";
-        assert_eq!(told, format!("the record at byte {at} cannot be read: {why}"));
+        assert_eq!(error, format!("the record at byte {at} cannot be read: {why}"));
         assert!(ledger.session(SessionKey::new(3)).is_some());
     }
 }

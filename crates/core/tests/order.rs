@@ -1,5 +1,5 @@
-//! The order of one client's messages: whenever it goes, comes back or subscribes again, the messages of a
-//! topic come as they were published (MQTT-4.6.0-6), and none comes after a retained copy of a newer one.
+//! The order of one client's messages: whenever it disconnects, comes back or subscribes again, it gets the messages of
+//! a topic in the order of publishing (MQTT-4.6.0-6), and none after a retained copy of a newer one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ enum Step {
         retain: bool,
     },
     Subscribe,
-    /// The broker sends what the client's window allows, which then answers some of it.
+    /// The broker sends what the client's window allows, and the client acknowledges some of it.
     Take {
         answers: usize,
     },
@@ -38,7 +38,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A message as the client gets it, for the first time.
+/// A message that the client gets for the first time.
 #[derive(Clone, Copy, Debug)]
 struct Got {
     number: u32,
@@ -152,7 +152,7 @@ impl World {
         }
     }
 
-    /// Everything arrives.
+    /// Delivers everything.
     fn drain(&mut self) {
         self.come_back();
         loop {
@@ -184,7 +184,7 @@ proptest! {
         for (topic, got) in &world.got {
             let mut newest = 0;
             for one in got {
-                // A copy is older than messages that were published since and not retained.
+                // A retained copy may be older than messages that were published later without the retain flag.
                 prop_assert!(one.retain || one.number >= newest, "{}: {:?}", topic, got);
                 newest = newest.max(one.number);
             }
@@ -192,16 +192,16 @@ proptest! {
         for (topic, published) in &world.published {
             let got = world.got.get(*topic).into_iter().flatten().filter(|got| !got.retain);
             let live: Vec<u32> = got.map(|got| got.number).collect();
-            prop_assert_eq!(&live, published, "every message comes, once");
+            prop_assert_eq!(&live, published, "every message arrives once");
             let kept = world.retained.get(topic);
             let kept = kept.map(|kept| u32::from_be_bytes(kept.payload().try_into().unwrap()));
-            prop_assert_eq!(world.retained_copies(topic).last().copied(), kept, "and what is kept");
+            prop_assert_eq!(world.retained_copies(topic).last().copied(), kept, "and the retained message");
         }
     }
 }
 
 #[test]
-fn a_retained_copy_comes_after_what_waited_for_a_client_that_was_away() {
+fn a_retained_copy_comes_after_messages_that_were_queued_while_the_client_was_away() {
     let mut world = World::new();
     world.lose();
     (0..3).for_each(|_| world.publish("a", true));

@@ -1,4 +1,4 @@
-//! A full queue: what its policy does, which bound it names, and what the client is told.
+//! A full queue: what its policy does, which limit it names, and what the client is told.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ const CONNECTION: ConnectionKey = ConnectionKey::new(1);
 const TERMS: Terms =
     Terms { version: Version::V5, receive_max: 100, packet_bytes: 200, topic_aliases: 0 };
 
-/// A client that is here, and bounds of two messages.
+/// A connected client with room for two messages.
 fn here(policy: Overflow) -> (Outgoing, Limits) {
     let limits = Limits {
         inflight: 1,
@@ -41,7 +41,7 @@ fn push_encoded(outgoing: &mut Outgoing, payload: &str) -> Pushed {
     outgoing.push_encoded(&bytes, None)
 }
 
-/// What a take sends: each payload, and how many drops it tells of.
+/// What a take sends: each payload, and the number of dropped messages that it reports.
 fn take(outgoing: &mut Outgoing) -> Vec<(String, Option<String>)> {
     let mut packets = Packets::default();
     outgoing.take(0, &mut |_, _| RetainedPage::default(), &mut packets);
@@ -72,7 +72,7 @@ fn telling(payload: &str, count: &str) -> (String, Option<String>) {
 }
 
 #[test]
-fn a_full_queue_does_what_its_policy_says_and_names_its_bound() {
+fn a_full_queue_follows_its_policy_and_names_its_limit() {
     let full = Some(Limit::QueueMessages);
     for (policy, answer, first, second) in [
         (Overflow::DropOldest, dropped(full, 1), "b", "c"),
@@ -85,12 +85,12 @@ fn a_full_queue_does_what_its_policy_says_and_names_its_bound() {
         assert_eq!(push(&mut outgoing, "c"), answer);
         assert_eq!(take(&mut outgoing), [telling(first, "1")], "{policy:?}");
         outgoing.acked(PacketId::new(1).unwrap());
-        assert_eq!(take(&mut outgoing), [plain(second)], "told once");
+        assert_eq!(take(&mut outgoing), [plain(second)], "reported once");
     }
 }
 
 #[test]
-fn a_full_outbox_does_what_its_policy_says_and_names_its_bound() {
+fn a_full_outbox_follows_its_policy_and_names_its_limit() {
     let full = Some(Limit::OutboxBytes);
     for (policy, answer, kept) in [
         (Overflow::DropOldest, dropped(full, 1), [telling("b234", "1"), plain("c234")]),
@@ -120,19 +120,19 @@ fn a_client_that_is_away_is_not_disconnected_but_loses_the_newest() {
 }
 
 #[test]
-fn one_large_message_may_cost_several_small_ones() {
+fn one_large_message_may_replace_several_small_ones() {
     let limits = Limits { queue_bytes: 10, inflight: 1, ..Limits::default() };
     let mut outgoing = Outgoing::new(&limits);
     for payload in ["1", "2", "3", "4", "5"] {
         assert_eq!(push(&mut outgoing, payload), Pushed::Quiet);
     }
     assert_eq!(push(&mut outgoing, "large"), dropped(Some(Limit::QueueBytes), 3));
-    // It would find no room if all others went: they stay.
+    // Dropping all others would not be enough, so they stay.
     assert_eq!(push(&mut outgoing, "larger than all"), dropped(Some(Limit::QueueBytes), 1));
 }
 
 #[test]
-fn a_packet_larger_than_the_client_takes_is_dropped_by_no_bound_of_ours() {
+fn a_packet_larger_than_the_client_accepts_is_dropped_and_names_no_limit() {
     let (mut outgoing, _) = here(Overflow::DropOldest);
     let large = "x".repeat(201);
     assert_eq!(push_encoded(&mut outgoing, &large), dropped(None, 1));
@@ -144,7 +144,7 @@ fn a_packet_larger_than_the_client_takes_is_dropped_by_no_bound_of_ours() {
 }
 
 #[test]
-fn waiting_for_the_window_is_told_once_until_nothing_waits() {
+fn a_full_window_is_reported_once_until_no_message_waits() {
     let limits = Limits { inflight: 1, ..Limits::default() };
     let mut outgoing = Outgoing::new(&limits);
     outgoing.attach(CONNECTION, TERMS, &limits);
@@ -165,7 +165,7 @@ fn waiting_for_the_window_is_told_once_until_nothing_waits() {
 }
 
 #[test]
-fn a_window_that_the_client_made_small_is_no_bound_of_ours() {
+fn a_window_that_the_client_made_small_is_not_reported() {
     let limits = Limits { inflight: 2, ..Limits::default() };
     let mut outgoing = Outgoing::new(&limits);
     outgoing.attach(CONNECTION, Terms { receive_max: 1, ..TERMS }, &limits);

@@ -1,5 +1,5 @@
-//! Work that grows with the table is done in portions: first values, selections that are due, parameters
-//! that go stale.
+//! Work that grows with the table is done in portions: first values, selections that are due, and parameters that become
+//! stale.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -94,7 +94,7 @@ fn topics(mut packets: &[u8], found: &mut HashMap<String, usize>) {
 }
 
 #[test]
-fn first_values_of_many_parameters_come_in_portions_each_once() {
+fn first_values_of_many_parameters_are_sent_in_portions_each_once() {
     let mut world = World::new();
     let chosen = Chosen { filter: "#", identifier: 0, needs: text(), packet_bytes_max: 1 << 20 };
     let first = world.table.choose(SessionKey::new(2), &chosen, world.at);
@@ -118,7 +118,7 @@ fn first_values_of_many_parameters_come_in_portions_each_once() {
 }
 
 #[test]
-fn first_values_of_few_parameters_come_at_once() {
+fn first_values_of_few_parameters_are_sent_at_once() {
     let mut world = World::new();
     let needs = Needs { deliver: Deliver::Frame, ..Needs::default() };
     for (subscriber, needs, filter) in [(2, needs, "#"), (3, text(), "p/1")] {
@@ -131,7 +131,7 @@ fn first_values_of_few_parameters_come_at_once() {
 }
 
 #[test]
-fn text_of_many_samples_is_written_in_turns_in_its_order() {
+fn text_of_many_samples_is_written_in_several_turns() {
     for rate_mhz in [None, Some(10_000)] {
         let mut world = World::new();
         for subscriber in 2..5 {
@@ -202,7 +202,7 @@ fn selections_that_are_due_take_turns() {
 }
 
 #[test]
-fn who_chose_frames_does_not_wait_for_text_that_others_chose() {
+fn a_selection_of_frames_does_not_wait_for_selections_of_text() {
     let mut world = World::new();
     let frames = Needs { deliver: Deliver::Frame, ..Needs::default() };
     for (subscriber, needs) in [(2, text()), (3, frames)] {
@@ -213,7 +213,7 @@ fn who_chose_frames_does_not_wait_for_text_that_others_chose() {
     for value in 2..22 {
         world.later(50);
         world.frame(value);
-        // Far too little for all the text.
+        // Two turns are far too few for all the text.
         for _ in 0..2 {
             world.table.tick(100_000, world.at, &mut |_| true, &mut |subscriber, _, _| {
                 *sent.entry(subscriber.get()).or_default() += 1;
@@ -225,7 +225,7 @@ fn who_chose_frames_does_not_wait_for_text_that_others_chose() {
 }
 
 #[test]
-fn who_leaves_one_of_two_equal_selections_of_text_loses_nothing_of_the_other() {
+fn ending_one_of_two_equal_selections_of_text_loses_nothing_of_the_other() {
     let mut world = World::new();
     for filter in ["$selection/a/#", "$selection/b/#"] {
         let chosen = Chosen { filter, identifier: 0, needs: text(), packet_bytes_max: 1 << 20 };
@@ -255,7 +255,7 @@ fn who_leaves_one_of_two_equal_selections_of_text_loses_nothing_of_the_other() {
 }
 
 #[test]
-fn parameters_of_a_publisher_that_has_gone_go_stale_in_portions() {
+fn parameters_of_a_publisher_that_disconnected_become_stale_in_portions() {
     let mut world = World::new();
     world.table.leave(JET, false, world.at);
     let at_once = world.table.current.stale();
@@ -269,7 +269,7 @@ fn parameters_of_a_publisher_that_has_gone_go_stale_in_portions() {
 }
 
 #[test]
-fn silent_parameters_go_stale_in_portions() {
+fn silent_parameters_become_stale_in_portions() {
     let mut world = World::new();
     world.later(10_000);
     let mut looks = 0;

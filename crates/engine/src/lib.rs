@@ -81,7 +81,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use slipring_core::{Changed, Plan};
+use slipring_core::{Plan, ValueChanges};
 use slipring_journal::{JournalFailure, JournalOptions};
 use tokio::runtime::Handle;
 
@@ -281,7 +281,7 @@ impl Engine {
     }
 
     /// Up to `most` values that changed after a change; see [`slipring_core::Values::changed_after`].
-    pub fn values(&self, after: u64, most: usize) -> Changed {
+    pub fn values(&self, after: u64, most: usize) -> ValueChanges {
         self.broker.topics.values().changed_after(after, most)
     }
 

@@ -266,7 +266,7 @@ impl Outlet {
         connection: &Arc<ConnectionHandle>,
     ) -> Taken {
         let mut outgoing = client.outgoing();
-        if self.blocking > 0 || !outgoing.is_linked(connection.key) || !outgoing.has_work() {
+        if self.blocking > 0 || !outgoing.is_attached(connection.key) || !outgoing.has_work() {
             return Taken::default();
         }
         let mut find = |asked: &Replay, after: Option<&str>| {

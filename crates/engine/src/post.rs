@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use slipring_core::ledger::{Deliveries, DeliveryManner};
 use slipring_core::{
-    Delivery, Dropped, Durability, Limit, Message, Millis, Offset, Place, Pushed, expiry,
+    Delivery, Dropped, Durability, JournalPlace, Limit, Message, Millis, Offset, Pushed, expiry,
 };
 use slipring_wire::{Publish, QoS, Reason};
 
@@ -68,7 +68,9 @@ impl Kept {
     fn placed(self, first_offset: Offset) -> Arc<Message> {
         let Self { message, place, level: durability } = self;
         Arc::new(match place {
-            Some(place) => message.at(Place { offset: first_offset.plus(place), durability }),
+            Some(place) => {
+                message.at(JournalPlace { offset: first_offset.plus(place), durability })
+            }
             None => message,
         })
     }

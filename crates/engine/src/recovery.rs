@@ -8,7 +8,9 @@ use std::time::Duration;
 use slipring_core::ledger::{KeptRetained, KeptSession, RetainedMessage};
 use slipring_core::streams::Streams;
 use slipring_core::table::{Current, Registry, Table};
-use slipring_core::{Message, Millis, Outgoing, Owner, Place, Plan, Session, SessionKey, Stored};
+use slipring_core::{
+    JournalPlace, Message, Millis, Outgoing, Owner, Plan, Session, SessionKey, Stored,
+};
 use slipring_journal::Damage;
 
 use crate::broker::Broker;
@@ -86,7 +88,7 @@ impl Broker {
     fn restore_retained(&self, kept: &KeptRetained, message: RetainedMessage<'_>) -> bool {
         let plan = self.plan.load();
         let RetainedMessage { topic, qos, properties, payload } = message;
-        let place = Place { offset: kept.offset, durability: plan.durability_of(topic) };
+        let place = JournalPlace { offset: kept.offset, durability: plan.durability_of(topic) };
         let age_ms = self.clock.age_ms(kept.receive_ns);
         let owner = kept.owner.clone().unwrap_or_else(|| Owner::unknown(None));
         let stored = Stored { topic, properties, payload, qos, retain: true, place, age_ms };

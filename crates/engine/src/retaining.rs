@@ -1,7 +1,7 @@
 //! Retained messages of one publisher: kept or refused, and whose they are.
 
 use slipring_core::ledger::{ContextRecord, StockRecord};
-use slipring_core::{Limit, Offset, Owner, Place, Principal, Work};
+use slipring_core::{JournalPlace, Limit, Offset, Owner, Principal, Work};
 use slipring_wire::{Publish, QoS, Reason, Version};
 
 use crate::broker::Broker;
@@ -46,7 +46,7 @@ impl Feed {
     pub fn place_retained(&mut self, broker: &Broker, first_offset: Offset) {
         for (message, index, durability) in self.retained.drain(..) {
             let offset = first_offset.plus(index);
-            broker.topics.retained().place(&message, Place { offset, durability });
+            broker.topics.retained().set_place(&message, JournalPlace { offset, durability });
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use slipring_core::{Message, Millis, Offset, Place, Plan, Pushed, Stored};
+use slipring_core::{JournalPlace, Message, Millis, Offset, Plan, Pushed, Stored};
 use slipring_journal::{Journal, JournalReader, ReadError, StoredMessage};
 use slipring_wire::{QoS, Reason};
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -95,7 +95,7 @@ impl BrokerJournal {
             payload: &stored.payload,
             qos: QoS::from_bits(stored.flags.qos()).ok()?,
             retain: stored.flags.retain(),
-            place: Place { offset, durability },
+            place: JournalPlace { offset, durability },
             age_ms: self.clock.age_ms(stored.receive_ns.saturating_add(self.jumps.since(offset))),
         };
         Message::restored(&stored, now_ms).ok()

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use slipring_core::ledger::{DeliveryManner, DeliveryRecord, KeptWaiting, StockRecord};
 use slipring_core::{
-    Change, Delivery, Durability, Limit, Message, Millis, Offset, Owner, Place, Principal,
-    Priority, SessionKey, Waited, asks_to_wait, memory,
+    Delivery, Durability, JournalPlace, Limit, Message, Millis, Offset, Owner, Principal, Priority,
+    SessionKey, SubscriptionChange, WaitingMessage, asks_to_wait, memory,
 };
 use slipring_journal::JournalReader;
 use slipring_wire::{Publish, QoS, shared};
@@ -61,7 +61,7 @@ impl Unclaimed {
         let Self { message, priority, place, publisher, owner } = self;
         let message = Arc::new(match place {
             Some((index, durability)) => {
-                message.at(Place { offset: first_offset.plus(index), durability })
+                message.at(JournalPlace { offset: first_offset.plus(index), durability })
             }
             None => message,
         });
@@ -85,7 +85,7 @@ impl Unclaimed {
 }
 
 /// A message that began to wait just now goes to those who subscribed meanwhile.
-fn hand_out(broker: &Broker, waited: Waited, audience: &Audience, post: &mut Post) {
+fn hand_out(broker: &Broker, waited: WaitingMessage, audience: &Audience, post: &mut Post) {
     let message = &waited.message;
     let (mut deliveries, mut records) = (Vec::new(), Vec::new());
     let chosen = audience.shares.iter().map(|share| share.choose().0);
@@ -151,7 +151,7 @@ pub(crate) fn restore<'a>(
 /// A message that waited, for the subscriber that has claimed it.
 pub(crate) struct Claimed {
     client: Arc<Client>,
-    waited: Waited,
+    waited: WaitingMessage,
     manner: DeliveryManner,
 }
 
@@ -162,7 +162,7 @@ impl Feed {
         &mut self,
         broker: &Broker,
         client: &Arc<Client>,
-        change: &Change,
+        change: &SubscriptionChange,
     ) -> bool {
         let filter = match shared(&change.filter) {
             Some(Ok((_, topics))) => topics,

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use slipring_core::{Action, Conversation, Goodbye, Incoming, Limits, Settled};
+use slipring_core::{Action, Conversation, Goodbye, Incoming, Limits};
 use slipring_protocol::{
     ClientEvent, ClientProtocol, ConnectOptions, DeliveryTag, ProtocolEvent, PublishOutcome,
 };
@@ -58,7 +58,7 @@ impl Broker {
             Action::Publish(publish) => self.publish(publish),
             Action::Release(id) => self.conversation.complete(id, true, &mut self.reply),
             Action::Received(id, false) => {
-                self.conversation.release(id, Settled::Known, &mut self.reply);
+                self.conversation.release(id, true, &mut self.reply);
             }
             Action::Close(goodbye) => self.goodbye = Some(goodbye),
             Action::Acked(id) => self.settle(id, QoS::AtLeastOnce),

@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
-use slipring_core::Newest;
+use slipring_core::NewestValue;
 
 /// Dictionaries, lists, texts and numbers, made from the serialised form: no field is named here. The types
 /// for Python are in `slipring.status`.
@@ -23,8 +23,8 @@ pub struct Value {
     count: u64,
 }
 
-impl From<(Box<str>, Newest)> for Value {
-    fn from((topic, newest): (Box<str>, Newest)) -> Self {
+impl From<(Box<str>, NewestValue)> for Value {
+    fn from((topic, newest): (Box<str>, NewestValue)) -> Self {
         Self {
             topic: topic.into(),
             payload: newest.payload,

@@ -1,6 +1,6 @@
-//! Who a client is: users, what proves them, and who is let in. Passwords are never kept or shown.
+//! Authentication: the users, and how a client proves to be one of them. Passwords are never stored or shown.
 //!
-//! Pure: randomness comes in as a [`Secret`] and as nonces.
+//! Pure: the caller passes random bytes as a [`Secret`] and as nonces.
 
 mod scram;
 #[cfg(test)]
@@ -9,55 +9,56 @@ mod secret;
 mod users;
 mod verifier;
 
-pub use scram::{METHOD, NONCE_BYTES, Proven, Scram};
+pub use scram::NONCE_BYTES;
+pub(crate) use scram::{METHOD, Proven, Scram};
 pub use secret::{Password, Secret};
 pub use users::Users;
 pub use verifier::{Verifier, VerifierError};
 
 use slipring_wire::{Reason, Violation};
 
-/// Whom the broker lets in.
+/// Which clients the broker lets in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Authentication {
-    /// Who may connect; while there are none, everyone may.
+    /// The users who may connect; if there are none, every client may.
     pub users: Users,
-    /// Whether a client that brings no credentials is let in although there are users.
+    /// Whether a client without user name and password is let in although there are users.
     pub anonymous: bool,
 }
 
-/// What a client brings to prove that it is who it says.
+/// How a client proves its user name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Proof {
-    /// Nothing.
+    /// Not at all.
     Nothing,
-    /// A password, to be checked.
+    /// With a password, which is not checked yet.
     Password(Password),
-    /// It has proved its name in an exchange; this is the broker's own proof, for CONNACK.
+    /// It has proved it with AUTH packets. This is the broker's own proof, for CONNACK.
     Exchanged(String),
 }
 
-/// What becomes of a client that asks to be let in.
+/// The decision about a client that wants to connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict<'a> {
     /// It is let in.
     Accepted,
-    /// This user's password decides: [`Users::verify_password`].
+    /// It is let in if this is the user's password: see [`Users::verify_password`].
     Check(&'a str, &'a Password),
     /// It is not let in.
     Refused(Violation),
 }
 
-/// The user name or the password is wrong; nobody is told which.
+/// The user name or the password is wrong; the client does not learn which.
 pub const WRONG: Violation = Violation {
     reason: Reason::BadUserNameOrPassword,
     what: "the user name or the password is wrong",
 };
-/// The client brings nothing to prove who it is.
-pub const UNPROVED: Violation =
+/// The client has neither a user name nor a password.
+const UNPROVED: Violation =
     Violation { reason: Reason::NotAuthorized, what: "a user name and a password are needed" };
 
 impl Authentication {
-    /// Judges what a client brings; `certified` says that its transport has proved a name already.
+    /// Decides about a client; `certified` says that a certificate has proved its name already.
     pub fn judge<'a>(
         &self,
         user_name: Option<&'a str>,
@@ -70,7 +71,7 @@ impl Authentication {
             (None, Proof::Nothing) if self.anonymous => Verdict::Accepted,
             (None, Proof::Nothing) => Verdict::Refused(UNPROVED),
             (Some(name), Proof::Password(password)) => Verdict::Check(name, password),
-            _ => Verdict::Refused(WRONG), // a password left out is not a match (CVE-2016-9877)
+            _ => Verdict::Refused(WRONG), // no password is not a match (CVE-2016-9877)
         }
     }
 }

@@ -12,46 +12,37 @@ use super::{Secret, Users};
 use crate::Stop;
 
 /// The name of the method, in MQTT and in a verifier.
-pub const METHOD: &str = "SCRAM-SHA-256";
-/// Random bytes of the broker's share of the nonce.
+pub(crate) const METHOD: &str = "SCRAM-SHA-256";
+/// Random bytes of the broker's part of the nonce.
 pub const NONCE_BYTES: usize = 18;
-/// What a client may use for its own share; it is sent back.
+/// Bytes of the client's part of the nonce, which the broker sends back.
 pub(super) const CLIENT_NONCE_BYTES_MAX: usize = 256;
-/// What a client is told whose proof is wrong, whatever is wrong with it.
+/// What the client is told if its proof is wrong in any way.
 pub(super) const WRONG: &str = "the authentication has failed";
 
-/// An exchange after its first half: the client has said who it wants to be.
-pub struct Scram {
+/// An authentication after its first message: the client has named a user and not proved it.
+pub(crate) struct Scram {
     user: String,
     candidate: Candidate,
-    /// What the client has to repeat, in base64.
+    /// The header that the client has to repeat, in base64.
     binding: String,
     nonce: String,
-    /// What both sides have said so far, to be signed.
-    said: String,
+    /// The messages so far, which both sides sign.
+    messages: String,
 }
 
-/// A client that has proved its name.
+/// A client that has proved its user name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proven {
-    /// The name.
+pub(crate) struct Proven {
+    /// The user name.
     pub user: String,
     /// The broker's proof for the client: server-final-message.
     pub answer: String,
 }
 
 impl Scram {
-    /// Takes the client-first-message; gives the server-first-message to answer with.
-    pub fn begin(
-        first: &[u8],
-        users: &Users,
-        secret: &Secret,
-        nonce: [u8; NONCE_BYTES],
-    ) -> Result<(Self, String), Stop> {
-        Self::begin_with(first, users, secret, &BASE64.encode(&nonce))
-    }
-
-    pub(super) fn begin_with(
+    /// Takes the client-first-message and the broker's nonce as text; returns the server-first-message, too.
+    pub(crate) fn begin(
         first: &[u8],
         users: &Users,
         secret: &Secret,
@@ -63,32 +54,32 @@ impl Scram {
         let nonce = format!("{client_nonce}{nonce}");
         let salt = BASE64.encode(&candidate.verifier.salt);
         let answer = format!("r={nonce},s={salt},i={}", candidate.verifier.iterations);
-        let said = format!("{bare},{answer}");
+        let messages = format!("{bare},{answer}");
         let binding = BASE64.encode(header.as_bytes());
-        Ok((Self { user, candidate, binding, nonce, said }, answer))
+        Ok((Self { user, candidate, binding, nonce, messages }, answer))
     }
 
-    /// Takes the client-final-message.
-    pub fn finish(self, last: &[u8]) -> Result<Proven, Stop> {
+    /// Takes the client-final-message, and checks the proof in it.
+    pub(crate) fn finish(self, last: &[u8]) -> Result<Proven, Stop> {
         let (unproved, proof) =
             text(last)?.rsplit_once(",p=").ok_or(failed("a message without a proof"))?;
         let start = format!("c={},r={}", self.binding, self.nonce);
         let rest = unproved.strip_prefix(&start).ok_or(failed(WRONG))?;
         if !(rest.is_empty() || rest.starts_with(',')) {
-            return Err(failed(WRONG)); // the nonce goes on where ours has ended
+            return Err(failed(WRONG)); // the nonce is longer than ours
         }
         let proof = BASE64.decode(proof.as_bytes()).ok().and_then(|proof| proof.try_into().ok());
-        let said = format!("{},{unproved}", self.said);
-        if !self.is_proved(&proof.ok_or(failed(WRONG))?, said.as_bytes()) {
+        let messages = format!("{},{unproved}", self.messages);
+        if !self.is_proved(&proof.ok_or(failed(WRONG))?, messages.as_bytes()) {
             return Err(failed(WRONG));
         }
-        let signature = hmac(&self.candidate.verifier.server_key, said.as_bytes());
+        let signature = hmac(&self.candidate.verifier.server_key, messages.as_bytes());
         Ok(Proven { user: self.user, answer: format!("v={}", BASE64.encode(&signature)) })
     }
 
-    fn is_proved(&self, proof: &Digest, said: &[u8]) -> bool {
+    fn is_proved(&self, proof: &Digest, messages: &[u8]) -> bool {
         let verifier = &self.candidate.verifier;
-        let mut client_key = hmac(&verifier.stored_key, said);
+        let mut client_key = hmac(&verifier.stored_key, messages);
         client_key.iter_mut().zip(proof).for_each(|(byte, proof)| *byte ^= proof);
         verifier.has_client_key(&client_key) & self.candidate.known
     }
@@ -100,9 +91,9 @@ impl std::fmt::Debug for Scram {
     }
 }
 
-/// Takes off the gs2-header, which stands in front of what is signed (RFC 5802, section 7).
+/// Splits off the gs2-header, which is not signed (RFC 5802, section 7).
 fn split_header(message: &str) -> Result<(&str, &str), Stop> {
-    // `y` says that the client could bind channels and knows that we cannot.
+    // `y` means that the client supports channel binding and knows that we do not.
     for header in ["n,,", "y,,"] {
         if let Some(bare) = message.strip_prefix(header) {
             return Ok((header, bare));
@@ -120,7 +111,7 @@ fn read_bare(bare: &str) -> Result<(String, &str), Stop> {
     user.zip(nonce).ok_or(failed("not a first message of SCRAM"))
 }
 
-/// RFC 5802, section 5.1: `,` and `=` of a name are written `=2C` and `=3D`.
+/// RFC 5802, section 5.1: `,` and `=` in a name are written as `=2C` and `=3D`.
 fn unescaped(name: &str) -> Option<String> {
     let plain = name.replace("=2C", ",").replace("=3D", "=");
     let escapes = name.matches("=2C").count() + name.matches("=3D").count();

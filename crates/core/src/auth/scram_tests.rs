@@ -1,4 +1,4 @@
-//! The exchange as a client sees it: the standard's own example, and everything that must fail.
+//! Tests of SCRAM as a client sees it: the standard's own example, and everything that must fail.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use slipring_wire::Reason;
 use super::scram::{CLIENT_NONCE_BYTES_MAX, WRONG};
 use super::secret::{hmac, sha256};
 use super::verifier::salted;
-use super::{NONCE_BYTES, Proven, Scram, Secret, Users, Verifier};
+use super::{Proven, Scram, Secret, Users, Verifier};
 use crate::Stop;
 
 /// The example of RFC 7677, section 3.
@@ -28,7 +28,7 @@ static USERS: LazyLock<Users> = LazyLock::new(|| {
 });
 
 fn begin(first: &[u8]) -> Result<(Scram, String), Stop> {
-    Scram::begin_with(first, &USERS, &Secret::from([7; 32]), BROKER_NONCE)
+    Scram::begin(first, &USERS, &Secret::from([7; 32]), BROKER_NONCE)
 }
 
 fn exchange(first: &[u8], last: &[u8]) -> Result<Proven, Stop> {
@@ -61,7 +61,7 @@ fn the_example_of_the_standard_passes() {
 }
 
 #[test]
-fn what_the_standard_leaves_to_the_client_passes_too() {
+fn options_that_the_standard_leaves_to_the_client_pass_too() {
     let rows = [
         ("y,,", "n=user,r=abc", "", "user"),
         ("n,,", "n=user,r=abc,x=ignored", ",x=ignored", "user"),
@@ -102,7 +102,7 @@ fn a_first_message_that_is_not_one_fails() {
 }
 
 #[test]
-fn an_unknown_user_is_asked_for_a_proof_and_fails_as_a_wrong_password_does() {
+fn an_unknown_user_gets_a_challenge_and_fails_like_a_wrong_password() {
     let first = FIRST.replace("n=user", "n=nobody");
     let (scram, challenge) = begin(first.as_bytes()).unwrap();
     assert_eq!(challenge, begin(first.as_bytes()).unwrap().1);
@@ -115,12 +115,12 @@ fn an_unknown_user_is_asked_for_a_proof_and_fails_as_a_wrong_password_does() {
 #[test]
 fn a_proof_cannot_be_used_again() {
     let secret = Secret::from([7; 32]);
-    let (scram, _) = Scram::begin(FIRST.as_bytes(), &USERS, &secret, [1; NONCE_BYTES]).unwrap();
+    let (scram, _) = Scram::begin(FIRST.as_bytes(), &USERS, &secret, "another nonce").unwrap();
     assert_eq!(why(scram.finish(LAST.as_bytes())), WRONG);
 }
 
 #[test]
-fn no_proof_is_no_proof() {
+fn a_last_message_without_a_proof_fails() {
     let unproved = LAST.split_once(",p=").unwrap().0;
     for proof in ["", ",p=", ",p=AAAA", ",p=!"] {
         why(exchange(FIRST.as_bytes(), format!("{unproved}{proof}").as_bytes()));
@@ -153,7 +153,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_comes_is_taken_without_a_panic(first: Vec<u8>, last: Vec<u8>) {
+    fn random_messages_fail_without_a_panic(first: Vec<u8>, last: Vec<u8>) {
         prop_assert!(exchange(&first, &last).is_err());
         prop_assert!(exchange(FIRST.as_bytes(), &last).is_err());
     }

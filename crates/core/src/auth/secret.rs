@@ -1,8 +1,8 @@
-//! What must not be shown: a client's password and the process's own key. SHA-256 and HMAC over them.
+//! Secrets that must not be shown: a client's password and the process's own key. SHA-256 and HMAC over them.
 
 use ring::{digest, hmac};
 
-/// 32 bytes: what SHA-256 and HMAC give.
+/// 32 bytes: the result of SHA-256 and of HMAC-SHA-256.
 pub(super) type Digest = [u8; 32];
 
 /// A password as a client sent it.
@@ -32,11 +32,11 @@ impl From<Digest> for Secret {
 }
 
 impl Secret {
-    /// A digest of these parts that nobody without the secret can make.
+    /// A digest of these parts, which only somebody with the secret can compute.
     pub(super) fn digest(&self, parts: &[&[u8]]) -> Digest {
         let mut mac = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, &self.0));
         for part in parts {
-            // With its length in front, ["ab", "c"] differs from ["a", "bc"].
+            // The length in front makes ["ab", "c"] differ from ["a", "bc"].
             mac.update(&(part.len() as u64).to_be_bytes());
             mac.update(part);
         }
@@ -54,9 +54,9 @@ pub(super) fn sha256(bytes: &[u8]) -> Digest {
     sized(digest::digest(&digest::SHA256, bytes).as_ref())
 }
 
-/// Whether two digests are equal, in a time that does not depend on where they differ.
+/// Whether two digests are equal. The time it takes does not depend on where they differ.
 ///
-/// ring compares in constant time only within `hmac::verify`, so the digests' HMACs are compared.
+/// ring compares in constant time only in `hmac::verify`, so this compares the HMACs of the digests.
 pub(super) fn are_equal(one: &Digest, other: &Digest) -> bool {
     let key = hmac::Key::new(hmac::HMAC_SHA256, one);
     let tag = hmac::sign(&key, one);

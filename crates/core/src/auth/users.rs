@@ -1,4 +1,4 @@
-//! The users a broker knows, by name. Immutable, and part of the plan.
+//! The users of a broker, by name. Immutable, and a part of the plan.
 
 use std::collections::BTreeSet;
 
@@ -6,27 +6,27 @@ use super::secret::Digest;
 use super::{Secret, Verifier};
 use crate::PlanError;
 
-/// Who may connect, and what proves it.
+/// The users with their verifiers and privileges.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Users {
     /// Sorted by name.
     verifiers: Vec<(Box<str>, Verifier)>,
-    /// Who may read the journal.
+    /// Users who may read the journal.
     readers: BTreeSet<Box<str>>,
-    /// Who is let in when there is no more room for others.
+    /// Users who are let in when there is no room for others.
     operators: BTreeSet<Box<str>>,
 }
 
-/// What a name's proof is compared with.
+/// The verifier that a client's proof is compared with.
 pub(super) struct Candidate {
     pub verifier: Verifier,
-    /// Whether there is such a user; without one no proof is right. Combine it with `&`, never `&&`:
-    /// the answer must take equally long for a name that nobody has.
+    /// Whether there is such a user; if not, every proof is wrong. Combine it with `&`, never `&&`: the answer must
+    /// take equally long for an unknown name.
     pub known: bool,
 }
 
 impl Users {
-    /// Users by their names, each once.
+    /// Users with different names.
     pub fn new(users: impl IntoIterator<Item = (String, Verifier)>) -> Result<Self, PlanError> {
         let named = users.into_iter().map(|(name, verifier)| (name.into_boxed_str(), verifier));
         let mut verifiers: Vec<_> = named.collect();
@@ -38,55 +38,54 @@ impl Users {
         Ok(Self { verifiers, ..Self::default() })
     }
 
-    /// The same users, of whom these may read the journal.
+    /// The same users; these may read the journal.
     #[must_use]
     pub fn with_readers(self, names: impl IntoIterator<Item = String>) -> Self {
         Self { readers: names.into_iter().map(String::into_boxed_str).collect(), ..self }
     }
 
-    /// The same users, of whom these are operators.
+    /// The same users; these are operators.
     #[must_use]
     pub fn with_operators(self, names: impl IntoIterator<Item = String>) -> Self {
         Self { operators: names.into_iter().map(String::into_boxed_str).collect(), ..self }
     }
 
-    /// Whether a client is an operator, with the name that it has proved.
-    pub fn is_operator(&self, proven: Option<&str>) -> bool {
+    /// Whether a client with this proven name is an operator.
+    pub(crate) fn is_operator(&self, proven: Option<&str>) -> bool {
         proven.is_some_and(|name| self.operators.contains(name))
     }
 
-    /// Whether a client may read the journal, with the name that it has proved. Where there are no
-    /// users, whoever is let in may.
-    pub fn may_read_journal(&self, proven: Option<&str>) -> bool {
+    /// Whether a client with this proven name may read the journal. If there are no users, every client may.
+    pub(crate) fn may_read_journal(&self, proven: Option<&str>) -> bool {
         self.is_empty() || proven.is_some_and(|name| self.readers.contains(name))
     }
 
-    /// How many there are.
+    /// The number of users.
     pub fn len(&self) -> usize {
         self.verifiers.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no users.
     pub fn is_empty(&self) -> bool {
         self.verifiers.is_empty()
     }
 
-    /// Whether this is the user's password. Takes a millisecond or more, on purpose, and as long
-    /// for a name that nobody has.
+    /// Whether this is the user's password. Takes a millisecond or more, on purpose, and equally long for an unknown
+    /// name.
     pub fn verify_password(&self, name: &str, password: &[u8], secret: &Secret) -> bool {
         let candidate = self.candidate(name, secret);
         candidate.verifier.matches(password) & candidate.known
     }
 
-    /// Stands for a user with a password, to remember that the password was right. Another verifier
-    /// of the same user gives another one; without the secret it says nothing.
+    /// A digest of a user and a password, to remember that the password was right. It changes with the user's
+    /// verifier, and reveals nothing without the secret.
     pub fn fingerprint(&self, name: &str, password: &[u8], secret: &Secret) -> [u8; 32] {
         let stored_key = self.candidate(name, secret).verifier.stored_key;
         secret.digest(&[b"fingerprint", &stored_key, name.as_bytes(), password])
     }
 
-    /// What to compare a proof with. A name that nobody has gets a verifier as well, always the same
-    /// one: who asks learns the salt, and must not learn from it which names there are.
+    /// The verifier to compare a proof with. An unknown name gets one as well, always the same: SCRAM sends the salt
+    /// to the client, which must not learn from it whether the user exists.
     pub(super) fn candidate(&self, name: &str, secret: &Secret) -> Candidate {
         let found = self.verifiers.binary_search_by(|(known, _)| (**known).cmp(name));
         let known = found.is_ok();
@@ -95,7 +94,7 @@ impl Users {
         Candidate { verifier, known }
     }
 
-    /// A verifier that looks like one of the others.
+    /// A verifier for an unknown name, which looks like one of the others.
     fn stand_in(&self, name: &str, secret: &Secret) -> Verifier {
         let digest = |purpose: &[u8]| -> Digest { secret.digest(&[purpose, name.as_bytes()]) };
         let [high, low, ..] = digest(b"like");
@@ -147,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_nobody_has_looks_like_a_user_and_always_the_same() {
+    fn an_unknown_name_always_gets_the_same_verifier_which_looks_like_a_users() {
         let stand_in = |name, secret| users().candidate(name, &secret).verifier;
         let one = stand_in("nobody", secret(1));
         assert_eq!((one.salt.len(), one.iterations), (SALT.len(), 5000));
@@ -157,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fingerprint_is_one_users_one_password_by_one_verifier() {
+    fn a_fingerprint_changes_with_user_password_verifier_and_secret() {
         let fingerprint = |name, password| users().fingerprint(name, password, &secret(1));
         let one = fingerprint("user", b"pencil");
         assert_eq!(one, fingerprint("user", b"pencil"));
@@ -170,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_journal_is_for_those_who_are_named_or_for_all_where_there_are_no_users() {
+    fn only_named_users_read_the_journal_unless_there_are_no_users() {
         let users = users().with_readers(["anna".to_owned()]);
         assert!(users.may_read_journal(Some("anna")));
         for other in [None, Some("user"), Some("nobody"), Some("")] {
@@ -180,17 +179,17 @@ mod tests {
     }
 
     #[test]
-    fn an_operator_is_who_is_named_and_has_proved_it() {
+    fn an_operator_is_a_named_user_who_has_proved_the_name() {
         let users = users().with_operators(["anna".to_owned()]);
         assert!(users.is_operator(Some("anna")));
         for other in [None, Some("user"), Some("")] {
             assert!(!users.is_operator(other), "{other:?}");
         }
-        assert!(!Users::default().is_operator(None), "nobody is where there are no users");
+        assert!(!Users::default().is_operator(None), "without users there are no operators");
     }
 
     #[test]
-    fn a_name_given_twice_is_told() {
+    fn two_users_with_one_name_are_refused() {
         let verifier = || Verifier::new(b"pencil", SALT, 4096).unwrap();
         let error = Users::new([("a".into(), verifier()), ("a".into(), verifier())]).unwrap_err();
         assert_eq!(error, PlanError::UserTwice { name: "a".into() });

@@ -1,6 +1,6 @@
-//! What is stored for a user instead of the password (RFC 5802, section 3).
+//! A verifier: what is stored for a user instead of the password (RFC 5802, section 3).
 //!
-//! It is written as Postgres writes it: `SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey`.
+//! Its text is the one of Postgres: `SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey`.
 
 use std::num::NonZeroU32;
 
@@ -10,11 +10,11 @@ use ring::pbkdf2;
 use super::scram::METHOD;
 use super::secret::{Digest, are_equal, hmac, sha256};
 
-/// Fewer are too easy to guess through (RFC 7677, section 4); more would hold up everyone else.
+/// Fewer make guessing too easy (RFC 7677, section 4); more would delay other clients.
 const ITERATIONS: std::ops::RangeInclusive<u32> = 4096..=1_000_000;
 const SALT_BYTES: std::ops::RangeInclusive<usize> = 8..=32;
 
-/// Enough to check a password, too little to be one.
+/// Checks a password. Nobody can log in with the verifier itself.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Verifier {
     pub(super) salt: Box<[u8]>,
@@ -23,19 +23,19 @@ pub struct Verifier {
     pub(super) server_key: Digest,
 }
 
-/// Why a text is not a verifier. It never repeats the text.
+/// Why a text is not a verifier. The message never contains the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VerifierError {
-    /// Not even the outline is there.
+    /// It does not have the five parts.
     #[error("not a verifier; `slipring password` prints one, SCRAM-SHA-256$...")]
     Outline,
-    /// Too few, too many, or no number.
+    /// The iterations are too few, too many, or not a number.
     #[error("the iterations of a verifier are {} to {}", ITERATIONS.start(), ITERATIONS.end())]
     Iterations,
-    /// Too short, too long, or not base64.
+    /// The salt is too short, too long, or not base64.
     #[error("the salt of a verifier is base64 of {} to {} bytes", SALT_BYTES.start(), SALT_BYTES.end())]
     Salt,
-    /// Not two times 32 bytes in base64.
+    /// The keys are not 32 bytes each in base64.
     #[error("the keys of a verifier are base64 of 32 bytes each")]
     Keys,
 }
@@ -50,7 +50,7 @@ impl Verifier {
         Ok(Self { salt: salt.into(), iterations, stored_key, server_key })
     }
 
-    /// Reads what [`Verifier::written`] wrote.
+    /// Reads the text that [`Verifier::written`] returns.
     pub fn parse(text: &str) -> Result<Self, VerifierError> {
         let parts: Vec<&str> = text.split(['$', ':']).collect();
         let [METHOD, iterations, salt, stored_key, server_key] = parts[..] else {
@@ -63,7 +63,7 @@ impl Verifier {
         Ok(Self { salt: salt.into(), iterations, stored_key, server_key })
     }
 
-    /// As it stands in a config file. Not `Display`, so that nothing shows it by accident.
+    /// The text for a config file. It is not `Display`, so that no log shows it by accident.
     pub fn written(&self) -> String {
         let [salt, stored_key, server_key] =
             [&*self.salt, &self.stored_key, &self.server_key].map(|bytes| BASE64.encode(bytes));
@@ -76,7 +76,7 @@ impl Verifier {
         self.has_client_key(&hmac(&salted, b"Client Key"))
     }
 
-    /// Whether a client that has this key knows the password. Takes equally long for all keys.
+    /// Whether this is the client key of the password. Takes equally long for all keys.
     pub(super) fn has_client_key(&self, client_key: &Digest) -> bool {
         are_equal(&self.stored_key, &sha256(client_key))
     }
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_verifier_is_told_and_not_repeated() {
+    fn an_error_says_what_is_wrong_and_does_not_repeat_the_text() {
         let rows = [
             (String::new(), VerifierError::Outline),
             ("pencil".into(), VerifierError::Outline),

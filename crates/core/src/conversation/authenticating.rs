@@ -1,33 +1,34 @@
-//! Enhanced authentication (MQTT 5, section 4.12): AUTH before the client is let in, and again later.
+//! Enhanced authentication (MQTT 5, section 4.12): with AUTH packets before CONNACK, and again later.
 
+use data_encoding::BASE64;
 use slipring_wire::{Auth, Packet, Properties, PropertiesBuf, PropertyId, Reason, Value, Version};
 
 use super::{Action, Conversation, Opening, check_user_properties, protocol};
 use crate::auth::{METHOD, Proven, Scram};
 use crate::{NONCE_BYTES, Proof, Secret, Stop, Users};
 
-/// An enhanced authentication that is under way.
+/// An enhanced authentication that is not finished.
 #[derive(Debug)]
-pub(super) struct Exchange {
-    /// None until the client's first message was taken.
+pub(super) struct PendingAuthentication {
+    /// None until the client's first message was read.
     scram: Option<Scram>,
-    /// What the client is let in with when it succeeds; None if it is in already.
+    /// What the client asked for in CONNECT; None if it was let in already.
     opening: Option<Box<Opening>>,
 }
 
 impl Conversation {
     /// Whether the client has chosen enhanced authentication.
     pub(super) fn authenticates(&self) -> bool {
-        self.exchange.is_some() || self.proven.is_some()
+        self.pending.is_some() || self.proven.is_some()
     }
 
-    /// Begins an exchange with what CONNECT, or AUTH with 0x19, brings.
+    /// Begins with the properties of CONNECT, or of an AUTH with reason 0x19.
     pub(super) fn begin<'a>(
         &mut self,
         opening: Option<Box<Opening>>,
         properties: Properties<'a>,
     ) -> Action<'a> {
-        self.exchange = Some(Box::new(Exchange { scram: None, opening }));
+        self.pending = Some(Box::new(PendingAuthentication { scram: None, opening }));
         Action::Authenticate(data(properties))
     }
 
@@ -37,7 +38,7 @@ impl Conversation {
             // MQTT-4.12.0-5, MQTT-4.12.1-1
             return Err(protocol("AUTH with another authentication method than CONNECT"));
         }
-        match (auth.reason, &self.exchange) {
+        match (auth.reason, &self.pending) {
             (Reason::ContinueAuthentication, Some(_)) => {
                 Ok(Action::Authenticate(data(auth.properties))) // MQTT-4.12.0-3
             }
@@ -46,8 +47,8 @@ impl Conversation {
         }
     }
 
-    /// Takes the data of [`Action::Authenticate`]. The client is challenged with AUTH, or has proved
-    /// its name and is to be let in, or the connection ends (MQTT-4.12.0-4, MQTT-4.12.1-2).
+    /// Takes the data of [`Action::Authenticate`]. Either appends AUTH with a challenge, or returns [`Action::Open`]
+    /// because the client has proved its name, or ends the connection (MQTT-4.12.0-4, MQTT-4.12.1-2).
     pub fn authenticate(
         &mut self,
         data: &[u8],
@@ -59,13 +60,13 @@ impl Conversation {
         if users.is_empty() && !self.open {
             return Err(unknown_method());
         }
-        let Some(mut exchange) = self.exchange.take() else { return Ok(Action::Nothing) };
-        if let Some(scram) = exchange.scram.take() {
-            return self.conclude(scram.finish(data)?, exchange.opening, reply);
+        let Some(mut pending) = self.pending.take() else { return Ok(Action::Nothing) };
+        if let Some(scram) = pending.scram.take() {
+            return self.conclude(scram.finish(data)?, pending.opening, reply);
         }
-        let (scram, challenge) = Scram::begin(data, users, secret, nonce)?;
-        exchange.scram = Some(scram);
-        self.exchange = Some(exchange);
+        let (scram, challenge) = Scram::begin(data, users, secret, &BASE64.encode(&nonce))?;
+        pending.scram = Some(scram);
+        self.pending = Some(pending);
         self.answer(Reason::ContinueAuthentication, &challenge, reply) // MQTT-4.12.0-2
     }
 
@@ -83,7 +84,7 @@ impl Conversation {
             return Ok(Action::Open(opening));
         }
         if self.proven.as_ref() != Some(&user) {
-            // The session is its user's.
+            // The session belongs to the first user.
             return Err(Stop::new(Reason::NotAuthorized, "re-authentication as another user"));
         }
         self.answer(Reason::Success, &data, reply)
@@ -107,7 +108,7 @@ impl Conversation {
     }
 }
 
-/// Whether CONNECT asks for a method that there is, or for none.
+/// Checks that CONNECT asks for no method, or for one that exists.
 pub(super) fn check_method(properties: Properties<'_>) -> Result<(), Stop> {
     match properties.text(PropertyId::AuthenticationMethod) {
         Some(METHOD) => Ok(()),
@@ -130,7 +131,7 @@ fn data(properties: Properties<'_>) -> &[u8] {
     }
 }
 
-/// The method and its data; the method is in every packet of an exchange (MQTT-4.12.0-5).
+/// Adds the method and its data. Every packet of an authentication names the method (MQTT-4.12.0-5).
 pub(super) fn push_data(properties: &mut PropertiesBuf, data: &str) {
     properties
         .push(PropertyId::AuthenticationMethod, Value::Text(METHOD))

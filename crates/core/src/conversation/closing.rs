@@ -1,4 +1,4 @@
-//! The end of a conversation: the client's goodbye, and the broker's last words.
+//! The end of a conversation: the client's DISCONNECT, or the broker's DISCONNECT or CONNACK with a reason.
 
 use slipring_wire::{
     ConnAck, Disconnect, Packet, PropertiesBuf, PropertyId, Reason, Value, Version,
@@ -8,7 +8,7 @@ use super::connecting::CONNACK_BYTES;
 use super::{Action, Conversation, Goodbye, protocol};
 use crate::Stop;
 
-/// What a last packet has besides its reason string, at most.
+/// The most bytes of such a packet besides its reason string.
 const BYTES_AROUND: usize = 16;
 
 impl Conversation {
@@ -23,7 +23,7 @@ impl Conversation {
         }))
     }
 
-    /// The last words to a peer that broke a rule, or that has to go: none where the standard has none.
+    /// Appends the last packet to a client whose connection the broker ends, if its version of MQTT has one.
     pub fn farewell(&self, reason: Reason, why: &str, reply: &mut Vec<u8>) {
         match self.version {
             Some(Version::V5) if self.open => {
@@ -39,7 +39,7 @@ impl Conversation {
         }
     }
 
-    /// CONNACK for a client that is not let in; `server` is another one to try.
+    /// Appends CONNACK for a client that is not let in; `server` is another broker that it can try.
     pub fn refuse(&self, reason: Reason, why: &str, server: Option<&str>, reply: &mut Vec<u8>) {
         if (self.packet_bytes as usize) < CONNACK_BYTES {
             return; // MQTT-3.1.2-24
@@ -51,10 +51,10 @@ impl Conversation {
         refusal(reason, &properties, self.version(), reply);
     }
 
-    /// The reason in words, for a client that wants to know.
+    /// The reason as text, if the client wants reason strings.
     fn explained(&self, why: &str) -> PropertiesBuf {
         let mut properties = PropertiesBuf::new();
-        // MQTT-3.2.2-19, MQTT-3.14.2-3: not where the packet would be too large for the client.
+        // MQTT-3.2.2-19, MQTT-3.14.2-3: without it if the packet would be too large for the client.
         let fits = why.len() + BYTES_AROUND <= self.packet_bytes as usize;
         if self.explain && fits && !why.is_empty() {
             properties.push(PropertyId::ReasonString, Value::Text(why));

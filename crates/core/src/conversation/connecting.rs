@@ -1,4 +1,4 @@
-//! CONNECT: who asks to be let in, and what it is offered.
+//! CONNECT: what the client asks for, and what CONNACK offers it.
 
 use slipring_wire::{
     ConnAck, Connect, Packet, PropertiesBuf, PropertyId, Reason, Value, Version, Will,
@@ -7,48 +7,43 @@ use slipring_wire::{
 use super::{Action, Conversation, authenticating, check_user_properties};
 use crate::{Limit, Password, Proof, Stop, Terms, WillMessage, levels};
 
-/// Who asks to be let in, and how it wants to be served.
+/// What a client asks for in CONNECT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opening {
-    /// Empty asks for an identifier.
+    /// The client identifier; empty if the broker has to assign one.
     pub client_id: String,
-    /// Forget an earlier session.
+    /// End an earlier session.
     pub clean_start: bool,
-    /// Silence of one and a half of this means that the client is gone; 0 is never.
+    /// After a silence of one and a half times this the client counts as gone; 0 is never.
     pub keep_alive_s: u16,
-    /// Seconds to keep the session when the client is away.
+    /// Seconds to keep the session while the client is away.
     pub expiry_s: u32,
-    /// What the client allows.
+    /// What the client accepts.
     pub terms: Terms,
-    /// Published when the client goes without a goodbye.
+    /// The will.
     pub will: Option<WillMessage>,
-    /// Who the client says it is, or has proved to be.
+    /// The user name that the client claims or has proved.
     pub user_name: Option<String>,
-    /// What it brings to prove it.
+    /// The proof of the user name.
     pub proof: Proof,
-    /// As the client asked for it, to be told when it differs.
-    asked: Asked,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Asked {
-    keep_alive_s: u16,
-    expiry_s: u32,
+    /// What the client asked for; CONNACK says where the broker differs.
+    asked_keep_alive_s: u16,
+    asked_expiry_s: u32,
 }
 
 impl Opening {
-    /// The limits that cut what the client asked for.
+    /// The limits that reduced what the client asked for.
     pub fn cut(&self) -> impl Iterator<Item = Limit> {
-        let keep_alive = self.keep_alive_s != self.asked.keep_alive_s;
-        let expiry = self.expiry_s != self.asked.expiry_s;
+        let keep_alive = self.keep_alive_s != self.asked_keep_alive_s;
+        let expiry = self.expiry_s != self.asked_expiry_s;
         let keep_alive = keep_alive.then_some(Limit::KeepAlive);
         keep_alive.into_iter().chain(expiry.then_some(Limit::SessionExpiry))
     }
 }
 
-/// What CONNACK has without properties.
+/// Bytes of CONNACK without properties.
 pub(super) const CONNACK_BYTES: usize = 5;
-/// As long as an identifier that a broker gives.
+/// As long as an identifier that the broker assigns.
 const LONGEST_ASSIGNED: &str = "0123456789abcdef0123456789abcdef";
 
 impl Conversation {
@@ -68,21 +63,18 @@ impl Conversation {
 
     fn opening(&mut self, connect: &Connect<'_>) -> Opening {
         let number = |id| connect.properties.number(id);
-        let asked = Asked {
-            keep_alive_s: connect.keep_alive_s,
-            expiry_s: match connect.version {
-                Version::V5 => number(PropertyId::SessionExpiryInterval).unwrap_or(0),
-                Version::V31 | Version::V311 if connect.clean_start => 0,
-                Version::V31 | Version::V311 => self.limits.session_expiry_s,
-            },
+        let asked_expiry_s = match connect.version {
+            Version::V5 => number(PropertyId::SessionExpiryInterval).unwrap_or(0),
+            Version::V31 | Version::V311 if connect.clean_start => 0,
+            Version::V31 | Version::V311 => self.limits.session_expiry_s,
         };
         let keep_alive_s = match (connect.version, connect.keep_alive_s) {
             (Version::V5, 0) => self.limits.keep_alive_s,
             (Version::V5, asked) => asked.min(self.limits.keep_alive_s),
-            // Earlier versions cannot be told of another one, and 0 is never (MQTT-3.1.2-24 of 3.1.1).
+            // CONNACK of earlier versions cannot change it, and 0 is never (MQTT-3.1.2-24 of 3.1.1).
             (_, asked) => asked,
         };
-        self.expiry_s = asked.expiry_s.min(self.limits.session_expiry_s);
+        self.expiry_s = asked_expiry_s.min(self.limits.session_expiry_s);
         let terms = Terms {
             version: connect.version,
             receive_max: number(PropertyId::ReceiveMaximum).map_or(u16::MAX, |most| most as u16),
@@ -100,22 +92,22 @@ impl Conversation {
             proof: connect
                 .password
                 .map_or(Proof::Nothing, |password| Proof::Password(Password::from(password))),
-            asked,
+            asked_keep_alive_s: connect.keep_alive_s,
+            asked_expiry_s,
         }
     }
 
-    /// MQTT-3.1.2-24: a client that takes no packet as large as our CONNACK cannot be let in.
+    /// MQTT-3.1.2-24: a client that accepts no packet as large as our CONNACK cannot be let in.
     fn check_welcome(&self, opening: &Opening) -> Result<(), Stop> {
         let offer = self.offer(opening, LONGEST_ASSIGNED);
         if offer.borrow().encoded().len() + CONNACK_BYTES > self.packet_bytes as usize {
-            let what = "the client takes no packet as large as CONNACK";
+            let what = "the client accepts no packet as large as CONNACK";
             return Err(Stop::new(Reason::PacketTooLarge, what));
         }
         Ok(())
     }
 
     fn check_connect(&self, connect: &Connect<'_>) -> Result<(), Stop> {
-        let stop = |reason, what| Err(Stop::new(reason, what));
         authenticating::check_method(connect.properties)?;
         if connect.client_id.len() > self.limits.client_id_bytes {
             let what = "the client identifier is too long";
@@ -129,7 +121,7 @@ impl Conversation {
                 Version::V311 | Version::V5 => None,
             };
             if let Some(why) = why {
-                return stop(Reason::ClientIdentifierNotValid, why);
+                return Err(Stop::new(Reason::ClientIdentifierNotValid, why));
             }
         }
         check_user_properties(connect.properties, &self.limits)?;
@@ -152,7 +144,7 @@ impl Conversation {
         check_user_properties(will.properties, &self.limits)
     }
 
-    /// The client is let in under this identifier: CONNACK.
+    /// Appends CONNACK for a client that is let in with this identifier.
     pub fn accept(
         &mut self,
         opening: &Opening,
@@ -167,7 +159,7 @@ impl Conversation {
             .encode(self.version(), reply);
     }
 
-    /// What an MQTT 5 client is told about this broker.
+    /// The properties of CONNACK.
     fn offer(&self, opening: &Opening, client_id: &str) -> PropertiesBuf {
         let mut offer = PropertiesBuf::new();
         if self.version() != Version::V5 {
@@ -182,10 +174,10 @@ impl Conversation {
         if opening.client_id.is_empty() {
             offer.push(PropertyId::AssignedClientIdentifier, Value::Text(client_id)); // MQTT-3.2.2-16
         }
-        if opening.keep_alive_s != opening.asked.keep_alive_s {
+        if opening.keep_alive_s != opening.asked_keep_alive_s {
             offer.push(PropertyId::ServerKeepAlive, Value::Two(opening.keep_alive_s));
         }
-        if opening.expiry_s != opening.asked.expiry_s {
+        if opening.expiry_s != opening.asked_expiry_s {
             offer.push(PropertyId::SessionExpiryInterval, Value::Four(opening.expiry_s));
         }
         if let Proof::Exchanged(answer) = &opening.proof {

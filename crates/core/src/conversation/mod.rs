@@ -1,6 +1,6 @@
-//! One connection's conversation with the broker: packets in, answers and actions out.
+//! The broker's side of one connection, by the rules of MQTT: takes packets, returns answers and actions.
 //!
-//! It owns no socket, no table and no session; what it cannot decide alone leaves it as an [`Action`].
+//! It owns no socket, no table and no session. What it cannot do alone it returns as an [`Action`].
 
 mod authenticating;
 mod closing;
@@ -15,68 +15,67 @@ use slipring_wire::{
     Version, Violation, shared,
 };
 
-use crate::{Limit, Limits, Settled, Stop};
-use authenticating::Exchange;
+use crate::{Limit, Limits, Stop};
+use authenticating::PendingAuthentication;
 
 /// The state of one connection.
 #[derive(Debug)]
 pub struct Conversation {
     limits: Limits,
-    /// None until CONNECT was read.
+    /// None until CONNECT was received.
     version: Option<Version>,
     open: bool,
-    /// The session expiry asked for in CONNECT.
+    /// The session expiry of CONNECT, in seconds.
     expiry_s: u32,
     /// Whether the client wants reason strings (MQTT-3.1.2-28).
     explain: bool,
-    /// The largest packet the client takes.
+    /// The largest packet that the client accepts.
     packet_bytes: u32,
-    /// An enhanced authentication that is under way.
-    exchange: Option<Box<Exchange>>,
-    /// The name that the last one has proved.
+    /// An enhanced authentication that is not finished.
+    pending: Option<Box<PendingAuthentication>>,
+    /// The user name that the last one has proved.
     proven: Option<String>,
 }
 
-/// What the engine has to do for a packet.
+/// What the engine has to do after a packet.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Action<'a> {
     /// Nothing beyond sending the answer.
     Nothing,
-    /// Let [`Authentication`](crate::Authentication) judge, find the client's session, then
-    /// [`Conversation::accept`] or [`Conversation::refuse`].
+    /// Ask [`Authentication`](crate::Authentication), find the client's session, then call [`Conversation::accept`] or
+    /// [`Conversation::refuse`].
     Open(Box<Opening>),
-    /// The client's data for [`Conversation::authenticate`].
+    /// Pass this data to [`Conversation::authenticate`].
     Authenticate(&'a [u8]),
-    /// Let [`Incoming`] check this message, bring it to its subscribers, then
-    /// [`Conversation::acknowledge`] it.
+    /// Let [`Incoming`] check this message, deliver it to its subscribers, then [`Conversation::acknowledge`] it.
     Publish(Publish<'a>),
-    /// Enter these subscriptions.
+    /// Make these subscriptions.
     Subscribe(Subscribe<'a>),
-    /// Remove these.
+    /// Remove these subscriptions.
     Unsubscribe(Unsubscribe<'a>),
-    /// PUBREL: forget the identifier, then [`Conversation::complete`].
+    /// PUBREL: free the identifier, then [`Conversation::complete`].
     Release(PacketId),
     /// PUBACK.
     Acked(PacketId),
-    /// PUBREC, refused or not; then [`Conversation::release`].
+    /// PUBREC, and whether it refuses the message; then [`Conversation::release`].
     Received(PacketId, bool),
     /// PUBCOMP.
     Completed(PacketId),
-    /// The client said goodbye.
+    /// DISCONNECT.
     Close(Goodbye),
 }
 
-/// How a client goes.
+/// How a client disconnects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Goodbye {
-    /// It wants its will published all the same.
+    /// Whether it wants its will published.
     pub with_will: bool,
     /// A new session expiry, in seconds.
     pub expiry_s: Option<u32>,
 }
 
 impl Conversation {
-    /// A connection that has not sent anything yet.
+    /// A connection that has received nothing yet.
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -85,22 +84,22 @@ impl Conversation {
             expiry_s: 0,
             explain: true,
             packet_bytes: u32::MAX,
-            exchange: None,
+            pending: None,
             proven: None,
         }
     }
 
-    /// The version to decode the next packet with; CONNECT brings its own.
+    /// The version to decode the next packet with; CONNECT names its own.
     pub fn version(&self) -> Version {
         self.version.unwrap_or(Version::V5)
     }
 
-    /// The bounds of this connection.
+    /// The limits of this connection.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// The largest packet accepted now, and the limit it is: small until the client is known.
+    /// The largest packet that is accepted now, and the name of that limit: small until the client is let in.
     pub fn packet_bytes_max(&self) -> (usize, Limit) {
         if self.open {
             (self.limits.packet_bytes, Limit::PacketBytes)
@@ -109,7 +108,7 @@ impl Conversation {
         }
     }
 
-    /// Takes one packet; appends what to answer to `reply`.
+    /// Takes one packet, and appends the answer to `reply`.
     #[inline]
     pub fn receive<'a>(
         &mut self,
@@ -159,22 +158,20 @@ impl Conversation {
         }
     }
 
-    /// PUBREL, answered whether the identifier was known or not.
+    /// Appends PUBCOMP, the answer to PUBREL, whether the identifier was known or not.
     pub fn complete(&self, packet_id: PacketId, known: bool, reply: &mut Vec<u8>) {
-        let reason = if known { Reason::Success } else { Reason::PacketIdentifierNotFound };
-        let ack = Ack { packet_id, reason, properties: Properties::NONE };
-        Packet::PubComp(ack).encode(self.version(), reply);
+        Packet::PubComp(ack(packet_id, known)).encode(self.version(), reply);
     }
 
-    /// The answer to a PUBREC: PUBREL, unless the client refused the message.
-    pub fn release(&self, packet_id: PacketId, settled: Settled, reply: &mut Vec<u8>) {
-        let reason = match settled {
-            Settled::Known => Reason::Success,
-            Settled::Unknown => Reason::PacketIdentifierNotFound,
-        };
-        let ack = Ack { packet_id, reason, properties: Properties::NONE };
-        Packet::PubRel(ack).encode(self.version(), reply);
+    /// Appends PUBREL, the answer to a PUBREC that does not refuse the message.
+    pub fn release(&self, packet_id: PacketId, known: bool, reply: &mut Vec<u8>) {
+        Packet::PubRel(ack(packet_id, known)).encode(self.version(), reply);
     }
+}
+
+fn ack(packet_id: PacketId, known: bool) -> Ack<'static> {
+    let reason = if known { Reason::Success } else { Reason::PacketIdentifierNotFound };
+    Ack { packet_id, reason, properties: Properties::NONE }
 }
 
 fn check_user_properties(properties: Properties<'_>, limits: &Limits) -> Result<(), Stop> {
@@ -191,7 +188,7 @@ fn protocol(what: &'static str) -> Stop {
     Violation::protocol(what).into()
 }
 
-/// Nobody can leave out its own messages of a shared subscription (MQTT-3.8.3-4).
+/// A shared subscription cannot leave out the client's own messages (MQTT-3.8.3-4).
 fn check_no_local(packet: &Subscribe<'_>) -> Result<(), Stop> {
     let mut wanted = packet.subscriptions.iter();
     if wanted.any(|wanted| wanted.no_local && shared(wanted.filter).is_some()) {

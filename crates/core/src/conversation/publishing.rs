@@ -1,4 +1,4 @@
-//! PUBLISH from a client: what is checked, which topic an alias means, how it is answered.
+//! PUBLISH from a client: checks, topic aliases, and the acknowledgement.
 
 use slipring_wire::{
     Ack, Packet, PacketId, Properties, PropertiesBuf, PropertyId, Publish, QoS, Reason, Value,
@@ -8,16 +8,16 @@ use slipring_wire::{
 use super::{Conversation, check_user_properties, protocol};
 use crate::{Limit, Limits, Stop, levels};
 
-/// Messages from one connection, and what its topic aliases stand for.
+/// Checks the messages of one connection, and knows its topic aliases.
 #[derive(Debug, Default)]
 pub struct Incoming {
     aliases: Vec<Option<Box<str>>>,
-    /// The properties of a message without its alias.
+    /// Scratch buffer: the properties of a message without its alias.
     unaliased: PropertiesBuf,
 }
 
 impl Incoming {
-    /// The message with its topic and without an alias, if it may pass.
+    /// Checks a message; returns it with its topic and without an alias.
     #[inline]
     pub fn admit<'s, 'a: 's>(
         &'s mut self,
@@ -35,7 +35,7 @@ impl Incoming {
         }
     }
 
-    /// The topic an alias stands for, or stands for from now on; the alias itself goes no further.
+    /// Replaces an alias by its topic, or sets it if the message has a topic, too.
     fn resolve<'s, 'a: 's>(
         &'s mut self,
         publish: Publish<'a>,
@@ -68,14 +68,14 @@ impl Incoming {
 }
 
 impl Conversation {
-    /// PUBACK or PUBREC; QoS 0 has none. MQTT 3.1.1 has no reasons.
+    /// Appends PUBACK or PUBREC; nothing at QoS 0. MQTT 3.1.1 has no reason codes.
     #[inline]
     pub fn acknowledge(&self, qos: QoS, id: Option<PacketId>, reason: Reason, reply: &mut Vec<u8>) {
         let Some(packet_id) = id else { return };
         self.acknowledge_with(qos, Ack { packet_id, reason, properties: Properties::NONE }, reply);
     }
 
-    /// The same with the words for a refusal, which MQTT 3.1.1 does not know.
+    /// The same with a reason string for a refusal, which MQTT 3.1.1 does not have.
     #[cold]
     pub fn refuse_publish(
         &self,
@@ -112,8 +112,7 @@ fn check_properties(properties: Properties<'_>, limits: &Limits) -> Result<(), S
         return Err(protocol("a client sends no subscription identifier")); // MQTT-3.3.4-6
     }
     if let Some(topic) = properties.text(PropertyId::ResponseTopic) {
-        let named = check_topic(topic);
-        named.map_err(|_| protocol("a response topic is empty or holds a wildcard"))?; // MQTT-3.3.2-14
+        check_topic(topic).map_err(|_| protocol("a response topic is empty or has a wildcard"))?; // MQTT-3.3.2-14
     }
     Ok(())
 }
@@ -124,7 +123,7 @@ fn check_name(topic: &str, limits: &Limits) -> Result<(), Stop> {
         let what = "the topic is too long";
         return Err(Stop::at(Limit::TopicBytes, Reason::TopicNameInvalid, what));
     }
-    // A topic has at most one level more than it has bytes.
+    // Counts levels only if there can be too many: a topic has at most one more level than bytes.
     if topic.len() >= limits.topic_levels && levels(topic) > limits.topic_levels {
         let what = "the topic has too many levels";
         return Err(Stop::at(Limit::TopicLevels, Reason::TopicNameInvalid, what));

@@ -40,7 +40,7 @@ impl Deliveries {
         self.spans.is_empty()
     }
 
-    /// Appends the records, and forgets them.
+    /// Appends the records to `out`, and forgets them.
     pub fn write(&mut self, out: &mut Vec<u8>) {
         self.last.clear();
         for BatchSpan { session, first, count, bytes, manner } in self.spans.drain(..) {
@@ -48,7 +48,7 @@ impl Deliveries {
         }
     }
 
-    /// Forgets all: the batch is given up.
+    /// Forgets all records, because the batch is discarded.
     pub fn clear(&mut self) {
         self.last.clear();
         self.spans.clear();

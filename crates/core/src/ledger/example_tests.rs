@@ -1,4 +1,4 @@
-//! The example in the documentation of the ledger is true.
+//! Tests the example in the documentation of the ledger.
 
 use slipring_wire::{PacketId, QoS};
 
@@ -41,7 +41,7 @@ fn delivered(first: u32, count: u32, qos: QoS) -> Record<'static> {
     Record::Delivery(DeliveryRecord::Delivered { session, first, count, bytes, manner })
 }
 
-/// Applies a batch; then the offsets that are in flight and that are queued, and what is needed.
+/// Applies a batch; returns the offsets in flight, the queued offsets, and the lowest needed one.
 fn apply(ledger: &mut Ledger, records: &[Record<'_>]) -> (Vec<Option<u64>>, Vec<u64>, Option<u64>) {
     let mut bytes = Vec::new();
     for record in records {
@@ -57,7 +57,7 @@ fn apply(ledger: &mut Ledger, records: &[Record<'_>]) -> (Vec<Option<u64>>, Vec<
 }
 
 #[test]
-fn the_example_in_the_documentation_leads_where_it_says() {
+fn the_example_in_the_documentation_is_true() {
     let (session, packet_id) = (SESSION, PacketId::new(1).unwrap());
     let sent = DeliveryRecord::Sent { session, packet_id, offset: Some(Offset::new(100)) };
     let received = DeliveryRecord::Received { session, packet_id };

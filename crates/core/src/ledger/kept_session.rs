@@ -1,4 +1,4 @@
-//! What is kept of one session: enough to continue it after a restart of the broker.
+//! A session as the records describe it: enough to continue it after a restart of the broker.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -12,7 +12,7 @@ use super::{RecordedSubscription, RecordedWill};
 use crate::{Offset, Options, Owner, WillMessage};
 
 /// A session as the records describe it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeptSession {
     /// The client it belongs to.
     pub client_id: Box<str>,
@@ -25,7 +25,7 @@ pub struct KeptSession {
     pub expiry_s: u32,
     /// When the client disconnected; None if it was connected when the records end.
     pub left_ns: Option<i64>,
-    /// To be published when its delay has passed.
+    /// The will, which is published when its delay has passed.
     pub will: Option<WillMessage>,
     /// By the filter as the client wrote it.
     pub subscriptions: BTreeMap<Box<str>, KeptSubscription>,
@@ -73,21 +73,13 @@ impl KeptSession {
             client_id: client_id.into(),
             user: user.map(Into::into),
             owner: owner.cloned(),
-            expiry_s: 0,
-            left_ns: None,
-            will: None,
-            subscriptions: BTreeMap::new(),
-            inflight: VecDeque::new(),
-            incoming: BTreeSet::new(),
-            parameters: RangeSet::new(),
-            streams: RangeSet::new(),
-            queue: KeptQueue::default(),
+            ..Self::default()
         }
     }
 
     /// The queued QoS 1 and 2 messages, the oldest first. Those sent at QoS 1 and not settled are included.
     pub fn queue(&self) -> impl Iterator<Item = &DeliverySpan> {
-        self.queue.spans()
+        self.queue.spans.iter()
     }
 
     /// The lowest offset that the session still needs.

@@ -56,7 +56,7 @@ use table::KeptTable;
 
 use crate::{Offset, SessionKey};
 
-/// The batch that some records were found in.
+/// The batch of some records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BatchHead {
     /// The offset of its first message.
@@ -87,7 +87,7 @@ pub struct Ledger {
     stock: Stock,
     table: KeptTable,
     streams: KeptStreams,
-    /// The newest time that any record or message has.
+    /// The newest time of any record or message.
     newest_ns: i64,
     owners: Owners,
 }
@@ -100,8 +100,8 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Applies the records of a batch; its retained messages come after them. If a record cannot be read,
-    /// those before it are applied.
+    /// Applies the records of a batch; call it before `retain`, `frame` and `sample`. If a record cannot be read, the
+    /// records before it are applied.
     pub fn apply(&mut self, batch: BatchHead, records: &[u8]) -> Result<(), RecordError> {
         self.newest_ns = self.newest_ns.max(batch.receive_ns);
         self.stock.begin();
@@ -126,9 +126,13 @@ impl Ledger {
 
     fn take(&mut self, batch: &BatchHead, record: Record<'_>) -> Result<(), &'static str> {
         match record {
-            Record::Context(record) => self.take_context(&record),
+            Record::Context(ContextRecord::Known { session, newest_ns }) => {
+                self.sessions.highest = self.sessions.highest.max(session);
+                self.newest_ns = self.newest_ns.max(newest_ns);
+            }
+            Record::Context(ContextRecord::Owner { owner }) => self.owners.name(owner),
             Record::Session(record) => {
-                // What is declared again behind its removal must stay.
+                // A session may declare again what was removed: it keeps that, so removals are applied first.
                 self.forget_gone();
                 self.sessions.take(record, self.owners.now());
             }
@@ -143,25 +147,16 @@ impl Ledger {
         Ok(())
     }
 
-    fn take_context(&mut self, record: &ContextRecord<'_>) {
-        match *record {
-            ContextRecord::Known { session, newest_ns } => {
-                self.sessions.highest = self.sessions.highest.max(session);
-                self.newest_ns = self.newest_ns.max(newest_ns);
-            }
-            ContextRecord::Owner { owner } => self.owners.name(owner),
-        }
-    }
-
-    /// Applies a message that was published to be retained; its batch's records come first.
+    /// Applies a message that was published with the retain flag. Apply the records of its batch first.
     pub fn retain(&mut self, offset: Offset, receive_ns: i64, message: RetainedMessage<'_>) {
         self.newest_ns = self.newest_ns.max(receive_ns);
         self.stock.retain(offset, receive_ns, message, self.owners.now());
     }
 
-    /// Forgets retained messages that have expired.
+    /// Removes retained messages that have expired.
     pub fn expire(&mut self, now_ns: i64) {
-        self.stock.expire(now_ns);
+        let is_live = |kept: &KeptRetained| kept.expires_ns.is_none_or(|at| at > now_ns);
+        self.stock.retained.retain(|_, kept| is_live(kept));
     }
 
     /// The sessions by their keys.
@@ -176,21 +171,21 @@ impl Ledger {
 
     /// The retained messages by topic.
     pub fn retained(&self) -> impl Iterator<Item = (&str, &KeptRetained)> {
-        self.stock.retained()
+        self.stock.retained.iter().map(|(topic, kept)| (&**topic, kept))
     }
 
     /// The messages that wait for a subscriber, by offset.
     pub fn waiting(&self) -> impl Iterator<Item = (Offset, &KeptWaiting)> {
-        self.stock.waiting()
+        self.stock.waiting.iter().map(|(offset, kept)| (*offset, kept))
     }
 
-    /// The highest session key that was ever given; further ones go on after it.
+    /// The highest session key that was ever used; new sessions get higher ones.
     pub fn highest_session(&self) -> SessionKey {
         self.sessions.highest
     }
 
-    /// The newest time that any record or message has: a client that was connected at the end of the
-    /// records is known to have been there at this time.
+    /// The newest time of any record or message. A client that was connected at the end of the records was
+    /// certainly connected at this time.
     pub fn newest_ns(&self) -> i64 {
         self.newest_ns
     }
@@ -198,6 +193,6 @@ impl Ledger {
     /// The lowest offset of the journal that is still needed.
     pub fn needed(&self) -> Option<Offset> {
         let sessions = self.sessions.by_key.values().filter_map(KeptSession::needed);
-        sessions.chain(self.stock.needed()).min()
+        sessions.chain(self.stock.waiting.keys().next().copied()).min()
     }
 }

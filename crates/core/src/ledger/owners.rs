@@ -1,4 +1,4 @@
-//! Who owns what the records describe: one record names the owner of everything behind it.
+//! Owners in records: one record names the owner of everything behind it in its batch.
 
 use std::collections::HashSet;
 
@@ -9,18 +9,18 @@ use crate::Owner;
 #[derive(Debug, Default)]
 pub(super) struct Owners {
     now: Option<Owner>,
-    /// Every owner there was, once: a million messages share a few.
+    /// Each owner once, because many messages share a few owners.
     known: HashSet<Owner>,
 }
 
 impl Owners {
     /// Begins a batch, with no owner named.
-    pub fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         self.now = None;
     }
 
-    /// Names the owner of what follows; an empty name is nobody.
-    pub fn name(&mut self, text: &str) {
+    /// Sets the owner of the records that follow; an empty name is nobody.
+    pub(super) fn name(&mut self, text: &str) {
         self.now = (!text.is_empty()).then(|| {
             if let Some(known) = self.known.get(text) {
                 return known.clone();
@@ -31,8 +31,8 @@ impl Owners {
         });
     }
 
-    /// The owner of what follows.
-    pub fn now(&self) -> Option<&Owner> {
+    /// The owner of the records that follow.
+    pub(super) fn now(&self) -> Option<&Owner> {
         self.now.as_ref()
     }
 }
@@ -40,19 +40,18 @@ impl Owners {
 /// Writes records that name owners, each only if it differs from the one before.
 #[derive(Debug, Default)]
 pub(crate) struct OwnerWriter<'a> {
-    /// The last one written.
-    last: Option<&'a Owner>,
-    /// Whether any was written. The records before may have named another owner, so the first is
-    /// written even if it is nobody.
-    is_begun: bool,
+    /// The owner written last. None before the first, which is written even if it is nobody, because earlier records
+    /// may have named another owner.
+    last: Option<&'a str>,
 }
 
 impl<'a> OwnerWriter<'a> {
-    /// Names the owner of what follows.
-    pub fn write(&mut self, owner: Option<&'a Owner>, out: &mut Vec<u8>) {
-        if !self.is_begun || self.last != owner {
-            (self.is_begun, self.last) = (true, owner);
-            ContextRecord::Owner { owner: owner.map_or("", Owner::as_str) }.encode(out);
+    /// Writes the owner of the records that follow.
+    pub(crate) fn write(&mut self, owner: Option<&'a Owner>, out: &mut Vec<u8>) {
+        let owner = owner.map_or("", Owner::as_str);
+        if self.last != Some(owner) {
+            self.last = Some(owner);
+            ContextRecord::Owner { owner }.encode(out);
         }
     }
 }

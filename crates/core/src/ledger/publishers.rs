@@ -1,4 +1,4 @@
-//! Which session publishes what: a session owns what it declared until that is removed.
+//! What each session has declared: it keeps a parameter or stream until that is removed, or the session ends.
 
 use std::borrow::Cow;
 
@@ -9,8 +9,8 @@ use super::{Ledger, SessionRecord};
 use crate::{SessionKey, streams, table};
 
 impl Ledger {
-    /// Takes what was removed away from the sessions that declared it. Called once for many removals,
-    /// because it looks at every session.
+    /// Removes deleted parameters and streams from the sessions that declared them. It looks at every session, so it
+    /// is called once for many removals.
     pub(super) fn forget_gone(&mut self) {
         let parameters = std::mem::take(&mut self.table.gone);
         let streams = std::mem::take(&mut self.streams.gone);
@@ -31,34 +31,30 @@ fn forget(declared: &mut RangeSet, gone: &RangeSet) {
 }
 
 impl KeptSession {
-    /// Appends a record of what the session declared, behind the records of the table and the streams.
+    /// Appends a record of what the session declared. The records of the table and the streams come first.
     pub(super) fn write_declared(&self, session: SessionKey, out: &mut Vec<u8>) {
-        write(session, Cow::Borrowed(&self.parameters), Cow::Borrowed(&self.streams), out);
+        write(session, &self.parameters, &self.streams, out);
     }
 }
 
 impl table::TableChange {
-    /// Appends a record of what the asking session publishes from now on, behind the change itself.
+    /// Appends a record of what the requesting session publishes from now on. The records of the change come first.
     pub fn record_entered(&self, session: SessionKey, out: &mut Vec<u8>) {
-        write(session, Cow::Borrowed(&self.entered), Cow::Owned(RangeSet::new()), out);
+        write(session, &self.entered, &RangeSet::new(), out);
     }
 }
 
 impl streams::StreamsChange {
-    /// Appends a record of what the asking session publishes from now on, behind the change itself.
-    pub fn record_entered(&self, session: SessionKey, out: &mut Vec<u8>) {
+    /// Appends a record of what the requesting session publishes from now on. The records of the change come first.
+    pub(crate) fn record_entered(&self, session: SessionKey, out: &mut Vec<u8>) {
         let entered = self.entered.iter().map(|stream| stream.get()).collect();
-        write(session, Cow::Owned(RangeSet::new()), Cow::Owned(entered), out);
+        write(session, &RangeSet::new(), &entered, out);
     }
 }
 
-fn write(
-    session: SessionKey,
-    parameters: Cow<'_, RangeSet>,
-    streams: Cow<'_, RangeSet>,
-    out: &mut Vec<u8>,
-) {
+fn write(session: SessionKey, parameters: &RangeSet, streams: &RangeSet, out: &mut Vec<u8>) {
     if !(parameters.is_empty() && streams.is_empty()) {
+        let [parameters, streams] = [parameters, streams].map(Cow::Borrowed);
         SessionRecord::Publishes { session, parameters, streams }.encode(out);
     }
 }

@@ -12,30 +12,31 @@ use crate::Offset;
 /// joined are joined, so that equal queues compare equal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct KeptQueue {
-    spans: VecDeque<DeliverySpan>,
+    pub spans: VecDeque<DeliverySpan>,
 }
 
 impl KeptQueue {
-    pub fn push(&mut self, span: DeliverySpan) {
+    pub(super) fn push(&mut self, span: DeliverySpan) {
         if !self.spans.back_mut().is_some_and(|last| last.extend(&span)) {
             self.spans.push_back(span);
         }
     }
 
-    pub fn spans(&self) -> impl Iterator<Item = &DeliverySpan> {
-        self.spans.iter()
-    }
-
     /// Takes out the first message of this QoS at each of these offsets, and gives it to `taken`.
     /// Offsets that are not queued are skipped.
-    pub fn take(&mut self, offsets: Range<Offset>, qos: QoS, mut taken: impl FnMut(DeliverySpan)) {
+    pub(super) fn take(
+        &mut self,
+        offsets: Range<Offset>,
+        qos: QoS,
+        mut taken: impl FnMut(DeliverySpan),
+    ) {
         let (mut wanted, mut others) = (offsets, Vec::new());
         let mut at = 0;
         while at < self.spans.len() {
             let span = &self.spans[at];
             let hit = overlap(&wanted, &span.offsets()).filter(|_| span.manner.qos == qos);
             let Some(found) = hit else {
-                // A hit in the middle splits what is wanted; the other parts are looked for here.
+                // A hit in the middle splits the wanted range; this looks for the other parts.
                 match others.iter().position(|other| overlap(other, &span.offsets()).is_some()) {
                     Some(other) if span.manner.qos == qos => {
                         std::mem::swap(&mut wanted, &mut others[other]);
@@ -152,7 +153,7 @@ mod tests {
                         prop_assert_eq!(taken, expected);
                     }
                 }
-                prop_assert_eq!(queue.spans().flat_map(each).collect::<Vec<_>>(), naive.clone());
+                prop_assert_eq!(queue.spans.iter().flat_map(each).collect::<Vec<_>>(), naive.clone());
                 let mut fresh = KeptQueue::default();
                 for (offset, qos) in &naive {
                     fresh.push(span(*offset, 1, *qos));

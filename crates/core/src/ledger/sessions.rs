@@ -8,24 +8,25 @@ use super::span::{DeliveryManner, DeliverySpan};
 use super::{BatchHead, DeliveryRecord, NO_SUCH_MESSAGE, SessionRecord};
 use crate::{Offset, Owner, SessionKey};
 
-/// How many of the last manners of delivery are kept to be shared.
+/// How many of the last manners of delivery are kept for sharing.
 const MANNERS_KEPT: usize = 16;
 
 #[derive(Debug, Default)]
 pub(super) struct KeptSessions {
     pub by_key: HashMap<SessionKey, KeptSession>,
     by_client: HashMap<Box<str>, SessionKey>,
-    /// The highest key that was ever given.
+    /// The highest key that was ever used.
     pub highest: SessionKey,
     manners: Vec<Arc<DeliveryManner>>,
 }
 
 impl KeptSessions {
-    pub fn take(&mut self, record: SessionRecord<'_>, owner: Option<&Owner>) {
+    pub(super) fn take(&mut self, record: SessionRecord<'_>, owner: Option<&Owner>) {
         match record {
             SessionRecord::Opened { session, client_id, user, expiry_s, will } => {
-                self.open(session, client_id, user, owner);
-                self.with(session, |kept| kept.stay(None, expiry_s, will));
+                let mut kept = KeptSession::new(client_id, user, owner);
+                kept.stay(None, expiry_s, will);
+                self.open(session, kept);
             }
             SessionRecord::Resumed { session, expiry_s, will } => {
                 self.with(session, |kept| kept.stay(None, expiry_s, will));
@@ -56,7 +57,7 @@ impl KeptSessions {
         }
     }
 
-    pub fn take_delivery(
+    pub(super) fn take_delivery(
         &mut self,
         batch: &BatchHead,
         record: DeliveryRecord,
@@ -102,18 +103,12 @@ impl KeptSessions {
         }
     }
 
-    fn open(
-        &mut self,
-        session: SessionKey,
-        client_id: &str,
-        user: Option<&str>,
-        owner: Option<&Owner>,
-    ) {
+    fn open(&mut self, session: SessionKey, kept: KeptSession) {
         self.end(session);
-        if let Some(earlier) = self.by_client.insert(client_id.into(), session) {
+        if let Some(earlier) = self.by_client.insert(kept.client_id.clone(), session) {
             self.by_key.remove(&earlier);
         }
-        self.by_key.insert(session, KeptSession::new(client_id, user, owner));
+        self.by_key.insert(session, kept);
         self.highest = self.highest.max(session);
     }
 
@@ -137,7 +132,7 @@ impl KeptSessions {
     }
 }
 
-/// The known manner that equals this one: a million messages share a few.
+/// The known manner that equals this one, because many messages share a few manners.
 fn shared(manners: &mut Vec<Arc<DeliveryManner>>, manner: DeliveryManner) -> Arc<DeliveryManner> {
     if let Some(found) = manners.iter().find(|known| ***known == manner) {
         return Arc::clone(found);

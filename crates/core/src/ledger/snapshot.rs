@@ -57,15 +57,11 @@ impl KeptSession {
         let (client_id, user) = (&*self.client_id, self.user.as_deref());
         let will = self.will.as_ref().map(Cow::Borrowed);
         let expiry_s = self.expiry_s;
-        match self.left_ns {
-            None => SessionRecord::Opened { session, client_id, user, expiry_s, will }.encode(out),
-            Some(at_ns) => {
-                let will_then = None;
-                SessionRecord::Opened { session, client_id, user, expiry_s, will: will_then }
-                    .encode(out);
-                SessionRecord::Left { session, at_ns, expiry_s, will }.encode(out);
-            }
-        }
+        let Some(at_ns) = self.left_ns else {
+            return SessionRecord::Opened { session, client_id, user, expiry_s, will }.encode(out);
+        };
+        SessionRecord::Opened { session, client_id, user, expiry_s, will: None }.encode(out);
+        SessionRecord::Left { session, at_ns, expiry_s, will }.encode(out);
     }
 
     fn write_subscriptions(&self, session: SessionKey, out: &mut Vec<u8>) {

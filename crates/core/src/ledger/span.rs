@@ -10,7 +10,7 @@ use crate::{Identifiers, Offset};
 /// How messages are delivered to one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryManner {
-    /// At least once or exactly once.
+    /// QoS 1 or 2.
     pub qos: QoS,
     /// Whether they are delivered with the retain flag.
     pub retain: bool,
@@ -18,8 +18,8 @@ pub struct DeliveryManner {
     pub identifiers: Identifiers,
 }
 
-/// Messages with consecutive offsets that are delivered in the same manner. A queue has one for each
-/// message at worst, so it is small.
+/// Messages with consecutive offsets that are delivered in the same manner. At worst a queue has a span for each
+/// message, so a span is small.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliverySpan {
     /// The offset of the first.
@@ -33,11 +33,6 @@ pub struct DeliverySpan {
 }
 
 impl DeliverySpan {
-    /// One message.
-    pub fn one(offset: Offset, bytes: u32, manner: Arc<DeliveryManner>) -> Self {
-        Self { first: offset, count: 1, bytes, manner }
-    }
-
     /// Its offsets.
     pub fn offsets(&self) -> Range<Offset> {
         self.first..self.first.plus(self.count)
@@ -52,7 +47,7 @@ impl DeliverySpan {
     pub fn extend(&mut self, next: &Self) -> bool {
         let fits = self.offsets().end == next.first
             && self.bytes == next.bytes
-            && self.is_as(&next.manner);
+            && (Arc::ptr_eq(&self.manner, &next.manner) || self.manner == next.manner);
         match self.count.checked_add(next.count) {
             Some(count) if fits => {
                 self.count = count;
@@ -67,11 +62,6 @@ impl DeliverySpan {
         self.first = self.first.plus(1);
         self.count -= 1;
         (self.count > 0).then_some(self)
-    }
-
-    /// Whether its messages are delivered in this manner.
-    pub fn is_as(&self, manner: &Arc<DeliveryManner>) -> bool {
-        Arc::ptr_eq(&self.manner, manner) || self.manner == *manner
     }
 
     /// The part with these offsets.

@@ -17,7 +17,7 @@ pub struct KeptRetained {
     pub receive_ns: i64,
     /// Whose quota it counts for; None if the records do not say.
     pub owner: Option<Owner>,
-    expires_ns: Option<i64>,
+    pub(super) expires_ns: Option<i64>,
     qos: QoS,
     /// Properties, then payload.
     bytes: Box<[u8]>,
@@ -37,9 +37,9 @@ pub struct KeptWaiting {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stock {
-    retained: BTreeMap<Box<str>, KeptRetained>,
-    waiting: BTreeMap<Offset, KeptWaiting>,
-    /// Offsets of this batch's messages that asked to be retained, and were not.
+    pub retained: BTreeMap<Box<str>, KeptRetained>,
+    pub waiting: BTreeMap<Offset, KeptWaiting>,
+    /// Offsets of messages of this batch that had the retain flag, and were refused.
     unretained: Vec<Offset>,
 }
 
@@ -73,11 +73,11 @@ impl KeptRetained {
 
 impl Stock {
     /// Begins a batch.
-    pub fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         self.unretained.clear();
     }
 
-    pub fn retain(
+    pub(super) fn retain(
         &mut self,
         offset: Offset,
         receive_ns: i64,
@@ -95,45 +95,29 @@ impl Stock {
         }
     }
 
-    pub fn expire(&mut self, now_ns: i64) {
-        self.retained.retain(|_, kept| kept.expires_ns.is_none_or(|at| at > now_ns));
-    }
-
-    pub fn take(
+    pub(super) fn take(
         &mut self,
         batch: &BatchHead,
         record: &StockRecord<'_>,
         owner: Option<&Owner>,
     ) -> Result<(), &'static str> {
-        let held_by = || owner.cloned();
+        let mut wait = |offset, priority, expires_ns| {
+            let kept = KeptWaiting { priority, expires_ns, owner: owner.cloned() };
+            self.waiting.insert(offset, kept);
+        };
         match *record {
             StockRecord::Unretained { index } => self.unretained.push(batch.offset(index)?),
             StockRecord::RetainedAt { offset, receive_ns, message } => {
                 self.retain(offset, receive_ns, message, owner);
             }
             StockRecord::Waiting { index, priority, expires_ns } => {
-                let offset = batch.offset(index)?;
-                let kept = KeptWaiting { priority, expires_ns, owner: held_by() };
-                self.waiting.insert(offset, kept);
+                wait(batch.offset(index)?, priority, expires_ns);
             }
             StockRecord::WaitingAt { offset, priority, expires_ns } => {
-                let kept = KeptWaiting { priority, expires_ns, owner: held_by() };
-                self.waiting.insert(offset, kept);
+                wait(offset, priority, expires_ns);
             }
             StockRecord::Taken { offset } => drop(self.waiting.remove(&offset)),
         }
         Ok(())
-    }
-
-    pub fn retained(&self) -> impl Iterator<Item = (&str, &KeptRetained)> {
-        self.retained.iter().map(|(topic, kept)| (&**topic, kept))
-    }
-
-    pub fn waiting(&self) -> impl Iterator<Item = (Offset, &KeptWaiting)> {
-        self.waiting.iter().map(|(offset, kept)| (*offset, kept))
-    }
-
-    pub fn needed(&self) -> Option<Offset> {
-        self.waiting.first_key_value().map(|(offset, _)| *offset)
     }
 }

@@ -15,7 +15,7 @@ pub(super) struct KeptStreams {
 }
 
 impl KeptStreams {
-    pub fn take(
+    pub(super) fn take(
         &mut self,
         record: &StreamRecord<'_>,
         owner: Option<&Owner>,
@@ -31,27 +31,26 @@ impl KeptStreams {
                 }
                 self.catalog.put(stream, name, definition)?;
                 self.catalog.own(stream, owner);
-                Ok(())
             }
             StreamRecord::Removed { stream } => {
                 self.catalog.remove(stream);
                 self.forget(stream);
-                Ok(())
             }
         }
+        Ok(())
     }
 
     fn forget(&mut self, stream: StreamIndex) {
         self.gone.extend([stream.get()]);
     }
 
-    pub fn snapshot(&self, out: &mut Vec<u8>) {
+    pub(super) fn snapshot(&self, out: &mut Vec<u8>) {
         let mut owners = OwnerWriter::default();
         for (stream, entry) in self.catalog.iter_from(StreamIndex::new(0)) {
             owners.write(entry.owner.as_ref(), out);
             entry.record(stream, out);
         }
-        // The highest index is never given again, even if its stream was removed.
+        // The highest index is never used again, even if its stream was removed.
         let last = self.catalog.end().get().checked_sub(1).map(StreamIndex::new);
         if let Some(stream) = last.filter(|last| self.catalog.get(*last).is_none()) {
             StreamRecord::Removed { stream }.encode(out);

@@ -16,7 +16,7 @@ use crate::{Millis, Offset, Owner, ParameterIndex};
 /// A frame in the journal was within the broker's limits when it was accepted.
 const BOUNDS: frame::FrameBounds =
     frame::FrameBounds { samples_max: usize::MAX, raw_bytes_max: 256 << 20 };
-/// About how large a frame in a snapshot gets.
+/// The approximate size of a frame in a snapshot.
 const FRAME_BYTES: usize = 256 << 10;
 
 /// What a message of a batch carries.
@@ -32,7 +32,7 @@ pub enum Carried {
 pub(super) struct KeptTable {
     entries: Entries,
     current: Current,
-    /// Parameters that changed, and that `current` was not told of yet.
+    /// Parameters that changed and are not applied to `current` yet.
     undefined: Vec<ParameterIndex>,
     /// Parameters that were removed. Sessions that declared them do not own them any more.
     pub gone: RangeSet,
@@ -44,11 +44,11 @@ pub(super) struct KeptTable {
 
 impl KeptTable {
     /// Begins a batch.
-    pub fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         self.carried.clear();
     }
 
-    pub fn take(
+    pub(super) fn take(
         &mut self,
         batch: &BatchHead,
         record: &TableRecord<'_>,
@@ -100,8 +100,8 @@ impl KeptTable {
         self.gone.extend([parameter.get()]);
     }
 
-    /// Tells `current` of the parameters that changed; at the end of a batch, and before samples.
-    pub fn define(&mut self) {
+    /// Applies changed parameters to `current`; at the end of a batch, and before samples.
+    pub(super) fn define(&mut self) {
         if self.undefined.is_empty() {
             return;
         }
@@ -130,21 +130,7 @@ impl KeptTable {
         Ok(())
     }
 
-    fn sample(
-        &mut self,
-        receive_ns: i64,
-        parameter: ParameterIndex,
-        properties: Properties<'_>,
-        payload: &[u8],
-    ) -> Result<(), PlainError> {
-        self.define();
-        let Some(entry) = self.entries.get(parameter) else { return Ok(()) };
-        let sample = plain_sample(entry, properties, payload, receive_ns)?;
-        self.current.set(&sample.of(parameter), ClockReading { now_ms: 0, now_ns: receive_ns });
-        Ok(())
-    }
-
-    pub fn snapshot(&self, newest_ns: i64, out: &mut Vec<u8>) {
+    pub(super) fn snapshot(&self, newest_ns: i64, out: &mut Vec<u8>) {
         if self.entries.id() == 0 {
             return;
         }
@@ -167,7 +153,7 @@ impl KeptTable {
         Header { table: self.entries.id(), ..Header::default() }
     }
 
-    /// The values as they are after a restart: stale until somebody publishes them.
+    /// The values as they are after a restart: stale until a client publishes them.
     fn restored(&self, arrival: ClockReading, text_bytes_max: usize) -> Current {
         let mut current = Current::default();
         let all: RangeSet = std::iter::once(0..self.entries.end().get()).collect();
@@ -184,14 +170,12 @@ impl KeptTable {
 impl Ledger {
     /// The table's parameters, with those that were removed; None if there was never a table.
     pub fn table(&self) -> Option<&Entries> {
-        let entries = &self.table.entries;
-        (entries.id() != 0).then_some(entries)
+        Some(&self.table.entries).filter(|entries| entries.id() != 0)
     }
 
     /// The same as `table`, without the rest of the ledger.
     pub fn into_table(self) -> Option<Entries> {
-        let entries = self.table.entries;
-        (entries.id() != 0).then_some(entries)
+        Some(self.table.entries).filter(|entries| entries.id() != 0)
     }
 
     /// The messages of the last batch that carry samples, with their offsets.
@@ -199,13 +183,13 @@ impl Ledger {
         &self.table.carried
     }
 
-    /// Applies the frame of a message; its batch's records come first.
+    /// Applies the frame of a message. Apply the records of its batch first.
     pub fn frame(&mut self, receive_ns: i64, payload: &[u8]) -> Result<(), FrameError> {
         self.newest_ns = self.newest_ns.max(receive_ns);
         self.table.frame(receive_ns, payload)
     }
 
-    /// Applies the sample of a message; its batch's records come first.
+    /// Applies the sample of a message. Apply the records of its batch first.
     pub fn sample(
         &mut self,
         receive_ns: i64,
@@ -214,23 +198,28 @@ impl Ledger {
         payload: &[u8],
     ) -> Result<(), PlainError> {
         self.newest_ns = self.newest_ns.max(receive_ns);
-        self.table.sample(receive_ns, parameter, properties, payload)
+        let table = &mut self.table;
+        table.define();
+        let Some(entry) = table.entries.get(parameter) else { return Ok(()) };
+        let sample = plain_sample(entry, properties, payload, receive_ns)?;
+        table.current.set(&sample.of(parameter), ClockReading { now_ms: 0, now_ns: receive_ns });
+        Ok(())
     }
 
-    /// The newest values at the end of the records. When each was received is not kept.
+    /// The newest values at the end of the records, without their receive times.
     pub fn values(&self) -> &Current {
         &self.table.current
     }
 
-    /// The newest values for a broker that starts now: stale until somebody publishes them. Texts are
-    /// restored while there is room, the lowest indices first.
+    /// The newest values for a broker that starts now: stale until a client publishes them. Texts are restored while
+    /// there is room, the lowest indices first.
     pub fn restored_values(&self, now_ms: Millis, text_bytes_max: usize) -> Current {
         self.table.restored(ClockReading { now_ms, now_ns: self.newest_ns }, text_bytes_max)
     }
 }
 
 impl Registry {
-    /// Appends the records of a change, behind the one that says which table this is.
+    /// Appends the records of a change, behind `TableIs`.
     pub fn record(&self, change: &TableChange, out: &mut Vec<u8>) {
         table_is(self.entries()).encode(out);
         for parameter in change.removed.indices().map(ParameterIndex::new) {

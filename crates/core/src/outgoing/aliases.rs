@@ -1,4 +1,4 @@
-//! Topic aliases the broker uses towards one client: the first topics of a connection get them.
+//! The topic aliases of messages to one client: the first topics of a connection get them.
 
 use std::collections::HashMap;
 
@@ -12,17 +12,17 @@ pub(super) struct Aliases {
 }
 
 impl Aliases {
-    pub fn new(most: u16) -> Self {
+    pub(super) fn new(most: u16) -> Self {
         Self { most, known: HashMap::new() }
     }
 
     /// Whether the client allows any (MQTT-3.1.2-27).
-    pub fn is_allowed(&self) -> bool {
+    pub(super) fn is_allowed(&self) -> bool {
         self.most > 0
     }
 
     /// The alias to send a topic with.
-    pub fn alias(&mut self, topic: &str) -> TopicAlias {
+    pub(super) fn alias(&mut self, topic: &str) -> TopicAlias {
         if let Some(alias) = self.known.get(topic) {
             return TopicAlias::Known(*alias);
         }
@@ -34,8 +34,8 @@ impl Aliases {
         TopicAlias::New(alias)
     }
 
-    /// Takes back an alias whose packet was not sent after all.
-    pub fn forget(&mut self, topic: &str) {
+    /// Removes an alias whose packet was not sent.
+    pub(super) fn forget(&mut self, topic: &str) {
         self.known.remove(topic);
     }
 }

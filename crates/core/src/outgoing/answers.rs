@@ -1,4 +1,4 @@
-//! Answers of the broker itself to what one client asked: few, never dropped, and never anyone else's.
+//! Answers of the broker to requests of one client: few, and never dropped.
 
 use std::collections::VecDeque;
 
@@ -8,38 +8,38 @@ use super::take::SLICE_BYTES;
 use super::{Outgoing, Pushed};
 use crate::{ConnectionKey, Packets};
 
-/// Questions of one client that wait for their answer at once.
-pub const ASKED_MAX: usize = 2;
+/// The most requests of one client that may be without an answer.
+const ASKED_MAX: usize = 2;
 
-/// Packets that wait to be sent, and how many more are promised.
+/// Answers that wait to be sent, and how many requests are open.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
-    /// Asked, and the answer not taken by the socket yet.
+    /// Requests whose answer the socket has not taken yet.
     asked: usize,
     ready: VecDeque<Packets>,
 }
 
-/// What the answer to a question must keep to.
+/// What an answer to a client must comply with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnswerTerms {
-    /// The version the client speaks.
+    /// The client's version of MQTT.
     pub version: Version,
-    /// The largest packet it takes, which is not more than its outbox holds.
+    /// The largest packet that it accepts and its outbox holds.
     pub packet_bytes: usize,
 }
 
 impl Answers {
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.ready.is_empty()
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.ready.iter().map(Packets::len).sum()
     }
 
-    /// Moves answers to the end of `out`. They have a slice of their own: messages that never end must not hold
-    /// them up.
-    pub fn take(&mut self, out: &mut Packets) {
+    /// Moves answers to the end of `out`. They have their own slice, so that an endless flow of messages does not
+    /// delay them.
+    pub(super) fn take(&mut self, out: &mut Packets) {
         let bytes = out.len() + SLICE_BYTES;
         while out.len() < bytes {
             let Some(mut packet) = self.ready.pop_front() else { return };
@@ -50,8 +50,7 @@ impl Answers {
 }
 
 impl Outgoing {
-    /// A connection's client asks something. None when it is to ask again later: as many questions
-    /// as may be have no answer yet.
+    /// A client sends a request. None if it must try again later, because too many requests are open.
     pub fn ask(&mut self, key: ConnectionKey) -> Option<AnswerTerms> {
         let terms = self.answer_terms(key)?;
         if self.answers.asked >= ASKED_MAX {
@@ -61,21 +60,21 @@ impl Outgoing {
         Some(terms)
     }
 
-    /// What an answer to this connection must keep to; None when it has lost the session.
+    /// What an answer to this connection must comply with; None if the connection does not have the session any more.
     pub fn answer_terms(&self, key: ConnectionKey) -> Option<AnswerTerms> {
         let peer = self.peer.as_ref().filter(|peer| peer.key == key)?;
         let packet_bytes = (peer.terms.packet_bytes as usize).min(self.bounds.outbox_bytes);
         Some(AnswerTerms { version: peer.terms.version, packet_bytes })
     }
 
-    /// The answer to one of its questions; an empty one only lets it ask again. Too late when the
-    /// connection is over.
+    /// Adds the answer to one of its requests; an empty one only closes the request. Ignored if the connection is
+    /// over.
     pub fn answer(&mut self, key: ConnectionKey, packet: Vec<u8>) -> Pushed {
-        if !self.is_linked(key) {
+        if !self.is_attached(key) {
             return Pushed::Quiet;
         }
         self.answers.ready.push_back(packet.into());
-        self.nudge()
+        self.wake()
     }
 }
 
@@ -104,18 +103,18 @@ mod tests {
     }
 
     #[test]
-    fn a_client_has_two_questions_open_until_the_socket_took_an_answer() {
+    fn a_client_has_two_open_requests_until_the_socket_takes_an_answer() {
         let mut outgoing = connected(u32::MAX);
         assert!(outgoing.ask(FIRST).is_some() && outgoing.ask(FIRST).is_some());
         assert_eq!(outgoing.ask(FIRST), None);
         assert_eq!(outgoing.answer(FIRST, b"one".to_vec()), Pushed::Wake);
-        assert_eq!(outgoing.ask(FIRST), None, "nobody has read the answer");
+        assert_eq!(outgoing.ask(FIRST), None, "the answer is not sent yet");
         assert_eq!(take(&mut outgoing), b"one");
         assert!(outgoing.ask(FIRST).is_some());
     }
 
     #[test]
-    fn an_answer_outlives_a_full_outbox() {
+    fn a_full_outbox_drops_no_answer() {
         let mut outgoing = connected(u32::MAX);
         outgoing.ask(FIRST);
         outgoing.answer(FIRST, vec![1; 999]);
@@ -128,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_for_a_connection_that_is_over_goes_nowhere() {
+    fn an_answer_to_a_closed_connection_is_ignored() {
         let mut outgoing = connected(u32::MAX);
         assert!(outgoing.ask(FIRST).is_some());
         outgoing.detach(FIRST);

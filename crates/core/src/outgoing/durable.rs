@@ -1,30 +1,30 @@
-//! What a session that outlives the broker writes down as its messages go: its records.
+//! The records that a durable session writes as its messages are sent and settled.
 
 use slipring_wire::{PacketId, QoS};
 
 use super::queue::QueueEntry;
 use super::replay::Progress;
 use super::{Outgoing, Replay, Window};
-use crate::ledger::{DeliveryManner, DeliveryRecord, KeptSession, SessionRecord};
-use crate::{Delivery, Durability, Limits, Offset, SessionKey};
+use crate::ledger::{DeliveryRecord, KeptSession, SessionRecord};
+use crate::{Delivery, Durability, Limits, Offset, Options, SessionKey};
 
-/// The part of a session that is written down.
+/// The records of one session that are not in the journal yet.
 #[derive(Debug)]
 pub(super) struct Durable {
-    /// The level at which identifiers are kept: the highest that any message can have. A client that
-    /// holds an identifier we forgot would take the next message with it for one it has.
+    /// The durability of packet identifiers: the highest that a message can have. If the broker lost an identifier
+    /// that the client still holds, the client would drop the next message with it as a duplicate.
     level: Durability,
-    /// What happened to messages that were sent.
+    /// Records of messages that were sent or settled.
     notes: Notes,
-    /// What happened to messages that found no room; publishers take these.
+    /// Records of messages that were dropped; publishers take these.
     drops: Notes,
-    /// The level at which `notes` must be before what was taken is sent.
+    /// The durability that `notes` must have before the bytes of the last take are sent.
     gate: Option<Durability>,
-    /// Messages are being loaded.
+    /// Whether messages are being loaded from the journal.
     pub loading: bool,
 }
 
-/// Records of one session, with the settled messages gathered into spans.
+/// Records of one session; settled messages with consecutive offsets share a record.
 #[derive(Debug)]
 struct Notes {
     session: SessionKey,
@@ -37,13 +37,14 @@ impl Notes {
         Self { session, records: Vec::new(), settled: None }
     }
 
-    /// Where the next record goes, behind what was settled before.
+    /// The buffer for the next record, behind the one of earlier settled messages.
     fn records(&mut self) -> &mut Vec<u8> {
         self.flush();
         &mut self.records
     }
 
-    fn settle(&mut self, offset: Offset, qos: QoS) {
+    fn settle(&mut self, offset: Option<Offset>, qos: QoS) {
+        let Some(offset) = offset else { return };
         match &mut self.settled {
             Some((first, count, same))
                 if first.plus(*count) == offset && *same == qos && *count < u32::MAX =>
@@ -71,55 +72,45 @@ impl Notes {
 }
 
 impl Durable {
-    pub fn new(session: SessionKey, level: Durability) -> Self {
+    pub(super) fn new(session: SessionKey, level: Durability) -> Self {
         let (notes, drops) = (Notes::new(session), Notes::new(session));
         Self { level, notes, drops, gate: None, loading: false }
     }
 
-    /// A message that waited is delivered, or will not be.
-    pub fn settled(&mut self, offset: Option<Offset>, qos: QoS) {
-        if let Some(offset) = offset {
-            self.notes.settle(offset, qos);
-        }
+    /// A queued message was delivered, or will never be.
+    pub(super) fn settled(&mut self, offset: Option<Offset>, qos: QoS) {
+        self.notes.settle(offset, qos);
     }
 
-    /// A message found no room.
-    pub fn dropped(&mut self, offset: Option<Offset>, qos: QoS) {
-        if let Some(offset) = offset {
-            self.drops.settle(offset, qos);
-        }
+    /// A message was dropped.
+    pub(super) fn dropped(&mut self, offset: Option<Offset>, qos: QoS) {
+        self.drops.settle(offset, qos);
     }
 
-    /// A retained message is sent, and waits for its answer from now on.
-    pub fn replayed(&mut self, delivery: &Delivery) {
-        let Some(place) = delivery.message.place else { return };
-        let Delivery { qos, retain, ref identifiers, .. } = *delivery;
-        let delivered = DeliveryRecord::DeliveredAt {
-            session: self.notes.session,
-            offset: place.offset,
-            count: 1,
-            bytes: delivery.message.bytes() as u32,
-            manner: DeliveryManner { qos, retain, identifiers: identifiers.clone() },
-        };
-        delivered.encode(self.notes.records());
+    /// A retained message was sent, and is in flight.
+    pub(super) fn replayed(&mut self, delivery: &Delivery) {
+        let Some(offset) = delivery.offset() else { return };
+        let (session, bytes) = (self.notes.session, delivery.message.bytes() as u32);
+        let manner = delivery.manner();
+        DeliveryRecord::DeliveredAt { session, offset, count: 1, bytes, manner }
+            .encode(self.notes.records());
     }
 
-    /// A QoS 2 message is sent with this identifier.
-    pub fn sent(&mut self, packet_id: PacketId, delivery: &Delivery) {
-        let offset = delivery.message.place.map(|place| place.offset);
-        let session = self.notes.session;
+    /// A QoS 2 message was sent with this identifier.
+    pub(super) fn sent(&mut self, packet_id: PacketId, delivery: &Delivery) {
+        let (session, offset) = (self.notes.session, delivery.offset());
         DeliveryRecord::Sent { session, packet_id, offset }.encode(self.notes.records());
         self.wait_for(self.level);
     }
 
-    /// A part of the QoS 2 exchange is sent again, on the strength of records that are perhaps not safe
-    /// yet: the connection that waited for them is gone.
-    pub fn again(&mut self) {
+    /// PUBLISH or PUBREL at QoS 2 is sent again. It must wait for the records of the first time, which may not be safe
+    /// yet if the earlier connection ended before they were.
+    pub(super) fn again(&mut self) {
         self.wait_for(self.level);
     }
 
-    /// The client has a QoS 2 message.
-    pub fn received(&mut self, packet_id: PacketId, message: &QueueEntry) {
+    /// The client has received a QoS 2 message (PUBREC).
+    pub(super) fn received(&mut self, packet_id: PacketId, message: &QueueEntry) {
         if message.offset().is_none() {
             return;
         }
@@ -133,14 +124,14 @@ impl Durable {
         });
     }
 
-    /// An identifier is free again.
-    pub fn completed(&mut self, packet_id: PacketId) {
+    /// The identifier of a QoS 2 message is free again.
+    pub(super) fn completed(&mut self, packet_id: PacketId) {
         let session = self.notes.session;
         DeliveryRecord::Completed { session, packet_id }.encode(self.notes.records());
     }
 
-    /// Retained messages are on their way.
-    pub fn progress(&mut self, progress: &Progress) {
+    /// A replay has sent further retained messages.
+    pub(super) fn progress(&mut self, progress: &Progress) {
         let session = self.notes.session;
         let replayed = match progress {
             Progress::To(filter, topic) => SessionRecord::ReplayedTo { session, filter, topic },
@@ -157,13 +148,13 @@ impl Durable {
 }
 
 impl Outgoing {
-    /// The queue of a session that outlives the broker. `level` is the highest durability that a
-    /// message can have: identifiers are kept at it.
+    /// The queue of a durable session. `level` is the highest durability that a message can have: packet identifiers
+    /// have it.
     pub fn durable(limits: &Limits, session: SessionKey, level: Durability) -> Self {
         Self { durable: Some(Box::new(Durable::new(session, level))), ..Self::new(limits) }
     }
 
-    /// The same, as the records tell it. The messages themselves are loaded when the client is here.
+    /// The same, as the records describe it. Messages are loaded when the client is connected.
     pub fn restore(
         limits: &Limits,
         session: SessionKey,
@@ -175,11 +166,10 @@ impl Outgoing {
         kept.queue().for_each(|span| outgoing.queue.push_span(span.clone()));
         for (filter, subscription) in &kept.subscriptions {
             if let Some(pending) = &subscription.replay {
-                let options = subscription.options;
-                let identifier = options.identifier;
+                let Options { qos, identifier, .. } = subscription.options;
                 let replay = Replay {
                     filter: filter.clone(),
-                    qos: options.qos,
+                    qos,
                     identifiers: (identifier > 0).then(|| [identifier].into()),
                     until: u64::MAX,
                 };
@@ -190,16 +180,16 @@ impl Outgoing {
         outgoing
     }
 
-    /// Whether the session outlives the broker.
+    /// Whether the session is durable: it survives the end of the broker.
     pub fn is_durable(&self) -> bool {
         self.durable.is_some()
     }
 
-    /// Moves the records of what happened to the end of `out`: to be called after a take and after the
-    /// client's answers, by the client's own task, and appended in that order.
+    /// Moves the records to the end of `out`. The client's own task calls this after a take and after the client's
+    /// acknowledgements, and appends the records to the journal in that order.
     ///
-    /// What was taken, and what answers the client, must wait until these records and all that were
-    /// appended before are as safe as this level, also where there are no new ones; None need not wait.
+    /// Returns the durability that these and all earlier records must have before the taken bytes and the answers to
+    /// the client may be sent, even if there are no new records; None if they need not wait.
     pub fn take_records(&mut self, out: &mut Vec<u8>) -> Option<Durability> {
         let durable = self.durable.as_mut()?;
         durable.notes.drain(out);
@@ -207,8 +197,8 @@ impl Outgoing {
         durable.gate.take()
     }
 
-    /// Moves the records of messages that found no room to the end of `out`. A publisher that was told
-    /// of a drop puts them into its next batch: they need no order among other records.
+    /// Moves the records of dropped messages to the end of `out`. The publisher whose push dropped them adds them to
+    /// its next batch; they need no order among other records.
     pub fn take_drops(&mut self, out: &mut Vec<u8>) {
         if let Some(durable) = &mut self.durable {
             durable.drops.drain(out);

@@ -1,4 +1,4 @@
-//! Encoded QoS 0 messages that wait for the socket: bounded in bytes, in the order they came.
+//! The outbox: encoded QoS 0 messages that wait for one client's socket, in their order, bounded in bytes.
 
 use std::collections::VecDeque;
 
@@ -7,24 +7,24 @@ use crate::packets::{FirstPacket, Packets};
 use crate::shared_bytes::SharedBytes;
 use crate::{Millis, Overflow};
 
-/// Whether there was room.
+/// The result of adding a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Room {
-    /// The message waits.
+    /// It was added.
     Kept,
-    /// Something was dropped; the message waits unless it was the one.
+    /// So many messages were dropped, perhaps the new one.
     Dropped(u32),
-    /// The policy ends the connection.
+    /// There is no room, and the policy is to end the connection.
     Overflow,
 }
 
-/// Memory of an entry that says when a message expires.
+/// Memory of the time when one message expires.
 const EXPIRY_BYTES: usize = size_of::<(u64, Millis)>();
 
-/// An encoded message that is about to wait.
+/// An encoded message.
 #[derive(Clone, Copy)]
 pub(super) struct Encoded<'a> {
-    /// All of it, or what comes before a payload that is shared.
+    /// The whole packet, or its head if the payload is shared.
     pub bytes: &'a [u8],
     pub payload: Option<&'a SharedBytes>,
     pub expires_ms: Option<Millis>,
@@ -32,11 +32,11 @@ pub(super) struct Encoded<'a> {
 
 impl Encoded<'_> {
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.bytes.len() + self.payload.map_or(0, |payload| payload.len())
     }
 
-    /// What it takes of the outbox.
+    /// Bytes that it takes of the outbox.
     #[inline]
     fn cost(&self) -> usize {
         self.len() + if self.expires_ms.is_some() { EXPIRY_BYTES } else { 0 }
@@ -47,19 +47,24 @@ impl Encoded<'_> {
 #[derive(Debug, Default)]
 pub(super) struct Lane {
     packets: Packets,
-    /// Messages that were taken or dropped, and those that were ever added.
+    /// How many messages were taken or dropped, and how many were added.
     gone: u64,
     added: u64,
-    /// The messages that can expire, by their number from 0, and when.
+    /// The messages that can expire: their number in the order of adding, from 0, and the time.
     expiring: VecDeque<(u64, Millis)>,
     /// The memory of `expiring`.
     counted: Counted,
 }
 
 impl Lane {
-    /// Adds a message; where it has no room within `bytes_max`, the policy acts.
+    /// Adds a message. If there is no room within `bytes_max`, the policy decides.
     #[inline]
-    pub fn push(&mut self, message: Encoded<'_>, bytes_max: usize, overflow: Overflow) -> Room {
+    pub(super) fn push(
+        &mut self,
+        message: Encoded<'_>,
+        bytes_max: usize,
+        overflow: Overflow,
+    ) -> Room {
         let mut room = Room::Kept;
         if self.queued_bytes() + message.cost() > bytes_max {
             room = self.make_room(message.cost(), bytes_max, overflow);
@@ -72,19 +77,19 @@ impl Lane {
             self.counted.set(self.expiring.capacity() * EXPIRY_BYTES);
         }
         self.added += 1;
-        match message.payload {
-            None => self.packets.push(message.bytes),
-            Some(payload) => self.packets.push_shared(message.bytes, payload.clone()),
+        self.packets.push(message.bytes);
+        if let Some(payload) = message.payload {
+            self.packets.attach(payload.clone());
         }
         room
     }
 
-    /// Drops what the policy says; what found no room counts.
+    /// Drops messages by the policy. The new message counts if it is dropped.
     #[cold]
     fn make_room(&mut self, length: usize, bytes_max: usize, overflow: Overflow) -> Room {
         let mut dropped = 0;
         if length > bytes_max && overflow != Overflow::Disconnect {
-            return Room::Dropped(1); // there would be no room if all others went
+            return Room::Dropped(1); // dropping all others would not be enough
         }
         while self.queued_bytes() + length > bytes_max {
             match overflow {
@@ -96,49 +101,49 @@ impl Lane {
         Room::Dropped(dropped)
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
 
     #[inline]
-    pub fn queued_bytes(&self) -> usize {
+    pub(super) fn queued_bytes(&self) -> usize {
         self.packets.len() + self.expiring.len() * EXPIRY_BYTES
     }
 
-    /// Bytes of the buffers whose parts wait, if one of this buffer is added.
-    pub fn buffers_bytes_with(&self, buffer: &SharedBytes) -> usize {
+    /// Bytes of all buffers that parts are kept of, with this part added.
+    pub(super) fn buffers_bytes_with(&self, buffer: &SharedBytes) -> usize {
         self.packets.buffers_bytes_with(buffer)
     }
 
     /// Whether any of the messages can expire.
-    pub fn is_expiring(&self) -> bool {
+    pub(super) fn is_expiring(&self) -> bool {
         !self.expiring.is_empty()
     }
 
-    /// Gives memory back that nothing needs now.
-    pub fn rest(&mut self) {
+    /// Frees memory that is not needed now.
+    pub(super) fn rest(&mut self) {
         self.packets.rest();
         self.shrink_expiring();
     }
 
-    /// Moves messages to the end of `out` as they are until it has about so many bytes; how many.
-    pub fn take(&mut self, out: &mut Packets, bytes: usize) -> u64 {
+    /// Moves messages to the end of `out` until it has about `bytes`, and returns how many.
+    pub(super) fn take(&mut self, out: &mut Packets, bytes: usize) -> u64 {
         debug_assert!(!self.is_expiring());
         let messages = self.packets.take(out, bytes);
         self.gone += messages;
         messages
     }
 
-    /// The oldest message, given to `take`; false if there is none.
-    pub fn take_one(&mut self, take: impl FnOnce(&Encoded<'_>)) -> bool {
+    /// Passes the oldest message to `take`, and removes it; returns false if there is none.
+    pub(super) fn take_one(&mut self, take: impl FnOnce(&Encoded<'_>)) -> bool {
         let Some(FirstPacket { bytes, payload }) = self.packets.first() else { return false };
         let first = self.expiring.front().filter(|(number, _)| *number == self.gone);
         take(&Encoded { bytes, payload, expires_ms: first.map(|(_, at)| *at) });
         self.drop_oldest()
     }
 
-    /// Drops the oldest messages until no more than so many bytes wait, or one; how many.
-    pub fn shrink(&mut self, bytes_max: usize) -> u32 {
+    /// Drops the oldest messages until at most `bytes_max` wait, but not the last one; returns how many.
+    pub(super) fn shrink(&mut self, bytes_max: usize) -> u32 {
         let mut dropped = 0;
         while self.queued_bytes() > bytes_max && self.added - self.gone > 1 && self.drop_oldest() {
             dropped += 1;
@@ -221,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_lane_holds_on_to_no_more_than_two_chunks_above_its_bound() {
+    fn a_full_lane_uses_at_most_two_chunks_more_than_its_bound() {
         let (mut lane, bytes_max) = (Lane::default(), 10 * CHUNK_BYTES);
         for number in 0..100_000u32 {
             let length = number.wrapping_mul(2_654_435_761) as usize % 300;
@@ -234,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slice_ends_behind_a_whole_message() {
+    fn a_slice_ends_with_a_complete_message() {
         let mut lane = Lane::default();
         let payload = SharedBytes::from(vec![7; 5_000]);
         let head = &packet(7, 5_000)[..3];
@@ -254,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn when_messages_expire_takes_memory_that_is_counted_and_given_back() {
+    fn the_memory_of_expiry_times_is_counted_and_freed() {
         let mut lane = Lane::default();
         let encoded = Encoded { bytes: &packet(1, 3), payload: None, expires_ms: Some(9) };
         for _ in 0..1_000 {

@@ -1,16 +1,15 @@
-//! Messages that are only places in the journal: which are needed next, and putting them in.
+//! Loading messages from the journal whose bytes are not in memory.
 
 use std::sync::Arc;
 
 use super::{Outgoing, Pushed};
 use crate::{Message, Offset};
 
-/// Bytes of messages asked for at one time, unless one alone is larger.
+/// Bytes of messages that are loaded at one time, unless one alone is larger.
 const LOAD_BYTES_MAX: u64 = 1 << 20;
 
 impl Outgoing {
-    /// The offsets to load next, at most so many, in ascending order. Until they are filled in nothing
-    /// more is wanted.
+    /// At most `most` offsets to load next, in ascending order. Call it again only after `fill`.
     pub fn wanted(&mut self, most: usize) -> Vec<Offset> {
         let Some(durable) = &mut self.durable else { return Vec::new() };
         let (mut offsets, mut bytes) = (Vec::new(), 0);
@@ -27,7 +26,7 @@ impl Outgoing {
         offsets
     }
 
-    /// Puts in what was loaded, by ascending offset; None is a message that is no more.
+    /// Adds loaded messages, by ascending offset; None if the journal does not have the message any more.
     pub fn fill(&mut self, loaded: &[(Offset, Option<Arc<Message>>)]) -> Pushed {
         debug_assert!(loaded.is_sorted_by_key(|(offset, _)| *offset));
         let Some(durable) = &mut self.durable else { return Pushed::Quiet };
@@ -46,11 +45,11 @@ impl Outgoing {
             lost += 1;
         }
         self.lost += lost;
-        self.untold += lost;
-        self.nudge()
+        self.unreported += lost;
+        self.wake()
     }
 
-    /// Whether the next message to send has to be loaded, and nobody does yet.
+    /// Whether the next message to send has to be loaded, and is not being loaded.
     pub(super) fn is_wanting(&self) -> bool {
         let loading = self.durable.as_ref().is_none_or(|durable| durable.loading);
         !loading && self.is_blocked()

@@ -1,6 +1,6 @@
-//! The messages on their way to one client: QoS 0, retained, queued and in flight.
+//! The outbound messages of one client: QoS 0, retained, queued and in flight.
 //!
-//! It outlives a connection. Publishers push, the connection's task takes; every part is bounded.
+//! They outlive a connection. Publishers push messages, and the connection's task takes them; every part is bounded.
 
 mod aliases;
 mod answers;
@@ -14,12 +14,11 @@ mod shortage;
 mod take;
 mod window;
 
-pub use answers::{ASKED_MAX, AnswerTerms};
+pub use answers::AnswerTerms;
 pub use push::{Dropped, Pushed};
 pub use replay::Replay;
 pub use shortage::SHORT_BYTES;
 pub use take::Taken;
-pub use window::Settled;
 
 use slipring_wire::{PacketId, QoS, Version};
 
@@ -32,41 +31,41 @@ use queue::Queue;
 use replay::Replays;
 use window::{Gone, Received, Window, WindowMax};
 
-/// What happens to a subscriber whose queue is full.
+/// What happens when the outbox or queue of a subscriber is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overflow {
-    /// The oldest messages go.
+    /// The oldest messages are dropped.
     #[default]
     DropOldest,
-    /// The message that found no room goes.
+    /// The new message is dropped.
     DropNewest,
     /// The client is disconnected.
     Disconnect,
 }
 
-/// What a connected client allows.
+/// What a connected client accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
-    /// The version it speaks.
+    /// Its version of MQTT.
     pub version: Version,
-    /// Unsettled QoS 1 and 2 messages it takes at once (MQTT-3.1.2-24).
+    /// QoS 1 and 2 messages that may be in flight at once (MQTT-3.1.2-24).
     pub receive_max: u16,
-    /// The largest packet it takes.
+    /// The largest packet that it accepts.
     pub packet_bytes: u32,
-    /// Topic aliases it takes.
+    /// Topic aliases that it accepts.
     pub topic_aliases: u16,
 }
 
 /// The client at the other end of a connection.
 #[derive(Debug)]
 struct Peer {
-    /// Which connection this is; an older one must not touch the session any more.
+    /// Identifies the connection; an older one must not change the session any more.
     key: ConnectionKey,
     terms: Terms,
     aliases: Aliases,
 }
 
-/// The bounds, and what happens there.
+/// The bounds of one client, and the policies when they are reached.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     outbox_bytes: usize,
@@ -77,7 +76,7 @@ struct Bounds {
     qos12: Overflow,
 }
 
-/// The messages on their way to one client.
+/// The outbound messages of one client.
 #[derive(Debug)]
 pub struct Outgoing {
     bounds: Bounds,
@@ -88,22 +87,22 @@ pub struct Outgoing {
     replays: Replays,
     queue: Queue,
     window: Window,
-    /// What is written down, where the session outlives the broker.
+    /// The records of a durable session.
     durable: Option<Box<Durable>>,
-    /// The client's task was told that there is something to do.
+    /// Whether the client's task was woken, and has not taken since.
     woken: bool,
-    /// Messages wait because as many as may be are in flight; counted once until none waits.
+    /// Whether messages wait because the in-flight window is full; reported once until no message waits.
     held: bool,
-    /// While messages were taken, since the last take.
+    /// Messages that were dropped, expired or lost on their way out of the queue, since the last take.
     dropped: u64,
     expired: u64,
     lost: u64,
-    /// Dropped and not told to the client yet.
-    untold: u64,
+    /// Dropped messages that the client does not know of.
+    unreported: u64,
 }
 
 impl Outgoing {
-    /// A queue for a client that is not connected yet.
+    /// The queue of a client that is not connected yet.
     pub fn new(limits: &Limits) -> Self {
         Self {
             bounds: Bounds::from(limits),
@@ -119,11 +118,11 @@ impl Outgoing {
             dropped: 0,
             expired: 0,
             lost: 0,
-            untold: 0,
+            unreported: 0,
         }
     }
 
-    /// A connection begins, and any earlier one has lost the session.
+    /// A connection begins; an earlier one loses the session.
     pub fn attach(&mut self, key: ConnectionKey, terms: Terms, limits: &Limits) {
         self.bounds = Bounds::from(limits);
         let aliases = Aliases::new(terms.topic_aliases.min(limits.topic_aliases));
@@ -132,9 +131,9 @@ impl Outgoing {
         self.window.restart();
     }
 
-    /// The connection with this key has ended; messages wait for the next one.
+    /// The connection with this key ended; messages wait for the next one.
     pub fn detach(&mut self, key: ConnectionKey) {
-        if self.is_linked(key) {
+        if self.is_attached(key) {
             self.peer = None;
             self.forget_connection();
             if self.durable.is_some() {
@@ -155,7 +154,7 @@ impl Outgoing {
         }
     }
 
-    /// The session is over: nothing will be sent any more, whoever still knows of it.
+    /// The session is over: nothing is sent any more.
     pub fn end(&mut self) {
         self.peer = None;
         self.forget_connection();
@@ -166,62 +165,63 @@ impl Outgoing {
     }
 
     /// Whether the connection with this key still has the session.
-    pub fn is_linked(&self, key: ConnectionKey) -> bool {
+    pub fn is_attached(&self, key: ConnectionKey) -> bool {
         self.peer.as_ref().is_some_and(|peer| peer.key == key)
     }
 
-    /// The version the client speaks; None while it is away.
+    /// The client's version of MQTT; None while it is away.
     pub fn version(&self) -> Option<Version> {
         self.peer.as_ref().map(|peer| peer.terms.version)
     }
 
-    /// Messages and bytes that wait or are in flight.
+    /// The number of messages, and bytes, that wait or are in flight.
     pub fn waiting(&self) -> (usize, usize) {
-        let messages = self.queue.len() + self.window.len();
-        let own = self.window.bytes() + self.lane.queued_bytes() + self.answers.bytes();
-        (messages, self.queue.bytes().saturating_add(own))
+        let messages = self.queue.len + self.window.len();
+        let own = self.window.bytes + self.lane.queued_bytes() + self.answers.bytes();
+        (messages, self.queue.bytes.saturating_add(own))
     }
 
-    /// Messages sent and not settled.
+    /// The number of messages in flight.
     pub fn inflight(&self) -> usize {
         self.window.len()
     }
 
-    /// Whether a shared subscription had better choose another member.
+    /// Whether earlier messages wait, so that a shared subscription should choose another member.
     pub fn is_busy(&self) -> bool {
         !self.queue.is_empty() || self.lane.queued_bytes() > self.bounds.outbox_bytes / 2
     }
 
-    /// Asks for the retained messages of a new subscription: they come after what waits already, which is
-    /// older, and before what comes later.
+    /// Adds the retained messages of a new subscription: they are sent after the messages that wait already, which
+    /// are older, and before later ones.
     pub fn push_replay(&mut self, replay: Replay) {
         self.replays.push(replay, None, self.queue.end());
     }
 
-    /// The client is back: retained messages that it was not sent yet are looked up anew, up to this one.
+    /// The client is back: searches again for retained messages that were not sent, up to the number `until`.
     pub fn restart_replays(&mut self, until: u64) {
         self.replays.restart(until, self.queue.end());
     }
 
-    /// Gives up the retained messages of a filter that is no longer subscribed to.
+    /// Cancels the retained messages of a filter whose subscription ended.
     pub fn cancel_replay(&mut self, filter: &str) {
         self.replays.cancel(filter);
     }
 
-    /// PUBACK.
-    pub fn acked(&mut self, id: PacketId) -> Settled {
+    /// Takes a PUBACK; returns whether its identifier is known.
+    pub fn acked(&mut self, id: PacketId) -> bool {
         let gone = self.window.acked(id);
         self.note_settled(id, gone)
     }
 
-    /// PUBREC; `refused` is a reason of 0x80 or above.
-    pub fn received(&mut self, id: PacketId, refused: bool) -> Settled {
+    /// Takes a PUBREC, which refuses the message if its reason is 0x80 or above; returns whether its identifier is
+    /// known.
+    pub fn received(&mut self, id: PacketId, refused: bool) -> bool {
         if refused {
             let gone = self.window.settle(id);
             return self.note_settled(id, gone);
         }
         match self.window.received(id) {
-            Received::Unknown => return Settled::Unknown,
+            Received::Unknown => return false,
             Received::Before => {}
             Received::Now(message) => {
                 if let Some(durable) = &mut self.durable {
@@ -229,32 +229,32 @@ impl Outgoing {
                 }
             }
         }
-        Settled::Known
+        true
     }
 
-    /// PUBCOMP.
-    pub fn completed(&mut self, id: PacketId) -> Settled {
+    /// Takes a PUBCOMP; returns whether its identifier is known.
+    pub fn completed(&mut self, id: PacketId) -> bool {
         let gone = self.window.completed(id);
         self.note_settled(id, gone)
     }
 
     #[inline]
-    fn note_settled(&mut self, id: PacketId, gone: Option<Gone>) -> Settled {
-        let Some(gone) = gone else { return Settled::Unknown };
+    fn note_settled(&mut self, id: PacketId, gone: Option<Gone>) -> bool {
+        let Some(gone) = gone else { return false };
         if let Some(durable) = &mut self.durable {
             match gone.qos {
                 QoS::ExactlyOnce => durable.completed(id),
                 _ => durable.settled(gone.offset, gone.qos),
             }
         }
-        Settled::Known
+        true
     }
 
-    /// A message in flight cannot be sent again. Whether its identifier is to be released: a client
-    /// that has the message at QoS 2 would take the next one with it for the same.
+    /// A message in flight cannot be sent again. Returns whether its identifier must be released: a client that has the
+    /// QoS 2 message would drop the next one with its identifier as a duplicate.
     fn give_up(&mut self, id: PacketId) -> bool {
         match self.window.sent(id).map(queue::QueueEntry::qos) {
-            Some(QoS::ExactlyOnce) => self.received(id, false) == Settled::Known,
+            Some(QoS::ExactlyOnce) => self.received(id, false),
             Some(_) => {
                 self.acked(id);
                 false
@@ -263,7 +263,7 @@ impl Outgoing {
         }
     }
 
-    /// Whether a take could give anything.
+    /// Whether a take would find something to do.
     pub fn has_work(&self) -> bool {
         let asked = !self.replays.is_empty() || !self.answers.is_empty();
         if self.woken || asked || !self.lane.is_empty() || self.is_wanting() {
@@ -277,7 +277,7 @@ impl Outgoing {
         self.peer.as_ref().is_some_and(|peer| self.window.has_room(self.window_max(&peer.terms)))
     }
 
-    /// What may be in flight, as far as it is our decision: its bytes have the same bound as the queue's.
+    /// The broker's own bounds of the window; its bytes have the same bound as the queue's.
     fn window_bounds(&self) -> WindowMax {
         WindowMax { messages: self.bounds.inflight, bytes: self.bounds.queue_bytes }
     }

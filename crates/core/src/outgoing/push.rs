@@ -1,10 +1,11 @@
-//! Adding messages for a client: what has no room, by which bound, and what the engine has to do then.
+//! Adding messages for a client: which bound leaves no room, and what the engine has to do then.
 
 use slipring_wire::QoS;
 
 use super::lane::{Encoded, Room};
 use super::take::SLICE_BYTES;
-use super::{Bounds, Outgoing, Overflow};
+use super::{Outgoing, Overflow};
+use crate::packets::packet_length;
 use crate::streams::Portion;
 use crate::table::PlainRoom;
 use crate::{Delivery, Limit, Millis, SharedBytes, memory};
@@ -12,7 +13,7 @@ use crate::{Delivery, Limit, Millis, SharedBytes, memory};
 /// What the engine has to do after a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pushed {
-    /// Nothing: the client is away, or its task knows already.
+    /// Nothing: the client is away, or its task is awake already.
     Quiet,
     /// Wake the client's task.
     Wake,
@@ -20,38 +21,26 @@ pub enum Pushed {
     Dropped(Dropped),
     /// The queue is full: the message is dropped, and the policy is to end the connection.
     Overflow(Limit),
-    /// The message is the first that waits because as many as may be are in flight.
+    /// Count it: messages begin to wait, because the in-flight window is full.
     Held,
 }
 
-/// Messages that found no room.
+/// Messages that were dropped because there was no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dropped {
-    /// The bound in the way; None is the client's own, on the size of a packet.
+    /// The limit that was reached; None for the client's own limit of the packet size.
     pub limit: Option<Limit>,
     /// How many.
     pub messages: u32,
-    /// Wake the client's task all the same.
+    /// Whether to wake the client's task, too.
     pub wake: bool,
 }
 
-/// A client with no more than this in its outbox keeps up.
+/// A client keeps up while its outbox has no more than this.
 const DRAINED_BYTES: usize = 64 << 10;
 
-/// Bytes of the first of some packets that we encoded; of all of them where that cannot be told.
-fn packet_length(packets: &[u8]) -> usize {
-    let mut length = 0;
-    for (at, byte) in packets.iter().enumerate().skip(1).take(4) {
-        length |= usize::from(byte & 0x7f) << (7 * (at - 1));
-        if byte & 0x80 == 0 {
-            return (at + 1 + length).min(packets.len());
-        }
-    }
-    packets.len()
-}
-
 impl Pushed {
-    /// What is to do after two pushes to the same client.
+    /// What the engine has to do after two pushes to the same client.
     fn and(self, next: Self) -> Self {
         match (self, next) {
             (Self::Overflow(limit), _) | (_, Self::Overflow(limit)) => Self::Overflow(limit),
@@ -70,10 +59,11 @@ impl Pushed {
     }
 }
 
-/// More than a subscriber that reads has waiting while it is served in turns.
+/// From so many waiting bytes on a subscriber does not keep up; one that reads has fewer.
 const FAR_BEHIND_BYTES: usize = 128 << 10;
 
-/// Read buffers of which parts may wait for one client. The rest of such a buffer is other messages, mostly gone.
+/// Bytes of read buffers that messages for one client may keep allocated. Such a buffer holds other messages, too, and
+/// most of them are already sent.
 const READ_BUFFERS_BYTES_MAX: usize = 1 << 20;
 
 impl Outgoing {
@@ -83,19 +73,19 @@ impl Outgoing {
         self.push_lane(Encoded { bytes: message, payload: None, expires_ms })
     }
 
-    /// Whether so much waits at QoS 0 that the subscriber does not keep up.
+    /// Whether so many bytes wait at QoS 0 that the subscriber does not keep up.
     #[inline]
     pub fn is_far_behind(&self) -> bool {
         self.lane.queued_bytes() >= FAR_BEHIND_BYTES
     }
 
-    /// Whether a message may wait as a part of the buffer that it was read into with others.
+    /// Whether a message may stay in the buffer that it was read into, instead of being copied.
     #[inline]
     pub fn can_hold_part(&self, buffer: &SharedBytes) -> bool {
         self.lane.buffers_bytes_with(buffer) <= READ_BUFFERS_BYTES_MAX
     }
 
-    /// Adds a QoS 0 message whose payload others hold too; `head` is what comes before it.
+    /// Adds a QoS 0 message with a shared payload; `head` is the packet in front of it.
     pub fn push_shared(
         &mut self,
         head: &[u8],
@@ -111,40 +101,41 @@ impl Outgoing {
         if message.len() > peer.terms.packet_bytes as usize {
             return self.lose(None, 1, false); // MQTT-3.1.2-25
         }
-        if memory::is_short() {
-            return self.push_short(message);
-        }
-        let Bounds { outbox_bytes, qos0, .. } = self.bounds;
-        match self.lane.push(message, outbox_bytes, qos0) {
-            Room::Kept => self.nudge(),
-            Room::Dropped(count) => self.lose(Some(Limit::OutboxBytes), count, true),
-            Room::Overflow => self.overflow(Limit::OutboxBytes),
+        let (bytes_max, policy, limit) = if memory::is_short() {
+            self.short_bounds(message.len())
+        } else {
+            (self.bounds.outbox_bytes, self.bounds.qos0, Limit::OutboxBytes)
+        };
+        match self.lane.push(message, bytes_max, policy) {
+            Room::Kept => self.wake(),
+            Room::Dropped(count) => self.lose(Some(limit), count, true),
+            Room::Overflow => self.overflow(limit),
         }
     }
 
-    /// Adds encoded QoS 0 messages one after the other; what the engine has to do after all of them.
+    /// Adds several encoded QoS 0 messages.
     pub fn push_packets(&mut self, mut packets: &[u8]) -> Pushed {
         let mut result = Pushed::Quiet;
         while !packets.is_empty() {
-            let length = packet_length(packets);
+            let length = packet_length(packets).min(packets.len());
             result = result.and(self.push_encoded(&packets[..length], None));
             packets = &packets[length..];
         }
         result
     }
 
-    /// The largest packet the client takes and its outbox has room for; None while it is away.
+    /// The largest packet that the client accepts and its outbox holds; None while it is away.
     pub fn packet_bytes_max(&self) -> Option<usize> {
         let peer = self.peer.as_ref()?;
         Some(self.bounds.outbox_bytes.min(peer.terms.packet_bytes as usize))
     }
 
-    /// Whether so little waits for the client's socket that a further frame may follow.
+    /// Whether so few bytes wait for the client's socket that a further frame may follow.
     pub fn is_drained(&self) -> bool {
         self.lane.queued_bytes() <= DRAINED_BYTES.min(self.bounds.outbox_bytes / 2)
     }
 
-    /// How many bytes of samples may follow.
+    /// How many bytes of samples may be added.
     pub fn plain_room(&self) -> PlainRoom {
         let Some(newest) = self.stream_room() else {
             let kept = self.bounds.outbox_bytes / 2;
@@ -154,37 +145,38 @@ impl Outgoing {
         PlainRoom { every: newest.most / 2, newest: newest.bytes }
     }
 
-    /// How many bytes of streams, or of values sent again, may follow; none while the client is away or does not keep up.
+    /// How many bytes of streams, or of values sent again, may be added; None while the client is away or does not keep
+    /// up.
     pub fn stream_room(&self) -> Option<Portion> {
         let most = self.bounds.outbox_bytes.saturating_sub(self.lane.queued_bytes());
         let room = Portion { bytes: SLICE_BYTES.min(most), most };
         (self.peer.is_some() && self.is_drained()).then_some(room)
     }
 
-    /// Adds a QoS 1 or 2 message, for a client that is here or away.
+    /// Adds a QoS 1 or 2 message, for a client that is connected or away.
     pub fn push(&mut self, delivery: Delivery) -> Pushed {
         debug_assert!(delivery.qos > QoS::AtMostOnce);
-        match self.bound_in_the_way(&delivery) {
+        match self.bound_reached_by(&delivery) {
             None => self.enqueue(delivery),
             Some(limit) => self.push_beyond(delivery, limit),
         }
     }
 
-    /// The bound that one more message would break.
-    fn bound_in_the_way(&self, delivery: &Delivery) -> Option<Limit> {
-        if self.queue.len() >= self.bounds.queue_messages {
+    /// The limit that this message would exceed.
+    fn bound_reached_by(&self, delivery: &Delivery) -> Option<Limit> {
+        if self.queue.len >= self.bounds.queue_messages {
             return Some(Limit::QueueMessages);
         }
-        let bytes = self.queue.bytes().saturating_add(delivery.message.bytes());
+        let bytes = self.queue.bytes.saturating_add(delivery.message.bytes());
         (bytes > self.bounds.queue_bytes).then_some(Limit::QueueBytes)
     }
 
-    /// The queue is full: the policy acts.
+    /// The queue is full: the policy decides.
     #[cold]
     fn push_beyond(&mut self, delivery: Delivery, limit: Limit) -> Pushed {
         let mut dropped = 0;
         let is_alone_too_much = delivery.message.bytes() > self.bounds.queue_bytes;
-        while self.bound_in_the_way(&delivery).is_some() {
+        while self.bound_reached_by(&delivery).is_some() {
             match (self.bounds.qos12, self.peer.is_some()) {
                 (Overflow::Disconnect, true) => {
                     self.note_dropped(&delivery);
@@ -200,7 +192,7 @@ impl Outgoing {
             }
         }
         let wake = self.enqueue(delivery) == Pushed::Wake;
-        self.untold += u64::from(dropped);
+        self.unreported += u64::from(dropped);
         Pushed::Dropped(Dropped { limit: Some(limit), messages: dropped, wake })
     }
 
@@ -214,12 +206,12 @@ impl Outgoing {
             return Pushed::Quiet;
         }
         if self.has_window() {
-            return self.nudge();
+            return self.wake();
         }
         if self.hold() { Pushed::Held } else { Pushed::Quiet }
     }
 
-    /// Whether messages begin to wait because as many as we allow are in flight.
+    /// Whether messages begin to wait because the in-flight window has reached the broker's own bound.
     pub(super) fn hold(&mut self) -> bool {
         let full = self.peer.is_some() && self.window.is_full(self.window_bounds());
         full && !std::mem::replace(&mut self.held, true)
@@ -235,22 +227,22 @@ impl Outgoing {
 
     fn note_dropped(&mut self, delivery: &Delivery) {
         if let Some(durable) = &mut self.durable {
-            durable.dropped(delivery.message.place.map(|place| place.offset), delivery.qos);
+            durable.dropped(delivery.offset(), delivery.qos);
         }
     }
 
     pub(super) fn lose(&mut self, limit: Option<Limit>, messages: u32, wake: bool) -> Pushed {
-        self.untold += u64::from(messages);
-        let wake = wake && self.nudge() == Pushed::Wake;
+        self.unreported += u64::from(messages);
+        let wake = wake && self.wake() == Pushed::Wake;
         Pushed::Dropped(Dropped { limit, messages, wake })
     }
 
     pub(super) fn overflow(&mut self, limit: Limit) -> Pushed {
-        self.untold += 1;
+        self.unreported += 1;
         Pushed::Overflow(limit)
     }
 
-    pub(super) fn nudge(&mut self) -> Pushed {
+    pub(super) fn wake(&mut self) -> Pushed {
         if self.peer.is_none() || std::mem::replace(&mut self.woken, true) {
             Pushed::Quiet
         } else {

@@ -1,4 +1,4 @@
-//! QoS 1 and 2 messages that wait for one client: here, or only as places in the journal.
+//! The queue: QoS 1 and 2 messages that wait for one client, in memory, or only as offsets in the journal.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,114 +9,88 @@ use crate::ledger::{DeliveryManner, DeliverySpan};
 use crate::memory::Counted;
 use crate::{Delivery, Message, Offset};
 
-/// A message that waits, or a span of messages that are not here.
+/// A message in memory, or a span of messages that are only in the journal.
 #[derive(Clone, Debug)]
 pub(super) enum QueueEntry {
-    /// To be sent as it is.
+    /// In memory.
     Here(Delivery),
-    /// To be loaded first.
+    /// To be loaded before it is sent.
     Stored(DeliverySpan),
 }
 
 impl QueueEntry {
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Here(delivery) => delivery.message.bytes(),
             Self::Stored(span) => span.bytes() as usize,
         }
     }
 
-    pub fn qos(&self) -> QoS {
+    pub(super) fn qos(&self) -> QoS {
         match self {
             Self::Here(delivery) => delivery.qos,
             Self::Stored(span) => span.manner.qos,
         }
     }
 
-    /// The offset of the message, or of the first; None is a message that is only here.
-    pub fn offset(&self) -> Option<Offset> {
+    /// The offset of the message, or of the first one; None if it is only in memory.
+    pub(super) fn offset(&self) -> Option<Offset> {
         match self {
-            Self::Here(delivery) => delivery.message.place.map(|place| place.offset),
+            Self::Here(delivery) => delivery.offset(),
             Self::Stored(span) => Some(span.first),
         }
     }
-
-    /// The same without the message itself, if it can be loaded again.
-    pub fn stored(&self, last: Option<&Arc<DeliveryManner>>) -> Option<DeliverySpan> {
-        let Self::Here(delivery) = self else { return None };
-        let manner = DeliveryManner {
-            qos: delivery.qos,
-            retain: delivery.retain,
-            identifiers: delivery.identifiers.clone(),
-        };
-        // Neighbours are mostly alike, and then share what they have in common.
-        let manner = match last.filter(|last| ***last == manner) {
-            Some(last) => Arc::clone(last),
-            None => Arc::new(manner),
-        };
-        Some(DeliverySpan::one(self.offset()?, delivery.message.bytes() as u32, manner))
-    }
 }
 
-/// The delivery of a message that was loaded.
-pub(super) fn loaded(message: Arc<Message>, manner: &DeliveryManner) -> Delivery {
-    let identifiers = manner.identifiers.clone();
-    Delivery { message, qos: manner.qos, retain: manner.retain, identifiers }
+/// A message as an offset in the journal; None if it is only in memory. It shares the manner of the `last` one, if that
+/// is equal.
+pub(super) fn stored(
+    delivery: &Delivery,
+    last: Option<&Arc<DeliveryManner>>,
+) -> Option<DeliverySpan> {
+    let (first, manner) = (delivery.offset()?, delivery.manner());
+    let manner = match last.filter(|last| ***last == manner) {
+        Some(last) => Arc::clone(last),
+        None => Arc::new(manner),
+    };
+    Some(DeliverySpan { first, count: 1, bytes: delivery.message.bytes() as u32, manner })
 }
 
 /// The messages that wait, the oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     entries: VecDeque<QueueEntry>,
-    messages: usize,
-    /// About: a journal that lies can say more than fits.
-    bytes: usize,
+    pub len: usize,
+    /// Saturates, because a damaged journal may contain any number.
+    pub bytes: usize,
     /// Bytes of the messages that are in memory.
-    here_bytes: usize,
-    /// How many messages have left it.
-    gone: u64,
+    pub here_bytes: usize,
+    /// How many messages have left the queue.
+    pub gone: u64,
     /// The memory of the entries. Messages count themselves.
     counted: Counted,
 }
 
-/// Entries that an empty queue keeps room for.
+/// Entries that an empty queue keeps allocated.
 const ENTRIES_KEPT: usize = 64;
 
 impl Queue {
-    pub fn len(&self) -> usize {
-        self.messages
-    }
-
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    /// Bytes of the messages that are in memory.
-    pub fn here_bytes(&self) -> usize {
-        self.here_bytes
-    }
-
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// How many messages have left it.
-    pub fn gone(&self) -> u64 {
-        self.gone
-    }
-
-    /// How many will have when all that wait now are gone.
-    pub fn end(&self) -> u64 {
-        self.gone + self.messages as u64
+    /// How many messages will have left it when the newest one leaves.
+    pub(super) fn end(&self) -> u64 {
+        self.gone + self.len as u64
     }
 
     /// Whether the next message has to be loaded.
-    pub fn is_stored(&self) -> bool {
+    pub(super) fn is_stored(&self) -> bool {
         matches!(self.entries.front(), Some(QueueEntry::Stored(_)))
     }
 
-    pub fn push(&mut self, delivery: Delivery) {
-        self.messages += 1;
+    pub(super) fn push(&mut self, delivery: Delivery) {
+        self.len += 1;
         self.bytes = self.bytes.saturating_add(delivery.message.bytes());
         self.here_bytes += delivery.message.bytes();
         self.entries.push_back(QueueEntry::Here(delivery));
@@ -128,7 +102,7 @@ impl Queue {
         self.counted.set(self.entries.capacity() * size_of::<QueueEntry>());
     }
 
-    /// Gives the memory of entries back that were many.
+    /// Frees the memory of many entries when the queue is empty.
     #[inline]
     fn rest(&mut self) {
         if self.entries.is_empty() && self.entries.capacity() > ENTRIES_KEPT {
@@ -137,25 +111,20 @@ impl Queue {
         }
     }
 
-    /// Adds a message for a client that is away: only its place, if it has one.
-    pub fn push_away(&mut self, delivery: Delivery) {
-        let entry = QueueEntry::Here(delivery);
+    /// Adds a message for a client that is away: only its offset, if it is in the journal.
+    pub(super) fn push_away(&mut self, delivery: Delivery) {
         let last = match self.entries.back() {
             Some(QueueEntry::Stored(span)) => Some(&span.manner),
             _ => None,
         };
-        if let Some(span) = entry.stored(last) {
-            return self.push_span(span);
+        match stored(&delivery, last) {
+            Some(span) => self.push_span(span),
+            None => self.push(delivery),
         }
-        self.messages += 1;
-        self.bytes = self.bytes.saturating_add(entry.bytes());
-        self.here_bytes += entry.bytes();
-        self.entries.push_back(entry);
-        self.count();
     }
 
-    pub fn push_span(&mut self, span: DeliverySpan) {
-        self.messages += span.count as usize;
+    pub(super) fn push_span(&mut self, span: DeliverySpan) {
+        self.len += span.count as usize;
         self.bytes = self.bytes.saturating_add(span.bytes() as usize);
         let joined = match self.entries.back_mut() {
             Some(QueueEntry::Stored(last)) => last.extend(&span),
@@ -167,12 +136,12 @@ impl Queue {
         }
     }
 
-    /// The next message, if it is here.
-    pub fn pop(&mut self) -> Option<Delivery> {
+    /// Takes the next message, if it is in memory.
+    pub(super) fn pop(&mut self) -> Option<Delivery> {
         match self.entries.pop_front()? {
             QueueEntry::Here(delivery) => {
                 self.rest();
-                self.messages -= 1;
+                self.len -= 1;
                 self.gone += 1;
                 self.leaves(&delivery);
                 Some(delivery)
@@ -184,11 +153,11 @@ impl Queue {
         }
     }
 
-    /// Drops the oldest message: its offset and quality.
-    pub fn drop_oldest(&mut self) -> Option<(Option<Offset>, QoS)> {
+    /// Drops the oldest message; returns its offset and QoS.
+    pub(super) fn drop_oldest(&mut self) -> Option<(Option<Offset>, QoS)> {
         let entry = self.entries.pop_front()?;
         let dropped = (entry.offset(), entry.qos());
-        self.messages -= 1;
+        self.len -= 1;
         self.gone += 1;
         match entry {
             QueueEntry::Here(delivery) => self.leaves(&delivery),
@@ -200,8 +169,8 @@ impl Queue {
         Some(dropped)
     }
 
-    /// Lets go of the messages that can be loaded again.
-    pub fn unload(&mut self) {
+    /// Frees the messages that can be loaded again.
+    pub(super) fn unload(&mut self) {
         let queue = std::mem::take(self);
         self.gone = queue.gone;
         for entry in queue.entries {
@@ -212,8 +181,8 @@ impl Queue {
         }
     }
 
-    /// The first messages that are not here: each with its offset and bytes.
-    pub fn stored(&self) -> impl Iterator<Item = (Offset, u32)> {
+    /// The next messages, up to the first one in memory: each with its offset and bytes.
+    pub(super) fn stored(&self) -> impl Iterator<Item = (Offset, u32)> {
         let spans = self.entries.iter().map_while(|entry| match entry {
             QueueEntry::Stored(span) => Some(span),
             QueueEntry::Here(_) => None,
@@ -221,8 +190,8 @@ impl Queue {
         spans.flat_map(|span| (0..span.count).map(|at| (span.first.plus(at), span.bytes)))
     }
 
-    /// Puts loaded messages into their places, from the first on; `lost` hears of what is no more.
-    pub fn fill(
+    /// Adds loaded messages, beginning with the next one; calls `lost` for those that the journal does not have.
+    pub(super) fn fill(
         &mut self,
         find: impl Fn(Offset) -> Option<Option<Arc<Message>>>,
         mut lost: impl FnMut(Offset, QoS),
@@ -235,9 +204,9 @@ impl Queue {
             if let Some(message) = found {
                 self.bytes = self.bytes.saturating_add(message.bytes());
                 self.here_bytes += message.bytes();
-                here.push(loaded(message, &span.manner));
+                here.push(Delivery::new(message, DeliveryManner::clone(&span.manner)));
             } else {
-                self.messages -= 1;
+                self.len -= 1;
                 self.gone += 1;
                 lost(span.first, span.manner.qos);
             }
@@ -249,7 +218,7 @@ impl Queue {
         self.count();
     }
 
-    /// A message that was in memory is no longer in the queue.
+    /// Subtracts the bytes of a message that has left the queue.
     fn leaves(&mut self, delivery: &Delivery) {
         self.bytes = self.bytes.saturating_sub(delivery.message.bytes());
         self.here_bytes -= delivery.message.bytes();
@@ -267,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_in_the_journal_takes_no_more_than_a_message_that_is_here() {
+    fn an_offset_takes_no_more_memory_than_a_message() {
         assert_eq!((size_of::<QueueEntry>(), size_of::<Delivery>()), (32, 32));
     }
 }

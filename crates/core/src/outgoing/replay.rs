@@ -1,4 +1,4 @@
-//! Retained messages for new subscriptions: found filter by filter, so that many cost little memory.
+//! Retained messages for new subscriptions: searched page by page, so that many take little memory.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,71 +7,71 @@ use slipring_wire::QoS;
 
 use crate::{Delivery, Identifiers, Message, RetainedPage};
 
-/// The retained messages of one filter, still to be found and sent.
+/// A search for the retained messages of one subscription, which the client gets.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    /// Which.
+    /// The filter of the subscription.
     pub filter: Box<str>,
-    /// The best quality to deliver at.
+    /// The highest QoS to deliver with.
     pub qos: QoS,
     /// The subscription's identifier.
     pub identifiers: Identifiers,
-    /// The newest retained message when it was asked for: later ones are published to the client.
+    /// The number of the newest retained message at the time of the subscription: the client gets later ones live.
     pub until: u64,
 }
 
-/// How far replays have come.
+/// The progress of replays.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// A filter's messages are on their way up to this topic.
+    /// The messages of a filter were sent up to this topic.
     To(Box<str>, Arc<str>),
-    /// They all are.
+    /// All messages of a filter were sent.
     Done(Box<str>),
 }
 
-/// Looks up a page of the retained messages of a replay, behind a topic.
+/// Searches for a page of retained messages, behind a topic.
 pub(super) type Find<'a> = &'a mut dyn FnMut(&Replay, Option<&str>) -> RetainedPage;
 
-/// Pages that are looked up in one take: many topics that a filter does not match are work, too.
+/// Pages that one take searches for, because topics that a filter does not match are work, too.
 const PAGES_MAX: usize = 4;
 
-/// A replay, the topic after which it begins, and its place in the order: when so many messages have left
-/// the queue. What was in the queue when it was asked for is older than what is retained.
+/// A replay with the topic after which it begins. It is due when `place` messages have left the queue, because messages
+/// that were queued before the subscription are older than the retained ones.
 #[derive(Debug)]
-struct Waiting {
+struct QueuedReplay {
     replay: Replay,
     after: Option<Arc<str>>,
     place: u64,
 }
 
-/// A page of retained messages: those not sent yet, and the topic after which the next page begins.
+/// A page of retained messages that are not sent yet, and the topic after which the next page begins.
 #[derive(Debug)]
 struct Found {
     messages: std::iter::Peekable<std::vec::IntoIter<Arc<Message>>>,
     next: Option<Arc<str>>,
 }
 
-/// Replays in the order they were asked for.
+/// Replays in the order of their subscriptions.
 #[derive(Debug, Default)]
 pub(super) struct Replays {
-    waiting: VecDeque<Waiting>,
-    /// The page of the first one that is being sent.
+    waiting: VecDeque<QueuedReplay>,
+    /// The page that is being sent, of the first replay.
     found: Option<Found>,
-    /// Pages looked up in this take.
-    pages: usize,
-    /// Whether a further topic of the first one is on its way, since somebody asked.
+    /// Pages searched for in this take, which begins with 0.
+    pub pages: usize,
+    /// Whether the first replay has sent messages since the last call of `progress`.
     moved: bool,
-    /// Filters whose replay ended, since somebody asked.
+    /// Filters whose replay ended since then.
     done: Vec<Box<str>>,
 }
 
 impl Replays {
-    /// Adds a replay that is due when so many messages have left the queue, and goes on after a topic. One
-    /// of the same filter that has not begun is replaced, so that there are never more than subscriptions.
-    pub fn push(&mut self, replay: Replay, after: Option<Arc<str>>, place: u64) {
-        // A message at QoS 0 does not go by the queue.
+    /// Adds a replay that is due when `place` messages have left the queue, and begins after a topic. It replaces one of
+    /// the same filter that has not begun, so that there are never more replays than subscriptions.
+    pub(super) fn push(&mut self, replay: Replay, after: Option<Arc<str>>, place: u64) {
+        // QoS 0 messages do not use the queue.
         let place = if replay.qos == QoS::AtMostOnce { 0 } else { place };
-        let replay = Waiting { replay, after, place };
+        let replay = QueuedReplay { replay, after, place };
         let begun = usize::from(self.found.is_some());
         let mut others = self.waiting.iter_mut().skip(begun);
         match others.find(|other| other.is_of(&replay.replay.filter) && other.after.is_none()) {
@@ -80,8 +80,8 @@ impl Replays {
         }
     }
 
-    /// The client is back: what is retained now comes after all that wait in the queue now.
-    pub fn restart(&mut self, until: u64, place: u64) {
+    /// The client is back: retained messages are sent after all messages that are queued now.
+    pub(super) fn restart(&mut self, until: u64, place: u64) {
         self.found = None;
         for waiting in &mut self.waiting {
             waiting.replay.until = until;
@@ -91,8 +91,8 @@ impl Replays {
         }
     }
 
-    /// Gives up the replay of a filter that is no longer subscribed to.
-    pub fn cancel(&mut self, filter: &str) {
+    /// Cancels the replay of a filter whose subscription ended.
+    pub(super) fn cancel(&mut self, filter: &str) {
         if self.waiting.front().is_some_and(|first| first.is_of(filter)) {
             self.found = None;
             self.moved = false;
@@ -100,27 +100,22 @@ impl Replays {
         self.waiting.retain(|waiting| !waiting.is_of(filter));
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Whether the next one is due, now that so many messages have left the queue.
-    pub fn is_due(&self, gone: u64) -> bool {
+    /// Whether the next replay is due after `gone` messages have left the queue.
+    pub(super) fn is_due(&self, gone: u64) -> bool {
         self.waiting.front().is_some_and(|first| first.place <= gone)
     }
 
-    /// A new take begins.
-    pub fn begin_take(&mut self) {
-        self.pages = 0;
-    }
-
-    /// Whether this take has looked up as many pages as it may: the next one goes on.
-    pub fn is_paused(&self) -> bool {
+    /// Whether this take has searched for as many pages as it may; the next take continues.
+    pub(super) fn is_paused(&self) -> bool {
         self.pages >= PAGES_MAX && self.found.is_none() && !self.waiting.is_empty()
     }
 
-    /// The next message to send, without taking it, now that so many messages have left the queue.
-    pub fn peek(&mut self, gone: u64, find: Find<'_>) -> Option<Delivery> {
+    /// The next message to send after `gone` messages have left the queue. It is taken by `advance`.
+    pub(super) fn peek(&mut self, gone: u64, find: Find<'_>) -> Option<Delivery> {
         loop {
             if self.is_paused() {
                 return None;
@@ -147,8 +142,8 @@ impl Replays {
         }
     }
 
-    /// Moves past the message that was peeked.
-    pub fn advance(&mut self) {
+    /// Takes the message that `peek` returned.
+    pub(super) fn advance(&mut self) {
         let message = self.found.as_mut().and_then(|found| found.messages.next());
         if let (Some(message), Some(first)) = (message, self.waiting.front_mut()) {
             first.after = Some(Arc::clone(message.topic()));
@@ -156,9 +151,8 @@ impl Replays {
         }
     }
 
-    /// How far it has come since the last time. A filter that was asked for again meanwhile is told
-    /// of when that has ended too.
-    pub fn progress(&mut self) -> Vec<Progress> {
+    /// The progress since the last call. A filter with a further replay is reported when that ends, too.
+    pub(super) fn progress(&mut self) -> Vec<Progress> {
         let mut done = std::mem::take(&mut self.done);
         done.retain(|filter| !self.waiting.iter().any(|waiting| waiting.is_of(filter)));
         let mut progress: Vec<Progress> = done.into_iter().map(Progress::Done).collect();
@@ -173,7 +167,7 @@ impl Replays {
     }
 }
 
-impl Waiting {
+impl QueuedReplay {
     fn is_of(&self, filter: &str) -> bool {
         *self.replay.filter == *filter
     }

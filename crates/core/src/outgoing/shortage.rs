@@ -1,13 +1,12 @@
-//! What one client gives back when the memory budget is used up (`limits.memory_bytes`).
+//! Freeing memory of one client when the memory budget is used up (`limits.memory_bytes`).
 //!
-//! The order: QoS 0 messages, the largest outbox first; then queued messages of sessions that are kept leave the
-//! memory, if the journal has them; then queued messages that are only here, the oldest first.
+//! The engine frees in this order: QoS 0 messages, the largest outbox first; then copies of queued messages that are in
+//! the journal, too; then queued messages that are only in memory, the oldest first.
 
-use super::lane::{Encoded, Room};
-use super::{Outgoing, Overflow, Pushed};
+use super::{Outgoing, Overflow};
 use crate::Limit;
 
-/// What a client keeps of its outbox, or of its queue, when memory is short: who keeps up has less.
+/// Bytes of its outbox, and of its queue, that a client keeps when memory is short. A client that keeps up has fewer.
 pub const SHORT_BYTES: usize = 64 << 10;
 
 impl Outgoing {
@@ -16,65 +15,61 @@ impl Outgoing {
         self.lane.queued_bytes()
     }
 
-    /// Bytes of QoS 1 and 2 messages that are in memory and may be in the journal, too.
+    /// Bytes of QoS 1 and 2 messages of a durable session that are in memory.
     pub fn loaded_bytes(&self) -> usize {
         if self.durable.is_none() {
             return 0;
         }
-        self.queue.here_bytes().saturating_add(self.window.bytes())
+        self.queue.here_bytes.saturating_add(self.window.bytes)
     }
 
     /// Bytes of QoS 1 and 2 messages that wait in memory.
     pub fn queue_bytes(&self) -> usize {
-        self.queue.here_bytes()
+        self.queue.here_bytes
     }
 
-    /// The client was quiet for a while: gives memory back that nothing needs now.
+    /// Frees memory that is not needed now, because the client was quiet for a while.
     pub fn rest(&mut self) {
         self.lane.rest();
         self.window.rest();
     }
 
-    /// Adds a QoS 0 message while memory is short: next to nothing may wait.
+    /// The bound of the outbox, its policy and the limit to name while memory is short, for a message of `bytes`: only
+    /// few bytes may wait, and no client is disconnected.
     #[cold]
-    pub(super) fn push_short(&mut self, message: Encoded<'_>) -> Pushed {
-        let most = SHORT_BYTES.max(message.len()).min(self.bounds.outbox_bytes);
+    pub(super) fn short_bounds(&self, bytes: usize) -> (usize, Overflow, Limit) {
+        let most = SHORT_BYTES.max(bytes).min(self.bounds.outbox_bytes);
         let policy = match self.bounds.qos0 {
             Overflow::DropNewest => Overflow::DropNewest,
             Overflow::DropOldest | Overflow::Disconnect => Overflow::DropOldest,
         };
-        match self.lane.push(message, most, policy) {
-            Room::Kept => self.nudge(),
-            Room::Dropped(count) => self.lose(Some(Limit::MemoryBytes), count, true),
-            Room::Overflow => self.overflow(Limit::MemoryBytes),
-        }
+        (most, policy, Limit::MemoryBytes)
     }
 
-    /// Drops the oldest QoS 0 messages beyond what a client may keep; how many.
+    /// Drops the oldest QoS 0 messages beyond what a client may keep; returns how many.
     pub fn shrink_outbox(&mut self) -> u32 {
         let dropped = self.lane.shrink(SHORT_BYTES);
-        self.untold += u64::from(dropped);
+        self.unreported += u64::from(dropped);
         dropped
     }
 
-    /// Lets go of messages that the journal has: they are read from there later. None is dropped.
+    /// Frees copies of messages that are in the journal, and are loaded later. Returns 0, because it drops none.
     pub fn unload(&mut self) -> u32 {
         if self.durable.is_some() {
             self.queue.unload();
-            self.window.unload(); // needed again only when the client comes back
+            self.window.unload(); // only the next connection needs them
             self.window.rest();
         }
         0
     }
 
-    /// Drops the oldest queued messages beyond what a client may keep in memory; how many.
+    /// Drops the oldest queued messages beyond what a client may keep in memory; returns how many.
     pub fn shrink_queue(&mut self) -> u32 {
         let mut dropped = 0;
-        while self.queue.here_bytes() > SHORT_BYTES && !self.queue.is_stored() && self.drop_oldest()
-        {
+        while self.queue.here_bytes > SHORT_BYTES && !self.queue.is_stored() && self.drop_oldest() {
             dropped += 1;
         }
-        self.untold += u64::from(dropped);
+        self.unreported += u64::from(dropped);
         dropped
     }
 }

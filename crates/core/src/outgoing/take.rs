@@ -1,4 +1,4 @@
-//! Taking what waits for a client as bytes: within its window, its packet size and its aliases.
+//! Taking a client's messages as bytes: within its in-flight window, its packet size and its topic aliases.
 
 use slipring_wire::{Ack, Packet, PacketId, Properties, Publish, QoS, RawPacket, Reason, Version};
 
@@ -9,30 +9,30 @@ use super::{Outgoing, Peer, Replay, Terms};
 use crate::delivery::{self, TopicAlias};
 use crate::{Delivery, Extras, Millis, Packets, RetainedPage, SharedBytes};
 
-/// Bytes taken at one time, unless one message alone is larger; the rest follows when these are written.
+/// Bytes taken at one time, unless one message alone is larger. The rest follows when they are written.
 pub(super) const SLICE_BYTES: usize = 256 << 10;
 
-/// Messages encoded at one time, so that a take is a turn at most.
+/// Messages encoded at one time, so that a take is no longer than a turn.
 const ENCODED_MAX: u64 = 512;
 
-/// What a take gave, and what was lost since the last one.
+/// The result of a take, and the losses since the last one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
-    /// How many messages are among the bytes.
+    /// Messages that were taken.
     pub messages: u64,
-    /// How many messages were looked at one by one: encoded now, or expired.
+    /// Messages that were handled one by one: encoded now, or expired.
     pub encoded: u64,
-    /// How many were dropped because the client takes no packet of their size.
+    /// Messages that were dropped because the client accepts no packet of their size.
     pub dropped: u64,
-    /// How many expired before they could be sent.
+    /// Messages that expired before they could be sent.
     pub expired: u64,
-    /// How many are no longer in the journal.
+    /// Messages that are not in the journal any more.
     pub lost: u64,
-    /// Messages begin to wait because as many as may be are in flight.
+    /// Whether messages begin to wait because the in-flight window is full.
     pub held: bool,
-    /// The next message has to be loaded: see `wanted`.
+    /// Whether the next message has to be loaded: see `wanted`.
     pub wants: bool,
-    /// Retained messages are still looked for: the next take goes on.
+    /// Whether the next take continues to search for retained messages.
     pub looks: bool,
 }
 
@@ -42,19 +42,20 @@ impl Taken {
     }
 }
 
-/// Where a message comes from.
+/// The source of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
-    /// It waited.
+    /// The queue.
     Queue,
-    /// It is retained.
+    /// The retained messages.
     Retained,
 }
 
 impl Outgoing {
-    /// Appends what can be sent now to `out`; `find` looks up a page of the retained messages of a filter.
+    /// Appends the packets that can be sent now to `out`; `find` searches for a page of retained messages of a filter.
     ///
-    /// What is sent again goes first, then the queue, with retained messages in their places, and QoS 0.
+    /// First come packets that are sent again, then the queue with retained messages in their places, then QoS 0, and
+    /// last the answers to requests.
     pub fn take(
         &mut self,
         now_ms: Millis,
@@ -65,7 +66,7 @@ impl Outgoing {
         let mut taken = Taken::default();
         if let Some(mut peer) = self.peer.take() {
             self.take_again(&mut peer, now_ms, &mut taken, out);
-            self.replays.begin_take();
+            self.replays.pages = 0;
             self.take_replays(&mut peer, now_ms, find, &mut taken, out);
             while self.take_queue(&mut peer, now_ms, &mut taken, out) && !self.replays.is_paused() {
                 self.take_replays(&mut peer, now_ms, find, &mut taken, out);
@@ -119,7 +120,7 @@ impl Outgoing {
         }
         let most = self.window_max(&peer.terms);
         while taken.has_room(out) {
-            let Some(delivery) = self.replays.peek(self.queue.gone(), find) else { break };
+            let Some(delivery) = self.replays.peek(self.queue.gone, find) else { break };
             if delivery.qos > QoS::AtMostOnce && !self.window.has_room(most) {
                 break;
             }
@@ -134,7 +135,7 @@ impl Outgoing {
         }
     }
 
-    /// Whether it ends at the place of retained messages that can be sent now.
+    /// Returns true if the next messages in the order are retained ones.
     fn take_queue(
         &mut self,
         peer: &mut Peer,
@@ -144,7 +145,7 @@ impl Outgoing {
     ) -> bool {
         let most = self.window_max(&peer.terms);
         while taken.has_room(out) && self.window.has_room(most) {
-            if self.replays.is_due(self.queue.gone()) {
+            if self.replays.is_due(self.queue.gone) {
                 return true;
             }
             let Some(delivery) = self.queue.pop() else { return false };
@@ -180,7 +181,7 @@ impl Outgoing {
         }
     }
 
-    /// Writes down that a message is on its way.
+    /// Records that a message was sent.
     #[inline]
     fn note_sent(&mut self, id: PacketId, delivery: &Delivery, source: Source) {
         let Some(durable) = &mut self.durable else { return };
@@ -192,21 +193,21 @@ impl Outgoing {
         }
     }
 
-    /// What is sent again depends on records of an earlier connection.
+    /// A packet that is sent again depends on records of an earlier connection.
     fn note_again(&mut self, qos: QoS) {
         if let (Some(durable), QoS::ExactlyOnce) = (&mut self.durable, qos) {
             durable.again();
         }
     }
 
-    /// Writes down that a message that waited will not be sent.
+    /// Records that a queued message will not be sent.
     fn note_gone(&mut self, delivery: &Delivery, source: Source) {
         if let (Some(durable), Source::Queue) = (&mut self.durable, source) {
-            durable.settled(delivery.message.place.map(|place| place.offset), delivery.qos);
+            durable.settled(delivery.offset(), delivery.qos);
         }
     }
 
-    /// Appends one message; false if the client takes no packet of that size (MQTT-3.1.2-25).
+    /// Appends one message; returns false if the client accepts no packet of that size (MQTT-3.1.2-25).
     fn encode(
         &mut self,
         peer: &mut Peer,
@@ -230,7 +231,8 @@ impl Outgoing {
         self.encode_within(peer, publish, delivery.message.shared_payload(), extras, out)
     }
 
-    /// Encodes with alias and notice where they fit, without them where they do not.
+    /// Encodes a message with its topic alias and the number of dropped messages; without them if the packet is too large
+    /// with them.
     fn encode_within(
         &mut self,
         peer: &mut Peer,
@@ -239,14 +241,10 @@ impl Outgoing {
         extras: Extras<'_>,
         out: &mut Packets,
     ) -> bool {
-        let alias = if peer.aliases.is_allowed() {
-            peer.aliases.alias(publish.topic)
-        } else {
-            TopicAlias::None
-        };
-        let full = Extras { dropped: self.untold, alias, ..extras };
+        let alias = peer.aliases.alias(publish.topic);
+        let full = Extras { dropped: self.unreported, alias, ..extras };
         if fits(publish, payload, &full, &peer.terms, out) {
-            self.untold = 0;
+            self.unreported = 0;
             return true;
         }
         if matches!(alias, TopicAlias::New(_)) {
@@ -256,20 +254,20 @@ impl Outgoing {
             return true;
         }
         self.dropped += 1;
-        self.untold += 1;
+        self.unreported += 1;
         false
     }
 
     fn take_lane(&mut self, peer: &mut Peer, now: Millis, taken: &mut Taken, out: &mut Packets) {
         if !self.replays.is_empty() {
-            return; // what is retained is older than what came since
+            return; // retained messages are older than those in the outbox
         }
-        // A slice of its own: a queue that is never empty must not hold it up.
+        // The outbox has its own slice, so that a queue that is never empty does not delay it.
         let bytes = out.len() + SLICE_BYTES;
         while !self.lane.is_empty()
             && out.len() < bytes
             && taken.encoded < ENCODED_MAX
-            && (self.lane.is_expiring() || self.untold > 0 || peer.aliases.is_allowed())
+            && (self.lane.is_expiring() || self.unreported > 0 || peer.aliases.is_allowed())
         {
             self.take_one(peer, now, taken, out);
         }
@@ -278,7 +276,7 @@ impl Outgoing {
         }
     }
 
-    /// One QoS 0 message that cannot go as it was encoded.
+    /// Takes one QoS 0 message that has to be encoded again.
     fn take_one(&mut self, peer: &mut Peer, now: Millis, taken: &mut Taken, out: &mut Packets) {
         let mut lane = std::mem::take(&mut self.lane);
         lane.take_one(|encoded| {
@@ -297,7 +295,7 @@ impl Outgoing {
     }
 }
 
-/// A message that we encoded: all of it, or what comes before a shared payload.
+/// Decodes a message that we encoded: the whole packet, or its head in front of a shared payload.
 fn decode(bytes: &[u8], version: Version) -> Option<Publish<'_>> {
     let length = bytes.iter().skip(1).position(|byte| byte & 0x80 == 0)?;
     let raw = RawPacket { first: bytes[0], body: bytes.get(length + 2..)?, length: bytes.len() };
@@ -312,7 +310,7 @@ fn release(packet_id: PacketId, terms: &Terms, out: &mut Vec<u8>) {
     Packet::PubRel(Ack { packet_id, reason, properties }).encode(terms.version, out);
 }
 
-/// Appends the packet, unless it is larger than the client takes. A payload that is shared is not copied.
+/// Appends the packet, unless it is larger than the client accepts. A shared payload is not copied.
 fn fits(
     publish: Publish<'_>,
     payload: Option<&SharedBytes>,
@@ -320,23 +318,17 @@ fn fits(
     terms: &Terms,
     out: &mut Packets,
 ) -> bool {
-    let packet_bytes = terms.packet_bytes as usize;
     let tail = out.tail();
     let start = tail.len();
-    let Some(payload) = payload else {
-        delivery::encode(publish, extras, terms.version, tail);
-        let fits = tail.len() - start <= packet_bytes;
-        if !fits {
-            tail.truncate(start);
-        }
-        return fits;
-    };
-    delivery::encode_head(publish, payload.len(), extras, terms.version, tail);
-    let fits = tail.len() - start + payload.len() <= packet_bytes;
-    if fits {
-        out.attach(payload.clone());
-    } else {
+    let payload_bytes = payload.map_or(publish.payload.len(), |payload| payload.len());
+    delivery::encode_head(publish, payload_bytes, extras, terms.version, tail);
+    if tail.len() - start + payload_bytes > terms.packet_bytes as usize {
         tail.truncate(start);
+        return false;
     }
-    fits
+    match payload {
+        Some(payload) => out.attach(payload.clone()),
+        None => tail.extend_from_slice(publish.payload),
+    }
+    true
 }

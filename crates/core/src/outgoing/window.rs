@@ -1,62 +1,62 @@
-//! QoS 1 and 2 messages that were sent and are not settled: in the order sent, found by identifier.
+//! The in-flight window: QoS 1 and 2 messages that were sent and are not settled, in the order of sending.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use slipring_wire::{PacketId, QoS};
 
-use super::queue::{QueueEntry, loaded};
-use crate::ledger::InFlight;
+use super::queue::{QueueEntry, stored};
+use crate::ledger::{DeliveryManner, InFlight};
 use crate::memory::Counted;
 use crate::{Delivery, Message, Offset};
 
 /// How many packet identifiers there are: 1 to 65,535.
 const IDENTIFIERS: usize = 65_535;
-/// Slots that a window in which nothing is in flight keeps room for.
+/// Slots that an empty window keeps allocated.
 const SLOTS_KEPT: usize = 64;
 
-/// How far one message has come.
+/// The state of one message.
 #[derive(Clone, Debug)]
 enum State {
-    /// Sent, not answered.
+    /// Sent, and not acknowledged.
     Sent(QueueEntry),
-    /// PUBREC came, PUBREL is sent; the message itself is the client's now (MQTT-4.3.3-8).
+    /// PUBREC was received and PUBREL sent; the client has the message (MQTT-4.3.3-8).
     Released,
-    /// Settled; the place waits for those before it.
+    /// Settled; the slot is removed after those in front of it.
     Settled,
 }
 
 #[derive(Clone, Debug)]
 struct Slot {
     state: State,
-    /// Whether it counts against what the client lets us send on this connection.
+    /// Whether it counts against the client's receive maximum on this connection.
     counted: bool,
 }
 
-/// Identifiers are given in turn, so that a message's place follows from its identifier.
+/// The window. Identifiers are used in turn, so that an identifier determines the position of its slot.
 #[derive(Debug)]
 pub(super) struct Window {
     slots: VecDeque<Slot>,
     /// The identifier of the first slot.
     first: u16,
-    /// How many slots count.
+    /// How many slots are `counted`.
     outstanding: usize,
     /// The next slot to send again on this connection.
     resent: usize,
-    /// Bytes of the messages held.
-    bytes: usize,
+    /// Bytes of the messages in it.
+    pub bytes: usize,
     /// The memory of the slots. Messages count themselves.
     counted: Counted,
 }
 
-/// What may be in flight: messages, and their bytes, which the last one may exceed.
+/// The most messages in flight, and their bytes, which the last message may exceed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WindowMax {
     pub messages: usize,
     pub bytes: usize,
 }
 
-/// What to send again.
+/// A packet to send again.
 pub(super) enum Again {
     Publish(PacketId, Delivery),
     Release(PacketId),
@@ -65,41 +65,23 @@ pub(super) enum Again {
 /// A message that is settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gone {
-    /// Where it is in the journal; None is nowhere, or the client has it.
+    /// Its offset; None if it is not in the journal, or the client has it.
     pub offset: Option<Offset>,
     pub qos: QoS,
 }
 
-/// What PUBREC brought.
+/// The effect of a PUBREC.
 pub(super) enum Received {
-    /// Nothing: there is no such message.
+    /// None: there is no such message.
     Unknown,
-    /// The client has the message from now on.
+    /// The client has received the message.
     Now(QueueEntry),
-    /// It had it already.
+    /// The client had received it before.
     Before,
 }
 
-/// What an answer of the client settled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Settled {
-    /// Nothing is known under this identifier.
-    Unknown,
-    /// It is on its way, or done.
-    Known,
-}
-
-impl State {
-    fn qos(&self) -> QoS {
-        match self {
-            Self::Sent(entry) => entry.qos(),
-            Self::Released | Self::Settled => QoS::ExactlyOnce,
-        }
-    }
-}
-
 impl Window {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             slots: VecDeque::new(),
             first: 1,
@@ -110,36 +92,32 @@ impl Window {
         }
     }
 
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.slots.len()
     }
 
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-
     /// Whether another message may be sent.
-    pub fn has_room(&self, most: WindowMax) -> bool {
+    pub(super) fn has_room(&self, most: WindowMax) -> bool {
         !self.is_full(most) && self.slots.len() < IDENTIFIERS && !self.is_resending()
     }
 
-    /// Whether as many as these are on their way.
-    pub fn is_full(&self, most: WindowMax) -> bool {
+    /// Whether so many messages or bytes are in flight.
+    pub(super) fn is_full(&self, most: WindowMax) -> bool {
         self.outstanding >= most.messages || self.bytes >= most.bytes
     }
 
-    /// Whether something of an earlier connection has not been sent again yet.
-    pub fn is_resending(&self) -> bool {
+    /// Whether packets of an earlier connection are still to be sent again.
+    pub(super) fn is_resending(&self) -> bool {
         self.resent < self.slots.len()
     }
 
     /// The identifier to send the next message with.
-    pub fn next_id(&self) -> PacketId {
+    pub(super) fn next_id(&self) -> PacketId {
         self.id_at(self.slots.len())
     }
 
-    /// Enters a message that was sent with the next identifier.
-    pub fn send(&mut self, delivery: Delivery) {
+    /// Adds a message that was sent with the next identifier.
+    pub(super) fn send(&mut self, delivery: Delivery) {
         self.bytes += delivery.message.bytes();
         let state = State::Sent(QueueEntry::Here(delivery));
         self.slots.push_back(Slot { state, counted: true });
@@ -148,8 +126,8 @@ impl Window {
         self.resent = self.slots.len();
     }
 
-    /// PUBACK: a message at QoS 1 is settled; one at QoS 2 is not (MQTT-4.3.3-3).
-    pub fn acked(&mut self, id: PacketId) -> Option<Gone> {
+    /// PUBACK: settles a QoS 1 message, not a QoS 2 one (MQTT-4.3.3-3).
+    pub(super) fn acked(&mut self, id: PacketId) -> Option<Gone> {
         let at = self.find(id)?;
         match &self.slots[at].state {
             State::Sent(entry) if entry.qos() == QoS::AtLeastOnce => self.finish(at),
@@ -157,83 +135,86 @@ impl Window {
         }
     }
 
-    /// The message is settled: it was refused, or was never sent.
-    pub fn settle(&mut self, id: PacketId) -> Option<Gone> {
+    /// Settles a message that the client refused.
+    pub(super) fn settle(&mut self, id: PacketId) -> Option<Gone> {
         self.finish(self.find(id)?)
     }
 
-    /// PUBREC: the client has the message, which is given; PUBREL follows.
-    pub fn received(&mut self, id: PacketId) -> Received {
+    /// PUBREC: the client has the message, and gets PUBREL.
+    pub(super) fn received(&mut self, id: PacketId) -> Received {
         match self.find(id).map(|at| &mut self.slots[at].state) {
-            Some(state @ State::Sent(_)) if state.qos() == QoS::ExactlyOnce => {
+            Some(State::Released) => Received::Before,
+            Some(state) if matches!(&*state, State::Sent(sent) if sent.qos() == QoS::ExactlyOnce) =>
+            {
                 let State::Sent(entry) = std::mem::replace(state, State::Released) else {
                     return Received::Unknown;
                 };
                 self.bytes -= entry.bytes();
                 Received::Now(entry)
             }
-            Some(State::Released) => Received::Before,
             _ => Received::Unknown,
         }
     }
 
-    /// PUBCOMP: all is done.
-    pub fn completed(&mut self, id: PacketId) -> Option<Gone> {
+    /// PUBCOMP: settles a QoS 2 message.
+    pub(super) fn completed(&mut self, id: PacketId) -> Option<Gone> {
         let at = self.find(id)?;
         if matches!(self.slots[at].state, State::Released) { self.finish(at) } else { None }
     }
 
-    /// The message that was sent with this identifier, and is not answered.
-    pub fn sent(&self, id: PacketId) -> Option<&QueueEntry> {
+    /// The message that was sent with this identifier and is not acknowledged.
+    pub(super) fn sent(&self, id: PacketId) -> Option<&QueueEntry> {
         match &self.slots[self.find(id)?].state {
             State::Sent(entry) => Some(entry),
             _ => None,
         }
     }
 
-    /// A new connection: everything unsettled is to be sent again (MQTT-4.4.0-1).
-    pub fn restart(&mut self) {
+    /// A new connection: everything unsettled is sent again (MQTT-4.4.0-1).
+    pub(super) fn restart(&mut self) {
         self.resent = 0;
         self.outstanding = 0;
         self.slots.iter_mut().for_each(|slot| slot.counted = false);
     }
 
     /// Whether the next message to send again has to be loaded.
-    pub fn is_stored(&self) -> bool {
+    pub(super) fn is_stored(&self) -> bool {
         let mut rest = self.slots.range(self.resent..).map(|slot| &slot.state);
         let next = rest.find(|state| !matches!(state, State::Settled));
         matches!(next, Some(State::Sent(QueueEntry::Stored(_))))
     }
 
-    /// Lets go of the messages that can be loaded again.
-    pub fn unload(&mut self) {
+    /// Frees the messages that can be loaded again.
+    pub(super) fn unload(&mut self) {
         for slot in &mut self.slots {
-            if let State::Sent(entry) = &mut slot.state {
-                if let Some(span) = entry.stored(None) {
-                    *entry = QueueEntry::Stored(span);
-                }
+            let State::Sent(QueueEntry::Here(delivery)) = &slot.state else { continue };
+            if let Some(span) = stored(delivery, None) {
+                slot.state = State::Sent(QueueEntry::Stored(span));
             }
         }
     }
 
-    /// Gives the memory of identifiers back that were many and are all settled.
-    pub fn rest(&mut self) {
+    /// Frees the memory of many slots when the window is empty.
+    pub(super) fn rest(&mut self) {
         if self.slots.is_empty() && self.slots.capacity() > SLOTS_KEPT {
             self.slots = VecDeque::new();
             self.counted.set(0);
         }
     }
 
-    /// The messages to send again that are not here: each with its offset and bytes.
-    pub fn stored(&self) -> impl Iterator<Item = (Offset, u32)> {
+    /// The messages to send again that are not in memory: each with its offset and bytes.
+    pub(super) fn stored(&self) -> impl Iterator<Item = (Offset, u32)> {
         self.slots.range(self.resent..).filter_map(|slot| match &slot.state {
             State::Sent(QueueEntry::Stored(span)) => Some((span.first, span.bytes)),
             _ => None,
         })
     }
 
-    /// Puts loaded messages into their places; the identifiers of those that are no more.
-    pub fn fill(&mut self, find: impl Fn(Offset) -> Option<Option<Arc<Message>>>) -> Vec<PacketId> {
+    /// Adds loaded messages; returns the identifiers of those that the journal does not have.
+    pub(super) fn fill(
+        &mut self,
+        find: impl Fn(Offset) -> Option<Option<Arc<Message>>>,
+    ) -> Vec<PacketId> {
         let mut lost = Vec::new();
         for at in 0..self.slots.len() {
             let id = self.id_at(at);
@@ -245,20 +226,21 @@ impl Window {
                 Some(Some(message)) => {
                     self.bytes -= entry.bytes();
                     self.bytes += message.bytes();
-                    *entry = QueueEntry::Here(loaded(message, &span.manner));
+                    let manner = DeliveryManner::clone(&span.manner);
+                    *entry = QueueEntry::Here(Delivery::new(message, manner));
                 }
             }
         }
         lost
     }
 
-    /// The window as it was written down; identifiers that are not in use stay free.
-    pub fn restore(inflight: &VecDeque<InFlight>) -> Self {
+    /// The window as the records describe it; identifiers that are not in use stay free.
+    pub(super) fn restore(inflight: &VecDeque<InFlight>) -> Self {
         let mut window = Self::new();
         let Some(first) = inflight.front() else { return window };
         window.first = first.packet_id.get();
         for sent in inflight {
-            // They were given in turn; where one was not, it has its place all the same.
+            // Identifiers were used in turn, but settled ones are missing: their slots are filled in.
             let at = window.distance(sent.packet_id);
             while window.slots.len() <= at {
                 window.slots.push_back(Slot { state: State::Settled, counted: false });
@@ -270,8 +252,8 @@ impl Window {
         window
     }
 
-    /// The next thing to send again, within what the client allows.
-    pub fn resend(&mut self, messages_max: usize) -> Option<Again> {
+    /// The next packet to send again, within the client's receive maximum.
+    pub(super) fn resend(&mut self, messages_max: usize) -> Option<Again> {
         while self.resent < self.slots.len() {
             let at = self.resent;
             let id = self.id_at(at);

@@ -1,6 +1,6 @@
-//! Quotas: how much of each limit one owner may hold, and what is kept back for those who hold little.
+//! Quotas: how much of each limit one owner may hold, and the reserve for owners that hold little.
 //!
-//! Pure. Each store keeps its own [`Shares`] under its own lock, so that what is counted is what is held.
+//! Pure. Each store keeps its [`Shares`] under its own lock, so that the count always equals what it holds.
 
 mod owner;
 mod shares;
@@ -12,50 +12,50 @@ pub use shares::Shares;
 
 use crate::{Limit, Limits};
 
-/// A newcomer's part of what is kept back is one of so many.
+/// The reserve is for this many newcomers.
 const NEWCOMERS: usize = 100;
 
 /// How one limit is divided among the owners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
-    /// What all may hold together, and the limit to name when that is reached.
+    /// What all owners may hold together, and the limit to name when it is reached.
     pub all: (usize, Limit),
-    /// What one owner may hold in percent of it, and the limit to name.
+    /// What one owner may hold, in percent of that, and the limit to name.
     pub one: (u8, Limit),
-    /// What is kept back for newcomers, in percent.
+    /// The reserve for newcomers, in percent.
     pub reserve_percent: u8,
 }
 
-/// Who asks for something, and how much it may hold: of each thing that is counted.
+/// An owner that asks for something, and its quotas of the N things that are counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Holder<'a, const N: usize> {
-    /// Who.
+    /// The owner.
     pub owner: &'a Owner,
-    /// How much.
+    /// Its quotas.
     pub quotas: [Quota; N],
 }
 
 impl Quota {
-    /// What one owner may hold. What is left to the others is rounded down, so that one owner may have
-    /// all of a limit of 1.
+    /// What one owner may hold. The part of the others is rounded down, so that one owner may have all of a limit
+    /// of 1.
     pub fn of_one(&self) -> usize {
         self.all.0 - percent(self.all.0, 100u8.saturating_sub(self.one.0))
     }
 
-    /// What is kept back for newcomers.
+    /// The reserve for newcomers.
     pub fn reserve(&self) -> usize {
         percent(self.all.0, self.reserve_percent)
     }
 
-    /// What an owner may hold and still be a newcomer.
+    /// What an owner may hold and still count as a newcomer.
     pub fn of_newcomer(&self) -> usize {
         (self.reserve() / NEWCOMERS).max(1)
     }
 
-    /// Whether an owner may hold so much more; the limit in its way.
+    /// Checks that an owner may hold so much more. The error is the limit that prevents it.
     ///
-    /// With a limit of 1,000, 75 % for one and 5 % kept back: one owner may hold 750; from 950 on only
-    /// an owner that holds nothing yet gets one.
+    /// Example: of a limit of 1,000 with 75 % for one owner and a reserve of 5 %, one owner may hold 750. When all
+    /// hold 950, only an owner that holds nothing gets one more.
     pub fn check(&self, shares: &Shares, owner: &Owner, more: usize) -> Result<(), Limit> {
         if more == 0 {
             return Ok(());
@@ -68,8 +68,8 @@ impl Quota {
         if all > room { Err(Limit::ReservePercent) } else { Ok(()) }
     }
 
-    /// What all may hold together when an owner asks for so much more: a newcomer may use what is kept
-    /// back. The limit in its way, if it would hold more than one may.
+    /// What all may hold together if this owner gets so much more: with the reserve if it is a newcomer, else without.
+    /// The error is the limit for one owner, if it would hold more than that.
     pub fn room_for(&self, shares: &Shares, owner: &Owner, more: usize) -> Result<usize, Limit> {
         let (one, most) = (shares.held(owner) + more, self.of_one());
         if one > most && most < self.all.0 {
@@ -81,13 +81,12 @@ impl Quota {
 }
 
 fn percent(of: usize, percent: u8) -> usize {
-    // Not `of * percent`: a limit may be as large as a number can be.
+    // Not `of * percent`, which overflows for the largest limits.
     of / 100 * usize::from(percent) + of % 100 * usize::from(percent) / 100
 }
 
 impl Limits {
-    /// The same limits, of which each owner may hold all: what is kept already is not given up for a
-    /// quota.
+    /// The same limits without quotas for messages: a restart drops no stored message because of a quota.
     #[must_use]
     pub fn undivided(self) -> Self {
         Self { owner_retained_percent: 100, owner_waiting_percent: 100, reserve_percent: 0, ..self }

@@ -1,19 +1,19 @@
-//! Who holds something in the broker: a user that has proved its name, or else an address.
+//! Owners: users who have proved their names, and addresses of all other clients.
 
 use std::borrow::Borrow;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 
-/// Bits of an IPv6 address that are one owner: a host has all addresses of its network to choose from.
+/// Bits of an IPv6 address that make one owner, because a host may use all addresses of its network.
 const NETWORK_BITS: u32 = 64;
 
-/// Who holds something: `user:anna`, `address:192.0.2.7`, `address:2001:db8:0:1::/64` or `address:unix`.
+/// An owner: `user:anna`, `address:192.0.2.7`, `address:2001:db8:0:1::/64` or `address:unix`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Owner(Arc<str>);
 
 impl Owner {
-    /// The user of a client that has proved its name; else its address, as `HOST:PORT` or `unix:PATH`.
+    /// The user name that a client has proved; without one its address, given as `HOST:PORT` or `unix:PATH`.
     pub fn of(proven: Option<&str>, address: &str) -> Self {
         match (proven, address.parse::<SocketAddr>()) {
             (Some(user), _) => Self(format!("user:{user}").into()),
@@ -22,12 +22,12 @@ impl Owner {
         }
     }
 
-    /// The owner of what an earlier version has kept, which did not know it.
+    /// The owner of what an earlier version stored without an owner.
     pub fn unknown(user: Option<&str>) -> Self {
         user.map_or_else(|| Self("address:unknown".into()), |_| Self::of(user, ""))
     }
 
-    /// The broker itself, which has no quota and needs none.
+    /// The broker itself, which has no quota.
     pub fn broker() -> &'static Self {
         static BROKER: OnceLock<Owner> = OnceLock::new();
         BROKER.get_or_init(|| Self("broker".into()))
@@ -45,12 +45,12 @@ impl Owner {
         Self(text.into())
     }
 
-    /// As [`Owner::as_str`] gave it.
+    /// The owner with the text of [`Owner::as_str`].
     pub fn named(text: &str) -> Self {
         Self(text.into())
     }
 
-    /// As text, for people and for the journal.
+    /// The text for people and for the journal.
     pub fn as_str(&self) -> &str {
         &self.0
     }

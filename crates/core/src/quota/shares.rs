@@ -5,16 +5,16 @@ use std::collections::HashMap;
 
 use super::Owner;
 
-/// How much each owner holds. What all hold together is the sum, after any order of taking and giving.
+/// How much each owner holds, and the sum.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shares {
-    /// Owners that hold nothing are not here.
+    /// Only owners that hold something.
     held: HashMap<Owner, usize>,
     total: usize,
 }
 
 impl Shares {
-    /// An owner holds so much more.
+    /// Adds to what an owner holds.
     pub fn take(&mut self, owner: &Owner, amount: usize) {
         if amount == 0 {
             return;
@@ -26,7 +26,7 @@ impl Shares {
         }
     }
 
-    /// An owner gives so much back: at most what it holds.
+    /// Subtracts from what an owner holds, at most all of it.
     pub fn give(&mut self, owner: &Owner, amount: usize) {
         let Some(held) = self.held.get_mut(owner) else {
             debug_assert_eq!(amount, 0, "{owner} gives back what it does not hold");
@@ -46,17 +46,17 @@ impl Shares {
         self.held.get(owner).copied().unwrap_or_default()
     }
 
-    /// What all hold together.
+    /// What all owners hold together.
     pub fn total(&self) -> usize {
         self.total
     }
 
-    /// How many hold something.
+    /// The number of owners that hold something.
     pub fn owners(&self) -> usize {
         self.held.len()
     }
 
-    /// Those that hold most, at most so many, the greatest first.
+    /// The `most` owners that hold most, the greatest first.
     pub fn greatest(&self, most: usize) -> Vec<(Owner, usize)> {
         let mut all: Vec<(Reverse<usize>, &Owner)> =
             self.held.iter().map(|(owner, held)| (Reverse(*held), owner)).collect();

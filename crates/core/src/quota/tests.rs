@@ -16,7 +16,7 @@ fn quota(limit: usize, one: u8, reserve_percent: u8) -> Quota {
 
 proptest! {
     #[test]
-    fn what_all_hold_is_the_sum_after_any_order_of_taking_and_giving(
+    fn the_total_is_the_sum_after_any_order_of_taking_and_giving(
         steps in prop::collection::vec((0u8..5, 0usize..50, any::<bool>()), 0..100),
     ) {
         let (mut shares, mut naive) = (Shares::default(), BTreeMap::<u8, usize>::new());
@@ -43,7 +43,7 @@ proptest! {
     }
 
     #[test]
-    fn who_asks_as_often_as_it_likes_leaves_room_for_others(
+    fn greedy_owners_leave_room_for_newcomers(
         limit in 0usize..5_000, one in 1u8..=100, reserve in 0u8..=50,
         asks in prop::collection::vec((0u8..4, 1usize..200), 0..200),
     ) {
@@ -63,7 +63,7 @@ proptest! {
 }
 
 #[test]
-fn one_owner_reaches_its_part_and_the_others_go_on() {
+fn an_owner_at_its_quota_is_refused_and_others_are_not() {
     let (quota, mut shares) = (quota(1_000, 75, 5), Shares::default());
     let (greedy, modest) = (owner(1), owner(2));
     assert_eq!((quota.of_one(), quota.reserve(), quota.of_newcomer()), (750, 50, 1));
@@ -71,7 +71,7 @@ fn one_owner_reaches_its_part_and_the_others_go_on() {
     assert_eq!(quota.check(&shares, &greedy, 1), Ok(()));
     shares.take(&greedy, 1);
     assert_eq!(quota.check(&shares, &greedy, 1), Err(Limit::OwnerSessions));
-    assert_eq!(quota.check(&shares, &greedy, 0), Ok(()), "what takes no room is no further one");
+    assert_eq!(quota.check(&shares, &greedy, 0), Ok(()), "nothing more needs no room");
     shares.take(&modest, 200);
     assert_eq!(quota.check(&shares, &modest, 1), Err(Limit::ReservePercent));
     assert_eq!(quota.check(&shares, &owner(3), 1), Ok(()));
@@ -92,7 +92,7 @@ fn a_small_limit_is_not_divided() {
 }
 
 #[test]
-fn a_limit_that_was_lowered_refuses_and_never_fails() {
+fn a_limit_lowered_below_what_is_held_refuses_without_a_panic() {
     let mut shares = Shares::default();
     shares.take(&owner(1), 100);
     let quota = quota(10, 75, 5);
@@ -101,7 +101,7 @@ fn a_limit_that_was_lowered_refuses_and_never_fails() {
 }
 
 #[test]
-fn an_owner_is_a_user_who_proved_it_or_an_address() {
+fn an_owner_is_a_proven_user_or_an_address() {
     let rows = [
         (Some("anna"), "192.0.2.7:5000", "user:anna"),
         (None, "192.0.2.7:5000", "address:192.0.2.7"),

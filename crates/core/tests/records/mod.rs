@@ -1,4 +1,4 @@
-//! Records with contents of their own, for the laws: anything at all, or a few of everything.
+//! Random records for the laws: with any contents, or with few different values, so that they concern each other.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ const LAST: u8 = 31;
 /// The kind that names an owner.
 const OWNER: u8 = LAST + 1;
 
-/// What a record is made of.
+/// The contents of a record.
 #[derive(Clone, Debug)]
 pub struct Parts {
     kind: u8,
@@ -85,7 +85,7 @@ pub fn anything() -> impl Strategy<Value = Parts> {
     parts(any::<u64>(), 0u64..u64::MAX / 2, 1u32.., any::<u32>(), 1u16.., ".{0,8}", any::<u32>())
 }
 
-/// A record of any kind that has to do with the others.
+/// A record of any kind with few different values, so that records concern the same sessions and messages.
 pub fn small() -> impl Strategy<Value = Parts> {
     parts(0u64..4, 0u64..40, 1u32..4, 0u32..2, 1u16..4, "[abc]", 1u32..3)
         .prop_filter("only a snapshot has values", |parts| parts.kind != VALUES)
@@ -103,7 +103,7 @@ fn parts(
     let filter = prop::sample::select(vec!["a", "b/#", "+/c", "$share/g/a", "#", "$selection/0"]);
     let bytes = prop::collection::vec(any::<u8>(), 0..5);
     let identifiers = prop::collection::vec(identifier, 0..3);
-    // Most is about messages of sessions that are there.
+    // Most records are about messages of known sessions.
     let kind = prop_oneof![3 => 0u8..=OWNER, 1 => Just(1u8), 3 => 10u8..16, 1 => 24u8..26, 1 => Just(LAST)];
     let (session, offset) = (session.prop_map(SessionKey::new), offset.prop_map(Offset::new));
     let numbers = (kind, session, offset, count, index, -9i64.., id);
@@ -221,7 +221,7 @@ impl Parts {
         }
     }
 
-    /// An index has one name and one type for ever.
+    /// The index of a parameter: each name and type has its own.
     fn parameter(&self) -> u32 {
         let letter = u32::from(self.text.bytes().next().unwrap_or_default());
         letter * 2 + u32::from(self.flags[0])

@@ -1,6 +1,6 @@
-//! A durable session under crashes: the broker forgets everything but the records that were synced.
+//! A durable session under crashes: the broker loses everything but the synced records.
 //!
-//! Whatever happens, what was acknowledged arrives: QoS 1 at least once, QoS 2 exactly once, in order.
+//! In every history acknowledged messages arrive in order: QoS 1 at least once, QoS 2 exactly once.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use slipring_wire::{Ack, Packet, PacketId, Properties, QoS, Reason, Version};
 use crate::disk::{Disk, SESSION, message};
 use crate::receiver::{Answer, Receiver};
 
-/// What is left out of the broker, to see that the law finds it.
+/// A bug in the broker, to show that the law finds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bug {
     None,
@@ -25,7 +25,7 @@ enum Bug {
     SentTooSoon,
     /// PUBREL does not wait until PUBREC is safe.
     ReleasedTooSoon,
-    /// Identifiers of messages that are only in memory are not written down.
+    /// Identifiers of messages that are only in memory are not recorded.
     Unwritten,
 }
 
@@ -34,18 +34,18 @@ enum Step {
     Publish(QoS),
     /// A message that is only in memory: it need not survive.
     PublishInMemory(QoS),
-    /// A new subscription asks for its retained messages.
+    /// The client subscribes, and gets retained messages.
     Subscribe(QoS),
-    /// The broker takes what it can send.
+    /// The broker takes the packets that it can send.
     Take,
-    /// What may be sent arrives.
+    /// Packets whose records are synced arrive.
     Send,
-    /// What was asked for is loaded.
+    /// Wanted messages are loaded.
     Load,
-    /// So many answers reach the broker.
+    /// This number of answers reach the broker.
     Answer(usize),
     Sync,
-    /// The connection is lost, and comes back with this receive maximum.
+    /// The connection is lost, and the client comes back with this receive maximum.
     Lose(u16),
     /// The broker crashes and recovers, and the client comes back.
     Crash {
@@ -73,7 +73,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Messages retained at each filter, and the filters there are.
+/// The number of retained messages of each filter, and the number of filters.
 const RETAINED: u32 = 3;
 const FILTERS: u32 = 6;
 /// Numbers of messages that are only in memory begin here.
@@ -87,7 +87,7 @@ struct World {
     receiver: Receiver,
     receive_max: u16,
     connections: u64,
-    /// Bytes on their way, each with how much must be synced before.
+    /// Bytes that wait, each with the number of batches that must be synced before.
     held: VecDeque<(Vec<u8>, usize)>,
     /// Offsets that are being loaded.
     loading: Option<Vec<Offset>>,
@@ -205,7 +205,7 @@ impl World {
         }
     }
 
-    /// Appends what happened; the bytes wait until it is safe.
+    /// Appends the records; the bytes wait until they are synced.
     fn write_down(&mut self, bytes: Vec<u8>, bug: Bug) {
         let mut records = Vec::new();
         let gate = self.outgoing.take_records(&mut records);
@@ -282,7 +282,7 @@ impl World {
         Ok(())
     }
 
-    /// Everything that is on its way arrives.
+    /// Delivers everything.
     fn drain(&mut self) -> Result<(), TestCaseError> {
         loop {
             self.take();
@@ -337,7 +337,7 @@ fn check(world: &World) -> Result<(), TestCaseError> {
     let count = in_memory.len();
     in_memory.sort_unstable();
     in_memory.dedup();
-    prop_assert_eq!(in_memory.len(), count, "lost perhaps, but never twice");
+    prop_assert_eq!(in_memory.len(), count, "they may be lost, but never arrive twice");
     Ok(())
 }
 
@@ -347,9 +347,9 @@ fn holds(bug: Bug, history: &[Step]) -> Result<(), TestCaseError> {
         world.run(step)?;
     }
     world.drain()?;
-    prop_assert_eq!(world.outgoing.waiting(), (0, 0), "all is settled");
+    prop_assert_eq!(world.outgoing.waiting(), (0, 0), "every message is settled");
     let left = world.disk.recover(0);
-    prop_assert_eq!(left.needed(), None, "and written down as settled");
+    prop_assert_eq!(left.needed(), None, "and recorded as settled");
     check(&world)
 }
 
@@ -359,13 +359,13 @@ fn histories() -> impl Strategy<Value = Vec<Step>> {
 
 proptest! {
     #[test]
-    fn what_was_acknowledged_arrives_whenever_the_broker_crashes(history in histories()) {
+    fn acknowledged_messages_arrive_whenever_the_broker_crashes(history in histories()) {
         holds(Bug::None, &history)?;
     }
 }
 
 #[test]
-fn a_broker_that_does_not_wait_for_its_records_is_found_out() {
+fn the_law_finds_a_broker_that_does_not_wait_for_its_records() {
     for bug in [Bug::SentTooSoon, Bug::ReleasedTooSoon, Bug::Unwritten] {
         let config = Config {
             cases: 5_000,

@@ -1,4 +1,4 @@
-//! A journal in memory that loses what was not synced when the broker crashes.
+//! A journal in memory that loses unsynced batches when the broker crashes.
 
 use std::sync::Arc;
 
@@ -6,13 +6,13 @@ use proptest::prelude::prop;
 use slipring_core::ledger::{
     BatchHead, DeliveryManner, DeliveryRecord, Ledger, Record, SessionRecord,
 };
-use slipring_core::{Durability, Message, Offset, Place, SessionKey};
+use slipring_core::{Durability, JournalPlace, Message, Offset, SessionKey};
 use slipring_wire::{Publish, QoS};
 
-/// The number of the one session.
+/// The key of the only session.
 pub const SESSION: SessionKey = SessionKey::new(7);
 
-/// What was appended together: at most one message, and records.
+/// A batch: at most one message, and records.
 #[derive(Clone, Debug, Default)]
 struct Batch {
     base_offset: Offset,
@@ -28,7 +28,7 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// A session is opened, and safe.
+    /// A journal with one session, whose record is synced.
     pub fn new() -> Self {
         let mut disk = Self::default();
         let (client_id, user) = ("client", None);
@@ -44,7 +44,7 @@ impl Disk {
         disk
     }
 
-    /// How many batches there are: when so many are synced, the last is safe.
+    /// The number of batches.
     pub fn len(&self) -> usize {
         self.batches.len()
     }
@@ -53,7 +53,7 @@ impl Disk {
         self.synced = self.len();
     }
 
-    /// Appends a batch: where its message is.
+    /// Appends a batch; returns the offset of its message.
     pub fn append(&mut self, message: Option<(QoS, u32)>, records: &[Record<'_>]) -> Offset {
         let mut bytes = Vec::new();
         for record in records {
@@ -90,12 +90,12 @@ impl Disk {
         Arc::new(message(QoS::ExactlyOnce, number).at(place(offset)))
     }
 
-    /// The numbers of the messages that are there.
+    /// The numbers of all messages.
     pub fn numbers(&self) -> impl Iterator<Item = u32> {
         self.batches.iter().filter_map(|batch| Some(batch.message?.1))
     }
 
-    /// A message that is there.
+    /// The message at an offset.
     pub fn load(&self, offset: Offset) -> Arc<Message> {
         let mut all = self.batches.iter();
         let found = all.find(|batch| batch.base_offset == offset && batch.message.is_some());
@@ -103,14 +103,14 @@ impl Disk {
         Arc::new(message(qos, number).at(place(offset)))
     }
 
-    /// The broker crashes: of what was not synced, so much is kept.
+    /// The broker crashes, and loses some of the unsynced batches.
     pub fn crash(&mut self, kept: prop::sample::Index) {
         let lost = kept.index(self.len() - self.synced + 1);
         self.batches.truncate(self.len() - lost);
         self.sync();
     }
 
-    /// What recovery finds, with a snapshot made before one of the batches.
+    /// The ledger after recovery, with a snapshot made before batch number `snapshot`.
     pub fn recover(&self, snapshot: usize) -> Ledger {
         let mut ledger = Ledger::default();
         for (number, batch) in self.batches.iter().enumerate() {
@@ -134,8 +134,8 @@ impl Disk {
     }
 }
 
-fn place(offset: Offset) -> Place {
-    Place { offset, durability: Durability::Disk }
+fn place(offset: Offset) -> JournalPlace {
+    JournalPlace { offset, durability: Durability::Disk }
 }
 
 /// A message with its number as payload.

@@ -1,7 +1,7 @@
-//! A session equals a small model of the standard under random histories of losses and answers.
+//! Random histories of lost connections and acknowledgements against a small model of the standard.
 //!
-//! The model is a client that does what the standard asks of a receiver, and may vanish with bytes
-//! on the way in both directions. Whatever happens, QoS 1 arrives at least once, QoS 2 exactly once.
+//! The model is a client that does what the standard asks of a receiver. Its connection may be lost with bytes in both
+//! directions. In every history QoS 1 messages arrive at least once, QoS 2 messages exactly once.
 
 mod crashes;
 mod disk;
@@ -22,11 +22,11 @@ use slipring_wire::{Packet, PacketId, PacketSplit, Publish, QoS, Version, split_
 #[derive(Clone, Debug)]
 enum Step {
     Publish(bool),
-    /// The broker writes; the bytes arrive, or are lost with the connection.
+    /// The broker writes; the bytes arrive, or are lost.
     Write(bool),
-    /// So many answers reach the broker.
+    /// This number of answers reach the broker.
     Answer(usize),
-    /// The connection is lost, and comes back with this receive maximum.
+    /// The connection is lost, and the client comes back with this receive maximum.
     Lose(u16),
 }
 
@@ -144,7 +144,7 @@ impl World {
         Ok(())
     }
 
-    /// Everything that is on its way arrives.
+    /// Delivers everything.
     fn drain(&mut self) -> Result<(), TestCaseError> {
         loop {
             self.write(true)?;
@@ -179,7 +179,7 @@ fn a_session_that_is_over_holds_no_messages() {
 
 proptest! {
     #[test]
-    fn nothing_is_lost_and_qos_2_arrives_once_whatever_is_lost_on_the_way(
+    fn no_message_is_lost_and_qos_2_arrives_once_whichever_packets_are_lost(
         history in prop::collection::vec(step(), 0..120),
     ) {
         let mut world = World::new();
@@ -187,7 +187,7 @@ proptest! {
             world.run(step)?;
         }
         world.drain()?;
-        prop_assert_eq!(world.outgoing.waiting(), (0, 0), "all is settled");
+        prop_assert_eq!(world.outgoing.waiting(), (0, 0), "every message is settled");
         let of = |list: &[(QoS, u32)], wanted| -> Vec<u32> {
             list.iter().filter(|(qos, _)| *qos == wanted).map(|(_, number)| *number).collect()
         };

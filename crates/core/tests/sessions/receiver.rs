@@ -1,11 +1,11 @@
-//! A receiver as the standard describes it, and what it says to the broker.
+//! A receiver as the standard describes it, with its answers to the broker.
 
 use std::collections::{HashSet, VecDeque};
 
 use proptest::prelude::*;
 use slipring_wire::{Packet, PacketId, PacketSplit, Publish, QoS, Version, split_packet};
 
-/// What the receiver has to say, in the order it says it.
+/// An answer of the receiver.
 #[derive(Clone, Copy, Debug)]
 pub enum Answer {
     Ack(PacketId),
@@ -26,7 +26,7 @@ pub struct Receiver {
     pub outstanding: HashSet<PacketId>,
     /// Identifiers seen on an earlier connection without being settled.
     pub earlier: HashSet<PacketId>,
-    /// A broker that may crash cannot know whether it sent a message before.
+    /// Whether the broker may crash: then it cannot know whether it sent a message before, and DUP is not checked.
     pub forgetful_broker: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A client that sends at QoS 2 to a broker that crashes: each message is taken exactly once.
+//! A client that publishes at QoS 2 to a broker that crashes: the broker takes each message exactly once.
 
 use std::collections::VecDeque;
 
@@ -10,28 +10,28 @@ use slipring_wire::{PacketId, QoS, Version};
 
 use crate::disk::{Disk, SESSION};
 
-/// What is left out of the broker, to see that the law finds it.
+/// A bug in the broker, to show that the law finds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bug {
     None,
-    /// PUBREC does not wait until the message and its identifier are safe.
+    /// PUBREC does not wait until the message and its identifier are synced.
     ReceivedTooSoon,
-    /// PUBCOMP does not wait until it is safe that the identifier is free.
+    /// PUBCOMP does not wait until the release of the identifier is synced.
     CompletedTooSoon,
-    /// The identifier is not written down with the message.
+    /// The identifier is not recorded with the message.
     Unwritten,
 }
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// The client begins with another message.
+    /// The client publishes another message.
     Begin,
     /// One packet of the client reaches the broker.
     Reach,
-    /// What may be answered reaches the client.
+    /// Answers whose records are synced reach the client.
     Answer,
     Sync,
-    /// The connection is lost, and comes back.
+    /// The connection is lost, and the client comes back.
     Lose,
     /// The broker crashes and recovers.
     Crash {
@@ -52,7 +52,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Packets of the exchange, either way.
+/// Packets of QoS 2, in both directions.
 #[derive(Clone, Copy, Debug)]
 enum Packet {
     Publish(PacketId, u32),
@@ -61,7 +61,7 @@ enum Packet {
     Completed(PacketId),
 }
 
-/// What the client has to send again until it is answered.
+/// A packet that the client sends again until it is answered.
 #[derive(Clone, Copy, Debug)]
 enum Sending {
     Publish(PacketId, u32),
@@ -75,7 +75,7 @@ struct World {
     sending: Vec<Sending>,
     begun: u32,
     to_broker: VecDeque<Packet>,
-    /// Each with how much must be synced before it is sent.
+    /// Each with the number of batches that must be synced before.
     to_client: VecDeque<(Packet, usize)>,
 }
 
@@ -136,7 +136,7 @@ impl World {
         Ok(())
     }
 
-    /// An answer waits until what it says is safe.
+    /// An answer waits until its records are synced.
     fn hold(&mut self, answer: Packet, bug: Bug) {
         let gate = if self.bug == bug { 0 } else { self.disk.len() };
         self.to_client.push_back((answer, gate));
@@ -226,7 +226,7 @@ proptest! {
 }
 
 #[test]
-fn a_broker_that_answers_too_soon_is_found_out() {
+fn the_law_finds_a_broker_that_answers_too_soon() {
     for bug in [Bug::ReceivedTooSoon, Bug::CompletedTooSoon, Bug::Unwritten] {
         let config = Config { cases: 2_000, failure_persistence: None, ..Config::default() };
         let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);

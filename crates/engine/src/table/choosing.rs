@@ -28,7 +28,7 @@ impl<'a> Choosing<'a> {
     }
 }
 
-impl slipring_core::Choosing for Choosing<'_> {
+impl slipring_core::SubscriptionChecks for Choosing<'_> {
     fn may_subscribe(&self, filter: &str) -> bool {
         self.broker.plan.load().allows(&self.from, Right::Subscribe(filter))
     }

@@ -1,17 +1,17 @@
-//! Records that the ones behind them depend on.
+//! Records with information that applies to the records behind them.
 
 use super::head::record_family;
 use crate::SessionKey;
 
 record_family! {
-    /// What has to be known to understand the records that follow.
-    #[allow(missing_docs, reason = "the variants say it")]
+    /// Information that applies to the records that follow.
+    #[allow(missing_docs, reason = "the variants explain their fields")]
     ContextRecord<'a> {
-        /// A snapshot begins: the highest session key that was ever given, and the newest time that
-        /// anything before it in the journal has.
+        /// Begins a snapshot: the highest session key that was ever used, and the newest time of anything earlier in
+        /// the journal.
         Known = 1 { session: SessionKey; newest_ns: i64, }
-        /// Whose quota everything behind it in this batch counts for, and the batch's retained messages:
-        /// sessions, waiting messages, parameters and streams. An empty name is nobody.
+        /// The owner of everything behind it in this batch, and of the batch's retained messages: its quotas count
+        /// the sessions, waiting messages, parameters and streams. An empty name is nobody.
         Owner = 33 { ; owner: &'a str, }
     }
 }

@@ -2,7 +2,7 @@
 
 use slipring_wire::{PacketId, QoS};
 
-use super::fields::{Fields, RecordCursor, RecordField, What};
+use super::fields::{RecordCursor, RecordField, What, put_number};
 use super::head::record_family;
 use crate::ledger::DeliveryManner;
 use crate::{Offset, SessionKey};
@@ -40,7 +40,7 @@ record_family! {
 }
 
 impl DeliveryRecord {
-    /// Checks what no field shows alone: that there are messages, and that they have offsets.
+    /// Checks what depends on two fields: there is a message, and all offsets fit.
     pub(in crate::ledger) fn check(&self) -> Result<(), What> {
         let (first, count) = match *self {
             Self::Delivered { first, count, .. } => (u64::from(first), count),
@@ -62,7 +62,7 @@ impl DeliveryRecord {
 
 impl RecordField<'_> for PacketId {
     fn put(&self, out: &mut Vec<u8>) {
-        out.put_number(self.get());
+        put_number(out, self.get());
     }
 
     fn read(_: u8, cursor: &mut RecordCursor<'_>) -> Result<Self, What> {
@@ -71,7 +71,7 @@ impl RecordField<'_> for PacketId {
     }
 }
 
-/// At least once or exactly once: only a flag.
+/// QoS 1 or 2, as a flag.
 impl RecordField<'_> for QoS {
     fn flags(&self) -> u8 {
         if *self == Self::ExactlyOnce { EXACTLY } else { 0 }
@@ -93,8 +93,8 @@ impl RecordField<'_> for DeliveryManner {
 
     fn put(&self, out: &mut Vec<u8>) {
         if let Some(identifiers) = &self.identifiers {
-            out.put_number(identifiers.len() as u64);
-            identifiers.iter().for_each(|identifier| out.put_number(*identifier));
+            put_number(out, identifiers.len() as u64);
+            identifiers.iter().for_each(|identifier| put_number(out, *identifier));
         }
     }
 

@@ -1,4 +1,4 @@
-//! The fields of a record: numbers in as few bytes as they need, text and bytes behind their length.
+//! The fields of a record: numbers take as few bytes as they need; text and bytes follow their length.
 
 use std::borrow::Cow;
 
@@ -6,30 +6,14 @@ use slipring_wire::frame::RangeSet;
 
 use crate::{Offset, ParameterIndex, SessionKey, StreamIndex};
 
-/// Appends fields.
-pub(super) trait Fields {
-    /// Seven bits a byte, the lowest first.
-    fn put_number(&mut self, number: impl Into<u64>);
-    fn put_bytes(&mut self, bytes: &[u8]);
-    fn put_text(&mut self, text: &str) {
-        self.put_bytes(text.as_bytes());
+/// Appends a number: seven bits a byte, the lowest first.
+pub(super) fn put_number(out: &mut Vec<u8>, number: impl Into<u64>) {
+    let mut number = number.into();
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
     }
-}
-
-impl Fields for Vec<u8> {
-    fn put_number(&mut self, number: impl Into<u64>) {
-        let mut number = number.into();
-        while number >= 0x80 {
-            self.push(number as u8 | 0x80);
-            number >>= 7;
-        }
-        self.push(number as u8);
-    }
-
-    fn put_bytes(&mut self, bytes: &[u8]) {
-        self.put_number(bytes.len() as u64);
-        self.extend_from_slice(bytes);
-    }
+    out.push(number as u8);
 }
 
 /// What is wrong with a field.
@@ -42,21 +26,21 @@ pub(super) struct RecordCursor<'a> {
 }
 
 impl<'a> RecordCursor<'a> {
-    pub fn new(bytes: &'a [u8]) -> Self {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
     }
 
-    pub fn left(&self) -> usize {
+    pub(super) fn left(&self) -> usize {
         self.rest.len()
     }
 
-    pub fn byte(&mut self) -> Result<u8, What> {
+    pub(super) fn byte(&mut self) -> Result<u8, What> {
         let (first, rest) = self.rest.split_first().ok_or("a record is cut short")?;
         self.rest = rest;
         Ok(*first)
     }
 
-    pub fn number(&mut self) -> Result<u64, What> {
+    pub(super) fn number(&mut self) -> Result<u64, What> {
         let mut number = 0u64;
         for shift in (0..u64::BITS).step_by(7) {
             let byte = self.byte()?;
@@ -72,11 +56,11 @@ impl<'a> RecordCursor<'a> {
         Err("a number does not end")
     }
 
-    pub fn small(&mut self) -> Result<u32, What> {
+    pub(super) fn small(&mut self) -> Result<u32, What> {
         small(self.number()?)
     }
 
-    pub fn bytes(&mut self) -> Result<&'a [u8], What> {
+    pub(super) fn bytes(&mut self) -> Result<&'a [u8], What> {
         let length = usize::try_from(self.number()?).unwrap_or(usize::MAX);
         let split = self.rest.split_at_checked(length);
         let (bytes, rest) = split.ok_or("a field reaches past the end of the records")?;
@@ -84,14 +68,17 @@ impl<'a> RecordCursor<'a> {
         Ok(bytes)
     }
 
-    pub fn text(&mut self) -> Result<&'a str, What> {
+    pub(super) fn text(&mut self) -> Result<&'a str, What> {
         std::str::from_utf8(self.bytes()?).map_err(|_| "a string is not valid UTF-8")
     }
 }
 
 /// A field behind the head of a record.
 pub(super) trait RecordField<'a>: Sized {
-    /// What it sets of the flags in the record's first byte. No two fields of one record use the same flag.
+    /// The flag of a record in which this field is optional and present.
+    const SOME: u8 = 0x20;
+
+    /// Its flags in the record's first byte. No two fields of one record use the same flag.
     fn flags(&self) -> u8 {
         0
     }
@@ -118,7 +105,7 @@ macro_rules! number_fields {
 
             impl RecordField<'_> for $type {
                 fn put(&self, out: &mut Vec<u8>) {
-                    out.put_number(*self);
+                    put_number(out, *self);
                 }
 
                 fn read(_: u8, cursor: &mut RecordCursor<'_>) -> Result<Self, What> {
@@ -146,7 +133,7 @@ fn small(number: u64) -> Result<u32, What> {
 impl RecordField<'_> for i64 {
     fn put(&self, out: &mut Vec<u8>) {
         let folded = (self << 1) ^ (self >> 63);
-        out.put_number(u64::from_ne_bytes(folded.to_ne_bytes()));
+        put_number(out, u64::from_ne_bytes(folded.to_ne_bytes()));
     }
 
     fn read(_: u8, cursor: &mut RecordCursor<'_>) -> Result<Self, What> {
@@ -158,7 +145,8 @@ impl RecordField<'_> for i64 {
 
 impl<'a> RecordField<'a> for &'a [u8] {
     fn put(&self, out: &mut Vec<u8>) {
-        out.put_bytes(self);
+        put_number(out, self.len() as u64);
+        out.extend_from_slice(self);
     }
 
     fn read(_: u8, cursor: &mut RecordCursor<'a>) -> Result<Self, What> {
@@ -168,7 +156,7 @@ impl<'a> RecordField<'a> for &'a [u8] {
 
 impl<'a> RecordField<'a> for &'a str {
     fn put(&self, out: &mut Vec<u8>) {
-        out.put_text(self);
+        self.as_bytes().put(out);
     }
 
     fn read(_: u8, cursor: &mut RecordCursor<'a>) -> Result<Self, What> {
@@ -176,15 +164,14 @@ impl<'a> RecordField<'a> for &'a str {
     }
 }
 
-/// The number of ranges, then for each its distance from the end of the one before, and its length
-/// less 1.
+/// The number of ranges, then for each its distance from the end of the previous one, and its length minus 1.
 impl<'a> RecordField<'a> for Cow<'a, RangeSet> {
     fn put(&self, out: &mut Vec<u8>) {
-        out.put_number(self.ranges() as u64);
+        put_number(out, self.ranges() as u64);
         let mut end = 0;
         for range in self.iter() {
-            out.put_number(range.start - end);
-            out.put_number(range.end - range.start - 1);
+            put_number(out, range.start - end);
+            put_number(out, range.end - range.start - 1);
             end = range.end;
         }
     }
@@ -209,32 +196,22 @@ impl<'a> RecordField<'a> for Cow<'a, RangeSet> {
     }
 }
 
-/// Flag: the optional field of the record is there.
-const SOME: u8 = 0x20;
+/// A field that may be absent, which a flag says.
+impl<'a, Field: RecordField<'a>> RecordField<'a> for Option<Field> {
+    fn flags(&self) -> u8 {
+        if self.is_some() { Field::SOME } else { 0 }
+    }
 
-macro_rules! optional {
-    ($($type:ty),*) => {
-        $(
-            impl<'a> RecordField<'a> for Option<$type> {
-                fn flags(&self) -> u8 {
-                    if self.is_some() { SOME } else { 0 }
-                }
+    fn put(&self, out: &mut Vec<u8>) {
+        if let Some(field) = self {
+            field.put(out);
+        }
+    }
 
-                fn put(&self, out: &mut Vec<u8>) {
-                    if let Some(field) = self {
-                        field.put(out);
-                    }
-                }
-
-                fn read(flags: u8, cursor: &mut RecordCursor<'a>) -> Result<Self, What> {
-                    (flags & SOME != 0).then(|| RecordField::read(flags, cursor)).transpose()
-                }
-            }
-        )*
-    };
+    fn read(flags: u8, cursor: &mut RecordCursor<'a>) -> Result<Self, What> {
+        (flags & Field::SOME != 0).then(|| Field::read(flags, cursor)).transpose()
+    }
 }
-
-optional! { &'a str, Offset, i64 }
 
 #[cfg(test)]
 mod tests {
@@ -247,9 +224,9 @@ mod tests {
             number: u64, signed: i64, bytes in prop::collection::vec(any::<u8>(), 0..300),
         ) {
             let mut out = Vec::new();
-            out.put_number(number);
+            number.put(&mut out);
             signed.put(&mut out);
-            out.put_bytes(&bytes);
+            bytes.as_slice().put(&mut out);
             let mut cursor = RecordCursor::new(&out);
             prop_assert_eq!(cursor.number(), Ok(number));
             prop_assert_eq!(i64::read(0, &mut cursor), Ok(signed));

@@ -1,8 +1,8 @@
-//! What every record begins with, and the macro that makes a family of records.
+//! The head of every record, and the macro that defines a family of records.
 
-use super::fields::{Fields, RecordCursor, What};
+use super::fields::{RecordCursor, What, put_number};
 
-/// The bits of a record's first byte that are its kind; the others are flags.
+/// The bits of a record's first byte that hold its kind; the others are flags.
 const KIND_BITS: u8 = 0x1f;
 
 pub(super) const UNKNOWN_KIND: What = "this version of Slipring does not know its kind";
@@ -16,13 +16,13 @@ pub(super) struct RecordHead {
 }
 
 impl RecordHead {
-    pub fn read(cursor: &mut RecordCursor<'_>) -> Result<Self, What> {
+    pub(super) fn read(cursor: &mut RecordCursor<'_>) -> Result<Self, What> {
         let flags = cursor.byte()?;
         let kind = match flags & KIND_BITS {
             0 => cursor.byte()?,
             kind => kind,
         };
-        // A kind has one form: a second byte never says what the first one has room for.
+        // Each kind has one form: a kind that fits into the first byte is never in a second one.
         if (kind > KIND_BITS) != (flags & KIND_BITS == 0) {
             return Err(UNKNOWN_KIND);
         }
@@ -30,17 +30,17 @@ impl RecordHead {
     }
 
     /// Appends the head: kind and flags in one byte, or in two, and the number.
-    pub fn put(self, out: &mut Vec<u8>) {
+    pub(super) fn put(self, out: &mut Vec<u8>) {
         if self.kind > KIND_BITS {
             out.extend([self.flags, self.kind]);
         } else {
             out.push(self.kind | self.flags);
         }
-        out.put_number(self.number);
+        put_number(out, self.number);
     }
 }
 
-/// Makes a family of records: an enum, and how its records are written and read.
+/// Defines a family of records: an enum, and how its records are written and read.
 ///
 /// Each row is `Name = kind { head; fields }`. The number in a record's head is the field before the
 /// semicolon, or 0 if there is none. The fields behind it are written in this order, each as its
@@ -82,27 +82,21 @@ macro_rules! record_family {
                 }
             }
 
-            /// Whether a kind is of this family.
-            #[allow(clippy::manual_range_patterns, reason = "each kind is a row of the table")]
-            pub(super) fn has(kind: u8) -> bool {
-                matches!(kind, $($kind)|*)
-            }
-
-            /// Reads the rest of a record.
+            /// Reads the rest of a record; None if its kind is of another family.
             #[inline]
             pub(super) fn read(
                 head: &super::head::RecordHead,
                 cursor: &mut super::fields::RecordCursor<'a>,
-            ) -> Result<Self, super::fields::What> {
-                Ok(match head.kind {
+            ) -> Result<Option<Self>, super::fields::What> {
+                Ok(Some(match head.kind {
                     $(
                         $kind => Self::$name {
                             $($head: super::fields::NumberField::from_number(head.number)?,)?
                             $($field: super::fields::RecordField::read(head.flags, cursor)?,)*
                         },
                     )*
-                    _ => return Err(super::head::UNKNOWN_KIND),
-                })
+                    _ => return Ok(None),
+                }))
             }
         }
     };

@@ -1,6 +1,6 @@
 //! The records in the journal, by family: one for each change. `docs/records.md` has their bytes.
 //!
-//! Bytes are hostile until they are parsed: a record that makes no sense is an error with its position.
+//! The bytes may be damaged: a record that makes no sense is an error with its position.
 //!
 //! A new kind is a row in the file of its family and in `docs/records.md`. A new family is a file and a row
 //! in `record_families`; the compiler then asks [`Ledger`](super::Ledger) what it changes.
@@ -43,8 +43,8 @@ macro_rules! record_families {
             fn read(cursor: &mut RecordCursor<'a>) -> Result<Self, What> {
                 let head = RecordHead::read(cursor)?;
                 $(
-                    if <$record>::has(head.kind) {
-                        return <$record>::read(&head, cursor).map(Self::$family);
+                    if let Some(record) = <$record>::read(&head, cursor)? {
+                        return Ok(Self::$family(record));
                     }
                 )*
                 Err(UNKNOWN_KIND)
@@ -63,7 +63,7 @@ record_families! {
     Table(TableRecord<'a>),
     /// A change of the retained or the waiting messages.
     Stock(StockRecord<'a>),
-    /// What the records behind it depend on.
+    /// Information that applies to the records behind it.
     Context(ContextRecord<'a>),
     /// A change of the streams.
     Stream(StreamRecord<'a>),
@@ -73,13 +73,13 @@ record_families! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the record at byte {at} cannot be read: {what}")]
 pub struct RecordError {
-    /// Where it begins among the records of its batch.
+    /// The byte among the records of its batch where it begins.
     pub at: usize,
     /// What is wrong with it.
     pub what: &'static str,
 }
 
-/// The records of one batch, one after the other. Ends behind the first that cannot be read.
+/// The records of one batch. The iterator ends after the first that cannot be read.
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
     cursor: RecordCursor<'a>,

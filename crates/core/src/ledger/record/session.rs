@@ -3,15 +3,13 @@
 use std::borrow::Cow;
 
 use slipring_wire::frame::RangeSet;
-use slipring_wire::{QoS, check_filter, shared};
+use slipring_wire::{Properties, Publish, QoS, check_filter, shared};
 
-use super::fields::{Fields, RecordCursor, RecordField, What};
+use super::fields::{RecordCursor, RecordField, What, put_number};
 use super::head::record_family;
 use crate::table::Needs;
 use crate::{Options, SessionKey, WillMessage};
 
-/// Flag: the client has a will.
-const WILL: u8 = 0x40;
 /// A subscription has each need at most once.
 const NEEDS_MAX: u64 = 5;
 
@@ -35,7 +33,7 @@ record_family! {
         }
         /// The client came back to its session.
         Resumed = 3 { session: SessionKey; expiry_s: u32, will: RecordedWill<'a>, }
-        /// The client disconnected; a will that is still here waits for its delay.
+        /// The client disconnected; the will is here if it waits for its delay.
         Left = 4 { session: SessionKey; at_ns: i64, expiry_s: u32, will: RecordedWill<'a>, }
         /// The will was published, or will never be.
         Willed = 5 { session: SessionKey; }
@@ -49,8 +47,8 @@ record_family! {
         ReplayedTo = 9 { session: SessionKey; filter: &'a str, topic: &'a str, }
         /// All retained messages of a filter were sent.
         Replayed = 10 { session: SessionKey; filter: &'a str, }
-        /// The session has declared these parameters and streams as well. They are its own until they are
-        /// removed, or the session is over.
+        /// The session has declared these parameters and streams, too. It keeps them until they are removed, or the
+        /// session is over.
         Publishes = 32 { session: SessionKey; parameters: Cow<'a, RangeSet>, streams: Cow<'a, RangeSet>, }
     }
 }
@@ -68,52 +66,46 @@ pub struct RecordedSubscription<'a> {
     pub list: Option<Cow<'a, RangeSet>>,
 }
 
-impl<'a> RecordField<'a> for RecordedWill<'a> {
-    fn flags(&self) -> u8 {
-        if self.is_some() { WILL } else { 0 }
-    }
+impl<'a> RecordField<'a> for Cow<'a, WillMessage> {
+    const SOME: u8 = 0x40; // a record with a will may have a user, too
 
     fn put(&self, out: &mut Vec<u8>) {
-        if let Some(will) = self {
-            let publish = will.publish();
-            out.put_number(will.delay_s);
-            out.push(publish.qos as u8 | u8::from(publish.retain) << 2);
-            out.put_text(publish.topic);
-            out.put_bytes(publish.properties.encoded());
-            out.put_bytes(publish.payload);
-        }
+        let publish = self.publish();
+        self.delay_s.put(out);
+        out.push(publish.qos as u8 | u8::from(publish.retain) << 2);
+        publish.topic.put(out);
+        publish.properties.encoded().put(out);
+        publish.payload.put(out);
     }
 
-    fn read(flags: u8, cursor: &mut RecordCursor<'a>) -> Result<Self, What> {
-        if flags & WILL == 0 {
-            return Ok(None);
-        }
+    fn read(_: u8, cursor: &mut RecordCursor<'a>) -> Result<Self, What> {
         let (delay_s, bits) = (cursor.small()?, cursor.byte()?);
         let qos = QoS::from_bits(bits & 3).map_err(|violation| violation.what)?;
         let (topic, properties, payload) = (cursor.text()?, cursor.bytes()?, cursor.bytes()?);
-        let will = WillMessage::restored(topic, properties, payload, delay_s);
-        let will = will.map_err(|violation| violation.what)?.with(qos, bits & 4 != 0);
-        Ok(Some(Cow::Owned(will)))
+        let properties = Properties::of_publish(properties).map_err(|violation| violation.what)?;
+        let retain = bits & 4 != 0;
+        let publish = Publish { qos, retain, properties, ..Publish::new(topic, payload) };
+        Ok(Cow::Owned(WillMessage::restored(&publish, delay_s)?))
     }
 }
 
 impl<'a> RecordField<'a> for RecordedSubscription<'a> {
     fn put(&self, out: &mut Vec<u8>) {
         let Self { filter, options, replay, list } = self;
-        out.put_text(filter);
+        filter.put(out);
         let bits = u8::from(options.no_local) << 2
             | u8::from(options.retain_as_published) << 3
             | u8::from(*replay) << 4
             | u8::from(options.needs.is_some()) << 5
             | u8::from(list.is_some()) << 6;
         out.push(options.qos as u8 | bits);
-        out.put_number(options.identifier);
+        options.identifier.put(out);
         if let Some(needs) = options.needs {
             let properties = needs.properties();
-            out.put_number(properties.len() as u64);
+            put_number(out, properties.len() as u64);
             for (name, text) in properties {
-                out.put_text(name);
-                out.put_text(&text);
+                name.put(out);
+                text.as_str().put(out);
             }
         }
         if let Some(list) = list {

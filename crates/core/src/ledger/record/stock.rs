@@ -2,7 +2,7 @@
 
 use slipring_wire::QoS;
 
-use super::fields::{Fields, RecordCursor, RecordField, What};
+use super::fields::{RecordCursor, RecordField, What};
 use super::head::record_family;
 use crate::{Offset, Priority};
 
@@ -10,7 +10,7 @@ record_family! {
     /// A change of the retained or the waiting messages.
     #[allow(missing_docs, reason = "index, offset, priority and times mean the same everywhere")]
     StockRecord<'a> {
-        /// A message of this batch asked to be retained, and was not.
+        /// A message of this batch had the retain flag, and was not retained.
         Unretained = 19 { index: u32; }
         /// A retained message in full. Only in snapshots.
         RetainedAt = 20 { offset: Offset; receive_ns: i64, message: RetainedMessage<'a>, }
@@ -39,9 +39,9 @@ pub struct RetainedMessage<'a> {
 impl<'a> RecordField<'a> for RetainedMessage<'a> {
     fn put(&self, out: &mut Vec<u8>) {
         out.push(self.qos as u8);
-        out.put_text(self.topic);
-        out.put_bytes(self.properties);
-        out.put_bytes(self.payload);
+        self.topic.put(out);
+        self.properties.put(out);
+        self.payload.put(out);
     }
 
     fn read(_: u8, cursor: &mut RecordCursor<'a>) -> Result<Self, What> {

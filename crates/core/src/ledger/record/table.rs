@@ -7,8 +7,8 @@ record_family! {
     /// A change of the table, or samples of its parameters. Definitions are JSON.
     #[allow(missing_docs, reason = "index, parameter and name mean the same everywhere")]
     TableRecord<'a> {
-        /// Which table this is, the revision that the records behind this one lead to, and one past the
-        /// highest index that was ever given. A table with another id replaces the one before.
+        /// Identifies the table: its id, the revision that the records behind this one lead to, and one more than the
+        /// highest index that was ever used. A table with another id replaces the earlier one.
         TableIs = 24 { id: u32; revision: u64, end: ParameterIndex, }
         /// A parameter was declared: for the first time, again, or with another description.
         Declared = 25 { parameter: ParameterIndex; name: &'a str, definition: &'a str, }
