@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from slipring.client.changes import Changes, Followers
-from slipring.client.connection import ClientConnection
+from slipring.client.desk import Desk, in_requests
 from slipring.client.incoming import Incoming
-from slipring.client.json_requests import JsonRequests, in_requests
 from slipring.errors import SlipringError
 from slipring.frames.table import Table
 from slipring.model import Entry, Message, Parameter, TableChange
@@ -43,10 +42,9 @@ class Mirror:
     Only one task asks at a time, so that an older answer never replaces a newer one.
     """
 
-    def __init__(self, connection: ClientConnection, requests: JsonRequests) -> None:
+    def __init__(self, desk: Desk[Any]) -> None:
         self.table = Table()
-        self._connection = connection
-        self._requests = requests
+        self._desk = desk
         self._filters: list[str] = []
         self._names: dict[str, None] = {}
         """Names beside the filters, in the order they were asked for."""
@@ -60,11 +58,11 @@ class Mirror:
     async def cover(self, filters: Iterable[str], names: Iterable[str] = ()) -> Table:
         """The table, with these names and all that the filters choose.
 
-        Raises like `JsonRequests.ask`.
+        Raises like `Desk.ask`.
         """
         async with self._lock:
             if self._incoming is None:
-                incoming = Incoming(self._connection, self._receive)
+                incoming = Incoming(self._desk.connection, self._receive)
                 await incoming.subscribe([CHANGES])
                 self._incoming = incoming
             for one in filters:
@@ -154,7 +152,7 @@ class Mirror:
         """Which ranges have these names, of those between `first` and `end`."""
         indices = list[int]()
         for some in in_requests(names):
-            answer = await self._requests.ask("find", {"names": some})
+            answer = await self._desk.ask("find", {"names": some})
             found = joined(found, Listing(answer["table"], answer["revision"], []))
             indices += [one for one in answer["indices"] if one is not None]
         return found, spans(
@@ -174,7 +172,7 @@ class Mirror:
         count = PAGE if end is None else min(PAGE, end - first)
         for one in list(filters):
             body = {"filter": one, "count": count} | ({"removed": True} if removed else {})
-            async for page in self._requests.pages("list", body, first, end):
+            async for page in self._desk.pages("list", body, first, end):
                 entries = [_entry(row) for row in page["parameters"]]
                 inside = [entry for entry in entries if end is None or entry.index < end]
                 found = joined(found, Listing(page["table"], page["revision"], inside))
@@ -221,7 +219,7 @@ class Mirror:
         except SlipringError as error:
             # On another connection all is listed again; on this one, with the next change.
             self._told.appendleft(LOST)
-            log.warning("the table at %s is not followed: %s", self._connection.native.url, error)
+            log.warning("the table at %s is not followed: %s", self._desk.connection.native.url, error)
 
     async def _apply(self, told: dict[str, Any]) -> list[TableChange]:
         if told is LOST or told["table"] != self.table.identity:

@@ -21,11 +21,10 @@ from slipring.control.listener import ListenerSection
 from slipring.control.memory import share_free_memory
 from slipring.control.overview import WINDOW_S, Overview
 from slipring.control.plan import make_plan
-from slipring.control.prefixes import PREFIXES_MAX
 from slipring.control.pulse import Pulse
 from slipring.control.receipt import log_lines
 from slipring.control.reload import applied_text, reload, waiting_text
-from slipring.control.streams import STREAMS_SHOWN
+from slipring.control.row_rates import stream_row
 from slipring.discovery.announcement import Announcement
 from slipring.discovery.endpoint import Endpoint
 from slipring.errors import EngineError, ListenError, StartError
@@ -39,6 +38,10 @@ OWNERS_MAX = 5
 """Owners of each limit that are shown: those that hold most."""
 HOLDERS_MAX = 10
 """Sessions with the most waiting messages that are shown."""
+PREFIXES_MAX = 2_000
+"""More prefixes than the engine counts separately."""
+STREAMS_SHOWN = 100
+"""How many streams are shown: the first by index."""
 
 LEVELS = {name.lower(): level for name, level in logging.getLevelNamesMapping().items()}
 
@@ -149,10 +152,8 @@ class Broker:
             self.overview.streams.sample(now_s, self._streams())
 
     def _streams(self) -> list[dict[str, Any]]:
-        """The first streams, as the engine lists them."""
         answer = self.engine.ask_streams("list", b'{"count": %d}' % STREAMS_SHOWN)
-        streams: list[dict[str, Any]] = json.loads(answer)["streams"]
-        return streams
+        return [stream_row(listed) for listed in json.loads(answer)["streams"]]
 
     def _look_after(self, now: Trouble | None, now_ns: int) -> None:
         """Report when the journal gets into trouble, and when the trouble ends."""
