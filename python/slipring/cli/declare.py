@@ -41,9 +41,9 @@ def declare(
 
     For example:
 
-    slipring declare engine.csv --prefix gripen/39-7/engine
+        slipring declare engine.csv --prefix gripen/39-7/engine
 
-    slipring declare powertrain.dbc --prefix truck/12 --url mqtts://broker.example --user gripen
+        slipring declare powertrain.dbc --prefix truck/12 --url mqtts://broker.example --user gripen
     """
     found = _checked(file, strict=strict)
     try:

@@ -47,9 +47,9 @@ def ping(
 
     For example:
 
-    slipring ping
+        slipring ping
 
-    slipring ping --count 100 --interval 0 --url mqtt://ground.example
+        slipring ping --count 100 --interval 0 --url mqtt://ground.example
     """
     interrupt.run(_ping(access.connect(), count, interval, as_json=as_json))
 

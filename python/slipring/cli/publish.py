@@ -58,15 +58,15 @@ def publish(  # noqa: PLR0913 (typer reads the options from the signature)
 
     For example:
 
-    slipring pub gripen/39-7/engine/rpm 12034.5
+        slipring pub gripen/39-7/engine/rpm 12034.5
 
-    slipring pub --retain --property unit=rpm --expiry 60 gripen/39-7/engine/rpm 12034.5
+        slipring pub --retain --property unit=rpm --expiry 60 gripen/39-7/engine/rpm 12034.5
 
-    tail -f log.txt | slipring pub site/log
+        tail -f log.txt | slipring pub site/log
 
-    slipring pub maps/tile --file tile.png --content-type image/png
+        slipring pub maps/tile --file tile.png --content-type image/png
 
-    slipring pub site/log hello --url mqtts://broker.example --user gripen --ca ca.pem
+        slipring pub site/log hello --url mqtts://broker.example --user gripen --ca ca.pem
     """
     if file is not None and message is not None:
         raise typer.BadParameter("give MESSAGE or --file, not both")

@@ -38,11 +38,11 @@ def list_(
 
     For example:
 
-    slipring stream list
+        slipring stream list
 
-    slipring stream list 'gripen/#' --url mqtts://broker.example --user ground
+        slipring stream list 'gripen/#' --url mqtts://broker.example --user ground
 
-    slipring stream list --json | jq -r 'select(.live) | .name'
+        slipring stream list --json | jq -r 'select(.live) | .name'
     """
     interrupt.run(_list(access.connect(), topic_filter, as_json=as_json))
 
@@ -67,9 +67,9 @@ def read(
 
     For example:
 
-    slipring stream read gripen/39-7/cockpit/sound | aplay -r 48000 -f S16_LE
+        slipring stream read gripen/39-7/cockpit/sound | aplay -r 48000 -f S16_LE
 
-    slipring stream read gripen/39-7/cockpit/sound --newest -o sound.pcm
+        slipring stream read gripen/39-7/cockpit/sound --newest -o sound.pcm
     """
     with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
         interrupt.run(_read(access.connect(), topic_filter, newest, count, output))
@@ -94,7 +94,7 @@ def write(
 
     For example:
 
-    arecord -r 48000 -f S16_LE | slipring stream write gripen/39-7/cockpit/sound \
+        arecord -r 48000 -f S16_LE | slipring stream write gripen/39-7/cockpit/sound \
 --media 'audio/pcm;rate=48000'
     """
     definition = {"media": media, "buffer_bytes": buffer_bytes, "description": description}

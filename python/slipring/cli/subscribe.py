@@ -78,17 +78,17 @@ def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
 
     For example:
 
-    slipring sub 'gripen/#'
+        slipring sub 'gripen/#'
 
-    slipring sub --format json --count 10 '+/+/engine/rpm' 'site/log'
+        slipring sub --format json --count 10 '+/+/engine/rpm' 'site/log'
 
-    slipring sub --format payload site/log > log.txt
+        slipring sub --format payload site/log > log.txt
 
-    slipring sub --qos 1 --client-id recorder-7 --session-expiry 3600 'gripen/#' >> log.txt
+        slipring sub --qos 1 --client-id recorder-7 --session-expiry 3600 'gripen/#' >> log.txt
 
-    slipring sub --rate 1 --deadband 2% 'gripen/+/engine/#'
+        slipring sub --rate 1 --deadband 2% 'gripen/+/engine/#'
 
-    SLIPRING_USER=ground slipring sub --url unix:/run/slipring.sock --password-file secret '#'
+        SLIPRING_USER=ground slipring sub --url unix:/run/slipring.sock --password-file secret '#'
     """
     if session_expiry and not client_id:
         raise typer.BadParameter("a session that is kept needs a name: give --client-id")

@@ -50,15 +50,15 @@ def table(
 
     For example:
 
-    slipring table
+        slipring table
 
-    slipring table gripen/39-7/engine/rpm
+        slipring table gripen/39-7/engine/rpm
 
-    slipring table 'gripen/+/engine/#' --search temperature
+        slipring table 'gripen/+/engine/#' --search temperature
 
-    slipring table 'gripen/39-7/#' --watch
+        slipring table 'gripen/39-7/#' --watch
 
-    slipring table --json | jq 'select(.quality != "good") | .name'
+        slipring table --json | jq 'select(.quality != "good") | .name'
     """
     if watch and as_json:
         raise typer.BadParameter("--watch shows a table; without it, --json prints one")

@@ -23,14 +23,14 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-class Declarable(Protocol):
+class _Declarable(Protocol):
     """Parameters or a stream that a client publishes."""
 
     async def declare(self) -> None:
         """Declares it on the connection there is now."""
 
 
-Publication = TypeVar("Publication", bound=Declarable)
+Publication = TypeVar("Publication", bound=_Declarable)
 
 
 class Desk(Generic[Publication]):

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from itertools import repeat
-from typing import TypeVar, cast
+from typing import Any, Generic, Self, TypeVar, cast
 
 from slipring.client.connection import ClientConnection
 from slipring.model import Message
@@ -14,6 +14,7 @@ BATCH_COUNT_MAX = 1024
 BATCH_BYTES_MAX = 1 << 20
 """Bytes in one batch, or one larger message."""
 Taken = TypeVar("Taken")
+Content = TypeVar("Content")
 TURN_PART = 16
 """How many messages one that is taken alone counts as: 64 of them are as much work as a batch."""
 FRAME_PART = 64
@@ -181,3 +182,34 @@ class Subscription:
         if self._identity is not None and end is not None and end.cause is not None:
             raise self._connection.lost(end.cause)
         return self._identity is None or end is not None
+
+
+class ContentReader(Generic[Content]):
+    """What the messages of a subscription contain: enter it, then iterate over it."""
+
+    def __init__(self, messages: Subscription) -> None:
+        self._messages = messages
+
+    async def __aenter__(self) -> Self:
+        await self._messages.__aenter__()
+        return self
+
+    async def __aexit__(self, *raised: Any) -> None:
+        await self._messages.__aexit__(*raised)
+
+    def close(self) -> None:
+        """Ends it, and every iteration over it; closing twice is fine."""
+        self._messages.close()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Content:
+        async for message in self._messages:
+            if (content := self._content(message)) is not None:
+                return content
+        raise StopAsyncIteration
+
+    def _content(self, message: Message) -> Content | None:
+        """What a message contains; None to skip it."""
+        raise NotImplementedError

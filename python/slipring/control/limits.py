@@ -1,6 +1,6 @@
 """The limits of the configuration. `crates/core/src/limits.rs` has the same keys and defaults."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -9,6 +9,11 @@ from slipring.control.section import Section
 KIB = 1024
 MIB = 1024 * KIB
 FullPolicy = Literal["drop_oldest", "drop_newest", "disconnect"]
+Percent = Annotated[int, Field(ge=1, le=100)]
+StoredMessages = Annotated[int, Field(ge=0, le=100_000_000)]
+StoredBytes = Annotated[int, Field(ge=0, le=64 * 1024 * MIB)]
+TwoBytes = Annotated[int, Field(ge=1, le=65_535)]
+"""MQTT writes such a number in two bytes."""
 
 
 class LimitsSection(Section):
@@ -55,10 +60,8 @@ class LimitsSection(Section):
         description="Passwords of one address that wait to be checked; beyond it the one that has "
         "waited longest is told that the server is busy (0x89).",
     )
-    keep_alive_s: int = Field(
+    keep_alive_s: TwoBytes = Field(
         3_600,
-        ge=1,
-        le=65_535,
         description="Longest keep-alive of MQTT 5; a client that asks for more, or for none, is "
         "told this one. MQTT 3.1.1 cannot be told, and keeps its own.",
     )
@@ -105,17 +108,13 @@ class LimitsSection(Section):
         le=1_000_000,
         description="Subscriptions of one client; a further one is refused (0x97).",
     )
-    receive_max: int = Field(
+    receive_max: TwoBytes = Field(
         1_024,
-        ge=1,
-        le=65_535,
         description="QoS 2 messages a client may have unfinished; one more ends its "
         "connection (0x93).",
     )
-    inflight: int = Field(
+    inflight: TwoBytes = Field(
         1_024,
-        ge=1,
-        le=65_535,
         description="QoS 1 and 2 messages sent to a client and not settled; further ones "
         "wait in its queue.",
     )
@@ -146,29 +145,21 @@ class LimitsSection(Section):
         description="What a full QoS 1 and 2 queue does: drop_oldest, drop_newest or disconnect "
         "(0x97). Drops are counted, and told to MQTT 5 clients.",
     )
-    retained_messages: int = Field(
+    retained_messages: StoredMessages = Field(
         100_000,
-        ge=0,
-        le=100_000_000,
         description="Retained messages; a further topic is carried, but not retained (0x97).",
     )
-    retained_bytes: int = Field(
+    retained_bytes: StoredBytes = Field(
         256 * MIB,
-        ge=0,
-        le=64 * 1024 * MIB,
         description="Their bytes.",
     )
-    waiting_messages: int = Field(
+    waiting_messages: StoredMessages = Field(
         100_000,
-        ge=0,
-        le=100_000_000,
         description="Messages waiting for their first subscriber; a further one is refused (0x97), "
         "unless others of lower priority can go.",
     )
-    waiting_bytes: int = Field(
+    waiting_bytes: StoredBytes = Field(
         64 * MIB,
-        ge=0,
-        le=64 * 1024 * MIB,
         description="Their bytes.",
     )
     journal_requests: int = Field(
@@ -191,17 +182,13 @@ class LimitsSection(Section):
         le=10_000_000,
         description="Parameters of the table; a declaration of further ones is refused as a whole.",
     )
-    parameter_bytes: int = Field(
+    parameter_bytes: StoredBytes = Field(
         64 * MIB,
-        ge=0,
-        le=64 * 1024 * MIB,
         description="Bytes of the newest values of all text and bytes parameters; a sample that "
         "would make more is refused, with its frame.",
     )
-    selection_bytes: int = Field(
+    selection_bytes: StoredBytes = Field(
         256 * MIB,
-        ge=0,
-        le=64 * 1024 * MIB,
         description="Bytes that selections with change or deadband remember of what they sent, all "
         "together; a further one is refused.",
     )
@@ -218,49 +205,35 @@ class LimitsSection(Section):
         description="Bytes of memory for all that waits (docs/limits.md); beyond it QoS 0 messages "
         "are dropped first. 0 is a quarter of the machine's memory, or of the control group's.",
     )
-    owner_connections_percent: int = Field(
+    owner_connections_percent: Percent = Field(
         90,
-        ge=1,
-        le=100,
         description="Percent of `connections` that one user, or one address of clients that prove "
         "no name, may have; a further one is refused (0x97). 100 turns the quota off.",
     )
-    owner_sessions_percent: int = Field(
+    owner_sessions_percent: Percent = Field(
         75,
-        ge=1,
-        le=100,
         description="Percent of `sessions` that one user or address may have (0x97).",
     )
-    owner_retained_percent: int = Field(
+    owner_retained_percent: Percent = Field(
         75,
-        ge=1,
-        le=100,
         description="Percent of `retained_messages` and of `retained_bytes` that one user or "
         "address may have (0x97).",
     )
-    owner_waiting_percent: int = Field(
+    owner_waiting_percent: Percent = Field(
         75,
-        ge=1,
-        le=100,
         description="Percent of `waiting_messages` and of `waiting_bytes` that one user or address "
         "may have (0x97).",
     )
-    owner_parameters_percent: int = Field(
+    owner_parameters_percent: Percent = Field(
         95,
-        ge=1,
-        le=100,
         description="Percent of `parameters` that one user or address may have.",
     )
-    owner_selections_percent: int = Field(
+    owner_selections_percent: Percent = Field(
         75,
-        ge=1,
-        le=100,
         description="Percent of `selection_bytes` that one user or address may have (0x97).",
     )
-    owner_streams_percent: int = Field(
+    owner_streams_percent: Percent = Field(
         75,
-        ge=1,
-        le=100,
         description="Percent of `streams`, and of the bytes of all their buffers, that one user or "
         "address may have.",
     )
