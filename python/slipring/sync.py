@@ -173,7 +173,7 @@ class _Reader(Generic[Item]):
         self._inner = inner
 
     def close(self) -> None:
-        """Ends it, and whoever iterates over it in another thread."""
+        """Ends it, and every iteration over it in other threads."""
         _run(_called(self._inner.close))
 
     def __enter__(self) -> Self:

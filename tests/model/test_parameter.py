@@ -49,7 +49,7 @@ def test_an_enumeration_travels_as_the_smallest_number_that_holds_it(
 @pytest.mark.parametrize(
     ("definition", "words"),
     [
-        (lambda: Parameter("double"), "'double' is no type.*f64.*or enum"),
+        (lambda: Parameter("double"), "'double' is not a type.*f64.*or enum"),
         (lambda: Parameter("enum"), "needs labels"),
         (lambda: Parameter("f64", labels={0: "off"}), "nothing else has them"),
         (lambda: Parameter("enum", labels={-1: "off"}), "from 0 to 4294967295"),

@@ -156,10 +156,9 @@ class _Playing:
 
     def _warn(self, recorded: "Recording", translation: "Translation") -> None:
         from slipring.journal.writer_lock import is_open_for_writing
-        from slipring.recording.history.translation import feeds_itself
 
         folder = recorded.folder
-        if folder and is_open_for_writing(folder) and feeds_itself(recorded, translation):
+        if folder and is_open_for_writing(folder) and translation.feeds_itself():
             print(
                 f"slipring: a broker has {folder} open: if it is {self._access.url}, it "
                 "records the replayed messages again, under topics that this replay takes; "

@@ -36,7 +36,7 @@ class ConnectionEnd:
     """How a connection ended."""
 
     cause: str | None
-    """Why it was lost; None where it was closed as asked."""
+    """Why it was lost; None if this client closed it."""
     unsent_bytes: int
 
 
@@ -137,7 +137,7 @@ class ClientConnection:
         return identity
 
     def listen(self, topics: Sequence[str], readable: Readable) -> int:
-        """The id to take the broker's answers by that come on these topics."""
+        """The id by which to take the answers that the broker sends on these topics."""
         identity = self.native.listen(topics)
         self._readable[identity] = readable
         return identity

@@ -21,7 +21,7 @@ async def current_samples(
             for row in page["values"]:
                 entry = table.get(row["name"])
                 if entry is not None:
-                    samples[entry.name] = sample_of(row, entry.parameter)
+                    samples[entry.name] = _sample_of(row, entry.parameter)
             missing |= {error["name"]: error["message"] for error in page["errors"]}
     return samples, missing
 
@@ -32,7 +32,7 @@ def _bodies(choice: ParameterChoice) -> Sequence[dict[str, Any]]:
     return [{"names": some} for some in in_requests(choice.names)]
 
 
-def sample_of(row: dict[str, Any], parameter: Parameter) -> Sample:
+def _sample_of(row: dict[str, Any], parameter: Parameter) -> Sample:
     """A sample from JSON, in the type of its parameter."""
     value, label = _value(row["value"], parameter)
     quality = Quality.of_words(row["quality"], row.get("why"))

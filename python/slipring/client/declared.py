@@ -51,7 +51,7 @@ class Declared:
         self._writer: Writer | None = None
         self._failure: DeclareRefused | None = None
         self._has_doubted = False
-        """A time that is probably in another unit was logged."""
+        """Whether a time that is probably in another unit was logged."""
 
     def __repr__(self) -> str:
         return f"<Declared {len(self.names)} parameters below {self.prefix!r}>"

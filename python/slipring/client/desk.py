@@ -79,7 +79,7 @@ class Desk(Generic[Publication]):
     async def pages(
         self, name: str, body: dict[str, Any], start: int = 0, end: int | None = None
     ) -> AsyncIterator[dict[str, Any]]:
-        """All answers to a request that is answered in pages, from an index on to another."""
+        """The pages of an answer, from the index `start` to before `end`."""
         following: int | None = start
         while following is not None and (end is None or following < end):
             page = await self.ask(name, body | {"from": following})
@@ -89,7 +89,7 @@ class Desk(Generic[Publication]):
     async def on_one_connection(
         self, declare: Callable[[], Awaitable[Result]]
     ) -> tuple[int, Result]:
-        """Declares until no reconnection interrupts it: the connection's number, and the result."""
+        """Declares until no reconnection interrupts it; the connection's number, and the result."""
         while True:
             connection = self.connection.native.connection
             result = await declare()
@@ -105,7 +105,7 @@ class Desk(Generic[Publication]):
                 raise RequestFailed(text, code=error["code"])
 
     async def _answer(self, topic: str, body: bytes) -> bytes:
-        """Waits for a connection first: the time that the broker has to answer is that of one."""
+        """Asks again if the connection changed: the time to answer counts from its beginning."""
         while True:
             connection = self.connection.native.connection
             try:

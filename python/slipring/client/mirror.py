@@ -28,7 +28,7 @@ TOLD_MAX = 1000
 log = logging.getLogger("slipring.client")
 
 
-class Listing(NamedTuple):
+class _Listing(NamedTuple):
     """What the broker answered."""
 
     identity: int
@@ -80,7 +80,7 @@ class Mirror:
             await self.reload()
         return self.table
 
-    async def remembered(self) -> Listing:
+    async def remembered(self) -> _Listing:
         """Every parameter of the broker, with those that were removed; not kept here."""
         return await self._list([EVERYTHING], removed=True)
 
@@ -107,7 +107,7 @@ class Mirror:
         self._listeners.discard(listener)
 
     def end(self) -> None:
-        """The bus is closed."""
+        """Ends every iteration over changes: the bus is closed."""
         self._followers.tell(None)
         if self._work is not None:
             self._work.cancel()
@@ -124,14 +124,14 @@ class Mirror:
         self._filters += filters
         self._names |= dict.fromkeys(names)
 
-    async def _kept(self, first: int = 0, end: int | None = None) -> Listing:
+    async def _kept(self, first: int = 0, end: int | None = None) -> _Listing:
         """What the filters and names choose of a range of indices."""
         by_filter = await self._list(self._filters, first, end)
         return await self._with_names(by_filter, list(self._names), first, end)
 
     async def _with_names(
-        self, found: Listing, names: list[str], first: int = 0, end: int | None = None
-    ) -> Listing:
+        self, found: _Listing, names: list[str], first: int = 0, end: int | None = None
+    ) -> _Listing:
         """These names too, without their neighbours: few requests, however long the table is."""
         if not names:
             return found
@@ -147,13 +147,13 @@ class Mirror:
         return found
 
     async def _found(
-        self, found: Listing, names: list[str], first: int, end: int | None
-    ) -> tuple[Listing, list[tuple[int, int]]]:
+        self, found: _Listing, names: list[str], first: int, end: int | None
+    ) -> tuple[_Listing, list[tuple[int, int]]]:
         """Which ranges have these names, of those between `first` and `end`."""
         indices = list[int]()
         for some in in_requests(names):
             answer = await self._desk.ask("find", {"names": some})
-            found = joined(found, Listing(answer["table"], answer["revision"], []))
+            found = joined(found, _Listing(answer["table"], answer["revision"], []))
             indices += [one for one in answer["indices"] if one is not None]
         return found, spans(
             sorted(one for one in indices if one >= first and (end is None or one < end))
@@ -166,26 +166,26 @@ class Mirror:
         end: int | None = None,
         *,
         removed: bool = False,
-    ) -> Listing:
+    ) -> _Listing:
         """What these filters choose of a range of indices, page by page."""
-        found = Listing(self.table.identity, self.table.revision, [])
+        found = _Listing(self.table.identity, self.table.revision, [])
         count = PAGE if end is None else min(PAGE, end - first)
         for one in list(filters):
             body = {"filter": one, "count": count} | ({"removed": True} if removed else {})
             async for page in self._desk.pages("list", body, first, end):
                 entries = [_entry(row) for row in page["parameters"]]
                 inside = [entry for entry in entries if end is None or entry.index < end]
-                found = joined(found, Listing(page["table"], page["revision"], inside))
+                found = joined(found, _Listing(page["table"], page["revision"], inside))
         return found
 
-    def _take(self, listing: Listing) -> None:
+    def _take(self, listing: _Listing) -> None:
         if listing.identity != self.table.identity:
             self.table = Table(listing.identity)
         self.table.revision = listing.revision
         for entry in listing.entries:
             self.table.put(entry)
 
-    def _replace(self, listing: Listing) -> list[TableChange]:
+    def _replace(self, listing: _Listing) -> list[TableChange]:
         """Takes a complete listing, and returns what it changes."""
         before, known = self.table, {entry.name: entry for entry in self.table.entries()}
         self._take(listing)
@@ -241,7 +241,7 @@ class Mirror:
             listener(change)
 
 
-def joined(one: Listing, other: Listing) -> Listing:
+def joined(one: _Listing, other: _Listing) -> _Listing:
     """Both, or the later one if they are of two tables."""
     entries = one.entries if one.identity == other.identity else []
     return other._replace(entries=entries + other.entries)

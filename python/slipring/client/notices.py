@@ -57,7 +57,7 @@ class Notices(ContentReader[Notice]):
 def topic_of(role: str) -> str:
     """The topic of notices to a role; raises ValueError if there is no such role."""
     if role not in ROLES and not (role.startswith(NODE) and len(role) > len(NODE)):
-        raise ValueError(f"{role!r} is no role: {', '.join(ROLES)} or {NODE}CLIENT-ID")
+        raise ValueError(f"{role!r} is not a role: {', '.join(ROLES)} or {NODE}CLIENT-ID")
     return f"$slipring/to/{role}"
 
 

@@ -27,7 +27,7 @@ def redo(connection: ClientConnection, works: Callable[[], Iterable[Work]]) -> a
 
 
 async def redo_all(works: Iterable[Work], url: str) -> None:
-    """One after the other. What the broker refuses is logged, and does not hold up the rest."""
+    """Does them one after the other. A refusal is logged, and does not hold up the others."""
     for work in list(works):
         try:
             await _until_answered(work)

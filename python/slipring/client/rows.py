@@ -58,7 +58,7 @@ def _kind_of(word: str) -> Kind:
     try:
         return Kind.of_word(word)
     except ValueError:
-        text = f"{word!r} is no type: rows are arrays by type; `write` takes values by name"
+        text = f"{word!r} is not a type: rows are arrays by type; `write` takes values by name"
         raise ValueError(text) from None
 
 

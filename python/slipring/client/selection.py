@@ -65,7 +65,7 @@ class Selection:
         self.close()
 
     def close(self) -> None:
-        """Ends the selection and whoever iterates over it; closing twice is fine."""
+        """Ends the selection and every iteration over it; closing twice is fine."""
         self._is_closed = True
         self._desk.mirror.leave(self._on_change)
         if self._choosing is not None:
@@ -143,13 +143,13 @@ class Selection:
         offset_ns, uncertainty_ns = clock.offset_ns or 0, clock.uncertainty_ns
         arrival = FrameArrival(arrived_ns or now_ns, now_ns, offset_ns, uncertainty_ns)
         frame = decode(payload, mirror.table, arrival)
-        if self._is_strange(frame):
+        if self._has_unknown(frame):
             # The broker may have announced its parameters, and we have not listed them yet.
             table = await mirror.catch_up(frame.header.table)
             frame = Frame(table, frame.runs, frame.header, arrival)
         return frame
 
-    def _is_strange(self, frame: Frame) -> bool:
+    def _has_unknown(self, frame: Frame) -> bool:
         """Whether it has parameters that the table does not know.
 
         Most frames have the same parameters as the last one: then nothing is looked up.

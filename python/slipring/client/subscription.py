@@ -69,7 +69,7 @@ class Subscription:
         self._leave(done=kind is None)
 
     def close(self) -> None:
-        """Ends the subscription and whoever iterates over it; closing twice is fine.
+        """Ends the subscription and every iteration over it; closing twice is fine.
 
         In a session that outlives its connection, the subscription stays at the broker.
         """
@@ -105,7 +105,7 @@ class Subscription:
         if not self._batch:
             # A message that was taken and not read could not be given back to the session.
             count_max = 1 if self.qos else BATCH_COUNT_MAX
-            self._batch.extend(await self.fetch(count_max))
+            self._batch.extend(await self._fetch(count_max))
             if not self._batch:
                 raise StopAsyncIteration
         if self.qos:
@@ -117,7 +117,7 @@ class Subscription:
         self._settle()
         batch = list(self._batch)
         self._batch.clear()
-        while batch := batch or await self.fetch():
+        while batch := batch or await self._fetch():
             if self.qos:
                 self._owed = len(batch)
             yield batch
@@ -131,10 +131,10 @@ class Subscription:
         self._owed = 0
 
     async def fetch_frames(self) -> list[tuple[bytes, int]]:
-        """Like `fetch`, for frames at QoS 0: payloads, and when they arrived."""
+        """All messages that wait, as frames at QoS 0: payloads, and when they arrived."""
         return await self._until(self._take_frames)
 
-    async def fetch(self, count_max: int = BATCH_COUNT_MAX) -> list[Message]:
+    async def _fetch(self, count_max: int = BATCH_COUNT_MAX) -> list[Message]:
         """All messages that wait, at least one; none once the subscription is closed."""
         batch = await self._until(lambda: self._take(count_max))
         self._taken += BATCH_COUNT_MAX if count_max > 1 else TURN_PART
@@ -148,7 +148,7 @@ class Subscription:
                 "then iterate"
             )
         if self._taken >= BATCH_COUNT_MAX:
-            # Other tasks get a turn before more is taken: who is cancelled here loses nothing.
+            # Other tasks get a turn before more is taken: a task that is cancelled here loses nothing.
             await asyncio.sleep(0)
             self._taken = 0
         while not (batch := take()):

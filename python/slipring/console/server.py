@@ -75,7 +75,7 @@ class ConsoleServer:
         class Server(uvicorn.Server):
             @contextlib.contextmanager
             def capture_signals(self) -> Iterator[None]:
-                """Leave signals to whoever runs the broker."""
+                """Leave signals to the program that runs the broker."""
                 yield
 
         class Http(H11Protocol):

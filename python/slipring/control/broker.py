@@ -65,7 +65,7 @@ class Broker:
         self._table: int = json.loads(self.engine.ask_table("find", b'{"names": []}'))["table"]
         self.console: Endpoint | None = None
         """Where the console is, once it listens."""
-        self.discovery = Discovery(config.discovery, self.announce)
+        self.discovery = Discovery(config.discovery, self._announce)
         self.away = Cached(lambda: self.engine.away(AWAY_MAX))
         self.owners = Cached(lambda: self.engine.owners(OWNERS_MAX))
         self.holders = Cached(lambda: self.engine.sessions(HOLDERS_MAX)[0])
@@ -104,7 +104,7 @@ class Broker:
             return self.pulse.trouble or self._trouble
         return trouble(self.engine.status()["journal"])
 
-    def announce(self) -> Announcement:
+    def _announce(self) -> Announcement:
         """What this broker announces to those who look for brokers."""
         return Announcement(
             self.id,
@@ -143,7 +143,7 @@ class Broker:
         if self.pulse.is_busy:
             return  # the calls below would wait for it, and block the event loop
         status = self.engine.status()
-        self._look_after(trouble(status["journal"]), now_ns)
+        self._report_trouble(trouble(status["journal"]), now_ns)
         self.overview.sample(now_s, status)
         self.overview.reach(status["reached"], now_ns)
         prefixes = self.overview.prefixes
@@ -155,7 +155,7 @@ class Broker:
         answer = self.engine.ask_streams("list", b'{"count": %d}' % STREAMS_SHOWN)
         return [stream_row(listed) for listed in json.loads(answer)["streams"]]
 
-    def _look_after(self, now: Trouble | None, now_ns: int) -> None:
+    def _report_trouble(self, now: Trouble | None, now_ns: int) -> None:
         """Report when the journal gets into trouble, and when the trouble ends."""
         before, self._trouble = self._trouble, now
         if now and (before is None or now.state != before.state):

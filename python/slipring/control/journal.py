@@ -1,14 +1,12 @@
 """The journal's part of the configuration: what is kept, how safely, for how long."""
 
-from typing import Literal
-
 from pydantic import Field
 
 from slipring.control.filters import Filter, covers, overlap
 from slipring.control.limits import KIB, MIB
 from slipring.control.section import Section
+from slipring.status.message import Level
 
-Level = Literal["memory", "process", "disk"]
 FOR_EVER = 0
 """A time or size of 0 means no bound."""
 CENTURY_S = 3_155_760_000

@@ -28,7 +28,7 @@ class Reached:
     last_ns: int
 
 
-class RateWindow:
+class _RateWindow:
     """Readings of some counters over the last second, and the rate of each."""
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -56,8 +56,8 @@ class Overview:
         self.streams = RowRates("index", chunks_s="chunks", bytes_s="received_bytes")
         self.event_counts: Counter[str] = Counter(dict.fromkeys(KINDS, 0))
         self._reached: dict[str, Reached] = {}
-        self._traffic = RateWindow(get_type_hints(TrafficCounts))
-        self._table = RateWindow(name.removesuffix("_s") for name in get_type_hints(TableRates))
+        self._traffic = _RateWindow(get_type_hints(TrafficCounts))
+        self._table = _RateWindow(name.removesuffix("_s") for name in get_type_hints(TableRates))
         self._events: deque[EventEntry] = deque(maxlen=EVENTS_KEPT)
         self._numbers = count(1)
 

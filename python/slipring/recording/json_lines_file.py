@@ -20,7 +20,7 @@ LINE_BYTES_MAX = 512 << 20
 
 
 @dataclass
-class LineBatch:
+class _LineBatch:
     """Some lines: the messages of the good ones, and the flaws of the others."""
 
     rows: list[Row] = field(default_factory=list)
@@ -77,8 +77,8 @@ class JsonLinesFile:
             done += some.bytes_read
             yield from bad_rows.batches(some.batch(), some.numbers, some.flaws, number, done)
 
-    def _some(self, lines: Iterator[bytes], number: int, publisher: str) -> LineBatch:
-        some, now_ns = LineBatch(), time.time_ns()
+    def _some(self, lines: Iterator[bytes], number: int, publisher: str) -> _LineBatch:
+        some, now_ns = _LineBatch(), time.time_ns()
         for line in lines:
             some.add(line, number + some.count, publisher, now_ns)
             if some.is_full:
@@ -89,6 +89,6 @@ class JsonLinesFile:
         number = 0
         while line := self._stream.readline(LINE_BYTES_MAX + 1):
             if len(line) > LINE_BYTES_MAX:
-                raise RecordingError(f"{self.where(number)} is over 512 MiB; it is no message")
+                raise RecordingError(f"{self.where(number)} is over 512 MiB; it is not a message")
             yield line
             number += 1

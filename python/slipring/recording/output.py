@@ -99,7 +99,7 @@ def output_file(path: Path) -> Iterator[OutputFile]:
     if path.is_dir():
         raise RecordingError(f"{path} is a folder: name a file, or remove the folder first")
     if path.exists() and not path.is_file():
-        raise RecordingError(f"{path} is no file: name one, or - for standard output")
+        raise RecordingError(f"{path} is not a file: name one, or - for standard output")
     try:
         made = OutputFile(path.resolve())
         try:

@@ -61,7 +61,7 @@ class ParquetMessageFile:
             return iter(())
         numbers = range(end - part.num_rows, end)
         try:
-            rows, flaws = to_raw_messages(part, publisher, time.time_ns())
+            rows, flaws = _to_raw_messages(part, publisher, time.time_ns())
         except pa.ArrowException as error:
             raise RecordingError(f"{self.where(numbers[0])}: {first_line(error)}") from None
         named = {numbers[index]: why for index, why in flaws.items()}
@@ -87,7 +87,7 @@ class ParquetMessageFile:
             ) from None
 
 
-def to_raw_messages(
+def _to_raw_messages(
     part: pa.RecordBatch, publisher: str, now_ns: int
 ) -> tuple[pa.RecordBatch, dict[int, str]]:
     """A part of a file as RAW_MESSAGES, and the flaws of its rows, by index."""

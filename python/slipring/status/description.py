@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeVar, cast, get_args, get_type_hints, is_typeddict
+from typing import Any, ClassVar, TypeVar, cast, get_args, get_type_hints, is_typeddict
 
 Part = TypeVar("Part")
 
@@ -19,25 +19,20 @@ class Gauge:
 
     base: str
     label: str | None = None
+    kind: ClassVar = "gauge"
+    suffix: ClassVar = ""
 
     @property
     def name(self) -> str:
         """As it is scraped."""
-        return f"slipring_{self.base}"
-
-    @property
-    def kind(self) -> str:
-        """As Prometheus calls it."""
-        return type(self).__name__.lower()
+        return f"slipring_{self.base}{self.suffix}"
 
 
 class Counter(Gauge):
     """A metric that counts since the start."""
 
-    @property
-    def name(self) -> str:
-        """As it is scraped."""
-        return f"slipring_{self.base}_total"
+    kind = "counter"
+    suffix = "_total"
 
 
 @dataclass(frozen=True, slots=True)

@@ -218,4 +218,4 @@ def _refuse(column: pa.Array, is_wrong: pa.Array, name: str) -> None:
     wrong = pc.indices_nonzero(is_wrong)
     if len(wrong):
         row = wrong[0].as_py()
-        raise WrongCell(row, name, f"{column[row].as_py()!r} is no {name}")
+        raise WrongCell(row, name, f"{column[row].as_py()!r} is not a valid {name}")

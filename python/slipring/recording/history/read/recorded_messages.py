@@ -75,10 +75,10 @@ class RecordedMessages:
         """The offsets from the message at `begin` to before the one at `end`."""
         return (self.offset(begin), self.offset(end - 1) + 1) if begin < end else (0, 0)
 
-    def of_parameter(self, entry: Entry, positions: Times) -> "PlainMessages":
+    def of_parameter(self, entry: Entry, positions: Times) -> "_PlainMessages":
         """These messages, which went to a parameter's topic."""
         times, receive_ns = self._times[positions], self._receive_ns[positions]
-        return PlainMessages(
+        return _PlainMessages(
             entry,
             self._payloads.take(pa.array(positions)),
             np.where(times == NO_TIME, receive_ns, times),
@@ -87,7 +87,7 @@ class RecordedMessages:
         )
 
 
-class PlainMessages(NamedTuple):
+class _PlainMessages(NamedTuple):
     """Plain messages to the topic of one parameter, in order: each payload is a value as text."""
 
     entry: Entry
