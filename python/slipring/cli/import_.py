@@ -95,13 +95,13 @@ def _into_journal(path: Path, folder: Path, *, skip: int, skip_bad: bool) -> Non
 
 
 async def _into_broker(path: Path, access: Access, *, skip: int, skip_bad: bool) -> None:
-    from slipring.recording.importing import acknowledged_by, import_to_broker
+    from slipring.recording.importing import MessageProgress, import_to_broker
     from slipring.recording.message_file import open_messages
 
     with open_messages(path) as file:
         async with access.connect() as bus:
             publisher = bus.publisher()
-            progress = acknowledged_by(publisher, skip)
+            progress = MessageProgress(lambda: publisher.settled, skip)
             arrived = partial(_arrived, progress, "acknowledged")
             with rest_told(arrived, progress), ProgressDisplay("importing", file.total) as shown:
                 batches = interrupt.heard(file.batches(skip=skip, skip_bad=skip_bad))

@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TypeVar
@@ -35,18 +35,12 @@ def heard(items: Iterable[Item]) -> Iterator[Item]:
     """The same items; a signal interrupts the wait for the next one, which blocks the loop."""
     iterator = iter(items)
     while True:
-        with _blocking():
+        with blocking():
             try:
                 item = next(iterator)
             except StopIteration:
                 return
         yield item
-
-
-def blocking(work: Callable[[], Item]) -> Item:
-    """The result of work that blocks the loop; a signal interrupts it."""
-    with _blocking():
-        return work()
 
 
 async def _heard(work: Coroutine[Any, Any, None]) -> None:
@@ -70,7 +64,8 @@ async def _heard(work: Coroutine[Any, Any, None]) -> None:
 
 
 @contextmanager
-def _blocking() -> Iterator[None]:
+def blocking() -> Iterator[None]:
+    """Let a signal interrupt the block, which blocks the event loop."""
     _signals.is_blocking = True
     try:
         yield

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -107,13 +108,15 @@ def _line(line_format: _LineFormat, *, is_chosen: bool) -> Callable[[Message], b
         return display.as_json
     if line_format is _LineFormat.TEXT:
         return display.as_sample_text if is_chosen else display.as_text
-    return display.as_safe_payload if sys.stdout.isatty() else display.as_payload
+    return partial(display.as_payload, for_terminal=sys.stdout.isatty())
 
 
 def _sample_line(line_format: _LineFormat) -> Callable[[str, Sample], bytes]:
     if line_format is _LineFormat.JSON:
         return display.sample_as_json
-    return display.sample_as_text if line_format is _LineFormat.TEXT else display.sample_as_value
+    if line_format is _LineFormat.TEXT:
+        return display.sample_as_text
+    return lambda _, sample: display.value_text(sample).encode() + b"\n"
 
 
 async def _select(

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Generator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from slipring.client.bus import Bus
@@ -46,7 +47,7 @@ def connect(  # noqa: PLR0913 (every option has its name at the call)
         client_id=client_id or "",
         user=user,
         password=password.encode() if isinstance(password, str) else password,
-        tls=None if tls is None else tls.options(),
+        tls=None if tls is None else asdict(tls),
         session_expiry_s=session_expiry_s,
         clean_start=clean_start or session_expiry_s == 0,
         reconnect_s=reconnect_s,

@@ -12,7 +12,7 @@ from slipring.client.desk import Desk, in_requests
 from slipring.client.incoming import Incoming
 from slipring.errors import SlipringError
 from slipring.frames.table import Table
-from slipring.model import Entry, Message, Parameter, TableChange
+from slipring.model import Entry, Message, TableChange
 
 CHANGES = "$slipring/table/changes"
 EVERYTHING = "#"
@@ -173,7 +173,7 @@ class Mirror:
         for one in list(filters):
             body = {"filter": one, "count": count} | ({"removed": True} if removed else {})
             async for page in self._desk.pages("list", body, first, end):
-                entries = [_entry(row) for row in page["parameters"]]
+                entries = [Entry.of_json(row) for row in page["parameters"]]
                 inside = [entry for entry in entries if end is None or entry.index < end]
                 found = joined(found, _Listing(page["table"], page["revision"], inside))
         return found
@@ -256,7 +256,3 @@ def spans(indices: list[int]) -> list[tuple[int, int]]:
         else:
             made.append((one, one + 1))
     return made
-
-
-def _entry(row: dict[str, Any]) -> Entry:
-    return Entry(row["index"], row["name"], Parameter.of_json(row))

@@ -120,11 +120,9 @@ class Show:
                 self.stop.set()
 
     def _counts(self) -> str:
-        journaled = f"{self._in_journal():,} messages journaled"
+        journal = JournalReader(self.data / "journal")
+        journaled = f"{journal.end_offset():,} messages journaled"
         return f"{self.flight.samples:,} samples, {journaled}, {self.lake.summary()}"
-
-    def _in_journal(self) -> int:
-        return JournalReader(self.data / "journal").end_offset()
 
     def _listen_to_signals(self) -> None:
         """The first Ctrl-C lands the aircraft; a second one ends the demo at once."""

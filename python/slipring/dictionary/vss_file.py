@@ -159,14 +159,10 @@ def _allowed(name: str, node: JsonNode, findings: Findings) -> list[Any]:
         return []
     values = found.plain()
     is_list = isinstance(values, list) and values
-    if is_list and (all(map(_is_word, values)) or all(map(_is_number, values))):
+    if is_list and (all(isinstance(one, str) for one in values) or all(map(_is_number, values))):
         return list(values)
     findings.error(found.line, f"{name}: allowed is a list of words, or of numbers")
     return []
-
-
-def _is_word(value: object) -> bool:
-    return isinstance(value, str)
 
 
 def _is_number(value: object) -> bool:

@@ -21,12 +21,9 @@ class AlarmLimits:
     high_critical: float | None = None
 
     def __post_init__(self) -> None:
-        given = [one for one in self._all() if one is not None]
+        given = [*_given(self).values()]
         if not all(map(math.isfinite, given)) or given != sorted(given):
             raise ValueError(f"limits rise from low_critical to high_critical, unlike {given}")
-
-    def _all(self) -> list[float | None]:
-        return [self.low_critical, self.low, self.high, self.high_critical]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +111,11 @@ class Entry:
     name: str
     """Its topic."""
     parameter: Parameter
+
+    @classmethod
+    def of_json(cls, row: Mapping[str, Any]) -> "Entry":
+        """The entry from a row of the broker's list."""
+        return cls(row["index"], row["name"], Parameter.of_json(row))
 
 
 def _is_number(given: object) -> bool:

@@ -21,9 +21,9 @@ class Stream:
     description: str | None = None
     source: str | None = None
     live: bool = False
-    """Whether somebody who is connected publishes it."""
+    """Whether a connected client publishes it."""
     publishers: int = 0
-    """How many do."""
+    """How many connected clients publish it."""
     first: int = 0
     """The sequence of the oldest chunk that is kept."""
     next: int = 0

@@ -107,7 +107,14 @@ class _DayFile:
         self.file = table / self.path
         self.file.parent.mkdir(parents=True, exist_ok=True)
         self.stats = Statistics()
-        self.writer = _parquet_writer(self.file)
+        self.writer = pq.ParquetWriter(
+            self.file,
+            ROW_SCHEMA,
+            compression="zstd",
+            compression_level=1,
+            use_dictionary=["journal", "publisher", "topic", "qos"],
+            column_encoding=DELTA_PACKED,
+        )
 
     def add(self, rows: pa.RecordBatch) -> None:
         self.writer.write_batch(rows, row_group_size=GROUP_ROWS_MAX)
@@ -124,14 +131,3 @@ class _DayFile:
             start=start,
             end=end,
         )
-
-
-def _parquet_writer(path: Path) -> pq.ParquetWriter:
-    return pq.ParquetWriter(
-        path,
-        ROW_SCHEMA,
-        compression="zstd",
-        compression_level=1,
-        use_dictionary=["journal", "publisher", "topic", "qos"],
-        column_encoding=DELTA_PACKED,
-    )

@@ -39,10 +39,6 @@ class MessageTable:
             self._shorten_log()
             self._bytes = sum(file.bytes for file in self._files())
 
-    @property
-    def version(self) -> int:
-        return self._table.version()
-
     def committed(self, journal: str) -> int | None:
         """The offset up to which a journal is in the table; None if nothing of it is."""
         self._table.update_incremental()

@@ -4,7 +4,7 @@ from typing import Annotated, TypedDict
 
 
 class AlarmBounds(TypedDict):
-    """Values outside which somebody should look; null where there is no such bound."""
+    """Values outside which somebody should look; null if there is no such bound."""
 
     low_critical: Annotated[float | None, "Below it is critical."]
     low: Annotated[float | None, "Below it somebody should look."]
@@ -51,10 +51,10 @@ class ParametersMessage(TypedDict):
     matching: Annotated[int, "How many the search finds."]
     definitions: Annotated[
         list[ParameterDefinition] | None,
-        "The first 200 in the order of their names (numbers in names as numbers) where they are "
+        "The first 200 in the order of their names (numbers in names as numbers) if they are "
         "others than in the message before, else null.",
     ]
     values: Annotated[
         list[ParameterSample],
-        "Those that changed since; all after new definitions. Before its first value one has none.",
+        "Those that changed since; all after new definitions. A parameter without a value is not among them.",
     ]

@@ -172,10 +172,6 @@ class _LongRows:
             qualities[:, None] if qualities.any() else None,
         )
 
-    @property
-    def _has_texts(self) -> bool:
-        return "text" in self._batch.schema.names
-
     def _column(self, parameter: Parameter) -> str:
         names = self._batch.schema.names
         if parameter.kind in {Kind.TEXT, Kind.BYTES}:
@@ -184,12 +180,13 @@ class _LongRows:
         return "integer" if is_whole and "integer" in names else "value"
 
     def _values(self, parameter: Parameter, name: str, rows: Times) -> tuple[Values, Any]:
-        if name not in self._batch.schema.names:
+        names = self._batch.schema.names
+        if name not in names:
             raise WrongCell(0, name, "the file has no such column")
         column = self._batch.column(name).take(pa.array(rows))
         if parameter.kind is Kind.BOOL:
             column = column.cast(pa.bool_())
-        elif parameter.kind is Kind.U64 and name == "integer" and self._has_texts:
+        elif parameter.kind is Kind.U64 and name == "integer" and "text" in names:
             texts = self._batch.column("text").take(pa.array(rows))
             column = pc.coalesce(column.cast(pa.string()), texts)
         elif parameter.kind is Kind.F32:
