@@ -134,7 +134,9 @@ class JournalStatus(TypedDict):
         "Messages that a failed journal did not take.",
         Counter("journal_not_journaled"),
     ]
-    held_by: Annotated[str | None, "What still needs old messages, so that they are not removed; null if nothing does."]
+    held_by: Annotated[
+        str | None, "What still needs old messages, so that they stay; null if nothing does."
+    ]
     no_space: Annotated[str | None, "Why there is no room for more; null while there is room."]
     failure: Annotated[str | None, "What failed; null if nothing has."]
 

@@ -56,5 +56,6 @@ class ParametersMessage(TypedDict):
     ]
     values: Annotated[
         list[ParameterSample],
-        "Those that changed since; all after new definitions. A parameter without a value is not among them.",
+        "Those that changed since; all after new definitions. A parameter without a value is not "
+        "among them.",
     ]
