@@ -1,4 +1,4 @@
-"""A copy of the broker's table, or of the parts somebody needs, that follows its changes."""
+"""A copy of the broker's table, or of the parts that are needed; it follows the changes."""
 
 import asyncio
 import json

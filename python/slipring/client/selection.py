@@ -165,7 +165,7 @@ class Selection:
         return not is_known
 
     async def _choose(self, refused: Subscription | None = None) -> None:
-        """Subscribes to what the names mean now, and ends the subscription of before."""
+        """Subscribes to what the names mean now, and ends the earlier subscription."""
         async with self._lock:
             before = self._inner
             if refused is None or refused is before:

@@ -13,7 +13,7 @@ RATE_HZ_MAX = 1e6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlarmLimits:
-    """Values outside which somebody should look."""
+    """Outside `low` and `high` a value is a warning; outside the others it is critical."""
 
     low_critical: float | None = None
     low: float | None = None

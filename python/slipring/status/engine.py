@@ -211,7 +211,7 @@ class AwayStatus(TypedDict):
 
 
 class SessionStatus(TypedDict):
-    """A session, connected or away: whose it is, and what it holds."""
+    """A session, connected or away: its owner, and what it holds."""
 
     client_id: Annotated[str, "The client's identifier."]
     user: Annotated[str | None, "The user to whom the session belongs."]
