@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, NamedTuple, Self
+
+from slipring.model.sample import utc_time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,5 +59,4 @@ class Chunk(NamedTuple):
     @property
     def time(self) -> datetime:
         """The same time, cut to microseconds."""
-        seconds, rest_ns = divmod(self.time_ns, 1_000_000_000)
-        return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest_ns // 1_000)
+        return utc_time(self.time_ns)
