@@ -12,7 +12,7 @@ from slipring.cli import interrupt
 from slipring.cli.access import Access
 from slipring.cli.display import counted
 from slipring.cli.history_options import HistoryOptions
-from slipring.cli.import_history import import_history, rest_told
+from slipring.cli.import_history import import_history, resume_hint
 from slipring.cli.option_sets import option_sets
 from slipring.cli.progress import ProgressDisplay
 
@@ -88,7 +88,7 @@ def _into_journal(path: Path, folder: Path, *, skip: int, skip_bad: bool) -> Non
     with open_messages(path) as file, contextlib.closing(open_journal(folder)) as writer:
         progress = appended_to(writer, skip)
         arrived = partial(_arrived, progress, "in the journal")
-        with rest_told(arrived, progress), ProgressDisplay("importing", file.total) as shown:
+        with resume_hint(arrived, progress), ProgressDisplay("importing", file.total) as shown:
             batches = file.batches(skip=skip, skip_bad=skip_bad)
             import_to_journal(batches, writer, progress, shown.tell)
     print(_arrived(progress, f"in {folder}"))
@@ -103,8 +103,8 @@ async def _into_broker(path: Path, access: Access, *, skip: int, skip_bad: bool)
             publisher = bus.publisher()
             progress = MessageProgress(lambda: publisher.settled, skip)
             arrived = partial(_arrived, progress, "acknowledged")
-            with rest_told(arrived, progress), ProgressDisplay("importing", file.total) as shown:
-                batches = interrupt.heard(file.batches(skip=skip, skip_bad=skip_bad))
+            with resume_hint(arrived, progress), ProgressDisplay("importing", file.total) as shown:
+                batches = interrupt.interruptible(file.batches(skip=skip, skip_bad=skip_bad))
                 async with publisher:
                     await import_to_broker(batches, publisher, progress, file.where, shown.tell)
     print(_arrived(progress, f"acknowledged by {access.url}"))

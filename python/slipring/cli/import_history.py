@@ -38,10 +38,10 @@ async def import_history(path: Path, options: HistoryOptions, access: Access, sk
             return f"{counted(progress.arrived, 'row')} acknowledged"
 
         with (
-            rest_told(arrived, progress),
+            resume_hint(arrived, progress),
             ProgressDisplay("importing", file.total, "rows") as shown,
         ):
-            blocks = interrupt.heard(file.blocks(columns.types, skip))
+            blocks = interrupt.interruptible(file.blocks(columns.types, skip))
             async with publisher:
                 samples = SampleImport(bus, publisher, columns, progress, file.where)
                 await samples.run(blocks, shown.tell)
@@ -65,7 +65,7 @@ def _tell(progress: "RowProgress", columns: "ImportColumns", url: str) -> None:
 
 
 @contextlib.contextmanager
-def rest_told(
+def resume_hint(
     arrived: Callable[[], str], progress: "RowProgress | MessageProgress"
 ) -> Iterator[None]:
     """If the import ends early, say what has arrived and how to import the rest of the file."""

@@ -28,10 +28,10 @@ def also_on_sigterm() -> None:
 
 def run(work: Coroutine[Any, Any, None]) -> None:
     """Run a coroutine; Ctrl-C and SIGTERM cancel it, and KeyboardInterrupt is raised."""
-    asyncio.run(_heard(work))
+    asyncio.run(_cancelled_by_signals(work))
 
 
-def heard(items: Iterable[Item]) -> Iterator[Item]:
+def interruptible(items: Iterable[Item]) -> Iterator[Item]:
     """The same items; a signal interrupts the wait for the next one, which blocks the loop."""
     iterator = iter(items)
     while True:
@@ -43,7 +43,7 @@ def heard(items: Iterable[Item]) -> Iterator[Item]:
         yield item
 
 
-async def _heard(work: Coroutine[Any, Any, None]) -> None:
+async def _cancelled_by_signals(work: Coroutine[Any, Any, None]) -> None:
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
 

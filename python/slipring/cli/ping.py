@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from slipring.cli import interrupt
-from slipring.cli.access import Access, reaching
+from slipring.cli.access import Access, with_access
 from slipring.cli.display import counted
 from slipring.client import Bus
 from slipring.client.connecting import Connecting
@@ -33,7 +33,7 @@ class _PingSummary:
     uncertainty_ms: float | None = None
 
 
-@reaching
+@with_access
 def ping(
     *,
     count: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many pings.")] = 10,

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from slipring.cli.access import Access, reaching
+from slipring.cli.access import Access, with_access
 from slipring.cli.input_lines import lines
 from slipring.client.connecting import Connecting
 from slipring.errors import Refused
@@ -18,7 +18,7 @@ PATIENCE_S = 30.0
 """How long one message waits for a lost broker; lines of standard input wait for ever."""
 
 
-@reaching
+@with_access
 def publish(  # noqa: PLR0913 (typer reads the options from the signature)
     topic: Annotated[str, typer.Argument(metavar="TOPIC", help="Such as gripen/39-7/engine/rpm.")],
     message: Annotated[

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from slipring.cli import interrupt
-from slipring.cli.access import Access, reaching
+from slipring.cli.access import Access, with_access
 from slipring.cli.display import counted
 from slipring.cli.export_samples import skipped_words
 from slipring.cli.progress import ProgressDisplay
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from slipring.recording.replay import Replay, ReplayProgress
 
 
-@reaching
+@with_access
 def replay(  # noqa: PLR0913 (each is an option)
     source: Annotated[
         Path, typer.Argument(metavar="SOURCE", help="Folder of a journal, or of its broker.")

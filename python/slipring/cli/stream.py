@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from slipring.cli import interrupt
-from slipring.cli.access import Access, reaching
+from slipring.cli.access import Access, with_access
 from slipring.cli.display import counted, size, write_all
 from slipring.cli.input_lines import reads
 
@@ -27,7 +27,7 @@ stream = typer.Typer(
 
 
 @stream.command("list")
-@reaching
+@with_access
 def list_(
     topic_filter: Filter = "#",
     *,
@@ -48,7 +48,7 @@ def list_(
 
 
 @stream.command()
-@reaching
+@with_access
 def read(
     topic_filter: Filter,
     *,
@@ -76,7 +76,7 @@ def read(
 
 
 @stream.command()
-@reaching
+@with_access
 def write(
     name: Annotated[str, typer.Argument(metavar="TOPIC", help="Of the stream.")],
     *,

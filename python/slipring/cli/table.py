@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slipring.cli.access import Access, reaching
+from slipring.cli.access import Access, with_access
 from slipring.cli.display import counted
 from slipring.errors import RequestFailed
 from slipring.model.nearest import nearest_name
@@ -26,7 +26,7 @@ ROWS_BESIDE = 3
 """Lines of a watched terminal that are not rows: the heads, and the count."""
 
 
-@reaching
+@with_access
 def table(
     filters: Annotated[
         list[str] | None,

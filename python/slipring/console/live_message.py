@@ -8,7 +8,7 @@ from slipring import __version__
 from slipring.console.journal import journal_summary
 from slipring.control import Broker
 from slipring.control.events import EventEntry
-from slipring.control.overview import Reached
+from slipring.control.overview import ReachedLimit
 from slipring.native import Value
 from slipring.status.description import part
 from slipring.status.engine import BrokerFigures, BrokerStatus
@@ -70,7 +70,7 @@ def _broker(broker: Broker, status: BrokerStatus) -> BrokerSummary:
     }
 
 
-def limit_reached(broker: Broker, status: BrokerStatus, reached: Reached) -> LimitReached:
+def limit_reached(broker: Broker, status: BrokerStatus, reached: ReachedLimit) -> LimitReached:
     """Describe a limit that was reached, with the value in force."""
     is_memory = (
         reached.limit == "memory_bytes"

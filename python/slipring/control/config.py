@@ -13,7 +13,7 @@ from slipring.control.limits import LimitsSection
 from slipring.control.listener import MQTT, ListenerSection
 from slipring.control.mistakes import explain
 from slipring.control.section import Section
-from slipring.control.users import UserSection, each_once
+from slipring.control.users import UserSection, refuse_duplicates
 from slipring.errors import ConfigError
 
 
@@ -146,7 +146,7 @@ class Config(Section):
         (), max_length=RULES_MAX, description="Levels of durability by topic."
     )
     listener: tuple[ListenerSection, ...] = Field((), description="Further listeners.")
-    user: Annotated[tuple[UserSection, ...], AfterValidator(each_once)] = Field(
+    user: Annotated[tuple[UserSection, ...], AfterValidator(refuse_duplicates)] = Field(
         (), description="Who may connect; without any user, everyone may."
     )
 

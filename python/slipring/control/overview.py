@@ -20,7 +20,7 @@ WINDOW_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class ReachedLimit:
     """A limit that was reached: how often, and when it was last noticed."""
 
     limit: str
@@ -55,7 +55,7 @@ class Overview:
         self.prefixes = RowRates("prefix", messages_s="messages", bytes_s="bytes")
         self.streams = RowRates("index", chunks_s="chunks", bytes_s="received_bytes")
         self.event_counts: Counter[str] = Counter(dict.fromkeys(KINDS, 0))
-        self._reached: dict[str, Reached] = {}
+        self._reached: dict[str, ReachedLimit] = {}
         self._traffic = _RateWindow(get_type_hints(TrafficCounts))
         self._table = _RateWindow(name.removesuffix("_s") for name in get_type_hints(TableRates))
         self._events: deque[EventEntry] = deque(maxlen=EVENTS_KEPT)
@@ -85,9 +85,9 @@ class Overview:
         for limit, times in reached.items():
             known = self._reached.get(limit)
             if times and (known is None or known.times != times):
-                self._reached[limit] = Reached(limit, times, now_ns)
+                self._reached[limit] = ReachedLimit(limit, times, now_ns)
 
-    def limits_reached(self) -> list[Reached]:
+    def limits_reached(self) -> list[ReachedLimit]:
         """Return the limits that were reached, the latest first."""
         return sorted(self._reached.values(), key=lambda reached: -reached.last_ns)
 

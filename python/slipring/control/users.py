@@ -50,7 +50,7 @@ class UserSection(Section):
     )
 
 
-def each_once(users: tuple[UserSection, ...]) -> tuple[UserSection, ...]:
+def refuse_duplicates(users: tuple[UserSection, ...]) -> tuple[UserSection, ...]:
     """Refuse a name that is used twice."""
     for name, count in Counter(user.name for user in users).items():
         if count > 1:

@@ -12,7 +12,7 @@ STOP_S = 60
 LOG_LINES_SHOWN = 5
 
 
-class Child:
+class ChildProcess:
     """`slipring ARGUMENTS`; its output goes to a log file."""
 
     def __init__(self, name: str, process: asyncio.subprocess.Process, log: Path) -> None:
