@@ -6,7 +6,7 @@ Never decides anything itself. `slipring.client` documents the calls.
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
@@ -14,8 +14,6 @@ from slipring.client import bus as client_bus
 from slipring.client import connecting
 from slipring.client.chunks import Chunks as AsyncChunks
 from slipring.client.notices import Notice
-from slipring.client.payload import Value
-from slipring.client.publisher import Row
 from slipring.client.streams import StreamWriter as AsyncStreamWriter
 from slipring.client.subscription import Subscription as AsyncSubscription
 from slipring.model import (
@@ -24,15 +22,13 @@ from slipring.model import (
     Message,
     Parameter,
     Refusal,
-    Sample,
-    Stream,
     TableChange,
 )
 
 if TYPE_CHECKING:
     from slipring.client.declared import Declared as AsyncDeclared
     from slipring.client.selection import Selection as AsyncSelection
-    from slipring.frames import Frame, Table
+    from slipring.frames import Frame
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
@@ -62,7 +58,7 @@ def _waiting(
     """A method of the client as one that waits for its result."""
 
     @wraps(call)
-    def run(self: Any, *args: Given.args, **options: Given.kwargs) -> Result:
+    def run(self: Any, /, *args: Given.args, **options: Given.kwargs) -> Result:
         return _run(call(self._inner, *args, **options))
 
     return run

@@ -163,9 +163,7 @@ ENDING = {
 
 
 CRATES = Path(__file__).parents[2] / "crates"
-NAMES_READ = re.compile(
-    r"\(name: &str, body: &.*?match name \{\n(.*?)\n\s+_ =>", re.DOTALL
-)
+NAMES_READ = re.compile(r"\(name: &str, body: &.*?match name \{\n(.*?)\n\s+_ =>", re.DOTALL)
 """How a function reads a request: its name from the topic, its body; an arm for each name."""
 
 

@@ -28,8 +28,7 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
     once: Annotated[bool, typer.Option(help="Carry what is there now, then end.")] = False,
     master: Annotated[str, typer.Option(help="The Spark master.")] = "local[2]",
     consumer: Annotated[
-        str,
-        typer.Option(help="The name of this lake among the journal's consumers."),
+        str, typer.Option(help="The name of this lake among the journal's consumers.")
     ] = "lake",
     keep_bytes: Annotated[
         int | None,
@@ -63,13 +62,7 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
     """
     from slipring.pipeline import run
 
-    if broker is None:
-        check_named(data, "slipring pipeline run --data")
-    journal = _journal(data, broker, user, ca)
-    lake = lake or data / "lake"
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    journal, lake = _journal(data, broker, user, ca), lake or data / "lake"
     source = journal if isinstance(journal, Path) else journal.url
     print(f"slipring pipeline: {source} to {lake / 'messages'}", flush=True)
     run(
@@ -78,7 +71,7 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
         trigger_ms=trigger_ms,
         once=once,
         master=master,
-        stop=stop,
+        stop=_stop_on_signals(),
         on_batch=_tell,
         on_step=lambda step: print(f"  {step}", flush=True),
         consumer=consumer,
@@ -91,9 +84,18 @@ def _journal(
 ) -> Path | JournalBroker:
     """The journal of a folder, or of a broker elsewhere."""
     if broker is None:
+        check_named(data, "slipring pipeline run --data")
         return data / "journal"
     given = {"user": user, "ca": ca}
     return JournalBroker.from_options(broker, {name: text for name, text in given.items() if text})
+
+
+def _stop_on_signals() -> threading.Event:
+    """An event that Ctrl-C and SIGTERM set."""
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    return stop
 
 
 def _tell(batch: "LakeCommit") -> None:

@@ -265,11 +265,11 @@ class Bus:
         """
         said = {"description": description, "buffer_bytes": buffer_bytes, "source": source}
         given = {key: value for key, value in said.items() if value is not None}
-        return await self._streams_desk().declare(name, {"name": name, "media": media, **given}, qos)
+        return await self._stream_desk().declare(name, {"name": name, "media": media, **given}, qos)
 
     async def streams(self, chosen: str = "#") -> list[Stream]:
         """The streams whose names this filter matches."""
-        return await self._streams_desk().list(chosen)
+        return await self._stream_desk().list(chosen)
 
     def stream(self, *filters: str, newest: bool = False) -> Chunks:
         """Chunks of streams: `async with bus.stream("gripen/+/cockpit/sound") as chunks`.
@@ -319,7 +319,7 @@ class Bus:
             cause = end.cause or "it was closed meanwhile"
             raise self._connection.lost(f"{cause} ({unsent} accepted bytes were not sent)")
 
-    def _streams_desk(self) -> Streams:
+    def _stream_desk(self) -> Streams:
         if self._streams is None:
             self._streams = Streams(self._connection)
         return self._streams

@@ -38,9 +38,9 @@ def connect(  # noqa: PLR0913 (every option has its name at the call)
     `session_expiry_s` is how long the broker keeps the session without a connection; above 0 an
     earlier session with the same client id is continued, except with `clean_start`. A lost
     connection is retried for `reconnect_s`; 0 is not at all. After `keep_alive_s` of silence the
-    client pings the broker, and after as long again the connection is lost; 0 is never. `timeout_s` is for connecting,
-    and again for closing. `outbox_bytes_max` bounds what waits to be sent, `inbox_bytes_max` what
-    waits to be read. Raises ConnectError.
+    client pings the broker, and after as long again the connection is lost; 0 is never. `timeout_s`
+    is for connecting, and again for closing. `outbox_bytes_max` bounds what waits to be sent,
+    `inbox_bytes_max` what waits to be read. Raises ConnectError.
     """
     return Connecting(
         url,

@@ -44,7 +44,7 @@ class Incoming:
                 self._hear(Message(*row))
 
     def _hear(self, message: Message) -> None:
-        """Logs what cannot be read: other makes of broker let any client publish on these topics."""
+        """Logs what cannot be read: other brokers let any client publish on these topics."""
         try:
             self._receive(message)
         except (ValueError, TypeError, KeyError):

@@ -219,7 +219,9 @@ class Mirror:
         except SlipringError as error:
             # On another connection all is listed again; on this one, with the next change.
             self._told.appendleft(LOST)
-            log.warning("the table at %s is not followed: %s", self._desk.connection.native.url, error)
+            log.warning(
+                "the table at %s is not followed: %s", self._desk.connection.native.url, error
+            )
 
     async def _apply(self, told: dict[str, Any]) -> list[TableChange]:
         if told is LOST or told["table"] != self.table.identity:

@@ -70,7 +70,7 @@ class BrokerRequests:
     async def _publish(
         self, topic: str, body: bytes, number: bytes, answer: "asyncio.Future[bytes]"
     ) -> None:
-        """Sends the request once; returns when it is answered, or when there is a new connection."""
+        """Sends the request once; returns with the answer, or when there is a new connection."""
         connection, reconnected = self._connection, self._reconnected
         properties = ((), None, ANSWERS, number, None)
         identity = await connection.send(

@@ -148,7 +148,7 @@ class Subscription:
                 "then iterate"
             )
         if self._taken >= BATCH_COUNT_MAX:
-            # Other tasks get a turn before more is taken: a task that is cancelled here loses nothing.
+            # Other tasks get a turn before more is taken: a task cancelled here loses nothing.
             await asyncio.sleep(0)
             self._taken = 0
         while not (batch := take()):

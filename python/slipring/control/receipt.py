@@ -13,11 +13,9 @@ def log_lines(receipt: StartReceipt) -> Iterator[tuple[int, str]]:
     """Log lines with their levels: what there is, then what is missing."""
     yield logging.INFO, f"journal {receipt['identity']}: {in_words(receipt)}"
     if receipt["narrowed"] is not None:
-        yield (
-            logging.WARNING,
-            f"journal: others could read its folder (mode {receipt['narrowed']:04o}), and cannot "
-            "any more; readers of another user ask the broker, see docs/remote.md",
-        )
+        text = f"others could read its folder (mode {receipt['narrowed']:04o}), and cannot any more"
+        readers = "readers of another user ask the broker, see docs/remote.md"
+        yield logging.WARNING, f"journal: {text}; {readers}"
     if receipt["cut_why"]:
         yield logging.WARNING, f"journal: {receipt['cut_why']}"
     for damage in receipt["damage"][:DAMAGE_TOLD]:

@@ -85,9 +85,7 @@ class ParquetMessageFile:
             ) from None
 
 
-def _to_raw_messages(
-    part: pa.RecordBatch, now_ns: int
-) -> tuple[pa.RecordBatch, dict[int, str]]:
+def _to_raw_messages(part: pa.RecordBatch, now_ns: int) -> tuple[pa.RecordBatch, dict[int, str]]:
     """A part of a file as RAW_MESSAGES, and the flaws of its rows, by index."""
     count = part.num_rows
 

@@ -227,7 +227,10 @@ def test_units_are_taken_from_the_second_line(tmp_path: Path) -> None:
         ("time,a\n0,1\n,2\n", "line 3: '' is not a time"),
         ("time,a\n0,1\n1,2,3\n", "line 3: the line has 3 cells, the header has 2"),
         ("time,a\n0,1\n1,1e999\n", "line 3: column 'a': '1e999' is not a valid f64"),
-        ("time,a,a#quality\n0,1,fine\n", "line 2: column 'a#quality': 'fine' is not a valid quality"),
+        (
+            "time,a,a#quality\n0,1,fine\n",
+            "line 2: column 'a#quality': 'fine' is not a valid quality",
+        ),
         ("when,a\n0,1\n", "has no column 'time' for the times: its columns are 'when', 'a'"),
         ("time,a,a\n0,1,1\n", "2 columns are called 'a'"),
         ("time,,a\n0,1,1\n", "a column has no name"),

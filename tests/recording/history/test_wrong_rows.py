@@ -56,7 +56,10 @@ def test_of_wide_parquet_the_rows_before_are_given(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
-        ({"quality": ["good", "bad", "odd"]}, "row 3: column 'quality': 'odd' is not a valid quality"),
+        (
+            {"quality": ["good", "bad", "odd"]},
+            "row 3: column 'quality': 'odd' is not a valid quality",
+        ),
         ({"reason": [0, 1, 300]}, "row 3: column 'reason': 300 is not a valid reason"),
         ({"name": ["a", "b", None]}, "row 3: column 'name': there is no name"),
         ({"value": [1.0, 2.0, 3.5]}, "row 3: column 'value': 3.5 is not a valid u8"),

@@ -61,7 +61,7 @@ class ChannelCatalog:
         """The number of channels of a type."""
         return sum(one.parameter.type == kind for one in self.channels)
 
-    def one(  # noqa: PLR0913 (a column each of a table written as code)
+    def one(
         self, name: str, parameter: Parameter, driver: str, *, gain: float = 1.0,
         offset: float = 0.0, noise: float = 0.0,
     ) -> None:  # fmt: skip
