@@ -26,7 +26,6 @@ from slipring.recording.message_columns import TOPIC, rename, renamed
 from slipring.recording.recording import Piece, PlainSampleOffsets, Recording
 
 NOT_DECLARED = -1
-NO_SAMPLES = PlainSampleOffsets(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 class DeclarationTarget(Protocol):
@@ -126,10 +125,7 @@ class Translation:
 
     def _plain_samples(self, found: RecordedMessages) -> PlainSampleOffsets:
         """Which plain messages were samples of chosen parameters when they were recorded."""
-        if self._chosen_topics.isdisjoint(found.plain_topics()):
-            return NO_SAMPLES
-        first, last = found.offset(0), found.offset(len(found) - 1)
-        plain = self._recording.samples(first, last + 1)
+        plain = found.plain_samples(self._recording, self._chosen_topics)
         mask = plain.parameters < len(self._is_chosen)
         mask[mask] = self._is_chosen[plain.parameters[mask]]
         return PlainSampleOffsets(plain.offsets[mask], plain.parameters[mask])

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -126,16 +127,14 @@ class LongParquetHistory:
         return [name for name in found if name is not None]
 
 
+@dataclass(frozen=True, eq=False)
 class _LongRows:
     """Rows of several parameters."""
 
-    def __init__(
-        self, batch: pa.RecordBatch, times: Times, qualities: Octets, left_out: Mask
-    ) -> None:
-        self._batch = batch
-        self._left_out = left_out
-        self._times = times
-        self._qualities = qualities
+    _batch: pa.RecordBatch
+    _times: Times
+    _qualities: Octets
+    _left_out: Mask
 
     def by_name(self) -> Iterator[tuple[str, Times]]:
         """The rows of each parameter, in their order; raises WrongCell."""

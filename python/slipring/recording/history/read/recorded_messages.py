@@ -11,12 +11,13 @@ from slipring.model import Entry, Kind
 from slipring.native import decode_properties
 from slipring.recording.history.read.value_parsing import ParsedValues, parse_values
 from slipring.recording.history.shape.recorded_samples import RecordedSamples
-from slipring.recording.recording import PlainSampleOffsets
+from slipring.recording.recording import PlainSampleOffsets, Recording
 
 FRAME = "application/vnd.slipring.frame"
 """The content type of a frame."""
 TIME = "time"
 """The user property of a plain message that has its source time."""
+NO_SAMPLES = PlainSampleOffsets(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 class RecordedMessages:
@@ -53,6 +54,15 @@ class RecordedMessages:
         codes = np.unique(np.asarray(self._topics.indices)[~self.is_frame])
         names: list[str] = self._topics.dictionary.take(pa.array(codes)).to_pylist()
         return names
+
+    def plain_samples(self, recording: Recording, topics: set[str]) -> PlainSampleOffsets:
+        """Which messages on these topics were samples when the broker received them.
+
+        The topic alone does not tell: it may have been declared later, or as something else.
+        """
+        if not len(self) or topics.isdisjoint(self.plain_topics()):
+            return NO_SAMPLES
+        return recording.samples(self.offset(0), self.offset(len(self) - 1) + 1)
 
     def plain(
         self, plain: PlainSampleOffsets, begin: int, end: int
