@@ -84,6 +84,6 @@ class Connecting:
             raise AttributeError(f"{text}slipring.connect(...) as bus`, or `await` it")
 
     async def _open(self) -> Bus:
-        durable = self._options["session_expiry_s"] > 0
-        connection = ClientConnection(Client(self._url, self._options), durable=durable)
+        is_durable = self._options["session_expiry_s"] > 0
+        connection = ClientConnection(Client(self._url, self._options), is_durable=is_durable)
         return Bus(connection, await connection.connected())

@@ -58,9 +58,9 @@ class Readable(Protocol):
 class ClientConnection:
     """A client's connection, made again when it is lost. Every wait can be cancelled."""
 
-    def __init__(self, native: Client, *, durable: bool) -> None:
+    def __init__(self, native: Client, *, is_durable: bool) -> None:
         self.native = native
-        self.durable = durable
+        self.is_durable = is_durable
         """Whether the session is meant to outlive its connection."""
         self.end: ConnectionEnd | None = None
         self.is_open = False

@@ -37,7 +37,7 @@ class Selection:
         self._choice = choice
         self._name = desk.connection.new_name()
         self._inner: Subscription | None = None
-        self._entered = False
+        self._was_entered = False
         self._taken: deque[tuple[bytes, int]] = deque()
         self._familiar: tuple[Table | None, list[Indices]] = None, []
         """The table, and the parameters of the last frame, all of which it knows."""
@@ -48,9 +48,9 @@ class Selection:
         self._lock = asyncio.Lock()
 
     async def __aenter__(self) -> "Selection":
-        if self._entered:
+        if self._was_entered:
             raise RuntimeError("a selection is entered once; call bus.select() again")
-        self._entered = True
+        self._was_entered = True
         await self._desk.clock.known()  # so that the first frame already has its age
         table = await self._desk.mirror.cover(self._choice.filters, self._choice.names or ())
         await self._choose()
@@ -108,7 +108,7 @@ class Selection:
 
     async def _is_filled(self) -> bool:
         """Waits until at least one frame is there; false once the selection is closed."""
-        if not self._entered:
+        if not self._was_entered:
             raise RuntimeError(
                 "write `async with bus.select(...) as frames` (`with`, in slipring.sync), "
                 "then iterate"

@@ -50,7 +50,7 @@ class StreamWriter:
         self._declared_on: int | None = None
         """The number of the connection that it is declared on."""
         self._lock = asyncio.Lock()
-        self._closed = False
+        self._is_closed = False
 
     async def write(self, chunk: bytes, *, time_ns: int | None = None) -> None:
         """Sends a chunk, made at this time or now; waits while there is no room or no connection.
@@ -69,7 +69,7 @@ class StreamWriter:
         native = self._desk.connection.native
 
         def attempt() -> int | None:
-            if self._closed:
+            if self._is_closed:
                 raise ConnectionLost(f"the stream {self.name!r} is closed")
             if self._declared_on != native.connection:
                 return AGAIN
@@ -103,5 +103,5 @@ class StreamWriter:
 
     def close(self) -> None:
         """Takes no more chunks; the stream stays declared. Closing twice is fine."""
-        self._closed = True
+        self._is_closed = True
         self._desk.forget(self)

@@ -46,7 +46,7 @@ class Subscription:
         self.properties = properties
         """User properties of SUBSCRIBE; with them, the broker marks messages for this one alone."""
         self._connection = connection
-        self._entered = False
+        self._was_entered = False
         self._identity: int | None = None
         self._readable = asyncio.Event()
         self._batch: deque[Message] = deque()
@@ -56,16 +56,16 @@ class Subscription:
         """Above QoS 0: messages that the reader has and is not done with."""
 
     async def __aenter__(self) -> "Subscription":
-        if self._entered:
+        if self._was_entered:
             raise RuntimeError("a subscription is entered once; call bus.subscribe() again")
-        self._entered = True
+        self._was_entered = True
         self._identity = await self._connection.subscribe(
             self.filters, self.qos, self._readable, self.properties
         )
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        # What a reader that failed was working on, the broker sends again to the next one.
+        # A reader that failed acknowledges nothing: the broker sends its messages to the next one.
         self._leave(done=kind is None)
 
     def close(self) -> None:
@@ -82,7 +82,7 @@ class Subscription:
         self._end()
 
     def _leave(self, *, done: bool) -> None:
-        if not self._connection.durable or self.properties:
+        if not self._connection.is_durable or self.properties:
             self.unsubscribe()
             return
         if done:
@@ -142,7 +142,7 @@ class Subscription:
 
     async def _until(self, take: Callable[[], list[Taken]]) -> list[Taken]:
         """Takes as soon as there are messages."""
-        if not self._entered:
+        if not self._was_entered:
             raise RuntimeError(
                 "write `async with bus.subscribe(...) as messages` (`with`, in slipring.sync), "
                 "then iterate"
