@@ -190,16 +190,8 @@ def _processors_to_take() -> int:
 
 
 def _listener(section: ListenerSection) -> Listener:
-    return Listener(
-        section.name,
-        section.listen,
-        websocket=section.websocket,
-        origins=section.origins,
-        certificate=section.certificate,
-        key=section.key,
-        client_ca=section.client_ca,
-        client_certificates=section.client_certificates,
-    )
+    keys = {"websocket", "origins", "certificate", "key", "client_ca", "client_certificates"}
+    return Listener(section.name, section.listen, **section.model_dump(include=keys))
 
 
 def _journal_folder(config: Config) -> Path | None:

@@ -9,6 +9,8 @@ from slipring.model.kind import Kind
 
 ENUM = "enum"
 RATE_HZ_MAX = 1e6
+PLAIN_FIELDS = ("unit", "description", "rate_hz", "source")
+"""Fields of a definition that are the same in JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +77,7 @@ class Parameter:
     def as_json(self) -> dict[str, Any]:
         """The definition for a request to the broker, without fields that are None."""
         made: dict[str, Any] = {"type": self.type}
-        for name in ("unit", "description", "rate_hz", "source"):
+        for name in PLAIN_FIELDS:
             if (value := getattr(self, name)) is not None:
                 made[name] = value
         if self.labels:
@@ -92,13 +94,10 @@ class Parameter:
         labels, span, limits = (found.get(name) for name in ("labels", "range", "limits"))
         return cls(
             found["type"],
-            unit=found.get("unit"),
-            description=found.get("description"),
+            **{name: found.get(name) for name in PLAIN_FIELDS},
             labels={int(number): label for number, label in labels.items()} if labels else None,
             range=(span[0], span[1]) if span else None,
             limits=AlarmLimits(**limits) if limits else None,
-            rate_hz=found.get("rate_hz"),
-            source=found.get("source"),
         )
 
 

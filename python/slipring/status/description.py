@@ -52,11 +52,11 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One metric with its samples by labels."""
+    """One metric with its samples: the value of the label, or None, and the number."""
 
     metric: Gauge
     meaning: str
-    samples: list[tuple[Mapping[str, str], float]]
+    samples: list[tuple[str | None, float]]
 
 
 @cache
@@ -100,12 +100,10 @@ def _rows(value: Any) -> list[Mapping[str, Any]]:
     return [] if value is None else [value]
 
 
-def _samples(
-    field: Field, row: Mapping[str, Any], first: str
-) -> list[tuple[Mapping[str, str], float]]:
+def _samples(field: Field, row: Mapping[str, Any], first: str) -> list[tuple[str | None, float]]:
     metric, value = field.metric, row[field.name]
     if metric is None or metric.label is None:
-        return [({}, value or 0)]
+        return [(None, value or 0)]
     if isinstance(value, Mapping):
-        return [({metric.label: key}, one) for key, one in value.items()]
-    return [] if value is None else [({metric.label: first}, value)]
+        return [*value.items()]
+    return [] if value is None else [(first, value)]
