@@ -51,7 +51,7 @@ def test_an_enumeration_travels_as_the_smallest_number_that_holds_it(
     [
         (lambda: Parameter("double"), "'double' is not a type.*f64.*or enum"),
         (lambda: Parameter("enum"), "needs labels"),
-        (lambda: Parameter("f64", labels={0: "off"}), "nothing else has them"),
+        (lambda: Parameter("f64", labels={0: "off"}), "only an enum has them"),
         (lambda: Parameter("enum", labels={-1: "off"}), "from 0 to 4294967295"),
         (lambda: Parameter("f64", range=(2, 1)), "unlike 2 to 1"),
         (lambda: Parameter("f64", range=(0, float("nan"))), "unlike 0 to nan"),

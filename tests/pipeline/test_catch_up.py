@@ -170,5 +170,5 @@ def test_a_lake_that_has_another_history_is_told(tmp_path: Path) -> None:
     write_messages(tmp_path / "copy", 5, start=100)
     write_messages(tmp_path / "copy", 5, start=200)
     write_messages(tmp_path / "copy", 5, start=300)
-    with pytest.raises(JournalGap, match=r"lake cannot go on .* epoch"):
+    with pytest.raises(JournalGap, match=r"lake cannot continue .* epoch"):
         run(tmp_path / "copy", where, once=True)

@@ -220,7 +220,7 @@ class Mirror:
             # On another connection all is listed again; on this one, with the next change.
             self._told.appendleft(LOST)
             log.warning(
-                "the table at %s is not followed: %s", self._desk.connection.native.url, error
+                "cannot follow the table at %s: %s", self._desk.connection.native.url, error
             )
 
     async def _apply(self, told: dict[str, Any]) -> list[TableChange]:

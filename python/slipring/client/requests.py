@@ -38,7 +38,9 @@ class BrokerRequests:
         except TimeoutError:
             url = self._connection.native.url
             text = f"{url} did not answer {TOPIC + name} within {timeout_s} s"
-            raise NoAnswer(f"{text}; check that it is a Slipring broker, and how busy") from None
+            raise NoAnswer(
+                f"{text}; check that it is a Slipring broker, and how busy it is"
+            ) from None
 
     def connected(self) -> None:
         """Sends open requests again: on a new connection, earlier ones get no answer."""

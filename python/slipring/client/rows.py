@@ -100,7 +100,7 @@ def scalar(parameter: Parameter, value: Writable) -> Writable:
         if label == value:
             return number
     known = ", ".join(parameter.labels.values())
-    raise ValueError(f"{value!r} is none of the labels: {known}")
+    raise ValueError(f"{value!r} is not one of the labels: {known}")
 
 
 def _converted(kind: Kind, found: Values) -> Values:

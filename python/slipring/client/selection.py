@@ -203,5 +203,5 @@ class Selection:
                 await self._choose()
         except SlipringError as error:
             log.warning(
-                "a selection at %s stays as it was: %s", self._desk.connection.native.url, error
+                "cannot update a selection at %s: %s", self._desk.connection.native.url, error
             )

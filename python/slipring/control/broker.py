@@ -137,7 +137,7 @@ class Broker:
         for entry in self.overview.add_events(events, lost, now_ns):
             _log(entry)
         if self.engine.failure:
-            raise EngineError(f"the engine cannot go on: {self.engine.failure}; start it again")
+            raise EngineError(f"the engine cannot continue: {self.engine.failure}; start it again")
         if news := self.pulse.news():
             _log(self.overview.add_own_event(*news, now_ns))
         if self.pulse.is_busy:

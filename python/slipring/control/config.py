@@ -177,7 +177,7 @@ class Config(Section):
             raise ValueError(
                 f"console.listen = '{self.console.listen}' can be reached from other machines, "
                 "and the console has no login: [[user]] and allow_anonymous are about MQTT; "
-                "listen on 127.0.0.1 and come by ssh -L, or by a proxy with a login "
+                "listen on 127.0.0.1 and connect through ssh -L, or by a proxy with a login "
                 "(docs/console.md says what it must do), or show it to everyone "
                 "with allow_anonymous = true under [console] in the config file"
             )

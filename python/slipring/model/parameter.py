@@ -25,7 +25,7 @@ class AlarmLimits:
     def __post_init__(self) -> None:
         given = [*_given(self).values()]
         if not all(map(math.isfinite, given)) or given != sorted(given):
-            raise ValueError(f"limits rise from low_critical to high_critical, unlike {given}")
+            raise ValueError(f"limits must rise from low_critical to high_critical, not {given}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +58,13 @@ class Parameter:
         if self.limits is not None and not isinstance(self.limits, AlarmLimits):
             raise TypeError(f"limits are AlarmLimits(high=...), not {self.limits!r}")
         if (self.type == ENUM) != bool(self.labels):
-            raise ValueError("an enum needs labels, and nothing else has them")
+            raise ValueError("an enum needs labels, and only an enum has them")
         if self.labels and not all(map(_is_number, self.labels)):
             raise ValueError("the numbers of an enum are from 0 to 4294967295")
         if self.range is not None:
             _check_range(*self.range)
         if self.rate_hz is not None and not 0 < self.rate_hz <= RATE_HZ_MAX:
-            raise ValueError(f"a rate is above 0 and at most 1e6 Hz, unlike {self.rate_hz}")
+            raise ValueError(f"a rate is above 0 and at most 1e6 Hz, not {self.rate_hz}")
 
     @property
     def kind(self) -> Kind:
@@ -123,7 +123,7 @@ def _is_number(given: object) -> bool:
 
 def _check_range(low: float, high: float) -> None:
     if not (math.isfinite(low) and math.isfinite(high) and low <= high):
-        raise ValueError(f"a range goes from a number up to another, unlike {low} to {high}")
+        raise ValueError(f"a range is two finite numbers, the lower one first, not {low} to {high}")
 
 
 def _given(limits: AlarmLimits) -> dict[str, float]:

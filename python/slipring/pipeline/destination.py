@@ -90,7 +90,7 @@ class Destination:
         try:
             self._reader.check_position(committed, self.table.epoch(identity))
         except JournalGap as gap:
-            raise JournalGap(f"the lake cannot go on in journal {identity}: {gap}") from gap
+            raise JournalGap(f"the lake cannot continue with journal {identity}: {gap}") from gap
 
     def _epoch(self) -> int:
         """The newest epoch, even if retention has removed the messages meanwhile."""

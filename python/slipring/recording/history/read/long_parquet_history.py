@@ -117,7 +117,7 @@ class LongParquetHistory:
         try:
             found: dict[str, Any] = json.loads(given)
         except ValueError as error:
-            raise RecordingError(f"{self.name}: its definitions are no JSON: {error}") from None
+            raise RecordingError(f"{self.name}: its definitions are not JSON: {error}") from None
         return {name: parameter_of(self.name, name, one) for name, one in found.items()}
 
     def _names(self) -> list[str]:
