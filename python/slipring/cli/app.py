@@ -149,7 +149,7 @@ def demo(
     mqtt: Annotated[str, typer.Option(help="HOST:PORT for MQTT.")] = "127.0.0.1:1883",
     console: Annotated[str, typer.Option(help="HOST:PORT of the console.")] = "127.0.0.1:8080",
     seconds: Annotated[
-        float | None, typer.Option(min=1, help="End after so many seconds of flight.")
+        float | None, typer.Option(min=1, help="End after this many seconds of flight.")
     ] = None,
     keep_bytes: Annotated[
         int, typer.Option(min=1, help="The size of the lake; the oldest files are removed.")

@@ -40,7 +40,7 @@ class HistoryOptions:
     dictionary: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="A history: what its columns are.", exists=True, dir_okay=False
+            metavar="FILE", help="A history: its dictionary.", exists=True, dir_okay=False
         ),
     ] = None
     units: Annotated[

@@ -40,7 +40,7 @@ def import_(  # noqa: PLR0913 (each is an option, or several)
         ),
     ] = None,
     skip: Annotated[
-        int, typer.Option(min=0, metavar="ROWS", help="Begin after so many rows of the file.")
+        int, typer.Option(min=0, metavar="ROWS", help="Begin after this many rows of the file.")
     ] = 0,
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Skip rows that are not messages, and count them.")

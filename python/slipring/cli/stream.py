@@ -31,7 +31,7 @@ stream = typer.Typer(
 def list_(
     topic_filter: Filter = "#",
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="An object a line.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object in each line.")] = False,
     access: Access,
 ) -> None:
     """Show the streams of a broker.
@@ -58,7 +58,7 @@ def read(
     newest: Annotated[
         bool, typer.Option("--newest", help="Begin with the next chunk, not with the buffer.")
     ] = False,
-    count: Annotated[int | None, typer.Option(min=1, help="End after so many chunks.")] = None,
+    count: Annotated[int | None, typer.Option(min=1, help="End after this many chunks.")] = None,
     access: Access,
 ) -> None:
     """Write the bytes of the streams that match, as they come. Ctrl-C ends.
@@ -78,7 +78,7 @@ def read(
 @stream.command()
 @with_access
 def write(
-    name: Annotated[str, typer.Argument(metavar="TOPIC", help="Of the stream.")],
+    name: Annotated[str, typer.Argument(metavar="TOPIC", help="The topic of the stream.")],
     *,
     media: Annotated[str, typer.Option(help="The media type: 'audio/pcm;rate=48000'.")],
     chunk_bytes: Annotated[

@@ -49,7 +49,7 @@ def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
         ),
     ],
     *,
-    count: Annotated[int | None, typer.Option(min=1, help="End after so many messages.")] = None,
+    count: Annotated[int | None, typer.Option(min=1, help="End after this many messages.")] = None,
     line_format: Annotated[
         _LineFormat,
         typer.Option(

@@ -40,7 +40,7 @@ def table(
         str | None, typer.Option(help="Only those with this in their name or description.")
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Keep showing them; Ctrl-C ends.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="An object a line.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object in each line.")] = False,
     access: Access,
 ) -> None:
     """Show the parameters of a broker: type, unit, current value, state and age.
