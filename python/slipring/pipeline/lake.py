@@ -17,7 +17,6 @@ class LakeStatus:
     rows: int
     files: int
     bytes: int
-    version: int
 
 
 def open_table(lake: Path) -> DeltaTable:
@@ -36,7 +35,6 @@ def status(lake: Path) -> LakeStatus:
         rows=sum(files.column("num_records").to_pylist()),
         files=files.num_rows,
         bytes=sum(files.column("size_bytes").to_pylist()),
-        version=table.version(),
     )
 
 
